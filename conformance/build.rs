@@ -1,4 +1,5 @@
-//! The project's own kernels as a table of names and contents, so that the program needs no folder beside it.
+//! Build script: writes the suite's own kernels as a table of names and contents, so that the program needs no other
+//! files.
 
 use std::fmt::Write;
 use std::path::PathBuf;

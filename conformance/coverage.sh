@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Writes docs/coverage.md: how many cases each target has in each group, what is shown of them, and in what time.
+# Writes docs/coverage.md: the number of cases per target and group, their results, and the time of the run.
 #
-#   conformance/coverage.sh           how many cases there are
-#   conformance/coverage.sh --smoke   also levels of a smoke run
-#   conformance/coverage.sh RESULTS   also levels of all cases: RESULTS is begun, or gone on with
+#   conformance/coverage.sh           number of cases
+#   conformance/coverage.sh --smoke   also the levels of a smoke run
+#   conformance/coverage.sh RESULTS   also the levels of all cases; creates or resumes the file RESULTS
 #
-# `SUITE` may name a program that is built already.
+# `SUITE` may name the program, if it is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -z "${SUITE:-}" ]; then
@@ -18,11 +18,11 @@ trap 'rm -r "$work"' EXIT
 begun=$(date +%s)
 case ${1:-} in
 '') run=() ;;
---smoke) what='the cases of a smoke run'; run=(--smoke --timeout 300) ;;
+--smoke) what='a smoke run'; run=(--smoke --timeout 300) ;;
 *) what='all cases'; run=(--results "$1" --resume --timeout 300) ;;
 esac
 if [ $# -gt 0 ]; then
-    # Cases that fail are in the tables; a run that is not whole is none.
+    # Status 1 reports failed cases, which are in the tables; any other status is an incomplete run.
     "$SUITE" --target all "${run[@]}" --table "$work/tables" > "$work/log" || [ $? -eq 1 ]
 fi
 seconds=$(($(date +%s) - begun))
@@ -30,8 +30,9 @@ seconds=$(($(date +%s) - begun))
     cat <<HEAD
 # Conformance coverage
 
-\`conformance/coverage.sh\` writes this page. The suite derives the cases from the target's
-description: samples of its families, its instructions, lanes, warps and widths ([conformance](conformance.md)).
+This page lists the cases of the [conformance suite](conformance.md) for each target, and the level of each group. The suite derives the
+cases from the target: samples of its families, its instructions, lanes, warps and element widths. \`conformance/coverage.sh\` writes this
+page.
 
 ## Number of cases
 
@@ -56,10 +57,10 @@ HEAD
         END { row() }'
     [ $# -gt 0 ] && cat <<HEAD
 
-## What is shown
+## Results
 
-Of $what, up to level \`emulated\`, since no device was asked for. On this machine, which has two processors and other work,
-the run took $seconds seconds for all targets together.
+Results of $what, up to level \`emulated\` (without devices). The run took $seconds seconds for all targets
+together, on a machine with two processors and other work.
 
 HEAD
     [ $# -eq 0 ] || cat "$work/tables"

@@ -1,10 +1,9 @@
-// Part of the build scripts of the thin plugin crates, which include it with `architectures.rs` of
-// their library crate and the framework's `plugin/version.rs`: the manifest beside the shared
-// library says what the sources say.
+// Part of the build scripts of the plugin crates, which include it with `architectures.rs` of their library crate and
+// the framework's `plugin/version.rs`. It writes the manifest next to the shared library, from the same sources.
 
 use std::path::{Path, PathBuf};
 
-/// Writes `NAME.plugin.toml` where cargo puts the shared library.
+/// Writes `NAME.plugin.toml` into cargo's directory of the shared library.
 pub fn write(name: &str, abi: (u32, u32), architectures: &[&str]) {
     let version = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
     let list = |words: &[&str]| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
@@ -27,7 +26,7 @@ pub fn write(name: &str, abi: (u32, u32), architectures: &[&str]) {
     println!("cargo:rerun-if-changed={}", file.display());
 }
 
-/// Puts the known answers about the plugin's families beside its library, for conformance suites.
+/// Copies the known answers of the plugin's families next to its library, for conformance suites.
 #[allow(dead_code)] // Not every plugin has such answers.
 pub fn bring_answers(name: &str, files: &[&str]) {
     let beside = libraries().join(format!("{name}.answers.jsonl"));
@@ -40,21 +39,21 @@ pub fn bring_answers(name: &str, files: &[&str]) {
     println!("cargo:rerun-if-changed={}", beside.display());
 }
 
-/// Dated back, since cargo would take a file that is younger than the start of this script as changed
-/// after it, and build all again each time.
+/// Writes a file with an old timestamp: cargo takes a file that is younger than the start of this script as changed,
+/// and would rebuild everything each time.
 fn write_as_old(file: &Path, text: &str) -> std::io::Result<()> {
     std::fs::write(file, text)?;
     std::fs::File::options().write(true).open(file)?.set_modified(std::time::SystemTime::UNIX_EPOCH)
 }
 
-/// The file name that cargo gives to the shared library of the crate.
+/// Returns cargo's file name of the crate's shared library.
 fn library_file(name: &str) -> String {
     let prefix = std::env::consts::DLL_PREFIX;
     let suffix = std::env::consts::DLL_SUFFIX;
     format!("{prefix}tilewright_{name}_plugin{suffix}")
 }
 
-/// `deps` of the profile's directory: this script's output directory is `build/PACKAGE/out` in it.
+/// Returns `deps` in the profile's directory; this script's output directory is `build/PACKAGE/out` there.
 fn libraries() -> PathBuf {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
     out.ancestors().nth(3).unwrap_or(Path::new(".")).join("deps")

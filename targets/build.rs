@@ -1,4 +1,4 @@
-//! Lists the target files of this folder, so that adding a product is adding a file.
+//! Build script: lists the target files of this folder, so that adding a GPU model is adding a file.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -16,8 +16,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut list = String::from("&[\n");
     for path in files {
         let name = path.file_name().and_then(|name| name.to_str()).ok_or("a file name that is not Unicode")?;
-        let whole = path.to_str().ok_or("a path that is not Unicode")?;
-        writeln!(list, "    ({name:?}, include_str!({whole:?})),")?;
+        let full_path = path.to_str().ok_or("a path that is not Unicode")?;
+        writeln!(list, "    ({name:?}, include_str!({full_path:?})),")?;
     }
     list.push_str("]\n");
     let out = PathBuf::from(std::env::var("OUT_DIR")?);

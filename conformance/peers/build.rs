@@ -1,4 +1,4 @@
-//! Gives the programs of this package the run path of the LLVM that they are linked to.
+//! Build script: sets the run path of this package's programs to the folder of the LLVM library that they link.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

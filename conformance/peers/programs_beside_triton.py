@@ -57,7 +57,7 @@ def line(*cells):
 
 def counts(compared):
     """What is left in the code."""
-    lines = [line("target", "kernels", "cases", "loads ahead", "conversions, ours", "Triton's", "its factors from shared memory", "cases with more",
+    lines = [line("target", "kernels", "cases", "loads ahead", "conversions, ours", "Triton's", "its operand loads", "cases with more",
                   "shared bytes, ours", "Triton's", "shared instructions, ours", "Triton's"), "|---|---|" + "--:|" * 10]
     for target, both in compared.items():
         for what, loops in [("without loops", False), ("with loops", True)]:
@@ -73,7 +73,7 @@ def counts(compared):
 
 def alone(compared):
     """Cases with more conversions than Triton has beside those of factors."""
-    lines = [line("case", "targets", "conversions, ours", "Triton's", "its factors from shared memory"), "|---|---|" + "--:|" * 3]
+    lines = [line("case", "targets", "conversions, ours", "Triton's", "its operand loads"), "|---|---|" + "--:|" * 3]
     found = {}
     for target, both in compared.items():
         for pair in both:

@@ -1,4 +1,4 @@
-//! A case: a name, and what to do.
+//! A case of the conformance suite: a name and a check.
 
 use std::fmt;
 
@@ -7,64 +7,64 @@ use tilewright_verify::TestCase;
 
 use crate::{Context, Level, Status};
 
-/// What a case says when it has run to its end.
+/// The result of a case that ran to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// The status; a case that runs to its end is never [`Status::Timeout`].
+    /// Whether the case passed; never [`Status::Timeout`], since the case ran to its end.
     pub status: Status,
-    /// How strongly it was shown; `None` where nothing was.
+    /// The kind of evidence (layout algebra, code generation, emulator or device); `None` if nothing was shown.
     pub level: Option<Level>,
-    /// See [`crate::Outcome::detail`].
+    /// Notes for the reader; see [`crate::Outcome::detail`].
     pub detail: String,
 }
 
 impl Verdict {
-    /// Everything asserted holds.
+    /// The verdict that everything the case asserts holds, with evidence of this level.
     #[must_use]
     pub fn pass(level: Level) -> Self {
         Self { status: Status::Pass, level: Some(level), detail: String::new() }
     }
 
-    /// Something asserted at this level does not hold.
+    /// The verdict that an assertion of this level does not hold.
     #[must_use]
     pub fn fail(level: Level, detail: impl Into<String>) -> Self {
         Self { status: Status::Fail, level: Some(level), detail: detail.into() }
     }
 
-    /// Everything asserted holds, but the result is above its lower bound.
+    /// The verdict that everything asserted holds, but a cost is above its lower bound.
     #[must_use]
     pub fn quality(level: Level, detail: impl Into<String>) -> Self {
         Self { status: Status::Quality, level: Some(level), detail: detail.into() }
     }
 
-    /// The target has no way to do this.
+    /// The verdict that the target cannot do what the case needs.
     #[must_use]
     pub fn unsupported(reason: impl Into<String>) -> Self {
         Self { status: Status::Unsupported, level: None, detail: reason.into() }
     }
 
-    /// The case could not be run here, for a reason that is not the target's.
+    /// The verdict that the case could not be run here, for a reason that is not the target's.
     #[must_use]
     pub fn skip(reason: impl Into<String>) -> Self {
         Self { status: Status::Skip, level: None, detail: reason.into() }
     }
 
-    /// The plugin's process broke under the case.
+    /// The verdict that the plugin's process ended or hung during the case.
     #[must_use]
     pub fn crash(detail: impl Into<String>) -> Self {
         Self { status: Status::Crash, level: None, detail: detail.into() }
     }
 
-    /// A pass, or the failure that a law's check describes.
+    /// The verdict of a law's check: pass, or a failure with the check's description.
     #[must_use]
-    pub fn of_law(level: Level, law: Result<(), String>) -> Self {
+    pub fn from_law(level: Level, law: Result<(), String>) -> Self {
         match law {
             Ok(()) => Self::pass(level),
             Err(detail) => Self::fail(level, detail),
         }
     }
 
-    /// The same, with a note for the reader.
+    /// Sets the note for the reader.
     #[must_use]
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = detail.into();
@@ -72,69 +72,69 @@ impl Verdict {
     }
 }
 
-/// Kernels of a case, to be compiled here and run elsewhere.
+/// The kernels of a case, which are compiled here and may run on another machine.
 #[derive(Debug)]
-pub struct Trials {
-    /// The kernels, with what they are given and must leave.
-    pub trials: Vec<TestCase>,
-    /// The place of the case in a figure, where it has one.
+pub struct TestCases {
+    /// The kernels with their inputs and expected outputs.
+    pub test_cases: Vec<TestCase>,
+    /// The case's place in a figure of measurements; `None` if it is in none.
     pub figure: Option<Figure>,
 }
 
-impl From<Vec<TestCase>> for Trials {
-    fn from(trials: Vec<TestCase>) -> Self {
-        Self { trials, figure: None }
+impl From<Vec<TestCase>> for TestCases {
+    fn from(test_cases: Vec<TestCase>) -> Self {
+        Self { test_cases, figure: None }
     }
 }
 
-/// What makes a case's kernels; the verdict where there are none.
-type MakeTrials = Box<dyn Fn(&Context) -> Result<Trials, Verdict> + Send + Sync>;
+/// Function that builds a case's kernels, or returns the verdict if the case has none.
+type MakeTestCases = Box<dyn Fn(&Context) -> Result<TestCases, Verdict> + Send + Sync>;
 
-/// What a case does.
+/// Function that runs a case's check.
 type Check = Box<dyn Fn(&Context) -> Verdict + Send + Sync>;
 
-/// One case. Its name says everything that it depends on but the target.
+/// A case of the conformance suite. Its name determines everything that it checks, except the target.
 pub struct Case {
     name: String,
     check: Check,
-    trials: Option<MakeTrials>,
+    test_cases: Option<MakeTestCases>,
 }
 
 impl Case {
-    /// A case. The name is a path of words of letters, digits, `.`, `_`, `+` and `-`, so that it
-    /// means only itself to a shell and as a glob; [`crate::list`] refuses others.
+    /// Creates a case. The name is a path of words of letters, digits, `.`, `_`, `+` and `-`, which shells and globs
+    /// read literally; [`crate::list`] rejects other names.
     pub fn new(name: impl Into<String>, check: impl Fn(&Context) -> Verdict + Send + Sync + 'static) -> Self {
-        Self { name: name.into(), check: Box::new(check), trials: None }
+        Self { name: name.into(), check: Box::new(check), test_cases: None }
     }
 
-    /// The same with kernels that show on a device what the case shows: it can be packed.
+    /// Adds kernels that check the case's assertion on a device, so that the case can be packed.
     #[must_use]
-    pub fn with_trials<T: Into<Trials>>(
+    pub fn with_test_cases<T: Into<TestCases>>(
         self,
-        trials: impl Fn(&Context) -> Result<T, Verdict> + Send + Sync + 'static,
+        test_cases: impl Fn(&Context) -> Result<T, Verdict> + Send + Sync + 'static,
     ) -> Self {
-        Self { trials: Some(Box::new(move |context| trials(context).map(Into::into))), ..self }
+        Self { test_cases: Some(Box::new(move |context| test_cases(context).map(Into::into))), ..self }
     }
 
-    /// The kernels, where the case can be packed.
+    /// Builds the case's kernels; `None` if the case cannot be packed.
     #[must_use]
-    pub fn trials(&self, context: &Context) -> Option<Result<Trials, Verdict>> {
-        self.trials.as_ref().map(|trials| trials(context))
+    pub fn test_cases(&self, context: &Context) -> Option<Result<TestCases, Verdict>> {
+        self.test_cases.as_ref().map(|test_cases| test_cases(context))
     }
 
-    /// Whether it can be packed.
+    /// Whether the case has kernels, so that it can be packed.
     #[must_use]
-    pub fn has_trials(&self) -> bool {
-        self.trials.is_some()
+    pub fn has_test_cases(&self) -> bool {
+        self.test_cases.is_some()
     }
 
-    /// Its name.
+    /// Returns the case's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Runs it in this process.
+    /// Runs the case's check in this process.
     #[must_use]
     pub fn run(&self, context: &Context) -> Verdict {
         (self.check)(context)

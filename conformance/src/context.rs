@@ -1,4 +1,4 @@
-//! The context of cases: a target, the known answers, and how much is to be shown of it.
+//! The context of cases: a target, the known answers, and how many variants to check.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,45 +6,45 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tilewright_layout::families::Neutral;
-use tilewright_layout::{AttributeSyntaxes, FamilyError, FamilySet, FamilySpec, Layout, Sample, SampleUse};
+use tilewright_layout::{AttributeSyntaxes, FamilyError, FamilySet, FamilySpec, Layout, SampleLayout, SampleUse};
 use tilewright_plugin::Target;
 
-use crate::{Answers, Devices};
+use crate::{KnownAnswers, TestedDevice};
 
-/// The context of a run: one target, and the known answers that cases compare with.
+/// The context of cases: one target, the known answers that cases compare with, and options of the run.
 #[derive(Clone)]
 pub struct Context {
     target: Arc<dyn Target>,
-    answers: Arc<Answers>,
+    answers: Arc<KnownAnswers>,
     thoroughness: Thoroughness,
-    /// Where cases are to run on a device, too.
-    devices: Option<Arc<Devices>>,
-    /// Folders of whole programs.
+    /// The device that cases run kernels on; `None` unless devices were requested.
+    devices: Option<Arc<TestedDevice>>,
+    /// Folders of test programs; empty selects those that the suite carries.
     cases: Arc<[PathBuf]>,
     seed: u32,
-    /// The first layouts that were asked for since they were last taken.
-    requested: Arc<Mutex<Vec<Asked>>>,
+    /// The first layouts that cases requested since [`Self::take_requested`] was last called, for the report.
+    requested: Arc<Mutex<Vec<RequestedLayout>>>,
 }
 
-/// A layout that was asked for.
+/// A layout that a case requested.
 #[derive(Debug, Clone, PartialEq)]
-struct Asked {
+struct RequestedLayout {
     spec: FamilySpec,
     shape: Vec<u64>,
     layout: Layout,
 }
 
-/// So many layouts that a case asks for are kept to be shown.
-const MOST_ASKED: usize = 4;
+/// Max number of requested layouts that the report of a case lists.
+const MOST_REQUESTED: usize = 4;
 
-/// How much of what could be shown is shown.
+/// How many variants (tensor shapes, numbers of warps) of each subject are checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Thoroughness {
-    /// Every subject (a pair of layouts, an axis of one) on a few tensors, so chosen that all shapes and numbers
-    /// of warps take their turns: minutes for a target.
+    /// Every subject (such as a pair of layouts) on a few tensors, chosen so that all shapes and numbers of warps occur
+    /// equally often: minutes for a target.
     #[default]
     Usual,
-    /// Every subject on every tensor: hours.
+    /// Every subject on every tensor: hours for a target.
     Thorough,
 }
 
@@ -55,15 +55,15 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    /// The context of a target, with the known answers that the suite carries.
+    /// Creates the context of a target with the known answers that the suite carries.
     #[must_use]
     pub fn new(target: Arc<dyn Target>) -> Self {
-        Self::with_answers(target, Arc::new(Answers::carried()))
+        Self::with_answers(target, Arc::new(KnownAnswers::builtin()))
     }
 
-    /// The context of a target and known answers.
+    /// Creates the context of a target with the given known answers.
     #[must_use]
-    pub fn with_answers(target: Arc<dyn Target>, answers: Arc<Answers>) -> Self {
+    pub fn with_answers(target: Arc<dyn Target>, answers: Arc<KnownAnswers>) -> Self {
         Self {
             target,
             answers,
@@ -75,143 +75,150 @@ impl Context {
         }
     }
 
-    /// The same, with as much to show.
+    /// Sets how many variants of each subject are checked.
     #[must_use]
     pub fn with_thoroughness(self, thoroughness: Thoroughness) -> Self {
         Self { thoroughness, ..self }
     }
 
-    /// The same with cases that run on the first device of the target.
+    /// Also runs kernels on the target's first device.
     #[must_use]
     pub fn with_devices(self) -> Self {
         self.with_device_named("")
     }
 
-    /// The same with cases that run on the first device of the target that has this in its name.
+    /// Also runs kernels on the target's first device whose name contains `requested`.
     #[must_use]
     pub fn with_device_named(self, requested: &str) -> Self {
-        Self { devices: Some(Arc::new(Devices::named(requested))), ..self }
+        Self { devices: Some(Arc::new(TestedDevice::named(requested))), ..self }
     }
 
-    /// The same with folders of whole programs in the place of those that the suite carries.
+    /// Replaces the folders of test programs that the suite carries.
     #[must_use]
     pub fn with_cases(self, folders: &[PathBuf]) -> Self {
         Self { cases: folders.into(), ..self }
     }
 
-    /// The same with random cases that begin at this seed.
+    /// Sets the first seed of random cases.
     #[must_use]
     pub fn with_seed(self, seed: u32) -> Self {
         Self { seed, ..self }
     }
 
-    /// Where random cases begin: their seeds are this one and those after it.
+    /// Returns the first seed of random cases; the other seeds follow it consecutively.
     #[must_use]
     pub fn seed(&self) -> u32 {
         self.seed
     }
 
-    /// Folders of whole programs; none where those are wanted that the suite carries.
+    /// Returns the folders of test programs; empty selects those that the suite carries.
     #[must_use]
     pub fn cases(&self) -> &[PathBuf] {
         &self.cases
     }
 
-    /// Where cases are to run on a device, what gives it to them.
+    /// Returns the device that cases run kernels on; `None` unless devices were requested.
     #[must_use]
-    pub fn devices(&self) -> Option<&Devices> {
+    pub fn devices(&self) -> Option<&TestedDevice> {
         self.devices.as_deref()
     }
 
-    /// Of all ways to show subject number `subject` those to take: `usual` of the good ones, which differ from subject
-    /// to subject so that over many each way has its turn about equally often; all good ones where everything is to
-    /// be shown. Where none is good one is taken all the same, so that it is seen why.
+    /// Selects the variants of subject number `subject` to check: `usual` of those that pass `good`, or all of those in
+    /// a thorough run.
+    ///
+    /// The selection rotates from subject to subject, so that over many subjects each variant occurs about equally
+    /// often. If no variant passes `good`, one is returned all the same, so that its failure shows the reason.
     #[must_use]
-    pub fn some_of<T>(&self, subject: usize, usual: usize, ways: Vec<T>, good: impl Fn(&T) -> bool) -> Vec<T> {
+    pub fn some_of<T>(&self, subject: usize, usual: usize, candidates: Vec<T>, good: impl Fn(&T) -> bool) -> Vec<T> {
         let mut chosen = BTreeSet::new();
         if self.thoroughness == Thoroughness::Thorough {
-            chosen.extend((0..ways.len()).filter(|&index| good(&ways[index])));
+            chosen.extend((0..candidates.len()).filter(|&index| good(&candidates[index])));
         } else {
-            for turn in subject * usual..(subject + 1) * usual {
-                let first = golden(turn, ways.len());
-                let mut order = (first..ways.len()).chain(0..first);
-                chosen.extend(order.find(|index| !chosen.contains(index) && good(&ways[*index])));
+            for draw in subject * usual..(subject + 1) * usual {
+                let first = golden_ratio_step(draw, candidates.len());
+                let mut order = (first..candidates.len()).chain(0..first);
+                chosen.extend(order.find(|index| !chosen.contains(index) && good(&candidates[*index])));
             }
         }
         if chosen.is_empty() {
-            chosen.insert(golden(subject, ways.len()));
+            chosen.insert(golden_ratio_step(subject, candidates.len()));
         }
-        ways.into_iter().enumerate().filter(|(index, _)| chosen.contains(index)).map(|(_, way)| way).collect()
+        candidates
+            .into_iter()
+            .enumerate()
+            .filter(|(index, _)| chosen.contains(index))
+            .map(|(_, candidate)| candidate)
+            .collect()
     }
 
-    /// The known answers at hand, also those about families of other targets.
+    /// Returns the known answers, including those about layout families of other targets.
     #[must_use]
-    pub fn answers(&self) -> &Answers {
+    pub fn answers(&self) -> &KnownAnswers {
         &self.answers
     }
 
-    /// The target.
+    /// Returns the target that the cases check.
     #[must_use]
     pub fn target(&self) -> &dyn Target {
         &*self.target
     }
 
-    /// All families that a program for the target can name: the neutral ones and the vendor's.
+    /// Returns all layout families that a program for the target can name: neutral ones and the vendor's.
     #[must_use]
     pub fn families(&self) -> FamilySet<'_> {
         FamilySet::new(vec![&Neutral, self.target.families()])
     }
 
-    /// The layout that `spec` names for a tensor of `shape`.
+    /// Returns the layout that `spec` (a family and its parameters) names for a tensor of `shape`.
     ///
     /// # Errors
     /// [`FamilyError`].
     pub fn layout(&self, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, FamilyError> {
         let layout = self.families().layout(spec, shape)?;
-        // A poisoned lock guards a list of whole layouts.
+        // Poisoning is harmless: the list holds complete layouts only.
         let mut requested = self.requested.lock().unwrap_or_else(PoisonError::into_inner);
-        if requested.len() < MOST_ASKED
+        if requested.len() < MOST_REQUESTED
             && !requested.iter().any(|requested| requested.spec == *spec && requested.shape == shape)
         {
-            requested.push(Asked { spec: spec.clone(), shape: shape.to_vec(), layout: layout.clone() });
+            requested.push(RequestedLayout { spec: spec.clone(), shape: shape.to_vec(), layout: layout.clone() });
         }
         Ok(layout)
     }
 
-    /// Forgets which layouts were asked for.
-    pub(crate) fn forget_asked(&self) {
+    /// Clears the record of requested layouts.
+    pub(crate) fn forget_requested(&self) {
         self.requested.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Takes the layouts that were asked for since this was last done, the first few of them, each with how it was asked
-    /// for: what a case that has just run was about.
-    pub(crate) fn take_asked(&self) -> Vec<(String, Layout)> {
+    /// Takes the first layouts that were requested since the last call, each with its spec and shape as text. They are
+    /// what the last case has checked.
+    pub(crate) fn take_requested(&self) -> Vec<(String, Layout)> {
         let requested = std::mem::take(&mut *self.requested.lock().unwrap_or_else(PoisonError::into_inner));
-        let spellings = AttributeSyntaxes::of_families(&self.families());
-        let described = |requested: Asked| {
+        let attribute_syntaxes = AttributeSyntaxes::from_families(&self.families());
+        let labeled = |requested: RequestedLayout| {
             let sizes: Vec<_> = requested.shape.iter().map(u64::to_string).collect();
-            (format!("{} of {}", spellings.text(&requested.spec), sizes.join("x")), requested.layout)
+            (format!("{} of {}", attribute_syntaxes.text(&requested.spec), sizes.join("x")), requested.layout)
         };
-        requested.into_iter().map(described).collect()
+        requested.into_iter().map(labeled).collect()
     }
 
-    /// The samples of all families for one use, those of the neutral families first.
+    /// Returns the sample layouts of all families for one use (lanes, warps, element width), neutral families first.
     #[must_use]
-    pub fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+    pub fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
         use tilewright_layout::Families;
         self.families().samples(use_case)
     }
 
-    /// The warps of a block that cases are built for: 1, 2, 4, 8 and 16, as far as a block of so many
-    /// lanes is allowed.
+    /// Returns the numbers of warps that cases are built for: 1, 2, 4, 8 and 16, limited by the lanes that a block may
+    /// have.
     pub fn warp_counts(&self, lanes: u32) -> impl Iterator<Item = u32> + use<> {
         let most = self.target.description().limits.lanes_per_block / lanes.max(1);
         [1, 2, 4, 8, 16].into_iter().filter(move |&warps| warps <= most)
     }
 }
 
-/// Multiples of the golden ratio, of which any few that follow each other are spread evenly.
-fn golden(step: usize, below: usize) -> usize {
+/// Returns a multiple of the golden ratio modulo `below`; any few consecutive steps are spread evenly.
+fn golden_ratio_step(step: usize, below: usize) -> usize {
     let fraction = (step as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     ((fraction * below as u64) >> 32) as usize
 }

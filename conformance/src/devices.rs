@@ -1,42 +1,42 @@
-//! The device on which a worker's cases run.
+//! The device that the cases of a worker process use.
 
 use std::sync::{Mutex, PoisonError};
 
 use tilewright_plugin::{Device, DeviceError, Target};
 
-/// Opened by the first case that needs it, and kept; opened again where it was lost.
+/// The device that cases run kernels on: opened by the first case that needs it, kept, and reopened if it was lost.
 #[derive(Default)]
-pub struct Devices {
-    /// A part of its name; the first device of the target where it is empty.
+pub struct TestedDevice {
+    /// Substring of the device's name; empty selects the first device of the target.
     requested: String,
     chosen: Mutex<Option<Box<dyn Device>>>,
 }
 
-impl Devices {
-    /// The first of a target's devices that has this in its name, in letters of either case; any has an empty text.
+impl TestedDevice {
+    /// Selects the first device whose name contains `requested`, ignoring case; empty matches any.
     #[must_use]
     pub fn named(requested: &str) -> Self {
         Self { requested: requested.to_lowercase(), chosen: Mutex::default() }
     }
 
-    /// The name of the target's device.
+    /// Returns the name of the selected device of the target.
     ///
     /// # Errors
-    /// Why there is none.
+    /// [`DeviceError`] if the target has no such device.
     pub fn name(&self, target: &dyn Target) -> Result<String, DeviceError> {
-        self.with_chosen(target, |device| device.name())
+        self.with_device(target, |device| device.name())
     }
 
-    /// Does something with the target's device.
+    /// Calls `work` with the target's device.
     ///
     /// # Errors
-    /// Why there is none. An error of the work is in what it gives.
-    pub fn with_chosen<T>(
+    /// [`DeviceError`] if the target has no such device. An error of `work` is part of its own result.
+    pub fn with_device<T>(
         &self,
         target: &dyn Target,
         work: impl FnOnce(&mut dyn Device) -> T,
     ) -> Result<T, DeviceError> {
-        // Where a case panicked, nothing is known of its device.
+        // A case that panicked leaves its device in an unknown state, so it is opened again.
         let mut chosen = self.chosen.lock().unwrap_or_else(|broken| {
             let mut chosen = PoisonError::into_inner(broken);
             *chosen = None;
@@ -68,7 +68,7 @@ impl Devices {
         }))
     }
 
-    /// Forgets the device, which its plugin has lost.
+    /// Drops the device after its plugin has lost it.
     pub fn forget(&self) {
         *self.chosen.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

@@ -1,28 +1,28 @@
-//! Which cases to run: globs over their names.
+//! Selects the cases of the suite to run, by globs over their names.
 
 use globset::{Glob, GlobMatcher};
 use thiserror::Error;
 
-/// Globs over case names. A case is chosen where one of them matches its name, or a leading part
-/// of it that ends at a `/`; without globs every case is.
+/// Globs over case names. A filter chooses a case if a glob matches the name or a leading part of the name that ends at
+/// a `/`; an empty filter chooses every case.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     globs: Vec<GlobMatcher>,
 }
 
-/// A glob that cannot be read; its writer's fault.
+/// A glob is malformed; the fault of its author.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{glob}` is no glob: {message}")]
+#[error("`{glob}` is not a glob: {message}")]
 pub struct FilterError {
-    /// The glob.
+    /// The malformed glob.
     pub glob: String,
-    /// What is wrong with it.
+    /// The fault of the glob.
     pub message: String,
 }
 
 impl Filter {
-    /// The filter of the given globs. `*` and `?` match any characters, `/` too; `[ab]` and
-    /// `{one,other}` are alternatives.
+    /// Compiles the globs to a filter. `*` and `?` match any characters including `/`; `[ab]` and `{one,other}` are
+    /// alternatives.
     ///
     /// # Errors
     /// [`FilterError`].
@@ -34,14 +34,14 @@ impl Filter {
         Ok(Self { globs: globs.iter().map(read).collect::<Result<_, _>>()? })
     }
 
-    /// Whether the case of this name is chosen.
+    /// Whether the filter chooses the case of this name.
     #[must_use]
     pub fn chooses(&self, name: &str) -> bool {
         self.globs.is_empty() || self.globs.iter().any(|glob| matches(glob, name))
     }
 
-    /// The globs that choose none of the given names: most likely mistyped.
-    pub fn idle<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a str> {
+    /// Returns the globs that match none of the given names, most likely mistyped.
+    pub fn unmatched_globs<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a str> {
         let idle = |glob: &&GlobMatcher| !names.iter().any(|name| matches(glob, name));
         self.globs.iter().filter(idle).map(|glob| glob.glob().glob())
     }
@@ -49,5 +49,5 @@ impl Filter {
 
 fn matches(glob: &GlobMatcher, name: &str) -> bool {
     let leading = name.match_indices('/').map(|(at, _)| &name[..at]);
-    leading.chain([name]).any(|part| glob.is_match(part))
+    leading.chain([name]).any(|candidate| glob.is_match(candidate))
 }

@@ -1,54 +1,57 @@
-//! Groups: where cases come from.
+//! Groups of the conformance suite: each lists cases on one theme.
 
 use thiserror::Error;
 
 use crate::{Case, Context};
 
-/// A source of cases.
+/// A group of cases on one theme, such as conversions.
 pub trait Group: Send + Sync {
-    /// The first word of its cases' names.
+    /// Returns the group's name, the first component of the names of its cases.
     fn name(&self) -> &str;
 
-    /// The subject of the case of this name, of which a sample of the group has to have one: an instruction, a family.
-    /// None where any cases of the group stand for the others.
+    /// Returns what the case `name` is about, such as an instruction or a layout family; a smoke run covers every
+    /// subject once.
+    ///
+    /// `None` if any few cases represent the whole group.
     fn subject<'a>(&self, name: &'a str) -> Option<&'a str> {
         let _ = name;
         None
     }
 
-    /// The cases for a target. Two calls, also in different processes, give the same cases; building
-    /// them is quick, the work is theirs.
+    /// Returns the group's cases for a target. The list is deterministic, also across processes, and cheap to build;
+    /// cases do the work when they run.
     fn cases(&self, context: &Context) -> Vec<Case>;
 }
 
-/// A group broke the rules of names.
+/// A group violates the rules of case names.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ListError {
-    /// Two cases of one name could not be told apart in a report.
+    /// Two cases have the same name, so that a report cannot distinguish them.
     #[error("two cases are named `{0}`")]
     Duplicate(String),
-    /// See [`Case::new`].
+    /// The name violates the rules of [`Case::new`].
     #[error(
-        "`{name}` is no name for a case of group `{group}`: a path of letters, digits, `.`, `_`, `+`, `-` below `{group}/`"
+        "`{name}` is not a case name of group `{group}`; expected a path of letters, digits, `.`, `_`, `+`, `-` \
+         below `{group}/`"
     )]
     Name {
-        /// The group.
+        /// The name of the group that listed the case.
         group: String,
-        /// The name.
+        /// The invalid name.
         name: String,
     },
 }
 
-/// All cases of some groups for a target, by name.
+/// Lists all cases of `groups` for a target, sorted by name.
 ///
 /// # Errors
-/// [`ListError`], the group's author's fault.
+/// [`ListError`], a fault of the group's author.
 pub fn list(groups: &[Box<dyn Group>], context: &Context) -> Result<Vec<Case>, ListError> {
     list_some(groups, context, |_| true)
 }
 
-/// The cases of those groups whose names are wanted, by name.
+/// Lists the cases of `groups` whose names pass the filter, sorted by name.
 pub(crate) fn list_some(
     groups: &[Box<dyn Group>],
     context: &Context,

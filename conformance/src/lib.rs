@@ -1,17 +1,17 @@
-//! The conformance suite: whether a target, its plugin and the code that comes out are right, and
-//! to what [`Level`] that was shown.
+//! The conformance suite: checks a target, its plugin and the generated code, and reports the [`Level`] of evidence for
+//! each check, from layout algebra to a run on a device.
 //!
-//! A [`Group`] builds [`Case`]s from what a target says of itself (its families' samples, its
-//! instruction rows), so that a target that nobody here has heard of is tested like any other. A
-//! case's name is all that is needed to run it again. The [`Runner`] executes cases in child
-//! processes of the same program, so that a case which crashes or hangs costs only itself; a
-//! [`Report`] counts what came out. [`Suite`] puts them together as a command: the product's
-//! binary is one, a vendor's own with more groups may be another.
+//! A [`Group`] builds [`Case`]s from the target's own data (sample layouts of its families, its instruction table), so
+//! that targets of third parties are tested like any other. A case's name suffices to run the case again. The
+//! [`Runner`] executes cases in child processes of the same program, so that a crash or hang costs one case only; a
+//! [`Report`] counts outcomes. [`Suite`] combines these as a command: this package's binary is one, and a vendor may
+//! build another with further groups.
 //!
-//! The suite reaches vendors' code through [`tilewright_plugin::Target`] only, and links none.
+//! The suite calls vendor code through [`tilewright_plugin::Target`] only, and links none.
 
 mod answers;
 mod case;
+mod catalogue_targets;
 mod context;
 mod devices;
 mod expectations;
@@ -20,7 +20,6 @@ mod group;
 pub mod groups;
 mod mandatory;
 mod outcome;
-mod products;
 mod program;
 mod report;
 mod results;
@@ -29,16 +28,16 @@ mod shard;
 mod suggest;
 mod targets;
 
-pub use answers::{Answers, AnswersError, Row, Rows};
-pub use case::{Case, Trials, Verdict};
+pub use answers::{AnswersError, KnownAnswers, Row, Rows};
+pub use case::{Case, TestCases, Verdict};
+pub use catalogue_targets::CatalogueTargets;
 pub use context::{Context, Thoroughness};
-pub use devices::Devices;
+pub use devices::TestedDevice;
 pub use expectations::{Expectations, ExpectationsError};
 pub use filter::{Filter, FilterError};
 pub use group::{Group, ListError, list};
 pub use mandatory::{Mandatory, MandatoryError};
 pub use outcome::{CaseResult, Level, Outcome, Status};
-pub use products::Products;
 pub use program::{OpenTargets, PluginIsolation, Suite};
 pub use report::{Exit, Report};
 pub use results::{Environment, Host, Kept, KeptError, ServingPlugin, Tested};

@@ -17,9 +17,9 @@ use conformance::groups::layouts::LayoutsGroup;
 use conformance::groups::memory::MemoryGroup;
 use conformance::groups::reduce::Reductions;
 use conformance::groups::scan::Scans;
-use conformance::{Exit, Group, Mandatory, OpenError, Products, Suite, Targets};
+use conformance::{CatalogueTargets, Exit, Group, Mandatory, OpenError, Suite, Targets};
 
-/// The suite.
+/// Returns the groups of the suite.
 fn groups() -> Vec<Box<dyn Group>> {
     vec![
         Box::new(Algebra),
@@ -30,7 +30,9 @@ fn groups() -> Vec<Box<dyn Group>> {
         Box::new(Instructions),
         Box::new(Dots),
         Box::new(ScaledDots),
-        Box::new(Conversions::new("conversions", |_| true, conversions::emulated).on_device(worth_compiling)),
+        Box::new(
+            Conversions::new("conversions", |_| true, conversions::check_emulated_plans).on_device(worth_compiling),
+        ),
         Box::new(MemoryGroup),
         Box::new(Asynchronous),
         Box::new(Reductions),
@@ -38,24 +40,24 @@ fn groups() -> Vec<Box<dyn Group>> {
         Box::new(Gathers),
         Box::new(Kernels),
         Box::new(FiguresGroup),
-        Box::new(Conversions::new("codegen", worth_compiling, conversions::compiled)),
+        Box::new(Conversions::new("codegen", worth_compiling, conversions::check_compiled)),
     ]
 }
 
-/// Code generators are slow beside the emulator, and care for the kind of kernel rather than for each pair of
-/// layouts: two warps stand for all numbers of them, and tensors of usual size for all.
+/// Whether a layout conversion is compiled, too. Code generators are slow compared with the emulator and depend on the
+/// kind of kernel, not on the pair of layouts, so two warps and tensors of usual size represent all others.
 fn worth_compiling(conversion: &ConversionCase) -> bool {
     conversion.tensor.setting.warps == 2 && (256..=4096).contains(&conversion.tensor.elements())
 }
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
-    if let Some(exit) = Products::serve_plugin(arguments.get(1..).unwrap_or_default()) {
+    if let Some(exit) = CatalogueTargets::serve_plugin(arguments.get(1..).unwrap_or_default()) {
         return exit;
     }
     let open = |plugins: &[_], isolation| -> Result<Box<dyn Targets>, OpenError> {
         let catalogue = tilewright_targets::catalogue().map_err(|error| OpenError::Unknown(error.to_string()))?;
-        Ok(Box::new(Products::open(catalogue, plugins, isolation)?))
+        Ok(Box::new(CatalogueTargets::open(catalogue, plugins, isolation)?))
     };
     let mandatory = match Mandatory::standard() {
         Ok(mandatory) => mandatory,

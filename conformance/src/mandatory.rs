@@ -1,4 +1,4 @@
-//! What must have been shown to claim a level.
+//! The cases that a target must pass to claim a level of conformance.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use thiserror::Error;
 
 use crate::{Filter, FilterError, Level};
 
-/// Of each level the cases that it takes; of levels before it theirs, too.
+/// The mandatory cases of each level. A level also requires the cases of the levels before it.
 #[derive(Debug, Clone, Default)]
 pub struct Mandatory {
     levels: BTreeMap<Level, Filter>,
 }
 
-/// A list of mandatory cases that cannot be read; its writer's fault.
+/// A list of mandatory cases is malformed; the fault of its author.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MandatoryError {
-    /// It is no such list.
+    /// The text is not TOML with a table of cases for each level.
     #[error("the list of mandatory cases: {0}")]
     Text(String),
-    /// A glob cannot be read.
+    /// A glob is malformed.
     #[error("the list of mandatory cases: {0}")]
     Glob(#[from] FilterError),
 }
@@ -32,7 +32,7 @@ struct Chosen {
 }
 
 impl Mandatory {
-    /// A list as TOML: of each level a table with globs over names, `cases`.
+    /// Reads a list from TOML: a table for each level, whose `cases` are globs over case names.
     ///
     /// # Errors
     /// [`MandatoryError`].
@@ -43,7 +43,7 @@ impl Mandatory {
         Ok(Self { levels: levels.collect::<Result<_, MandatoryError>>()? })
     }
 
-    /// What the suite demands of every target.
+    /// Returns the cases that the suite requires of every target.
     ///
     /// # Errors
     /// [`MandatoryError`].
@@ -51,7 +51,7 @@ impl Mandatory {
         Self::from_toml(include_str!("../mandatory.toml"))
     }
 
-    /// The levels up to this one, each with those of the named cases that it takes.
+    /// Returns the levels up to `level`, each with its mandatory cases among `names`.
     pub fn up_to<'a>(
         &'a self,
         level: Level,

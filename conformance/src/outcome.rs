@@ -1,4 +1,4 @@
-//! What came out of a case.
+//! Outcomes of the cases of the suite: status, level of evidence and details.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,34 +7,34 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use tilewright_layout::Layout;
 
-/// What a case's run says of the target.
+/// The status of a case's run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Everything asserted holds.
+    /// Everything that the case asserts holds.
     Pass,
-    /// Something asserted does not hold.
+    /// Something that the case asserts does not hold.
     Fail,
-    /// Everything asserted holds, but the result is above its proven lower bound.
+    /// Everything that the case asserts holds, but a count or cost is above its lower bound.
     Quality,
-    /// The target has no way to do this, and says why.
+    /// The target cannot do what the case needs; the detail has the reason.
     Unsupported,
-    /// The case was left out for a reason that is not the target's.
+    /// The case was skipped for a reason outside the target.
     Skip,
     /// The case ended its process, panicked, or broke the plugin's process.
     Crash,
-    /// The case did not end in the time it had.
+    /// The case exceeded its time limit.
     Timeout,
-    /// The case failed, and passed when it was run again.
+    /// The case failed, and passed when repeated.
     Flake,
-    /// The case failed, as a list of expected failures says.
+    /// The case failed, as the list of expected failures predicts.
     XFail,
-    /// The case passed, though a list says that it fails or is unsupported.
+    /// The case passed, although a list contains it as failing or unsupported.
     XPass,
 }
 
 impl Status {
-    /// All statuses, in the order in which they are reported.
+    /// All statuses, in the order of reports.
     pub const ALL: [Self; 10] = [
         Self::Pass,
         Self::Fail,
@@ -48,19 +48,19 @@ impl Status {
         Self::XPass,
     ];
 
-    /// Whether a run with such a case fails.
+    /// Whether a case with this status fails the whole run.
     #[must_use]
     pub fn is_failure(self) -> bool {
         matches!(self, Self::Fail | Self::Crash | Self::Timeout | Self::XPass)
     }
 
-    /// Whether everything that the case asserts holds, each time it was run.
+    /// Whether everything that the case asserts holds, in every run.
     #[must_use]
     pub fn is_right(self) -> bool {
         matches!(self, Self::Pass | Self::Quality)
     }
 
-    /// The word used in reports.
+    /// Returns the word for the status in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -84,17 +84,17 @@ impl fmt::Display for Status {
     }
 }
 
-/// How strongly a case's assertion was shown; each level includes those before it.
+/// Kind of evidence for a case's assertion; a later level is stronger and includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// By algebra on layouts.
+    /// Checked by algebra on layouts; nothing was compiled or run.
     Layout,
-    /// Code was generated, and an assembler took it.
+    /// Code was generated, and an assembler accepted it.
     Codegen,
-    /// The emulator executed it.
+    /// Executed by the emulator, with correct results.
     Emulated,
-    /// Hardware executed it.
+    /// Executed by a device, with correct results.
     Device,
 }
 
@@ -102,7 +102,7 @@ impl Level {
     /// All levels, the weakest first.
     pub const ALL: [Self; 4] = [Self::Layout, Self::Codegen, Self::Emulated, Self::Device];
 
-    /// The word used in reports.
+    /// Returns the word for the level in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -120,32 +120,32 @@ impl fmt::Display for Level {
     }
 }
 
-/// What came out of running a case once.
+/// The outcome of one run of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What it says of the target.
+    /// The status, such as passed or failed.
     pub status: Status,
-    /// How strongly that was shown; `None` where nothing was.
+    /// The level of evidence; `None` if nothing was shown.
     pub level: Option<Level>,
-    /// What failed, why it is unsupported or skipped, what lies above the bound; empty for most
-    /// passes.
+    /// The cause of a failure, the reason of an unsupported or skipped case, or the excess over the lower bound; empty
+    /// for most passes.
     pub detail: String,
-    /// How long it took.
+    /// The run time of the case.
     #[serde(rename = "duration_us", with = "microseconds")]
     pub duration: Duration,
-    /// Of a case that failed, layouts that it is about, each with what it is.
+    /// The layouts that a failed case was about, each with a description.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layouts: Vec<(String, Layout)>,
 }
 
-/// The outcome of a case of a target.
+/// The outcome of one case on one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseResult {
-    /// The target.
+    /// The name of the target.
     pub target: String,
-    /// The case.
+    /// The name of the case.
     pub name: String,
-    /// What came out.
+    /// The outcome of the case.
     #[serde(flatten)]
     pub outcome: Outcome,
 }

@@ -1,4 +1,4 @@
-//! Parts of a run that together are the whole.
+//! Shards: disjoint parts of a run that together are the whole run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,21 +6,22 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Part `part` of `of`. Which part a case is in depends on its name alone, so that it stays there when others come or
-/// go.
+/// Part `index` of `of` parts of a run. Only a case's name determines its part, so that it stays when other cases come
+/// or go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// From 1 on.
-    pub part: u32,
-    /// At least as many.
+    /// Index of the part, from 1.
+    #[serde(rename = "part")]
+    pub index: u32,
+    /// Number of parts, at least `index`.
     pub of: u32,
 }
 
 impl Shard {
-    /// Whether the case of this name is in it.
+    /// Whether the shard contains the case of this name.
     #[must_use]
-    pub fn holds(self, name: &str) -> bool {
-        name_hash(name) % u64::from(self.of) == u64::from(self.part - 1)
+    pub fn contains(self, name: &str) -> bool {
+        name_hash(name) % u64::from(self.of) == u64::from(self.index - 1)
     }
 }
 
@@ -28,9 +29,9 @@ impl FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let numbers = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+        let numbers = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
         match numbers {
-            Some((part, of)) if (1..=of).contains(&part) => Ok(Self { part, of }),
+            Some((index, of)) if (1..=of).contains(&index) => Ok(Self { index, of }),
             _ => Err("expected K/N with K from 1 to N, such as 2/8".to_owned()),
         }
     }
@@ -38,12 +39,12 @@ impl FromStr for Shard {
 
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.part, self.of)
+        write!(f, "{}/{}", self.index, self.of)
     }
 }
 
-/// A number for a case's name that is the same on every machine and in every version: the first eight bytes of its
-/// SHA-256, the most significant first.
+/// Returns a hash of a case's name, stable across machines and versions: the first eight bytes of its SHA-256,
+/// big-endian.
 pub(crate) fn name_hash(name: &str) -> u64 {
     Sha256::digest(name).iter().take(8).fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

@@ -1,20 +1,20 @@
-//! The name that a glob which matches no case was probably meant to be.
+//! Suggests the case name that was probably meant by a glob that matches nothing.
 
 use std::collections::BTreeSet;
 
 use tilewright_target::nearest;
 
-/// Characters with a meaning in globs.
+/// Characters with a special meaning in globs.
 const META: [char; 7] = ['*', '?', '[', ']', '{', '}', ','];
 
-/// A name of cases, or a leading part of one, or a word of one, that is near to what was typed.
+/// Returns a case name, a leading part of one, or a component of one that is similar to the glob; `None` if none is.
 pub(crate) fn suggestion(glob: &str, names: &[String]) -> Option<String> {
     let mut known = String::new();
     for word in glob.trim_end_matches('/').split('/') {
         let below = names.iter().filter_map(|name| name.strip_prefix(&known)?.split('/').next());
         let words: BTreeSet<&str> = below.collect();
         if word.contains(META) {
-            return suggested_word(glob, names);
+            return suggested_name_part(glob, names);
         }
         if !words.contains(word) {
             return nearest(word, words).map(|near| format!("{known}{near}"));
@@ -25,15 +25,15 @@ pub(crate) fn suggestion(glob: &str, names: &[String]) -> Option<String> {
     None
 }
 
-/// A word that is near to the first part of a pattern that stands in no name.
-fn suggested_word(glob: &str, names: &[String]) -> Option<String> {
+/// If the first part of a pattern occurs in no name, returns a similar component of a name.
+fn suggested_name_part(glob: &str, names: &[String]) -> Option<String> {
     let words: BTreeSet<&str> = names.iter().flat_map(|name| name.split('/')).collect();
-    let parts = glob.split(|c| c == '/' || META.contains(&c)).filter(|part| part.len() >= 3);
-    let mut strange = parts.filter(|part| !names.iter().any(|name| name.contains(part)));
+    let literals = glob.split(|c| c == '/' || META.contains(&c)).filter(|literal| literal.len() >= 3);
+    let mut strange = literals.filter(|literal| !names.iter().any(|name| name.contains(literal)));
     nearest(strange.next()?, words).map(str::to_owned)
 }
 
-/// The end of a message that says so.
+/// Returns the end of an error message that makes the suggestion; empty without one.
 pub(crate) fn did_you_mean(near: Option<&str>) -> String {
     near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
@@ -43,7 +43,7 @@ mod tests {
     use super::suggestion;
 
     #[test]
-    fn the_first_word_that_is_wrong_is_mended() {
+    fn the_first_wrong_name_part_is_suggested() {
         let names = ["families/definition/blocked-rows/w4", "families/laws/slice/w4", "gather/rows-by-rows/axis0"];
         let names = names.map(str::to_owned);
         for (typed, meant) in [

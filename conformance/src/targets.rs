@@ -1,4 +1,4 @@
-//! Where targets come from, as far as the suite must know.
+//! The interface through which the suite gets targets.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,41 +11,41 @@ use crate::ServingPlugin;
 
 /// The targets that a program can test.
 pub trait Targets: Send + Sync {
-    /// What is known of each, by name; opens nothing.
+    /// Returns the descriptions of the known targets, by name; opens no plugin.
     fn list(&self) -> Vec<&TargetDescription>;
 
-    /// A target by name.
+    /// Opens a target by name.
     ///
     /// # Errors
     /// [`OpenError`].
     fn open(&self, name: &str) -> Result<Arc<dyn Target>, OpenError>;
 
-    /// The plugin that serves a target, where one does that is known by name.
+    /// Returns the plugin that serves a target; `None` if there is none or it is statically linked.
     fn plugin(&self, name: &str) -> Option<ServingPlugin> {
         let _ = name;
         None
     }
 
-    /// The file of known answers that came with a target's plugin, where one did.
+    /// Returns the file of known answers that came with a target's plugin; `None` if there is none.
     fn answers(&self, name: &str) -> Option<PathBuf> {
         let _ = name;
         None
     }
 }
 
-/// Why a target cannot be tested.
+/// The reason why a target cannot be tested.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// There is no such target, plugin file or target file; the caller's fault.
+    /// There is no such target, plugin file or target file; an error of the caller.
     #[error("{0}")]
     Unknown(String),
     /// The target is known, but its plugin is missing or does not work.
     #[error("target `{target}` cannot be opened: {message}")]
     Broken {
-        /// The target.
+        /// The name of the target.
         target: String,
-        /// What is wrong, what to do.
+        /// The error and its remedy.
         message: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Layouts of long programs: neither the time nor the memory for one operation may depend on how many there are.
+//! Layout assignment of long programs: time and memory per operation must not depend on the number of operations.
 
 #![allow(missing_docs)]
 
@@ -9,26 +9,26 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use tilewright_assign::{LaunchConfig, Strategy, assign};
+use tilewright_assign::{LaunchConfig, Strategy, assign_layouts};
 use tilewright_layout::families::Neutral;
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::TargetDescription;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text;
 
-/// Counts the bytes of the heap that are in use, and the most that were.
+/// An allocator that counts the heap bytes in use and their maximum.
 struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-// An allocator is unsafe to implement; this one hands every call on unchanged to the system's, and counts beside.
+// `GlobalAlloc` is unsafe to implement; this allocator forwards every call to the system's.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, block: Block) -> *mut u8 {
         let now = NOW.fetch_add(block.size(), Ordering::Relaxed) + block.size();
         MOST.fetch_max(now, Ordering::Relaxed);
-        // SAFETY: the caller promises what the system's allocator asks for.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc::alloc`.
         unsafe { System.alloc(block) }
     }
 
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes of the heap that something takes while it runs, beside those that were taken before.
+/// Max heap bytes that `work` uses, besides those in use before.
 fn most_bytes(work: impl FnOnce()) -> usize {
     let before = NOW.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
@@ -53,17 +53,17 @@ fn most_bytes(work: impl FnOnce()) -> usize {
 fn long_programs(criterion: &mut Criterion) {
     let target = include_str!("../../targets/h100.toml");
     let target = TargetDescription::from_toml("h100.toml", target).expect("a target");
-    let machine = LaunchConfig { context: PlanContext::of(&target), families: &Neutral, lanes: 32, warps: 4 };
+    let config = LaunchConfig { context: PlanContext::new(&target), families: &Neutral, lanes: 32, warps: 4 };
     for (name, strategy) in [("propagation", Strategy::Propagation), ("least cost", Strategy::LeastCost)] {
         let mut group = criterion.benchmark_group(name);
         group.sample_size(10);
         for count in [1000, 2000, 5000, 10_000] {
             let module = text::parse(&long_program::text(count), &Dialects::neutral()).expect("a program");
-            let most = most_bytes(|| drop(black_box(assign(black_box(&module), &machine, strategy))));
+            let most = most_bytes(|| drop(black_box(assign_layouts(black_box(&module), &config, strategy))));
             println!("{name}/{count}: {} bytes of heap for each operation at most", most / count);
             group.throughput(Throughput::Elements(count as u64));
             group.bench_function(BenchmarkId::from_parameter(count), |b| {
-                b.iter(|| assign(black_box(&module), &machine, strategy));
+                b.iter(|| assign_layouts(black_box(&module), &config, strategy));
             });
         }
         group.finish();

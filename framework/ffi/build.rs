@@ -1,4 +1,4 @@
-//! Gives the shared library the name under which it is installed.
+//! Sets the file name under which the shared library is installed.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

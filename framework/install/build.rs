@@ -1,4 +1,4 @@
-//! Tells the program which LLVM the plugins are linked to.
+//! Build script: passes the path of the LLVM library that the plugins link to the program `tilewright-install`.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-//! Opening a session: which targets there are, where plugins are looked for, and in whose process they run.
+//! The builder of sessions: it sets targets, plugin search paths, and process isolation.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tilewright_target::{Catalogue, CatalogueError};
 
 use super::Session;
 
-/// Settings of a [`Session`] that is to be opened; see [`Session::builder`].
+/// Configures a [`Session`]; see [`Session::builder`].
 #[derive(Debug)]
 pub struct SessionBuilder {
     catalogue: Catalogue,
@@ -18,21 +18,32 @@ pub struct SessionBuilder {
     registry: Registry,
 }
 
-/// Why a session cannot be opened; the caller's fault.
+/// The reason why a session cannot be opened; the caller's fault.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SessionError {
-    /// A directory of target files cannot be read, or a file in it is wrong.
+    /// A directory of target files cannot be read, or one of its files is invalid.
     #[error(transparent)]
     Targets(#[from] CatalogueError),
-    /// A plugin that the caller named cannot be loaded.
+    /// A plugin file that the caller names cannot be loaded.
     #[error(transparent)]
     Plugin(#[from] LoadError),
 }
 
 impl Session {
-    /// Begins a session over the targets of `catalogue`. Unless the builder is told otherwise, plugins are looked for in the
+    /// Creates the builder of a session over the targets of `catalogue`. By default, plugins are searched in the
     /// standard places ([`Discovery::standard`]) and run in this process.
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright::Session;
+    /// use tilewright::plugin::Discovery;
+    ///
+    /// // Only the plugins that are linked into this program: search nowhere.
+    /// let session = Session::builder(tilewright_targets::catalogue()?).discovery(Discovery::default()).open()?;
+    /// assert!(session.catalogue().get("mi300x").is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn builder(catalogue: Catalogue) -> SessionBuilder {
         SessionBuilder { catalogue, discovery: Discovery::standard(), registry: Registry::new() }
@@ -40,13 +51,23 @@ impl Session {
 }
 
 impl SessionBuilder {
-    /// The argument with which a program is started to serve a plugin; the plugin's library follows it.
+    /// The command-line argument that makes a program run as a plugin host; the path of the plugin's library follows
+    /// it.
     pub const PLUGIN_HOST: &str = "plugin-host";
 
-    /// Adds the target files of directories.
+    /// Adds the target files of these directories to the catalogue.
     ///
     /// # Errors
     /// [`SessionError::Targets`].
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright::{Session, SessionError};
+    ///
+    /// let builder = Session::builder(tilewright_targets::catalogue()?);
+    /// assert!(matches!(builder.target_directories(["/no/such/directory"]), Err(SessionError::Targets(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn target_directories<P: AsRef<Path>>(
         mut self,
         directories: impl IntoIterator<Item = P>,
@@ -57,31 +78,51 @@ impl SessionBuilder {
         Ok(self)
     }
 
-    /// Loads these libraries or manifests before those that are found.
+    /// Loads these plugin libraries or manifests before the plugins that are searched.
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright::{Session, SessionError};
+    ///
+    /// let builder = Session::builder(tilewright_targets::catalogue()?);
+    /// assert!(matches!(builder.plugins(["/no/such/plugin.so"]).open(), Err(SessionError::Plugin(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn plugins<P: Into<PathBuf>>(mut self, files: impl IntoIterator<Item = P>) -> Self {
         self.discovery.files.extend(files.into_iter().map(Into::into));
         self
     }
 
-    /// Looks for plugins in other places than the standard ones.
+    /// Replaces the search paths of plugins by `discovery`.
     #[must_use]
     pub fn discovery(self, discovery: Discovery) -> Self {
         Self { discovery, ..self }
     }
 
-    /// Runs each plugin in a process of its own, so that none can take this one down: `program` is started with
-    /// [`Self::PLUGIN_HOST`], as the command `tilewright` can be. A call that takes longer than `limit` ends the process.
+    /// Runs each plugin in a separate process, so that a crash of the plugin does not affect this process. `program` is
+    /// started with [`Self::PLUGIN_HOST`]; the command `tilewright` supports it. If a call exceeds `limit`, the
+    /// plugin's process is ended.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use std::time::Duration;
+    /// use tilewright::Session;
+    ///
+    /// let builder = Session::builder(tilewright_targets::catalogue()?);
+    /// let session = builder.isolated("/usr/local/bin/tilewright", Duration::from_secs(60)).open()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn isolated(self, program: impl Into<PathBuf>, limit: Duration) -> Self {
         Self { registry: Registry::isolated(HostCommand::new(program, [Self::PLUGIN_HOST]), limit), ..self }
     }
 
-    /// Reads the manifests, and opens only the plugins that the caller named. The registry ([`Session::registry`]) lists the
-    /// plugins that were refused.
+    /// Opens the session. All manifests are read, but only the plugins that the caller named are opened.
+    /// [`Session::registry`] lists rejected plugins.
     ///
     /// # Errors
-    /// [`SessionError::Plugin`] of a file that the caller named.
+    /// [`SessionError::Plugin`]: a file that the caller named cannot be loaded.
     pub fn open(mut self) -> Result<Session, SessionError> {
         self.registry.discover(&self.discovery)?;
         Ok(Session::new(self.catalogue, self.registry))

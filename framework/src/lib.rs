@@ -1,55 +1,63 @@
 //! Tilewright: a tensor-layout backend for GPU compilers.
 //!
-//! A compiler links this crate, loads vendor plugins at run time, and asks for layouts, plans of data movement with their
-//! costs and lower bounds, kernels, and code for a target.
+//! A compiler links this crate and loads vendor plugins at run time. It gets layouts, plans of data movement with costs
+//! and lower bounds, kernels, and code for a target.
 //!
-//! # From a question to code
+//! # From a layout question to code
 //!
-//! Open a [`Session`] over the known targets. Plugins are found in the standard places:
+//! How does a tile get from the layout that loads rows to the layout that stores columns on an H100, and what does it
+//! cost? A [`Session`] over the known targets reads both layouts in Triton's notation, plans the conversion, and builds
+//! a kernel that performs the plan. The emulator runs that kernel on the CPU; nothing here needs a GPU or a plugin:
 //!
 //! ```
+//! use tilewright::layout::Dim;
+//! use tilewright::plugin::Discovery;
+//! use tilewright::{LayoutRequest, Session};
+//! use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
+//!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use tilewright::Session;
+//! let session = Session::builder(tilewright_targets::catalogue()?).discovery(Discovery::default()).open()?;
 //!
-//! let session = Session::builder(tilewright_targets::catalogue()?).open()?;
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! Read two layouts of a tensor, as Triton writes them, and plan the conversion between them. A layout is a linear map over
-//! F2 from (register, lane, warp, block) to tensor coordinates. The plan has its counts beside the lower bound, and needs no
-//! plugin:
-//!
-//! ```
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # use tilewright::Session;
-//! # use tilewright::plugin::Discovery;
-//! use tilewright::LayoutRequest;
-//! use tilewright::plan::{self, PlanContext};
-//!
-//! # let session = Session::builder(tilewright_targets::catalogue()?).discovery(Discovery::default()).open()?;
+//! // A layout is a linear map over F2 from (register, lane, warp, block) to tensor coordinates.
 //! let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
 //!     Ok(LayoutRequest::from_text(text)?.resolve(&session, None, &[32, 32])?)
 //! };
 //! let rows = layout("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>")?;
 //! let columns = layout("#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>")?;
 //!
-//! let target = session.catalogue().get("h100")?;
-//! let plan = plan::convert(&rows, &columns, 32, PlanContext::of(target))?;
+//! // The cheapest plan for elements of 32 bits, with its counts and their lower bound.
+//! let plan = session.plan_conversion("h100", &rows, &columns, 32)?;
 //! assert!(plan.stats.counts.wavefronts_loaded >= plan.stats.bound.wavefronts_loaded);
+//!
+//! // The kernel loads the row-major tile in `rows`, converts it, and stores every register of `columns`.
+//! let module = session.conversion_module("h100", &rows, &columns, 32)?;
+//! let mut memory = GlobalMemory::new();
+//! let tile: Vec<u8> = (0..32 * 32_u32).flat_map(u32::to_le_bytes).collect();
+//! let (tile, registers) = (memory.allocate_with(&tile), memory.allocate(4 * 32 * 32));
+//! let arguments = [Argument::Buffer(tile), Argument::Buffer(registers)];
+//! let target = session.catalogue().get("h100")?;
+//! let report = run(&module.kernels[0], target, [1; 3], &arguments, &mut memory, &RunLimits::default())?;
+//! assert_eq!(report.counts.wavefronts_loaded, plan.stats.counts.wavefronts_loaded);
+//!
+//! // Register 1 of lane 9 of warp 2 holds the element that the layout says.
+//! let element = columns.apply(&[(Dim::REGISTER, 1), (Dim::LANE, 9), (Dim::WARP, 2), (Dim::BLOCK, 0)])?;
+//! let [row, column] = [element[0].1, element[1].1];
+//! let (register, thread, threads) = (1, 2 * 32 + 9, 128);
+//! let stored = memory.read(registers, 4 * (register * threads + thread), 4)?;
+//! assert_eq!(stored, u32::try_from(32 * row + column)?.to_le_bytes());
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! [`Session::convert`] plans with the instructions of the target's plugin. Hand a kernel around that plan to the plugin, which
-//! gives assembly or an object:
+//! The plugin of the target compiles the kernel to assembly (here PTX) or an object. [`SessionBuilder::open`] finds
+//! plugins in the standard places, and a session then plans with the instructions of the target's plugin:
 //!
 //! ```no_run
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # use tilewright::{LayoutRequest, Session};
 //! use tilewright::plugin::{CompileOptions, Emit};
+//! use tilewright::{LayoutRequest, Session};
 //!
-//! # let session = Session::builder(tilewright_targets::catalogue()?).open()?;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let session = Session::builder(tilewright_targets::catalogue()?).open()?;
 //! # let layout = |text: &str| -> Result<_, Box<dyn std::error::Error>> {
 //! #     Ok(LayoutRequest::from_text(text)?.resolve(&session, None, &[32, 32])?)
 //! # };
@@ -63,17 +71,21 @@
 //! # }
 //! ```
 //!
-//! # Where to go on
+//! The steps in detail: [`LayoutRequest::from_text`], [`Session::plan_conversion`], [`plan::ConversionPlan`],
+//! [`Session::conversion_module`], [`kernel::Module`], [`Session::compile`]. Whole tile programs (Triton IR) take the
+//! same path through [`ProgramCompiler::kernel`].
 //!
-//! | module | has |
+//! # Modules
+//!
+//! | module | contents |
 //! |---|---|
-//! | [`layout`] | layouts, the families that build them, their texts and JSON, CuTe's algebra |
-//! | [`plan`] | plans of conversions, reductions, scans, gathers, copies and shared-memory layouts; in [`plan::dot`] of matrix multiplication |
-//! | [`tile`] | whole tile programs as Triton IR: built or read, given layouts, lowered to a kernel by a [`ProgramCompiler`] |
-//! | [`kernel`] | the kernel IR, in which plans and programs become code |
+//! | [`layout`] | layouts, their families, text and JSON notations, the CuTe layout algebra |
+//! | [`plan`] | plans of conversions, reductions, scans, gathers, copies, shared-memory layouts, and MMAs ([`plan::dot`]) |
+//! | [`tile`] | tile programs (Triton IR): builder, parser, layout assignment; [`ProgramCompiler`] compiles them |
+//! | [`kernel`] | the SIMT kernel IR that plans and programs are lowered to |
 //! | [`target`] | descriptions of GPUs, read from target files |
-//! | [`plugin`] | what vendors' plugins do: compile, and run code on devices |
-//! | [`operations`] | operations on layouts by name, with inputs in JSON |
+//! | [`plugin`] | vendor plugins: compilation, and devices that run code |
+//! | [`operations`] | layout operations by name, with JSON inputs |
 
 mod builder;
 pub mod operations;
@@ -86,7 +98,8 @@ pub use program::{ChosenSizes, ProgramCompiler, ProgramError, ProgramOptions, St
 pub use request::{LayoutRequest, LayoutRequestError};
 pub use session::{PipelineError, Session};
 
-/// Layouts, the families that build them, their texts and JSON, and CuTe's algebra.
+/// Layouts, their families (named constructors of layouts such as `blocked`), text and JSON notations, and the CuTe
+/// layout algebra.
 pub mod layout {
     #[doc(inline)]
     pub use tilewright_layout::{
@@ -96,28 +109,27 @@ pub mod layout {
     };
 }
 
-/// Plans of data movement, each with its figures and their lower bounds.
+/// Plans of data movement, with their operation counts and lower bounds.
 pub mod plan {
     #[doc(inline)]
     pub use tilewright_plan::movement::{
-        Accessor, AsyncCopySpec, AxisStride, BankModel, Bound, ConsecutiveCopy, Constraints, Gather, GlobalAccess,
-        GlobalTensor, Kind, MemoryChoice, MovementError, Path, Plan, PlanContext, PlanStats, Reduction, Rejected, Scan,
-        ScanDirection, ScratchLayout, SharedAccess, SharedCopy, TensorCopy, access_global, access_shared, candidates,
-        choose_shared_layout, conflicts, convert, copy_from_shared, copy_to_shared, gather, gathers, reduce,
-        reductions, scan, slots,
+        Accessor, AsyncCopyPlan, AsyncCopySpec, AxisStride, BankModel, Bound, ConsecutiveCopy, Constraints,
+        ConversionKind, ConversionPlan, GatherPlan, GlobalAccess, GlobalTensor, MovementError, PlanContext, PlanStats,
+        ReductionPlan, Rejected, ScanDirection, ScanPlan, ScratchLayout, SharedAccess, SharedLayoutChoice,
+        SharedLayoutKind, TensorCopy, choose_shared_layout, conversion_candidates, count_bank_conflicts,
+        gather_candidates, plan_async_copy, plan_conversion, plan_copy_from_shared, plan_gather, plan_global_access,
+        plan_reduction, plan_scan, plan_shared_access, price, reduction_candidates,
     };
 
-    /// Matrix multiplication: which instruction multiplies, and how its operands get there.
+    /// Plans of matrix multiplication: the MMA instruction, the layouts, and the loads of the operands.
     pub mod dot {
         #[doc(inline)]
-        pub use tilewright_plan::contract::{
-            ContractError, Contraction, MmaCandidate, MmaProblem, Scale, candidates, plan,
-        };
+        pub use tilewright_plan::mma::{MmaCandidate, MmaError, MmaPlan, MmaProblem, Scale, mma_candidates, plan_mma};
     }
 }
 
-/// Tile programs: how they are built or read, checked and printed, and how layouts are chosen for them. A
-/// [`ProgramCompiler`] makes a kernel of one.
+/// Tile programs: building, parsing, verifying, printing, and layout assignment. A [`ProgramCompiler`] compiles them to
+/// kernels.
 pub mod tile {
     #[doc(inline)]
     pub use tilewright_assign::{Strategy, synthesis};
@@ -134,8 +146,10 @@ pub mod tile {
     };
 }
 
-/// The kernel IR, in which plans and programs become code.
+/// The SIMT kernel IR that plans and programs are lowered to.
 pub mod kernel {
+    #[doc(inline)]
+    pub use tilewright_kernel::text::parse;
     #[doc(inline)]
     pub use tilewright_kernel::{Builder, Counts, Element, Kernel, Launch, Module, Parameter, VerifyError, verify};
     #[doc(inline)]
@@ -151,7 +165,7 @@ pub mod target {
     };
 }
 
-/// Vendors' plugins: where they are found, what they compile to, and the devices on which that runs.
+/// Vendor plugins: discovery, compilation, and devices that run code.
 pub mod plugin {
     #[doc(inline)]
     pub use tilewright_plugin::{

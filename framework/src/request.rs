@@ -1,4 +1,4 @@
-//! A layout as users name it: by family or by its bases.
+//! Layout requests: a layout by the name and parameters of a family, or by its bases.
 
 use serde_json::Value as Json;
 use thiserror::Error;
@@ -8,32 +8,43 @@ use tilewright_layout::{FamilySpec, LinearLayout, layout_from_json, parse_spec, 
 
 use super::{PipelineError, Session};
 
-/// A distributed layout, by family or by its bases.
+/// A request for a distributed layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LayoutRequest {
-    /// A family's layout.
+    /// The layout that a family (a named constructor such as `blocked`) builds from parameters.
     Family(FamilySpec),
-    /// A layout that is given.
+    /// An explicit linear layout.
     Given(Box<LinearLayout>),
 }
 
-/// A value that names no layout; the caller's fault.
+/// The reason why a value is no layout request; the caller's fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LayoutRequestError {
     /// The text or JSON is malformed.
     #[error(transparent)]
     Notation(#[from] TextError),
-    /// JSON that is neither a family nor a layout.
+    /// The JSON value describes neither a family nor a layout.
     #[error("expected a layout: text, an object with `kind`, one with `in_dims`, or one with `params` or `layout`")]
     NotALayout,
 }
 
 impl LayoutRequest {
-    /// Reads text: a family's attribute text or JSON.
+    /// Reads a layout request from text: a family's attribute text or JSON.
     ///
     /// # Errors
     /// [`LayoutRequestError`].
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright::LayoutRequest;
+    ///
+    /// let text = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>";
+    /// assert!(matches!(LayoutRequest::from_text(text)?, LayoutRequest::Family(spec) if spec.name == "blocked"));
+    /// let bases = r#"{"in_dims": [["lane", 4]], "out_dims": [["dim0", 4]], "bases": {"lane": [[1], [2]]}}"#;
+    /// assert!(matches!(LayoutRequest::from_text(bases)?, LayoutRequest::Given(_)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from_text(text: &str) -> Result<Self, LayoutRequestError> {
         match serde_json::from_str::<Json>(text) {
             Ok(json @ Json::Object(_)) => Self::from_json(&json),
@@ -41,12 +52,23 @@ impl LayoutRequest {
         }
     }
 
-    /// Reads JSON: a string of text, a family (`kind`), a layout (`in_dims`), or an object that
-    /// holds a layout as `layout` or a family as `params`; where it holds both they should say the
-    /// same, and the layout is taken.
+    /// Reads a layout request from JSON: a string of attribute text, a family (`kind`), a layout (`in_dims`), or an
+    /// object with a layout as `layout` or a family as `params`. If the object has both, they should agree, and the
+    /// layout is used.
     ///
     /// # Errors
     /// [`LayoutRequestError`].
+    ///
+    /// # Examples
+    /// ```
+    /// use serde_json::json;
+    /// use tilewright::{LayoutRequest, LayoutRequestError};
+    ///
+    /// let family = json!({"kind": "slice", "dim": 1, "parent": {"kind": "blocked"}});
+    /// assert!(matches!(LayoutRequest::from_json(&family)?, LayoutRequest::Family(_)));
+    /// assert_eq!(LayoutRequest::from_json(&json!(7)), Err(LayoutRequestError::NotALayout));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from_json(value: &Json) -> Result<Self, LayoutRequestError> {
         if let Some(text) = value.as_str() {
             return Self::from_text(text);
@@ -61,10 +83,23 @@ impl LayoutRequest {
         inner.filter(|inner| inner.is_object()).map_or(Err(LayoutRequestError::NotALayout), Self::from_json)
     }
 
-    /// The layout for a tensor of `shape`.
+    /// Returns the requested layout for a tensor of `shape`.
     ///
     /// # Errors
     /// [`PipelineError`].
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright::layout::Dim;
+    /// use tilewright::plugin::Registry;
+    /// use tilewright::{LayoutRequest, Session};
+    ///
+    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let text = "#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>";
+    /// let layout = LayoutRequest::from_text(text)?.resolve(&session, None, &[256])?;
+    /// assert_eq!(layout.in_bits(Dim::REGISTER), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn resolve(
         &self,
         session: &Session,

@@ -1,7 +1,7 @@
-//! From a question to its answer, over all the targets and plugins there are.
+//! Sessions: layout and compilation requests over all known targets and plugins.
 //!
-//! A [`Session`] knows the targets of a catalogue and the plugins of a registry. It opens a target
-//! when it is first asked for, resolves layouts of all families, plans conversions and compiles.
+//! A [`Session`] has the targets of a catalogue and the plugins of a registry. It opens the plugin of a target when the
+//! target is first used, resolves layouts of all families, plans conversions, and compiles.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,32 +14,45 @@ use tilewright_layout::{
     AttributeSyntaxes, Families, FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, families::Neutral,
 };
 use tilewright_lower as lower;
-use tilewright_plan::movement::{self, MovementError, Plan, PlanContext};
+use tilewright_plan::movement::{self, ConversionPlan, MovementError, PlanContext};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Target};
 use tilewright_plugin::{Registry, RegistryError};
 use tilewright_target::{Catalogue, CatalogueError, Instruction, InstructionKind};
 
-/// Targets and plugins, opened as they are needed. May be used from several threads.
+/// The known targets, and plugins that are opened on demand. A session may be shared between threads.
+///
+/// # Examples
+/// ```
+/// use tilewright::Session;
+/// use tilewright::plugin::Registry;
+///
+/// // A session without plugins: layouts, plans and kernels, but no code for a target.
+/// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+/// assert_eq!(session.catalogue().get("h100")?.lanes.default, 32);
+/// assert!(session.registry().plugins().is_empty());
+/// assert!(session.target("h100").is_err_and(|error| error.to_string().contains("no plugin serves architecture")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Session {
     catalogue: Catalogue,
     registry: Registry,
-    plans: Mutex<HashMap<Asked, Plan>>,
+    plans: Mutex<HashMap<ConversionKey, ConversionPlan>>,
 }
 
-/// A conversion that was asked for.
+/// The key of a cached conversion plan: the target, both layouts and the element width.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Asked {
+struct ConversionKey {
     target: String,
     src: LinearLayout,
     dst: LinearLayout,
     element_bits: u32,
 }
 
-/// Plans that a session keeps; with more than these it begins anew.
+/// Max number of plans in the cache of a session; a full cache is cleared.
 const MOST_PLANS: usize = 4096;
 
-/// Why a question has no answer.
+/// The reason why a request failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PipelineError {
@@ -49,54 +62,62 @@ pub enum PipelineError {
     /// No plugin serves the target, or its plugin cannot be opened.
     #[error(transparent)]
     Plugin(#[from] RegistryError),
-    /// A family cannot build the layout.
+    /// A layout family (named constructor of layouts) cannot build the layout.
     #[error(transparent)]
     Family(#[from] FamilyError),
-    /// The layout is not of the kind that the question needs; the caller's fault.
-    #[error("`{0}` is no distributed layout: it does not say which lane and register holds an element")]
+    /// The layout is of another kind than the request needs; the caller's fault.
+    #[error("`{0}` is not a distributed layout: its elements have no lane and register")]
     NotDistributed(String),
-    /// No plan can be made.
+    /// No plan exists for the conversion.
     #[error(transparent)]
     Movement(#[from] MovementError),
-    /// The plan gives no kernel.
+    /// The plan cannot be lowered to a kernel.
     #[error(transparent)]
     Lower(#[from] lower::LowerError),
-    /// The lowered kernel breaks a rule of the kernel IR: a fault of this framework.
+    /// The lowered kernel is invalid: a fault of this framework.
     #[error("the lowered kernel is invalid: {0}")]
     Lowered(#[from] kernel::VerifyError),
-    /// The module was not compiled.
+    /// The module does not compile.
     #[error(transparent)]
     Compile(#[from] CompileError),
 }
 
 impl Session {
-    /// A session over the given targets and plugins; opens nothing yet.
+    /// Creates a session over the given targets and plugins; no plugin is opened yet.
     #[must_use]
     pub fn new(catalogue: Catalogue, registry: Registry) -> Self {
         Self { catalogue, registry, plans: Mutex::default() }
     }
 
-    /// The targets that can be named.
+    /// Returns the known targets.
     #[must_use]
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }
 
-    /// The plugins that serve them.
+    /// Returns the plugins that serve the targets.
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// The target of this name, with its plugin.
+    /// Returns the target with this name, served by its plugin.
     ///
     /// # Errors
     /// [`PipelineError::Target`], [`PipelineError::Plugin`].
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # let session = tilewright::Session::builder(tilewright_targets::catalogue()?).open()?;
+    /// let target = session.target("h100")?;
+    /// assert!(target.instructions().iter().any(|instruction| instruction.name.starts_with("mma")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn target(&self, name: &str) -> Result<Arc<dyn Target>, PipelineError> {
         Ok(self.registry.target(self.catalogue.get(name)?)?)
     }
 
-    /// The target of this name, for its layouts: its instruction table need not have been read.
+    /// Returns the target with this name, for layouts only: its instruction table may not have been read.
     ///
     /// # Errors
     /// [`PipelineError::Target`], [`PipelineError::Plugin`].
@@ -104,12 +125,24 @@ impl Session {
         Ok(self.registry.target_without_table(self.catalogue.get(name)?)?)
     }
 
-    /// The layout that a family builds for a tensor of `shape`. Neutral families open no plugin. Without a target, each
-    /// plugin is asked through the first target that it serves, until one knows the family; a plugin that cannot
-    /// be opened is an error only where no other knows it.
+    /// Returns the layout that a family builds for a tensor of `shape`. Neutral families, which the framework has, open
+    /// no plugin. Without a target, each plugin is tried through the first target that it serves, until one knows the
+    /// family. A plugin that cannot be opened is an error only if no other plugin knows the family.
     ///
     /// # Errors
     /// [`PipelineError`].
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright::Session;
+    /// use tilewright::layout::{Layout, parse_spec};
+    /// use tilewright::plugin::Registry;
+    ///
+    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let spec = parse_spec("#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>")?;
+    /// assert!(matches!(session.layout(None, &spec, &[32, 32])?, Layout::Memory(_)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn layout(&self, target: Option<&str>, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, PipelineError> {
         target.map(|name| self.catalogue.get(name)).transpose()?;
         let mut unknown = match FamilySet::new(vec![&Neutral]).layout(spec, shape) {
@@ -140,24 +173,50 @@ impl Session {
         Err(unknown.into())
     }
 
-    /// How attribute text spells the families of a target, or of all plugins that can be opened.
+    /// Returns the attribute syntax of the layout families of a target or, without a target, of all plugins that can be
+    /// opened.
     ///
     /// # Errors
-    /// [`PipelineError::Target`], [`PipelineError::Plugin`] of the target that is named.
-    pub fn spellings(&self, target: Option<&str>) -> Result<AttributeSyntaxes, PipelineError> {
+    /// [`PipelineError::Target`], [`PipelineError::Plugin`] if the target is named.
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright::Session;
+    /// use tilewright::layout::parse_spec;
+    /// use tilewright::plugin::Registry;
+    ///
+    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let text = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>";
+    /// assert_eq!(session.attribute_syntaxes(None)?.text(&parse_spec(text)?), text);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn attribute_syntaxes(&self, target: Option<&str>) -> Result<AttributeSyntaxes, PipelineError> {
         let targets: Vec<_> = match target {
             Some(name) => vec![self.target_without_table(name)?],
             None => self.one_target_a_plugin().iter().filter_map(|name| self.target_without_table(name).ok()).collect(),
         };
         let neutral: &dyn Families = &Neutral;
         let all = std::iter::once(neutral).chain(targets.iter().map(|target| target.families())).collect();
-        Ok(AttributeSyntaxes::of_families(&FamilySet::new(all)))
+        Ok(AttributeSyntaxes::from_families(&FamilySet::new(all)))
     }
 
-    /// The linear map of a distributed layout.
+    /// Returns the linear map of a distributed layout that a family builds for a tensor of `shape`.
     ///
     /// # Errors
-    /// [`PipelineError`]; a memory layout is [`PipelineError::NotDistributed`].
+    /// [`PipelineError`]. If the family builds a memory layout, [`PipelineError::NotDistributed`].
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright::Session;
+    /// use tilewright::layout::{Dim, parse_spec};
+    /// use tilewright::plugin::Registry;
+    ///
+    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let spec = parse_spec("#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>")?;
+    /// let layout = session.distributed(None, &spec, &[256])?;
+    /// assert_eq!(layout.apply(&[(Dim::REGISTER, 1), (Dim::LANE, 3), (Dim::WARP, 2)])?, [(Dim::tensor(0), 1 + 2 * (3 + 32 * 2))]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn distributed(
         &self,
         target: Option<&str>,
@@ -170,11 +229,22 @@ impl Session {
         }
     }
 
-    /// The target of this name where a plugin serves it.
+    /// Returns the target with this name; `None` if no plugin serves it.
     ///
     /// # Errors
-    /// [`PipelineError::Target`]; [`PipelineError::Plugin`] where its plugin cannot be opened.
-    pub fn served(&self, name: &str) -> Result<Option<Arc<dyn Target>>, PipelineError> {
+    /// [`PipelineError::Target`]; [`PipelineError::Plugin`]: its plugin cannot be opened.
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright::Session;
+    /// use tilewright::plugin::Registry;
+    ///
+    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// assert!(session.target_if_served("h100")?.is_none());
+    /// assert!(session.target_if_served("h1000").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn target_if_served(&self, name: &str) -> Result<Option<Arc<dyn Target>>, PipelineError> {
         let description = self.catalogue.get(name)?;
         match self.registry.serves(&description.architecture) {
             Some(_) => Ok(Some(self.registry.target(description)?)),
@@ -182,10 +252,20 @@ impl Session {
         }
     }
 
-    /// The rows of some kinds of a target's instruction table, kind by kind; none if no plugin serves the target.
+    /// Returns the target's instructions of these kinds, kind by kind; none if no plugin serves the target.
     ///
     /// # Errors
     /// [`PipelineError::Target`], [`PipelineError::Plugin`].
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use tilewright::target::InstructionKind;
+    /// # let session = tilewright::Session::builder(tilewright_targets::catalogue()?).open()?;
+    /// for instruction in session.instructions_of("h100", &[InstructionKind::SharedMove])? {
+    ///     println!("{}", instruction.name);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn instructions_of(&self, name: &str, kinds: &[InstructionKind]) -> Result<Vec<Instruction>, PipelineError> {
         let description = self.catalogue.get(name)?;
         if self.registry.serves(&description.architecture).is_none() {
@@ -197,26 +277,43 @@ impl Session {
         Ok(rows.collect::<Result<Vec<_>, _>>().map_err(failed)?.concat())
     }
 
-    /// The best plan for a conversion on a target, by the target's instructions too where a plugin
-    /// serves it. A question that was asked before is answered from memory.
+    /// Returns the cheapest plan of a conversion on a target, with the target's instructions if a plugin serves it.
+    /// Plans are cached.
     ///
     /// # Errors
     /// [`PipelineError::Target`], [`PipelineError::Plugin`], [`PipelineError::Movement`].
-    pub fn convert(
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright::layout::{Dim, LinearLayout};
+    /// use tilewright::plan::ConversionKind;
+    /// use tilewright::plugin::Registry;
+    /// use tilewright::Session;
+    ///
+    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// // 64 elements: a lane holds two consecutive ones, or one of each half. No element changes its warp.
+    /// let part = |dim, size| LinearLayout::identity(size, dim, Dim::tensor(0));
+    /// let pairs = part(Dim::REGISTER, 2)?.direct_sum(&part(Dim::LANE, 32)?)?;
+    /// let halves = part(Dim::LANE, 32)?.direct_sum(&part(Dim::REGISTER, 2)?)?;
+    /// let plan = session.plan_conversion("h100", &pairs, &halves, 32)?;
+    /// assert_eq!(plan.path, ConversionKind::Shuffle);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn plan_conversion(
         &self,
         target: &str,
         src: &LinearLayout,
         dst: &LinearLayout,
         element_bits: u32,
-    ) -> Result<Plan, PipelineError> {
-        let requested = Asked { target: target.to_owned(), src: src.clone(), dst: dst.clone(), element_bits };
+    ) -> Result<ConversionPlan, PipelineError> {
+        let requested = ConversionKey { target: target.to_owned(), src: src.clone(), dst: dst.clone(), element_bits };
         let plans = || self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plan) = plans().get(&requested) {
             return Ok(plan.clone());
         }
         let instructions = self.instructions_of(target, &[InstructionKind::SharedMove])?;
-        let context = PlanContext::of(self.catalogue.get(target)?).with_instructions(&instructions);
-        let plan = movement::convert(src, dst, element_bits, context)?;
+        let context = PlanContext::new(self.catalogue.get(target)?).with_instructions(&instructions);
+        let plan = movement::plan_conversion(src, dst, element_bits, context)?;
         let mut plans = plans();
         if plans.len() >= MOST_PLANS {
             plans.clear();
@@ -225,11 +322,26 @@ impl Session {
         Ok(plan)
     }
 
-    /// A module with one kernel, `convert`, around the cheapest plan; see
-    /// [`lower::conversion_kernel`] for its parameters.
+    /// Returns a module with the kernel `convert`, which performs the cheapest plan of a conversion; see
+    /// [`lower::conversion_kernel`] for the kernel's parameters.
     ///
     /// # Errors
     /// [`PipelineError`].
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright::layout::{Dim, LinearLayout};
+    /// use tilewright::plugin::Registry;
+    /// use tilewright::Session;
+    ///
+    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let part = |dim, size| LinearLayout::identity(size, dim, Dim::tensor(0));
+    /// let pairs = part(Dim::REGISTER, 2)?.direct_sum(&part(Dim::LANE, 32)?)?;
+    /// let halves = part(Dim::LANE, 32)?.direct_sum(&part(Dim::REGISTER, 2)?)?;
+    /// let module = session.conversion_module("h100", &pairs, &halves, 32)?;
+    /// assert!(module.to_string().starts_with("kernel convert("));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn conversion_module(
         &self,
         target: &str,
@@ -237,29 +349,40 @@ impl Session {
         dst: &LinearLayout,
         element_bits: u32,
     ) -> Result<Module, PipelineError> {
-        let plan = self.convert(target, src, dst, element_bits)?;
+        let plan = self.plan_conversion(target, src, dst, element_bits)?;
         let kernel = lower::conversion_kernel(
             "convert",
             [src, dst],
             element_bits,
             &plan,
-            PlanContext::of(self.catalogue.get(target)?),
+            PlanContext::new(self.catalogue.get(target)?),
         )?;
         let module = Module { kernels: vec![kernel] };
         kernel::verify(&module)?;
         Ok(module)
     }
 
-    /// Code for a module.
+    /// Compiles a module for a target.
     ///
     /// # Errors
     /// [`PipelineError`].
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use tilewright::plugin::{CompileOptions, Emit};
+    /// # let session = tilewright::Session::builder(tilewright_targets::catalogue()?).open()?;
+    /// let module = tilewright::kernel::parse("kernel empty() lanes 32 warps 1 {}")?;
+    /// let options = CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() };
+    /// let artifact = session.compile("h100", &module, &options)?;
+    /// assert!(artifact.text(Emit::Assembly).is_some_and(|ptx| ptx.contains(".entry empty")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn compile(&self, target: &str, module: &Module, options: &CompileOptions) -> Result<Artifact, PipelineError> {
         kernel::verify(module)?;
         Ok(self.target(target)?.compile(module, options)?)
     }
 
-    /// For every plugin the name of one target that it serves.
+    /// Returns, for every plugin, the name of one target that it serves.
     fn one_target_a_plugin(&self) -> Vec<String> {
         let mut seen = Vec::new();
         let mut names = Vec::new();
@@ -275,12 +398,12 @@ impl Session {
     }
 }
 
-/// Whether the error says that nobody here serves the family, or its parent.
+/// Whether the error is that no opened plugin knows the layout family or its parent.
 fn not_served(error: &FamilyError) -> bool {
     matches!(error, FamilyError::Unknown { .. })
 }
 
-/// One error with the families that both know.
+/// Merges two errors to one that lists the known families of both.
 fn merged(first: FamilyError, second: FamilyError) -> FamilyError {
     match (first, second) {
         (FamilyError::Unknown { name, mut known }, FamilyError::Unknown { known: more, .. }) => {

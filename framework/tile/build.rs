@@ -1,4 +1,4 @@
-//! Writes a constant for each operation of the dialect files, so that a misspelt operation does not compile.
+//! Generates a constant for each operation of the dialect files, so that a misspelled operation does not compile.
 
 use std::fmt::Write;
 use std::path::Path;

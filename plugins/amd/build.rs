@@ -1,5 +1,5 @@
-//! Gives the test programs of this package the run path of the LLVM that they are linked to, and
-//! notes where the toolchain has its linker.
+//! Sets the run path of this package's test programs to the LLVM that they link, and records the path of the
+//! toolchain's linker.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,13 +10,13 @@ fn main() {
     if let Ok(directory) = std::env::var("DEP_TILEWRIGHT_LLVM_LIBDIR") {
         println!("cargo:rustc-link-arg=-Wl,-rpath,{directory}");
     }
-    // Absent where this toolchain has none: it is looked for again at run time.
+    // If this toolchain has no linker, it is searched for again at run time.
     if let Some(linker) = toolchain_linker() {
         println!("cargo:rustc-env=TILEWRIGHT_BUILD_LLD={}", linker.display());
     }
 }
 
-/// `rust-lld` of the toolchain that builds this.
+/// Returns the `rust-lld` of the toolchain of this build.
 fn toolchain_linker() -> Option<PathBuf> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let host = std::env::var("HOST").ok()?;

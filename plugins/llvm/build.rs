@@ -1,14 +1,13 @@
-//! Finds the LLVM shared library, says how to link to it, and tells dependents where it is.
+//! Finds the LLVM shared library, prints its link arguments, and passes its directory to dependents.
 //!
-//! The Rust toolchain ships one, so a fresh machine needs nothing else. `TILEWRIGHT_LLVM_LIB_DIR`
-//! names the directory of another LLVM of the same major version. Link arguments stop at the
-//! package that prints them: crates that make an image read `DEP_TILEWRIGHT_LLVM_LIBDIR` and add
-//! their own run paths.
+//! The Rust toolchain ships such a library, so a fresh machine needs nothing else. `TILEWRIGHT_LLVM_LIB_DIR` names the
+//! directory of another LLVM of the same major version. Link arguments apply only to the package that prints them:
+//! crates that link a program or shared library read `DEP_TILEWRIGHT_LLVM_LIBDIR` and add their own run paths.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The major version whose C interface the `inkwell` feature in `Cargo.toml` declares.
+/// Major version of LLVM whose C interface the `inkwell` feature in `Cargo.toml` declares.
 const MAJOR: &str = "22";
 const OVERRIDE: &str = "TILEWRIGHT_LLVM_LIB_DIR";
 
@@ -31,7 +30,7 @@ fn main() {
     }
 }
 
-/// The directory and the link name of the LLVM to use.
+/// Returns the directory and the link name of the LLVM library to use.
 fn find() -> Result<(PathBuf, String), String> {
     let directory = match std::env::var_os(OVERRIDE) {
         Some(directory) => PathBuf::from(directory),
@@ -58,7 +57,7 @@ fn toolchain_libraries() -> Result<PathBuf, String> {
     Ok(Path::new(sysroot.trim()).join("lib"))
 }
 
-/// Link names (`LLVM-22`) of the files `libLLVM-*.so` of a directory.
+/// Returns the link names (such as `LLVM-22`) of the files `libLLVM-*.so` in a directory.
 fn library_names(directory: &Path) -> Result<Vec<String>, String> {
     let entries =
         std::fs::read_dir(directory).map_err(|error| format!("cannot read {}: {error}", directory.display()))?;

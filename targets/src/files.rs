@@ -1,4 +1,4 @@
-//! The target files of this repository.
+//! The target files (TOML, one GPU model each) of this repository.
 
 use std::ffi::OsStr;
 use tilewright_target::{Catalogue, CatalogueError};
@@ -12,16 +12,16 @@ pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"
 /// The JSON schema (draft 2020-12) of target files, for editors.
 pub const SCHEMA: &str = include_str!("../target.schema.json");
 
-/// The built-in targets, then those of the directories that [`SEARCH_PATH`] names. A target of the
-/// same name replaces the one before it.
+/// Reads the built-in targets, then those in the directories that [`SEARCH_PATH`] names. A later target replaces an
+/// earlier one of the same name.
 ///
 /// # Errors
-/// A directory that is missing or cannot be read, or a file that is wrong.
+/// A directory is missing or cannot be read, or a file is invalid.
 pub fn catalogue() -> Result<Catalogue, CatalogueError> {
     catalogue_with(std::env::var_os(SEARCH_PATH).as_deref())
 }
 
-/// As [`catalogue`], with the given value in place of the environment variable's.
+/// Reads the same targets as [`catalogue`], with the given search path in place of the environment variable's value.
 ///
 /// # Errors
 /// As [`catalogue`].

@@ -1,7 +1,7 @@
-//! The target files of this folder, carried in the library, and those that users add.
+//! The target files of this folder, embedded in the library, and target files of users.
 //!
-//! Each `*.toml` file of the folder is one GPU product; `docs/targets.md` describes the format. A
-//! build script lists them, so that adding a product is adding a file.
+//! Each `*.toml` file of the folder is one GPU model; `docs/targets.md` describes the format. A build script lists
+//! them, so that adding a GPU model is adding a file.
 
 mod files;
 

@@ -1,4 +1,4 @@
-//! Running a pack as a command: its arguments, and what it does with them.
+//! The command that runs a pack (a folder of compiled test cases) on this machine's GPU.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 use clap::Args;
 use tilewright_plugin::{Device, DeviceError, Target};
 
-use crate::{Effort, Pack, PackIndex, PackedCase, Played, play};
+use crate::{Pack, PackIndex, PackedCase, Played, TimingOptions, run_packed_case};
 
-/// Exit statuses, as those of a run of the suite.
+/// Exit status if a case failed; equal to that of a run of the suite.
 const FAILED: u8 = 1;
 const USAGE: u8 = 2;
 const HARNESS: u8 = 3;
 
-/// What is run, on what, and how it is told.
+/// Arguments of the command that runs a pack.
 #[derive(Debug, Clone, Args)]
 pub struct PlayCommand {
     /// The folder that `conformance pack` wrote.
@@ -23,17 +23,17 @@ pub struct PlayCommand {
     /// Only cases whose names begin with one of these.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// The device: the first that has this in its name.
+    /// Substring of the device's name; the first match is used.
     #[arg(long, value_name = "NAME", default_value = "")]
     device: String,
     /// List the devices that run the pack's target, and run nothing.
     #[arg(long)]
     list_devices: bool,
-    /// Launches of each kernel that are timed; none where 0.
-    #[arg(long, value_name = "N", default_value_t = Effort::default().repetitions)]
+    /// Timed launches of each kernel; 0 for none.
+    #[arg(long, value_name = "N", default_value_t = TimingOptions::default().repetitions)]
     repetitions: u32,
-    /// Launches of each kernel before the first that is timed.
-    #[arg(long, value_name = "N", default_value_t = Effort::default().warm_up)]
+    /// Number of launches of each kernel before the first timed one.
+    #[arg(long, value_name = "N", default_value_t = TimingOptions::default().warm_up)]
     warm_up: u32,
     /// Print the results as one JSON object.
     #[arg(long)]
@@ -43,12 +43,12 @@ pub struct PlayCommand {
     results: Option<PathBuf>,
 }
 
-/// Why a run ends early.
+/// The reason for an early exit: exit status and message.
 struct Stop(u8, String);
 
 impl PlayCommand {
-    /// Runs the cases, tells what came out, and gives the exit status; `open` gives the target of an index, whose devices
-    /// they run on.
+    /// Runs the cases of the pack, reports the results, and returns the exit status. `open` returns the target of the
+    /// pack; the cases run on its devices.
     pub fn run(&self, open: impl Fn(&PackIndex) -> Result<Arc<dyn Target>, String>) -> u8 {
         match self.obey(open) {
             Ok(right) => u8::from(!right) * FAILED,
@@ -70,19 +70,19 @@ impl PlayCommand {
         }
         let chosen: Vec<_> = pack.index.cases.iter().filter(|case| self.is_chosen(case)).collect();
         if chosen.is_empty() {
-            return Err(Stop(USAGE, "no case of the pack has such a name".to_owned()));
+            return Err(Stop(USAGE, "no case of the pack has one of these names".to_owned()));
         }
         let mut device = self.device(&*target)?;
-        let mut played = Played::begun(&pack.index, device.name());
-        let effort = Effort { warm_up: self.warm_up, repetitions: self.repetitions };
+        let mut played = Played::new(&pack.index, device.name());
+        let timing = TimingOptions { warm_up: self.warm_up, repetitions: self.repetitions };
         for case in chosen {
-            let (result, lost) = play(&pack, case, &mut *device, effort);
+            let (result, lost) = run_packed_case(&pack, case, &mut *device, timing);
             played.cases.push(result);
             if lost {
                 device = self.device(&*target)?;
             }
         }
-        self.tell(&played)?;
+        self.write_report(&played)?;
         Ok(played.is_right())
     }
 
@@ -102,11 +102,11 @@ impl PlayCommand {
         }
         let there =
             if others.is_empty() { "there is none".to_owned() } else { format!("there are {}", others.join(", ")) };
-        let product = &target.description().product;
-        Err(Stop(HARNESS, format!("no device for {product} that is called `{}`; {there}", self.device)))
+        let gpu_model = &target.description().gpu_model;
+        Err(Stop(HARNESS, format!("no device for {gpu_model} has `{}` in its name; {there}", self.device)))
     }
 
-    fn tell(&self, played: &Played) -> Result<(), Stop> {
+    fn write_report(&self, played: &Played) -> Result<(), Stop> {
         let json = || serde_json::to_string_pretty(played).map_err(|error| Stop(HARNESS, error.to_string()));
         if let Some(file) = &self.results {
             let cannot = |error| Stop(HARNESS, format!("cannot write {}: {error}", file.display()));

@@ -1,16 +1,17 @@
-//! The place of a case in a figure: one of the ways that are compared at one point.
+//! The place of a case in a figure of measurements: a figure compares several variants at several points.
 
 use serde::{Deserialize, Serialize};
 
-/// Which figure, where in it, and which way.
+/// The place of a case in a figure: a point (such as a shape) and one of the variants that are compared there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Figure {
-    /// The figure's name.
+    /// The name of the figure, such as `transpose`.
     pub name: String,
-    /// The point: shape, element and what else the ways have in common.
+    /// The point: shape, element type and other parameters that all alternatives share.
     pub point: String,
-    /// The way.
-    pub way: String,
-    /// Whether others are compared with this one: ratios are how many times longer it takes.
+    /// The variant that the case measures, such as a kind of plan.
+    #[serde(rename = "way")]
+    pub variant: String,
+    /// Whether this variant is the baseline; the speedups of the others are relative to it.
     pub is_base: bool,
 }

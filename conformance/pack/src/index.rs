@@ -1,4 +1,4 @@
-//! What is in a pack: the file `index.json`.
+//! The contents of a pack: the file `index.json`.
 
 use serde::{Deserialize, Serialize};
 use tilewright_kernel::{Counts, TensorMapBinding};
@@ -7,29 +7,29 @@ use tilewright_target::TargetDescription;
 
 use crate::Figure;
 
-/// The version of the format that is written here, and the only one that is read.
+/// Version of the file's format; readers accept no other.
 pub const VERSION: u32 = 1;
 
-/// All that a pack holds.
+/// The contents of a pack: metadata, cases and compiled code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PackIndex {
-    /// [`VERSION`] of who wrote it.
+    /// The format's [`VERSION`] when the file was written.
     pub version: u32,
-    /// Version of the suite.
+    /// Version of the conformance suite that wrote the pack.
     pub suite: String,
-    /// When it was made, in the words of whoever asked for it; nobody's where not given.
+    /// The date that the user passed to the writer; `None` if none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// The target that it is for.
+    /// The target that the code was compiled for.
     pub target: TargetDescription,
-    /// Who compiled it; nobody known by name where nothing is said.
+    /// The plugin that compiled the code; `None` if its target was statically linked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin: Option<Maker>,
-    /// The compiled kernels.
+    /// The compiled code, which cases refer to by index.
     pub codes: Vec<PackedCode>,
-    /// The cases, by name.
+    /// The cases, sorted by name.
     pub cases: Vec<PackedCase>,
-    /// Cases of which there is no code, with the reasons.
+    /// The cases of the suite that could not be packed, with the reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
 }
@@ -37,163 +37,164 @@ pub struct PackIndex {
 /// The plugin that compiled a pack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Maker {
-    /// Its name.
+    /// The plugin's name.
     pub name: String,
-    /// Its version.
+    /// The plugin's version.
     pub version: String,
-    /// What makes its code, such as `LLVM 22`.
+    /// The tools that the plugin was built with, such as `LLVM 22`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub built_with: Vec<String>,
-    /// SHA-256 of its library in hexadecimal digits; empty where it could not be read.
+    /// SHA-256 of the plugin's library in hexadecimal digits; empty if the library could not be read.
     pub sha256: String,
 }
 
-/// Compiled code, in files of the folder.
+/// Compiled code of one module, in files of the pack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackedCode {
-    /// One file for each form.
+    /// The files, one for each form of the code.
     pub files: Vec<File>,
-    /// What a launcher must know of each kernel in it.
+    /// Launch metadata of each kernel in the code.
     pub kernels: Vec<KernelMetadata>,
-    /// The tool that took it as valid, where one did.
+    /// The external tool that accepted the code as valid; `None` if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_by: Option<String>,
 }
 
-/// One form of code.
+/// A file with one form of the code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
-    /// Which form.
+    /// The form of the code, such as assembly or an object.
     pub form: Emit,
-    /// The format by its usual extension.
+    /// The file format, by its usual extension.
     pub format: String,
     /// The file's name in the folder `code` of the pack.
     pub file: String,
 }
 
-/// A case that could not be packed.
+/// A case of the suite that could not be packed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Its name.
+    /// The case's name.
     pub name: String,
-    /// Why.
+    /// The reason why the case could not be packed.
     pub reason: String,
 }
 
-/// A case: its runs, all of which must be right.
+/// A case with its launches; it passes if all launches pass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PackedCase {
-    /// Its name in the suite.
+    /// The case's name in the suite.
     pub name: String,
-    /// The runs.
-    pub trials: Vec<Trial>,
-    /// Its place in a figure, where it has one.
+    /// The launches of the case.
+    #[serde(rename = "trials")]
+    pub test_cases: Vec<PackedTestCase>,
+    /// The case's place in a figure of measurements; `None` if it is in none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<Figure>,
 }
 
-/// One launch.
+/// One launch of a kernel, with buffers and expected results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Trial {
-    /// Number of the code.
+pub struct PackedTestCase {
+    /// Index of the code in [`PackIndex::codes`].
     pub code: usize,
-    /// The entry: a kernel's name in the code, which says how many lanes and warps a block has.
+    /// Name of the kernel in the code, whose metadata has the lanes and warps of a block.
     pub kernel: String,
-    /// Blocks along the three axes.
+    /// Number of blocks along each of the three axes.
     pub grid: [u32; 3],
-    /// One for each parameter.
+    /// One argument for each parameter of the kernel.
     pub arguments: Vec<PackedArgument>,
-    /// The buffers.
+    /// The buffers that the arguments refer to.
     pub buffers: Vec<PackedBuffer>,
-    /// What the plan says of it, where there is one.
+    /// The plan's prediction for the launch; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted: Option<PackedPrediction>,
 }
 
-/// An argument of a launch.
+/// An argument of a packed launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PackedArgument {
-    /// The address of the buffer of this number.
+    /// The address of the buffer with this index in the launch.
     Buffer(usize),
-    /// A number, by its bits.
+    /// A scalar, given by its bits.
     Scalar {
-        /// The bits, zero-extended.
+        /// The scalar's bits, zero-extended.
         bits: u64,
-        /// Its width in bits.
+        /// The scalar's width in bits.
         width: u32,
     },
-    /// A tensor in the buffer of this number, for a parameter that is a map of one.
+    /// A tensor, in the buffer with this index, for a tensor map parameter.
     Tensor(TensorMapBinding<usize>),
 }
 
 /// A buffer of a launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PackedBuffer {
-    /// Its name.
+    /// The buffer's name.
     pub name: String,
-    /// What its elements are, as cases of programs call them.
+    /// The buffer's element type, in the words of test cases of programs.
     pub element: String,
-    /// Its shape, row-major.
+    /// The buffer's shape; elements are row-major.
     pub shape: Vec<u64>,
-    /// What it holds before.
+    /// The contents before the launch.
     pub before: Span,
-    /// What it must hold after.
+    /// The expected contents after the launch.
     pub after: PackedExpectation,
 }
 
-/// What a buffer must hold after a launch.
+/// Expected contents of a buffer after a launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PackedExpectation {
-    /// The same bytes as before.
+    /// The buffer must have the same bytes as before.
     Unchanged,
-    /// Anything.
+    /// Any contents are accepted.
     Anything,
-    /// Numbers that may be off by `absolute` and `relative` times their magnitude.
+    /// Numbers with a common tolerance: each may be off by `absolute` plus `relative` times its magnitude.
     Expected {
-        /// The numbers, as the buffer's elements.
+        /// The expected numbers, in the buffer's element type.
         numbers: Span,
-        /// Times the magnitude.
+        /// Tolerance relative to the magnitude.
         relative: f64,
-        /// Added to it.
+        /// Absolute tolerance.
         absolute: f64,
     },
-    /// Certain bits; the others may be anything.
+    /// Bytes that are compared only in the bits under a mask.
     Masked {
-        /// The bytes.
+        /// The expected bytes.
         bytes: Span,
-        /// The bits of them that are compared.
+        /// The mask: a set bit is compared.
         mask: Span,
     },
-    /// Numbers that may be off by an amount of their own each.
+    /// Numbers with a separate tolerance for each.
     Near {
-        /// The numbers, binary64.
+        /// The expected numbers, binary64.
         values: Span,
-        /// By how much each may be off, binary64.
+        /// The tolerance of each number, binary64.
         allowed: Span,
     },
 }
 
-/// Bytes of the file `buffers.bin`.
+/// A range of the file `buffers.bin`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// Where they begin.
+    /// Offset of the first byte.
     pub offset: u64,
-    /// How many there are.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// What was predicted of a launch before anything was emitted.
+/// The plan's prediction for a launch, made before code was emitted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PackedPrediction {
-    /// How often the kernel does what is counted.
+    /// How often the kernel repeats the planned work.
     pub rounds: u32,
-    /// Cycles of a block for one round, by the target's table.
+    /// Predicted cycles of a block for one repetition, by the target's costs.
     pub cycles: f64,
-    /// Bytes of shared memory.
+    /// Bytes of shared memory of a block.
     pub shared_bytes: u64,
-    /// What a warp executes in a round, wavefronts among it, where that is counted.
+    /// Operations and wavefronts of a warp in one repetition; `None` if they were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
 }

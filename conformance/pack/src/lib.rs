@@ -1,12 +1,12 @@
-//! Packs: folders of compiled cases, with everything that it takes to run them on a machine that has a GPU and neither
-//! Rust nor a code generator.
+//! Packs: folders of compiled test cases of the conformance suite, with everything that is needed to run them on a
+//! machine with a GPU but without Rust or a code generator.
 //!
-//! An [`PackIndex`] says what is in a pack: cases, the code of each, contents of buffers before and after, what was predicted.
-//! [`Writer`] makes a pack of trials, [`Pack`] reads one and trusts nothing in it, [`play`](fn@play) runs its cases on a
-//! [`Device`](tilewright_plugin::Device) and compares and times them, [`Played`] is what came out, [`PlayCommand`] all of that
-//! as a command line. `docs/gpu-machines.md` is its page.
+//! A [`PackIndex`] lists a pack's contents: cases, the code of each, contents of buffers before and after, predictions.
+//! [`Writer`] writes a pack; [`Pack`] reads one and validates all of it; [`run_packed_case`] runs a case on a
+//! [`Device`](tilewright_plugin::Device), compares the buffers and times the kernels; [`Played`] holds the results;
+//! [`PlayCommand`] is the command line. See `docs/gpu-machines.md`.
 //!
-//! May import `tilewright`, of which it uses cases' buffers and the traits of targets and devices.
+//! This crate may import `tilewright`, for buffers of cases and the traits of targets and devices.
 
 mod command;
 mod figure;
@@ -22,10 +22,10 @@ pub use command::PlayCommand;
 pub use figure::Figure;
 pub use index::{
     File, LeftOut, Maker, PackIndex, PackedArgument, PackedBuffer, PackedCase, PackedCode, PackedExpectation,
-    PackedPrediction, Span, Trial, VERSION,
+    PackedPrediction, PackedTestCase, Span, VERSION,
 };
-pub use play::play;
+pub use play::run_packed_case;
 pub use played::{Played, PlayedCase, PlayedHost, PlayedOutcome, PlayedStatus};
 pub use read::{Pack, PackError};
-pub use timing::{Effort, Times};
+pub use timing::{Times, TimingOptions};
 pub use write::{Packed, Writer};

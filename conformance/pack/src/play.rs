@@ -1,11 +1,13 @@
-//! Running the cases of a pack on a device.
+//! Runs the cases of a pack on a device.
 
 use tilewright_plugin::{Device, DeviceError};
 use tilewright_verify::{CheckFailure, LoadedLaunch, check_loaded};
 
-use crate::{Effort, Pack, PackError, PackedCase, PlayedCase, PlayedOutcome, PlayedStatus, Times, Trial};
+use crate::{
+    Pack, PackError, PackedCase, PackedTestCase, PlayedCase, PlayedOutcome, PlayedStatus, Times, TimingOptions,
+};
 
-/// Why a trial has no result.
+/// The reason why a launch gave no result.
 enum Stopped {
     Pack(PackError),
     Device(DeviceError),
@@ -23,12 +25,18 @@ impl From<DeviceError> for Stopped {
     }
 }
 
-/// Runs a case: each trial once on buffers that are as the pack says, which are compared, then again and again, which is
-/// timed. The first trial that is not right is told. Whether the device may have been lost by it is said beside.
-pub fn play(pack: &Pack, case: &PackedCase, device: &mut dyn Device, effort: Effort) -> (PlayedCase, bool) {
+/// Runs a case of a pack: each launch once on the initial buffers, which are then compared, then repeatedly for timing.
+///
+/// The result describes the first launch that failed. The flag is true if the device may have been lost.
+pub fn run_packed_case(
+    pack: &Pack,
+    case: &PackedCase,
+    device: &mut dyn Device,
+    timing: TimingOptions,
+) -> (PlayedCase, bool) {
     let mut outcomes = Vec::new();
-    for trial in &case.trials {
-        let (outcome, lost) = match play_trial(pack, case, trial, device, effort) {
+    for test_case in &case.test_cases {
+        let (outcome, lost) = match play_test_case(pack, case, test_case, device, timing) {
             Ok(outcome) => (outcome, false),
             Err(stopped) => stopped.outcome(),
         };
@@ -42,37 +50,37 @@ pub fn play(pack: &Pack, case: &PackedCase, device: &mut dyn Device, effort: Eff
 }
 
 impl Stopped {
-    /// What that says of the case, and whether the device may be of no use any more.
+    /// Returns the outcome of the case, and whether the device may be unusable now.
     fn outcome(self) -> (PlayedOutcome, bool) {
-        let told = |status, detail| PlayedOutcome { status, detail, times: None };
+        let without_times = |status, detail| PlayedOutcome { status, detail, times: None };
         match self {
-            Self::Pack(error) => (told(PlayedStatus::Broken, error.to_string()), false),
-            Self::Device(DeviceError::Unsupported(reason)) => (told(PlayedStatus::Unsupported, reason), false),
+            Self::Pack(error) => (without_times(PlayedStatus::Broken, error.to_string()), false),
+            Self::Device(DeviceError::Unsupported(reason)) => (without_times(PlayedStatus::Unsupported, reason), false),
             Self::Device(error) => {
                 let refused = matches!(error, DeviceError::BadLaunch(_) | DeviceError::OutOfMemory(_));
-                (told(PlayedStatus::Fail, error.to_string()), !refused)
+                (without_times(PlayedStatus::Fail, error.to_string()), !refused)
             }
         }
     }
 }
 
-fn play_trial(
+fn play_test_case(
     pack: &Pack,
     case: &PackedCase,
-    trial: &Trial,
+    test_case: &PackedTestCase,
     device: &mut dyn Device,
-    effort: Effort,
+    timing: TimingOptions,
 ) -> Result<PlayedOutcome, Stopped> {
-    let (artifact, launch) = (pack.code(case, trial)?, pack.launch(case, trial)?);
+    let (artifact, launch) = (pack.code(case, test_case)?, pack.launch(case, test_case)?);
     let mut loaded = LoadedLaunch::new(&launch, &artifact, device)?;
     let first = match check_loaded(&launch, &mut loaded) {
         Ok(first) => first,
         Err(CheckFailure::Device(error)) => return Err(error.into()),
         Err(wrong) => return Ok(PlayedOutcome { status: PlayedStatus::Fail, detail: wrong.to_string(), times: None }),
     };
-    // Where a device has no clock there is nothing to repeat.
+    // Without a clock of the device there is nothing to repeat.
     let times = match first.nanoseconds {
-        Some(_) if effort.repetitions > 0 => Times::of(&mut loaded, effort)?,
+        Some(_) if timing.repetitions > 0 => Times::of(&mut loaded, timing)?,
         _ => None,
     };
     Ok(PlayedOutcome { status: PlayedStatus::Pass, detail: String::new(), times })

@@ -1,4 +1,4 @@
-//! What came out of a pack on a device.
+//! Results of running a pack on a device.
 
 use std::fmt;
 
@@ -6,53 +6,53 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Figure, Maker, PackIndex, PackedCase, PackedPrediction, Times, VERSION};
 
-/// The results of a pack, with what must be known to have them again.
+/// The results of running a pack, with the environment that is needed to reproduce them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Played {
     /// Version of the pack's format.
     pub version: u32,
-    /// Version of the program that ran it.
+    /// Version of the program that ran the pack.
     pub player: String,
-    /// The machine.
+    /// The machine on which the pack ran.
     pub host: PlayedHost,
-    /// The device, as it calls itself, its driver among it.
+    /// The device's name and driver, as it reports them.
     pub device: String,
-    /// The pack's target.
+    /// The name of the pack's target.
     pub target: String,
-    /// Its architecture.
+    /// The architecture of the pack's target.
     pub architecture: String,
-    /// The pack's suite.
+    /// The version of the suite that wrote the pack.
     pub suite: String,
-    /// Who compiled it.
+    /// The plugin that compiled the pack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin: Option<Maker>,
-    /// When it was made, where that is known.
+    /// The pack's date; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// The cases, by name.
+    /// The results of the cases, sorted by name.
     pub cases: Vec<PlayedCase>,
 }
 
-/// A machine.
+/// The machine on which a pack ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlayedHost {
-    /// Its system, such as `linux`.
+    /// The operating system, such as `linux`.
     pub system: String,
-    /// Its processors' architecture, such as `x86_64`.
+    /// The architecture of the machine's processors, such as `x86_64`.
     pub architecture: String,
 }
 
-/// What a case is found to be.
+/// The status of a case of a pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlayedStatus {
-    /// All buffers hold what they must.
+    /// All buffers hold their expected contents.
     Pass,
-    /// Some do not, or the device did not run it to its end.
+    /// A buffer does not hold its expected contents, or the device did not complete the launch.
     Fail,
-    /// The device has no way to run it.
+    /// The device cannot run the case.
     Unsupported,
-    /// The pack says something of it that cannot be.
+    /// The pack is inconsistent.
     Broken,
 }
 
@@ -67,32 +67,32 @@ impl fmt::Display for PlayedStatus {
     }
 }
 
-/// What a trial is found to be.
+/// The outcome of one launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlayedOutcome {
-    /// The status.
+    /// The status of the launch.
     pub status: PlayedStatus,
-    /// What is wrong; empty where nothing is.
+    /// Description of the failure; empty if the launch passed.
     pub detail: String,
-    /// How long it took, where the device has a clock.
+    /// Times of the kernel; `None` if the device has no clock.
     pub times: Option<Times>,
 }
 
-/// The result of a case.
+/// The result of a case of a pack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlayedCase {
-    /// Its name.
+    /// The case's name.
     pub name: String,
-    /// The status: of the first trial that is not right, or that all are.
+    /// The status of the first launch that did not pass; `Pass` if all did.
     pub status: PlayedStatus,
-    /// What is wrong; empty where nothing is.
+    /// Description of the failure; empty if the case passed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// Of each trial that ran how long it took; nothing where the device has no clock.
+    /// For each launch that ran, the times of the kernel; `None` if the device has no clock.
     pub times: Vec<Option<Times>>,
-    /// Of each trial what was predicted.
+    /// For each launch, the plan's prediction; `None` if there is none.
     pub predicted: Vec<Option<PackedPrediction>>,
-    /// Its place in a figure, where it has one.
+    /// The case's place in a figure of measurements; `None` if it is in none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<Figure>,
 }
@@ -100,8 +100,8 @@ pub struct PlayedCase {
 impl PlayedCase {
     pub(crate) fn of(case: &PackedCase, outcomes: Vec<PlayedOutcome>) -> Self {
         let wrong = outcomes.iter().find(|outcome| outcome.status != PlayedStatus::Pass);
-        // A case that ran nothing has shown nothing.
-        let nothing = || (PlayedStatus::Broken, "the case has no trials".to_owned());
+        // A case without a launch has shown nothing.
+        let nothing = || (PlayedStatus::Broken, "the case has no launches".to_owned());
         let (status, detail) = match (wrong, outcomes.is_empty()) {
             (Some(wrong), _) => (wrong.status, wrong.detail.clone()),
             (None, false) => (PlayedStatus::Pass, String::new()),
@@ -112,18 +112,18 @@ impl PlayedCase {
             status,
             detail,
             times: outcomes.iter().map(|outcome| outcome.times).collect(),
-            predicted: case.trials.iter().map(|trial| trial.predicted).collect(),
+            predicted: case.test_cases.iter().map(|test_case| test_case.predicted).collect(),
             figure: case.figure.clone(),
         }
     }
 
-    /// The median of the first trial, in nanoseconds.
+    /// Returns the median time of the case's first launch, in nanoseconds; `None` if it was not timed.
     #[must_use]
     pub fn median(&self) -> Option<u64> {
         Some((*self.times.first()?)?.median)
     }
 
-    /// Cycles that were predicted of all rounds of the first trial.
+    /// Returns the predicted cycles of a block for all repetitions in the first launch; `None` without a prediction.
     #[must_use]
     pub fn cycles(&self) -> Option<f64> {
         let predicted = (*self.predicted.first()?)?;
@@ -132,7 +132,7 @@ impl PlayedCase {
 }
 
 impl Played {
-    pub(crate) fn begun(index: &PackIndex, device: String) -> Self {
+    pub(crate) fn new(index: &PackIndex, device: String) -> Self {
         Self {
             version: VERSION,
             player: env!("CARGO_PKG_VERSION").to_owned(),
@@ -150,7 +150,7 @@ impl Played {
         }
     }
 
-    /// Whether no case failed, and none was broken.
+    /// Whether no case failed or was broken.
     #[must_use]
     pub fn is_right(&self) -> bool {
         !self.cases.iter().any(|case| matches!(case.status, PlayedStatus::Fail | PlayedStatus::Broken))

@@ -1,4 +1,4 @@
-//! Reading a pack, nothing of which is trusted.
+//! Reads a pack and validates all of its contents.
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -8,55 +8,55 @@ use thiserror::Error;
 use tilewright_kernel::TensorMapBinding;
 use tilewright_plugin::{Artifact, Payload};
 use tilewright_verify::TestLaunch;
-use tilewright_verify::case::{CaseBuffer as Held, CaseElement, CaseValue, Expectation as MustHold, Tolerance};
+use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, Expectation, Tolerance};
 
 use crate::write::{BUFFERS, CODE, INDEX};
-use crate::{PackIndex, PackedArgument, PackedBuffer, PackedCase, PackedExpectation, Span, Trial, VERSION};
+use crate::{PackIndex, PackedArgument, PackedBuffer, PackedCase, PackedExpectation, PackedTestCase, Span, VERSION};
 
-/// A pack in a folder.
+/// A pack in a folder, whose index has been read and validated.
 #[derive(Debug)]
 pub struct Pack {
-    /// What is in it.
+    /// The contents of the file `index.json`.
     pub index: PackIndex,
     folder: PathBuf,
     buffers: fs::File,
     length: u64,
 }
 
-/// Why a pack, or a part of it, cannot be used; the fault of who wrote or copied it.
+/// The reason why a pack or a part of it cannot be used; the fault of whoever wrote or copied it.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PackError {
-    /// A file that is missing or cannot be read.
+    /// A file is missing or cannot be read.
     #[error("{file}: {source}")]
     File {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// An index that is none.
-    #[error("{file}: {source}; it is to be what `conformance pack` wrote")]
+    /// The pack's index is malformed.
+    #[error("{file}: {source}; expected the index of a pack that `conformance pack` wrote")]
     Index {
-        /// The file.
+        /// The path of the index.
         file: PathBuf,
-        /// What is wrong, with line and column.
+        /// The error with line and column.
         source: serde_json::Error,
     },
-    /// A pack of another version.
-    #[error("the pack has version {0}, this program reads {VERSION}: make it again with the same release")]
+    /// The pack has another format version, given here.
+    #[error("the pack has version {0}, this program reads {VERSION}: create it with the same release")]
     Version(u64),
-    /// A case says something that cannot be.
+    /// A case of the pack is inconsistent.
     #[error("case `{case}`: {message}")]
     Case {
-        /// Its name.
+        /// The case's name.
         case: String,
-        /// What.
+        /// The inconsistency found in the case.
         message: String,
     },
 }
 
-/// The part of an index that all versions have.
+/// The fields that `index.json` has in all format versions.
 #[derive(serde::Deserialize)]
 struct AnyVersion {
     version: u64,
@@ -72,7 +72,7 @@ impl Pack {
         let file = folder.join(INDEX);
         let text = fs::read_to_string(&file).map_err(|source| failed(&file, source))?;
         let broken = |source| PackError::Index { file: file.clone(), source };
-        // Another version's index may have other fields.
+        // The index of another version may have other fields.
         let AnyVersion { version } = serde_json::from_str(&text).map_err(broken)?;
         if version != u64::from(VERSION) {
             return Err(PackError::Version(version));
@@ -84,65 +84,65 @@ impl Pack {
         Ok(Self { index, folder: folder.to_owned(), buffers, length })
     }
 
-    /// The code of a trial.
+    /// Reads the compiled code of a launch.
     ///
     /// # Errors
     /// [`PackError`].
-    pub fn code(&self, case: &PackedCase, trial: &Trial) -> Result<Artifact, PackError> {
+    pub fn code(&self, case: &PackedCase, test_case: &PackedTestCase) -> Result<Artifact, PackError> {
         let wrong = |message: String| PackError::Case { case: case.name.clone(), message };
-        let code = self.index.codes.get(trial.code);
-        let code = code.ok_or_else(|| wrong(format!("there is no code {} in the pack", trial.code)))?;
+        let code = self.index.codes.get(test_case.code);
+        let code = code.ok_or_else(|| wrong(format!("the pack has no code {}", test_case.code)))?;
         let mut payloads = Vec::new();
         for file in &code.files {
             let plain = |name: &str| !name.starts_with('.') && !name.contains(['/', '\\', ':']);
             if file.file.is_empty() || !plain(&file.file) {
-                return Err(wrong(format!("`{}` is no file's name in the folder `{CODE}`", file.file)));
+                return Err(wrong(format!("`{}` is not a file's name in the folder `{CODE}`", file.file)));
             }
             let path = self.folder.join(CODE).join(&file.file);
             let bytes = fs::read(&path).map_err(|source| PackError::File { file: path, source })?;
             payloads.push(Payload { form: file.form, format: file.format.clone(), bytes, may_differ: false });
         }
-        Ok(Artifact { payloads, kernels: code.kernels.clone(), taken_by: code.taken_by.clone() })
+        Ok(Artifact { payloads, kernels: code.kernels.clone(), accepted_by: code.taken_by.clone() })
     }
 
-    /// The launch of a trial. What the plan counts is not compared: a pack does not say which of it.
+    /// Builds a launch to be run, without checks of the plan's counts, since a pack does not contain them.
     ///
     /// # Errors
     /// [`PackError`].
-    pub fn launch(&self, case: &PackedCase, trial: &Trial) -> Result<TestLaunch, PackError> {
+    pub fn launch(&self, case: &PackedCase, test_case: &PackedTestCase) -> Result<TestLaunch, PackError> {
         let given = |argument: &PackedArgument| match *argument {
             PackedArgument::Buffer(number) => CaseValue::Buffer(number),
             PackedArgument::Scalar { bits, width } => CaseValue::Scalar { bits, width },
             PackedArgument::Tensor(tensor) => CaseValue::Tensor(tensor),
         };
         Ok(TestLaunch {
-            kernel: trial.kernel.clone(),
-            grid: trial.grid,
-            arguments: trial.arguments.iter().map(given).collect(),
-            buffers: self.buffers(case, trial)?.into_iter().map(Into::into).collect(),
+            kernel: test_case.kernel.clone(),
+            grid: test_case.grid,
+            arguments: test_case.arguments.iter().map(given).collect(),
+            buffers: self.buffers(case, test_case)?.into_iter().map(Into::into).collect(),
             counts: None,
             predicted: None,
         })
     }
 
-    /// The buffers of a trial. Arguments name some of them.
-    fn buffers(&self, case: &PackedCase, trial: &Trial) -> Result<Vec<Held>, PackError> {
+    /// Reads the buffers of a launch, with contents and expectations.
+    fn buffers(&self, case: &PackedCase, test_case: &PackedTestCase) -> Result<Vec<CaseBuffer>, PackError> {
         let wrong = |message: String| PackError::Case { case: case.name.clone(), message };
-        for argument in &trial.arguments {
+        for argument in &test_case.arguments {
             let (PackedArgument::Buffer(number) | PackedArgument::Tensor(TensorMapBinding { buffer: number, .. })) =
                 *argument
             else {
                 continue;
             };
-            if number >= trial.buffers.len() {
-                return Err(wrong(format!("an argument is buffer {number} of {}", trial.buffers.len())));
+            if number >= test_case.buffers.len() {
+                return Err(wrong(format!("an argument is buffer {number} of {}", test_case.buffers.len())));
             }
         }
-        trial.buffers.iter().map(|buffer| self.buffer(buffer).map_err(wrong)).collect()
+        test_case.buffers.iter().map(|buffer| self.buffer(buffer).map_err(wrong)).collect()
     }
 
-    fn buffer(&self, buffer: &PackedBuffer) -> Result<Held, String> {
-        let element = CaseElement::named(&buffer.element)?;
+    fn buffer(&self, buffer: &PackedBuffer) -> Result<CaseBuffer, String> {
+        let element = CaseElement::named(&buffer.element).map_err(|error| error.to_string())?;
         let elements = buffer.shape.iter().try_fold(1u64, |product, &size| product.checked_mul(size));
         let elements = elements.ok_or_else(|| format!("buffer `{}` has too many elements", buffer.name))?;
         let bytes = elements.saturating_mul(element.bytes() as u64);
@@ -156,23 +156,24 @@ impl Pack {
             Ok(bytes.chunks(8).map(number).collect())
         };
         let after = match buffer.after {
-            PackedExpectation::Unchanged => MustHold::Unchanged,
-            PackedExpectation::Anything => MustHold::Anything,
-            PackedExpectation::Expected { numbers, relative, absolute } => MustHold::Expected {
+            PackedExpectation::Unchanged => Expectation::Unchanged,
+            PackedExpectation::Anything => Expectation::Anything,
+            PackedExpectation::Expected { numbers, relative, absolute } => Expectation::Expected {
                 bytes: of(numbers, bytes, "what is expected")?,
                 tolerance: Tolerance { relative, absolute },
             },
-            PackedExpectation::Masked { bytes: expected, mask } => {
-                MustHold::Masked { bytes: of(expected, bytes, "what is expected")?, mask: of(mask, bytes, "the mask")? }
-            }
-            PackedExpectation::Near { values, allowed } => MustHold::Near {
+            PackedExpectation::Masked { bytes: expected, mask } => Expectation::Masked {
+                bytes: of(expected, bytes, "what is expected")?,
+                mask: of(mask, bytes, "the mask")?,
+            },
+            PackedExpectation::Near { values, allowed } => Expectation::Near {
                 values: numbers(values, "what is expected")?,
                 rests: Vec::new(),
                 allowed: numbers(allowed, "the tolerance")?,
             },
         };
         let before = of(buffer.before, bytes, "the content")?;
-        Ok(Held { name: buffer.name.clone(), element, shape: buffer.shape.clone(), before, after })
+        Ok(CaseBuffer { name: buffer.name.clone(), element, shape: buffer.shape.clone(), before, after })
     }
 
     fn bytes(&self, span: Span) -> Result<Vec<u8>, String> {

@@ -1,4 +1,4 @@
-//! Results as tables for people.
+//! Prints the results of a pack as tables for people.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -17,7 +17,7 @@ impl fmt::Display for Played {
     }
 }
 
-/// How many cases of each group there are of each status, and how long they took.
+/// Writes the number of cases of each group of the suite by status, and the groups' times.
 fn groups(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
     let mut groups: BTreeMap<&str, Vec<&PlayedCase>> = BTreeMap::new();
     for case in cases {
@@ -44,7 +44,8 @@ fn microseconds(nanoseconds: u64) -> String {
     format!("{:.2}", nanoseconds as f64 / 1000.0)
 }
 
-/// Of each figure a table: each way at each point, how many times longer the base takes as predicted and as measured.
+/// Writes a table for each figure: the predicted and the measured speedup of each variant at each point over the
+/// baseline.
 fn stats(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
     let mut points: BTreeMap<(&str, &str), Vec<&PlayedCase>> = BTreeMap::new();
     for case in cases {
@@ -55,12 +56,12 @@ fn stats(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
     let mut last = "";
     for ((name, point), mut cases) in points {
         if name != last {
-            let header = ["way", "cycles", "predicted", "us", "measured"];
-            let [way, cycles, predicted, time, measured] = header;
-            writeln!(f, "\n{name:32} {way:12} {cycles:>10} {predicted:>10} {time:>10} {measured:>10}")?;
+            let header = ["alternative", "cycles", "predicted", "us", "measured"];
+            let [variant, cycles, predicted, time, measured] = header;
+            writeln!(f, "\n{name:32} {variant:12} {cycles:>10} {predicted:>10} {time:>10} {measured:>10}")?;
             last = name;
         }
-        cases.sort_by_key(|case| case.figure.as_ref().map(|figure| (!figure.is_base, figure.way.clone())));
+        cases.sort_by_key(|case| case.figure.as_ref().map(|figure| (!figure.is_base, figure.variant.clone())));
         let base = cases.iter().find(|case| case.figure.as_ref().is_some_and(|figure| figure.is_base)).copied();
         for case in &cases {
             writeln!(f, "{point:32} {}", row(case, base))?;
@@ -76,12 +77,12 @@ fn row(case: &PlayedCase, base: Option<&PlayedCase>) -> String {
     };
     let shown = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let time = |case: &PlayedCase| case.median().map(|time| time as f64);
-    let way = case.figure.as_ref().map_or("", |figure| &figure.way);
+    let variant = case.figure.as_ref().map_or("", |figure| &figure.variant);
     let mut row = String::new();
-    // Writing to a text does not fail.
+    // Writing to a `String` does not fail.
     let _ = write!(
         row,
-        "{way:12} {:>10} {:>10} {:>10} {:>10}",
+        "{variant:12} {:>10} {:>10} {:>10} {:>10}",
         shown(case.cycles().map(|cycles| format!("{cycles:.0}"))),
         shown(ratio(&|case| case.cycles())),
         shown(case.median().map(microseconds)),

@@ -1,19 +1,19 @@
-//! How long launches take, by the device's own clock.
+//! Times launches by the device's clock.
 
 use serde::{Deserialize, Serialize};
 use tilewright_plugin::DeviceError;
 use tilewright_verify::LoadedLaunch;
 
-/// How often a launch is timed.
+/// How often a kernel is launched for timing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Effort {
-    /// Launches before the first that counts.
+pub struct TimingOptions {
+    /// Number of launches before the first timed one.
     pub warm_up: u32,
-    /// Launches that count.
+    /// Number of timed launches.
     pub repetitions: u32,
 }
 
-impl Default for Effort {
+impl Default for TimingOptions {
     fn default() -> Self {
         Self { warm_up: 5, repetitions: 25 }
     }
@@ -22,26 +22,27 @@ impl Default for Effort {
 /// Times of several launches of one kernel, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times {
-    /// The shortest.
+    /// The shortest time.
     pub least: u64,
-    /// As many are shorter as are longer.
+    /// The median time.
     pub median: u64,
-    /// The longest.
+    /// The longest time.
     pub most: u64,
-    /// How many there were.
+    /// The number of timed launches.
     pub launches: u32,
 }
 
 impl Times {
-    /// Launches again and again; nothing where the device tells no times. What is in the buffers afterwards is of no use.
+    /// Launches a kernel repeatedly and measures the times; `None` if the device reports no times. The contents of the
+    /// buffers are undefined afterwards.
     ///
     /// # Errors
-    /// A launch that fails.
-    pub fn of(launch: &mut LoadedLaunch<'_>, effort: Effort) -> Result<Option<Self>, DeviceError> {
+    /// [`DeviceError`] of a launch.
+    pub fn of(launch: &mut LoadedLaunch<'_>, timing: TimingOptions) -> Result<Option<Self>, DeviceError> {
         let mut times = Vec::new();
-        for turn in 0..effort.warm_up.saturating_add(effort.repetitions) {
+        for repetition in 0..timing.warm_up.saturating_add(timing.repetitions) {
             let Some(time) = launch.run()?.nanoseconds else { return Ok(None) };
-            if turn >= effort.warm_up {
+            if repetition >= timing.warm_up {
                 times.push(time);
             }
         }

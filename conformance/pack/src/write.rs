@@ -1,4 +1,4 @@
-//! Making a pack.
+//! Writes a pack: a folder of compiled cases with all files that are needed to run them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,30 +8,30 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use tilewright_plugin::Artifact;
 use tilewright_verify::TestCase;
-use tilewright_verify::case::{CaseBuffer as Held, CaseValue, Expectation as MustHold};
+use tilewright_verify::case::{CaseBuffer, CaseValue, Expectation};
 
 use crate::{
     Figure, File, LeftOut, PackIndex, PackedArgument, PackedBuffer, PackedCase, PackedCode, PackedExpectation,
-    PackedPrediction, Span, Trial,
+    PackedPrediction, PackedTestCase, Span,
 };
 
-/// The names of files and folders in a pack.
+/// Name of the file with the contents of a pack.
 pub(crate) const INDEX: &str = "index.json";
 pub(crate) const BUFFERS: &str = "buffers.bin";
 pub(crate) const CODE: &str = "code";
 
-/// A case to be packed: its trials and their code.
+/// A case to be written to a pack: its launches and their code.
 #[derive(Debug)]
 pub struct Packed {
-    /// The name.
+    /// The case's name.
     pub name: String,
-    /// Trials, each with what its kernel was compiled to.
-    pub trials: Vec<(TestCase, Artifact)>,
-    /// The place in a figure.
+    /// Test cases, each with its compiled kernel.
+    pub test_cases: Vec<(TestCase, Artifact)>,
+    /// The case's place in a figure of measurements; `None` if it is in none.
     pub figure: Option<Figure>,
 }
 
-/// A pack that is being written. Equal code and equal contents of buffers are kept once.
+/// A pack that is being written. Equal code and equal contents of buffers are stored once.
 pub struct Writer {
     folder: PathBuf,
     index: PackIndex,
@@ -42,10 +42,10 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Begins a pack in a folder that is empty or not there; `index` says what it is of, and has no cases yet.
+    /// Starts a pack in a folder that is empty or absent; `index` has the metadata and no cases yet.
     ///
     /// # Errors
-    /// The folder has something in it, or cannot be written.
+    /// The folder is not empty or cannot be written.
     pub fn new(folder: &Path, index: PackIndex) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         if fs::read_dir(folder)?.next().is_some() {
@@ -58,26 +58,26 @@ impl Writer {
         Ok(Self { folder: folder.to_owned(), index, buffers, length: 0, spans, codes })
     }
 
-    /// Adds a case.
+    /// Adds a case to the pack.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// A file cannot be written.
     pub fn add(&mut self, packed: Packed) -> io::Result<()> {
-        let trials = packed.trials.iter().map(|(made, artifact)| self.trial(made, artifact));
-        let trials = trials.collect::<io::Result<Vec<_>>>()?;
-        self.index.cases.push(PackedCase { name: packed.name, trials, figure: packed.figure });
+        let test_cases = packed.test_cases.iter().map(|(test_case, artifact)| self.add_test_case(test_case, artifact));
+        let test_cases = test_cases.collect::<io::Result<Vec<_>>>()?;
+        self.index.cases.push(PackedCase { name: packed.name, test_cases, figure: packed.figure });
         Ok(())
     }
 
-    /// Notes a case of which there is no code.
+    /// Records a case that cannot be packed, with the reason.
     pub fn leave_out(&mut self, name: &str, reason: String) {
         self.index.left_out.push(LeftOut { name: name.to_owned(), reason });
     }
 
-    /// Writes the index; without it a folder is no pack.
+    /// Writes the index, without which a folder is not a pack.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// A file cannot be written.
     pub fn finish(mut self) -> io::Result<PackIndex> {
         self.buffers.flush()?;
         self.index.cases.sort_by(|a, b| a.name.cmp(&b.name));
@@ -87,20 +87,20 @@ impl Writer {
         Ok(self.index)
     }
 
-    fn trial(&mut self, made: &TestCase, artifact: &Artifact) -> io::Result<Trial> {
+    fn add_test_case(&mut self, test_case: &TestCase, artifact: &Artifact) -> io::Result<PackedTestCase> {
         let argument = |given: &CaseValue| match *given {
             CaseValue::Buffer(number) => PackedArgument::Buffer(number),
             CaseValue::Scalar { bits, width } => PackedArgument::Scalar { bits, width },
             CaseValue::Tensor(tensor) => PackedArgument::Tensor(tensor),
         };
-        let launch = &made.launch;
+        let launch = &test_case.launch;
         let predicted = launch.predicted.map(|predicted| PackedPrediction {
             rounds: predicted.rounds,
             cycles: predicted.cycles,
             shared_bytes: predicted.shared_bytes,
             counts: predicted.counts,
         });
-        Ok(Trial {
+        Ok(PackedTestCase {
             code: self.code(artifact)?,
             kernel: launch.kernel.clone(),
             grid: launch.grid,
@@ -110,22 +110,22 @@ impl Writer {
         })
     }
 
-    fn buffer(&mut self, held: &Held) -> io::Result<PackedBuffer> {
-        let unnamed = || io::Error::other(format!("elements of buffer `{}` have no name", held.name));
+    fn buffer(&mut self, buffer: &CaseBuffer) -> io::Result<PackedBuffer> {
+        let unnamed = || io::Error::other(format!("elements of buffer `{}` have no name", buffer.name));
         let numbers = |numbers: &[f64]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>();
-        let after = match &held.after {
-            MustHold::Unchanged => PackedExpectation::Unchanged,
-            MustHold::Anything => PackedExpectation::Anything,
-            MustHold::Expected { bytes, tolerance } => PackedExpectation::Expected {
+        let after = match &buffer.after {
+            Expectation::Unchanged => PackedExpectation::Unchanged,
+            Expectation::Anything => PackedExpectation::Anything,
+            Expectation::Expected { bytes, tolerance } => PackedExpectation::Expected {
                 numbers: self.span(bytes)?,
                 relative: tolerance.relative,
                 absolute: tolerance.absolute,
             },
-            MustHold::Masked { bytes, mask } => {
+            Expectation::Masked { bytes, mask } => {
                 PackedExpectation::Masked { bytes: self.span(bytes)?, mask: self.span(mask)? }
             }
-            MustHold::Near { values, rests, allowed } => {
-                // A pack has one number for each: what is more than it may be off as well.
+            Expectation::Near { values, rests, allowed } => {
+                // The format has one tolerance for each number, so both kinds are added.
                 let rests = rests.iter().copied().chain(std::iter::repeat(0.0));
                 let allowed: Vec<f64> = allowed.iter().zip(rests).map(|(off, rest)| off + rest.abs()).collect();
                 PackedExpectation::Near {
@@ -135,10 +135,10 @@ impl Writer {
             }
         };
         Ok(PackedBuffer {
-            name: held.name.clone(),
-            element: held.element.name().ok_or_else(unnamed)?.to_owned(),
-            shape: held.shape.clone(),
-            before: self.span(&held.before)?,
+            name: buffer.name.clone(),
+            element: buffer.element.name().ok_or_else(unnamed)?.to_owned(),
+            shape: buffer.shape.clone(),
+            before: self.span(&buffer.before)?,
             after,
         })
     }
@@ -172,7 +172,7 @@ impl Writer {
             fs::write(self.folder.join(CODE).join(&file), &payload.bytes)?;
             files.push(File { form: payload.form, format: payload.format.clone(), file });
         }
-        let (kernels, taken_by) = (artifact.kernels.clone(), artifact.taken_by.clone());
+        let (kernels, taken_by) = (artifact.kernels.clone(), artifact.accepted_by.clone());
         self.index.codes.push(PackedCode { files, kernels, taken_by });
         self.codes.insert(digest, self.index.codes.len() - 1);
         Ok(self.index.codes.len() - 1)

@@ -1,4 +1,4 @@
-//! Building the layouts of `layouts.json`, those of the vendors' families among them.
+//! Times building the layouts of `layouts.json`, including those of the vendors' families.
 
 #![allow(missing_docs)]
 

@@ -1,5 +1,5 @@
-//! Long programs from text to assembly: the processor's seconds in each stage and the memory of the process at its most, by
-//! the number of operations. Each number has a process of its own.
+//! Compiles long programs to assembly: CPU seconds of each stage and peak memory of the process, by the number of
+//! operations. Each number runs in a process of its own.
 
 #![allow(missing_docs)]
 
@@ -12,7 +12,7 @@ use tilewright::{ProgramCompiler, ProgramOptions};
 use tilewright_kernel::Module;
 use tilewright_plugin::{CompileOptions, Emit};
 
-/// Says in a child how many operations it is to compile.
+/// Number of operations to compile, for a child process.
 const COUNT: &str = "TILEWRIGHT_LONG_PROGRAM";
 const TARGET: &str = "h100";
 
@@ -37,33 +37,33 @@ fn compiled(count: usize) -> Result<(), Box<dyn Error>> {
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
     let text = long_program::text(count);
     let (mut cells, mut last) = (vec![count.to_string()], processor_seconds());
-    let mut ended = |cells: &mut Vec<String>| {
+    let mut record_time = |cells: &mut Vec<String>| {
         let now = processor_seconds();
         cells.push(format!("{:.2}", now - last));
         last = now;
     };
-    let kernel = compiler.kernel(&text, &ProgramOptions::default(), &mut |_| ended(&mut cells))?;
+    let kernel = compiler.kernel(&text, &ProgramOptions::default(), &mut |_| record_time(&mut cells))?;
     let module = Module { kernels: vec![kernel] };
     for form in [Emit::Intermediate, Emit::Assembly] {
         target.compile(&module, &CompileOptions { emit: vec![form], optimisation: 3 })?;
-        ended(&mut cells);
+        record_time(&mut cells);
     }
     cells.push(most_memory().map_or_else(|| "-".to_owned(), |kib| format!("{}", kib / 1024)));
     println!("| {} |", cells.join(" | "));
     Ok(())
 }
 
-/// Seconds that the processor has spent on this process, in its own code; zero where the system does not say.
+/// CPU seconds of this process in user mode; zero if the system does not report them.
 fn processor_seconds() -> f64 {
     const TICKS_IN_A_SECOND: f64 = 100.0;
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program, in brackets, may have spaces.
+    // The name of the program, in parentheses, may contain spaces.
     let fields = stat.rsplit(')').next().unwrap_or_default();
     let ticks: Option<f64> = fields.split_whitespace().nth(11).and_then(|ticks| ticks.parse().ok());
     ticks.unwrap_or(0.0) / TICKS_IN_A_SECOND
 }
 
-/// KiB of memory that the process had at its most, where the system says.
+/// Peak memory of this process in KiB; `None` if the system does not report it.
 fn most_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,6 +1,8 @@
-//! Planning: conversions of real kernels by plain accesses and by all rows of the target's instruction table,
-//! and reductions, scans and gathers of their sources, uncached. `all` plans every conversion of the known
-//! answers once; `typical` is the one whose time is the median, `slowest` the one that takes longest.
+//! Benchmarks of planning without caches: layout conversions of real kernels, with plain accesses and with all
+//! instructions of the target; and reductions, scans and gathers of the conversions' source layouts.
+//!
+//! The benchmark `all` plans every conversion of the known answers once; `typical` plans the conversion of median
+//! planning time, `slowest` the slowest one.
 
 #![allow(missing_docs)]
 
@@ -11,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tilewright_layout::{Dim, LinearLayout, layout_from_json};
-use tilewright_plan::movement::{PlanContext, ScanDirection, convert, gather, reduce, scan};
+use tilewright_plan::movement::{PlanContext, ScanDirection, plan_conversion, plan_gather, plan_reduction, plan_scan};
 use tilewright_target::{Instruction, TargetDescription};
 use tilewright_testkit::known_answers::Answers;
 use tilewright_testkit::shared_data;
@@ -21,24 +23,24 @@ struct Conversion<'a> {
     src: LinearLayout,
     dst: LinearLayout,
     bits: u32,
-    target: &'a Product,
+    target: &'a BenchTarget,
 }
 
 /// A target with its instruction table.
-struct Product {
+struct BenchTarget {
     target: TargetDescription,
     rows: Vec<Instruction>,
 }
 
 impl Conversion<'_> {
     fn plan(&self, by_rows: bool) {
-        let plan_context = PlanContext::of(&self.target.target);
+        let plan_context = PlanContext::new(&self.target.target);
         let plan_context = if by_rows { plan_context.with_instructions(&self.target.rows) } else { plan_context };
-        let plan = convert(black_box(&self.src), black_box(&self.dst), self.bits, plan_context);
+        let plan = plan_conversion(black_box(&self.src), black_box(&self.dst), self.bits, plan_context);
         black_box(plan.expect("a plan"));
     }
 
-    /// The least time of several tries.
+    /// Returns the best planning time of several runs.
     fn time(&self, by_rows: bool) -> Duration {
         let tried = (0..20).map(|_| {
             let start = Instant::now();
@@ -49,7 +51,7 @@ impl Conversion<'_> {
     }
 }
 
-fn products() -> BTreeMap<String, Product> {
+fn bench_targets() -> BTreeMap<String, BenchTarget> {
     let names: BTreeMap<String, String> =
         serde_json::from_str(include_str!("../../../plugins/testkit/data/conversion_targets.json"))
             .expect("names by target");
@@ -59,14 +61,14 @@ fn products() -> BTreeMap<String, Product> {
         let target = TargetDescription::from_toml(&file, &text).expect("a sound target");
         let mut rows = tilewright_nvidia::instructions::rows(&target.architecture);
         rows.extend(tilewright_amd::instructions::rows(&target.architecture));
-        (name, Product { target, rows })
+        (name, BenchTarget { target, rows })
     };
     names.into_iter().map(read).collect()
 }
 
-fn conversions(targets: &BTreeMap<String, Product>) -> Vec<Conversion<'_>> {
+fn conversions(targets: &BTreeMap<String, BenchTarget>) -> Vec<Conversion<'_>> {
     const FULL: &str = "oracle/conversions.jsonl";
-    let answers = if shared_data::path(FULL).exists() { Answers::All } else { Answers::Sample };
+    let answers = if shared_data::path(FULL).exists() { Answers::All } else { Answers::SampleLayout };
     let rows = answers.rows(include_str!("../../../plugins/testkit/data/conversions.jsonl"), FULL);
     let conversions = rows.iter().filter_map(|row| {
         let target = targets.get(row["target"].as_str()?)?;
@@ -78,7 +80,7 @@ fn conversions(targets: &BTreeMap<String, Product>) -> Vec<Conversion<'_>> {
 }
 
 fn planning(criterion: &mut Criterion) {
-    let targets = products();
+    let targets = bench_targets();
     for (name, by_rows) in [("plan_conversion", false), ("plan_conversion_by_rows", true)] {
         let conversions = conversions(&targets).into_iter().map(|one| (one.time(by_rows), one));
         let mut conversions: Vec<_> = conversions.collect();
@@ -97,9 +99,9 @@ fn planning(criterion: &mut Criterion) {
     }
 }
 
-/// Along the last axis of each conversion's source; some of them have no scan.
+/// Benchmarks plans along the last axis of each conversion's source layout; some layouts have no scan.
 fn along_an_axis(criterion: &mut Criterion) {
-    let targets = products();
+    let targets = bench_targets();
     let conversions = conversions(&targets);
     let axis = |layout: &LinearLayout| layout.outs().dims().max().unwrap_or(Dim::tensor(0));
     let mut group = criterion.benchmark_group("plan_along_an_axis");
@@ -107,11 +109,11 @@ fn along_an_axis(criterion: &mut Criterion) {
     let mut bench = |name: &str, plan: &dyn Fn(&Conversion<'_>, Dim)| {
         group.bench_function(name, |b| b.iter(|| conversions.iter().for_each(|one| plan(one, axis(&one.src)))));
     };
-    bench("reduce", &|one, axis| drop(black_box(reduce(&one.src, axis, &[one.bits], &one.target.target))));
+    bench("reduce", &|one, axis| drop(black_box(plan_reduction(&one.src, axis, &[one.bits], &one.target.target))));
     bench("scan", &|one, axis| {
-        drop(black_box(scan(&one.src, axis, &[one.bits], ScanDirection::Up, &one.target.target)))
+        drop(black_box(plan_scan(&one.src, axis, &[one.bits], ScanDirection::Up, &one.target.target)))
     });
-    bench("gather", &|one, axis| drop(black_box(gather(&one.src, &one.src, axis, one.bits, &one.target.target))));
+    bench("gather", &|one, axis| drop(black_box(plan_gather(&one.src, &one.src, axis, one.bits, &one.target.target))));
 }
 
 criterion_group!(benches, planning, along_an_axis);

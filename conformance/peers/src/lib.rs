@@ -1,5 +1,5 @@
-//! What Tilewright and its peers are measured on: the layouts of `layouts.json`, the same for all, whose parameters are
-//! those of Triton's Gluon classes where it has the family, and the targets that code is generated for.
+//! The inputs of comparisons with other compilers (peers): the layouts of `layouts.json`, with the parameters of
+//! Triton's Gluon classes if Gluon has the family, and the targets with code generation.
 
 use std::error::Error;
 
@@ -7,21 +7,21 @@ use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, FamilySet, FamilySpec, LinearLayout, spec_from_json};
 use tilewright_plugin::Target;
 
-/// A layout to be built.
+/// A layout whose construction is timed.
 #[derive(Debug, Clone)]
 pub struct LayoutCase {
-    /// What the tables call it.
+    /// Name of the layout in tables.
     pub name: String,
-    /// The family and its parameters.
+    /// The layout family and its parameters.
     pub spec: FamilySpec,
     /// The shape of the tensor.
     pub shape: Vec<u64>,
 }
 
-/// All layouts to be built.
+/// Reads all layouts whose construction is timed.
 ///
 /// # Errors
-/// Where `layouts.json` is not what it should be.
+/// `layouts.json` is malformed.
 pub fn cases() -> Result<Vec<LayoutCase>, Box<dyn Error>> {
     let rows: Vec<serde_json::Value> = serde_json::from_str(include_str!("../layouts.json"))?;
     let case = |row: &serde_json::Value| -> Result<LayoutCase, Box<dyn Error>> {
@@ -35,7 +35,7 @@ pub fn cases() -> Result<Vec<LayoutCase>, Box<dyn Error>> {
     rows.iter().map(case).collect()
 }
 
-/// Every family there is.
+/// Calls `work` with the layout families of all vendors.
 pub fn with_all_families<T>(work: impl FnOnce(&dyn Families) -> T) -> T {
     let nvidia = tilewright_nvidia::families::NvidiaFamilies::default();
     let amd = tilewright_amd::families::AmdFamilies::default();
@@ -43,10 +43,10 @@ pub fn with_all_families<T>(work: impl FnOnce(&dyn Families) -> T) -> T {
     work(&FamilySet::new(vec![&Neutral, &nvidia, &amd, &intel]))
 }
 
-/// A target that code is generated for, by the name of its file.
+/// Returns the target in the file of this name, which must have code generation.
 ///
 /// # Errors
-/// Where no file has the name, or no plugin that goes through LLVM serves its architecture.
+/// No file has the name, or no plugin based on LLVM serves its architecture.
 pub fn target(name: &str) -> Result<Box<dyn Target>, Box<dyn Error>> {
     let catalogue = tilewright_targets::catalogue()?;
     let description = catalogue.get(name)?.clone();
@@ -56,23 +56,23 @@ pub fn target(name: &str) -> Result<Box<dyn Target>, Box<dyn Error>> {
     Ok(Box::new(tilewright_amd::AmdTarget::new(description)?))
 }
 
-/// The layouts on which operations are timed: two layouts of 128x64 elements over four warps, eight
-/// elements a lane along rows and four along columns, and two bits of blocks.
+/// The layouts on which operations are timed: 128x64 elements over four warps, where a lane holds eight elements along
+/// rows or four along columns; and a layout over four blocks.
 #[derive(Debug)]
 pub struct TimedLayouts {
-    /// Eight elements of a row a lane, rows of lanes.
+    /// Layout with eight elements of a row in each lane; lanes follow rows.
     pub rows: LinearLayout,
-    /// Four elements of a column a lane, columns of lanes.
+    /// Layout with four elements of a column in each lane; lanes follow columns.
     pub columns: LinearLayout,
-    /// Four blocks along the rows.
+    /// Layout with four blocks along the rows.
     pub blocks: LinearLayout,
 }
 
 impl TimedLayouts {
-    /// The layouts.
+    /// Builds the layouts.
     ///
     /// # Errors
-    /// None in a sound build.
+    /// No error occurs, since the layouts' constants are valid.
     pub fn new() -> Result<Self, Box<dyn Error>> {
         let over = |registers: &[[u64; 2]], lanes: &[[u64; 2]], warps: &[[u64; 2]]| {
             let listed = |bases: &[[u64; 2]]| bases.iter().map(|basis| basis.to_vec()).collect();

@@ -1,8 +1,9 @@
-//! Times the layout core and prints JSON: nanoseconds of each operation and of building each layout,
-//! with the layout itself, so that `beside_triton.py` can see that both sides built the same.
+//! Times the layout library and prints JSON: nanoseconds of each operation and of building each layout.
 //!
-//! A batch of calls takes some microseconds, and the best batch counts: on a machine that is shared,
-//! whatever interrupts a batch only adds to its time.
+//! Each layout is part of the output, so that `beside_triton.py` can verify that both programs built the same one.
+//!
+//! Calls are timed in batches of some microseconds, and the best batch counts: on a shared machine, interruptions only
+//! add to the time.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -13,9 +14,9 @@ use serde_json::{Value, json};
 use tilewright_layout::{Dim, Families, FamilyError, layout_to_json};
 use tilewright_peers::{LayoutCase, TimedLayouts, cases, with_all_families};
 
-/// How long each thing is repeated.
+/// Time limit of each measurement.
 const LONG: Duration = Duration::from_millis(400);
-/// How long a batch should take.
+/// Target time of a batch.
 const BATCH: Duration = Duration::from_micros(8);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -27,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Nanoseconds of one call in the best batch.
+/// Returns the nanoseconds of one call in the best batch.
 fn nanoseconds<T>(mut work: impl FnMut() -> T) -> f64 {
     let (mut best, mut calls, start) = (f64::MAX, 1u32, Instant::now());
     while start.elapsed() < LONG {

@@ -1,5 +1,5 @@
-//! Runs a folder that `conformance pack` wrote on this machine's GPU: the vendors' drivers, opened at run time, and
-//! nothing that makes code; see `docs/gpu-machines.md`.
+//! The command that runs a pack (a folder that `conformance pack` wrote) on this machine's GPU. It opens the vendors'
+//! drivers at run time and links no code generator; see `docs/gpu-machines.md`.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use clap::Parser;
 use conformance_pack::{PackIndex, PlayCommand};
 use tilewright_plugin::Registry;
 use tilewright_plugin::Target;
-// Named, so that they are linked and their targets registered.
+// Imported so that they are linked and their targets registered.
 use {tilewright_amd as _, tilewright_intel as _, tilewright_nvidia as _};
 
-/// Runs compiled cases on a GPU, compares what they leave, and times them.
+/// Runs compiled cases on a GPU, compares their results, and times them.
 #[derive(Debug, Parser)]
 #[command(name = "conformance-run", version)]
 #[command(
-    after_help = "Exit status: 0 all are right; 1 some are not; 2 the command line or the pack is wrong; 3 there is \
-                        no such device."
+    after_help = "Exit status: 0 all passed; 1 some failed; 2 the command line or the pack is invalid; 3 there is no \
+        such device."
 )]
 struct Arguments {
     #[command(flatten)]

@@ -1,5 +1,5 @@
-//! The program that runs packs is one file: built by itself it links no code generator and no plugin, and it runs in an empty
-//! environment.
+//! Tests that the program that runs packs is one file: built alone it links no code generator and no plugin, and it
+//! runs in an empty environment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,8 +35,8 @@ fn it_depends_on_drivers_and_on_no_code_generator() {
     }
 }
 
-/// The program as it is built alone: in one build with the workspace's other crates the vendors' have all their features.
-/// Not optimised, since all that it depends on is built again for it.
+/// Builds the program alone, since a build of the whole workspace enables all features of the vendors' crates; without
+/// optimisation, since all dependencies are built again. Returns the program's path.
 fn built_alone() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut command = Command::new(env!("CARGO"));
@@ -56,7 +56,7 @@ fn built_alone() -> PathBuf {
 #[test]
 fn built_alone_it_is_one_file_that_runs_in_an_empty_environment() {
     let folder = tempfile::tempdir().expect("a folder");
-    // The next build of the whole workspace writes over it.
+    // The next build of the workspace overwrites the program.
     let program = folder.path().join("conformance-run");
     fs::copy(built_alone(), &program).expect("it is copied");
     let output = Command::new("ldd").arg(&program).output().expect("ldd, of the C library's package");

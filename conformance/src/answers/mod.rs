@@ -1,7 +1,7 @@
-//! Known answers: rows of questions and what is right, that came from elsewhere than this code.
+//! Known answers: problems with expected results from sources outside this code.
 //!
-//! The suite carries a selection for what every target shares. A plugin may bring its own, in a file
-//! beside its library, and the user may name more; all are in the formats of `docs/conformance.md`.
+//! The suite carries the known answers that every target shares. A plugin may bring its own in a file next to its
+//! library, and the user may name more; `docs/conformance.md` defines the formats.
 
 mod read;
 
@@ -11,80 +11,80 @@ use std::path::PathBuf;
 use serde_json::Value as Json;
 use thiserror::Error;
 
-pub use read::beside;
+pub use read::plugin_answers_file;
 
-/// One question and its answer, as it was written.
+/// A known answer: a problem and its expected result, as a line of JSON from its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// What it is called where it came from.
+    /// Identifier of the known answer in its file.
     pub id: String,
     text: String,
 }
 
 impl Row {
-    /// The row.
+    /// Parses the line of JSON.
     #[must_use]
     pub fn json(&self) -> Json {
-        // It was read once, or it would be no row.
+        // The row was parsed once when it was read, so the default is never used.
         serde_json::from_str(&self.text).unwrap_or_default()
     }
 }
 
-/// Rows by what they are about.
+/// Known answers by subject, such as a layout family or an operation.
 pub type Rows = BTreeMap<String, Vec<Row>>;
 
-/// All known answers at hand.
+/// All known answers that were loaded, by kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answers {
-    /// Layouts, by the families of the spec, the outermost first: `slice-of-blocked`.
+pub struct KnownAnswers {
+    /// Expected layouts, by the layout families in the spec, the outermost first: `slice-of-blocked`.
     pub layouts: Rows,
-    /// Operations on linear layouts, by operation.
+    /// Expected results of operations on linear layouts, by operation.
     pub algebra: Rows,
-    /// Operations on CuTe layouts, by operation.
+    /// Expected results of operations on CuTe layouts, by operation.
     pub cute: Rows,
-    /// What vendors say of architectures, by what it is about: `banks`, `limits`.
+    /// Facts on architectures from vendor documentation, by subject: `banks`, `limits`.
     pub facts: Rows,
 }
 
-/// A file of known answers cannot be used; the fault of who named it.
+/// The reason why a file of known answers cannot be used; the fault of whoever named it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AnswersError {
     /// The file or directory cannot be read.
     #[error("known answers {}: cannot be read: {message}", .file.display())]
     Unreadable {
-        /// The file.
+        /// The path of the file or directory.
         file: PathBuf,
-        /// What the system says.
+        /// The message of the operating system.
         message: String,
     },
-    /// There is nothing to read.
+    /// The file or directory has no known answers.
     #[error("known answers {}: has no row of known answers: expected {}", .file.display(), read::EXPECTED)]
     Empty {
-        /// The file or directory.
+        /// The path of the file or directory.
         file: PathBuf,
     },
-    /// A row is malformed.
-    #[error("known answers {}, {place}: {message}", .file.display())]
+    /// A known answer is malformed.
+    #[error("known answers {}, {location}: {message}", .file.display())]
     Row {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// The line or the number of the case.
-        place: String,
-        /// What is wrong with it.
+        /// The line, or the index of the malformed entry.
+        location: String,
+        /// The fault of the malformed answer.
         message: String,
     },
 }
 
-impl Answers {
-    /// Those that the suite carries: of the neutral families, of the algebra and of CuTe's.
+impl KnownAnswers {
+    /// Returns the answers that the suite carries: vendor-neutral layout families, layout algebra, CuTe algebra.
     #[must_use]
-    pub fn carried() -> Self {
-        read::carried()
+    pub fn builtin() -> Self {
+        read::read_builtin()
     }
 
-    /// Adds those of a file, or of the files with known names in a directory and those directly below
-    /// it. Rows that are known already are passed over.
+    /// Adds the answers of a file, or of the files with known names in a directory and directly below it. Skips answers
+    /// that have been loaded already.
     ///
     /// # Errors
     /// [`AnswersError`].

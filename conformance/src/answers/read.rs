@@ -1,4 +1,4 @@
-//! The files: JSON Lines of layouts and of operations on them, and JSON of CuTe's operations.
+//! Reads files of known answers: JSON Lines of layouts and of operations on layouts, JSON of CuTe operations.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 use tilewright_layout::{FamilyAttribute, FamilySpec, spec_from_json};
 
-use super::{Answers, AnswersError, Row};
+use super::{AnswersError, KnownAnswers, Row};
 
-/// The files that are looked for in a directory.
+/// Names of the files with known answers that are searched in a directory.
 const NAMES: [&str; 3] = ["layouts.jsonl", "algebra.jsonl", "cute_algebra_cases.json"];
 pub(super) const EXPECTED: &str =
     "JSON Lines of layouts, operations or facts, the JSON of CuTe's operations, or a directory with such files";
 
-// Of the framework's tests: links, of which the package has copies.
+// Links to the data of the framework's tests; the package holds copies.
 const LAYOUTS: &str = include_str!("../../data/layouts.jsonl");
 const ALGEBRA: &str = include_str!("../../data/algebra.jsonl");
 const CUTE: &str = include_str!("../../data/cute_algebra_cases.json");
 
-pub(super) fn carried() -> Answers {
-    let mut answers = Answers::default();
+pub(super) fn read_builtin() -> KnownAnswers {
+    let mut answers = KnownAnswers::default();
     for (name, text) in NAMES.iter().zip([LAYOUTS, ALGEBRA, CUTE]) {
         let read = add_text(&mut answers, Path::new(name), text);
         debug_assert!(read.is_ok(), "{read:?}");
@@ -28,14 +28,15 @@ pub(super) fn carried() -> Answers {
     answers
 }
 
-/// The file of known answers that a plugin brings: `NAME.answers.jsonl` beside its library.
+/// Returns the path of the known answers that a plugin brings, `NAME.answers.jsonl` next to its library; `None` if
+/// there is no such file.
 #[must_use]
-pub fn beside(library: &Path, plugin: &str) -> Option<PathBuf> {
+pub fn plugin_answers_file(library: &Path, plugin: &str) -> Option<PathBuf> {
     let file = library.with_file_name(format!("{plugin}.answers.jsonl"));
     file.is_file().then_some(file)
 }
 
-pub(super) fn add(answers: &mut Answers, path: &Path) -> Result<(), AnswersError> {
+pub(super) fn add(answers: &mut KnownAnswers, path: &Path) -> Result<(), AnswersError> {
     if !path.is_dir() {
         return add_file(answers, path);
     }
@@ -53,18 +54,18 @@ pub(super) fn add(answers: &mut Answers, path: &Path) -> Result<(), AnswersError
     found.into_iter().try_for_each(|file| add_file(answers, file))
 }
 
-fn add_file(answers: &mut Answers, file: &Path) -> Result<(), AnswersError> {
+fn add_file(answers: &mut KnownAnswers, file: &Path) -> Result<(), AnswersError> {
     let text = fs::read_to_string(file)
         .map_err(|error| AnswersError::Unreadable { file: file.to_owned(), message: error.to_string() })?;
     add_text(answers, file, &text)
 }
 
-fn add_text(answers: &mut Answers, file: &Path, text: &str) -> Result<(), AnswersError> {
+fn add_text(answers: &mut KnownAnswers, file: &Path, text: &str) -> Result<(), AnswersError> {
     if file.extension().is_some_and(|extension| extension == "json") {
         return add_cute(answers, file, text);
     }
     let wrong = |line: usize, message: String| {
-        Err(AnswersError::Row { file: file.to_owned(), place: format!("line {}", line + 1), message })
+        Err(AnswersError::Row { file: file.to_owned(), location: format!("line {}", line + 1), message })
     };
     let mut rows = 0;
     for (line, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
@@ -80,7 +81,7 @@ fn add_text(answers: &mut Answers, file: &Path, text: &str) -> Result<(), Answer
     if rows == 0 { Err(AnswersError::Empty { file: file.to_owned() }) } else { Ok(()) }
 }
 
-/// What says what a row is about; the rest is read when it is asked.
+/// The fields of a known answer that give its subject; a case parses the whole answer when it runs.
 #[derive(Deserialize)]
 struct Head {
     id: Json,
@@ -90,18 +91,18 @@ struct Head {
 }
 
 impl Head {
-    fn add(self, answers: &mut Answers, text: &str) -> Result<(), String> {
+    fn add(self, answers: &mut KnownAnswers, text: &str) -> Result<(), String> {
         let id = self.id.as_str().map_or_else(|| self.id.to_string(), str::to_owned);
         let row = Row { id, text: text.to_owned() };
         if let Some(fact) = self.fact {
-            Answers::insert(&mut answers.facts, fact, row);
+            KnownAnswers::insert(&mut answers.facts, fact, row);
             return Ok(());
         }
         match (self.op, self.params) {
-            (Some(op), _) => Answers::insert(&mut answers.algebra, op, row),
+            (Some(op), _) => KnownAnswers::insert(&mut answers.algebra, op, row),
             (None, Some(params)) => {
                 let spec = spec_from_json(&params).map_err(|error| format!("`params`: {}", error.message))?;
-                Answers::insert(&mut answers.layouts, families(&spec).join("-of-"), row);
+                KnownAnswers::insert(&mut answers.layouts, families(&spec).join("-of-"), row);
             }
             (None, None) => return Err("has neither `op` nor `params` nor `fact`".to_owned()),
         }
@@ -109,7 +110,7 @@ impl Head {
     }
 }
 
-/// The families of a spec and of all that it derives from, the outermost first.
+/// Returns the layout families of a spec and of the specs nested in it, outermost first.
 fn families(spec: &FamilySpec) -> Vec<String> {
     let inner = spec.attributes.values().filter_map(|value| match value {
         FamilyAttribute::Spec(spec) => Some(&**spec),
@@ -119,8 +120,8 @@ fn families(spec: &FamilySpec) -> Vec<String> {
     std::iter::once(spec.name.clone()).chain(inner.flat_map(families)).collect()
 }
 
-/// `cases` have one right answer each; of `known_divergences` one implementation's answer is right or
-/// none; of the hard compositions some have no result.
+/// The known answers of the CuTe reference file. Each entry of `cases` has one correct answer. For an entry of
+/// `known_divergences`, one of CuTe's implementations or none is correct; some hard compositions have no result.
 #[derive(Deserialize)]
 struct CuteFile {
     cases: Vec<Json>,
@@ -135,24 +136,24 @@ struct Hard {
     cases: Vec<Json>,
 }
 
-fn add_cute(answers: &mut Answers, file: &Path, text: &str) -> Result<(), AnswersError> {
-    let wrong = |place: String, message: String| AnswersError::Row { file: file.to_owned(), place, message };
+fn add_cute(answers: &mut KnownAnswers, file: &Path, text: &str) -> Result<(), AnswersError> {
+    let wrong = |location: String, message: String| AnswersError::Row { file: file.to_owned(), location, message };
     let read: CuteFile =
         serde_json::from_str(text).map_err(|error| wrong(format!("line {}", error.line()), error.to_string()))?;
-    let parts = [
+    let sections = [
         ("cases", read.cases, None),
         ("known_divergences", read.known_divergences, None),
         ("composition_admissibility", read.composition_admissibility.cases, Some("composition")),
     ];
-    for (part, cases, usual) in parts {
+    for (section, cases, usual) in sections {
         for (at, mut case) in cases.into_iter().enumerate() {
             let operation = case.get("operation").and_then(Json::as_str).or(usual).map(str::to_owned);
             let Some(operation) = operation else {
-                return Err(wrong(format!("case {at} of `{part}`"), "has no `operation`".to_owned()));
+                return Err(wrong(format!("case {at} of `{section}`"), "has no `operation`".to_owned()));
             };
             case["operation"] = Json::from(operation.as_str());
             let id = case.get("inputs").map(Json::to_string).unwrap_or_default();
-            Answers::insert(&mut answers.cute, operation, Row { id, text: case.to_string() });
+            KnownAnswers::insert(&mut answers.cute, operation, Row { id, text: case.to_string() });
         }
     }
     Ok(())

@@ -1,24 +1,26 @@
-//! The lists as a run would have them.
+//! Writes the lists of expectations (known deviations) that make a run pass.
 
 use std::collections::BTreeMap;
 
-use super::read::{Written, WrittenEntry};
+use super::read::{ExpectationsFile, ExpectationsFileEntry};
 use super::{Entry, Expectations, List};
 use crate::{CaseResult, Status};
 
-/// The text of lists with which a run of these results (as they came out, before anybody judged them) would not fail.
-/// Entries stay that are about none of the results, or about one that is as they say; each other result that needs
-/// it is listed by name, those of one target and reason together.
+/// Returns the text of lists that make a run with these results pass; `results` have not been judged by the lists
+/// `before`.
+///
+/// Entries of `before` stay if they match no result or agree with the results that they match. Every other result that
+/// needs an entry is listed by name, grouped by target and reason.
 ///
 /// # Errors
-/// What the lists hold that cannot be written.
-pub(crate) fn blessed(before: &Expectations, results: &[CaseResult]) -> Result<String, String> {
-    let mut written = Written::default();
+/// A message if the lists have a value that TOML cannot represent.
+pub(crate) fn bless(before: &Expectations, results: &[CaseResult]) -> Result<String, String> {
+    let mut written = ExpectationsFile::default();
     let mut kept = Vec::new();
     for entry in &before.entries {
         let mut about = results.iter().filter(|result| entry.is_about(result)).peekable();
-        if about.peek().is_none() || about.all(|result| holds(entry, result)) {
-            list(&mut written, entry.list).push(WrittenEntry {
+        if about.peek().is_none() || about.all(|result| entry_matches(entry, result)) {
+            list(&mut written, entry.list).push(ExpectationsFileEntry {
                 target: entry.target.clone(),
                 reason: entry.reason.clone(),
                 message: entry.message.clone(),
@@ -37,12 +39,12 @@ pub(crate) fn blessed(before: &Expectations, results: &[CaseResult]) -> Result<S
         }
     }
     for ((of, target, reason), cases) in new {
-        list(&mut written, of).push(WrittenEntry { target, reason, message: None, cases });
+        list(&mut written, of).push(ExpectationsFileEntry { target, reason, message: None, cases });
     }
     toml::to_string_pretty(&written).map_err(|error| error.to_string())
 }
 
-fn list(written: &mut Written, list: List) -> &mut Vec<WrittenEntry> {
+fn list(written: &mut ExpectationsFile, list: List) -> &mut Vec<ExpectationsFileEntry> {
     match list {
         List::Unsupported => &mut written.unsupported,
         List::ExpectedFailure => &mut written.expected_failure,
@@ -50,8 +52,8 @@ fn list(written: &mut Written, list: List) -> &mut Vec<WrittenEntry> {
     }
 }
 
-/// Whether the result is what the entry says; of a flake, whatever it was this time.
-fn holds(entry: &Entry, result: &CaseResult) -> bool {
+/// Whether a result agrees with the entry that matches it; every status agrees with a flake.
+fn entry_matches(entry: &Entry, result: &CaseResult) -> bool {
     let status = super::verdict(Some(entry), result).0;
     !status.is_failure()
 }

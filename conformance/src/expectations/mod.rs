@@ -1,15 +1,15 @@
-//! What is known of a target beforehand: lists, each entry with its reason.
+//! Expectations: lists of a target's known deviations (unsupported, failing and flaky cases), each with its reason.
 //!
 //! ```toml
-//! [[unsupported]]                 # for good: the target has no way to do it
+//! [[unsupported]]                 # permanent: the target cannot do it
 //! target = "mi250"
 //! reason = "the matrix unit has no fp8"
 //! cases = ["dot/*/f8*"]
 //!
-//! [[expected-failure]]            # for the time being: it is to be mended
+//! [[expected-failure]]            # temporary: a defect to be fixed
 //! target = "mi*"
 //! reason = "rows of two warps are swapped; issue 12"
-//! message = "element (1, 2)"      # what the detail must have in it; may be left out
+//! message = "element (1, 2)"      # substring of the detail; optional
 //! cases = ["reduce/mfma32x32-a/axis0/f16/64x64/w2"]
 //!
 //! [[flake]]                       # passes only sometimes
@@ -18,8 +18,8 @@
 //! cases = ["dot/device"]
 //! ```
 //!
-//! Targets and cases are globs, as on the command line. With such lists nothing goes by unnoticed: what is unsupported, fails or
-//! passes only sometimes fails the run unless it is listed, and so does what is listed and passes.
+//! Targets and cases are globs, as on the command line. If a run is given lists, every unsupported, failing or flaky
+//! case fails the run unless it is listed. A listed case that passes fails the run too.
 
 mod bless;
 mod read;
@@ -28,16 +28,16 @@ use globset::GlobMatcher;
 
 use crate::{CaseResult, Filter, Status};
 
-pub(crate) use bless::blessed;
+pub(crate) use bless::bless;
 pub use read::ExpectationsError;
 
-/// The lists of a file.
+/// The lists of known deviations in a file.
 #[derive(Debug, Default)]
 pub struct Expectations {
     entries: Vec<Entry>,
 }
 
-/// Which list an entry is in.
+/// The list that an entry is in: unsupported, expected failure or flake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum List {
     Unsupported,
@@ -63,7 +63,7 @@ impl Entry {
 }
 
 impl Expectations {
-    /// What a result means to one who knows the lists.
+    /// Judges a result by the lists: a listed deviation is accepted, an unlisted one fails the run.
     #[must_use]
     pub fn judge(&self, mut result: CaseResult) -> CaseResult {
         let entry = self.entries.iter().find(|entry| entry.is_about(&result));
@@ -76,7 +76,7 @@ impl Expectations {
     }
 }
 
-/// The status and the detail of a result about which the lists have this entry.
+/// Returns the status and the detail of a result, under the entry that matches it if there is one.
 fn verdict(entry: Option<&Entry>, result: &CaseResult) -> (Status, String) {
     let (status, detail) = (result.outcome.status, &result.outcome.detail);
     let as_before = || (status, detail.clone());

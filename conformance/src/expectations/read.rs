@@ -1,4 +1,4 @@
-//! The lists as TOML.
+//! Reads lists of expectations (known deviations) from TOML.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,51 +10,51 @@ use thiserror::Error;
 use super::{Entry, Expectations, List};
 use crate::{Filter, FilterError};
 
-/// A file of lists that cannot be used; its writer's fault.
+/// The reason why a file of expectations cannot be used; the fault of its author.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ExpectationsError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the lists {}: {error}; `--bless` writes them", file.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// It is none.
+    /// The file is not a list of expectations.
     #[error("{}: {message}", file.display())]
     Text {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// What is wrong, and where.
+        /// The violated rule and its position.
         message: String,
     },
-    /// A glob cannot be read.
+    /// A glob is malformed.
     #[error("{}: {error}", file.display())]
     Glob {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// Which, and why.
+        /// The glob and what is wrong with it.
         error: FilterError,
     },
 }
 
-/// The file.
+/// The content of the file as TOML tables.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct Written {
+pub(super) struct ExpectationsFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) unsupported: Vec<WrittenEntry>,
+    pub(super) unsupported: Vec<ExpectationsFileEntry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) expected_failure: Vec<WrittenEntry>,
+    pub(super) expected_failure: Vec<ExpectationsFileEntry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) flake: Vec<WrittenEntry>,
+    pub(super) flake: Vec<ExpectationsFileEntry>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WrittenEntry {
+pub(super) struct ExpectationsFileEntry {
     pub(super) target: String,
     pub(super) reason: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub(super) struct WrittenEntry {
 }
 
 impl Expectations {
-    /// The lists of a file.
+    /// Reads the lists in a file.
     ///
     /// # Errors
     /// [`ExpectationsError`].
@@ -75,7 +75,7 @@ impl Expectations {
     fn parse(file: &Path, text: &str) -> Result<Self, ExpectationsError> {
         let wrong = |message: String| ExpectationsError::Text { file: file.to_owned(), message };
         let glob = |error| ExpectationsError::Glob { file: file.to_owned(), error };
-        let written: Written = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let written: ExpectationsFile = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let lists = [
             (List::Unsupported, written.unsupported),
             (List::ExpectedFailure, written.expected_failure),
@@ -93,7 +93,7 @@ impl Expectations {
             let targets = Glob::new(&entry.target)
                 .map_err(|error| glob(FilterError { glob: entry.target.clone(), message: error.kind().to_string() }))?
                 .compile_matcher();
-            let WrittenEntry { target, reason, message, cases: names } = entry;
+            let ExpectationsFileEntry { target, reason, message, cases: names } = entry;
             entries.push(Entry { list, target, targets, names, cases, reason, message });
         }
         Ok(Self { entries })

@@ -1,48 +1,52 @@
-//! Tensors in registers and one of their axes: what reductions, scans and gathers are asked about.
+//! Cases on one axis of a tensor in registers: the input of reductions, scans and gathers.
 
 use std::fmt;
 
 use tilewright_kernel::Element;
 use tilewright_layout::{Dim, LinearLayout};
 
-use super::corpus::{LayoutCorpus, Turns};
+use super::corpus::{LayoutCorpus, Sampler};
 use super::setting::ELEMENTS;
-use super::{CaseTensor, Endpoint};
+use super::{CaseTensor, NamedLayout};
 use crate::{Context, Verdict};
 
-/// An axis of a tensor, or of a tuple of tensors of one layout. Written as in case names:
+/// An axis of a tensor, or of a tuple of tensors in one layout. Case names spell it
 /// `blocked-rows/axis1/f16+f32/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorAxis {
-    /// The layout.
-    pub source: Endpoint,
-    /// The axis.
+    /// The layout of the tensors.
+    pub source: NamedLayout,
+    /// Index of the axis.
     pub axis: usize,
-    /// Elements of the other tensors of the tuple.
+    /// Element types of the tuple's other tensors; empty for a single tensor.
     pub others: Vec<Element>,
-    /// The tensor.
+    /// The first tensor: element type, shape and number of warps.
     pub tensor: CaseTensor,
 }
 
-/// Most axes of a tensor.
+/// Max number of axes of a tensor.
 const AXES: usize = 3;
 
 impl fmt::Display for TensorAxis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/axis{}/{}", self.source.name, self.axis, self.tensor.with(&self.others))
+        write!(f, "{}/axis{}/{}", self.source.name, self.axis, self.tensor.name_with(&self.others))
     }
 }
 
 impl TensorAxis {
-    /// For every width, number of lanes and layout every axis, on `usual` tensors each, together with each of the
-    /// given tuples of others, which are named by their distance in the list of elements.
+    /// Returns every axis of every layout, for every element width and number of lanes, each on `usual` tensors
+    /// combined with each of the `tuples`.
+    ///
+    /// A tuple gives its other element types as distances in the list of element types.
     pub(super) fn all(context: &Context, usual: usize, tuples: &[&[usize]]) -> Vec<Self> {
-        let (mut all, mut turns) = (Vec::new(), Turns::new(context));
+        let (mut all, mut sampler) = (Vec::new(), Sampler::new(context));
         for corpus in LayoutCorpus::all(context) {
             for name in &corpus.distributed() {
                 for (axis, tuple) in (0..AXES).flat_map(|axis| tuples.iter().map(move |tuple| (axis, tuple))) {
-                    let others: Vec<Element> = tuple.iter().map(|&far| further(corpus.element, far)).collect();
-                    for (tensor, mut ends) in corpus.some(&mut turns, usual, &[name], |shape| shape.len() > axis) {
+                    let others: Vec<Element> = tuple.iter().map(|&far| later_element(corpus.element, far)).collect();
+                    for (tensor, mut ends) in
+                        corpus.select_tensors(&mut sampler, usual, &[name], |shape| shape.len() > axis)
+                    {
                         all.extend(ends.pop().map(|source| Self { source, axis, others: others.clone(), tensor }));
                     }
                 }
@@ -51,36 +55,36 @@ impl TensorAxis {
         all
     }
 
-    /// Whether it is worth a run on a device, for which code must be generated: two warps stand for all numbers of them,
-    /// and tensors of usual size for all.
+    /// Whether the case should also run on a device, which needs code generation: cases with two warps and tensors of
+    /// usual size represent all others.
     #[must_use]
     pub(super) fn is_worth_compiling(&self) -> bool {
         self.tensor.setting.warps == 2 && (256..=2048).contains(&self.tensor.elements())
     }
 
-    /// The axis as a dim.
+    /// Returns the axis as a dim.
     #[must_use]
     pub fn dim(&self) -> Dim {
         Dim::tensor(self.axis)
     }
 
-    /// Widths of the elements of all tensors.
+    /// Returns the widths in bits of the elements of all tensors.
     #[must_use]
     pub fn element_bits(&self) -> Vec<u32> {
         [self.tensor.setting.element].iter().chain(&self.others).map(|element| element.bits()).collect()
     }
 
-    /// The layout of the tensors.
+    /// Builds the layout of the tensors.
     ///
     /// # Errors
-    /// The verdict where it cannot be built.
+    /// The verdict of the case if the layout cannot be built.
     pub fn layout(&self, context: &Context) -> Result<LinearLayout, Verdict> {
         self.source.distributed(context, &self.tensor)
     }
 }
 
-/// The element so far behind in the list.
-fn further(element: Element, far: usize) -> Element {
+/// Returns the element type `far` places later in the list of element types, cyclically.
+fn later_element(element: Element, far: usize) -> Element {
     let own = ELEMENTS.iter().position(|&known| known == element).unwrap_or(0);
     ELEMENTS[(own + far) % ELEMENTS.len()]
 }

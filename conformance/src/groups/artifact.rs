@@ -1,19 +1,20 @@
-//! Code of a module with one kernel, looked at from outside.
+//! Compiles a module with one kernel and checks the artifact (the compiled code) from outside.
 
 use tilewright_kernel::Module;
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit};
 
 use crate::{Context, Level, Verdict};
 
-/// What is asked for: text to look at, and an object that tools take.
+/// Returns options that request text to inspect and an object for tools.
 pub(super) fn options() -> CompileOptions {
     CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() }
 }
 
-/// Compiles the module twice: the target must give code, of the launch that was asked for, the same
-/// both times. The level says whether a tool of the vendor's took it. Where the target says of an object that a tool made
-/// it which may give other bytes ([`Payload::may_differ`](tilewright_plugin::Payload)), that it did is told, but no failure.
-pub(super) fn compiled(context: &Context, module: &Module) -> Verdict {
+/// Compiles the module twice; both compilations must give the same code, and the launch sizes must be the module's.
+///
+/// The level of the verdict shows whether a tool of the vendor accepted the code. An object may differ if a tool that
+/// makes it is not deterministic ([`Payload::may_differ`](tilewright_plugin::Payload)); the detail notes this.
+pub(super) fn check_compilation(context: &Context, module: &Module) -> Verdict {
     let compile = || context.target().compile(module, &options());
     let artifact = match compile() {
         Ok(artifact) => artifact,
@@ -21,38 +22,40 @@ pub(super) fn compiled(context: &Context, module: &Module) -> Verdict {
         Err(CompileError::Plugin(message)) => return Verdict::crash(message),
         Err(error) => return Verdict::fail(Level::Codegen, error.to_string()),
     };
-    if let Err(wrong) = fits(module, &artifact) {
+    if let Err(wrong) = check_artifact(module, &artifact) {
         return Verdict::fail(Level::Codegen, wrong);
     }
-    let mut said = String::new();
+    let mut remark = String::new();
     match compile() {
-        Ok(again) if again == artifact => {}
-        Ok(again) if own(&again) == own(&artifact) => said += ", which makes other objects of the same text",
-        Ok(_) => return Verdict::fail(Level::Codegen, "compiling the module again gives other code"),
-        Err(error) => return Verdict::fail(Level::Codegen, format!("compiling the module again: {error}")),
+        Ok(second) if second == artifact => {}
+        Ok(second) if reproducible_artifact(&second) == reproducible_artifact(&artifact) => {
+            remark += ", with different objects for the same text"
+        }
+        Ok(_) => return Verdict::fail(Level::Codegen, "a second compilation returns different code"),
+        Err(error) => return Verdict::fail(Level::Codegen, format!("the second compilation fails: {error}")),
     }
-    match artifact.taken_by {
-        Some(tool) => Verdict::pass(Level::Codegen).with_detail(format!("taken by {tool}{said}")),
-        None => Verdict::pass(Level::Layout).with_detail("code was generated; no assembler is here to take it"),
+    match artifact.accepted_by {
+        Some(tool) => Verdict::pass(Level::Codegen).with_detail(format!("accepted by {tool}{remark}")),
+        None => Verdict::pass(Level::Layout).with_detail("code was generated; this machine has no assembler for it"),
     }
 }
 
-/// What of an artifact must be the same each time.
-fn own(artifact: &Artifact) -> Artifact {
+/// Returns the part of an artifact that must be the same in each compilation.
+fn reproducible_artifact(artifact: &Artifact) -> Artifact {
     let mut own = artifact.clone();
     own.payloads.retain(|payload| !payload.may_differ);
     own
 }
 
-/// Whether the artifact is code for the module's kernel.
-fn fits(module: &Module, artifact: &Artifact) -> Result<(), String> {
+/// Checks that the artifact has code for the module's kernel.
+fn check_artifact(module: &Module, artifact: &Artifact) -> Result<(), String> {
     let [kernel] = &module.kernels[..] else { return Err("one kernel was to be compiled".to_owned()) };
     let [metadata] = &artifact.kernels[..] else {
         return Err(format!("the artifact describes {} kernels, the module has one", artifact.kernels.len()));
     };
     let expected = (&kernel.name, kernel.launch.lanes, kernel.launch.warps);
     if (&metadata.name, metadata.lanes, metadata.warps) != expected {
-        return Err(format!("the artifact describes {metadata:?}; asked for were {expected:?}"));
+        return Err(format!("the artifact describes {metadata:?}; requested {expected:?}"));
     }
     if metadata.shared_bytes < kernel.shared_bytes() {
         let (has, needs) = (metadata.shared_bytes, kernel.shared_bytes());
@@ -83,12 +86,12 @@ mod tests {
         };
         let payloads =
             vec![payload(Emit::Assembly, "text", text, false), payload(Emit::Object, "object", object, may_differ)];
-        Artifact { payloads, kernels: Vec::new(), taken_by: Some("tool".to_owned()) }
+        Artifact { payloads, kernels: Vec::new(), accepted_by: Some("tool".to_owned()) }
     }
 
     #[test]
-    fn objects_are_the_same_unless_the_target_says_that_they_may_differ() {
-        let same = |a: &Artifact, b: &Artifact| own(a) == own(b);
+    fn artifacts_are_reproducible_unless_the_target_opts_out() {
+        let same = |a: &Artifact, b: &Artifact| reproducible_artifact(a) == reproducible_artifact(b);
         assert!(same(&artifact("a", "x", true), &artifact("a", "y", true)));
         assert!(!same(&artifact("a", "x", true), &artifact("b", "x", true)));
         assert!(!same(&artifact("a", "x", false), &artifact("a", "y", false)), "whoever took it");

@@ -1,59 +1,59 @@
-//! The layouts that a target's movements are shown with: the samples of its families, and neutral ones of tensors
-//! of one and of three axes.
+//! The layouts that the movement cases of a target use: samples of its layout families, and neutral layouts of tensors
+//! with one and three axes.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use tilewright_kernel::Element;
 use tilewright_layout::families::Neutral;
-use tilewright_layout::{Dim, Families, FamilySpec, Layout, Sample};
+use tilewright_layout::{Dim, Families, FamilySpec, Layout, SampleLayout};
 
 use super::setting::ELEMENTS;
-use super::{CaseTensor, Endpoint, Setting};
+use super::{CaseTensor, NamedLayout, Setting};
 use crate::{Context, Status};
 
-/// The layouts for one width of elements and one number of lanes, for every number of warps.
+/// The layouts for one element width and one number of lanes, for every number of warps.
 pub(super) struct LayoutCorpus {
-    /// One element of the width.
+    /// An element type of the width.
     pub(super) element: Element,
-    /// Layouts of registers, those of the neutral families first.
-    distributed: Vec<(Setting, Vec<Endpoint>)>,
-    /// Layouts of shared memory.
-    memory: Vec<(Setting, Vec<Endpoint>)>,
-    /// Whether the layouts that were asked about are there; see [`LayoutCorpus::is_held`].
-    held: RefCell<HashMap<Asked, bool>>,
+    /// Register layouts for each number of warps, neutral families first.
+    distributed: Vec<(Setting, Vec<NamedLayout>)>,
+    /// Shared-memory layouts for each number of warps.
+    memory: Vec<(Setting, Vec<NamedLayout>)>,
+    /// Cache of [`LayoutCorpus::is_usable`].
+    usable: RefCell<HashMap<LayoutKey, bool>>,
 }
 
-/// The number of warps, by index, the shape, and the name of a layout.
-type Asked = (usize, &'static [u64], String);
+/// Index of the number of warps, shape, and name of a layout.
+type LayoutKey = (usize, &'static [u64], String);
 
-/// A tensor, and the layouts that were asked for by name.
-pub(super) type Way = (CaseTensor, Vec<Endpoint>);
+/// A tensor, and the layouts of it that were requested by name.
+pub(super) type TensorWithLayouts = (CaseTensor, Vec<NamedLayout>);
 
-/// Numbers the subjects of a group, so that each is shown in its turn; see [`Context::some_of`].
-pub(super) struct Turns<'a> {
+/// Selects tensors for the subjects of a group in rotation; see [`Context::some_of`].
+pub(super) struct Sampler<'a> {
     context: &'a Context,
     subject: usize,
 }
 
-impl<'a> Turns<'a> {
+impl<'a> Sampler<'a> {
     pub(super) fn new(context: &'a Context) -> Self {
         Self { context, subject: 0 }
     }
 
-    /// `usual` of the ways to show the next subject.
-    pub(super) fn some_of<T>(&mut self, usual: usize, ways: Vec<T>) -> Vec<T> {
-        self.some_good_of(usual, ways, |_| true)
+    /// Selects `usual` of the candidates for the next subject.
+    pub(super) fn some_of<T>(&mut self, usual: usize, candidates: Vec<T>) -> Vec<T> {
+        self.some_good_of(usual, candidates, |_| true)
     }
 
-    fn some_good_of<T>(&mut self, usual: usize, ways: Vec<T>, good: impl Fn(&T) -> bool) -> Vec<T> {
+    fn some_good_of<T>(&mut self, usual: usize, candidates: Vec<T>, good: impl Fn(&T) -> bool) -> Vec<T> {
         self.subject += 1;
-        self.context.some_of(self.subject - 1, usual, ways, good)
+        self.context.some_of(self.subject - 1, usual, candidates, good)
     }
 }
 
 impl LayoutCorpus {
-    /// For every width and choice of lanes.
+    /// Builds the layouts for every element width and number of lanes.
     pub(super) fn all(context: &Context) -> Vec<Self> {
         let settings = Setting::all(context);
         let mut lineups = Vec::new();
@@ -67,7 +67,7 @@ impl LayoutCorpus {
     }
 
     fn new(context: &Context, element: Element, settings: impl Iterator<Item = Setting>) -> Self {
-        let mut corpus = Self { element, distributed: Vec::new(), memory: Vec::new(), held: RefCell::default() };
+        let mut corpus = Self { element, distributed: Vec::new(), memory: Vec::new(), usable: RefCell::default() };
         for setting in settings {
             let (mut distributed, mut memory) = (Vec::new(), Vec::new());
             let samples = context.samples(setting.sample_use());
@@ -75,34 +75,35 @@ impl LayoutCorpus {
                 match context.layout(&sample.spec, &TYPICAL) {
                     Ok(Layout::Memory(_)) => memory.push(sample.into()),
                     Ok(Layout::TensorMemory(_)) => {}
-                    // One that cannot be built is kept: its cases show it.
+                    // A layout that cannot be built is kept, so that its cases report it.
                     Ok(Layout::Distributed(_)) | Err(_) => distributed.push(sample),
                 }
             }
-            let lines = lines(setting, &distributed);
-            let distributed = distributed.into_iter().map(Endpoint::from).chain(lines).chain(solids(setting));
+            let lines = one_axis_layouts(setting, &distributed);
+            let distributed =
+                distributed.into_iter().map(NamedLayout::from).chain(lines).chain(three_axis_layouts(setting));
             corpus.distributed.push((setting, distributed.collect()));
             corpus.memory.push((setting, memory));
         }
         corpus
     }
 
-    /// The names of layouts of registers.
+    /// Returns the names of the register layouts.
     pub(super) fn distributed(&self) -> Vec<String> {
         names(&self.distributed)
     }
 
-    /// The names of layouts of shared memory.
+    /// Returns the names of the shared-memory layouts.
     pub(super) fn memory(&self) -> Vec<String> {
         names(&self.memory)
     }
 
-    /// Bytes of a tensor of this shape.
+    /// Returns the size in bytes of a tensor of this shape.
     pub(super) fn bytes(&self, shape: &[u64]) -> u64 {
         shape.iter().product::<u64>() * u64::from(self.element.bits() / 8)
     }
 
-    /// All tensors of the width and number of lanes.
+    /// Returns all tensors with this element width and number of lanes.
     pub(super) fn tensors(&self) -> Vec<CaseTensor> {
         let of = |setting: Setting| {
             let shapes = (1..=3).flat_map(move |axes| CaseTensor::shapes(axes, setting));
@@ -111,57 +112,58 @@ impl LayoutCorpus {
         self.distributed.iter().flat_map(|&(setting, _)| of(setting)).collect()
     }
 
-    /// `usual` of the tensors that all of the layouts of these names take and that are kept, with the layouts.
-    pub(super) fn some(
+    /// Selects `usual` of the tensors that pass `keep` and that all layouts of these names accept; returns each with
+    /// the layouts.
+    pub(super) fn select_tensors(
         &self,
-        turns: &mut Turns<'_>,
+        sampler: &mut Sampler<'_>,
         usual: usize,
         expected: &[&str],
         keep: impl Fn(&[u64]) -> bool,
-    ) -> Vec<Way> {
-        let ways = self.ways(expected).filter(|(_, shape)| keep(shape)).collect();
-        let way = |(at, shape): (usize, &[u64])| {
+    ) -> Vec<TensorWithLayouts> {
+        let candidates = self.candidates(expected).filter(|(_, shape)| keep(shape)).collect();
+        let with_layouts = |(at, shape): (usize, &[u64])| {
             let tensor = CaseTensor { shape: shape.to_vec(), setting: self.distributed[at].0 };
             Some((tensor, self.find(at, expected)?.into_iter().cloned().collect()))
         };
-        let context = turns.context;
+        let context = sampler.context;
         let good = |&(at, shape): &(usize, &'static [u64])| {
             let found = self.find(at, expected).unwrap_or_default();
-            found.into_iter().all(|endpoint| self.is_held(context, at, shape, endpoint))
+            found.into_iter().all(|endpoint| self.is_supported(context, at, shape, endpoint))
         };
-        turns.some_good_of(usual, ways, good).into_iter().filter_map(way).collect()
+        sampler.some_good_of(usual, candidates, good).into_iter().filter_map(with_layouts).collect()
     }
 
-    /// Whether the family has a layout of the shape, as others than the smallest may have none, and lanes have
-    /// registers for it, which they may lack where it keeps many copies.
-    fn is_held(&self, context: &Context, at: usize, shape: &'static [u64], endpoint: &Endpoint) -> bool {
+    /// Whether the family has a layout of the shape (some need larger tensors) and a lane has enough registers for it,
+    /// which is not so if there are many replicas.
+    fn is_supported(&self, context: &Context, at: usize, shape: &'static [u64], endpoint: &NamedLayout) -> bool {
         let key = (at, shape, endpoint.name.clone());
-        if let Some(&known) = self.held.borrow().get(&key) {
+        if let Some(&known) = self.usable.borrow().get(&key) {
             return known;
         }
         let tensor = CaseTensor { shape: shape.to_vec(), setting: self.distributed[at].0 };
-        let held = match endpoint.layout(context, &tensor) {
+        let usable = match endpoint.layout(context, &tensor) {
             Ok(Layout::Distributed(layout)) => {
-                // What a lane holds is a power of two; 255 registers stand for 256.
+                // A lane holds a power of two of words; 255 registers count as 256.
                 let words = (u64::from(self.element.bits()) << layout.in_bits(Dim::REGISTER)) / 32;
                 words <= u64::from(context.target().description().limits.registers_per_lane.next_power_of_two())
             }
             Ok(_) => true,
-            // What is wrong with it is for its cases to show.
+            // Other errors are reported by the layout's own cases.
             Err(verdict) => verdict.status != Status::Unsupported,
         };
-        self.held.borrow_mut().insert(key, held);
-        held
+        self.usable.borrow_mut().insert(key, usable);
+        usable
     }
 
-    /// Whether any tensor that is kept has all of the layouts of these names.
-    pub(super) fn meet(&self, expected: &[&str], keep: impl Fn(&[u64]) -> bool) -> bool {
-        self.ways(expected).any(|(_, shape)| keep(shape))
+    /// Whether some tensor that passes `keep` has all layouts of these names.
+    pub(super) fn has_common_shape(&self, expected: &[&str], keep: impl Fn(&[u64]) -> bool) -> bool {
+        self.candidates(expected).any(|(_, shape)| keep(shape))
     }
 
-    /// For each number of warps for which all of the layouts of these names are there, by index, the shapes that all
-    /// of them take.
-    fn ways(&self, expected: &[&str]) -> impl Iterator<Item = (usize, &'static [u64])> {
+    /// Returns the indices of the numbers of warps for which all layouts of these names exist, each with the shapes
+    /// that all of them accept.
+    fn candidates(&self, expected: &[&str]) -> impl Iterator<Item = (usize, &'static [u64])> {
         let of_warps = |(at, &(setting, _)): (usize, &(Setting, _))| {
             let found = self.find(at, expected).unwrap_or_default();
             let takes = |&axes: &usize| !found.is_empty() && found.iter().all(|endpoint| endpoint.takes(axes));
@@ -171,18 +173,18 @@ impl LayoutCorpus {
         self.distributed.iter().enumerate().flat_map(of_warps)
     }
 
-    /// The layouts of these names for one number of warps, if it has them all.
-    fn find(&self, at: usize, expected: &[&str]) -> Option<Vec<&Endpoint>> {
+    /// Returns the layouts of these names for one number of warps; `None` if one is missing.
+    fn find(&self, at: usize, expected: &[&str]) -> Option<Vec<&NamedLayout>> {
         let all = || self.distributed[at].1.iter().chain(&self.memory[at].1);
         expected.iter().map(|name| all().find(|endpoint| endpoint.name == **name)).collect()
     }
 }
 
-/// A shape that the samples of every family have layouts of.
+/// A shape that all samples of layout families support.
 const TYPICAL: [u64; 2] = [128, 128];
 
-/// The names that layouts have for any number of warps, in their order.
-fn names(of_settings: &[(Setting, Vec<Endpoint>)]) -> Vec<String> {
+/// Returns the names of the layouts, for any number of warps, in order.
+fn names(of_settings: &[(Setting, Vec<NamedLayout>)]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for endpoint in of_settings.iter().flat_map(|(_, endpoints)| endpoints) {
         if !names.contains(&endpoint.name) {
@@ -192,26 +194,26 @@ fn names(of_settings: &[(Setting, Vec<Endpoint>)]) -> Vec<String> {
     names
 }
 
-/// Layouts of tensors of one axis: a plain one, and what reductions leave of each layout that derives from no
-/// other.
-fn lines(setting: Setting, samples: &[&Sample]) -> Vec<Endpoint> {
-    let line = |name: String, spec| Endpoint { name, spec, axes: 1 };
+/// Returns layouts of tensors of one axis: a plain one, and the layouts of reduction results for each layout without a
+/// parent.
+fn one_axis_layouts(setting: Setting, samples: &[&SampleLayout]) -> Vec<NamedLayout> {
+    let line = |name: String, spec| NamedLayout { name, spec, axes: 1 };
     let mut lines = vec![line("blocked-row".to_owned(), blocked(&[1], &[setting.lanes], &[setting.warps], &[0]))];
     let neutral: Vec<_> = Neutral.samples(setting.sample_use()).into_iter().map(|sample| sample.name).collect();
-    let (neutral, own): (Vec<&Sample>, Vec<&Sample>) =
+    let (neutral, own): (Vec<&SampleLayout>, Vec<&SampleLayout>) =
         samples.iter().copied().partition(|sample| neutral.contains(&sample.name));
     for sample in neutral.into_iter().take(1).chain(own).filter(|sample| sample.spec.parent.is_none()) {
         for axis in [0, 1] {
-            let spec = FamilySpec::new("slice").with("dim", axis).of(sample.spec.clone());
+            let spec = FamilySpec::new("slice").with("dim", axis).with_parent(sample.spec.clone());
             lines.push(line(format!("slice{axis}-of-{}", sample.name), spec));
         }
     }
     lines
 }
 
-/// Layouts of tensors of three axes: lanes and warps along all of them.
-fn solids(setting: Setting) -> Vec<Endpoint> {
-    let solid = |name: &str, spec| Endpoint { name: name.to_owned(), spec, axes: 3 };
+/// Returns layouts of tensors of three axes, with lanes and warps along all of them.
+fn three_axis_layouts(setting: Setting) -> Vec<NamedLayout> {
+    let solid = |name: &str, spec| NamedLayout { name: name.to_owned(), spec, axes: 3 };
     let (lanes, warps) = (setting.lanes, setting.warps);
     let planes = 1 << (warps.trailing_zeros() / 2);
     vec![

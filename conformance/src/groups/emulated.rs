@@ -1,4 +1,4 @@
-//! What movements that are planned and run on the emulator are found to be.
+//! Verdicts on data movements that were planned and run on the emulator.
 
 use tilewright_emulator::RunReport;
 use tilewright_plan::movement::{MovementError, PlanContext};
@@ -6,16 +6,17 @@ use tilewright_verify::{CheckFailure, TestCase, check_emulated};
 
 use crate::{Level, Verdict};
 
-/// The verdict where nothing was planned.
-pub(super) fn refused(error: MovementError) -> Verdict {
+/// Returns the verdict for the error that no plan was found.
+pub(super) fn planning_verdict(error: MovementError) -> Verdict {
     match error {
         MovementError::Impossible { reasons } => Verdict::unsupported(reasons),
         error => Verdict::fail(Level::Layout, error.to_string()),
     }
 }
 
-/// Checks a test case on the emulator: what was executed, or the verdict on a plan that does not do what it says.
-pub(super) fn executed<'a>(
+/// Runs a test case on the emulator; returns the emulator's report, or a failing verdict if the kernel does not do what
+/// the plan states.
+pub(super) fn run_on_emulator<'a>(
     case: Result<TestCase, CheckFailure>,
     plan_context: impl Into<PlanContext<'a>>,
 ) -> Result<RunReport, Verdict> {
@@ -23,15 +24,15 @@ pub(super) fn executed<'a>(
         .map_err(|wrong| Verdict::fail(Level::Emulated, wrong.to_string()))
 }
 
-/// The verdict on a plan that does what it says: whether it meets its lower bound.
-pub(super) fn at_bound(above_bound: Option<&str>) -> Verdict {
+/// Returns the verdict on a correct plan: pass, or a note with the reason why the plan is above its lower bound.
+pub(super) fn bound_verdict(above_bound: Option<&str>) -> Verdict {
     match above_bound {
         None => Verdict::pass(Level::Emulated),
         Some(reason) => Verdict::quality(Level::Emulated, reason),
     }
 }
 
-/// Fails where more bytes were stored to shared memory than there are different ones to store.
+/// Fails if more bytes were stored to shared memory than there are distinct bytes to store.
 pub(super) fn stores_once(report: &RunReport, different: u64) -> Result<(), Verdict> {
     if report.shared_bytes_stored <= different {
         return Ok(());
@@ -40,7 +41,7 @@ pub(super) fn stores_once(report: &RunReport, different: u64) -> Result<(), Verd
     Err(Verdict::fail(Level::Emulated, format!("{stored} bytes were stored to shared memory, {different} differ")))
 }
 
-/// Either verdict.
-pub(super) fn either(verdict: Result<Verdict, Verdict>) -> Verdict {
+/// Returns the verdict, whether it is in `Ok` or in `Err`.
+pub(super) fn merge_verdicts(verdict: Result<Verdict, Verdict>) -> Verdict {
     verdict.unwrap_or_else(|verdict| verdict)
 }

@@ -1,67 +1,71 @@
-//! Layouts that data moves from and to.
+//! The source and destination layouts of data movement cases.
 
-use tilewright_layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, Sample, Space};
+use tilewright_layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, SampleLayout, Space};
 
 use super::CaseTensor;
-use super::law::{broken, resolve};
+use super::law::{law_failure, resolve};
 use crate::{Context, Verdict};
 
-/// A layout by family, with a word for case names.
+/// A layout given by a family and its parameters, with the name that case names use for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Endpoint {
-    /// The word.
+pub struct NamedLayout {
+    /// The name of the layout in case names.
     pub name: String,
-    /// The layout.
+    /// The layout family and its parameters.
     pub spec: FamilySpec,
-    /// Axes of the tensors that it lays out. One of two axes lays out the last two of three, too: then a lane holds
-    /// its elements of all planes, and memory has one plane after the other.
+    /// Number of axes of the layout's tensors. A layout of two axes is also used for the last two of three axes: a lane
+    /// then holds its elements of all planes, and memory has the planes one after the other.
     pub axes: usize,
 }
 
-impl From<&Sample> for Endpoint {
-    fn from(sample: &Sample) -> Self {
+impl From<&SampleLayout> for NamedLayout {
+    fn from(sample: &SampleLayout) -> Self {
         Self { name: sample.name.clone(), spec: sample.spec.clone(), axes: 2 }
     }
 }
 
-impl Endpoint {
-    /// Whether it lays out tensors of so many axes.
+impl NamedLayout {
+    /// Whether the layout can be used for tensors with this number of axes.
     #[must_use]
     pub fn takes(&self, axes: usize) -> bool {
         axes == self.axes || (self.axes, axes) == (2, 3)
     }
 
-    /// Which lane of which warp holds what of a tensor.
+    /// Builds the layout for a tensor, as a distributed layout.
     ///
     /// # Errors
-    /// The verdict on a layout that cannot be built, or is no distributed one of the tensor's block.
+    /// The verdict of the case if the layout cannot be built, or is no distributed layout over the tensor's warps and
+    /// lanes.
     pub fn distributed(&self, context: &Context, tensor: &CaseTensor) -> Result<LinearLayout, Verdict> {
         let Layout::Distributed(layout) = self.layout(context, tensor)? else {
-            return Err(broken(format!("`{}` builds no distributed layout", self.name)));
+            return Err(law_failure(format!("`{}` builds no distributed layout", self.name)));
         };
         let (lanes, warps) = (1u64 << layout.in_bits(Dim::LANE), 1u64 << layout.in_bits(Dim::WARP));
         let requested = tensor.setting;
         if (lanes, warps) != (u64::from(requested.lanes), u64::from(requested.warps)) {
-            return Err(broken(format!("`{}` has {lanes} lanes and {warps} warps, asked for {requested}", self.name)));
+            return Err(law_failure(format!(
+                "`{}` has {lanes} lanes and {warps} warps, expected {requested}",
+                self.name
+            )));
         }
         Ok(layout)
     }
 
-    /// Where in memory a tensor lies.
+    /// Builds the layout for a tensor, as a memory layout.
     ///
     /// # Errors
-    /// The verdict on a layout that cannot be built, or is none of memory.
+    /// The verdict of the case if the layout cannot be built, or is not a memory layout.
     pub fn memory(&self, context: &Context, tensor: &CaseTensor) -> Result<MemoryLayout, Verdict> {
         match self.layout(context, tensor)? {
             Layout::Memory(layout) => Ok(layout),
-            _ => Err(broken(format!("`{}` builds no memory layout", self.name))),
+            _ => Err(law_failure(format!("`{}` builds no memory layout", self.name))),
         }
     }
 
-    /// The layout of a tensor.
+    /// Builds the layout for a tensor.
     ///
     /// # Errors
-    /// The verdict on one that cannot be built.
+    /// The verdict of the case if the layout cannot be built.
     pub fn layout(&self, context: &Context, tensor: &CaseTensor) -> Result<Layout, Verdict> {
         let (planes, shape) = self.split(tensor)?;
         Ok(match resolve(context, &self.spec, shape)? {
@@ -73,22 +77,23 @@ impl Endpoint {
         })
     }
 
-    /// How many planes of what shape, if the family's tensors have an axis less; else nothing and the shape.
+    /// Splits the tensor's shape if the layout has one axis fewer: the number of planes and a plane's shape. Otherwise
+    /// `None` and the whole shape.
     fn split<'a>(&self, tensor: &'a CaseTensor) -> Result<(Option<u64>, &'a [u64]), Verdict> {
         match tensor.shape.split_first() {
             _ if self.axes == tensor.shape.len() => Ok((None, &tensor.shape)),
             Some((&planes, plane)) if self.takes(tensor.shape.len()) => Ok((Some(planes), plane)),
-            _ => Err(broken(format!("`{}` has {} axes, `{tensor}` has others", self.name, self.axes))),
+            _ => Err(law_failure(format!("`{}` has {} axes, `{tensor}` has others", self.name, self.axes))),
         }
     }
 }
 
-/// The layout of so many planes from that of one: the high bits of the in dim `along` lead from plane to plane,
-/// the new first axis.
+/// Repeats the layout of one plane for all planes: the high bits of the in dim `along` select the plane, the new first
+/// axis.
 fn stacked(plane: &LinearLayout, along: Dim, planes: Option<u64>) -> Result<LinearLayout, Verdict> {
     let Some(planes) = planes else { return Ok(plane.clone()) };
     let bits = planes.trailing_zeros();
-    let failed = |error: tilewright_layout::LayoutError| broken(error.to_string());
+    let failed = |error: tilewright_layout::LayoutError| law_failure(error.to_string());
     let mut outs = Space::default();
     for (dim, bits) in plane.outs().iter() {
         let axis = (0..plane.outs().len()).find(|&axis| Dim::tensor(axis) == dim).unwrap_or(0);

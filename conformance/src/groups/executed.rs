@@ -1,26 +1,26 @@
-//! What test cases on a device are found to be.
+//! Verdicts on test cases that were run on a device.
 
 use tilewright_plugin::{CompileError, DeviceError};
 use tilewright_verify::{CheckFailure, TestCase, check};
 
-use super::emulated::either;
+use super::emulated::merge_verdicts;
 use crate::{Case, Context, Level, Verdict};
 
-/// A case that runs kernels on the target's device, and that can be packed to run them elsewhere.
+/// Creates a case that runs kernels on the target's device and can be packed to run elsewhere.
 pub(super) fn device_case(
     name: impl Into<String>,
     test_cases: impl Fn(&Context) -> Result<Vec<TestCase>, Verdict> + Clone + Send + Sync + 'static,
 ) -> Case {
     let packed = test_cases.clone();
-    let check = move |context: &Context| either(test_cases(context).map(|cases| on_device(context, &cases)));
-    Case::new(name, check).with_trials(packed)
+    let check = move |context: &Context| merge_verdicts(test_cases(context).map(|cases| on_device(context, &cases)));
+    Case::new(name, check).with_test_cases(packed)
 }
 
-/// Checks test cases on the target's device; the verdict names the device.
+/// Runs test cases on the target's device and checks the results; the verdict names the device.
 pub(super) fn on_device(context: &Context, cases: &[TestCase]) -> Verdict {
-    let Some(devices) = context.devices() else { return Verdict::skip("devices were not asked for") };
+    let Some(devices) = context.devices() else { return Verdict::skip("devices were not requested") };
     let target = context.target();
-    let ran = devices.with_chosen(target, |device| {
+    let ran = devices.with_device(target, |device| {
         (device.name(), cases.iter().try_for_each(|case| check(case, target, device).map(drop)))
     });
     match ran {
@@ -37,7 +37,7 @@ pub(super) fn on_device(context: &Context, cases: &[TestCase]) -> Verdict {
     }
 }
 
-/// The verdict on test cases that cannot be built.
+/// Returns the verdict for test cases that cannot be built.
 pub(super) fn not_built(wrong: CheckFailure) -> Verdict {
     Verdict::fail(Level::Layout, wrong.to_string())
 }

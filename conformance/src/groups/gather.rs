@@ -1,48 +1,48 @@
-//! Group `gather`: elements of lines that indices name, by exchanges where the line lies within a warp and through
-//! shared memory; every place holds the element that its index names, and what was executed is what the plan
-//! counted.
+//! Group `gather` of the suite: gathers along an axis, by shuffles if the axis lies within a warp, and through shared
+//! memory. Each position must get the element that its index selects, and executed operations must equal the plan's
+//! counts.
 
 use std::fmt;
 
 use tilewright_layout::LinearLayout;
 use tilewright_plan::movement;
-use tilewright_plan::movement::{Gather, Rejected};
+use tilewright_plan::movement::{GatherPlan, Rejected};
 use tilewright_verify::{TestCase, gather_case};
 
 use super::along::TensorAxis;
-use super::corpus::{LayoutCorpus, Turns};
-use super::emulated::{either, executed, refused};
+use super::corpus::{LayoutCorpus, Sampler};
+use super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
 use super::executed::{device_case, not_built};
-use super::{CaseTensor, Endpoint};
+use super::{CaseTensor, NamedLayout};
 use crate::{Case, Context, Group, Level, Verdict};
 
-/// The group.
+/// The group `gather` of the conformance suite: cases on gathers along an axis.
 #[derive(Debug, Clone, Copy)]
 pub struct Gathers;
 
-/// Indices of so many places along the axis, where not of as many as the source.
-const PLACES: u64 = 32;
+/// Size of the result along the axis, for cases whose result has another size than the source.
+const INDEX_COUNT: u64 = 32;
 
-/// Ways that take more wavefront slots than this are not run.
-const MOST_SLOTS: f64 = 8192.0;
+/// Max price of a gather that is run: shared-memory wavefronts and shuffles of a warp.
+const MAX_PRICE: f64 = 8192.0;
 
-/// A gather. Written as in case names: `blocked-rows-by-blocked-cols/axis1/f16/64x128/w4`, and `axis1-to-32` where
-/// the result has 32 places along the axis.
+/// A gather. Case names spell it `blocked-rows-by-blocked-cols/axis1/f16/64x128/w4`, with `axis1-to-32` if the result
+/// has 32 positions along the axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatherAlong {
-    /// What is gathered from, along what.
+    /// The gathered tensor and its axis.
     pub along: TensorAxis,
-    /// The layout of the indices, and of the result.
-    pub indices: Endpoint,
-    /// Places of the result along the axis, where not as many as in the source.
-    pub places: Option<u64>,
+    /// The layout of the indices and the result.
+    pub indices: NamedLayout,
+    /// Size of the result along the axis; `None` for the source's size.
+    pub index_count: Option<u64>,
 }
 
 impl fmt::Display for GatherAlong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let TensorAxis { source, axis, tensor, .. } = &self.along;
-        let places = self.places.map(|places| format!("-to-{places}")).unwrap_or_default();
-        write!(f, "{}-by-{}/axis{axis}{places}/{tensor}", source.name, self.indices.name)
+        let index_count = self.index_count.map(|index_count| format!("-to-{index_count}")).unwrap_or_default();
+        write!(f, "{}-by-{}/axis{axis}{index_count}/{tensor}", source.name, self.indices.name)
     }
 }
 
@@ -54,7 +54,9 @@ impl Group for Gathers {
     fn cases(&self, context: &Context) -> Vec<Case> {
         let case = |gather: GatherAlong| {
             Case::new(format!("gather/{gather}"), move |context| {
-                either(plan(context, &gather).and_then(|(layouts, plans)| shown(context, &gather, &layouts, &plans)))
+                merge_verdicts(
+                    plan(context, &gather).and_then(|(layouts, plans)| check(context, &gather, &layouts, &plans)),
+                )
             })
         };
         let on_device = |gather: GatherAlong| {
@@ -67,13 +69,13 @@ impl Group for Gathers {
     }
 }
 
-/// The best plan, where it is one to be run.
-fn small(plans: &[Gather]) -> Result<&Gather, Verdict> {
-    let too_large = || Verdict::skip(format!("the best way takes more than {MOST_SLOTS} slots, which are not run"));
-    plans.first().filter(|plan| plan.expected_slots() <= MOST_SLOTS).ok_or_else(too_large)
+/// Returns the best plan if it is small enough to be run; a verdict otherwise.
+fn small(plans: &[GatherPlan]) -> Result<&GatherPlan, Verdict> {
+    let too_large = || Verdict::skip(format!("the best plan takes more than {MAX_PRICE} slots; not run"));
+    plans.first().filter(|plan| plan.expected_price() <= MAX_PRICE).ok_or_else(too_large)
 }
 
-/// The best plan's kernel.
+/// Builds the best plan's kernel.
 fn test_cases(context: &Context, gather: &GatherAlong) -> Result<Vec<TestCase>, Verdict> {
     let ((source, indices), plans) = plan(context, gather)?;
     let (bits, of) = (gather.along.tensor.setting.element.bits(), ([&source, &indices], gather.along.dim()));
@@ -81,23 +83,24 @@ fn test_cases(context: &Context, gather: &GatherAlong) -> Result<Vec<TestCase>, 
     gather_case(of, bits, small(&plans)?, target).map(|case| vec![case]).map_err(not_built)
 }
 
-/// The gathers that are shown for a target: from each layout along each axis by indices of the same layout and of
-/// others in turn, as many as the source has or fewer.
+/// Returns the gathers that are checked for a target: from each layout along each axis, by indices in the same layout
+/// and in other layouts in rotation; the result has as many positions along the axis as the source, or fewer.
 #[must_use]
 pub fn all(context: &Context) -> Vec<GatherAlong> {
-    let (mut all, mut turns) = (Vec::new(), Turns::new(context));
+    let (mut all, mut sampler) = (Vec::new(), Sampler::new(context));
     for corpus in LayoutCorpus::all(context) {
         let names = corpus.distributed();
         for (source, axis) in names.iter().flat_map(|name| (0..3).map(move |axis| (name, axis))) {
             let fits = |shape: &[u64]| shape.len() > axis;
-            let partners = names.iter().filter(|&name| name != source && corpus.meet(&[source, name], fits));
-            let others = turns.some_of(1, partners.collect());
+            let partners =
+                names.iter().filter(|&name| name != source && corpus.has_common_shape(&[source, name], fits));
+            let others = sampler.some_of(1, partners.collect());
             for indices in others.into_iter().chain([source]) {
-                for places in turns.some_of(1, vec![None, Some(PLACES)]) {
-                    for (tensor, ends) in corpus.some(&mut turns, 1, &[source, indices], fits) {
+                for index_count in sampler.some_of(1, vec![None, Some(INDEX_COUNT)]) {
+                    for (tensor, ends) in corpus.select_tensors(&mut sampler, 1, &[source, indices], fits) {
                         let (source, indices) = (ends[0].clone(), ends[1].clone());
                         let along = TensorAxis { source, axis, others: Vec::new(), tensor };
-                        all.push(GatherAlong { along, indices, places });
+                        all.push(GatherAlong { along, indices, index_count });
                     }
                 }
             }
@@ -109,48 +112,49 @@ pub fn all(context: &Context) -> Vec<GatherAlong> {
 /// The layouts of the source and of the indices.
 type Layouts = (LinearLayout, LinearLayout);
 
-/// The layouts, and the plans by all ways that are open, the best first.
+/// Returns the layouts and all possible plans, the best first.
 ///
 /// # Errors
-/// The verdict where there is none.
-pub fn plan(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<Gather>), Verdict> {
+/// The verdict of the case if there is no plan.
+pub fn plan(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<GatherPlan>), Verdict> {
     let along = &gather.along;
     let source = along.layout(context)?;
     let mut expected: CaseTensor = along.tensor.clone();
-    expected.shape[along.axis] = gather.places.unwrap_or(expected.shape[along.axis]);
+    expected.shape[along.axis] = gather.index_count.unwrap_or(expected.shape[along.axis]);
     let indices = gather.indices.distributed(context, &expected)?;
     let (bits, target) = (along.tensor.setting.element.bits(), context.target().description());
-    let (plans, rejected) = movement::gathers(&source, &indices, along.dim(), bits, target).map_err(refused)?;
+    let (plans, rejected) =
+        movement::gather_candidates(&source, &indices, along.dim(), bits, target).map_err(planning_verdict)?;
     if plans.is_empty() {
         return Err(Verdict::unsupported(Rejected::list(&rejected)));
     }
     Ok(((source, indices), plans))
 }
 
-/// Runs the plans and compares; the best is the one that is chosen.
+/// Runs the plans on the emulator and compares their prices; the best must be the chosen one.
 ///
 /// # Errors
-/// The verdict where something is wrong.
-pub fn shown(
+/// The verdict of the case if the check fails.
+pub fn check(
     context: &Context,
     gather: &GatherAlong,
     (source, indices): &Layouts,
-    plans: &[Gather],
+    plans: &[GatherPlan],
 ) -> Result<Verdict, Verdict> {
     let (along, target) = (&gather.along, context.target().description());
     let bits = along.tensor.setting.element.bits();
-    let chosen = movement::gather(source, indices, along.dim(), bits, target).map_err(refused)?;
-    let least = plans.iter().map(Gather::expected_slots).fold(f64::INFINITY, f64::min);
-    if chosen.expected_slots() > least {
-        let detail = format!("{} was chosen at {} slots, {least} are enough", chosen.path, chosen.expected_slots());
+    let chosen = movement::plan_gather(source, indices, along.dim(), bits, target).map_err(planning_verdict)?;
+    let min_price = plans.iter().map(GatherPlan::expected_price).fold(f64::INFINITY, f64::min);
+    if chosen.expected_price() > min_price {
+        let detail = format!("{} was chosen at {} slots, {min_price} are enough", chosen.path, chosen.expected_price());
         return Err(Verdict::fail(Level::Layout, detail));
     }
-    let mut small = plans.iter().filter(|plan| plan.expected_slots() <= MOST_SLOTS).peekable();
+    let mut small = plans.iter().filter(|plan| plan.expected_price() <= MAX_PRICE).peekable();
     if small.peek().is_none() {
-        return Ok(Verdict::skip(format!("the best way takes {least} slots; more than {MOST_SLOTS} are not run")));
+        return Ok(Verdict::skip(format!("the best plan takes {min_price} slots; more than {MAX_PRICE} are not run")));
     }
     for plan in small {
-        executed(gather_case(([source, indices], along.dim()), bits, plan, target), target)
+        run_on_emulator(gather_case(([source, indices], along.dim()), bits, plan, target), target)
             .map_err(|verdict| Verdict { detail: format!("path {}: {}", plan.path, verdict.detail), ..verdict })?;
     }
     Ok(Verdict::pass(Level::Emulated))

@@ -1,21 +1,21 @@
-//! Cases that ask known answers: all rows about one thing are a case, whose failure names the rows.
+//! Cases with known answers: one case checks all answers on a subject, and its failure names the wrong ones.
 
-use super::law::{Checked, broken, word};
+use super::law::{LawResult, case_name_part, law_failure};
 use crate::{Case, Context, Level, Row, Rows, Verdict};
 
-/// So many rows are told of in full.
-const TOLD: usize = 4;
+/// Max number of known answers that a failure quotes in full.
+const DETAILED_ROWS: usize = 4;
 
-/// One case for each thing that there are rows about, named `GROUP/answers/THING`.
-pub(super) fn cases(group: &str, rows: &Rows, check: fn(&Context, &Row) -> Checked) -> Vec<Case> {
+/// Returns one case for each subject of the known answers, named `GROUP/answers/SUBJECT`.
+pub(super) fn cases(group: &str, rows: &Rows, check: fn(&Context, &Row) -> LawResult) -> Vec<Case> {
     let case = |(about, rows): (&String, &Vec<Row>)| {
         let rows = rows.clone();
-        Case::new(format!("{group}/answers/{}", word(about)), move |context| all(context, &rows, check))
+        Case::new(format!("{group}/answers/{}", case_name_part(about)), move |context| all(context, &rows, check))
     };
     rows.iter().map(case).collect()
 }
 
-fn all(context: &Context, rows: &[Row], check: fn(&Context, &Row) -> Checked) -> Verdict {
+fn all(context: &Context, rows: &[Row], check: fn(&Context, &Row) -> LawResult) -> Verdict {
     let mut wrong = Vec::new();
     for row in rows {
         match check(context, row) {
@@ -30,8 +30,9 @@ fn all(context: &Context, rows: &[Row], check: fn(&Context, &Row) -> Checked) ->
     if wrong.is_empty() {
         return Verdict::pass(Level::Layout).with_detail(format!("{} known answers", rows.len()));
     }
-    let told: Vec<_> = wrong.iter().take(TOLD).map(|(row, detail)| format!("row {}: {detail}", row.id)).collect();
-    let rest: Vec<_> = wrong.iter().skip(TOLD).map(|(row, _)| row.id.as_str()).collect();
+    let details: Vec<_> =
+        wrong.iter().take(DETAILED_ROWS).map(|(row, detail)| format!("row {}: {detail}", row.id)).collect();
+    let rest: Vec<_> = wrong.iter().skip(DETAILED_ROWS).map(|(row, _)| row.id.as_str()).collect();
     let rest = if rest.is_empty() { String::new() } else { format!("\nand rows {}", rest.join(", ")) };
-    broken(format!("{} of {} known answers are others\n{}{rest}", wrong.len(), rows.len(), told.join("\n")))
+    law_failure(format!("{} of {} known answers differ\n{}{rest}", wrong.len(), rows.len(), details.join("\n")))
 }

@@ -1,41 +1,41 @@
-//! Cases that show a law by algebra, and the words in which their checks speak.
+//! Cases that check a law by algebra, and helpers for their checks.
 
 use tilewright_layout::{FamilyError, FamilySpec, Layout, LinearLayout};
 
 use crate::{Case, Context, Level, Verdict};
 
-/// What a law's check says: nothing where it holds, else the verdict.
-pub(super) type Checked = Result<(), Verdict>;
+/// The result of a check: `Ok` if the law holds, or the failing verdict.
+pub(super) type LawResult = Result<(), Verdict>;
 
-/// A case that holds where its check finds nothing.
-pub(super) fn case(name: String, check: impl Fn(&Context) -> Checked + Send + Sync + 'static) -> Case {
+/// Creates a case that passes if its check does.
+pub(super) fn case(name: String, check: impl Fn(&Context) -> LawResult + Send + Sync + 'static) -> Case {
     Case::new(name, move |context| match check(context) {
         Ok(()) => Verdict::pass(Level::Layout),
         Err(verdict) => verdict,
     })
 }
 
-/// The verdict on what breaks a law.
-pub(super) fn broken(detail: impl Into<String>) -> Verdict {
+/// Returns the verdict on a violation of a law.
+pub(super) fn law_failure(detail: impl Into<String>) -> Verdict {
     Verdict::fail(Level::Layout, detail)
 }
 
-/// Fails with a detail unless the condition holds.
-pub(super) fn require(holds: bool, detail: impl FnOnce() -> String) -> Checked {
-    if holds { Ok(()) } else { Err(broken(detail())) }
+/// Fails with a detail unless `holds`.
+pub(super) fn require(holds: bool, detail: impl FnOnce() -> String) -> LawResult {
+    if holds { Ok(()) } else { Err(law_failure(detail())) }
 }
 
-/// The layout of a sample, or what a sample without one means.
+/// Builds the layout of a sample, or returns the verdict if the sample has none.
 pub(super) fn resolve(context: &Context, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, Verdict> {
     context.layout(spec, shape).map_err(|error| match error {
         FamilyError::Plugin(message) => Verdict::crash(message),
-        // A family may have tensors that are too small for it, and says which.
+        // A family may reject tensors that are too small for it, with a reason.
         FamilyError::Shape { .. } => Verdict::unsupported(error.to_string()),
-        _ => broken(error.to_string()),
+        _ => law_failure(error.to_string()),
     })
 }
 
-/// The layout of a sample as a distributed one.
+/// Builds the layout of a sample; `None` unless it is a distributed layout.
 pub(super) fn distributed(
     context: &Context,
     spec: &FamilySpec,
@@ -47,8 +47,8 @@ pub(super) fn distributed(
     })
 }
 
-/// A word of a case name from a name that may have any characters.
-pub(super) fn word(name: &str) -> String {
+/// Converts a name of any characters to a word of case names.
+pub(super) fn case_name_part(name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+' | '-');
     let word: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
     if word.is_empty() { "-".to_owned() } else { word }

@@ -1,7 +1,7 @@
-//! The groups of the product's suite.
+//! The groups of cases of this package's conformance suite.
 //!
-//! None knows a vendor: cases come from the samples of a target's families, from its instruction
-//! rows, from its limits, and from known answers.
+//! No group knows a vendor: cases are built from the samples of a target's layout families, from its instruction table,
+//! from its limits, and from known answers.
 
 pub mod algebra;
 mod along;
@@ -33,6 +33,6 @@ mod tensor;
 mod walk;
 
 pub use along::TensorAxis;
-pub use endpoint::Endpoint;
+pub use endpoint::NamedLayout;
 pub use setting::Setting;
 pub use tensor::CaseTensor;

@@ -1,25 +1,26 @@
-//! Group `reduce`: every layout is reduced along each of its axes; every lane that held a part holds the result, no
-//! part is stored to shared memory twice, and what was executed is what the plan counted.
+//! Group `reduce` of the suite: reductions of every layout along each of its axes. Every lane that held a partial
+//! result must get the result, no partial result may be stored to shared memory twice, and executed operations must
+//! equal the plan's counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement;
-use tilewright_plan::movement::Reduction;
+use tilewright_plan::movement::ReductionPlan;
 use tilewright_verify::{TestCase, reduction_case};
 
 use super::along::TensorAxis;
-use super::emulated::{at_bound, either, executed, refused, stores_once};
+use super::emulated::{bound_verdict, merge_verdicts, planning_verdict, run_on_emulator, stores_once};
 use super::executed::{device_case, not_built};
-use super::law::broken;
+use super::law::law_failure;
 use super::walk::walk;
 use crate::{Case, Context, Group, Verdict};
 
-/// The group.
+/// The group `reduce` of the conformance suite: cases on reductions along an axis.
 #[derive(Debug, Clone, Copy)]
 pub struct Reductions;
 
-/// Tensors alone, pairs and triples of mixed widths.
+/// The tuples to reduce, by distances in the list of element types: single tensors, pairs and triples of mixed widths.
 const TUPLES: [&[usize]; 3] = [&[], &[1], &[2, 3]];
 
 impl Group for Reductions {
@@ -30,7 +31,7 @@ impl Group for Reductions {
     fn cases(&self, context: &Context) -> Vec<Case> {
         let case = |along: TensorAxis| {
             Case::new(format!("reduce/{along}"), move |context| {
-                either(plan(context, &along).and_then(|(layout, plan)| shown(context, &along, &layout, &plan)))
+                merge_verdicts(plan(context, &along).and_then(|(layout, plan)| check(context, &along, &layout, &plan)))
             })
         };
         let on_device = |along: TensorAxis| {
@@ -43,62 +44,62 @@ impl Group for Reductions {
     }
 }
 
-/// The plan's kernel.
+/// Builds the kernel of the best plan.
 fn test_cases(context: &Context, along: &TensorAxis) -> Result<Vec<TestCase>, Verdict> {
     let (layout, plan) = plan(context, along)?;
     let case = reduction_case((&layout, along.dim()), &along.element_bits(), &plan, context.target().description());
     case.map(|case| vec![case]).map_err(not_built)
 }
 
-/// The reductions that are shown for a target.
+/// Returns the reductions that are checked for a target.
 #[must_use]
 pub fn all(context: &Context) -> Vec<TensorAxis> {
     TensorAxis::all(context, 1, &TUPLES)
 }
 
-/// The layout, and the plan for it.
+/// Builds the layout and plans the reduction.
 ///
 /// # Errors
-/// The verdict where there is none.
-pub fn plan(context: &Context, along: &TensorAxis) -> Result<(LinearLayout, Reduction), Verdict> {
+/// The verdict of the case if there is no plan.
+pub fn plan(context: &Context, along: &TensorAxis) -> Result<(LinearLayout, ReductionPlan), Verdict> {
     let layout = along.layout(context)?;
-    let plan = movement::reduce(&layout, along.dim(), &along.element_bits(), context.target().description());
-    Ok((layout, plan.map_err(refused)?))
+    let plan = movement::plan_reduction(&layout, along.dim(), &along.element_bits(), context.target().description());
+    Ok((layout, plan.map_err(planning_verdict)?))
 }
 
-/// Runs the plan and compares.
+/// Runs the plan on the emulator and checks the results.
 ///
 /// # Errors
-/// The verdict where something is wrong.
-pub fn shown(
+/// The verdict of the case if the check fails.
+pub fn check(
     context: &Context,
     along: &TensorAxis,
     layout: &LinearLayout,
-    plan: &Reduction,
+    plan: &ReductionPlan,
 ) -> Result<Verdict, Verdict> {
     let (target, bits) = (context.target().description(), along.element_bits());
-    let report = executed(reduction_case((layout, along.dim()), &bits, plan, target), target)?;
+    let report = run_on_emulator(reduction_case((layout, along.dim()), &bits, plan, target), target)?;
     let bytes: u64 = bits.iter().map(|&bits| u64::from(bits / 8)).sum();
-    let handed_out = if plan.hands_out() { lines(layout, along.dim()) } else { 0 };
-    stores_once(&report, bytes * (parts(layout, along.dim()).map_err(broken)? + handed_out))?;
-    Ok(at_bound(plan.stats.above_bound.as_deref()))
+    let broadcast_elements = if plan.broadcasts_results() { lines(layout, along.dim()) } else { 0 };
+    stores_once(&report, bytes * (partial_count(layout, along.dim()).map_err(law_failure)? + broadcast_elements))?;
+    Ok(bound_verdict(plan.stats.above_bound.as_deref()))
 }
 
-/// How many partial results differ: for each result, the different sets of elements that a warp holds of it. As the
-/// layout is linear, they are as many for each result, and those of the first are counted.
-fn parts(layout: &LinearLayout, axis: Dim) -> Result<u64, String> {
-    let mut held: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+/// Returns the number of distinct partial results of one result: the distinct sets of its elements that warps hold. The
+/// layout is linear, so the number is the same for each result.
+fn partial_count(layout: &LinearLayout, axis: Dim) -> Result<u64, String> {
+    let mut elements_by_warp: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     walk(layout, |position, element| {
         if layout.outs().unpack(element).all(|(dim, at)| dim == axis || at == 0) {
             let warp = layout.ins().coordinate(position, Dim::WARP);
-            held.entry(warp).or_default().insert(layout.outs().coordinate(element, axis));
+            elements_by_warp.entry(warp).or_default().insert(layout.outs().coordinate(element, axis));
         }
     })?;
-    let different: BTreeSet<_> = held.into_values().collect();
+    let different: BTreeSet<_> = elements_by_warp.into_values().collect();
     Ok(different.len() as u64 * lines(layout, axis))
 }
 
-/// How many results there are.
+/// Returns the number of results of the reduction.
 fn lines(layout: &LinearLayout, axis: Dim) -> u64 {
     1 << (layout.outs().bits() - layout.out_bits(axis))
 }

@@ -1,15 +1,15 @@
-//! The samples of a target's families in the settings that laws are shown in.
+//! The sample layouts of a target's families that the laws are checked on.
 
-use tilewright_layout::Sample;
+use tilewright_layout::SampleLayout;
 
 use super::Setting;
 use crate::Context;
 
-/// Most warps for laws that no number of warps makes harder.
+/// Max number of warps for laws whose difficulty does not depend on the number of warps.
 const USUAL_WARPS: u32 = 4;
 
-/// Every sample of every width of element and choice of lanes, for a usual number of warps.
-pub(super) fn usual(context: &Context) -> Vec<(Sample, Setting)> {
+/// Returns every sample layout for every element width and number of lanes, with the most warps up to four.
+pub(super) fn usual(context: &Context) -> Vec<(SampleLayout, Setting)> {
     let settings = Setting::all(context);
     let usual = |setting: &Setting| {
         let most = context.warp_counts(setting.lanes).filter(|&warps| warps <= USUAL_WARPS).max();

@@ -1,32 +1,32 @@
-//! Group `scan`: every layout is scanned along each of its axes, from either end; every register holds what one
-//! element after the other adds up to, and what was executed is what the plan counted.
+//! Group `scan` of the suite: scans of every layout along each of its axes, from either end. Every register must get
+//! the sequential prefix result, and executed operations must equal the plan's counts.
 
 use std::fmt;
 
 use tilewright_layout::LinearLayout;
 use tilewright_plan::movement;
-use tilewright_plan::movement::{Scan, ScanDirection};
+use tilewright_plan::movement::{ScanDirection, ScanPlan};
 use tilewright_verify::{TestCase, scan_case};
 
 use super::along::TensorAxis;
-use super::emulated::{at_bound, either, executed, refused};
+use super::emulated::{bound_verdict, merge_verdicts, planning_verdict, run_on_emulator};
 use super::executed::{device_case, not_built};
 use crate::{Case, Context, Group, Verdict};
 
-/// The group.
+/// The group `scan` of the conformance suite: cases on scans along an axis.
 #[derive(Debug, Clone, Copy)]
 pub struct Scans;
 
-/// Tensors alone are added up; pairs of one width are maps that are composed, whose order matters; triples have
-/// mixed widths.
+/// The tuples to scan, by distances in the list of element types. Single tensors are added; pairs of one width are maps
+/// that are composed, so that order matters; triples have mixed widths.
 const TUPLES: [&[usize]; 3] = [&[], &[0], &[1, 2]];
 
-/// A scan. Written as in case names: `up/blocked-rows/axis1/f16/64x128/w4`.
+/// A scan. Case names spell it `up/blocked-rows/axis1/f16/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScanAlong {
-    /// From which end.
+    /// The direction of the scan.
     pub direction: ScanDirection,
-    /// What, along what.
+    /// The scanned tensor (or tuple of tensors) and its axis.
     pub along: TensorAxis,
 }
 
@@ -48,7 +48,7 @@ impl Group for Scans {
     fn cases(&self, context: &Context) -> Vec<Case> {
         let case = |scan: ScanAlong| {
             Case::new(format!("scan/{scan}"), move |context| {
-                either(plan(context, &scan).and_then(|(layout, plan)| shown(context, &scan, &layout, &plan)))
+                merge_verdicts(plan(context, &scan).and_then(|(layout, plan)| check(context, &scan, &layout, &plan)))
             })
         };
         let on_device =
@@ -60,7 +60,7 @@ impl Group for Scans {
     }
 }
 
-/// The plan's kernel.
+/// Builds the kernel of the plan.
 fn test_cases(context: &Context, scan: &ScanAlong) -> Result<Vec<TestCase>, Verdict> {
     let (layout, plan) = plan(context, scan)?;
     let (along, target) = (&scan.along, context.target().description());
@@ -68,34 +68,34 @@ fn test_cases(context: &Context, scan: &ScanAlong) -> Result<Vec<TestCase>, Verd
     case.map(|case| vec![case]).map_err(not_built)
 }
 
-/// The scans that are shown for a target: from both ends by turns, everything from both where it is thorough.
+/// Returns the scans that are checked for a target, in alternating directions, or in both in a thorough run.
 #[must_use]
 pub fn all(context: &Context) -> Vec<ScanAlong> {
-    let ways = [ScanDirection::Up, ScanDirection::Down];
+    let directions = [ScanDirection::Up, ScanDirection::Down];
     let both = |(at, along): (usize, TensorAxis)| {
-        let ends = context.some_of(at, 1, ways.to_vec(), |_| true).into_iter();
+        let ends = context.some_of(at, 1, directions.to_vec(), |_| true).into_iter();
         ends.map(move |direction| ScanAlong { direction, along: along.clone() })
     };
     TensorAxis::all(context, 1, &TUPLES).into_iter().enumerate().flat_map(both).collect()
 }
 
-/// The layout, and the plan for it.
+/// Builds the layout and plans the scan.
 ///
 /// # Errors
-/// The verdict where there is none.
-pub fn plan(context: &Context, scan: &ScanAlong) -> Result<(LinearLayout, Scan), Verdict> {
+/// The verdict of the case if there is no plan.
+pub fn plan(context: &Context, scan: &ScanAlong) -> Result<(LinearLayout, ScanPlan), Verdict> {
     let (along, target) = (&scan.along, context.target().description());
     let layout = along.layout(context)?;
-    let plan = movement::scan(&layout, along.dim(), &along.element_bits(), scan.direction, target);
-    Ok((layout, plan.map_err(refused)?))
+    let plan = movement::plan_scan(&layout, along.dim(), &along.element_bits(), scan.direction, target);
+    Ok((layout, plan.map_err(planning_verdict)?))
 }
 
-/// Runs the plan and compares.
+/// Runs the plan on the emulator and checks the results.
 ///
 /// # Errors
-/// The verdict where something is wrong.
-pub fn shown(context: &Context, scan: &ScanAlong, layout: &LinearLayout, plan: &Scan) -> Result<Verdict, Verdict> {
+/// The verdict of the case if the check fails.
+pub fn check(context: &Context, scan: &ScanAlong, layout: &LinearLayout, plan: &ScanPlan) -> Result<Verdict, Verdict> {
     let (along, target) = (&scan.along, context.target().description());
-    executed(scan_case((layout, along.dim()), &along.element_bits(), (plan, scan.direction), target), target)?;
-    Ok(at_bound(plan.stats.above_bound.as_deref()))
+    run_on_emulator(scan_case((layout, along.dim()), &along.element_bits(), (plan, scan.direction), target), target)?;
+    Ok(bound_verdict(plan.stats.above_bound.as_deref()))
 }

@@ -1,4 +1,4 @@
-//! What kernels of a target are like: the elements, warps and lanes that cases are built for.
+//! Kernel configurations that cases use: element type, number of warps and number of lanes.
 
 use std::fmt;
 
@@ -7,24 +7,24 @@ use tilewright_layout::SampleUse;
 
 use crate::Context;
 
-/// One kind of kernel. Written as in case names: `f16/w4`, and `f16/w4/l16` where the number of
-/// lanes is not the target's default.
+/// A kernel configuration. Case names spell it `f16/w4`, or `f16/w4/l16` if the number of lanes is not the target's
+/// default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Setting {
-    /// The elements of its tensors.
+    /// The element type of the kernel's tensors.
     pub element: Element,
-    /// Warps of its blocks.
+    /// Number of warps of a block.
     pub warps: u32,
-    /// Lanes of its warps.
+    /// Number of lanes of a warp.
     pub lanes: u32,
     named_lanes: bool,
 }
 
-/// One element of each width; movement of data knows only widths.
+/// One element type of each width, since data movement depends on the width only.
 pub(super) const ELEMENTS: [Element; 4] = [Element::I8, Element::F16, Element::F32, Element::F64];
 
 impl Setting {
-    /// All settings of a target: every width of element, number of warps and choice of lanes.
+    /// Returns all configurations of a target: every element width, number of warps and number of lanes.
     #[must_use]
     pub fn all(context: &Context) -> Vec<Self> {
         let choices = &context.target().description().lanes;
@@ -38,26 +38,26 @@ impl Setting {
         settings
     }
 
-    /// Samples for this setting are asked for by this.
+    /// Returns the request for sample layouts with these lanes, warps and element width.
     #[must_use]
     pub fn sample_use(&self) -> SampleUse {
         SampleUse { lanes: self.lanes, warps: self.warps, element_bits: self.element.bits() }
     }
 
-    /// The words for warps and lanes in case names: `w4`, `w4/l16`.
+    /// Returns the words for warps and lanes in case names: `w4`, `w4/l16`.
     #[must_use]
     pub fn block(&self) -> String {
         let lanes = if self.named_lanes { format!("/l{}", self.lanes) } else { String::new() };
         format!("w{}{lanes}", self.warps)
     }
 
-    /// Log2 of the number of warps: counts the settings that differ in warps only.
+    /// Returns log2 of the number of warps: an index among configurations that differ only in warps.
     #[must_use]
     pub fn warp_step(&self) -> usize {
         self.warps.trailing_zeros() as usize
     }
 
-    /// Counts the settings that differ in elements only.
+    /// Returns the index of the element type: an index among configurations that differ only in elements.
     #[must_use]
     pub fn element_step(&self) -> usize {
         ELEMENTS.iter().position(|&element| element == self.element).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Tensors that movements are shown on: a shape, in a kernel of some setting.
+//! Tensors of movement cases: a shape, with an element type and numbers of warps and lanes.
 
 use std::fmt;
 
@@ -6,27 +6,29 @@ use tilewright_kernel::Element;
 
 use super::Setting;
 
-/// A tensor in a kernel. Written as in case names: `f16/64x128/w4`, its lanes behind where they are not the
-/// target's default.
+/// A tensor in a kernel. Case names spell it `f16/64x128/w4`, followed by the number of lanes if it is not the target's
+/// default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseTensor {
-    /// Its shape.
+    /// The tensor's shape.
     pub shape: Vec<u64>,
-    /// Its elements, and the warps and lanes of the block that holds it.
+    /// The tensor's element type, and the warps and lanes of the block that holds it.
     pub setting: Setting,
 }
 
-/// Shapes of each number of axes: single elements, single rows and columns, squares, long and wide ones, small
-/// for a block and large.
+/// Shapes of tensors with one axis: from a single element to a long tensor.
 const LINES: [&[u64]; 5] = [&[1], &[16], &[64], &[256], &[2048]];
+/// Shapes of tensors with two axes: single elements, rows and columns, squares, long and wide tensors, small and large
+/// for a block.
 const MATRICES: [&[u64]; 8] = [&[1, 1], &[1, 64], &[256, 1], &[16, 16], &[32, 64], &[64, 128], &[128, 32], &[256, 256]];
+/// Shapes of tensors with three axes.
 const SOLIDS: [&[u64]; 3] = [&[2, 16, 64], &[16, 1, 8], &[4, 64, 32]];
 
-/// More elements than a lane of any target has registers for.
+/// Max elements of a tensor for each lane of its block; more would exceed the registers of any target.
 const MOST_ELEMENTS_OF_A_LANE: u64 = 256;
 
 impl CaseTensor {
-    /// The shapes of one number of axes that a block of this setting can hold.
+    /// Returns the shapes with this number of axes that a block of this configuration can hold.
     #[must_use]
     pub fn shapes(axes: usize, setting: Setting) -> Vec<&'static [u64]> {
         let all: &[&[u64]] = match axes {
@@ -39,15 +41,16 @@ impl CaseTensor {
         all.iter().copied().filter(|shape| shape.iter().product::<u64>() <= most).collect()
     }
 
-    /// How many elements it has.
+    /// Returns the number of elements.
     #[must_use]
     pub fn elements(&self) -> u64 {
         self.shape.iter().product()
     }
 
-    /// The end of the name of a case about this tensor together with others of the same shape.
+    /// Returns the last part of the name of a case about this tensor and others of the same shape with these element
+    /// types.
     #[must_use]
-    pub fn with(&self, others: &[Element]) -> String {
+    pub fn name_with(&self, others: &[Element]) -> String {
         let names: Vec<_> = [self.setting.element].iter().chain(others).map(|element| element.name()).collect();
         let shape: Vec<_> = self.shape.iter().map(u64::to_string).collect();
         format!("{}/{}/{}", names.join("+"), shape.join("x"), self.setting.block())
@@ -56,6 +59,6 @@ impl CaseTensor {
 
 impl fmt::Display for CaseTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.with(&[]))
+        f.write_str(&self.name_with(&[]))
     }
 }

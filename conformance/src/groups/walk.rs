@@ -1,13 +1,13 @@
-//! Layouts by brute force: every position visited from the bases alone, so that the algebra under
-//! test is not asked about itself.
+//! Evaluates layouts by brute force: visits every position from the bases alone, so that the algebra under test does
+//! not check itself.
 
 use tilewright_layout::{Dim, LinearLayout};
 
-/// Layouts of more positions than this are not walked.
+/// Log2 of the max number of positions of a layout that is evaluated.
 const MOST_POSITIONS_BITS: u32 = 22;
 
-/// Calls `visit(position, element)` for every position; both are packed as the layout packs them,
-/// the first dim in the lowest bits.
+/// Calls `visit(position, element)` for every position; both are packed as in the layout, with the first dim in the
+/// lowest bits.
 pub(super) fn walk(layout: &LinearLayout, mut visit: impl FnMut(u64, u64)) -> Result<(), String> {
     let bits = layout.ins().bits();
     if bits > MOST_POSITIONS_BITS {
@@ -26,7 +26,7 @@ pub(super) fn walk(layout: &LinearLayout, mut visit: impl FnMut(u64, u64)) -> Re
     Ok(())
 }
 
-/// The packed image of each input bit, from the coordinates of the bases.
+/// Returns the packed image of each input bit, computed from the coordinates of the bases.
 pub(super) fn columns(layout: &LinearLayout) -> Result<Vec<u64>, String> {
     let mut columns = Vec::new();
     for dim in layout.ins().dims() {
@@ -52,14 +52,14 @@ fn packed(layout: &LinearLayout, dim: Dim, basis: &[u64]) -> Result<u64, String>
     Ok(packed)
 }
 
-/// The element of each position, by brute force.
-pub(super) fn table(layout: &LinearLayout) -> Result<Vec<u64>, String> {
+/// Returns the element at each position, by brute force.
+pub(super) fn element_table(layout: &LinearLayout) -> Result<Vec<u64>, String> {
     let mut table = vec![0; 1 << layout.ins().bits().min(MOST_POSITIONS_BITS)];
     walk(layout, |position, element| table[position as usize] = element)?;
     Ok(table)
 }
 
-/// How many positions hold each element.
+/// Returns the number of positions that hold each element.
 pub(super) fn holders(layout: &LinearLayout) -> Result<Vec<u32>, String> {
     let bits = layout.outs().bits();
     if bits > MOST_POSITIONS_BITS {
@@ -70,7 +70,7 @@ pub(super) fn holders(layout: &LinearLayout) -> Result<Vec<u32>, String> {
     Ok(holders)
 }
 
-/// Checks that every element is held, all by equally many positions; says by how many.
+/// Checks that every element is held by the same number of positions; returns that number.
 pub(super) fn covers_evenly(layout: &LinearLayout) -> Result<u32, String> {
     let holders = holders(layout)?;
     let first = holders.first().copied().unwrap_or(0);
@@ -79,7 +79,7 @@ pub(super) fn covers_evenly(layout: &LinearLayout) -> Result<u32, String> {
         Some(element) => {
             let at: Vec<_> = layout.outs().unpack(element as u64).map(|(dim, c)| format!("{dim} {c}")).collect();
             Err(format!(
-                "{} positions hold the element at {}, but {first} hold the first element",
+                "{} positions have the element at {}, but {first} have the first element",
                 holders[element],
                 at.join(", ")
             ))

@@ -1,4 +1,4 @@
-//! Which targets, and which of their cases.
+//! Selects the targets of a run and the cases to run on each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
@@ -10,10 +10,10 @@ use super::smoke::sample;
 use super::stop::Stop;
 use super::suite::Suite;
 use crate::suggest::{did_you_mean, suggestion};
-use crate::{Answers, Context, Filter, FilterError, Group, Targets, list};
+use crate::{Context, Filter, FilterError, Group, KnownAnswers, Targets, list};
 use tilewright_target::nearest;
 
-/// Names of the chosen cases, sorted, by target.
+/// For each target, the names of the chosen cases, sorted.
 pub(super) type Chosen = BTreeMap<String, Vec<String>>;
 
 impl From<FilterError> for Stop {
@@ -23,27 +23,27 @@ impl From<FilterError> for Stop {
 }
 
 impl Suite {
-    /// The names of the cases to run, target by target.
+    /// Returns the names of the cases to run, for each target.
     pub(super) fn chosen_cases(
         &self,
         targets: &dyn Targets,
         names: &[String],
-        answers: &Answers,
+        answers: &KnownAnswers,
         arguments: &Arguments,
     ) -> Result<(Chosen, usize), Stop> {
         let mut all = Chosen::new();
         for target in names {
             all.insert(target.clone(), self.names(targets, target, answers, &arguments.which)?);
         }
-        narrowed(all, &arguments.choice, &self.groups)
+        narrow_choice(all, &arguments.choice, &self.groups)
     }
 
-    /// The names of all cases of a target, sorted.
+    /// Returns the names of all cases of a target, sorted.
     pub(super) fn names(
         &self,
         targets: &dyn Targets,
         target: &str,
-        answers: &Answers,
+        answers: &KnownAnswers,
         which: &Which,
     ) -> Result<Vec<String>, Stop> {
         let context = context(targets, target, answers, which)?;
@@ -52,39 +52,43 @@ impl Suite {
     }
 }
 
-/// Of all cases those that are chosen, and how many those are a sample of, where a sample is wanted.
-pub(super) fn narrowed(mut all: Chosen, choice: &Choice, groups: &[Box<dyn Group>]) -> Result<(Chosen, usize), Stop> {
+/// Reduces `all` to the chosen cases; also returns their number before a smoke sample was taken.
+pub(super) fn narrow_choice(
+    mut all: Chosen,
+    choice: &Choice,
+    groups: &[Box<dyn Group>],
+) -> Result<(Chosen, usize), Stop> {
     let (filter, exclude) = (Filter::new(&choice.globs)?, Filter::new(&choice.exclude)?);
-    // A mistyped name would otherwise be a run in which nothing failed.
+    // A mistyped name would otherwise look like a run without failures.
     let every: Vec<_> = all.values().flatten().cloned().collect();
-    if let Some(glob) = filter.idle(&every).next() {
+    if let Some(glob) = filter.unmatched_globs(&every).next() {
         let near = did_you_mean(suggestion(glob, &every).as_deref());
-        return Err(Stop::usage(format!("no case matches `{glob}`; `--list` shows what there is{near}")));
+        return Err(Stop::usage(format!("no case matches `{glob}`; `--list` shows all cases{near}")));
     }
     let listed = choice.case_list.as_deref().map(|file| Listed::read(file, &all)).transpose()?;
     let requested = |target: &str, name: &String| {
         let excluded = !choice.exclude.is_empty() && exclude.chooses(name);
         filter.chooses(name) && !excluded && listed.as_ref().is_none_or(|listed| listed.has(target, name))
     };
-    let mut whole = 0;
+    let mut total = 0;
     for (target, names) in &mut all {
         names.retain(|name| requested(target, name));
-        whole += names.len();
+        total += names.len();
         if choice.smoke {
             sample(names, groups);
         }
         if let Some(shard) = choice.shard {
-            names.retain(|name| shard.holds(name));
+            names.retain(|name| shard.contains(name));
         }
     }
-    // A part of a run may be empty; a run may not.
+    // A shard of a run may be empty; a run may not.
     if choice.shard.is_none() && all.values().all(Vec::is_empty) {
         return Err(Stop::harness("there is no case to run".to_owned()));
     }
-    Ok((all, whole))
+    Ok((all, total))
 }
 
-/// The cases of a list: `NAME`, of any target that has it, or `TARGET NAME`.
+/// The cases named in a list file: `NAME` for any target that has the case, or `TARGET NAME`.
 struct Listed(BTreeSet<(Option<String>, String)>);
 
 impl Listed {
@@ -98,19 +102,19 @@ impl Listed {
         let text = text.map_err(|error| Stop::usage(format!("cannot read the list {}: {error}", file.display())))?;
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
         let mut listed = BTreeSet::new();
-        for (number, line) in (1..).zip(lines).filter(|(_, line)| !line.is_empty()) {
+        for (line_number, line) in (1..).zip(lines).filter(|(_, line)| !line.is_empty()) {
             let (target, name) = match line.split_once(char::is_whitespace) {
                 Some((target, name)) => (Some(target.to_owned()), name.trim().to_owned()),
                 None => (None, line.to_owned()),
             };
             let mut of = all.iter().filter(|(known, _)| target.as_ref().is_none_or(|target| *known == target));
-            // A list of all targets may be given to a run of some.
+            // A list of all targets may be passed to a run of some of them.
             let elsewhere = target.as_ref().is_some_and(|target| !all.contains_key(target));
             if !elsewhere && !of.any(|(_, names)| names.binary_search(&name).is_ok()) {
-                let place = format!("{}:{number}", file.display());
+                let location = format!("{}:{line_number}", file.display());
                 let names: Vec<_> = all.values().flatten().cloned().collect();
                 let near = did_you_mean(suggestion(&name, &names).as_deref());
-                let message = format!("{place}: there is no case `{line}`; `--list` shows what there is{near}");
+                let message = format!("{location}: there is no case `{line}`; `--list` shows all cases{near}");
                 return Err(Stop::usage(message));
             }
             listed.insert((target, name));
@@ -123,8 +127,13 @@ impl Listed {
     }
 }
 
-/// The context of a target, with what its plugin brings.
-pub(super) fn context(targets: &dyn Targets, name: &str, answers: &Answers, which: &Which) -> Result<Context, Stop> {
+/// Opens a target; returns the context of its cases, with the known answers that its plugin brings.
+pub(super) fn context(
+    targets: &dyn Targets,
+    name: &str,
+    answers: &KnownAnswers,
+    which: &Which,
+) -> Result<Context, Stop> {
     let target = targets.open(name)?;
     let mut answers = answers.clone();
     if let Some(file) = targets.answers(name) {
@@ -138,7 +147,7 @@ pub(super) fn context(targets: &dyn Targets, name: &str, answers: &Answers, whic
     })
 }
 
-/// The names of the targets that are asked for.
+/// Returns the names of the requested targets.
 pub(super) fn chosen_targets(targets: &dyn Targets, requested: &[String]) -> Result<Vec<String>, Stop> {
     let known: Vec<_> = targets.list().iter().map(|target| target.name.clone()).collect();
     if requested.is_empty() {

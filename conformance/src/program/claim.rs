@@ -1,4 +1,4 @@
-//! Whether results show a target to a level.
+//! Decides whether results support a level of conformance for a target.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -12,28 +12,28 @@ use super::stop::Stop;
 use super::suite::{OUTSIDE_OF_CASES, Suite};
 use crate::{CaseResult, Exit, Kept, Level, Status, Targets};
 
-/// Cases named of those that stand against a claim.
+/// Max number of cases that are named as contradicting a claim.
 const NAMED: usize = 20;
 
-/// What results say of a target and a level.
+/// The verdict on whether a target may claim a level, from results of runs.
 #[derive(Debug, Serialize)]
 struct Claim {
     target: String,
     level: Level,
-    /// Whether the target may claim it.
+    /// Whether the target may claim the level.
     holds: bool,
     suite: String,
     plugin: Option<crate::ServingPlugin>,
-    /// The devices on which cases ran, as they call themselves.
+    /// Names of the devices on which cases ran.
     devices: BTreeSet<String>,
     levels: BTreeMap<Level, Count>,
-    /// Unsupported mandatory cases by reason.
+    /// For each reason, the number of mandatory cases that are unsupported.
     unsupported: BTreeMap<String, usize>,
-    /// What stands against it, by case.
+    /// For each case that contradicts the claim, the reason.
     against: BTreeMap<String, String>,
 }
 
-/// Mandatory cases of a level.
+/// Counts of the mandatory cases of a level by status.
 #[derive(Debug, Default, Serialize)]
 struct Count {
     mandatory: usize,
@@ -42,7 +42,7 @@ struct Count {
 }
 
 impl Suite {
-    /// Weighs a claim, for each target that was asked for.
+    /// Evaluates the claim of a level for each requested target.
     pub(super) fn claim(
         &self,
         files: &[PathBuf],
@@ -54,7 +54,7 @@ impl Suite {
         let kept = Kept::merge(files)?;
         let mut exit = Exit::Ok;
         for target in chosen_targets(&*targets, &which.targets)? {
-            let claim = self.weighed(&*targets, &target, &kept, level, which)?;
+            let claim = self.evaluate(&*targets, &target, &kept, level, which)?;
             if !claim.holds {
                 exit = Exit::Failures;
             }
@@ -64,13 +64,13 @@ impl Suite {
                     serde_json::to_writer(&mut out, &claim).map_err(io::Error::from)?;
                     writeln!(out)?;
                 }
-                MessageFormat::Human => tell(&mut out, &claim)?,
+                MessageFormat::Human => write_claim(&mut out, &claim)?,
             }
         }
         Ok(exit)
     }
 
-    fn weighed(
+    fn evaluate(
         &self,
         targets: &dyn Targets,
         target: &str,
@@ -82,9 +82,13 @@ impl Suite {
         let tested = || kept.environments.iter().flat_map(|of| &of.targets).filter(|tested| tested.name == target);
         let devices = tested().filter_map(|tested| tested.device.clone()).collect();
         if let Some(other) = tested().map(|tested| &tested.plugin).find(|served| **served != plugin) {
-            let said =
+            let plugin_text =
                 |served: &Option<crate::ServingPlugin>| served.as_ref().map_or("none".to_owned(), ToString::to_string);
-            let message = format!("the results of {target} are of plugin {}, here is {}", said(other), said(&plugin));
+            let message = format!(
+                "the results of {target} are from plugin {}, this program has {}",
+                plugin_text(other),
+                plugin_text(&plugin)
+            );
             return Err(Stop::usage(message));
         }
         let names = self.names(targets, target, &which.answers()?, which)?;
@@ -98,7 +102,7 @@ impl Suite {
                 claim.count(of, name, kept.cases.get(&(claim.target.clone(), name.to_owned())));
             }
         }
-        // A level of which nothing is right is not shown by all of it being unsupported.
+        // A level without a passing case is not shown, even if all of its cases are unsupported.
         let shown = claim.levels.len() == usize::from(level as u8) + 1 && claim.levels.values().all(|of| of.right > 0);
         claim.holds = shown && claim.against.is_empty();
         Ok(claim)
@@ -131,7 +135,7 @@ impl Claim {
     }
 }
 
-fn tell(to: &mut impl Write, claim: &Claim) -> io::Result<()> {
+fn write_claim(to: &mut impl Write, claim: &Claim) -> io::Result<()> {
     let (target, level) = (&claim.target, claim.level);
     let may = if claim.holds { "may claim" } else { "may not claim" };
     writeln!(to, "{target} {may} level {level} of conformance {}", claim.suite)?;

@@ -1,4 +1,4 @@
-//! The command line, and the subcommand that it runs.
+//! Parses the command line of the suite and runs its subcommand.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -15,25 +15,25 @@ use super::stop::Stop;
 use super::suite::{OUTSIDE_OF_CASES, PluginIsolation, Suite};
 
 impl Suite {
-    /// Runs the command with the process's arguments, or those given; the first is the program.
+    /// Runs the command with `arguments`; the first argument is the program.
     pub fn run(&self, arguments: impl IntoIterator<Item = OsString>) -> Exit {
-        let words: Vec<_> = arguments.into_iter().collect();
-        let arguments = match Arguments::try_parse_from(&words) {
+        let args: Vec<_> = arguments.into_iter().collect();
+        let arguments = match Arguments::try_parse_from(&args) {
             Ok(arguments) => arguments,
             Err(error) => {
-                // Nobody can be told where even this cannot be written.
+                // If this cannot be written either, there is no channel left for an error.
                 let _ = error.print();
                 return if error.use_stderr() { Exit::Usage } else { Exit::Ok };
             }
         };
-        self.obey(&arguments, words.get(1..).unwrap_or_default()).unwrap_or_else(|Stop(exit, message)| {
+        self.run_subcommand(&arguments, args.get(1..).unwrap_or_default()).unwrap_or_else(|Stop(exit, message)| {
             eprintln!("error: {message}");
             exit
         })
     }
 
-    /// Does what the arguments say, which were written as `words`.
-    fn obey(&self, arguments: &Arguments, words: &[OsString]) -> Result<Exit, Stop> {
+    /// Runs the subcommand in `arguments`, which were parsed from `args`.
+    fn run_subcommand(&self, arguments: &Arguments, args: &[OsString]) -> Result<Exit, Stop> {
         match &arguments.command {
             Some(Command::RunBatch { which }) => return self.serve(which),
             Some(Command::Merge { files, results, reporting }) => {
@@ -54,14 +54,14 @@ impl Suite {
         }
         let names = chosen_targets(&*targets, &arguments.which.targets)?;
         let answers = arguments.which.answers()?;
-        let (cases, whole) = self.chosen_cases(&*targets, &names, &answers, arguments)?;
+        let (cases, total) = self.chosen_cases(&*targets, &names, &answers, arguments)?;
         if arguments.list {
             return list_cases(&cases, arguments.reporting.message_format);
         }
-        self.execute(&*targets, &cases, whole, arguments, words)
+        self.execute(&*targets, &cases, total, arguments, args)
     }
 
-    /// The worker's side.
+    /// Runs as a worker: executes the cases named on standard input and reports their outcomes.
     fn serve(&self, which: &Which) -> Result<Exit, Stop> {
         let open = || -> Result<Context, String> {
             let targets = (self.targets)(&which.plugins, PluginIsolation::Worker).map_err(|error| error.to_string())?;
@@ -82,11 +82,11 @@ fn list_targets(targets: &dyn Targets, format: MessageFormat) -> Result<Exit, St
     };
     let (names, architectures) = (width(|target| &target.name), width(|target| &target.architecture));
     for target in &list {
-        let (name, architecture, product) = (&target.name, &target.architecture, &target.product);
+        let (name, architecture, gpu_model) = (&target.name, &target.architecture, &target.gpu_model);
         match format {
-            MessageFormat::Human => writeln!(out, "{name:names$}  {architecture:architectures$}  {product}")?,
+            MessageFormat::Human => writeln!(out, "{name:names$}  {architecture:architectures$}  {gpu_model}")?,
             MessageFormat::Json => {
-                let line = serde_json::json!({"name": name, "architecture": architecture, "product": product});
+                let line = serde_json::json!({"name": name, "architecture": architecture, "product": gpu_model});
                 writeln!(out, "{line}")?;
             }
         }

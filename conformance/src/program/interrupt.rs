@@ -1,4 +1,4 @@
-//! Runs that the user ends: by a signal, and how to go on with what is left.
+//! Handles runs that the user interrupts by a signal: saves the results and prints how to resume.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,31 +15,31 @@ use super::repro::quoted;
 use crate::results::{Event, Lines};
 use crate::{CaseResult, Environment, Exit};
 
-/// A flag that the first signal to end sets. The second one ends the process at once.
+/// Registers and returns a flag that the first terminating signal sets. A second signal ends the process at once.
 pub(super) fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // Handlers run in the order in which they came: this one finds what an earlier signal has set.
+        // Handlers run in registration order: this one sees the flag that an earlier signal has set.
         flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
 }
 
-/// The command line that goes on with a run: the words that began it, and where its results are.
-pub(super) fn resumption(words: &[OsString], kept: Option<&OsStr>) -> String {
+/// Returns the command line that resumes a run: its original words and the file with its results.
+pub(super) fn resume_command(args: &[OsString], kept: Option<&OsStr>) -> String {
     let mut all: Vec<Cow<'_, str>> = vec!["conformance".into()];
     if let Some(file) = kept {
         all.extend(["--results".into(), file.to_string_lossy()]);
     }
-    if !words.iter().any(|word| word == "--resume") {
+    if !args.iter().any(|arg| arg == "--resume") {
         all.push("--resume".into());
     }
-    all.extend(words.iter().map(|word| word.to_string_lossy()));
-    all.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    all.extend(args.iter().map(|arg| arg.to_string_lossy()));
+    all.iter().map(|arg| quoted(arg)).collect::<Vec<_>>().join(" ")
 }
 
-/// Keeps the results of a run that was to keep none, in a new file for temporary ones.
+/// Saves the results of a run without `--results` in a new temporary file.
 pub(super) fn save(
     environment: &Environment,
     chosen: &BTreeMap<String, usize>,

@@ -1,4 +1,4 @@
-//! Results of several runs, as if they were one.
+//! Merges the results of several runs into one.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ impl From<KeptError> for Stop {
     }
 }
 
-/// Puts the results of the files together, tells what they add up to, and ends as one run would.
+/// Merges the results in the files, reports the totals, and ends as one run would.
 pub(super) fn merge(files: &[PathBuf], results: Option<&Path>, reporting: &Reporting) -> Result<Exit, Stop> {
     let mut kept = Kept::merge(files)?;
-    let missing = |(target, part)| HarnessError::Earlier(format!("part {part} of {target} is missing"));
-    kept.errors.extend(kept.missing_parts().into_iter().map(missing));
-    // How the cases were chosen is the runs' to know; a name says all but which files were given.
+    let missing = |(target, index)| HarnessError::Earlier(format!("part {index} of {target} is missing"));
+    kept.errors.extend(kept.missing_shards().into_iter().map(missing));
+    // The choice of cases belongs to the original runs; a name determines a case up to the input files of the run.
     let repro = Box::new(|result: &CaseResult| format!("conformance --target {} {}", result.target, result.name));
     let mut output = Output::new(reporting, &kept.chosen, repro)?;
     if let Some(file) = results {

@@ -1,4 +1,4 @@
-//! The suite as a command: its arguments, and the subcommands.
+//! The conformance suite as a command: arguments and subcommands.
 
 mod arguments;
 mod choose;

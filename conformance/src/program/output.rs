@@ -1,4 +1,4 @@
-//! Where what comes out goes: standard output, and the files that were asked for.
+//! Writes outcomes to standard output and to the requested files.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,48 +7,48 @@ use std::path::Path;
 
 use super::arguments::{MessageFormat, Reporting};
 use super::stop::Stop;
-use crate::expectations::{Expectations, blessed};
+use crate::expectations::{Expectations, bless};
 use crate::report::{self, Human, Progress, json};
 use crate::results::{Event, Lines};
 use crate::{CaseResult, Environment, Exit, HarnessError, Report};
 
-/// Says how a result's case is run again.
+/// Function that formats the command that runs a result's case again.
 pub(super) type Repro<'a> = Box<dyn Fn(&CaseResult) -> String + 'a>;
 
-/// Takes results, and makes of them what was asked for.
+/// Receives results and writes the requested reports.
 pub(super) struct Output<'a> {
-    told: Told,
+    reporter: Reporter,
     progress: Option<Progress>,
     requested: &'a Reporting,
     repro: Repro<'a>,
     expectations: Option<Expectations>,
     report: Report,
-    /// As they came out, where lists are to be written.
+    /// The results before the lists of known deviations judged them, kept if new lists are to be written.
     unjudged: Vec<CaseResult>,
 }
 
-enum Told {
+enum Reporter {
     Human(Human<io::Stdout>),
     Json(Lines<io::Stdout>),
 }
 
 impl<'a> Output<'a> {
-    /// For a run of so many cases, of each target.
+    /// Creates the output of a run; the map has the number of cases of each target.
     pub(super) fn new(
         requested: &'a Reporting,
         chosen: &BTreeMap<String, usize>,
         repro: Repro<'a>,
     ) -> Result<Self, Stop> {
-        let told = match requested.message_format {
-            MessageFormat::Json => Told::Json(Lines::new(io::stdout())),
+        let reporter = match requested.message_format {
+            MessageFormat::Json => Reporter::Json(Lines::new(io::stdout())),
             MessageFormat::Human => {
                 let colour = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-                Told::Human(Human::new(io::stdout(), colour, requested.slowest))
+                Reporter::Human(Human::new(io::stdout(), colour, requested.slowest))
             }
         };
         let report = Report::new(chosen.iter().map(|(target, &count)| (target.clone(), count)));
         Ok(Self {
-            told,
+            reporter,
             progress: None,
             requested,
             repro,
@@ -58,18 +58,18 @@ impl<'a> Output<'a> {
         })
     }
 
-    /// What precedes all results.
+    /// Writes the header, before all results.
     pub(super) fn begin(&mut self, environment: &Environment, chosen: &BTreeMap<String, usize>) -> io::Result<()> {
-        match &mut self.told {
-            Told::Human(_) => Ok(()),
-            Told::Json(lines) => {
+        match &mut self.reporter {
+            Reporter::Human(_) => Ok(()),
+            Reporter::Json(lines) => {
                 let (environment, chosen) = (Cow::Borrowed(environment), Cow::Borrowed(chosen));
                 lines.write(&Event::Begin { environment, chosen })
             }
         }
     }
 
-    /// Takes a result, and tells it.
+    /// Records the result of a case and reports it.
     pub(super) fn case(&mut self, result: CaseResult) -> io::Result<()> {
         if self.requested.bless {
             self.unjudged.push(result.clone());
@@ -79,28 +79,28 @@ impl<'a> Output<'a> {
             _ => result,
         };
         let repro = (self.repro)(&result);
-        let told = &mut self.told;
-        let mut tell = || match told {
-            Told::Human(human) => human.case(&result, &repro),
-            Told::Json(lines) => json::case(lines, &result, &repro),
+        let reporter = &mut self.reporter;
+        let mut report_case = || match reporter {
+            Reporter::Human(human) => human.case(&result, &repro),
+            Reporter::Json(lines) => json::case(lines, &result, &repro),
         };
         let written = match &self.progress {
             Some(progress) => {
                 progress.count(result.outcome.status.is_failure());
-                progress.suspended(tell)
+                progress.suspended(report_case)
             }
-            None => tell(),
+            None => report_case(),
         };
         self.report.add(result);
         written
     }
 
-    /// From now on shows how far the run has come.
+    /// Starts the progress display.
     pub(super) fn watch(&mut self, progress: Progress) {
         self.progress = Some(progress);
     }
 
-    /// Tells what all adds up to, and writes the files; `interrupted` where the user ended the run.
+    /// Reports the totals and writes the files; `interrupted` if the user ended the run.
     pub(super) fn end(
         mut self,
         errors: Vec<HarnessError>,
@@ -112,9 +112,9 @@ impl<'a> Output<'a> {
         if interrupted {
             self.report.interrupt();
         }
-        match &mut self.told {
-            Told::Human(human) => human.end(&self.report)?,
-            Told::Json(lines) => json::end(lines, &self.report)?,
+        match &mut self.reporter {
+            Reporter::Human(human) => human.end(&self.report)?,
+            Reporter::Json(lines) => json::end(lines, &self.report)?,
         }
         if let Some(file) = &self.requested.junit {
             let text = report::junit(&self.report, &self.repro).map_err(Stop::harness)?;
@@ -129,7 +129,7 @@ impl<'a> Output<'a> {
         let exit = self.report.exit();
         match (&self.requested.baseline, &self.expectations) {
             (Some(file), Some(lists)) if self.requested.bless => {
-                write(file, &blessed(lists, &self.unjudged).map_err(Stop::harness)?)?;
+                write(file, &bless(lists, &self.unjudged).map_err(Stop::harness)?)?;
                 Ok(if exit == Exit::Failures { Exit::Ok } else { exit })
             }
             _ => Ok(exit),
@@ -137,7 +137,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// The lists that were asked for. To write new ones there need be none.
+/// Reads the requested lists of known deviations; with `--bless` the file may be absent.
 fn lists(requested: &Reporting) -> Result<Option<Expectations>, Stop> {
     let Some(file) = &requested.baseline else { return Ok(None) };
     if requested.bless && !file.exists() {
@@ -146,7 +146,7 @@ fn lists(requested: &Reporting) -> Result<Option<Expectations>, Stop> {
     Expectations::read(file).map(Some).map_err(|error| Stop::usage(error.to_string()))
 }
 
-/// Writes a file whole or not at all, so that what was there before is not lost.
+/// Writes a file atomically, so that the previous contents survive a failure.
 pub(super) fn write(file: &Path, text: &str) -> Result<(), Stop> {
     let beside = file.with_added_extension("new");
     let written = std::fs::File::create(&beside)

@@ -1,4 +1,4 @@
-//! Writing packs, and running them.
+//! Subcommands that write a pack (a folder of compiled cases) and that run one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use tilewright_kernel::Module;
 use tilewright_plugin::{CompileError, CompileOptions, Target};
 
 use super::arguments::{Choice, Which};
-use super::choose::{Chosen, chosen_targets, context, narrowed};
+use super::choose::{Chosen, chosen_targets, context, narrow_choice};
 use super::stop::Stop;
 use super::suite::{OUTSIDE_OF_CASES, Suite};
 use crate::{Case, Context, Exit, ServingPlugin, Status, Targets, Verdict, list};
 
 impl Suite {
-    /// Compiles the chosen cases of a target that have kernels to be run elsewhere, and writes them to a folder.
+    /// Compiles the chosen cases of a target that have kernels for a device, and writes them to a folder.
     pub(super) fn pack(&self, folder: &Path, which: &Which, choice: &Choice, date: Option<&str>) -> Result<Exit, Stop> {
         let targets = (self.targets)(&which.plugins, OUTSIDE_OF_CASES)?;
         let names = chosen_targets(&*targets, &which.targets)?;
         let [target] = &names[..] else { return Err(Stop::usage("a pack is of one target".to_owned())) };
-        // What can be packed is what runs on devices.
+        // Only cases that run on devices can be packed.
         let context = context(&*targets, target, &which.answers()?, which)?.with_devices();
         let mut cases = list(&self.groups, &context).map_err(|error| Stop::harness(error.to_string()))?;
-        cases.retain(Case::has_trials);
+        cases.retain(Case::has_test_cases);
         let all = Chosen::from([(target.clone(), cases.iter().map(|case| case.name().to_owned()).collect())]);
-        let chosen = narrowed(all, choice, &self.groups)?.0.remove(target).unwrap_or_default();
+        let chosen = narrow_choice(all, choice, &self.groups)?.0.remove(target).unwrap_or_default();
         cases.retain(|case| chosen.binary_search_by(|name| name.as_str().cmp(case.name())).is_ok());
         let cannot = |error| Stop::harness(format!("cannot write the pack {}: {error}", folder.display()));
         let mut writer = Writer::new(folder, index(&*targets, &context, date))
@@ -51,7 +51,7 @@ impl Suite {
         Ok(if failed == 0 { Exit::Ok } else { Exit::Failures })
     }
 
-    /// Runs a pack on a device of its target, through the plugin that serves it here.
+    /// Runs a pack on a device of its target, through the plugin that serves the target on this machine.
     pub(super) fn play(&self, command: &conformance_pack::PlayCommand, plugins: &[PathBuf]) -> Exit {
         let status = command.run(|index: &PackIndex| -> Result<Arc<dyn Target>, String> {
             let targets = (self.targets)(plugins, OUTSIDE_OF_CASES).map_err(|error| error.to_string())?;
@@ -81,18 +81,18 @@ fn index(targets: &dyn Targets, context: &Context, date: Option<&str>) -> PackIn
     }
 }
 
-/// The case's kernels, compiled.
+/// Compiles the kernels of a case for a pack.
 fn packed(context: &Context, case: &Case) -> Result<Packed, Verdict> {
-    let made = case.trials(context).unwrap_or_else(|| Err(Verdict::skip("it has no kernels")))?;
-    let compiled = |trial: tilewright_verify::TestCase| {
-        let module = Module { kernels: vec![trial.kernel.clone()] };
+    let case_tests = case.test_cases(context).unwrap_or_else(|| Err(Verdict::skip("it has no kernels")))?;
+    let compiled = |test_case: tilewright_verify::TestCase| {
+        let module = Module { kernels: vec![test_case.kernel.clone()] };
         match context.target().compile(&module, &CompileOptions::default()) {
-            Ok(artifact) => Ok((trial, artifact)),
+            Ok(artifact) => Ok((test_case, artifact)),
             Err(CompileError::Unsupported(reason)) => Err(Verdict::unsupported(reason)),
             Err(CompileError::Plugin(message)) => Err(Verdict::crash(message)),
             Err(error) => Err(Verdict::fail(crate::Level::Codegen, error.to_string())),
         }
     };
-    let trials = made.trials.into_iter().map(compiled).collect::<Result<_, _>>()?;
-    Ok(Packed { name: case.name().to_owned(), trials, figure: made.figure })
+    let test_cases = case_tests.test_cases.into_iter().map(compiled).collect::<Result<_, _>>()?;
+    Ok(Packed { name: case.name().to_owned(), test_cases, figure: case_tests.figure })
 }

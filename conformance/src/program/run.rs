@@ -1,4 +1,4 @@
-//! A run: chosen cases, executed, told and kept.
+//! Executes chosen cases, reports their outcomes and stores them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,32 +11,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::arguments::Arguments;
 use super::choose::Chosen;
-use super::interrupt::{resumption, save, stop_flag};
+use super::interrupt::{resume_command, save, stop_flag};
 use super::output::Output;
 use super::repro::repro;
 use super::stop::Stop;
 use super::suite::Suite;
 use crate::report::Progress;
 use crate::results::{Event, Lines, append, now};
-use crate::{Batch, CaseResult, Devices, Environment, Exit, Host, Kept, Runner, Targets, Tested, Worker};
+use crate::{Batch, CaseResult, Environment, Exit, Host, Kept, Runner, Targets, Tested, TestedDevice, Worker};
 
-/// Cases that share a worker at most: few enough that all jobs have work to the end, many enough
-/// that starting workers costs little.
+/// Max number of cases per worker process: few enough that all jobs have work to the end, many enough that starting
+/// workers costs little.
 const BATCH: usize = 192;
 
 impl Suite {
-    /// Runs the cases, of which there are `whole` where they are a sample; the arguments were written as `words`.
+    /// Runs the cases, which are a sample out of `total` cases unless `total` is zero; the arguments were parsed from
+    /// `args`.
     pub(super) fn execute(
         &self,
         targets: &dyn Targets,
         cases: &Chosen,
-        whole: usize,
+        total: usize,
         arguments: &Arguments,
-        words: &[OsString],
+        args: &[OsString],
     ) -> Result<Exit, Stop> {
         let stop = stop_flag().map_err(|error| Stop::harness(format!("cannot listen to signals: {error}")))?;
         let runner = self.runner(arguments, Arc::clone(&stop))?;
-        let title = title(cases, whole, arguments);
+        let title = title(cases, total, arguments);
         eprintln!("{title}, {} at a time", runner.jobs);
         let environment = environment(targets, cases, arguments);
         let chosen: BTreeMap<_, _> = cases.iter().map(|(target, names)| (target.clone(), names.len())).collect();
@@ -48,8 +49,8 @@ impl Suite {
             None => (Kept::default(), None),
         };
         let mut keep = keep.map(Lines::new);
-        let again = Box::new(|result: &CaseResult| repro(&result.target, &result.name, &arguments.which));
-        let mut output = Output::new(&arguments.reporting, &chosen, again)?;
+        let repro_command = Box::new(|result: &CaseResult| repro(&result.target, &result.name, &arguments.which));
+        let mut output = Output::new(&arguments.reporting, &chosen, repro_command)?;
         output.begin(&environment, &chosen)?;
         if let Some(keep) = &mut keep {
             let (environment, chosen) = (Cow::Borrowed(&environment), Cow::Borrowed(&chosen));
@@ -60,7 +61,7 @@ impl Suite {
         output.watch(Progress::begin(left.values().map(Vec::len).sum()));
         let (mut written, mut unkept) = (Ok(()), Vec::new());
         let errors = runner.run(batches(&left, runner.jobs), |result| {
-            // The first error is the one to tell; the run goes on for the exit status.
+            // Only the first error is reported; the run goes on for the exit status.
             let now = match &mut keep {
                 Some(keep) => keep.write(&Event::Case { result: Cow::Borrowed(&result), repro: None }),
                 None => {
@@ -68,9 +69,9 @@ impl Suite {
                     Ok(())
                 }
             };
-            let told = output.case(result);
+            let printed = output.case(result);
             if written.is_ok() {
-                written = now.and(told);
+                written = now.and(printed);
             }
         });
         if let Some(keep) = &mut keep {
@@ -81,12 +82,12 @@ impl Suite {
         written?;
         let exit = output.end(errors, stop.load(Ordering::Relaxed), std::slice::from_ref(&environment))?;
         if arguments.choice.smoke {
-            eprintln!("{title}: the whole suite is run without --smoke");
+            eprintln!("{title}: run without --smoke for the complete suite");
         }
         if exit == Exit::Interrupted {
             let saved = arguments.results.is_none().then(|| save(&environment, &chosen, &unkept)).transpose()?;
-            let line = resumption(words, saved.as_deref().map(Path::as_os_str));
-            eprintln!("interrupted; this goes on with what is left:\n    {line}");
+            let line = resume_command(args, saved.as_deref().map(Path::as_os_str));
+            eprintln!("interrupted; resume with:\n    {line}");
         }
         if let Some(keep) = &mut keep {
             keep.write(&Event::End { exit: exit as u8 })?;
@@ -99,7 +100,7 @@ impl Suite {
             .map_err(|error| Stop::harness(format!("cannot find this program to start workers: {error}")))?;
         let mut worker = self.prefix.clone();
         worker.push("run-batch".into());
-        worker.extend(arguments.which.again());
+        worker.extend(arguments.which.to_command_line());
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = arguments.jobs.map_or(processors, usize::from);
         let (timeout, retries) = (arguments.timeout, arguments.retries);
@@ -107,8 +108,8 @@ impl Suite {
     }
 }
 
-/// What is run.
-fn title(cases: &Chosen, whole: usize, arguments: &Arguments) -> String {
+/// Returns a line that summarises what a run executes.
+fn title(cases: &Chosen, total: usize, arguments: &Arguments) -> String {
     let count: usize = cases.values().map(Vec::len).sum();
     let targets = match &cases.keys().collect::<Vec<_>>()[..] {
         [target] => (*target).clone(),
@@ -117,15 +118,15 @@ fn title(cases: &Chosen, whole: usize, arguments: &Arguments) -> String {
     if !arguments.choice.smoke {
         return format!("{count} cases of {targets}");
     }
-    let percent = 100.0 * count as f64 / whole.max(1) as f64;
-    format!("a sample of {count} of {whole} cases ({percent:.0} %) of {targets}")
+    let percent = 100.0 * count as f64 / total.max(1) as f64;
+    format!("a sample of {count} of {total} cases ({percent:.0} %) of {targets}")
 }
 
 fn environment(targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> Environment {
     let which = &arguments.which;
     let tested = |name: &String| {
         let of_name = targets.list().into_iter().find(|target| target.name == *name);
-        let device = |expected| Devices::named(expected).name(&*targets.open(name).ok()?).ok();
+        let device = |expected| TestedDevice::named(expected).name(&*targets.open(name).ok()?).ok();
         Tested {
             name: name.clone(),
             architecture: of_name.map(|target| target.architecture.clone()).unwrap_or_default(),
@@ -145,26 +146,26 @@ fn environment(targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> 
     }
 }
 
-/// What is in the file, and the file for what comes. One that is there already is not written over.
+/// Reads the file of results of an earlier run and opens it for appending. An existing file is never overwritten.
 fn kept(file: &Path, resume: bool, environment: &Environment) -> Result<(Kept, File), Stop> {
     let cannot = |error: io::Error| Stop::usage(format!("cannot write results to {}: {error}", file.display()));
-    let begun = std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > 0);
-    let before = match (begun, resume) {
+    let is_nonempty = std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > 0);
+    let before = match (is_nonempty, resume) {
         (false, _) => Kept::default(),
         (true, false) => {
             let file = file.display();
-            return Err(Stop::usage(format!("{file} is there already: `--resume` goes on with it; else name another")));
+            return Err(Stop::usage(format!("{file} exists: resume it by `--resume`, or name another file")));
         }
         (true, true) => Kept::read(file)?,
     };
     for earlier in &before.environments {
         let same = earlier.agrees(environment);
-        same.map_err(|what| Stop::usage(format!("{} cannot be gone on with: {what}", file.display())))?;
+        same.map_err(|what| Stop::usage(format!("{} cannot be resumed: {what}", file.display())))?;
     }
     Ok((before, append(file).map_err(cannot)?))
 }
 
-/// The chosen cases that have an outcome, and the names of those that have none.
+/// Splits the chosen cases into those with results of earlier runs and the names of cases without an outcome.
 fn split(cases: &Chosen, before: Kept) -> (Vec<CaseResult>, Chosen) {
     let chosen: BTreeSet<_> =
         cases.iter().flat_map(|(target, names)| names.iter().map(move |name| (target, name))).collect();

@@ -1,15 +1,16 @@
-//! The sample of cases that a smoke run has.
+//! Selects the cases of a smoke run (a short run that covers every subject).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Group;
 use crate::shard::name_hash;
 
-/// Of each group a smoke run has so many cases, where it has as many, besides those that show its subjects.
+/// Number of cases of each group in a smoke run, in addition to those that cover the group's subjects.
 const OF_GROUP: usize = 96;
 
-/// Leaves a sample of the names: of each subject of a group one case, and some of each group, each time those whose
-/// names hash least, so that it is the same in every run.
+/// Reduces the names to a sample: one case of each subject (such as an instruction) of a group, and some further cases
+/// of each group. The cases with the lowest hashes of their names are taken, so that the sample is the same in every
+/// run.
 pub(super) fn sample(names: &mut Vec<String>, groups: &[Box<dyn Group>]) {
     names.sort_by_cached_key(|name| name_hash(name));
     let (mut shown, mut others) = (BTreeSet::new(), BTreeMap::new());
@@ -55,7 +56,7 @@ mod tests {
         sample(&mut names, &groups);
         let of = |group: &str| names.iter().filter(|name| name.starts_with(group)).count();
         assert_eq!(of("other"), OF_GROUP);
-        // One of each two, and of the others so many.
+        // One case of each pair, and `OF_GROUP` of the others.
         assert_eq!(of("rows"), 200 + OF_GROUP);
         let subjects: BTreeSet<_> = names.iter().filter_map(|name| Rows.subject(name)).collect();
         assert_eq!(subjects.len(), 200);

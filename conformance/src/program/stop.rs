@@ -1,10 +1,10 @@
-//! Early ends of the command, each with an exit code and a message.
+//! Early exits of the command, each with an exit code and a message.
 
 use std::io;
 
 use crate::{AnswersError, Exit, OpenError};
 
-/// Why the program ends early, with what it says.
+/// The reason for an early exit: the exit code and the message.
 pub(super) struct Stop(pub(super) Exit, pub(super) String);
 
 impl Stop {

@@ -1,4 +1,4 @@
-//! A conformance command: where its targets and its cases come from.
+//! A conformance command: a source of targets, and groups of cases.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,31 +6,34 @@ use std::time::Duration;
 
 use crate::{Group, Mandatory, OpenError, Targets};
 
-/// Finds the targets that there are, with the given plugin files in front of all others, behind this isolation of plugins.
+/// Function that opens the available targets. The given plugin files precede all other plugins; plugins run in the
+/// given kind of process.
 pub type OpenTargets = Box<dyn Fn(&[PathBuf], PluginIsolation) -> Result<Box<dyn Targets>, OpenError>>;
 
-/// Whose process a plugin runs in.
+/// The process that a plugin runs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PluginIsolation {
-    /// One of its own, for commands that must outlive it; a call that takes longer ends it.
+    /// A child process, for commands that must outlive the plugin; a call that exceeds this time limit kills the
+    /// process.
     Process(Duration),
-    /// This one: a worker, which the runner watches. A second process around the plugin would show nothing more, since a
-    /// plugin that aborts or hangs ends the worker of its case, and the runner names the case, the signal and the last words.
+    /// This process, which is a worker that the runner watches. A second process around the plugin would show nothing
+    /// more: a plugin that aborts or hangs ends the worker, and the runner reports the case, the signal and the last
+    /// output.
     Worker,
 }
 
-/// The isolation outside of cases, and the time that a command waits for one call.
+/// The process that plugins run in when no case is running, with the time limit of one call.
 pub(super) const OUTSIDE_OF_CASES: PluginIsolation = PluginIsolation::Process(Duration::from_secs(120));
 
-/// A conformance command: where targets come from, and the groups of cases. The product's own is
-/// one; a vendor's may have groups of its own.
+/// A conformance command: a source of targets, and groups of cases. This package's binary is one; a vendor's command
+/// may have further groups.
 pub struct Suite {
-    /// Where targets come from.
+    /// Function that opens targets.
     pub targets: OpenTargets,
-    /// Where cases come from.
+    /// The groups that list the cases.
     pub groups: Vec<Box<dyn Group>>,
-    /// Which of them a target must have shown to claim a level.
+    /// The cases that a target must pass to claim a level of conformance.
     pub mandatory: Mandatory,
-    /// Arguments that come before all others when the program starts itself as a worker.
+    /// Arguments that precede all others when the program starts itself as a worker process.
     pub prefix: Vec<OsString>,
 }

@@ -1,4 +1,4 @@
-//! A run as a page for people: one file that refers to nothing outside itself.
+//! Reports a run as an HTML page: one file without references to other files.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use tilewright_picture::{svg, view};
 use super::{Report, Tally, reasons};
 use crate::{CaseResult, Environment, Level, Status};
 
-/// Failures that are shown with pictures; of more, the words are shown.
+/// Max number of failures that are shown with pictures; further failures have text only.
 const DRAWN: usize = 50;
-/// Positions of a layout that is drawn, at most, as a power of two: pages are to open at once.
+/// Log2 of the max number of positions of a layout that is drawn, so that pages open fast.
 const DRAWN_BITS: u32 = 12;
 
 const STYLE: &str = "
@@ -35,7 +35,7 @@ figcaption { font-size: 13px; color: #555; }
 svg { max-width: 100%; height: auto; }
 ";
 
-/// The page.
+/// Returns the text of the HTML page; `repro` formats the command that runs a case again.
 pub(crate) fn html(report: &Report, environments: &[Environment], repro: impl Fn(&CaseResult) -> String) -> String {
     let targets: Vec<_> = report.targets.keys().map(String::as_str).collect();
     let title = format!("Conformance of {}", targets.join(", "));
@@ -151,13 +151,13 @@ fn failures(report: &Report, repro: impl Fn(&CaseResult) -> String) -> Markup {
         @if !failed.is_empty() { h2 { "Failures" } }
         @for (number, result) in failed.into_iter().enumerate() {
             h3 { span class=(result.outcome.status.name()) { (result.outcome.status) } " " (result.target) " " (result.name) }
-            pre { (result.outcome.detail) "\nagain: " (repro(result)) }
+            pre { (result.outcome.detail) "\nrerun: " (repro(result)) }
             @if number < DRAWN { (pictures(result)) }
         }
     }
 }
 
-/// What cannot be drawn, since it is too large, is said in words.
+/// Returns pictures of the layouts of a result; text for layouts that are too large to draw.
 fn pictures(result: &CaseResult) -> Markup {
     html! {
         @for (caption, layout) in &result.outcome.layouts {
@@ -191,7 +191,7 @@ fn slowest(report: &Report) -> Markup {
     }
 }
 
-/// A time in seconds since 1970.
+/// Formats a time, given in seconds since 1970, as a date.
 fn date(seconds: u64) -> String {
     let time = i64::try_from(seconds).ok().and_then(|seconds| DateTime::from_timestamp(seconds, 0));
     time.map_or_else(|| seconds.to_string(), |time| time.format("%Y-%m-%d %H:%M UTC").to_string())

@@ -1,4 +1,4 @@
-//! A run for people: failures as they come, each with the line that runs it again, then a table.
+//! Reports a run as text for people: failures as they occur, each with the command that repeats it, then a table.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,21 +10,21 @@ use super::reasons::reasons;
 use super::{Report, Tally};
 use crate::{CaseResult, Level, Status};
 
-/// Writes for people.
+/// Writes the report of a run as text for people.
 pub(crate) struct Human<W> {
     to: W,
     colour: bool,
     slowest: usize,
 }
 
-/// Cases that take less are not called slow.
+/// Min duration of a case that is listed as slow.
 const SLOW: Duration = Duration::from_millis(500);
-/// Statuses that have a column in every table; others have one where a case has them.
+/// Statuses with a column in every table; other statuses have a column only if a case has them.
 const USUAL: [Status; 7] =
     [Status::Pass, Status::Fail, Status::Quality, Status::Unsupported, Status::Skip, Status::Crash, Status::Timeout];
 
 impl<W: Write> Human<W> {
-    /// Colour is for terminals.
+    /// Creates the report, which names the `slowest` slowest cases. Colour is for terminals.
     pub(crate) fn new(to: W, colour: bool, slowest: usize) -> Self {
         Self { to, colour, slowest }
     }
@@ -88,7 +88,7 @@ impl<W: Write> Human<W> {
         for &status in columns {
             let count = counts.get(&status).copied().unwrap_or(0);
             let cell = format!("{count:>width$}", width = status.name().len().max(5));
-            // Zeros are what one hopes for in most columns: they stay plain.
+            // Zeros are the desired values in most columns, so they stay plain.
             write!(self.to, "  {}", styled(self.colour && count > 0, status, &cell))?;
         }
         writeln!(self.to)
@@ -108,7 +108,7 @@ impl<W: Write> Human<W> {
 
     fn reasons(&mut self, tally: &Tally) -> io::Result<()> {
         if let Some(count) = tally.statuses.get(&Status::Quality).filter(|count| **count > 0) {
-            let plan_context = "right, but above the bound that no plan can go below; --message-format json says why";
+            let plan_context = "passes above the lower bound of any plan; --message-format json prints the reasons";
             writeln!(self.to, "{} ({count}): {plan_context}", Status::Quality)?;
         }
         for reason in reasons(tally) {
@@ -125,7 +125,7 @@ fn write_failure(to: &mut impl Write, status: &StyledObject<&str>, result: &Case
     for line in result.outcome.detail.lines() {
         writeln!(to, "    {line}")?;
     }
-    writeln!(to, "    again: {repro}")?;
+    writeln!(to, "    rerun: {repro}")?;
     to.flush()
 }
 

@@ -1,4 +1,4 @@
-//! A run as JSON lines on standard output: the same as is kept of results.
+//! Reports a run as JSON lines on standard output, in the format of results files.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ pub(crate) fn case(to: &mut Lines<impl Write>, result: &CaseResult, repro: &str)
     to.write(&Event::Case { result: Cow::Borrowed(result), repro })
 }
 
-/// Writes the lines behind all cases.
+/// Writes the lines that follow all cases.
 pub(crate) fn end(to: &mut Lines<impl Write>, report: &Report) -> io::Result<()> {
     for (target, tally) in &report.targets {
         to.write(&summary(target, tally))?;

@@ -1,4 +1,4 @@
-//! A run as a JUnit report, which continuous integration reads: a suite for each target and group.
+//! Reports a run in the JUnit format for continuous integration: a test suite for each target and group.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use quick_junit::{NonSuccessKind, Report as JUnit, TestCase, TestCaseStatus, Tes
 use super::Report;
 use crate::{CaseResult, Status};
 
-/// The report as XML.
+/// Returns the report as XML.
 ///
 /// # Errors
-/// What cannot be written.
+/// A message if the report cannot be serialised.
 pub(crate) fn junit(report: &Report, repro: impl Fn(&CaseResult) -> String) -> Result<String, String> {
     let mut suites: BTreeMap<String, TestSuite> = BTreeMap::new();
     for result in &report.results {
@@ -58,6 +58,6 @@ fn failed(kind: NonSuccessKind, result: &CaseResult, repro: impl Fn(&CaseResult)
     let mut status = TestCaseStatus::non_success(kind);
     let first = result.outcome.detail.lines().next().unwrap_or_default();
     status.set_type(result.outcome.status.name()).set_message(first.to_owned());
-    status.set_description(format!("{}\nagain: {}", result.outcome.detail, repro(result)));
+    status.set_description(format!("{}\nrerun: {}", result.outcome.detail, repro(result)));
     status
 }

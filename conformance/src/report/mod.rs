@@ -1,4 +1,4 @@
-//! What a run adds up to: counts, and the exit status.
+//! Totals of a run: counts and the exit status.
 
 mod html;
 mod human;
@@ -20,18 +20,18 @@ pub(crate) use junit::junit;
 pub(crate) use progress::Progress;
 pub(crate) use table::table;
 
-/// How the program ends. The numbers are part of its interface.
+/// Exit status of the program. Its numbers are part of the program's interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Exit {
-    /// Every case ran, none failed.
+    /// Every case ran, and none failed.
     Ok = 0,
-    /// Every case ran, and some failed, crashed or did not end.
+    /// Every case ran, and some failed, crashed or timed out.
     Failures = 1,
-    /// The command line asks for what there is not.
+    /// The command line requests something that does not exist.
     Usage = 2,
-    /// The harness failed: some cases were not run.
+    /// The harness (the program that runs the cases) failed: some cases were not run.
     Harness = 3,
-    /// The user ended the run before all cases were run: 128 and the number of the signal, as shells have it.
+    /// The user ended the run before all cases were run: 128 plus the number of the signal, as in shells.
     Interrupted = 130,
 }
 
@@ -41,30 +41,30 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Counts of a target's cases.
+/// Counts of the cases of one target.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
-    /// Cases that were to run.
+    /// Number of chosen cases.
     pub(crate) chosen: usize,
-    /// Those that ran, by status.
+    /// Number of cases that ran, by status.
     pub(crate) statuses: BTreeMap<Status, usize>,
-    /// Those that passed, by the level at which that was shown.
+    /// Number of cases that passed, by level of evidence.
     pub(crate) levels: BTreeMap<Level, usize>,
-    /// Those that ran, by group and status.
+    /// Number of cases that ran, by group and status.
     pub(crate) groups: BTreeMap<String, BTreeMap<Status, usize>>,
-    /// Those that passed, by group and level.
+    /// Number of cases that passed, by group and level of evidence.
     pub(crate) group_levels: BTreeMap<String, BTreeMap<Level, usize>>,
-    /// Names of unsupported, skipped, flaky and as expected failing cases by status and reason.
+    /// Names of unsupported, skipped, flaky and expectedly failing cases, by status and reason.
     pub(crate) reasons: BTreeMap<(Status, String), Vec<String>>,
 }
 
 impl Tally {
-    /// Cases that have an outcome.
+    /// Returns the number of cases that have an outcome.
     pub(crate) fn ran(&self) -> usize {
         self.statuses.values().sum()
     }
 
-    /// Cases that were to run and have no outcome.
+    /// Returns the number of chosen cases without an outcome.
     pub(crate) fn not_run(&self) -> usize {
         self.chosen - self.ran().min(self.chosen)
     }
@@ -87,7 +87,7 @@ impl Tally {
     }
 }
 
-/// The results of a run so far, target by target.
+/// The results of a run so far, by target.
 #[derive(Debug, Default)]
 pub struct Report {
     targets: BTreeMap<String, Tally>,
@@ -97,7 +97,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report on targets of which so many cases were chosen.
+    /// Creates a report for targets with these numbers of chosen cases.
     pub fn new(chosen: impl IntoIterator<Item = (String, usize)>) -> Self {
         let tally = |chosen| Tally { chosen, ..Tally::default() };
         let targets = chosen.into_iter().map(|(target, chosen)| (target, tally(chosen))).collect();
@@ -110,7 +110,7 @@ impl Report {
         self.results.push(result);
     }
 
-    /// At most so many of the cases that took longer than `than`, the slowest first.
+    /// Returns at most `count` of the cases that took longer than `than`, the slowest first.
     pub(crate) fn slowest(&self, count: usize, than: Duration) -> Vec<&CaseResult> {
         let mut slow: Vec<_> = self.results.iter().filter(|result| result.outcome.duration > than).collect();
         slow.sort_by_key(|result| std::cmp::Reverse(result.outcome.duration));
@@ -118,29 +118,29 @@ impl Report {
         slow
     }
 
-    /// Adds what went wrong with the harness.
+    /// Adds failures of the harness (the program that runs the cases), as opposed to failures of cases.
     pub fn add_errors(&mut self, errors: Vec<HarnessError>) {
         self.errors.extend(errors);
     }
 
-    /// Notes that the user ended the run.
+    /// Records that the user ended the run.
     pub fn interrupt(&mut self) {
         self.interrupted = true;
     }
 
-    /// How many cases of all targets have this status.
+    /// Returns the number of cases of all targets with this status.
     #[must_use]
     pub fn count(&self, status: Status) -> usize {
         self.targets.values().filter_map(|tally| tally.statuses.get(&status)).sum()
     }
 
-    /// How many cases of all targets were chosen and have no outcome.
+    /// Returns the number of chosen cases of all targets without an outcome.
     #[must_use]
     pub fn not_run(&self) -> usize {
         self.targets.values().map(Tally::not_run).sum()
     }
 
-    /// How the program is to end. A case without an outcome is never taken for one that passed.
+    /// Returns the exit status of the program. A case without an outcome never counts as a pass.
     #[must_use]
     pub fn exit(&self) -> Exit {
         if self.interrupted && self.not_run() > 0 {

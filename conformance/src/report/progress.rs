@@ -1,4 +1,4 @@
-//! How far a run has come, on standard error: a bar on a terminal, elsewhere a line at least every ten seconds.
+//! Shows the progress of a run on standard error: a bar on a terminal, elsewhere a line at least every ten seconds.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-/// Lines come this often, whether cases end or not.
+/// Interval at which a line of progress is written, whether cases end or not.
 const EVERY: Duration = Duration::from_secs(9);
 
-/// What is shown of a run while it goes on.
+/// The progress display of a run.
 pub(crate) struct Progress {
     counts: Arc<Counts>,
     shown: Shown,
@@ -19,31 +19,31 @@ pub(crate) struct Progress {
 
 enum Shown {
     Bar(ProgressBar),
-    /// The writer of lines ends when the sender is dropped.
+    /// Lines written by a thread, which ends when the sender is dropped.
     Lines(Option<mpsc::Sender<()>>, Option<JoinHandle<()>>),
 }
 
 #[derive(Debug)]
 struct Counts {
-    /// Cases that were to run, without those that have a result of an earlier run.
+    /// Number of cases to run, without cases that have a result of an earlier run.
     cases: usize,
-    ended: AtomicUsize,
+    finished: AtomicUsize,
     failed: AtomicUsize,
-    begun: Instant,
+    started: Instant,
 }
 
 impl Progress {
-    /// Begins a run of so many cases.
+    /// Starts the progress display of a run of `cases` cases.
     pub(crate) fn begin(cases: usize) -> Self {
-        let (ended, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let counts = Arc::new(Counts { cases, ended, failed, begun: Instant::now() });
+        let (finished, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let counts = Arc::new(Counts { cases, finished, failed, started: Instant::now() });
         let shown = if std::io::stderr().is_terminal() { bar(cases) } else { lines(&counts) };
         Self { counts, shown }
     }
 
     /// Counts a case that has ended.
     pub(crate) fn count(&self, failed: bool) {
-        self.counts.ended.fetch_add(1, Ordering::Relaxed);
+        self.counts.finished.fetch_add(1, Ordering::Relaxed);
         let failed = self.counts.failed.fetch_add(usize::from(failed), Ordering::Relaxed) + usize::from(failed);
         if let Shown::Bar(bar) = &self.shown {
             bar.set_message(format!("{failed} failed"));
@@ -51,7 +51,7 @@ impl Progress {
         }
     }
 
-    /// Writes something, the bar out of its way.
+    /// Calls `write` while the progress bar is hidden.
     pub(crate) fn suspended<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.shown {
             Shown::Bar(bar) => bar.suspend(write),
@@ -66,7 +66,7 @@ impl Drop for Progress {
             Shown::Bar(bar) => bar.finish_and_clear(),
             Shown::Lines(sender, writer) => {
                 drop(sender.take());
-                // A writer that panicked has nothing more to say.
+                // A panic of the writing thread affects the display only.
                 drop(writer.take().map(JoinHandle::join));
             }
         }
@@ -95,13 +95,13 @@ fn lines(counts: &Arc<Counts>) -> Shown {
 
 impl Counts {
     fn line(&self) -> String {
-        let (ended, failed) = (self.ended.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed));
-        let rate = ended as f64 / self.begun.elapsed().as_secs_f64();
-        let left = match Duration::try_from_secs_f64((self.cases - ended.min(self.cases)) as f64 / rate) {
+        let (finished, failed) = (self.finished.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed));
+        let rate = finished as f64 / self.started.elapsed().as_secs_f64();
+        let left = match Duration::try_from_secs_f64((self.cases - finished.min(self.cases)) as f64 / rate) {
             Ok(left) => format!("about {} left", HumanDuration(left)),
             Err(_) => "time left not known yet".to_owned(),
         };
-        let percent = 100 * ended / self.cases.max(1);
-        format!("{ended} of {} cases ({percent} %), {failed} failed, {rate:.1} cases/s, {left}", self.cases)
+        let percent = 100 * finished / self.cases.max(1);
+        format!("{finished} of {} cases ({percent} %), {failed} failed, {rate:.1} cases/s, {left}", self.cases)
     }
 }

@@ -1,23 +1,23 @@
-//! Reasons that differ in their numbers alone, as one.
+//! Groups the reasons for unsupported or skipped cases that differ only in their numbers.
 
 use std::collections::BTreeMap;
 
 use super::Tally;
 use crate::Status;
 
-/// Why some cases show nothing.
+/// A reason why cases have no result, such as an unsupported feature, with these cases.
 pub(super) struct Reason<'a> {
     pub(super) status: Status,
-    /// The reason, `N` in the places of numbers that differ.
+    /// The text of the reason, with `N` for numbers that differ.
     pub(super) text: String,
-    /// The cases.
+    /// The names of the cases that have the reason.
     pub(super) names: Vec<&'a str>,
 }
 
-/// A reason's pieces, `N` in the places of numbers that differ, and the names of its cases.
+/// The pieces of a reason's text, with `N` for numbers that differ, and the names of the cases that have the reason.
 type Alike<'a> = (Vec<&'a str>, Vec<&'a str>);
 
-/// The reasons of a target's cases, by status and text.
+/// Returns the reasons of a target's cases, by status and text.
 pub(super) fn reasons(tally: &Tally) -> Vec<Reason<'_>> {
     let mut alike: BTreeMap<(Status, Vec<&str>), Alike<'_>> = BTreeMap::new();
     for ((status, text), names) in &tally.reasons {
@@ -37,7 +37,7 @@ pub(super) fn reasons(tally: &Tally) -> Vec<Reason<'_>> {
     reasons
 }
 
-/// A text, cut where numbers begin and end.
+/// Splits a text at the boundaries of numbers.
 fn pieces(text: &str) -> Vec<&str> {
     let mut end = 0;
     let chunks = text.as_bytes().chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());

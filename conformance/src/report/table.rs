@@ -1,4 +1,4 @@
-//! What was shown, as tables of a page in Markdown: targets by groups, for each level.
+//! Reports results as tables in Markdown: targets by groups, for each level of evidence.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::{Report, Tally};
 use crate::{Level, Status};
 
-/// The tables, with headings of the third rank.
+/// Returns the tables, under headings of level three.
 pub(crate) fn table(report: &Report) -> String {
     let groups: BTreeSet<_> = report.targets.values().flat_map(|tally| tally.groups.keys().cloned()).collect();
     let groups: Vec<_> = groups.into_iter().collect();
@@ -15,12 +15,12 @@ pub(crate) fn table(report: &Report) -> String {
         tally.groups.get(group).map_or(0, |counts| counts.values().sum())
     });
     for level in Level::ALL {
-        section(&mut text, &format!("Right, shown at level `{level}`"), &groups, report, |tally, group| {
+        section(&mut text, &format!("Passed at level `{level}`"), &groups, report, |tally, group| {
             tally.group_levels.get(group).and_then(|levels| levels.get(&level)).copied().unwrap_or(0)
         });
     }
     for status in Status::ALL.into_iter().filter(|&status| status != Status::Pass) {
-        let heading = if status == Status::Quality { "Of the right ones, above their bound" } else { status.name() };
+        let heading = if status == Status::Quality { "Passed, above the lower bound" } else { status.name() };
         section(&mut text, heading, &groups, report, |tally, group| {
             tally.groups.get(group).and_then(|counts| counts.get(&status)).copied().unwrap_or(0)
         });
@@ -28,7 +28,7 @@ pub(crate) fn table(report: &Report) -> String {
     text
 }
 
-/// One table; none where it would be of nothing.
+/// Writes one table; writes nothing if the table would be empty.
 fn section(
     text: &mut String,
     heading: &str,

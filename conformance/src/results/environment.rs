@@ -1,4 +1,4 @@
-//! Under what circumstances results came out.
+//! The environment of a run: what must be known to reproduce the results.
 
 use std::fs::File;
 use std::io;
@@ -10,50 +10,50 @@ use sha2::{Digest, Sha256};
 
 use crate::Shard;
 
-/// What has to be known to have the same results again.
+/// Everything that must be known to reproduce results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
-    /// Version of the suite.
+    /// Version of the suite that ran.
     pub suite: String,
-    /// When the run began, in seconds since 1970 (UTC).
+    /// Start of the run, in seconds since 1970 (UTC).
     pub started: u64,
-    /// The machine on which it ran.
+    /// The machine on which the suite ran.
     pub host: Host,
-    /// What was tested.
+    /// The targets that were tested, with their plugins.
     pub targets: Vec<Tested>,
-    /// Where random cases begin.
+    /// First seed of random cases.
     pub seed: u32,
-    /// Whether everything was shown on every tensor.
+    /// Whether the run was thorough, see [`crate::Thoroughness`].
     pub thorough: bool,
-    /// Whether cases on a device were asked for.
+    /// Whether cases were to run on a device too.
     pub device: bool,
-    /// The part of the cases that was run; all where it is not said.
+    /// The shard that was run; `None` for all cases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
 }
 
-/// A machine.
+/// The machine on which the suite ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
-    /// Its system, such as `linux`.
+    /// The operating system, such as `linux`.
     pub system: String,
-    /// Its processors' architecture, such as `x86_64`.
+    /// The architecture of the machine's processors, such as `x86_64`.
     pub architecture: String,
-    /// How many of them a program may use.
+    /// Number of processors that a program may use.
     pub processors: usize,
 }
 
-/// A target that was tested.
+/// A target that a run tested, with its plugin and device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tested {
-    /// Its name.
+    /// The target's name.
     pub name: String,
-    /// Its architecture.
+    /// The target's architecture.
     pub architecture: String,
-    /// Who served it; nobody's file where it is linked into the program.
+    /// Plugin library that served the target; `None` if it is statically linked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin: Option<ServingPlugin>,
-    /// The device that cases run on; none where there is none, or none was asked for.
+    /// The device that cases ran on; `None` if there was none or none was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
 }
@@ -61,19 +61,19 @@ pub struct Tested {
 /// The plugin that serves a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServingPlugin {
-    /// Its name.
+    /// The plugin's name.
     pub name: String,
-    /// Its version.
+    /// The plugin's version.
     pub version: String,
-    /// What it was built with, as its manifest says, such as `LLVM 22`.
+    /// The tools that the plugin was built with, from its manifest, such as `LLVM 22`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub built_with: Vec<String>,
-    /// SHA-256 of its library, in hexadecimal digits; empty where it cannot be read.
+    /// SHA-256 of the plugin's library, in hexadecimal digits; empty if the library cannot be read.
     pub sha256: String,
 }
 
 impl Host {
-    /// This machine.
+    /// Returns the description of this machine.
     #[must_use]
     pub fn here() -> Self {
         Self {
@@ -85,26 +85,26 @@ impl Host {
 }
 
 impl Environment {
-    /// What makes results of two runs say the same: the suite, the targets, who served them, and the options
-    /// that choose what a case of some name is.
+    /// Checks that results of two runs are comparable: same suite, targets, plugins, and options that determine what a
+    /// case name stands for.
     ///
     /// # Errors
-    /// What differs.
+    /// A message that names the difference.
     pub(crate) fn agrees(&self, other: &Self) -> Result<(), String> {
         let differ = |what: &str, one: &str, two: &str| Err(format!("{what} is {one} in one and {two} in the other"));
         if self.suite != other.suite {
             return differ("the suite's version", &self.suite, &other.suite);
         }
         if (self.seed, self.thorough) != (other.seed, other.thorough) {
-            let said = |of: &Self| format!("{}{}", of.seed, if of.thorough { ", thorough" } else { "" });
-            return differ("the seed", &said(self), &said(other));
+            let to_text = |of: &Self| format!("{}{}", of.seed, if of.thorough { ", thorough" } else { "" });
+            return differ("the seed", &to_text(self), &to_text(other));
         }
         for tested in &self.targets {
             let Some(same) = other.targets.iter().find(|other| other.name == tested.name) else { continue };
             if tested.plugin != same.plugin {
-                let said =
+                let to_text =
                     |of: &Tested| of.plugin.as_ref().map_or_else(|| "linked".to_owned(), ServingPlugin::to_string);
-                return differ(&format!("the plugin of {}", tested.name), &said(tested), &said(same));
+                return differ(&format!("the plugin of {}", tested.name), &to_text(tested), &to_text(same));
             }
         }
         Ok(())
@@ -118,19 +118,19 @@ impl std::fmt::Display for ServingPlugin {
     }
 }
 
-/// Seconds since 1970.
+/// Returns the current time in seconds since 1970.
 pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// SHA-256 of a file, in hexadecimal digits.
+/// Returns the SHA-256 of a file, in hexadecimal digits.
 pub(crate) fn digest(file: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
     io::copy(&mut File::open(file)?, &mut Writing(&mut hasher))?;
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A hash function as something to write to.
+/// Adapts a hash function to [`io::Write`].
 struct Writing<'a>(&'a mut Sha256);
 
 impl io::Write for Writing<'_> {

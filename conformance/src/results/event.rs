@@ -1,4 +1,4 @@
-//! The lines.
+//! The lines of a results file, which a run of the suite writes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,25 +9,25 @@ use serde::{Deserialize, Serialize};
 use super::Environment;
 use crate::{CaseResult, Level, Status};
 
-/// What a line says.
+/// The content of one line of a results file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub(crate) enum Event<'a> {
-    /// A run begins.
+    /// A run of the suite begins.
     Begin {
         environment: Cow<'a, Environment>,
-        /// How many cases of each target it is to run.
+        /// For each target, the number of chosen cases.
         chosen: Cow<'a, BTreeMap<String, usize>>,
     },
-    /// A case has an outcome.
+    /// A case has ended with an outcome.
     Case {
         #[serde(flatten)]
         result: Cow<'a, CaseResult>,
-        /// Absent for cases that nobody needs to run again.
+        /// The command that repeats the case; `None` for a case that did not fail.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repro: Option<String>,
     },
-    /// What a target's cases add up to.
+    /// Totals of the cases of a target.
     Summary {
         target: Cow<'a, str>,
         chosen: usize,
@@ -35,13 +35,13 @@ pub(crate) enum Event<'a> {
         statuses: BTreeMap<Status, usize>,
         levels: BTreeMap<Level, usize>,
     },
-    /// The harness failed.
+    /// The harness (the program that runs the cases) failed, so that some cases have no outcome.
     Error { message: String },
     /// The run has ended, with this exit status.
     End { exit: u8 },
 }
 
-/// Writes lines.
+/// Writes events as JSON lines.
 pub(crate) struct Lines<W> {
     to: W,
 }
@@ -51,12 +51,12 @@ impl<W: Write> Lines<W> {
         Self { to }
     }
 
-    /// What was written to.
+    /// Returns the underlying writer.
     pub(crate) fn into_inner(self) -> W {
         self.to
     }
 
-    /// Writes one line, in one piece.
+    /// Writes one line by a single call of the writer.
     pub(crate) fn write(&mut self, event: &Event<'_>) -> io::Result<()> {
         let mut line = serde_json::to_string(event)?;
         line.push('\n');

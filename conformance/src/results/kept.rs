@@ -1,4 +1,4 @@
-//! Reading results back.
+//! Reads results files of earlier runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
@@ -10,69 +10,69 @@ use thiserror::Error;
 use super::{Environment, Event};
 use crate::{CaseResult, HarnessError, Shard};
 
-/// What files of results say.
+/// The results of earlier runs, read from files.
 #[derive(Debug, Default)]
 pub struct Kept {
-    /// Of each run whose results these are, where and how it ran.
+    /// The environments of all runs that the results come from.
     pub environments: Vec<Environment>,
-    /// The outcomes, by target and name; of several of one case the last that was written to one file.
+    /// The outcomes, by target and case name; the last one if a file has several for one case.
     pub cases: BTreeMap<(String, String), CaseResult>,
-    /// How many cases of each target were to run.
+    /// For each target, the number of chosen cases.
     pub chosen: BTreeMap<String, usize>,
-    /// What went wrong with the harness.
+    /// Recorded failures of the harness (the program that runs the cases).
     pub errors: Vec<HarnessError>,
 }
 
-/// A file that holds no results.
+/// The reason why a file has no usable results.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum KeptError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the results {}: {error}", file.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// A line is none that a run writes.
+    /// A line of the file is not one that a run writes.
     #[error("{}:{line}: no result: {message}", file.display())]
     Line {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// The line, from 1 on.
+        /// The line number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The rule that the line violates.
         message: String,
     },
-    /// There is nothing that a run wrote.
-    #[error("{} holds no results; `--results` writes them", file.display())]
+    /// The file has no line of a run.
+    #[error("{} has no results; `--results` writes them", file.display())]
     Empty {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
     },
-    /// Two runs cannot be taken for parts of one.
+    /// The results of two runs cannot be merged.
     #[error("{} cannot be put together with the results before it: {message}", file.display())]
     Disagree {
-        /// The later file.
+        /// The path of the later file.
         file: PathBuf,
-        /// What differs.
+        /// The difference between the runs.
         message: String,
     },
 }
 
 impl Kept {
-    /// The results of one file.
+    /// Reads the results of one file.
     ///
     /// # Errors
-    /// [`KeptError`]. A last line that was cut off is no error: the run was.
+    /// [`KeptError`]. A truncated last line is not an error: the run was interrupted.
     pub fn read(file: &Path) -> Result<Self, KeptError> {
         let unreadable = |error| KeptError::Read { file: file.to_owned(), error };
         let mut lines = BufReader::new(File::open(file).map_err(unreadable)?);
-        let (mut kept, mut line, mut number) = (Self::default(), Vec::new(), 0);
+        let (mut kept, mut line, mut line_number) = (Self::default(), Vec::new(), 0);
         loop {
             line.clear();
-            number += 1;
+            line_number += 1;
             if lines.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
                 break;
             }
@@ -81,7 +81,11 @@ impl Kept {
                 Err(_) if line.iter().all(u8::is_ascii_whitespace) || !line.ends_with(b"\n") => {}
                 Err(_) if is_of_a_later_version(&line) => {}
                 Err(error) => {
-                    return Err(KeptError::Line { file: file.to_owned(), line: number, message: error.to_string() });
+                    return Err(KeptError::Line {
+                        file: file.to_owned(),
+                        line: line_number,
+                        message: error.to_string(),
+                    });
                 }
             }
         }
@@ -94,7 +98,7 @@ impl Kept {
     fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Begin { environment, chosen } => {
-                // A run that went on was to run what it found there, too.
+                // A resumed run was also to run the cases that it found in the file.
                 for (target, count) in chosen.into_owned() {
                     let before = self.chosen.entry(target).or_default();
                     *before = count.max(*before);
@@ -111,11 +115,11 @@ impl Kept {
         }
     }
 
-    /// The results of several files, such as those of all parts of a run. Where two have an outcome of one case that
-    /// differ, the one that fails the run stands.
+    /// Merges the results of several files, such as the shards of a run. If a case has different outcomes, the outcome
+    /// that fails the run is kept.
     ///
     /// # Errors
-    /// [`KeptError`], also where the runs were of different plugins, suites or seeds.
+    /// [`KeptError`], also if the runs had different plugins, suites or seeds.
     pub fn merge(files: &[PathBuf]) -> Result<Self, KeptError> {
         let mut all = Self::default();
         for file in files {
@@ -129,23 +133,23 @@ impl Kept {
         Ok(all)
     }
 
-    /// The parts of runs that are missing here: of a target of which only parts were run, those that nobody ran.
+    /// Returns the missing shards: parts of a target's run for which no file has results.
     #[must_use]
-    pub fn missing_parts(&self) -> Vec<(String, Shard)> {
-        let mut parts: BTreeMap<(&str, u32), BTreeSet<u32>> = BTreeMap::new();
-        let mut whole = BTreeSet::new();
+    pub fn missing_shards(&self) -> Vec<(String, Shard)> {
+        let mut shards: BTreeMap<(&str, u32), BTreeSet<u32>> = BTreeMap::new();
+        let mut unsharded = BTreeSet::new();
         for environment in &self.environments {
             for tested in &environment.targets {
                 match environment.shard {
-                    Some(shard) => drop(parts.entry((&tested.name, shard.of)).or_default().insert(shard.part)),
-                    None => drop(whole.insert(&*tested.name)),
+                    Some(shard) => drop(shards.entry((&tested.name, shard.of)).or_default().insert(shard.index)),
+                    None => drop(unsharded.insert(&*tested.name)),
                 }
             }
         }
-        let of_parts = parts.iter().filter(|((target, _), _)| !whole.contains(target));
-        let missing = of_parts.flat_map(|(&(target, of), there)| {
-            let missing = (1..=of).filter(|part| !there.contains(part));
-            missing.map(move |part| (target.to_owned(), Shard { part, of }))
+        let of_shards = shards.iter().filter(|((target, _), _)| !unsharded.contains(target));
+        let missing = of_shards.flat_map(|(&(target, of), there)| {
+            let missing = (1..=of).filter(|index| !there.contains(index));
+            missing.map(move |index| (target.to_owned(), Shard { index, of }))
         });
         missing.collect()
     }
@@ -153,8 +157,8 @@ impl Kept {
     fn join(&mut self, other: Self) {
         for (target, count) in &other.chosen {
             let ran = other.cases.keys().filter(|(of, _)| of == target);
-            let again = ran.filter(|key| self.cases.contains_key(key)).count();
-            *self.chosen.entry(target.clone()).or_default() += count.saturating_sub(again);
+            let duplicates = ran.filter(|key| self.cases.contains_key(key)).count();
+            *self.chosen.entry(target.clone()).or_default() += count.saturating_sub(duplicates);
         }
         for (key, result) in other.cases {
             let worse = |before: &CaseResult| before.outcome.status.is_failure() && !result.outcome.status.is_failure();
@@ -167,21 +171,21 @@ impl Kept {
     }
 }
 
-/// Readers skip events that they do not know.
+/// Whether the line is an event of a later version, which readers skip.
 fn is_of_a_later_version(line: &[u8]) -> bool {
     const KNOWN: [&str; 5] = ["begin", "case", "summary", "error", "end"];
     let value: Result<serde_json::Value, _> = serde_json::from_slice(line);
     value.is_ok_and(|value| value["event"].as_str().is_some_and(|event| !KNOWN.contains(&event)))
 }
 
-/// The file, open at its end. A line that was cut off there is taken away: the case that it was about runs again.
+/// Opens the file for appending. Removes a truncated last line, so that its case runs again.
 pub(crate) fn append(file: &Path) -> io::Result<File> {
     let written = match std::fs::read(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         read => read?,
     };
-    let whole = written.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+    let complete = written.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
     let open = OpenOptions::new().append(true).create(true).open(file)?;
-    open.set_len(whole as u64)?;
+    open.set_len(complete as u64)?;
     Ok(open)
 }

@@ -1,8 +1,8 @@
-//! Results as they are kept: JSON lines, each whole as soon as it is written.
+//! Results files of runs: JSON lines, each written completely at once.
 //!
-//! A run writes one `begin`, one `case` for each outcome that is final, one `summary` for each target, the `error`s of the
-//! harness, and one `end`. What was written stands, however the run ends; a run that goes on writes a `begin` of its
-//! own behind it. Imports the outcomes only: what is made of results is `report`'s.
+//! A run writes one `begin`, one `case` for each final outcome, one `summary` for each target, the `error`s of the
+//! harness, and one `end`. Written lines stay however the run ends; a resumed run appends another `begin`. This module
+//! imports outcomes only; the module `report` formats reports.
 
 mod environment;
 mod event;

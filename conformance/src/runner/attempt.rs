@@ -1,4 +1,4 @@
-//! One worker's life, and what its death says.
+//! Runs cases in one worker process, and interprets its end if it breaks.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -8,28 +8,29 @@ use super::{HarnessError, Runner};
 use crate::{Outcome, Status};
 use tilewright_plugin::{ChildEnd, ChildEvent, ChildProcess};
 
-/// A worker broke under, or right after, a case.
+/// The report that a worker process broke during a case or right after it.
 #[derive(Debug)]
 pub(super) struct Broken {
-    /// Which of the cases of the attempt.
+    /// Index of that case among the cases that the worker was given.
     pub(super) case: usize,
-    /// What is to be reported of it.
+    /// The outcome to report for that case.
     pub(super) outcome: Outcome,
 }
 
-/// Takes outcomes that are final.
-type Tell<'a> = &'a mut dyn FnMut(&str, Outcome);
+/// Function that receives final outcomes.
+type OutcomeSink<'a> = &'a mut dyn FnMut(&str, Outcome);
 
-/// Opening a target loads libraries, on a machine that other workers keep busy.
+/// Time limit for starting a worker process: opening a target loads libraries, on a machine that other workers keep
+/// busy.
 const STARTUP: Duration = Duration::from_secs(60);
 
 impl Runner {
-    /// Runs cases in one new worker until all have ended or it breaks.
+    /// Runs cases in one new worker process until all have ended or the worker breaks.
     pub(super) fn attempt(
         &self,
         target: &str,
         cases: &[String],
-        tell: Tell<'_>,
+        report_outcome: OutcomeSink<'_>,
     ) -> Result<Option<Broken>, HarnessError> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(HarnessError::Stopped);
@@ -44,7 +45,7 @@ impl Runner {
             match child.next(since + time, &self.stop) {
                 ChildEvent::Message(Record::Done) if progress.complete() => {
                     child.finish();
-                    progress.settle(tell);
+                    progress.flush_deferred_outcome(report_outcome);
                     return Ok(None);
                 }
                 ChildEvent::Message(Record::Unable { message }) => {
@@ -52,15 +53,15 @@ impl Runner {
                     return Err(HarnessError::Worker { target: target.to_owned(), message });
                 }
                 ChildEvent::Message(record) => {
-                    if !progress.take(record, tell) {
+                    if !progress.process_record(record, report_outcome) {
                         child.kill();
                         return Err(failed(target, "its records are out of order", ""));
                     }
                     since = Instant::now();
                 }
-                ChildEvent::Ended => {
+                ChildEvent::Exited => {
                     let elapsed = since.elapsed();
-                    let detail = ended(&child.finish());
+                    let detail = describe_end(&child.finish());
                     let broken = progress.broken(Status::Crash, detail.clone(), elapsed);
                     return broken.map(Some).ok_or_else(|| failed(target, &detail, ""));
                 }
@@ -68,8 +69,8 @@ impl Runner {
                     child.kill();
                     return Err(HarnessError::Stopped);
                 }
-                ChildEvent::Late => {
-                    let errors = child.kill().last_words;
+                ChildEvent::TimedOut => {
+                    let errors = child.kill().stderr_tail;
                     let detail = format!("no end within {:?}", time);
                     let broken = progress.broken(Status::Timeout, with_errors(&detail, &errors), time);
                     return broken.map(Some).ok_or_else(|| failed(target, "it does not start", &errors));
@@ -78,8 +79,7 @@ impl Runner {
         }
     }
 
-    /// What is to be reported of a case under which a worker broke after the cases `before` it had
-    /// ended in the same process.
+    /// Determines the outcome of a case whose worker broke after the cases `before` had ended in the same process.
     pub(super) fn examine(
         &self,
         target: &str,
@@ -91,14 +91,14 @@ impl Runner {
             return Ok(broken.outcome);
         }
         let mut alone = None;
-        let again = self.attempt(target, std::slice::from_ref(suspect), &mut |_, outcome| alone = Some(outcome))?;
-        if let Some(again) = again {
-            return Ok(again.outcome);
+        let rerun = self.attempt(target, std::slice::from_ref(suspect), &mut |_, outcome| alone = Some(outcome))?;
+        if let Some(rerun) = rerun {
+            return Ok(rerun.outcome);
         }
         let mut outcome = broken.outcome;
         let alone = alone.map_or_else(String::new, |alone| format!("; alone its status is {}", alone.status));
         let company = match outcome.status {
-            // To bisect a hang would take the whole time-out at each step.
+            // To bisect a hang would take the full time limit at each step.
             Status::Timeout => String::new(),
             _ => match self.accomplice(target, before, suspect)? {
                 Some(name) => format!(", after `{name}` in the same process"),
@@ -109,8 +109,9 @@ impl Runner {
         Ok(outcome)
     }
 
-    /// The one case after which the suspect breaks its process, by bisection; `None` where it takes
-    /// several, or happened once only.
+    /// Finds by bisection the one case of `before` after which the suspect breaks its process.
+    ///
+    /// `None` if it takes several earlier cases, or the break does not recur.
     fn accomplice(&self, target: &str, before: &[String], suspect: &String) -> Result<Option<String>, HarnessError> {
         let mut candidates = before.to_vec();
         loop {
@@ -132,38 +133,38 @@ impl Runner {
     }
 }
 
-/// How far a worker has come.
+/// How far a worker has got in its list of cases.
 struct Progress<'a> {
     cases: &'a [String],
     ready: bool,
-    /// The first case that has not ended.
+    /// Index of the first case that has not ended.
     next: usize,
-    /// Whether it has begun.
+    /// Whether the case `next` has started.
     started: bool,
-    /// The outcome of the case before it, until the worker has gone on.
-    held: Option<Outcome>,
+    /// The outcome of the last case that ended, held back until the worker starts the next one.
+    last_outcome: Option<Outcome>,
 }
 
 impl<'a> Progress<'a> {
     fn new(cases: &'a [String]) -> Self {
-        Self { cases, ready: false, next: 0, started: false, held: None }
+        Self { cases, ready: false, next: 0, started: false, last_outcome: None }
     }
 
     fn complete(&self) -> bool {
         self.ready && self.next == self.cases.len()
     }
 
-    /// Notes a record; false where it makes no sense here.
-    fn take(&mut self, record: Record, tell: Tell<'_>) -> bool {
+    /// Processes a record from the worker; returns false if the record is out of order.
+    fn process_record(&mut self, record: Record, report_outcome: OutcomeSink<'_>) -> bool {
         let expected = |name: &String| self.ready && self.cases.get(self.next) == Some(name);
         match record {
             Record::Ready if !self.ready => self.ready = true,
             Record::Start { name } if expected(&name) && !self.started => {
-                self.settle(tell);
+                self.flush_deferred_outcome(report_outcome);
                 self.started = true;
             }
             Record::End { name, outcome } if expected(&name) && self.started => {
-                self.held = Some(outcome);
+                self.last_outcome = Some(outcome);
                 self.started = false;
                 self.next += 1;
             }
@@ -172,17 +173,17 @@ impl<'a> Progress<'a> {
         true
     }
 
-    /// Makes the outcome that is held final.
-    fn settle(&mut self, tell: Tell<'_>) {
-        if let Some(outcome) = self.held.take() {
-            tell(&self.cases[self.next - 1], outcome);
+    /// Reports the outcome that was held back.
+    fn flush_deferred_outcome(&mut self, report_outcome: OutcomeSink<'_>) {
+        if let Some(outcome) = self.last_outcome.take() {
+            report_outcome(&self.cases[self.next - 1], outcome);
         }
     }
 
-    /// The case to which the worker's death belongs: the one under way, or the one that has just
-    /// ended; `None` before the first.
+    /// Returns the report that the worker broke in the running case, or else in the case that has just ended; `None`
+    /// before the first case.
     fn broken(&self, status: Status, detail: String, duration: Duration) -> Option<Broken> {
-        let case = if self.started { Some(self.next) } else { self.held.as_ref().map(|_| self.next - 1) };
+        let case = if self.started { Some(self.next) } else { self.last_outcome.as_ref().map(|_| self.next - 1) };
         let detail = if self.started { detail } else { format!("{detail}, after the case had ended") };
         case.map(|case| Broken {
             case,
@@ -191,9 +192,9 @@ impl<'a> Progress<'a> {
     }
 }
 
-fn ended(end: &ChildEnd) -> String {
+fn describe_end(end: &ChildEnd) -> String {
     let how = end.status.map_or_else(|| "closed its output".to_owned(), |status| status.to_string());
-    with_errors(&format!("the process ended: {how}"), &end.last_words)
+    with_errors(&format!("the process ended: {how}"), &end.stderr_tail)
 }
 
 fn with_errors(what: &str, errors: &str) -> String {

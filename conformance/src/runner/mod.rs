@@ -1,9 +1,9 @@
-//! Executes cases in child processes, so that a case which crashes or hangs costs only itself.
+//! Executes cases in child processes, so that a crash or hang costs one case only.
 //!
-//! Cases run in batches. A worker says when it starts and ends each, so when one breaks, the case
-//! under way is the suspect; it is run again alone, and if it only breaks in company the batch is
-//! bisected for the case that it needs. The rest of the batch goes to a new worker. An outcome
-//! is final once its worker goes on to live: an end that the process did not survive is a crash.
+//! Cases run in batches, one worker process for each. A worker reports the start and end of each case, so when it
+//! breaks, the running case is the suspect. The suspect runs again alone; if it breaks only after other cases, the
+//! batch is bisected for the case that is needed. The rest of the batch goes to a new worker. An outcome is final once
+//! its worker has started the next case: if the process does not survive the end of a case, the outcome is a crash.
 
 mod attempt;
 mod record;
@@ -26,7 +26,7 @@ use crate::CaseResult;
 
 pub(crate) use serve::serve;
 
-/// How a worker is started: a program and arguments, to which `--target NAME` is added.
+/// The command line of a worker process: a program and arguments, followed by `--target NAME`.
 #[derive(Debug, Clone)]
 pub struct Worker {
     program: PathBuf,
@@ -34,7 +34,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker by program and arguments.
+    /// Creates the command of a worker.
     #[must_use]
     pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Self {
         Self { program, arguments }
@@ -51,17 +51,17 @@ impl Worker {
     }
 }
 
-/// Cases of one target that share a process as long as it lives.
+/// Cases of one target that share a worker process as long as the process lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// The target.
+    /// The name of the target.
     pub target: String,
-    /// Names of cases, in the order in which they run.
+    /// Names of the cases, in the order of running.
     pub cases: Vec<String>,
 }
 
 impl Batch {
-    /// The given cases in batches of at most `size`.
+    /// Splits the cases of a target into batches of at most `size` cases.
     #[must_use]
     pub fn split(target: &str, cases: &[String], size: usize) -> Vec<Self> {
         let batch = |cases: &[String]| Self { target: target.to_owned(), cases: cases.to_vec() };
@@ -69,53 +69,52 @@ impl Batch {
     }
 }
 
-/// The harness itself failed: nothing is said about the cases that did not run.
+/// A failure of the harness (the program that runs the cases): cases that did not run have no outcome.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum HarnessError {
-    /// A worker cannot be started.
+    /// A worker process cannot be started.
     #[error("cannot start a worker, {program}: {error}")]
     Spawn {
-        /// The program.
+        /// The worker's program.
         program: String,
-        /// Why.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// A worker did not get as far as its first case, or said what makes no sense.
+    /// A worker did not reach its first case, or sent an invalid record.
     #[error("a worker for target `{target}` failed: {message}")]
     Worker {
-        /// The target.
+        /// The name of the target.
         target: String,
-        /// What happened.
+        /// Description of the failure.
         message: String,
     },
-    /// The run was told to stop.
+    /// The run was stopped by its caller.
     #[error("the run was stopped")]
     Stopped,
-    /// An earlier run says so, whose results were read.
+    /// A failure of the harness that an earlier run recorded in its results.
     #[error("{0}")]
     Earlier(String),
 }
 
-/// Runs batches.
+/// Runs batches of cases in worker processes.
 #[derive(Debug, Clone)]
 pub struct Runner {
-    /// How workers are started.
+    /// Command line of a worker process.
     pub worker: Worker,
-    /// How many run at a time.
+    /// Max number of worker processes at a time.
     pub jobs: usize,
-    /// The time that one case has.
+    /// Time limit of one case.
     pub timeout: Duration,
-    /// How often a case that fails is run again.
+    /// Max number of repetitions of a failing case.
     pub retries: u8,
-    /// Once it is set no case begins, and those under way are ended without an outcome.
+    /// A flag that stops the run: once set, no case starts, and running cases are ended without an outcome.
     pub stop: Arc<AtomicBool>,
 }
 
 impl Runner {
-    /// Runs all batches and hands each outcome to `observe` as soon as it is final. Where the
-    /// harness fails for a target, that target's other cases are left and the errors come back. To be stopped is
-    /// no error.
+    /// Runs all batches and passes each outcome to `observe` as soon as it is final. If the harness fails for a target,
+    /// the target's other cases are skipped. Returns the errors of the harness; a stop is not an error.
     pub fn run(&self, batches: Vec<Batch>, mut observe: impl FnMut(CaseResult)) -> Vec<HarnessError> {
         let queue = Mutex::new(VecDeque::from(batches));
         let broken = Mutex::new(BTreeSet::new());
@@ -130,9 +129,9 @@ impl Runner {
                         if lock(&broken).contains(&batch.target) {
                             continue;
                         }
-                        // The receiver lives until all senders are gone.
-                        let tell = |result| drop(sender.send(result));
-                        match self.run_batch(&batch, tell) {
+                        // The receiver outlives all senders, so sending does not fail.
+                        let report_outcome = |result| drop(sender.send(result));
+                        match self.run_batch(&batch, report_outcome) {
                             Ok(()) => {}
                             Err(HarnessError::Stopped) => break,
                             Err(error) => {
@@ -149,39 +148,40 @@ impl Runner {
         errors.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs one batch to its end; what fails is run again alone, when all others have ended.
-    fn run_batch(&self, batch: &Batch, tell: impl Fn(CaseResult)) -> Result<(), HarnessError> {
+    /// Runs one batch to its end; failed cases are repeated alone after all other cases have ended.
+    fn run_batch(&self, batch: &Batch, report_outcome: impl Fn(CaseResult)) -> Result<(), HarnessError> {
         let failed = RefCell::new(Vec::new());
         self.run_once(batch, |result| {
             if self.retries > 0 && result.outcome.status.is_failure() {
                 failed.borrow_mut().push(result);
             } else {
-                tell(result);
+                report_outcome(result);
             }
         })?;
         failed.into_inner().into_iter().try_for_each(|result| {
-            tell(self.retried(result)?);
+            report_outcome(self.retried(result)?);
             Ok(())
         })
     }
 
-    /// Runs one batch to its end, in as many workers as it takes.
-    fn run_once(&self, batch: &Batch, tell: impl Fn(CaseResult)) -> Result<(), HarnessError> {
+    /// Runs one batch to its end, with as many worker processes as necessary.
+    fn run_once(&self, batch: &Batch, report_outcome: impl Fn(CaseResult)) -> Result<(), HarnessError> {
         let result = |name: &str, outcome| CaseResult { target: batch.target.clone(), name: name.to_owned(), outcome };
         let mut rest = &batch.cases[..];
         while !rest.is_empty() {
-            let broken = self.attempt(&batch.target, rest, &mut |name, outcome| tell(result(name, outcome)))?;
+            let broken =
+                self.attempt(&batch.target, rest, &mut |name, outcome| report_outcome(result(name, outcome)))?;
             let Some(broken) = broken else { break };
             let (before, after) = rest.split_at(broken.case);
             let Some((suspect, after)) = after.split_first() else { break };
-            tell(result(suspect, self.examine(&batch.target, before, suspect, broken)?));
+            report_outcome(result(suspect, self.examine(&batch.target, before, suspect, broken)?));
             rest = after;
         }
         Ok(())
     }
 }
 
-/// A poisoned lock guards plain collections here, which no panic leaves half-written.
+/// Locks a mutex. Poisoning is harmless: the mutexes here guard plain collections, which no panic leaves half-written.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

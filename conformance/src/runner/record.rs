@@ -1,7 +1,7 @@
-//! What a worker tells the runner, one record a line on its standard output.
+//! The records that a worker process sends to the runner, one a line on its standard output.
 //!
-//! A record's line begins with the record separator of RFC 7464, so that whatever a case or a
-//! library prints in between is told apart.
+//! A record's line begins with the record separator of RFC 7464, which distinguishes it from whatever a case or a
+//! library prints.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -9,35 +9,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
 
-/// One thing that a worker says.
+/// One record from a worker process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "lowercase")]
 pub(super) enum Record {
-    /// The target is open, and all cases asked for are there.
+    /// The target is open, and all requested cases exist.
     Ready,
-    /// A case begins.
+    /// The worker starts the case of this name.
     Start { name: String },
-    /// A case has ended.
+    /// The case of this name has ended with an outcome.
     End { name: String, outcome: Outcome },
-    /// All cases asked for have ended. Only this makes a batch complete; an exit status never does.
+    /// All requested cases have ended. Only this record completes a batch; an exit status never does.
     Done,
-    /// The batch cannot be run.
+    /// The batch cannot be run, for the reason in `message`.
     Unable { message: String },
 }
 
 const SEPARATOR: char = '\u{1e}';
-/// Longer lines than this are no records.
+/// Max bytes of a record's line; longer lines are not records.
 const MAX_LINE: u64 = 1 << 24;
 
 impl Record {
-    /// Writes the record in one piece, on a line of its own.
+    /// Writes the record by a single call, on a line of its own.
     pub(super) fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         let json = serde_json::to_string(self)?;
         to.write_all(format!("\n{SEPARATOR}{json}\n").as_bytes())?;
         to.flush()
     }
 
-    /// The next record of a worker's output, past all lines that are none; `None` at its end.
+    /// Reads the next record of a worker's output, skipping other lines; `None` at the end.
     pub(super) fn next(output: &mut impl BufRead) -> Option<Self> {
         let mut line = Vec::new();
         loop {
@@ -51,7 +51,7 @@ impl Record {
         }
     }
 
-    /// The record of a line; `None` for what is none.
+    /// Parses the record of a line; `None` for other lines.
     fn read(line: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(line).ok()?.strip_prefix(SEPARATOR)?;
         serde_json::from_str(text).ok()

@@ -1,4 +1,4 @@
-//! The worker's side: runs the cases named on standard input and tells how each ended.
+//! The worker's side of the runner: runs the cases named on standard input and reports how each ended.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -10,22 +10,24 @@ use super::record::Record;
 use crate::group::list_some;
 use crate::{Case, Context, Group, Outcome, Verdict};
 
-/// Reads case names, one a line up to an empty line, and runs them in this order; `open` gives the
-/// target. Ends the process when standard input ends before: then nobody listens any more.
+/// Reads case names, one a line up to an empty line, and runs the cases in this order; `open` returns the target.
+///
+/// Ends the process when standard input ends early, since the runner is then gone.
 ///
 /// # Errors
-/// Standard input or output is broken.
+/// Standard input or output fails.
 pub(crate) fn serve(groups: &[Box<dyn Group>], open: impl FnOnce() -> Result<Context, String>) -> io::Result<()> {
     let names = read_names(&mut io::stdin().lock())?;
     end_with_standard_input();
     panic::set_hook(Box::new(|info| {
-        let place = info.location().map(|place| format!(" at {}:{}", place.file(), place.line())).unwrap_or_default();
+        let position =
+            info.location().map(|position| format!(" at {}:{}", position.file(), position.line())).unwrap_or_default();
         let message = info.payload_as_str().unwrap_or("no message");
-        PANIC.with_borrow_mut(|last| *last = format!("panicked{place}: {message}"));
+        PANIC.with_borrow_mut(|last| *last = format!("panicked{position}: {message}"));
     }));
     let out = &mut io::stdout();
     let prepared = open().and_then(|context| {
-        // Cases of a batch lie side by side in the list; groups that have none of them need not list theirs.
+        // Cases of a batch are adjacent in the list; groups without a case in it need not list theirs.
         let requested: BTreeSet<_> = names.iter().filter_map(|name| name.split('/').next()).collect();
         let cases =
             list_some(groups, &context, |group| requested.contains(group)).map_err(|error| error.to_string())?;
@@ -38,7 +40,7 @@ pub(crate) fn serve(groups: &[Box<dyn Group>], open: impl FnOnce() -> Result<Con
 }
 
 thread_local! {
-    /// Where and why this thread panicked last.
+    /// Source location and message of the last panic on this thread.
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -46,10 +48,11 @@ fn read_names(input: &mut dyn BufRead) -> io::Result<Vec<String>> {
     input.lines().take_while(|line| line.as_ref().map_or(true, |line| !line.is_empty())).collect()
 }
 
-/// A runner that is killed cannot kill its workers, but its end of the pipe closes.
+/// Starts a thread that ends the process when standard input closes. A runner that is killed cannot kill its workers,
+/// but its end of the pipe closes.
 fn end_with_standard_input() {
     std::thread::spawn(|| {
-        // Nothing more is ever sent: whatever comes back, the other side is gone.
+        // The runner sends nothing more, so any return of the read means that it is gone.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         std::process::exit(3);
     });
@@ -72,11 +75,11 @@ fn run(cases: &[Case], context: &Context, out: &mut dyn Write) -> io::Result<()>
 }
 
 fn run_case(case: &Case, context: &Context) -> Outcome {
-    context.forget_asked();
+    context.forget_requested();
     let start = Instant::now();
-    let ended = panic::catch_unwind(AssertUnwindSafe(|| case.run(context)));
-    let verdict = ended.unwrap_or_else(|_| Verdict::crash(PANIC.with_borrow(Clone::clone)));
+    let result = panic::catch_unwind(AssertUnwindSafe(|| case.run(context)));
+    let verdict = result.unwrap_or_else(|_| Verdict::crash(PANIC.with_borrow(Clone::clone)));
     let duration = start.elapsed();
-    let layouts = if verdict.status.is_failure() { context.take_asked() } else { Vec::new() };
+    let layouts = if verdict.status.is_failure() { context.take_requested() } else { Vec::new() };
     Outcome { status: verdict.status, level: verdict.level, detail: verdict.detail, duration, layouts }
 }

@@ -1,20 +1,20 @@
-//! Changes of text, line by line.
+//! Edits of text, line by line, that plant a fault.
 
-/// A change of the lines that have some words.
+/// An edit of those lines that contain some words.
 #[derive(Clone, Copy)]
 pub enum Edit {
-    /// Lines with all of these are left out.
+    /// Deletes the lines that contain all of these words.
     Drop(&'static [&'static str]),
-    /// In lines with the first words, the second become the third.
+    /// Replaces the second text by the third in lines that contain the first.
     Put(&'static str, &'static str, &'static str),
-    /// In lines with these words the two last operands change places.
+    /// Swaps the last two operands in lines that contain this text.
     Swap(&'static str),
-    /// In lines with the first words, all from the second on is left out.
+    /// Deletes everything from the second text on in lines that contain the first.
     Cut(&'static str, &'static str),
 }
 
 impl Edit {
-    /// The text, changed.
+    /// Applies the edit to `text`; returns the edited text.
     pub fn of(self, text: &str) -> String {
         let lines = text.lines().filter_map(|line| self.line(line));
         lines.fold(String::new(), |text, line| text + &line + "\n")
@@ -33,14 +33,14 @@ impl Edit {
     }
 }
 
-/// `add %1, %2, %3;` as `add %1, %3, %2;`.
+/// Turns `add %1, %2, %3;` into `add %1, %3, %2;`.
 fn swapped(line: &str) -> String {
     let (body, end) = match line.strip_suffix(';') {
         Some(body) => (body, ";"),
         None => (line, ""),
     };
     let Some((before, last)) = body.rsplit_once(", ") else { return line.to_owned() };
-    // The operand before begins behind a comma, or behind the operation's last word.
+    // The operand before it begins after a comma, or after the operation's last word.
     let Some(start) = before.rfind([' ', '\t']) else { return line.to_owned() };
     let (head, first) = before.split_at(start + 1);
     format!("{head}{last}, {first}{end}")

@@ -1,45 +1,47 @@
-//! A target that is right but for one thing.
+//! A target that is correct except for one planted fault.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
-use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse};
+use tilewright_layout::{
+    AttributeSyntax, Families, FamilyError, FamilySpec, Layout, LinearLayout, SampleLayout, SampleUse,
+};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, Target};
 use tilewright_target::{Instruction, TargetDescription};
 
 use super::edit::Edit;
 
-/// Another layout in the place of one.
+/// Function that returns a wrong layout for a correct one.
 pub type Change = fn(&LinearLayout) -> LinearLayout;
 
-/// The one thing.
+/// The component with the planted fault, and the fault.
 #[derive(Clone, Copy)]
 pub enum Lie {
-    /// Nothing.
+    /// No fault.
     None,
-    /// The layouts of a family of the plugin.
+    /// The plugin's layouts of a family are changed.
     Family(&'static str, Change),
-    /// The table of instructions.
+    /// The instruction table is changed.
     Rows(fn(&mut Vec<Instruction>)),
-    /// What is said of the product.
+    /// The target description is changed.
     Description(fn(&mut TargetDescription)),
-    /// The kernel that code is made of.
+    /// The kernel is changed before code generation.
     Kernel(Edit),
-    /// The text that was made of it.
+    /// The generated code is changed.
     Text(Edit),
 }
 
-/// A target with a lie.
+/// A target with a planted fault.
 pub struct Liar {
     real: Arc<dyn Target>,
     description: TargetDescription,
     instructions: Vec<Instruction>,
     families: LyingFamilies,
     lie: Lie,
-    /// Whether the lie was told.
-    told: AtomicBool,
+    /// Whether the fault changed anything.
+    took_effect: AtomicBool,
 }
 
 struct LyingFamilies {
@@ -55,22 +57,22 @@ impl Liar {
             Lie::Description(change) => change(&mut description),
             _ => {}
         }
-        let told = description != *real.description() || instructions != real.instructions();
+        let took_effect = description != *real.description() || instructions != real.instructions();
         let of_family = if let Lie::Family(name, change) = lie { Some((name, change)) } else { None };
         let families = LyingFamilies { real: Arc::clone(real), lie: of_family };
-        let (real, told) = (Arc::clone(real), AtomicBool::new(told || of_family.is_some()));
-        Self { real, description, instructions, families, lie, told }
+        let (real, took_effect) = (Arc::clone(real), AtomicBool::new(took_effect || of_family.is_some()));
+        Self { real, description, instructions, families, lie, took_effect }
     }
 
-    /// Whether anything came out otherwise than it would have.
+    /// Whether the fault changed anything that the target returned.
     pub fn has_lied(&self) -> bool {
-        self.told.load(Ordering::Relaxed)
+        self.took_effect.load(Ordering::Relaxed)
     }
 
-    fn tell(&self, edit: Edit, text: &str) -> String {
+    fn edit_text(&self, edit: Edit, text: &str) -> String {
         let edited = edit.of(text);
         if edited != text {
-            self.told.store(true, Ordering::Relaxed);
+            self.took_effect.store(true, Ordering::Relaxed);
         }
         edited
     }
@@ -92,7 +94,7 @@ impl Target for Liar {
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
         match self.lie {
             Lie::Kernel(edit) => {
-                let text = self.tell(edit, &module.to_string());
+                let text = self.edit_text(edit, &module.to_string());
                 let edited = kernel::text::parse(&text).map_err(|error| CompileError::Invalid(error.to_string()))?;
                 kernel::verify(&edited).map_err(|error| CompileError::Invalid(error.to_string()))?;
                 self.real.compile(&edited, options)
@@ -101,7 +103,7 @@ impl Target for Liar {
                 let options = CompileOptions { emit: vec![Emit::Assembly], ..options.clone() };
                 let mut artifact = self.real.compile(module, &options)?;
                 for payload in artifact.payloads.iter_mut().filter(|payload| payload.format == "ptx") {
-                    payload.bytes = self.tell(edit, &String::from_utf8_lossy(&payload.bytes)).into_bytes();
+                    payload.bytes = self.edit_text(edit, &String::from_utf8_lossy(&payload.bytes)).into_bytes();
                 }
                 Ok(artifact)
             }
@@ -131,11 +133,11 @@ impl Families for LyingFamilies {
         Ok(layout)
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
         self.real.families().samples(use_case)
     }
 
-    fn spellings(&self) -> Vec<AttributeSyntax> {
-        self.real.families().spellings()
+    fn attribute_syntaxes(&self) -> Vec<AttributeSyntax> {
+        self.real.families().attribute_syntaxes()
     }
 }

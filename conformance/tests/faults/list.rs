@@ -1,4 +1,4 @@
-//! The faults: where each is, which cases are run, and what must be said of it where.
+//! The list of planted faults: their components, the cases to run, and the failures to expect.
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Instruction, Operand, TargetDescription};
@@ -6,38 +6,38 @@ use tilewright_target::{Instruction, Operand, TargetDescription};
 use super::edit::Edit::{Cut, Drop, Put, Swap};
 use super::liar::Lie;
 
-/// One thing that is wrong.
+/// A planted fault, and the failure that the suite must report.
 pub struct Fault {
-    /// What, in words.
+    /// Description of the fault, for the documentation page.
     pub name: &'static str,
     pub target: &'static str,
     pub lie: Lie,
-    /// Globs of the cases that are run.
+    /// Globs of the names of the cases to run.
     pub cases: &'static [&'static str],
-    /// How the name of a case begins that must fail.
-    pub place: &'static str,
-    /// What it must say.
-    pub says: &'static str,
+    /// Prefix of case names; at least one case with this prefix must fail.
+    pub case_prefix: &'static str,
+    /// Substring that the detail of the failed case must have.
+    pub expected_detail: &'static str,
 }
 
 impl Fault {
-    /// Which part it is in.
-    pub fn part(&self) -> &'static str {
+    /// Returns the component that has the fault, as a heading of the documentation page.
+    pub fn component(&self) -> &'static str {
         match self.lie {
             Lie::None => "Nothing",
             Lie::Family(..) => "Families of a plugin",
-            Lie::Rows(_) => "Rows of its instructions",
-            Lie::Description(_) => "The description that plans are made from",
+            Lie::Rows(_) => "Its instruction table",
+            Lie::Description(_) => "The target description",
             Lie::Kernel(_) => "Kernels between lowering and code",
-            Lie::Text(_) => "The code generator's text",
+            Lie::Text(_) => "The generated text",
         }
     }
 }
 
-/// All faults, part by part.
+/// Returns all faults, grouped by component.
 pub fn all() -> Vec<Fault> {
-    let parts = [families(), rows(), descriptions(), kernels(), texts()];
-    parts.into_iter().flatten().collect()
+    let faults_by_component = [families(), rows(), descriptions(), kernels(), texts()];
+    faults_by_component.into_iter().flatten().collect()
 }
 
 fn fault(
@@ -45,13 +45,13 @@ fn fault(
     target: &'static str,
     lie: Lie,
     cases: &'static [&'static str],
-    place: &'static str,
-    says: &'static str,
+    case_prefix: &'static str,
+    expected_detail: &'static str,
 ) -> Fault {
-    Fault { name, target, lie, cases, place, says }
+    Fault { name, target, lie, cases, case_prefix, expected_detail }
 }
 
-/// The layout with two columns of a dim exchanged.
+/// Returns the layout with two columns of a dim swapped.
 fn swapped(layout: &LinearLayout, dim: Dim, [one, two]: [usize; 2]) -> LinearLayout {
     changed(layout, dim, |columns| {
         if one.max(two) < columns.len() {
@@ -60,7 +60,7 @@ fn swapped(layout: &LinearLayout, dim: Dim, [one, two]: [usize; 2]) -> LinearLay
     })
 }
 
-/// The layout with other columns of a dim.
+/// Returns the layout with the columns of a dim modified by `change`.
 fn changed(layout: &LinearLayout, dim: Dim, change: impl Fn(&mut [u64])) -> LinearLayout {
     let mut columns = layout.columns().to_vec();
     let start = layout.ins().shift_of(dim).unwrap_or(0) as usize;
@@ -96,36 +96,36 @@ fn families() -> Vec<Fault> {
     const DEFINED: &[&str] = &["families/definition/*/f16/w4"];
     vec![
         fault(
-            "two lane bases of `nvidia_mma` have changed places",
+            "two lane bases of `nvidia_mma` are swapped",
             "a100",
             Lie::Family("nvidia_mma", lanes),
             TILES,
             "layouts/operands",
-            "the family gives",
+            "the family's is",
         ),
         fault(
-            "two lane bases of `amd_mfma` have changed places",
+            "two lane bases of `amd_mfma` are swapped",
             "mi250",
             Lie::Family("amd_mfma", lanes),
             TILES,
             "layouts/operands",
-            "the family gives",
+            "the family's is",
         ),
         fault(
-            "two lane bases of `amd_wmma` have changed places",
+            "two lane bases of `amd_wmma` are swapped",
             "rx7900xtx",
             Lie::Family("amd_wmma", lanes),
             TILES,
             "layouts/operands",
-            "the family gives",
+            "the family's is",
         ),
         fault(
-            "two lane bases of `dpas` have changed places",
+            "two lane bases of `dpas` are swapped",
             "max1550",
             Lie::Family("dpas", lanes),
             TILES,
             "layouts/operands",
-            "the family gives",
+            "the family's is",
         ),
         fault(
             "a lane basis of `nvidia_mma` is zero",
@@ -160,7 +160,7 @@ fn families() -> Vec<Fault> {
             "",
         ),
         fault(
-            "registers of `dpas` are in another order",
+            "registers of `dpas` are permuted",
             "max1550",
             Lie::Family("dpas", |layout| {
                 let last = layout.in_bits(Dim::REGISTER).saturating_sub(1) as usize;
@@ -168,10 +168,10 @@ fn families() -> Vec<Fault> {
             }),
             &["families/answers/dpas", "families/answers/dot_operand-of-dpas"],
             "families/answers",
-            "known answers are others",
+            "known answers differ",
         ),
         fault(
-            "two warp bases of `nvidia_mma` have changed places on large tensors",
+            "two warp bases of `nvidia_mma` are swapped for large tensors",
             "a100",
             Lie::Family("nvidia_mma", |layout| {
                 if layout.outs().bits() > 9 { swapped(layout, Dim::WARP, [0, 1]) } else { layout.clone() }
@@ -183,7 +183,7 @@ fn families() -> Vec<Fault> {
     ]
 }
 
-/// Changes the layouts of an operand in all rows whose names have some words.
+/// Changes the layout of the operand with this role in all instructions whose names contain `words`.
 fn operand(rows: &mut [Instruction], words: &str, role: &str, change: impl Fn(&LinearLayout) -> LinearLayout) {
     for row in rows.iter_mut().filter(|row| row.name.contains(words)) {
         for operand in &mut row.operands {
@@ -203,23 +203,23 @@ fn rows() -> Vec<Fault> {
     const LAWS: &[&str] = &["layouts/instructions", "layouts/operands"];
     vec![
         fault(
-            "lanes of `a` of a product are in another order",
+            "lanes of `a` of an MMA are permuted",
             "a100",
             Lie::Rows(|rows| operand(rows, F16, "a", |layout| swapped(layout, Dim::LANE, [0, 2]))),
             LAWS,
             "layouts/operands",
-            "the instruction takes",
+            "the instruction's layout is",
         ),
         fault(
-            "lanes of `b` of a product are in another order",
+            "lanes of `b` of an MMA are permuted",
             "a100",
             Lie::Rows(|rows| operand(rows, F16, "b", |layout| swapped(layout, Dim::LANE, [1, 3]))),
             LAWS,
             "layouts/operands",
-            "the instruction takes",
+            "the instruction's layout is",
         ),
         fault(
-            "lanes of the result of a product are in another order",
+            "lanes of the result of an MMA are permuted",
             "a100",
             Lie::Rows(|rows| operand(rows, F16, "d", |layout| swapped(layout, Dim::LANE, [0, 4]))),
             DEVICE,
@@ -227,7 +227,7 @@ fn rows() -> Vec<Fault> {
             "",
         ),
         fault(
-            "registers of `a` of a product are in another order",
+            "registers of `a` of an MMA are permuted",
             "a100",
             Lie::Rows(|rows| operand(rows, F16, "a", |layout| swapped(layout, Dim::REGISTER, [1, 2]))),
             DEVICE,
@@ -235,7 +235,7 @@ fn rows() -> Vec<Fault> {
             "",
         ),
         fault(
-            "the result of a product loses half of its tile",
+            "the result of an MMA loses half of its tile",
             "a100",
             Lie::Rows(|rows| operand(rows, F16, "d", |layout| changed(layout, Dim::LANE, |columns| columns[0] = 0))),
             LAWS,
@@ -243,7 +243,7 @@ fn rows() -> Vec<Fault> {
             "",
         ),
         fault(
-            "`ldmatrix` gives its matrices to other registers",
+            "`ldmatrix` loads its matrices to other registers",
             "a100",
             Lie::Rows(|rows| {
                 for row in rows.iter_mut().filter(|row| row.name.contains("ldmatrix") && row.name.contains("x4")) {
@@ -261,21 +261,26 @@ fn rows() -> Vec<Fault> {
     ]
 }
 
-/// Changes what is said of the banks of plain accesses of so many bits.
+/// Changes the bank description of plain accesses of `bits` bits.
 fn banks(target: &mut TargetDescription, bits: u32, change: impl Fn(&mut tilewright_target::BankRow)) {
     target.shared.banks.iter_mut().filter(|row| row.access_bits.contains(&bits)).for_each(change);
 }
 
-/// A fault of a description that planner and device both believe.
-fn believed(name: &'static str, target: &'static str, change: fn(&mut TargetDescription), says: &'static str) -> Fault {
-    fault(name, target, Lie::Description(change), &["facts/banks", "facts/limits"], "facts", says)
+/// Returns a fault of a description that the planner and the emulated device share.
+fn believed(
+    name: &'static str,
+    target: &'static str,
+    change: fn(&mut TargetDescription),
+    expected_detail: &'static str,
+) -> Fault {
+    fault(name, target, Lie::Description(change), &["facts/banks", "facts/limits"], "facts", expected_detail)
 }
 
 fn descriptions() -> Vec<Fault> {
     const SHARED: &[&str] = &["conversions/device/blocked-rows-3d-to-blocked-planes-3d"];
     vec![
         fault(
-            "wide accesses are served to other lanes at a time",
+            "wide accesses have phases of other lanes",
             "a100",
             Lie::Description(|target| banks(target, 128, |row| row.phase = vec![4, 8, 16])),
             SHARED,
@@ -283,7 +288,7 @@ fn descriptions() -> Vec<Fault> {
             "the plan counts",
         ),
         fault(
-            "wide accesses are served to half a warp at a time",
+            "wide accesses have phases of half a warp",
             "a100",
             Lie::Description(|target| banks(target, 128, |row| row.phase = vec![1, 2, 4, 8])),
             SHARED,
@@ -309,7 +314,7 @@ fn descriptions() -> Vec<Fault> {
             "wavefronts, known are",
         ),
         believed(
-            "phases of a wide load are lanes in a row",
+            "phases of a wide load are consecutive lanes",
             "mi300x",
             |target| banks(target, 128, |row| row.phase = vec![1, 2, 4]),
             "wavefronts, known are",
@@ -321,12 +326,12 @@ fn descriptions() -> Vec<Fault> {
             "wavefronts, known are",
         ),
         believed(
-            "shared memory of another product",
+            "shared memory of another device",
             "h100",
             |target| target.shared.bytes = 166_912,
             "`shared_bytes` is",
         ),
-        believed("more registers than there are", "a100", |target| target.limits.registers_per_lane = 256, "is 256"),
+        believed("more registers than exist", "a100", |target| target.limits.registers_per_lane = 256, "is 256"),
         believed(
             "tensor memory of half the columns",
             "b200",
@@ -337,39 +342,35 @@ fn descriptions() -> Vec<Fault> {
 }
 
 const THROUGH_MEMORY: &[&str] = &["conversions/device/blocked-rows-3d-to-blocked-planes-3d"];
-const EXCHANGED: &[&str] = &["reduce/device/blocked-rows", "kernels/device/reduce_both_axes"];
+const BY_SHUFFLES: &[&str] = &["reduce/device/blocked-rows", "kernels/device/reduce_both_axes"];
 const GATHERED: &[&str] = &["gather/device/mma-b-by-blocked-planes-3d"];
 const INTEGERS: &[&str] = &["kernels/device/integers"];
 const FLOATS: &[&str] = &["kernels/device/floats"];
 const CASTS: &[&str] = &["kernels/device/casts"];
-const PRODUCTS: &[&str] = &["dot/device/plain/f16-f16-f32/32x64x32"];
+const DOT_CASES: &[&str] = &["dot/device/plain/f16-f16-f32/32x64x32"];
 
 fn kernels() -> Vec<Fault> {
-    let fault = |name, edit, cases, place, says| fault(name, "a100", Lie::Kernel(edit), cases, place, says);
+    let fault = |name, edit, cases, case_prefix, expected_detail| {
+        fault(name, "a100", Lie::Kernel(edit), cases, case_prefix, expected_detail)
+    };
     vec![
         fault(
-            "no barrier of the block in a movement",
+            "a movement lacks its block barrier",
             Drop(&["barrier block"]),
             THROUGH_MEMORY,
             "conversions/device",
             "race",
         ),
         fault(
-            "exchanges are with another lane",
-            Put("exchange_xor 1 ", "_xor 1 ", "_xor 2 "),
-            EXCHANGED,
+            "shuffles use another lane",
+            Put("shuffle_xor 1 ", "_xor 1 ", "_xor 2 "),
+            BY_SHUFFLES,
             "reduce/device",
             "expected element",
         ),
+        fault("value and source lane of a shuffle are swapped", Swap("shuffle index"), GATHERED, "gather/device", ""),
         fault(
-            "what is exchanged and from which lane have changed places",
-            Swap("exchange index"),
-            GATHERED,
-            "gather/device",
-            "",
-        ),
-        fault(
-            "comparisons of integers know no sign",
+            "comparisons of integers are unsigned",
             Put("compare lt_s", "lt_s", "lt_u"),
             &[
                 "kernels/device/map_elements",
@@ -381,84 +382,84 @@ fn kernels() -> Vec<Fault> {
             "buffer",
         ),
         fault(
-            "operands of a subtraction have changed places",
+            "operands of a subtraction are swapped",
             Swap("binary sub"),
             INTEGERS,
             "kernels/device/integers",
             "buffer",
         ),
         fault(
-            "quotients know no sign",
+            "quotients are unsigned",
             Put("binary div_s", "div_s", "div_u"),
             INTEGERS,
             "kernels/device/integers",
             "buffer",
         ),
         fault(
-            "remainders know no sign",
+            "remainders are unsigned",
             Put("binary rem_s", "rem_s", "rem_u"),
             INTEGERS,
             "kernels/device/integers",
             "buffer",
         ),
         fault(
-            "shifts to the right fill with zeros",
+            "right shifts fill with zeros",
             Put("binary shr_s", "shr_s", "shr_u"),
             INTEGERS,
             "kernels/device/integers",
             "buffer",
         ),
         fault(
-            "extensions know no sign",
+            "extensions are unsigned",
             Put("cast extend_s", "extend_s", "extend_u"),
             &["kernels/device/casts", "kernels/device/integers", "kernels/device/narrow_atomics"],
             "kernels/device",
             "buffer",
         ),
         fault(
-            "a number is rounded up where it was to be rounded down",
+            "a float is rounded up instead of down",
             Put("unary f_floor", "f_floor", "f_ceil"),
             FLOATS,
             "kernels/device/floats",
             "buffer",
         ),
         fault(
-            "the least of two numbers is the greatest",
+            "a float minimum is a maximum",
             Put("binary f_m", "f_maximum", "f_minimum"),
             FLOATS,
             "kernels/device/floats",
             "buffer",
         ),
         fault(
-            "a comparison of numbers also holds where they are equal",
+            "a float less-than is a less-or-equal",
             Put("compare f_lt", "f_lt", "f_le"),
             FLOATS,
             "kernels/device/floats",
             "buffer",
         ),
         fault(
-            "stores have no masks",
+            "stores are not masked",
             Cut("store", " if "),
             &["kernels/device/add_masked"],
             "kernels/device/add_masked",
             "",
         ),
         fault(
-            "choices are the other way round",
+            "operands of a select are swapped",
             Swap("select"),
             &["kernels/device/argmax", "kernels/device/call"],
             "kernels/device",
             "buffer",
         ),
         fault(
-            "programs know another axis",
+            "program indices are of another axis",
             Put("special program 0", "program 0", "program 1"),
             &["kernels/device/programs"],
             "kernels/device/programs",
             "",
         ),
         fault(
-            "an atomic sum is a maximum",
+            "an atomic add is a maximum",
             Put("atomic_rmw add", "rmw add", "rmw max_s"),
             &["kernels/device/atomics"],
             "kernels/device/atomics",
@@ -472,7 +473,7 @@ fn kernels() -> Vec<Fault> {
             "expected element",
         ),
         fault(
-            "integers become numbers without their sign",
+            "conversions of integers to floats are unsigned",
             Put("cast float_s", "float_s", "float_u"),
             CASTS,
             "kernels/device/casts",
@@ -482,53 +483,49 @@ fn kernels() -> Vec<Fault> {
 }
 
 fn texts() -> Vec<Fault> {
-    let fault = |name, edit, cases, place, says| fault(name, "a100", Lie::Text(edit), cases, place, says);
+    let fault = |name, edit, cases, case_prefix, expected_detail| {
+        fault(name, "a100", Lie::Text(edit), cases, case_prefix, expected_detail)
+    };
     vec![
         fault("no `bar.sync`", Drop(&["bar.sync"]), THROUGH_MEMORY, "conversions/device", "race"),
         fault(
-            "`shfl.sync.bfly` takes from the lane above",
+            "`shfl.sync.bfly` reads the lane above",
             Put("shfl.sync.bfly", "bfly", "down"),
-            EXCHANGED,
+            BY_SHUFFLES,
             "reduce/device",
             "",
         ),
+        fault("`shfl.sync.idx` reads another lane", Put("shfl.sync.idx", "idx", "bfly"), GATHERED, "gather/device", ""),
         fault(
-            "`shfl.sync.idx` takes from another lane",
-            Put("shfl.sync.idx", "idx", "bfly"),
-            GATHERED,
-            "gather/device",
-            "",
-        ),
-        fault(
-            "`setp` knows no sign",
+            "`setp` is unsigned",
             Put("setp.", ".s32", ".u32"),
             &["kernels/device/map_elements", "kernels/device/argmax"],
             "kernels/device",
             "buffer",
         ),
-        fault("operands of `sub` have changed places", Swap("sub.s32"), INTEGERS, "kernels/device/integers", "buffer"),
-        fault("`div` knows no sign", Put("div.s32", "div.s", "div.u"), INTEGERS, "kernels/device/integers", "buffer"),
+        fault("operands of `sub` are swapped", Swap("sub.s32"), INTEGERS, "kernels/device/integers", "buffer"),
+        fault("`div` is unsigned", Put("div.s32", "div.s", "div.u"), INTEGERS, "kernels/device/integers", "buffer"),
         fault("`shr` fills with zeros", Put("shr.", "shr.s", "shr.u"), INTEGERS, "kernels/device/integers", "buffer"),
         fault("`min` is `max`", Put("min.s32", "min.", "max."), INTEGERS, "kernels/device/integers", "buffer"),
         fault("`cvt` to f16 cuts", Put("cvt.rn.f16.f32", "cvt.rn", "cvt.rz"), CASTS, "kernels/device/casts", "buffer"),
         fault(
-            "`cvt` rounds up where it was to round down",
+            "`cvt` rounds up instead of down",
             Put("cvt.rmi", "cvt.rmi", "cvt.rpi"),
             FLOATS,
             "kernels/device/floats",
             "buffer",
         ),
         fault("`neg` is `abs`", Put("neg.f32", "neg", "abs"), FLOATS, "kernels/device/floats", "buffer"),
-        fault("`ldmatrix` does not transpose", Put("ldmatrix", ".trans", ""), PRODUCTS, "dot/device", ""),
+        fault("`ldmatrix` does not transpose", Put("ldmatrix", ".trans", ""), DOT_CASES, "dot/device", ""),
         fault(
-            "`mma` is of another type",
+            "`mma` has another type",
             Put("mma.sync", "f32.f16.f16.f32", "f32.bf16.bf16.f32"),
-            PRODUCTS,
+            DOT_CASES,
             "dot/device",
             "",
         ),
         fault(
-            "`prmt` takes another byte",
+            "`prmt` selects another byte",
             Put("prmt.b32", "0x3340", "0x3341"),
             &["reduce/device/blocked-rows", "gather/device/mma-b-by-blocked-planes-3d"],
             "",

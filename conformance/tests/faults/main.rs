@@ -1,8 +1,9 @@
-//! Faults that the suite must find: a plugin, a description, a kernel or a text that is wrong in one place. The suite runs as
-//! a user's would, on the emulator or on the virtual device, and some case must fail, in the group and about the thing that
-//! the fault is in; without the fault every one of those cases passes.
+//! Tests that the suite finds planted faults: a plugin, a description, a kernel or a text that is wrong in one place.
 //!
-//! `docs/fault-injection.md` is written here, with `TILEWRIGHT_BLESS=1`.
+//! The suite runs as for a user, on the emulator or on the virtual device. A case about the fault must fail, in the
+//! group for the faulty component; without the fault all of these cases pass.
+//!
+//! The tests also compare `docs/fault-injection.md` with the results, or write it with `TILEWRIGHT_BLESS=1`.
 
 mod edit;
 mod liar;
@@ -25,7 +26,7 @@ use conformance::groups::layouts::LayoutsGroup;
 use conformance::groups::memory::MemoryGroup;
 use conformance::groups::reduce::Reductions;
 use conformance::groups::scan::Scans;
-use conformance::{Answers, Context, Filter, Group, Status, Verdict, list as cases_of};
+use conformance::{Context, Filter, Group, KnownAnswers, Status, Verdict, list as cases_of};
 use tilewright::Session;
 use tilewright_plugin::Target;
 use tilewright_testkit::{golden, shared_data};
@@ -43,7 +44,7 @@ fn groups() -> Vec<Box<dyn Group>> {
         Box::new(LayoutsGroup),
         Box::new(Instructions),
         Box::new(Dots),
-        Box::new(Conversions::new("conversions", |_| true, conversions::emulated).on_device(usual)),
+        Box::new(Conversions::new("conversions", |_| true, conversions::check_emulated_plans).on_device(usual)),
         Box::new(MemoryGroup),
         Box::new(Reductions),
         Box::new(Scans),
@@ -59,11 +60,11 @@ fn targets() -> BTreeMap<String, Arc<dyn Target>> {
     all().iter().map(|fault| (fault.target.to_owned(), open(fault.target))).collect()
 }
 
-/// The known answers that the suite carries, and those that plugins bring.
-fn answers() -> Arc<Answers> {
-    static ANSWERS: OnceLock<Arc<Answers>> = OnceLock::new();
+/// Returns the known answers of the suite and of the plugins.
+fn answers() -> Arc<KnownAnswers> {
+    static ANSWERS: OnceLock<Arc<KnownAnswers>> = OnceLock::new();
     let read = || {
-        let mut answers = Answers::carried();
+        let mut answers = KnownAnswers::builtin();
         let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
         for file in ["nvidia/tests/data/facts.jsonl", "amd/tests/data/facts.jsonl", "intel/tests/data/layouts.jsonl"] {
             answers.add(&plugins.join(file)).expect("the plugins' answers are read");
@@ -73,12 +74,13 @@ fn answers() -> Arc<Answers> {
     Arc::clone(ANSWERS.get_or_init(read))
 }
 
-/// What the cases of a fault say of a target with it, or of the target itself.
+/// Runs the cases of `fault` on the target with the planted fault `lie`; returns their verdicts, and whether `lie`
+/// changed anything.
 fn verdicts(real: &Arc<dyn Target>, fault: &Fault, lie: Lie) -> (Vec<(String, Verdict)>, bool) {
     let liar = Arc::new(Liar::new(real, lie));
     let context = Context::with_answers(Arc::clone(&liar) as Arc<dyn Target>, answers()).with_device_named("virtual");
     let filter = Filter::new(&fault.cases.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>()).expect("globs");
-    // Groups of which no case is chosen are not even listed.
+    // Groups without a chosen case are not listed at all.
     let word = |glob: &&str| glob.split('/').next().map(str::to_owned);
     let words: Vec<_> = fault.cases.iter().filter_map(word).collect();
     let mut groups = groups();
@@ -89,13 +91,13 @@ fn verdicts(real: &Arc<dyn Target>, fault: &Fault, lie: Lie) -> (Vec<(String, Ve
     (verdicts, liar.has_lied())
 }
 
-/// What came of a fault.
+/// The cases that detected a fault.
 struct Found {
     failed: Vec<(String, Verdict)>,
     of: usize,
 }
 
-/// Runs a fault; why it was not found as it must be.
+/// Runs the cases of a fault; returns those that detected it, or an error if it was not detected as required.
 fn found(real: &Arc<dyn Target>, fault: &Fault) -> Result<Found, String> {
     let (right, _) = verdicts(real, fault, Lie::None);
     if let Some((name, verdict)) =
@@ -103,38 +105,42 @@ fn found(real: &Arc<dyn Target>, fault: &Fault) -> Result<Found, String> {
     {
         return Err(format!("without it {name} is {}: {}", verdict.status, verdict.detail));
     }
-    let (wrong, told) = verdicts(real, fault, fault.lie);
-    if !told {
-        return Err("it changes nothing: no case meets it".to_owned());
+    let (wrong, took_effect) = verdicts(real, fault, fault.lie);
+    if !took_effect {
+        return Err("it changes nothing: no case reaches it".to_owned());
     }
     let of = wrong.len();
     let failed: Vec<_> = wrong.into_iter().filter(|(_, verdict)| verdict.status == Status::Fail).collect();
     if failed.is_empty() {
         return Err(format!("none of {of} cases fails"));
     }
-    match failed.iter().any(|(name, verdict)| name.starts_with(fault.place) && verdict.detail.contains(fault.says)) {
+    match failed
+        .iter()
+        .any(|(name, verdict)| name.starts_with(fault.case_prefix) && verdict.detail.contains(fault.expected_detail))
+    {
         true => Ok(Found { failed, of }),
-        false => {
-            Err(format!("no case of `{}` says `{}`; {}: {}", fault.place, fault.says, failed[0].0, failed[0].1.detail))
-        }
+        false => Err(format!(
+            "no case of `{}` says `{}`; {}: {}",
+            fault.case_prefix, fault.expected_detail, failed[0].0, failed[0].1.detail
+        )),
     }
 }
 
 #[test]
-fn every_fault_is_found_in_its_place() {
+fn every_fault_is_found_in_its_case() {
     let (faults, targets) = (all(), targets());
     assert!(faults.len() >= 30, "{}", faults.len());
     let next = AtomicUsize::new(0);
     let results = Mutex::new(BTreeMap::new());
     let work = || {
-        while let Some((number, fault)) =
+        while let Some((fault_index, fault)) =
             Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, faults.get(at)?)))
         {
             let result = found(&targets[fault.target], fault);
             if let Err(why) = &result {
                 eprintln!("{}: {why}", fault.name);
             }
-            results.lock().expect("no test panics here").insert(number, result);
+            results.lock().expect("no test panics here").insert(fault_index, result);
         }
     };
     std::thread::scope(|scope| {
@@ -145,7 +151,7 @@ fn every_fault_is_found_in_its_place() {
     assert_eq!(results.len(), faults.len());
     let lost: Vec<_> = results
         .iter()
-        .filter_map(|(number, result)| Some(format!("{}: {}", faults[*number].name, result.as_ref().err()?)))
+        .filter_map(|(fault_index, result)| Some(format!("{}: {}", faults[*fault_index].name, result.as_ref().err()?)))
         .collect();
     assert!(lost.is_empty(), "{} faults are not found:\n{}", lost.len(), lost.join("\n"));
     let found: Vec<_> = results.into_values().filter_map(Result::ok).collect();
@@ -154,21 +160,24 @@ fn every_fault_is_found_in_its_place() {
 
 const HEAD: &str = "# Fault injection
 
-The suite must fail on wrong targets. The test `conformance/tests/faults` injects one fault at a time into a layout of a
-plugin's family, an instruction of its table, the target's description, a kernel between lowering and code, or the
-generated text. It runs the cases on the emulator or on the virtual NVIDIA device, as a user does. A case about
-the fault must fail, and no case may fail without it. The test writes these tables, with `TILEWRIGHT_BLESS=1`.
+This page shows that the conformance suite detects wrong targets. The test `conformance/tests/faults` injects one
+fault at a time into a layout of a plugin's family, an instruction of its table, the target description, a kernel
+after lowering, or the generated text. It runs the cases like a user, on the emulator or on the virtual NVIDIA device.
+A case of the injected part must fail, and all cases must pass without the fault. The test writes these tables, with
+`TILEWRIGHT_BLESS=1`.
 
 ";
 
 fn page(faults: &[Fault], found: &[Found]) -> String {
     let mut page = HEAD.to_owned();
-    let mut part = "";
+    let mut component = "";
     for (fault, found) in faults.iter().zip(found) {
-        if fault.part() != part {
-            part = fault.part();
-            let _ =
-                write!(page, "\n## {part}\n\n| fault | target | cases that fail | the first |\n|---|---|---|---|\n");
+        if fault.component() != component {
+            component = fault.component();
+            let _ = write!(
+                page,
+                "\n## {component}\n\n| fault | target | failed cases | first failure |\n|---|---|---|---|\n"
+            );
         }
         let (first, verdict) = &found.failed[0];
         let detail = verdict.detail.lines().next().unwrap_or_default().replace('|', "\\|");

@@ -1,4 +1,4 @@
-//! Which cases a run has.
+//! Tests of the choice of cases: globs, lists and shards.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -63,23 +63,23 @@ fn lists_of_cases_that_are_not_there_are_refused() {
 }
 
 fn shards_are_disjoint_and_together_all() {
-    let parts: Vec<_> = (1..=4).map(|part| listed(&format!("--shard {part}/4"))).collect();
-    let together: BTreeSet<_> = parts.iter().flatten().cloned().collect();
+    let shards: Vec<_> = (1..=4).map(|shard| listed(&format!("--shard {shard}/4"))).collect();
+    let together: BTreeSet<_> = shards.iter().flatten().cloned().collect();
     assert_eq!(together, listed(""));
-    assert_eq!(parts.iter().map(BTreeSet::len).sum::<usize>(), together.len());
-    assert!(parts.iter().all(|part| !part.is_empty()), "{parts:?}");
+    assert_eq!(shards.iter().map(BTreeSet::len).sum::<usize>(), together.len());
+    assert!(shards.iter().all(|shard| !shard.is_empty()), "{shards:?}");
     for wrong in ["0/4", "5/4", "1", "1/0", "a/b"] {
         assert_eq!(code(&format!("--target toy --shard {wrong}")), 2, "{wrong}");
     }
 }
 
-/// By SHA-256, worked out elsewhere: `printf %s NAME | sha256sum`, its first eight bytes modulo 4. Machines that run
-/// parts must agree on them, in all versions.
+/// A case stays in its shard. The expected shards were computed elsewhere: the first eight bytes of `printf %s NAME |
+/// sha256sum`, modulo 4. Machines that run shards must agree on them, in all versions.
 fn a_case_stays_in_its_shard() {
-    for (name, part) in [("deeds/pass/layout", 3), ("deeds/fail", 3), ("deeds/many/07", 4)] {
+    for (name, shard) in [("deeds/pass/layout", 3), ("deeds/fail", 3), ("deeds/many/07", 4)] {
         for of in 1..=4 {
             let holds = listed(&format!("--shard {of}/4")).contains(name);
-            assert_eq!(holds, of == part, "{name} in {of}/4");
+            assert_eq!(holds, of == shard, "{name} in {of}/4");
         }
     }
 }
@@ -91,6 +91,6 @@ fn smoke_runs_have_a_few_cases_of_each_group() {
     assert!(some.is_subset(&listed("")));
     assert_eq!(code("--target toy --smoke --thorough"), 2);
     let output = command("--target toy --smoke --timeout 1");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.starts_with("a sample of 38 of 38 cases (100 %) of toy"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.starts_with("a sample of 38 of 38 cases (100 %) of toy"), "{stderr}");
 }

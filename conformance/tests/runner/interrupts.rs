@@ -1,4 +1,4 @@
-//! Runs that the user ends.
+//! Tests of runs that the user interrupts, and of resuming them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,31 +12,32 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::{Tests, command, prepared};
 
 pub const TESTS: Tests = &[
-    ("an_interrupted_run_tells_what_it_has_and_goes_on", an_interrupted_run_tells_what_it_has_and_goes_on),
-    ("an_interrupted_run_keeps_what_nobody_asked_it_to", an_interrupted_run_keeps_what_nobody_asked_it_to),
+    ("an_interrupted_run_prints_its_results_and_can_be_resumed", an_interrupted_run_prints_its_results_and_resumes),
+    ("an_interrupted_run_keeps_what_nobody_asked_it_to", an_interrupted_run_keeps_results_without_an_option),
 ];
 
-/// `hang` comes after `fail`, in the one worker that there is.
+/// Arguments of a run with one worker, where `hang` runs after `fail`.
 const CASES: &str = "--target toy --jobs 1 --timeout 300 deeds/fail deeds/hang deeds/pass";
 
-/// Begins a run and interrupts it as soon as it has told of the first case. Gives the exit status and what it said.
+/// Starts a run and interrupts it after its first report of a case. Returns exit status, standard output and standard
+/// error.
 fn interrupted(arguments: &str, folder: &Path, signal: Signal) -> (Option<i32>, String, String) {
     let mut command = prepared(arguments);
     command.env("TMPDIR", folder).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut run = command.spawn().expect("the command starts");
     let mut out = BufReader::new(run.stdout.take().expect("a pipe"));
-    let mut said = String::new();
-    while !said.contains("again: ") {
-        assert!(out.read_line(&mut said).expect("text") > 0, "it ends too early: {said}");
+    let mut printed = String::new();
+    while !printed.contains("rerun: ") {
+        assert!(out.read_line(&mut printed).expect("text") > 0, "it ends too early: {printed}");
     }
-    let begun = Instant::now();
+    let start = Instant::now();
     send(&run, signal);
-    out.read_to_string(&mut said).expect("text");
+    out.read_to_string(&mut printed).expect("text");
     let mut errors = String::new();
     run.stderr.take().expect("a pipe").read_to_string(&mut errors).expect("text");
     let code = run.wait().expect("it ends").code();
-    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
-    (code, said, errors)
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    (code, printed, errors)
 }
 
 fn send(run: &Child, signal: Signal) {
@@ -44,13 +45,13 @@ fn send(run: &Child, signal: Signal) {
     kill_process(pid, signal).expect("it runs");
 }
 
-/// The line that goes on with a run, as the run says it.
+/// Returns the command line that resumes a run, read from the run's messages.
 fn resumption(errors: &str) -> &str {
     let line = errors.lines().find_map(|line| line.trim().strip_prefix("conformance "));
     line.unwrap_or_else(|| panic!("no line to go on with: {errors}"))
 }
 
-/// Goes on without the case that hangs, and says the outcomes by name.
+/// Resumes a run without the case that hangs; returns the names of the cases in the results.
 fn resumed(line: &str, file: &Path) -> BTreeSet<String> {
     let output = command(&format!("{line} --exclude deeds/hang"));
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
@@ -59,19 +60,22 @@ fn resumed(line: &str, file: &Path) -> BTreeSet<String> {
     events.filter_map(|event| event["name"].as_str().map(str::to_owned)).collect()
 }
 
-fn an_interrupted_run_tells_what_it_has_and_goes_on() {
+fn an_interrupted_run_prints_its_results_and_resumes() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("toy.jsonl");
     let line = format!("{CASES} --results {}", file.display());
-    let (code, said, errors) = interrupted(&line, folder.path(), Signal::INT);
-    assert_eq!(code, Some(130), "{said}{errors}");
-    assert!(said.contains("shown at level: nothing") && said.contains("3 cases were chosen and not run"), "{said}");
+    let (code, printed, errors) = interrupted(&line, folder.path(), Signal::INT);
+    assert_eq!(code, Some(130), "{printed}{errors}");
+    assert!(
+        printed.contains("shown at level: nothing") && printed.contains("3 cases were chosen and not run"),
+        "{printed}"
+    );
     assert_eq!(resumption(&errors), format!("--resume {line}"));
     let names = resumed(resumption(&errors), &file);
     assert_eq!(names, ["deeds/fail", "deeds/pass/emulated", "deeds/pass/layout"].map(str::to_owned).into());
 }
 
-fn an_interrupted_run_keeps_what_nobody_asked_it_to() {
+fn an_interrupted_run_keeps_results_without_an_option() {
     let folder = tempfile::tempdir().expect("a folder");
     let (code, _, errors) = interrupted(CASES, folder.path(), Signal::TERM);
     assert_eq!(code, Some(130), "{errors}");

@@ -1,4 +1,4 @@
-//! An invented GPU, and cases that do everything that a case can do to its process.
+//! An invented GPU, and cases with every effect that a case can have on its worker process.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,8 +14,8 @@ use tilewright_layout::parse_spec;
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_target::{Instruction, TargetDescription};
 
-/// The targets `toy` and `twin`, which work; `absent`, whose plugin is missing; and `mortal`,
-/// which opens in the runner's own process and ends every worker.
+/// The invented targets: `toy` and `twin`, which work; `absent`, whose plugin is missing; and `mortal`, which opens in
+/// the runner's process and ends every worker process.
 pub struct Inventions(Vec<TargetDescription>);
 
 impl Inventions {
@@ -75,11 +75,11 @@ impl Target for Toy {
     }
 }
 
-/// The layout that `deeds/fail` is about.
+/// The layout that the case `deeds/fail` is about.
 const ROWS: &str =
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
 
-/// Cases by name, and what they do.
+/// A group of cases whose names describe their effect, such as `hang`.
 pub struct Deeds;
 
 impl Group for Deeds {
@@ -114,7 +114,7 @@ impl Group for Deeds {
                 Verdict::pass(Level::Layout)
             }),
             case("orphan", || {
-                // What a case starts inherits its pipes, and outlives it if nobody ends it.
+                // A child process of a case inherits its pipes and outlives it unless it is ended.
                 let child = Command::new("sleep").arg("600").spawn().expect("sleep starts");
                 eprintln!("started {}", child.id());
                 std::process::abort()
@@ -139,7 +139,7 @@ impl Group for Deeds {
             }),
         ];
         cases.extend((0..20).map(|index| case(&format!("many/{index:02}"), || Verdict::pass(Level::Layout))));
-        // One on four tensors, the last of which is wrong.
+        // One variant on four tensors; the last one fails.
         let tensors = context.some_of(0, 1, vec![true, true, true, false], |_| true);
         cases.extend((0..).zip(tensors).map(|(index, right): (u32, bool)| {
             case(&format!("tensors/{index}"), move || {
@@ -150,7 +150,7 @@ impl Group for Deeds {
     }
 }
 
-/// Names a file; where it is not there yet, `deeds/flaky` makes it and fails.
+/// Environment variable that names a file; if the file does not exist, the case `deeds/flaky` creates it and fails.
 pub const FLAKY_VARIABLE: &str = "CONFORMANCE_TEST_FLAKY";
 
 static SPOILT: AtomicBool = AtomicBool::new(false);

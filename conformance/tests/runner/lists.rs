@@ -1,4 +1,4 @@
-//! Lists of what is known of a target, and cases that pass only sometimes.
+//! Tests of lists of known deviations, and of flaky cases.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::{Tests, command, prepared};
 
 pub const TESTS: Tests = &[
     ("what_fails_as_expected_does_not_fail_the_run", what_fails_as_expected_does_not_fail_the_run),
-    ("what_fails_in_another_way_fails_the_run", what_fails_in_another_way_fails_the_run),
+    ("a_failure_other_than_the_listed_one_fails_the_run", a_failure_other_than_the_listed_one_fails_the_run),
     ("what_is_listed_and_passes_fails_the_run", what_is_listed_and_passes_fails_the_run),
     ("what_is_unsupported_and_not_listed_fails_the_run", what_is_unsupported_and_not_listed_fails_the_run),
     ("blessed_lists_are_those_of_the_run", blessed_lists_are_those_of_the_run),
@@ -21,7 +21,7 @@ pub const TESTS: Tests = &[
     ("what_always_fails_is_no_flake", what_always_fails_is_no_flake),
 ];
 
-/// Runs cases of `toy` with lists.
+/// Runs cases of the target `toy` with lists of known deviations.
 fn with(lists: &str, arguments: &str) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("toy.toml");
@@ -47,7 +47,7 @@ fn what_fails_as_expected_does_not_fail_the_run() {
     assert_eq!(with(&of_another, "deeds/fail").status.code(), Some(1), "the list is about another target");
 }
 
-fn what_fails_in_another_way_fails_the_run() {
+fn a_failure_other_than_the_listed_one_fails_the_run() {
     let lists = "[[expected-failure]]\ntarget = 'toy'\nreason = 'x'\nmessage = 'is doubled'\ncases = ['deeds/fail']\n";
     let output = with(lists, "deeds/fail");
     assert_eq!(output.status.code(), Some(1));
@@ -89,7 +89,7 @@ fn blessed_lists_are_those_of_the_run() {
     assert!(text.contains("reason = \"no 64-bit shuffles\"") && text.contains("\"deeds/abort\""), "{text}");
     assert!(!text.contains("deeds/pass"), "{text}");
 
-    // An entry that holds no more goes; one that is about no case of the run stays.
+    // A stale entry is removed; an entry that matches no case of the run stays.
     let stale = "[[expected-failure]]\ntarget = 'toy'\nreason = 'old'\ncases = ['deeds/pass']\n\n\
                  [[expected-failure]]\ntarget = 'mi250'\nreason = 'elsewhere'\ncases = ['deeds']\n";
     fs::write(&file, stale).expect("lists");
@@ -116,7 +116,7 @@ fn wrong_lists_are_refused() {
     }
 }
 
-/// Runs the flaky case, which fails where the file is not there yet.
+/// Runs the flaky case, which fails if the file does not exist.
 fn flaky(file: &Path, arguments: &str) -> Output {
     let mut command = prepared(&format!("--target toy deeds/flaky --message-format json {arguments}"));
     command.env(FLAKY_VARIABLE, file).output().expect("the command starts")

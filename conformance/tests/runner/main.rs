@@ -1,7 +1,7 @@
-//! The runner, shown by cases that pass, fail, panic, abort, hang and worse.
+//! Tests of the suite's runner with cases that pass, fail, panic, abort and hang.
 //!
-//! Called with `command` in front, this executable is a conformance program for invented targets;
-//! without, it runs the tests, which call it that way.
+//! If its first argument is `command`, this test executable is a conformance program for invented targets; otherwise it
+//! runs the tests, which start it again as that program.
 
 mod choosing;
 mod claims;
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     let own: [(&str, fn()); 19] = [
         ("every_deed_has_its_status", every_deed_has_its_status),
         ("a_broken_case_costs_only_itself", a_broken_case_costs_only_itself),
-        ("details_say_how_a_process_ended", details_say_how_a_process_ended),
+        ("details_say_how_a_process_exited", details_say_how_a_process_exited),
         ("a_case_that_breaks_only_in_company_names_it", a_case_that_breaks_only_in_company_names_it),
         ("what_a_case_started_ends_with_it", what_a_case_started_ends_with_it),
         ("a_hang_takes_one_timeout", a_hang_takes_one_timeout),
@@ -49,14 +49,14 @@ fn main() -> ExitCode {
         ("a_broken_harness_exits_with_3", a_broken_harness_exits_with_3),
         ("the_list_is_sorted_and_stable", the_list_is_sorted_and_stable),
         ("globs_choose_cases", globs_choose_cases),
-        ("json_lines_tell_all", json_lines_tell_all),
+        ("json_lines_report_every_case", json_lines_report_every_case),
         ("a_repro_line_repeats_the_failure", a_repro_line_repeats_the_failure),
         ("thorough_runs_show_everything", thorough_runs_show_everything),
-        ("several_targets_are_reported_apart", several_targets_are_reported_apart),
+        ("each_target_has_its_own_summary", each_target_has_its_own_summary),
         ("jobs_do_not_change_outcomes", jobs_do_not_change_outcomes),
         ("no_colour_without_a_terminal", no_colour_without_a_terminal),
     ];
-    let trial = |(name, test): (&str, fn())| {
+    let libtest = |(name, test): (&str, fn())| {
         Trial::test(name, move || {
             test();
             Ok(())
@@ -71,14 +71,14 @@ fn main() -> ExitCode {
         reports::TESTS,
         results::TESTS,
     ];
-    let tests = own.iter().chain(others.into_iter().flatten()).map(|&(name, test)| trial((name, test)));
+    let tests = own.iter().chain(others.into_iter().flatten()).map(|&(name, test)| libtest((name, test)));
     libtest_mimic::run(&Arguments::from_args(), tests.collect()).exit_code()
 }
 
-/// Tests of a file, by name.
+/// The tests of a file, by name.
 type Tests = &'static [(&'static str, fn())];
 
-/// This executable as the command, with the words of a line as its arguments.
+/// Returns this executable as the conformance program, with the words of `line` as arguments.
 fn prepared(line: &str) -> Command {
     let program = std::env::current_exe().expect("tests have a program");
     let mut command = Command::new(program);
@@ -86,7 +86,7 @@ fn prepared(line: &str) -> Command {
     command
 }
 
-/// Runs this executable as the command.
+/// Runs this executable as the conformance program, with the words of `line` as arguments.
 fn command(line: &str) -> Output {
     prepared(line).output().expect("the command starts")
 }
@@ -104,7 +104,7 @@ fn events(line: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
 }
 
-/// Case events by case name.
+/// Runs the conformance program; returns its JSON lines about cases, by case name.
 fn cases(line: &str) -> BTreeMap<String, Value> {
     let cases = events(line).into_iter().filter(|event| event["event"] == "case");
     let mut by_name = BTreeMap::new();
@@ -115,7 +115,7 @@ fn cases(line: &str) -> BTreeMap<String, Value> {
     by_name
 }
 
-/// All deeds in one batch each job, in the order of their names.
+/// Arguments that run all cases of `toy` with one worker at a time.
 const ALL: &str = "--target toy --jobs 1 --timeout 1.5";
 
 fn every_deed_has_its_status() {
@@ -161,7 +161,7 @@ fn a_broken_case_costs_only_itself() {
     assert_eq!(crashed, 4);
 }
 
-fn details_say_how_a_process_ended() {
+fn details_say_how_a_process_exited() {
     let cases = cases(&format!("{ALL} deeds/abort deeds/exit deeds/fail deeds/hang deeds/overflow deeds/panic"));
     let detail = |name: &str| cases[name]["detail"].as_str().unwrap_or_default();
     assert!(detail("deeds/abort").contains("SIGABRT"), "{}", detail("deeds/abort"));
@@ -174,7 +174,7 @@ fn details_say_how_a_process_ended() {
 }
 
 fn a_case_that_breaks_only_in_company_names_it() {
-    // Few cases make small batches; with these globs and one job all three share a worker.
+    // Few cases make small batches: with these globs and one job, all three share a worker.
     let cases = cases(&format!("{ALL} deeds/many deeds/company"));
     let suffers = &cases["deeds/company/3-suffers"];
     assert_eq!(suffers["status"], "crash");
@@ -187,7 +187,7 @@ fn what_a_case_started_ends_with_it() {
     let cases = cases(&format!("{ALL} deeds/orphan"));
     let detail = cases["deeds/orphan"]["detail"].as_str().unwrap_or_default();
     let pid = detail.split("started ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("it says");
-    // A process that was ended may stay as a zombie until someone reaps it, and may take a moment.
+    // An ended process may remain a zombie until it is reaped, which may take a moment.
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(10) && !matches!(state_of(pid).as_str(), "gone" | "Z" | "X") {
         std::thread::sleep(Duration::from_millis(10));
@@ -196,7 +196,7 @@ fn what_a_case_started_ends_with_it() {
     assert!(matches!(state.as_str(), "gone" | "Z" | "X"), "process {pid} is in state {state}");
 }
 
-/// The state of a process as the system writes it.
+/// Returns the state of a process as the operating system reports it.
 fn state_of(pid: &str) -> String {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
@@ -241,7 +241,7 @@ fn a_wrong_command_line_exits_with_2() {
         ("--target toy deeds/compnay/1-spoils", "did you mean `deeds/company`?"),
         ("--target toy *layuot*", "did you mean `layout`?"),
         ("--target toy deeds/pass deeds/typo*", "no case matches `deeds/typo*`"),
-        ("--target toy deeds/[", "`deeds/[` is no glob"),
+        ("--target toy deeds/[", "`deeds/[` is not a glob"),
         ("--target toy --jobs 0", "--jobs"),
         ("--target toy --timeout soon", "--timeout"),
         ("--target toy --plugin /no/such/file.so", "/no/such/file.so"),
@@ -290,7 +290,7 @@ fn globs_choose_cases() {
     assert_eq!(list("deeds").lines().count(), 38);
 }
 
-fn json_lines_tell_all() {
+fn json_lines_report_every_case() {
     let events = events("--target toy --timeout 1.5 deeds/pass deeds/fail deeds/abort deeds/skip");
     let of_kind = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
     assert_eq!(of_kind("case").len(), 5);
@@ -312,7 +312,7 @@ fn json_lines_tell_all() {
 
 fn a_repro_line_repeats_the_failure() {
     let text = stdout("--target toy deeds/fail deeds/pass");
-    let repro = text.lines().find_map(|line| line.trim().strip_prefix("again: conformance ")).expect("a repro line");
+    let repro = text.lines().find_map(|line| line.trim().strip_prefix("rerun: conformance ")).expect("a repro line");
     assert_eq!(repro, "--target toy deeds/fail");
     assert_eq!(code(repro), 1);
 }
@@ -322,12 +322,12 @@ fn thorough_runs_show_everything() {
     assert_eq!(code("--target toy deeds/tensors"), 0);
     assert_eq!(stdout("--target toy --thorough --list deeds/tensors").lines().count(), 4);
     let text = stdout("--target toy --thorough deeds/tensors");
-    let repro = text.lines().find_map(|line| line.trim().strip_prefix("again: conformance ")).expect("a repro line");
+    let repro = text.lines().find_map(|line| line.trim().strip_prefix("rerun: conformance ")).expect("a repro line");
     assert_eq!(repro, "--target toy --thorough deeds/tensors/3");
     assert_eq!(code(repro), 1);
 }
 
-fn several_targets_are_reported_apart() {
+fn each_target_has_its_own_summary() {
     let events = events("--target toy --target twin deeds/pass/layout");
     let summaries: Vec<_> = events.iter().filter(|event| event["event"] == "summary").collect();
     assert_eq!(summaries.len(), 2);

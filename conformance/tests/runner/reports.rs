@@ -1,4 +1,4 @@
-//! Reports for machines and for people.
+//! Tests of reports for machines and for people.
 
 use std::fs;
 
@@ -28,7 +28,7 @@ fn junit_reports_count_as_the_run_does() {
     }
     let failure = report.descendants().find(|node| node.has_tag_name("failure")).expect("a failure");
     assert_eq!(failure.attribute("message"), Some("element (1, 2) is lost"));
-    assert!(failure.text().unwrap_or_default().contains("again: conformance --target toy deeds/fail"), "{text}");
+    assert!(failure.text().unwrap_or_default().contains("rerun: conformance --target toy deeds/fail"), "{text}");
 }
 
 fn pages_show_failures_with_their_layouts() {
@@ -37,7 +37,7 @@ fn pages_show_failures_with_their_layouts() {
     assert_eq!(command(&format!("{CASES} --html {}", file.display())).status.code(), Some(1));
     let page = fs::read_to_string(&file).expect("a page");
     assert!(page.contains("3 of 7 cases failed"), "{page}");
-    assert!(page.contains("element (1, 2) is lost") && page.contains("again: conformance --target toy deeds/fail"));
+    assert!(page.contains("element (1, 2) is lost") && page.contains("rerun: conformance --target toy deeds/fail"));
     assert!(page.contains("no 64-bit shuffles") && page.contains("no assembler on this machine"));
     assert!(page.contains("of 8x16</figcaption><svg"), "the layout that failed is drawn");
     assert!(!page.contains("<script src") && !page.contains("<link"), "one file");
@@ -53,9 +53,9 @@ fn tables_count_by_target_group_and_level() {
         section.lines().filter(|line| line.starts_with("| `")).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(rows_of("Cases"), ["| `toy` | 8 | 8 |", "| `twin` | 8 | 8 |"]);
-    assert_eq!(rows_of("Right, shown at level `codegen`"), ["| `toy` | 1 | 1 |", "| `twin` | 1 | 1 |"]);
+    assert_eq!(rows_of("Passed at level `codegen`"), ["| `toy` | 1 | 1 |", "| `twin` | 1 | 1 |"]);
     assert_eq!(rows_of("fail"), ["| `toy` | 1 | 1 |", "| `twin` | 1 | 1 |"]);
-    assert!(rows_of("Right, shown at level `device`").is_empty() && rows_of("flake").is_empty(), "{text}");
+    assert!(rows_of("Passed at level `device`").is_empty() && rows_of("flake").is_empty(), "{text}");
 }
 
 fn the_slowest_cases_are_named() {

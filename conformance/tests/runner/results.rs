@@ -1,4 +1,4 @@
-//! Results that are kept, gone on with, and put together.
+//! Tests of results files that are kept, resumed and merged.
 
 use std::fs;
 use std::path::Path;
@@ -12,10 +12,10 @@ use super::{Tests, command, prepared};
 pub const TESTS: Tests = &[
     ("results_are_kept_with_their_environment", results_are_kept_with_their_environment),
     ("results_are_not_written_over", results_are_not_written_over),
-    ("a_killed_run_loses_nothing_and_goes_on", a_killed_run_loses_nothing_and_goes_on),
-    ("a_run_of_another_seed_is_not_gone_on_with", a_run_of_another_seed_is_not_gone_on_with),
-    ("merged_parts_are_the_whole", merged_parts_are_the_whole),
-    ("merging_tells_what_was_not_run", merging_tells_what_was_not_run),
+    ("a_killed_run_loses_nothing_and_resumes", a_killed_run_loses_nothing_and_resumes),
+    ("a_run_of_another_seed_is_not_resumed", a_run_of_another_seed_is_not_resumed),
+    ("merged_shards_are_the_full_run", merged_shards_are_the_full_run),
+    ("merging_lists_cases_that_were_not_run", merging_lists_cases_that_were_not_run),
     ("what_is_no_result_is_refused_at_its_line", what_is_no_result_is_refused_at_its_line),
 ];
 
@@ -53,21 +53,21 @@ fn results_are_not_written_over() {
     let line = format!("--target toy deeds/pass --results {}", file.display());
     assert_eq!(command(&line).status.code(), Some(0));
     let before = fs::read(&file).expect("results");
-    let again = command(&line);
-    assert_eq!(again.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&again.stderr).contains("--resume"));
+    let second = command(&line);
+    assert_eq!(second.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&second.stderr).contains("--resume"));
     assert_eq!(fs::read(&file).expect("results"), before);
 }
 
-/// The runner is killed while a case hangs. What had ended is in the file, is not run again, and counts.
-fn a_killed_run_loses_nothing_and_goes_on() {
+/// If the runner is killed while a case hangs, the cases that had ended are in the file, are not run again, and count.
+fn a_killed_run_loses_nothing_and_resumes() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("toy.jsonl");
     let line =
         format!("--target toy --jobs 1 --timeout 300 deeds/fail deeds/hang deeds/pass --results {}", file.display());
     let mut run = prepared(&line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command starts");
     let start = Instant::now();
-    // Each is a batch of its own; `hang` comes after `fail`.
+    // Each case is a batch of its own; `hang` runs after `fail`.
     while !fs::read_to_string(&file).is_ok_and(|text| text.contains("deeds/fail")) {
         assert!(start.elapsed() < Duration::from_secs(60), "nothing is written");
         std::thread::sleep(Duration::from_millis(20));
@@ -76,7 +76,7 @@ fn a_killed_run_loses_nothing_and_goes_on() {
     run.wait().expect("it ends");
     assert_eq!(names(&file), ["deeds/fail"]);
 
-    // A line that was cut off belongs to a case that has no result.
+    // A truncated line belongs to a case without a result.
     let torn = fs::read_to_string(&file).expect("results") + r#"{"event":"case","target":"toy","na"#;
     fs::write(&file, torn).expect("a torn line");
     let line = format!("--target toy --resume deeds/fail deeds/pass --results {}", file.display());
@@ -89,7 +89,7 @@ fn a_killed_run_loses_nothing_and_goes_on() {
     assert_eq!(all, ["deeds/fail", "deeds/pass/emulated", "deeds/pass/layout"], "nothing was run twice");
 }
 
-fn a_run_of_another_seed_is_not_gone_on_with() {
+fn a_run_of_another_seed_is_not_resumed() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("toy.jsonl");
     let of_seed =
@@ -101,21 +101,21 @@ fn a_run_of_another_seed_is_not_gone_on_with() {
     assert!(errors.contains("the seed is 1 in one and 2 in the other"), "{errors}");
 }
 
-fn merged_parts_are_the_whole() {
+fn merged_shards_are_the_full_run() {
     let folder = tempfile::tempdir().expect("a folder");
-    let part = |part: u32| folder.path().join(format!("{part}.jsonl"));
+    let shard_file = |shard_file: u32| folder.path().join(format!("{shard_file}.jsonl"));
     for number in 1..=3 {
         let line = format!("--target toy --target twin deeds/many deeds/fail --shard {number}/3");
-        let status = command(&format!("{line} --results {}", part(number).display())).status;
+        let status = command(&format!("{line} --results {}", shard_file(number).display())).status;
         assert!(status.code().is_some_and(|code| code < 2), "{status}");
     }
-    let whole = folder.path().join("whole.jsonl");
-    let files: Vec<_> = (1..=3).map(|number| part(number).display().to_string()).collect();
-    let output = command(&format!("merge {} --results {}", files.join(" "), whole.display()));
+    let merged_file = folder.path().join("whole.jsonl");
+    let files: Vec<_> = (1..=3).map(|number| shard_file(number).display().to_string()).collect();
+    let output = command(&format!("merge {} --results {}", files.join(" "), merged_file.display()));
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     let merged = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(names(&whole).len(), 42);
-    // Told as by one run of all, but for the order in which failures came.
+    assert_eq!(names(&merged_file).len(), 42);
+    // The totals are those of one run, except for the order of failures.
     let tables =
         |text: &str| text.lines().filter(|line| line.starts_with("deeds")).map(str::to_owned).collect::<Vec<_>>();
     let at_once = command("--target toy --target twin deeds/many deeds/fail");
@@ -124,11 +124,11 @@ fn merged_parts_are_the_whole() {
     assert_eq!(missing.status.code(), Some(3));
     let text = String::from_utf8_lossy(&missing.stdout);
     assert!(text.contains("part 2/3 of toy is missing") && text.contains("part 2/3 of twin is missing"), "{text}");
-    let again = command(&format!("merge {}", whole.display()));
-    assert_eq!(tables(&String::from_utf8_lossy(&again.stdout)), tables(&merged));
+    let second = command(&format!("merge {}", merged_file.display()));
+    assert_eq!(tables(&String::from_utf8_lossy(&second.stdout)), tables(&merged));
 }
 
-fn merging_tells_what_was_not_run() {
+fn merging_lists_cases_that_were_not_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("toy.jsonl");
     assert_eq!(command(&format!("--target toy deeds/pass --results {}", file.display())).status.code(), Some(0));

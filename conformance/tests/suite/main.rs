@@ -1,9 +1,9 @@
-//! Tests of `suite`, one module for each subject.
+//! Tests of the conformance suite, one module for each subject.
 
 mod groups;
 mod mutants;
 mod out_of_tree;
 mod packs;
-mod product;
+mod repository;
 mod served;
 mod vocabulary;

@@ -1,15 +1,16 @@
-//! Plugins that are built outside of this workspace against the framework's crate alone, as strangers build them: the
-//! example of the tutorial, and what `tilewright new-plugin` begins with. The suite proves both unchanged.
+//! Tests with plugins that are built outside of this workspace against the framework's crates alone, as third parties
+//! build them: the example of the tutorial, and the template of `tilewright new-plugin`. Both must pass the suite
+//! unchanged.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The source tree.
+/// Returns the root of the source tree.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the source tree")
 }
 
-/// Where the plugins of the tests lie, each in a folder of its name.
+/// Returns the folder of a plugin that a test builds.
 fn outside(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -21,7 +22,7 @@ fn run(command: &mut Command) -> Output {
     command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
-/// Builds the plugin of a folder; its library. What it depends on is what this workspace has.
+/// Builds the plugin in a folder, with the dependencies of this workspace; returns the path of its library.
 fn built(folder: &Path, name: &str) -> PathBuf {
     std::fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside/target");
@@ -32,7 +33,7 @@ fn built(folder: &Path, name: &str) -> PathBuf {
     target.join("debug").join(format!("lib{name}_plugin.so"))
 }
 
-/// A run of the suite over a plugin's target; what it said.
+/// Runs the suite on a plugin's target; returns its output and whether it passed.
 fn suite(folder: &Path, library: &Path, arguments: &[&str]) -> (String, bool) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
     command.env("TILEWRIGHT_TARGET_PATH", folder.join("targets")).arg("--plugin").arg(library).args(arguments);
@@ -43,10 +44,10 @@ fn suite(folder: &Path, library: &Path, arguments: &[&str]) -> (String, bool) {
     )
 }
 
-/// The cases of a group that passed, those of the column `pass` and of `quality`, and those that failed.
-fn outcomes(said: &str, group: &str) -> (u32, u32) {
-    let row = said.lines().find(|line| line.split_whitespace().next() == Some(group));
-    let row = row.unwrap_or_else(|| panic!("no row of `{group}` in\n{said}"));
+/// Returns the numbers of passing cases (columns `pass` and `quality`) and of failing cases of a group.
+fn outcomes(printed: &str, group: &str) -> (u32, u32) {
+    let row = printed.lines().find(|line| line.split_whitespace().next() == Some(group));
+    let row = row.unwrap_or_else(|| panic!("no row of `{group}` in\n{printed}"));
     let numbers: Vec<u32> = row.split_whitespace().skip(1).map(|word| word.parse().expect("a count")).collect();
     (numbers[0] + numbers[2], numbers[1])
 }
@@ -80,30 +81,30 @@ fn the_example_of_the_tutorial_is_proved_by_the_suite() {
         .sum();
     assert!(lines < 300, "{lines} lines");
     let library = built(&folder, "loom");
-    let (said, passed) =
+    let (printed, passed) =
         suite(&folder, &library, &["--target", "loom16", "--exclude", "dot-scaled/*", "--exclude", "dot/*/table-5/*"]);
-    assert!(passed, "{said}");
+    assert!(passed, "{printed}");
     for (group, least) in
         [("families", 300), ("conversions", 500), ("memory", 500), ("instructions", 3), ("dot", 100), ("kernels", 20)]
     {
-        let (shown, failed) = outcomes(&said, group);
-        assert!(failed == 0 && shown >= least, "{group}: {shown} of {least}, {failed} failed\n{said}");
+        let (shown, failed) = outcomes(&printed, group);
+        assert!(failed == 0 && shown >= least, "{group}: {shown} of {least}, {failed} failed\n{printed}");
     }
-    // Its own instruction is what multiplies.
-    let (said, _) = suite(
+    // The dot uses the plugin's own instruction.
+    let (printed, _) = suite(
         &folder,
         &library,
         &["--target", "loom16", "--message-format", "json", "dot/emulated/plain/f16-f16-f32/*"],
     );
-    assert!(said.contains("loom.mma.8x8x4.f32.f16"), "{said}");
+    assert!(printed.contains("loom.mma.8x8x4.f32.f16"), "{printed}");
     let shown = commands_of_the_tutorial(&folder, &library);
     assert_eq!(shown.len(), 2, "one draws the instruction, one multiplies with it");
-    for said in shown {
-        assert!(said.contains("loom.mma.8x8x4.f32.f16"), "{said}");
+    for printed in shown {
+        assert!(printed.contains("loom.mma.8x8x4.f32.f16"), "{printed}");
     }
 }
 
-/// Builds a plugin in C.
+/// Builds a plugin in C to the path `library`.
 fn built_in_c(source: &Path, library: &Path) {
     let mut compiler = Command::new("cc");
     compiler.args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"]).arg(library);
@@ -111,7 +112,7 @@ fn built_in_c(source: &Path, library: &Path) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A code generator that aborts or hangs is the outcome of each case that compiles, and of no other.
+/// If a code generator aborts or hangs, this determines the outcome of each case that compiles, and of no other case.
 #[test]
 fn a_plugin_that_breaks_while_it_compiles_is_the_outcome_of_the_case() {
     let folder = outside("loom-breaks");
@@ -131,9 +132,9 @@ fn a_plugin_that_breaks_while_it_compiles_is_the_outcome_of_the_case() {
         std::fs::write(&file, head.to_owned() + &broken).expect("the source");
         built_in_c(&file, &library);
         let cases = ["families/bases/blocked-a/*", "codegen/blocked-a-*", "--message-format", "json", "--timeout", "2"];
-        let (said, passed) = suite(&folder, &library, &[&["--target", "loom16"], &cases[..]].concat());
-        assert!(!passed, "{said}");
-        let events = said.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let (printed, passed) = suite(&folder, &library, &[&["--target", "loom16"], &cases[..]].concat());
+        assert!(!passed, "{printed}");
+        let events = printed.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
         let mut compiled = 0;
         for case in events.filter(|event| event["event"] == "case") {
             let (name, detail) = (&case["name"], case["detail"].as_str().unwrap_or_default());
@@ -146,13 +147,14 @@ fn a_plugin_that_breaks_while_it_compiles_is_the_outcome_of_the_case() {
                 }
             }
         }
-        assert!(compiled > 0, "{said}");
+        assert!(compiled > 0, "{printed}");
     }
 }
 
-/// The same machine described in plain C: hosts see the same instruction and the same layout, and multiply with it.
+/// The tutorial's target described in plain C gives the same: hosts see the same instruction and the same layout, and
+/// use them in dots.
 #[test]
-fn the_machine_described_in_c_is_the_same() {
+fn the_target_defined_in_c_is_the_same() {
     let (c, rust) = (outside("loom-c"), outside("loom-beside"));
     std::fs::create_dir_all(&c).expect("a folder");
     copied(&root().join("docs/examples/loom"), &rust);
@@ -167,13 +169,13 @@ fn the_machine_described_in_c_is_the_same() {
     };
     // By hand: registers go along four columns, a lane's low bit to the other four, the rest down.
     let layout = ["layout", "--target", "loom16", "--shape", "8x8", "--as", "cute", "#loom.loom_mma<{}>"];
-    let (said, error) = requested(&layout);
-    assert!(said.contains("((2,8),4):((32,1),8)"), "{said}{error}");
+    let (printed, error) = requested(&layout);
+    assert!(printed.contains("((2,8),4):((32,1),8)"), "{printed}{error}");
     let larger = ["layout", "--target", "loom16", "--shape", "16x8", "#loom.loom_mma<{}>"];
     assert!(requested(&larger).1.contains("it is described for 8x8 alone"));
     let cases = ["--target", "loom16", "layouts/instructions", "dot/emulated/plain/f16-f16-f32/*", "--message-format"];
-    let (said, passed) = suite(&rust, &library, &[&cases[..], &["json"]].concat());
-    assert!(passed && said.contains("loom.mma.8x8x4.f32.f16"), "{said}");
+    let (printed, passed) = suite(&rust, &library, &[&cases[..], &["json"]].concat());
+    assert!(passed && printed.contains("loom.mma.8x8x4.f32.f16"), "{printed}");
     let code = requested(&[
         "dot", "--target", "loom16", "--m", "16", "--n", "16", "--k", "16", "--a", "f16", "--b", "f16", "--acc", "f32",
         "--emit", "asm",
@@ -181,7 +183,7 @@ fn the_machine_described_in_c_is_the_same() {
     assert!(code.1.contains("describes a machine and compiles nothing"), "{code:?}");
 }
 
-/// What the commands of `docs/new-target.md` print that ask the built plugin something.
+/// Returns the output of the commands in `docs/new-target.md` that query the built plugin.
 fn commands_of_the_tutorial(folder: &Path, library: &Path) -> Vec<String> {
     let page = std::fs::read_to_string(root().join("docs/new-target.md")).expect("the tutorial");
     let page = page.replace("\\\n", " ");
@@ -206,17 +208,17 @@ fn what_new_plugin_begins_with_is_proved_as_it_is() {
     assert!(command.is_file(), "{} is missing: build or test the whole workspace", command.display());
     let framework = root().join("framework");
     let mut begin = Command::new(&command);
-    let begun = run(begin.args(["new-plugin", "acme", "--to"]).arg(&folder).arg("--framework").arg(&framework));
-    assert!(begun.status.success(), "{}", String::from_utf8_lossy(&begun.stderr));
+    let generated = run(begin.args(["new-plugin", "acme", "--to"]).arg(&folder).arg("--framework").arg(&framework));
+    assert!(generated.status.success(), "{}", String::from_utf8_lossy(&generated.stderr));
     let library = built(&folder, "acme");
-    let (said, passed) = suite(&folder, &library, &["--target", "acme1", "--smoke"]);
-    assert!(passed, "{said}");
-    assert!(outcomes(&said, "conversions").0 > 0 && outcomes(&said, "kernels").0 > 0, "{said}");
-    let again = run(Command::new(&command).args(["new-plugin", "acme", "--to"]).arg(&folder));
+    let (printed, passed) = suite(&folder, &library, &["--target", "acme1", "--smoke"]);
+    assert!(passed, "{printed}");
+    assert!(outcomes(&printed, "conversions").0 > 0 && outcomes(&printed, "kernels").0 > 0, "{printed}");
+    let second = run(Command::new(&command).args(["new-plugin", "acme", "--to"]).arg(&folder));
     assert!(
-        !again.status.success() && String::from_utf8_lossy(&again.stderr).contains("is there already"),
-        "{again:?}"
+        !second.status.success() && String::from_utf8_lossy(&second.stderr).contains("is there already"),
+        "{second:?}"
     );
     let named = run(Command::new(&command).args(["new-plugin", "Acme 2"]));
-    assert!(String::from_utf8_lossy(&named.stderr).contains("no plugin's name"), "{named:?}");
+    assert!(String::from_utf8_lossy(&named.stderr).contains("not a plugin's name"), "{named:?}");
 }

@@ -1,5 +1,4 @@
-//! Packs: what is compiled here runs elsewhere and says what it must; what is wrong with a pack, or with what its cases
-//! leave, is seen.
+//! Tests of packs: cases that are compiled here pass elsewhere; defects of a pack and wrong results are reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A pack of some cases of the target whose device runs on any machine.
+/// Packs some cases of the target whose (virtual) device exists on every machine.
 fn pack(cases: &[&str]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("pack");
@@ -27,7 +26,7 @@ fn pack(cases: &[&str]) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Runs a pack on the virtual device: the exit status, the results, and what was said of errors.
+/// Runs a pack on the virtual device; returns exit status, results and standard error.
 fn run(pack: &Path) -> (Option<i32>, Value, String) {
     let output = conformance(&["run", &pack.display().to_string(), "--device", "virtual", "--json"]);
     (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_default(), text(&output.stderr))
@@ -44,7 +43,7 @@ fn change(pack: &Path, change: impl FnOnce(&mut Value)) {
     fs::write(pack.join("index.json"), index.to_string()).expect("written");
 }
 
-/// What is done to an index.
+/// Function that edits the index of a pack.
 type Change = fn(&mut Value);
 
 const CONVERSION: &str = "conversions/device/blocked-rows-3d-to-blocked-planes-3d/f32";
@@ -60,13 +59,13 @@ fn every_kind_of_case_is_packed_and_runs() {
     for group in ["conversions", "reduce", "scan", "gather", "dot", "dot-scaled", "kernels", "figures"] {
         let of_group = |case: &&Value| case["name"].as_str().is_some_and(|name| name.starts_with(&format!("{group}/")));
         let some = cases.iter().find(of_group).unwrap_or_else(|| panic!("no case of {group}"));
-        let trial = &some["trials"][0];
+        let test_case = &some["trials"][0];
         assert!(
-            trial["kernel"].is_string() && !trial["arguments"].as_array().expect("arguments").is_empty(),
-            "{trial}"
+            test_case["kernel"].is_string() && !test_case["arguments"].as_array().expect("arguments").is_empty(),
+            "{test_case}"
         );
         if group != "kernels" {
-            assert!(trial["predicted"]["cycles"].as_f64().is_some_and(|cycles| cycles >= 0.0), "{trial}");
+            assert!(test_case["predicted"]["cycles"].as_f64().is_some_and(|cycles| cycles >= 0.0), "{test_case}");
         }
     }
     let (exit, played, errors) = run(&path);
@@ -80,14 +79,15 @@ fn every_kind_of_case_is_packed_and_runs() {
 }
 
 #[test]
-fn figures_are_told_as_ratios() {
+fn stats_are_printed_as_ratios() {
     let (_folder, path) = pack(&["figures/device/conversion/f16/32x64", "figures/device/transpose/f8/64x64"]);
     let output = conformance(&["run", &path.display().to_string(), "--device", "virtual"]);
     let table = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{table}");
-    let row =
-        |way: &str| table.lines().find(|line| line.contains(way)).unwrap_or_else(|| panic!("no {way} in\n{table}"));
-    // The base is itself; the device has no clock.
+    let row = |variant: &str| {
+        table.lines().find(|line| line.contains(variant)).unwrap_or_else(|| panic!("no {variant} in\n{table}"))
+    };
+    // The baseline is compared with itself; the device has no clock.
     assert!(row("w4                     shared").contains("1.00x"), "{table}");
     let ratio: f64 = row(" shuffle ")
         .split_whitespace()
@@ -102,7 +102,7 @@ fn figures_are_told_as_ratios() {
 fn wrong_results_and_what_is_not_there_are_seen() {
     let (_folder, path) = pack(&[CONVERSION]);
     assert_eq!(run(&path).0, Some(0));
-    // The first buffer is the input, the second what must be left.
+    // The first buffer is the input, the second the expected output.
     let original = index(&path);
     let expected = &original["cases"][0]["trials"][0]["buffers"][1]["after"]["expected"]["numbers"];
     let (offset, bytes) =
@@ -114,7 +114,7 @@ fn wrong_results_and_what_is_not_there_are_seen() {
     let (exit, played, _) = run(&path);
     assert_eq!((exit, &played["cases"][0]["status"]), (Some(1), &Value::from("fail")), "{played}");
     assert!(played["cases"][0]["detail"].as_str().is_some_and(|detail| detail.contains("1 of")), "{played}");
-    // Cut off.
+    // A truncated file.
     fs::write(path.join("buffers.bin"), &buffers[..buffers.len() - 1]).expect("written");
     let (exit, played, _) = run(&path);
     assert_eq!((exit, &played["cases"][0]["status"]), (Some(1), &Value::from("broken")), "{played}");
@@ -128,7 +128,7 @@ fn an_index_is_not_trusted() {
         (
             "code outside of the pack",
             |index| index["codes"][0]["files"][0]["file"] = "../index.json".into(),
-            "no file's name",
+            "not a file's name",
         ),
         ("no such code", |index| index["cases"][0]["trials"][0]["code"] = 7.into(), "no code 7"),
         (
@@ -145,25 +145,25 @@ fn an_index_is_not_trusted() {
             "too many",
         ),
     ];
-    for (what, wrong, says) in broken {
+    for (what, wrong, expected_text) in broken {
         fs::write(path.join("index.json"), &original).expect("written");
         change(&path, wrong);
         let (exit, played, errors) = run(&path);
         let case = &played["cases"][0];
         assert_eq!((exit, &case["status"]), (Some(1), &Value::from("broken")), "{what}: {errors}{played}");
-        assert!(case["detail"].as_str().is_some_and(|detail| detail.contains(says)), "{what}: {case}");
+        assert!(case["detail"].as_str().is_some_and(|detail| detail.contains(expected_text)), "{what}: {case}");
     }
     let refused: [(&str, Change, i32, &str); 3] = [
         ("another version", |index| index["version"] = 2.into(), 2, "version 2"),
         ("no cases", |index| index["cases"] = serde_json::json!([]), 2, "no case"),
         ("a target that nobody serves", |index| index["target"]["name"] = "none".into(), 3, "none"),
     ];
-    for (what, wrong, status, says) in refused {
+    for (what, wrong, status, expected_text) in refused {
         fs::write(path.join("index.json"), &original).expect("written");
         change(&path, wrong);
         let (exit, _, errors) = run(&path);
         assert_eq!(exit, Some(status), "{what}: {errors}");
-        assert!(errors.contains(says), "{what}: {errors}");
+        assert!(errors.contains(expected_text), "{what}: {errors}");
     }
     fs::write(path.join("index.json"), "{").expect("written");
     assert_eq!(run(&path).0, Some(2));
@@ -173,9 +173,9 @@ fn an_index_is_not_trusted() {
 fn packs_are_not_written_over_and_devices_are_named() {
     let (_folder, path) = pack(&[CONVERSION]);
     let shown = path.display().to_string();
-    let again = conformance(&["pack", &shown, "--target", "a100", CONVERSION]);
-    assert_eq!(again.status.code(), Some(2));
-    assert!(text(&again.stderr).contains("not empty"), "{}", text(&again.stderr));
+    let second = conformance(&["pack", &shown, "--target", "a100", CONVERSION]);
+    assert_eq!(second.status.code(), Some(2));
+    assert!(text(&second.stderr).contains("not empty"), "{}", text(&second.stderr));
     let none = conformance(&["run", &shown, "--device", "no such thing"]);
     assert_eq!(none.status.code(), Some(3));
     assert!(text(&none.stderr).contains("virtual PTX interpreter"), "{}", text(&none.stderr));
@@ -183,13 +183,13 @@ fn packs_are_not_written_over_and_devices_are_named() {
     assert!(text(&listed.stdout).contains("virtual PTX interpreter of NVIDIA A100"), "{}", text(&listed.stdout));
 }
 
-/// The pack that the tests of `conformance-run` run is what is packed now, but for who compiled it.
+/// The committed pack that the tests of `conformance-run` use equals a new pack, except for its plugin.
 #[test]
 fn the_carried_pack_is_what_is_packed() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("pack");
     let cases = ["conversions/device/blocked-cols-to-mma-a/f32/16x16/w2", "kernels/device/add_masked"];
-    // Without the vendor's assembler, of which there are many.
+    // Without the vendor's assembler, whose version varies.
     let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
     command
         .arg("pack")
@@ -216,7 +216,7 @@ fn the_carried_pack_is_what_is_packed() {
     }
 }
 
-/// The files of a pack, in order.
+/// Returns the files of a pack, sorted.
 fn files(pack: &Path) -> Vec<PathBuf> {
     let mut files = vec![PathBuf::from("index.json"), PathBuf::from("buffers.bin")];
     let code = fs::read_dir(pack.join("code")).into_iter().flatten();

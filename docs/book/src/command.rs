@@ -1,8 +1,8 @@
-//! Commands that a page shows without their output.
+//! Finds the shell commands of a documentation page, without their output.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-/// First words that mark a line of a code block as a command.
+/// Names of programs; a line in a code block that begins with one of them is a command.
 const PROGRAMS: &[&str] = &[
     "alias",
     "cargo",
@@ -20,15 +20,16 @@ const PROGRAMS: &[&str] = &[
     "triton-venv/bin/python",
 ];
 
-/// The commands that a page shows: lines of its code blocks of no language, or of a shell's, that begin with a program or
-/// set a variable for one, together with the lines that they are continued on.
+/// Returns the commands in the code blocks of a page: lines that begin with a program of `PROGRAMS`, possibly after
+/// variable assignments, joined with their continuation lines. Only blocks without a language, `sh` and `console` are
+/// searched.
 #[must_use]
 pub fn commands(text: &str) -> Vec<String> {
     let (mut found, mut block) = (Vec::new(), None);
     for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
         match (event, &mut block) {
             (Event::Start(Tag::CodeBlock(kind)), _) => block = is_of_a_shell(&kind).then(String::new),
-            // An indented block comes line by line.
+            // The parser emits an indented block line by line.
             (Event::Text(text), Some(block)) => block.push_str(&text),
             (Event::End(TagEnd::CodeBlock), _) => {
                 let joined = block.take().unwrap_or_default().replace("\\\n", " ");
@@ -40,7 +41,7 @@ pub fn commands(text: &str) -> Vec<String> {
     found
 }
 
-/// Blocks that name a language are in it.
+/// Whether a code block of this kind may contain shell commands.
 fn is_of_a_shell(kind: &CodeBlockKind<'_>) -> bool {
     match kind {
         CodeBlockKind::Indented => true,

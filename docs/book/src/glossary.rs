@@ -7,26 +7,44 @@ use serde::Deserialize;
 
 use crate::vocabulary::Scope;
 
-/// The content of `docs/glossary.toml`.
+/// The glossary: the content of `docs/glossary.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Glossary {
-    /// The terms.
+    /// The terms that the project uses.
     #[serde(rename = "term")]
     pub terms: Vec<Term>,
+    /// The phrases that prose avoids, such as sentences without a subject.
+    #[serde(rename = "phrase")]
+    pub phrases: Vec<Phrase>,
 }
 
-/// A term of the field.
+/// A phrase that makes sentences hard to read.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phrase {
+    /// A regular expression that matches a line of prose with the phrase.
+    pub pattern: String,
+    /// How to write instead of the phrase.
+    pub write: String,
+    /// The number of lines of prose that may match, for legitimate uses, which the reason explains.
+    pub allowed: usize,
+    /// The reason why `allowed` is above zero.
+    #[serde(default)]
+    pub reason: String,
+}
+
+/// A term of the field that the project uses.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Term {
-    /// The term.
+    /// The name of the term.
     pub name: String,
-    /// Its meaning in one sentence.
+    /// The meaning of the term in one sentence.
     pub meaning: String,
-    /// The system that the term comes from.
+    /// The system that the term comes from, such as CUDA or Triton.
     pub source: String,
-    /// The words that it replaces.
+    /// The words that the term replaces.
     #[serde(default)]
     pub retired: Vec<Retired>,
 }
@@ -35,28 +53,29 @@ pub struct Term {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Retired {
-    /// The word, in lower case.
+    /// The retired word, in lower case.
     pub word: String,
-    /// The text that is checked.
+    /// The kinds of text that are searched for the word.
     #[serde(rename = "in")]
-    pub scope: Scope,
-    /// The number of uses that the tree still has; it may only fall.
+    pub scopes: Vec<Scope>,
+    /// The number of uses that the source tree still has in these texts together; it may only fall.
+    #[serde(default)]
     pub allowed: usize,
-    /// Names or words that contain the retired word for a good reason, each with that reason.
+    /// Names or words that contain the retired word and may stay, each with the reason.
     #[serde(default)]
     pub except: BTreeMap<String, String>,
 }
 
 impl Glossary {
-    /// Reads the data.
+    /// Parses the text of `docs/glossary.toml`.
     ///
     /// # Errors
-    /// The text is no TOML of this form.
+    /// The text is not TOML of this form.
     pub fn read(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
     }
 
-    /// The page of the book.
+    /// Returns the text of the book's glossary page.
     #[must_use]
     pub fn page(&self) -> String {
         let mut page = HEAD.to_owned();

@@ -1,6 +1,6 @@
-//! The pages of the book in `docs/`, and the commands that they show.
+//! Reads the pages of the book in `docs/`, their links, commands and transcripts.
 //!
-//! The tests follow the links of the pages, run their commands, and compare the output that pages show.
+//! The tests follow the links of the pages, run their commands, and compare the output in transcripts.
 
 mod command;
 mod glossary;

@@ -1,29 +1,29 @@
-//! Pages, their links and their headings.
+//! The pages of the book, with their links and headings.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// The folder of the book.
+/// Returns the folder of the book, `docs/`.
 #[must_use]
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
 }
 
-/// A page.
+/// A page of the book.
 #[derive(Debug)]
 pub struct Page {
-    /// Its file below [`folder`].
+    /// The page's file name in [`folder`].
     pub name: String,
-    /// Its text.
+    /// The page's text.
     pub text: String,
 }
 
-/// All pages in the folder, by name; the summary is none.
+/// Returns all pages of the folder except the summary, sorted by name.
 ///
 /// # Errors
-/// The errors of reading the folder.
+/// The folder or a page cannot be read.
 pub fn pages() -> io::Result<Vec<Page>> {
     let mut pages = Vec::new();
     for entry in std::fs::read_dir(folder())? {
@@ -37,7 +37,7 @@ pub fn pages() -> io::Result<Vec<Page>> {
     Ok(pages)
 }
 
-/// Where links and pictures of a text lead, as they are written.
+/// Returns the targets of the links and pictures of a page, as written.
 #[must_use]
 pub fn links(text: &str) -> Vec<String> {
     let links = Parser::new_ext(text, Options::ENABLE_TABLES).filter_map(|event| match event {
@@ -47,7 +47,8 @@ pub fn links(text: &str) -> Vec<String> {
     links.collect()
 }
 
-/// The ids of a page's headings, as mdBook gives them: lower case, spaces as hyphens, no other punctuation; repeated ones are numbered.
+/// Returns the ids of a page's headings in mdBook's form: lower case, hyphens for spaces, no other punctuation; a
+/// repeated id gets a number.
 #[must_use]
 pub fn headings(text: &str) -> Vec<String> {
     let (mut found, mut heading): (Vec<String>, Option<String>) = (Vec::new(), None);

@@ -1,19 +1,19 @@
-//! Commands that a page shows together with their output.
+//! Transcripts: commands on a documentation page together with their output.
 //!
-//! Such a command stands in a block ```` ```console ```` behind `$ `; the lines up to the next `$ ` are its output.
+//! In a block ```` ```console ````, a command begins with `$ `, and the lines up to the next `$ ` are its output.
 
-/// A command and the lines that it prints.
+/// A command on a page, and the output that the page shows for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transcript {
     /// The command, with its continuation lines.
     pub command: String,
-    /// Its output, without trailing spaces.
+    /// The lines of the output, without trailing spaces.
     pub output: Vec<String>,
 }
 
-/// The text of a page in which each transcript shows the output that `run` gives for its command.
+/// Replaces the output in each transcript of a page by the result of `run` for its command.
 ///
-/// A block without `$ ` stays as it is.
+/// A block without `$ ` is not changed.
 pub fn rewrite_transcripts(text: &str, mut run: impl FnMut(&str) -> String) -> String {
     let mut written = String::with_capacity(text.len());
     let mut lines = text.lines();
@@ -43,7 +43,7 @@ fn push_line(written: &mut String, line: &str) {
     written.push('\n');
 }
 
-/// The transcripts of a block.
+/// Returns the transcripts in a block; none if the block does not begin with a command.
 fn transcripts(block: &[&str]) -> Vec<Transcript> {
     let mut found: Vec<Transcript> = Vec::new();
     let mut continues = false;

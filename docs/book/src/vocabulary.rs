@@ -1,12 +1,13 @@
-//! Counts words in the names, the file names and the prose of the source tree.
+//! Counts words in the names, file names and prose of the source tree, and finds phrases in its prose.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use regex::Regex;
 use serde::Deserialize;
 
-/// The text that a retired word is looked for in.
+/// The kind of text that is searched for a retired word.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -18,26 +19,27 @@ pub enum Scope {
     Prose,
 }
 
-/// A use of a word.
+/// A place where a word is used.
 #[derive(Clone, Debug)]
 pub struct Use {
-    /// The file and the line, or the file alone.
-    pub place: String,
-    /// The identifier, the file name or the word as it stands.
+    /// The file and line of the use, or only the file if the word is in the file's name.
+    pub location: String,
+    /// The identifier, file name or word that was found.
     pub text: String,
 }
 
-/// All words of the tree with their uses.
+/// All words of the source tree with their uses, and all lines of prose.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
     uses: BTreeMap<(Scope, String), Vec<Use>>,
+    prose: Vec<Use>,
 }
 
-/// Folders without sources of the project.
+/// Names of folders that have no sources of the project.
 const SKIPPED: &[&str] = &["target", "corpus", "node_modules"];
 
 impl Vocabulary {
-    /// Reads the Rust files and the pages below a folder. `left_out` are files that quote retired words.
+    /// Reads the Rust files and the pages below a folder, except the files in `left_out`, which quote retired words.
     ///
     /// # Errors
     /// A folder or a file cannot be read.
@@ -59,10 +61,15 @@ impl Vocabulary {
         Ok(vocabulary)
     }
 
-    /// The uses of a word, in the order of files.
+    /// Returns the uses of a word, in the order of files.
     #[must_use]
     pub fn uses(&self, scope: Scope, word: &str) -> &[Use] {
         self.uses.get(&(scope, word.to_owned())).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the lines of pages and comments that a pattern matches, in the order of files.
+    pub fn matches<'a>(&'a self, pattern: &'a Regex) -> impl Iterator<Item = &'a Use> {
+        self.prose.iter().filter(|line| pattern.is_match(&line.text))
     }
 
     fn add_file(&mut self, root: &Path, file: &PathBuf) -> io::Result<()> {
@@ -71,29 +78,33 @@ impl Vocabulary {
             Some("md") => false,
             _ => return Ok(()),
         };
-        let place = file.strip_prefix(root).unwrap_or(file).display().to_string();
+        let location = file.strip_prefix(root).unwrap_or(file).display().to_string();
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        stem.split(['_', '-']).for_each(|word| self.add(Scope::Files, word, place.clone(), &stem));
-        for (number, line) in std::fs::read_to_string(file)?.lines().enumerate() {
-            let place = || format!("{place}:{}", number + 1);
+        stem.split(['_', '-']).for_each(|word| self.add(Scope::Files, word, location.clone(), &stem));
+        for (line_number, line) in std::fs::read_to_string(file)?.lines().enumerate() {
+            let location = || format!("{location}:{}", line_number + 1);
             let (code, prose) = if is_rust { code_and_comment(line) } else { (String::new(), line) };
             for name in code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty()) {
-                words_of_name(name).iter().for_each(|word| self.add(Scope::Names, word, place(), name));
+                words_of_name(name).iter().for_each(|word| self.add(Scope::Names, word, location(), name));
+            }
+            let text = prose.trim_start_matches(['/', '!']).trim();
+            if !text.is_empty() {
+                self.prose.push(Use { location: location(), text: text.to_owned() });
             }
             for word in prose.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
-                self.add(Scope::Prose, word, place(), word);
+                self.add(Scope::Prose, word, location(), word);
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, scope: Scope, word: &str, place: String, text: &str) {
-        let used = Use { place, text: text.to_owned() };
+    fn add(&mut self, scope: Scope, word: &str, location: String, text: &str) {
+        let used = Use { location, text: text.to_owned() };
         self.uses.entry((scope, word.to_lowercase())).or_default().push(used);
     }
 }
 
-/// A line of Rust without its string literals, and its comment.
+/// Splits a line of Rust into the code, without string literals, and the comment.
 fn code_and_comment(line: &str) -> (String, &str) {
     let (mut code, mut quoted, mut escaped) = (String::new(), false, false);
     for (at, c) in line.char_indices() {
@@ -109,7 +120,7 @@ fn code_and_comment(line: &str) -> (String, &str) {
     (code, "")
 }
 
-/// `WarpPartition` and `warp_partition` are the words `shared` and `out`.
+/// Splits an identifier into words: `WarpPartition` and `warp_partition` are both `warp` and `partition`.
 fn words_of_name(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut lower = false;

@@ -1,6 +1,6 @@
 /*
- * The invented machine of the tutorial described in plain C, against the plugin interface's header alone: its matrix
- * instruction and its layout family. Hosts plan with them, choose them, and execute them on the emulator. Nothing is compiled.
+ * The invented GPU of the tutorial in plain C, using only the header of the plugin interface: its matrix instruction and
+ * its layout family. Hosts can plan with them, choose them, and execute them on the emulator. It compiles no code.
  *
  *     cc -shared -fPIC -I include -o libloom_c.so loom.c
  */
@@ -9,7 +9,7 @@
 
 #include "tilewright_plugin.h"
 
-/* What crosses is CBOR in an envelope. Here it is written as JSON, which is turned into CBOR when it is asked for. */
+/* The interface takes CBOR in an envelope. Values are written as JSON here, and converted to CBOR on request. */
 #define ENVELOPE(body) "{\"version\": 1, \"body\": " body "}"
 
 #define LAYOUT(registers, lanes, rows, columns, register_bases, lane_bases)                                       \
@@ -20,10 +20,10 @@
 #define OPERAND(role, element, bits, layout)                                                                      \
     "{\"register\": {\"role\": \"" role "\", \"element\": \"" element "\", \"bits\": " bits ", \"layout\": " layout "}}"
 
-/* Of (m, n): four columns in registers, two columns and eight rows over the lanes. */
+/* Elements (m, n): four columns in registers, two columns and eight rows over the lanes. */
 #define SUMS LAYOUT("4", "16", "8", "8", "[[0, 1], [0, 2]]", "[[0, 4], [1, 0], [2, 0], [4, 0]]")
 
-/* loom.mma: d = a * b + c, 8 x 4 times 4 x 8. Each basis is where a bit of the register's or the lane's index leads. */
+/* loom.mma: d = a * b + c, 8 x 4 times 4 x 8. A basis is the (row, column) of one bit of the register or lane index. */
 static const char info[] = ENVELOPE(
     "{\"families\": [\"loom_mma\"], \"instructions\": [{"
     "\"name\": \"loom.mma.8x8x4.f32.f16\", \"kind\": \"matrix\", \"semantics\": \"contract\", \"cycles\": 8,"
@@ -33,7 +33,7 @@ static const char info[] = ENVELOPE(
     OPERAND("b", "f16", "16", LAYOUT("2", "16", "4", "8", "[[1, 0]]", "[[2, 0], [0, 1], [0, 2], [0, 4]]")) ","
     OPERAND("c", "f32", "32", SUMS) "]}]}");
 
-/* The family's layout of one tile by one warp; other shapes are refused. */
+/* The family's layout of one tile and one warp; other shapes are rejected. */
 static const char tile[] = ENVELOPE(
     "{\"layout\": {\"distributed\":"
     "{\"in_dims\": [[\"register\", 4], [\"lane\", 16], [\"warp\", 1], [\"block\", 1]],"
@@ -56,13 +56,13 @@ struct TilewrightError {
 
 static TilewrightTarget the_target;
 
-/* Appends CBOR of the JSON value that begins at `text` (strings without escapes, whole numbers, lists, maps); where it ends. */
+/* Appends the CBOR of the JSON value at `text` (strings without escapes, integers, lists, maps). Returns its end. */
 static const char *value(const char *text, TilewrightBlob *blob) {
     char closing;
     text += strspn(text, " ");
     closing = *text == '[' ? ']' : '}';
     if (*text == '[' || *text == '{') {
-        blob->bytes[blob->length++] = *text == '[' ? 0x9f : 0xbf; /* of as many as there are, until 0xff */
+        blob->bytes[blob->length++] = *text == '[' ? 0x9f : 0xbf; /* indefinite length, ends with 0xff */
         for (text++; *(text += strspn(text, " ,:")) != closing;) text = value(text, blob);
         blob->bytes[blob->length++] = 0xff;
         return text + 1;
@@ -80,7 +80,7 @@ static const char *value(const char *text, TilewrightBlob *blob) {
     return text + strspn(text, "0123456789");
 }
 
-/* An error; the header says what the messages of each code are. */
+/* Creates an error; the header documents the messages of each code. */
 static TilewrightError *failed(uint32_t code, const char *first, const char *second) {
     TilewrightError *error = malloc(sizeof *error);
     if (!error) abort();
@@ -122,7 +122,7 @@ static TilewrightError *target_info(const TilewrightTarget *target, TilewrightBl
     return answered(info, out);
 }
 
-/* {"shape": [8, 8], ...} in CBOR, from writers that say how long a list is. */
+/* {"shape": [8, 8], ...} in CBOR, for writers with definite list lengths. */
 static int is_one_tile(TilewrightSlice request) {
     static const char shape[] = "\x65shape\x82\x08\x08";
     size_t at, length = sizeof shape - 1;

@@ -1,61 +1,90 @@
-//! Gives every tensor of a module a layout.
+//! Assigns a layout to every tensor of a module.
 
 use super::graph::build;
-use super::pool::Pool;
+use super::interner::Interner;
 use super::price::Prices;
 use super::propagate::propagate;
 use super::report::{AssignmentReport, FunctionReport};
 use super::rewrite::rewrite;
-use super::{EngineError, LaunchConfig, Strategy, least, ways};
+use super::{EngineError, LaunchConfig, Strategy, dot_alternatives, local_search};
 use tilewright_plan::movement::check_block;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::{TileModule, TileType};
 
-/// A module in which every tensor has a layout and every conversion is an operation, and what was chosen.
+/// A module whose tensors all have layouts and whose conversions are all explicit (`ttg.convert_layout`), plus the
+/// report.
 #[derive(Debug, Clone)]
-pub struct Assigned {
-    /// The module.
+pub struct AssignedModule {
+    /// The module with layouts in its types.
     pub module: TileModule,
-    /// What was chosen, and why.
+    /// The report: the chosen layouts and conversions, with their costs.
     pub report: AssignmentReport,
 }
 
-/// Gives every tensor of a verified module a layout. Layouts that types name already stay.
+/// Assigns a layout to every tensor of a verified module. Layouts that types name already are kept.
 ///
 /// # Errors
-/// [`EngineError`]: a product that the target cannot do, a block that it has not, names of layouts that are none, clusters of
-/// blocks.
-pub fn assign(module: &TileModule, machine: &LaunchConfig<'_>, strategy: Strategy) -> Result<Assigned, EngineError> {
+/// [`EngineError`]: a dot that the target has no instruction for, a block size that the target does not support, a name
+/// that resolves to no layout, or a cluster of several blocks.
+///
+/// # Examples
+/// ```
+/// use tilewright_assign::{LaunchConfig, Strategy, assign_layouts};
+/// use tilewright_layout::families::Neutral;
+/// use tilewright_tile::{op::Dialects, text};
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// let source = "tt.func @iota(%out: !tt.ptr<i32>) {
+///   %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+///   %base = tt.splat %out : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>>
+///   %to = tt.addptr %base, %i : tensor<64x!tt.ptr<i32>>, tensor<64xi32>
+///   tt.store %to, %i : tensor<64x!tt.ptr<i32>>
+///   tt.return
+/// }";
+/// let module = text::parse(source, &Dialects::neutral())?;
+/// let machine = LaunchConfig { context: (&target).into(), families: &Neutral, lanes: 8, warps: 2 };
+/// let assigned = assign_layouts(&module, &machine, Strategy::default())?;
+/// // Every tensor has a layout, and none is converted: the store's.
+/// assert!(text::print(&assigned.module).contains("#ttg."));
+/// assert!(assigned.report.functions[0].conversions.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn assign_layouts(
+    module: &TileModule,
+    config: &LaunchConfig<'_>,
+    strategy: Strategy,
+) -> Result<AssignedModule, EngineError> {
     let wrong = |message: &str| EngineError::Program { operation: "module".to_owned(), message: message.to_owned() };
     if module.attributes.get("ttg.num-ctas").and_then(tilewright_tile::Attribute::as_integer).unwrap_or(1) != 1 {
-        return Err(wrong("programs of several blocks in a cluster get no layouts"));
+        return Err(wrong("clusters of several blocks are not supported"));
     }
-    check_block(machine.lanes.into(), machine.warps.into(), machine.context.target)?;
-    if !machine.warps.is_power_of_two() {
-        return Err(wrong("a block has a power of two of warps"));
+    check_block(config.lanes.into(), config.warps.into(), config.context.target)?;
+    if !config.warps.is_power_of_two() {
+        return Err(wrong("the number of warps of a block must be a power of two"));
     }
     let dialects = Dialects::neutral();
-    let convert = dialects.get(ttg::CONVERT_LAYOUT).ok_or_else(|| wrong("there is no `ttg.convert_layout`"))?;
+    let convert =
+        dialects.get(ttg::CONVERT_LAYOUT).ok_or_else(|| wrong("the dialects have no `ttg.convert_layout`"))?;
     let mut assigned = module.clone();
     let mut functions = Vec::new();
     for function in &mut assigned.functions {
-        let pool = Pool::default();
-        let graph = build(function, machine, &pool)?;
-        let prices = Prices::new(&graph, machine);
-        let mut state = propagate(&graph, &prices, machine)?;
+        let interner = Interner::default();
+        let graph = build(function, config, &interner)?;
+        let prices = Prices::new(&graph, config);
+        let mut state = propagate(&graph, &prices, config)?;
         let first = state.total();
         if strategy == Strategy::LeastCost {
-            least::improve(&mut state, machine)?;
-            ways::take(&mut state, function, machine)?;
+            local_search::improve(&mut state, config)?;
+            dot_alternatives::take(&mut state, function, config)?;
         }
-        let (made, left) = rewrite(function, &state, machine, convert)?;
-        functions.push(FunctionReport::of(function, &made, &state, &left, first, machine));
-        *function = made;
+        let (rewritten, left) = rewrite(function, &state, config, convert)?;
+        functions.push(FunctionReport::of(function, &rewritten, &state, &left, first, config));
+        *function = rewritten;
     }
     let number = |value: u32| tilewright_tile::Attribute::integer(i64::from(value), TileType::integer(32));
-    assigned.attributes.set("ttg.num-warps", number(machine.warps));
-    assigned.attributes.set("ttg.threads-per-warp", number(machine.lanes));
+    assigned.attributes.set("ttg.num-warps", number(config.warps));
+    assigned.attributes.set("ttg.threads-per-warp", number(config.lanes));
     assigned.attributes.set("ttg.num-ctas", number(1));
-    Ok(Assigned { module: assigned, report: AssignmentReport { strategy, functions } })
+    Ok(AssignedModule { module: assigned, report: AssignmentReport { strategy, functions } })
 }

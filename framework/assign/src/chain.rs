@@ -1,19 +1,20 @@
-//! Chains of products: which sums become, each element by itself, a factor of another product.
+//! Chained dots: finds dots whose accumulator reaches an operand of another dot through elementwise operations.
 
 use std::collections::HashSet;
 use tilewright_tile::op::name::{arith, ttg, tw};
 
 use tilewright_tile::{Body, Op, Value, ValueOrigin};
 
-/// Operations beside elementwise ones that leave each element where it is.
-const KEEPING: [&str; 3] = [arith::SELECT, ttg::CONVERT_LAYOUT, tw::AWAIT_PRODUCTS];
+/// Operations, other than elementwise ones, through which a chain of dots continues, because they keep every element's
+/// coordinates.
+const KEEPING: [&str; 3] = [arith::SELECT, ttg::CONVERT_LAYOUT, tw::MMA_WAIT];
 
 fn keeps(body: &Body, op: Op) -> bool {
     let operation = body.op(op);
     operation.definition.traits.elementwise || KEEPING.contains(&operation.name())
 }
 
-/// Whether the sums of a product become a factor of another one.
+/// Whether the result of a dot becomes operand A or B of another dot, directly or through elementwise operations.
 pub(super) fn is_operand(body: &Body, op: Op) -> bool {
     let mut flows: HashSet<Value> = body.op(op).results.iter().copied().collect();
     for user in body.walk(body.root()) {
@@ -22,8 +23,8 @@ pub(super) fn is_operand(body: &Body, op: Op) -> bool {
             continue;
         }
         if user != op && operation.is_dot() {
-            let factors = ["a", "b"].into_iter().flat_map(|group| body.operand(user, group));
-            if factors.into_iter().any(|factor| flows.contains(&factor)) {
+            let operands = ["a", "b"].into_iter().flat_map(|group| body.operand(user, group));
+            if operands.into_iter().any(|operand| flows.contains(&operand)) {
                 return true;
             }
         }
@@ -34,13 +35,13 @@ pub(super) fn is_operand(body: &Body, op: Op) -> bool {
     false
 }
 
-/// The products whose sums become factors `a` and `b` of a product; of several that make one factor the one that is found first.
-pub(super) fn makers(body: &Body, op: Op) -> [Option<Op>; 2] {
-    ["a", "b"].map(|group| body.operand(op, group).and_then(|factor| maker(body, factor)))
+/// Returns the dots that produce operands `a` and `b` of a dot; if several produce an operand, the first one found.
+pub(super) fn producing_dots(body: &Body, op: Op) -> [Option<Op>; 2] {
+    ["a", "b"].map(|group| body.operand(op, group).and_then(|operand| producing_dot(body, operand)))
 }
 
-fn maker(body: &Body, factor: Value) -> Option<Op> {
-    let (mut open, mut seen) = (vec![factor], HashSet::new());
+fn producing_dot(body: &Body, operand: Value) -> Option<Op> {
+    let (mut open, mut seen) = (vec![operand], HashSet::new());
     while let Some(value) = open.pop() {
         let ValueOrigin::Result(op, _) = body.origin(value) else { continue };
         if !seen.insert(op) {
@@ -56,31 +57,32 @@ fn maker(body: &Body, factor: Value) -> Option<Op> {
     None
 }
 
-/// How many products are before a product, one before the other; of many not all.
+/// Returns the number of dots in the longest chain before a dot, at most [`ENOUGH`].
 pub(super) fn length(body: &Body, op: Op) -> u32 {
     fn within(body: &Body, op: Op, most: u32) -> u32 {
         if most == 0 {
             return 0;
         }
-        let before = makers(body, op).into_iter().flatten();
+        let before = producing_dots(body, op).into_iter().flatten();
         before.map(|maker| 1 + within(body, maker, most - 1)).max().unwrap_or(0)
     }
     within(body, op, ENOUGH)
 }
 
-/// Longer chains are not told apart.
+/// Max length of a chain of dots; longer chains count as this long.
 const ENOUGH: u32 = 4;
 
-/// What the plan of a product depends on beside its target, as text: equal products say the same.
-pub(super) fn described(body: &Body, op: Op) -> String {
+/// Returns a text with everything that the plan of a dot depends on, except the target: dots with equal texts share one
+/// plan.
+pub(super) fn plan_key(body: &Body, op: Op) -> String {
     let operation = body.op(op);
     let types: Vec<_> = operation.operands.iter().map(|value| body.ty(*value).to_string()).collect();
-    let own = format!("{} {} {types:?} {:?}", operation.name(), is_operand(body, op), operation.attributes);
+    let operation_key = format!("{} {} {types:?} {:?}", operation.name(), is_operand(body, op), operation.attributes);
     let length = length(body, op);
-    let before = makers(body, op).map(|maker| match maker {
-        Some(maker) if length < ENOUGH => described(body, maker),
+    let before = producing_dots(body, op).map(|maker| match maker {
+        Some(maker) if length < ENOUGH => plan_key(body, maker),
         Some(_) => "a product".to_owned(),
         None => "no product".to_owned(),
     });
-    format!("{length} {own} of ({}) ({})", before[0], before[1])
+    format!("{length} {operation_key} of ({}) ({})", before[0], before[1])
 }

@@ -1,51 +1,51 @@
-//! Why layouts are not assigned.
+//! Errors of layout assignment.
 
 use thiserror::Error;
 
-use super::layouts::NoLayout;
+use super::layouts::LayoutResolveError;
 use tilewright_layout::LayoutError;
-use tilewright_plan::contract::ContractError;
+use tilewright_plan::mma::MmaError;
 use tilewright_plan::movement::MovementError;
 
-/// Why a program gets no layouts.
+/// The reason why layouts could not be assigned to a program.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// The program is not one that the engine takes; whoever made it must transform it first.
+    /// The program is not in the form that layout assignment takes; its producer must transform it first.
     #[error("{operation}: {message}")]
     Program {
-        /// The operation.
+        /// The name of the operation.
         operation: String,
-        /// What is wrong, what to do.
+        /// The description of the problem and the remedy.
         message: String,
     },
-    /// The target cannot carry out an operation.
+    /// The target has no instruction or plan for a dot.
     #[error("{operation}: {source}")]
-    Product {
-        /// The operation.
+    Mma {
+        /// The name of the operation.
         operation: String,
-        /// Why not.
-        source: ContractError,
+        /// The reason why there is no plan.
+        source: MmaError,
     },
-    /// A type names a layout for another block than the program's.
-    #[error("`{ty}` lies in {warps} warps of {lanes} lanes, and the program has {} of {}", expected[1], expected[0])]
+    /// A type names a layout for another number of warps or lanes than the program has.
+    #[error("the layout of `{ty}` has {warps} warps of {lanes} lanes, the program {} of {}", expected[1], expected[0])]
     Block {
-        /// The type.
+        /// The type that names the layout.
         ty: String,
-        /// Lanes of a warp of the layout.
+        /// Number of lanes of a warp in the layout.
         lanes: u64,
-        /// Its warps.
+        /// Number of warps in the layout.
         warps: u64,
-        /// Lanes and warps of the program.
+        /// Number of lanes and of warps that the program has.
         expected: [u32; 2],
     },
-    /// A type names a layout that is none.
+    /// The layout that a type names does not resolve.
     #[error(transparent)]
-    Type(#[from] NoLayout),
-    /// The block is none that the target has.
+    Type(#[from] LayoutResolveError),
+    /// The target does not support this block size, or a plan of data movement failed.
     #[error(transparent)]
     Movement(#[from] MovementError),
-    /// Layouts do not fit each other.
+    /// Two layouts cannot be combined.
     #[error(transparent)]
     Layout(#[from] LayoutError),
 }

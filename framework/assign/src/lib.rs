@@ -1,21 +1,23 @@
-//! What a tile program says of its values, and the layouts that follow.
+//! Layout assignment for tile programs.
 //!
-//! [`layouts`] says what the names of layouts in types stand for;
-//! [`product`] asks for plans of products; [`stages`] lets loads of loops go ahead; [`synthesis`] solves for layouts of tiles whose place in memory a program states.
+//! [`assign_layouts`] gives every tensor a layout. [`layouts`] resolves the layout names of types; [`dot_plan`] plans
+//! dots; [`stages`] pipelines loops; [`synthesis`] solves programs with explicit memory, which state where their tiles
+//! lie.
 
 mod assign;
 mod chain;
+mod config;
+mod dot_alternatives;
+pub mod dot_plan;
 mod error;
 mod graph;
+mod interner;
 pub mod layouts;
-mod least;
-mod machine;
+mod local_search;
 pub mod memory;
 mod moves;
 mod op_costs;
-mod pool;
 mod price;
-pub mod product;
 mod propagate;
 mod report;
 mod rewrite;
@@ -23,13 +25,12 @@ pub mod stages;
 mod state;
 mod strategy;
 pub mod synthesis;
-mod ways;
 
-/// How often the body of a loop is taken to run where nothing says how often it does.
+/// Assumed trip count of a loop whose bounds are not constant.
 const LOOP_WEIGHT: u64 = 8;
 
-pub use assign::{Assigned, assign};
+pub use assign::{AssignedModule, assign_layouts};
+pub use config::LaunchConfig;
 pub use error::EngineError;
-pub use machine::LaunchConfig;
 pub use report::{AssignmentReport, ConversionReport, FunctionReport, ValueReport};
 pub use strategy::Strategy;

@@ -1,36 +1,36 @@
-//! Steps from one choice of keys to another: a node takes a key, and neighbours follow it so that nothing is converted
-//! between them.
+//! Steps of the local search: a graph node takes another key (chosen layout), and neighbours follow so that nothing
+//! between them is converted.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::graph::Role;
-use super::pool::LayoutId;
+use super::interner::LayoutId;
 use super::state::{Change, State};
 
-/// A step that moves more nodes than these is cut off there: the rest stays as it is.
+/// Max number of graph nodes whose keys (chosen layouts) one step changes; further nodes keep theirs.
 const LARGEST: usize = 96;
-/// What counts as less.
-pub(super) const LEAST_GAIN: f64 = 1e-6;
+/// The smallest cost reduction that counts as a gain.
+pub(super) const MIN_GAIN: f64 = 1e-6;
 
-/// Who follows a node that takes another key.
+/// The neighbours that follow a node which takes another key (chosen layout).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Follow {
-    /// Those that make its operands.
+    /// Whether the producers of the node's operands follow.
     pub before: bool,
-    /// Those that use its results.
+    /// Whether the users of the node's results follow.
     pub after: bool,
-    /// Operations with layouts of their own choice, too.
+    /// Whether neighbours that are anchors (operations that prefer a layout) follow too.
     pub anchors: bool,
 }
 
-/// Keys that give a node its operands in the layouts that they have, of those operands whose own nodes are settled.
+/// Returns the keys (layouts) with which a node's operands need no conversion; only operands from settled nodes count.
 pub(super) fn from_operands(state: &State<'_, '_>, node: usize, settled: &[bool]) -> Vec<LayoutId> {
     let mut found = Vec::new();
     for end in &state.graph.nodes[node].ins {
-        if let Role::Of(source, view) = state.graph.roles[end.value.index()]
+        if let Role::Of(source, transfer) = state.graph.roles[end.value.index()]
             && source != node
             && settled[source]
-            && let Some(layout) = state.at(source, view)
+            && let Some(layout) = state.at(source, transfer)
             && let Some(key) = state.key_for(end, layout)
             && !found.contains(&key)
         {
@@ -40,14 +40,14 @@ pub(super) fn from_operands(state: &State<'_, '_>, node: usize, settled: &[bool]
     found
 }
 
-/// Keys that give a node's results the layouts in which settled nodes want them.
+/// Returns the keys (layouts) with which a node's results need no conversion; only users that are settled count.
 pub(super) fn from_users(state: &State<'_, '_>, node: usize, settled: &[bool]) -> Vec<LayoutId> {
     let mut found = Vec::new();
     for end in &state.graph.nodes[node].outs {
-        for &(user, view) in &state.graph.users[end.value.index()] {
+        for &(user, transfer) in &state.graph.users[end.value.index()] {
             if user != node
                 && settled[user]
-                && let Some(layout) = state.at(user, view)
+                && let Some(layout) = state.at(user, transfer)
                 && let Some(key) = state.key_for(end, layout)
                 && !found.contains(&key)
             {
@@ -58,14 +58,15 @@ pub(super) fn from_users(state: &State<'_, '_>, node: usize, settled: &[bool]) -
     found
 }
 
-/// What a node costs with a key, with the conversions of its operands that are settled.
+/// Returns the cost of a graph node with the layout `key`, including the conversions of operands that come from settled
+/// nodes.
 pub(super) fn of_operands(state: &mut State<'_, '_>, node: usize, key: LayoutId, settled: &[bool]) -> f64 {
     let old = std::mem::replace(&mut state.keys[node], key);
-    let mut cost = state.of_node(node);
+    let mut cost = state.node_cost(node);
     for end in &state.graph.nodes[node].ins {
         if let Role::Of(source, _) = state.graph.roles[end.value.index()]
             && settled[source]
-            && let Some(required) = state.at(node, end.view)
+            && let Some(required) = state.at(node, end.transfer)
         {
             cost += state.conversion(end.value, required);
         }
@@ -74,25 +75,26 @@ pub(super) fn of_operands(state: &mut State<'_, '_>, node: usize, key: LayoutId,
     cost
 }
 
-/// The change in which a node takes a key and others follow, as far as nothing between them is converted that was not.
+/// Returns the change that gives a graph node the layout `key`. Neighbours follow as long as no new conversion appears
+/// between them.
 pub(super) fn step(state: &State<'_, '_>, node: usize, key: LayoutId, follow: Follow) -> Change {
     let mut taken = BTreeMap::from([(node, key)]);
     let mut open = VecDeque::from([node]);
     let may_follow = |node: usize| {
-        let own = &state.graph.nodes[node];
-        own.fixed.is_none() && (follow.anchors || !own.kind.is_anchor())
+        let user_node = &state.graph.nodes[node];
+        user_node.fixed.is_none() && (follow.anchors || !user_node.kind.is_anchor())
     };
     while let Some(node) = open.pop_front() {
         let key = taken[&node];
-        let own = &state.graph.nodes[node];
+        let user_node = &state.graph.nodes[node];
         let mut others: Vec<(usize, LayoutId)> = Vec::new();
-        let at = |view| state.graph.pool.seen(key, view);
+        let at = |transfer| state.graph.interner.seen(key, transfer);
         if follow.before {
-            for end in &own.ins {
+            for end in &user_node.ins {
                 let Role::Of(source, _) = state.graph.roles[end.value.index()] else { continue };
                 let outs = &state.graph.nodes[source].outs;
                 let out = outs.iter().find(|out| out.value == end.value);
-                if let (Some(layout), Some(out)) = (at(end.view), out)
+                if let (Some(layout), Some(out)) = (at(end.transfer), out)
                     && let Some(key) = state.key_for(out, layout)
                 {
                     others.push((source, key));
@@ -100,11 +102,13 @@ pub(super) fn step(state: &State<'_, '_>, node: usize, key: LayoutId, follow: Fo
             }
         }
         if follow.after {
-            for end in &own.outs {
-                let Some(layout) = at(end.view) else { continue };
-                for &(user, view) in &state.graph.users[end.value.index()] {
-                    let into =
-                        state.graph.nodes[user].ins.iter().find(|into| into.value == end.value && into.view == view);
+            for end in &user_node.outs {
+                let Some(layout) = at(end.transfer) else { continue };
+                for &(user, transfer) in &state.graph.users[end.value.index()] {
+                    let into = state.graph.nodes[user]
+                        .ins
+                        .iter()
+                        .find(|into| into.value == end.value && into.transfer == transfer);
                     if let Some(key) = into.and_then(|into| state.key_for(into, layout)) {
                         others.push((user, key));
                     }
@@ -121,21 +125,21 @@ pub(super) fn step(state: &State<'_, '_>, node: usize, key: LayoutId, follow: Fo
     taken.into_iter().collect()
 }
 
-/// Makes the step if it gains something.
+/// Applies a step if it lowers the cost; returns whether it did.
 pub(super) fn attempt(state: &mut State<'_, '_>, node: usize, key: LayoutId, follow: Follow) -> bool {
     if state.keys[node] == key || state.graph.nodes[node].fixed.is_some() {
         return false;
     }
     let change = step(state, node, key, follow);
-    let gains = state.difference(&change) < -LEAST_GAIN;
+    let gains = state.difference(&change) < -MIN_GAIN;
     if gains {
         state.apply(&change);
     }
     gains
 }
 
-/// Moves conversions backward: what makes a value takes the layout in which the value is wanted, and so does what is
-/// before it, up to anchors.
+/// Moves conversions backward: producers up to the next anchor (operation that prefers a layout) take the layouts that
+/// their users require, if that lowers the cost.
 pub(super) fn backward(state: &mut State<'_, '_>) {
     let follow = Follow { before: true, after: false, anchors: false };
     let everything = vec![true; state.graph.nodes.len()];

@@ -1,34 +1,36 @@
-//! Propagation: anchors have the layouts that are best for them, and all others follow (seed 000, section 4.4).
+//! Propagation: anchors (operations that prefer a layout) take their preferred layouts, all other nodes follow (seed
+//! 000, section 4.4).
 //!
-//! Layouts go forward from anchors: an operation works in the layout that its operands have; where they differ, in the one
-//! for which the others cost the least to convert. What nothing reaches gets its layout from what uses it. Then
-//! conversions are moved backward as long as that costs less: an operation before a conversion works in the layout after it.
+//! Layouts propagate forward from anchors: an operation takes the layout of an operand; if the operands' layouts
+//! differ, the one that costs the fewest conversions. Nodes that no anchor reaches take a layout from their users.
+//! Conversions then move backward while that lowers the cost, so that producers compute in the layout after the
+//! conversion.
 
 use super::LaunchConfig;
 use super::graph::{Graph, Kind, usual};
-use super::pool::{LayoutId, Pool};
+use super::interner::{Interner, LayoutId};
 use super::price::Prices;
 use super::state::State;
 use super::{EngineError, moves};
-use tilewright_plan::movement::coalesced_layout;
+use tilewright_plan::movement::find_coalesced_layout;
 
-/// The keys that follow from anchors.
+/// Computes the keys (chosen layouts) of all nodes that follow from the anchors.
 pub(super) fn propagate<'s, 'a>(
     graph: &'s Graph<'a>,
     prices: &'s Prices<'a>,
-    machine: &LaunchConfig<'_>,
+    config: &LaunchConfig<'_>,
 ) -> Result<State<'s, 'a>, EngineError> {
     let mut keys = Vec::with_capacity(graph.nodes.len());
     let mut settled = Vec::with_capacity(graph.nodes.len());
     for node in &graph.nodes {
-        let own = match node.fixed {
+        let fixed_layout = match node.fixed {
             Some(fixed) => Some(fixed),
-            None => anchored(&node.kind, machine, graph.pool)?,
+            None => anchored(&node.kind, config, graph.interner)?,
         };
-        settled.push(own.is_some());
-        keys.push(match own {
-            Some(own) => own,
-            None => usual(&node.shape, machine, graph.pool)?,
+        settled.push(fixed_layout.is_some());
+        keys.push(match fixed_layout {
+            Some(fixed_layout) => fixed_layout,
+            None => usual(&node.shape, config, graph.interner)?,
         });
     }
     let mut state = State { graph, prices, keys };
@@ -37,15 +39,20 @@ pub(super) fn propagate<'s, 'a>(
     Ok(state)
 }
 
-/// The layout that an operation would choose for itself.
-pub(super) fn anchored(kind: &Kind, machine: &LaunchConfig<'_>, pool: &Pool) -> Result<Option<LayoutId>, EngineError> {
+/// Returns the layout that an anchor prefers; `None` for kinds of nodes that prefer none.
+pub(super) fn anchored(
+    kind: &Kind,
+    config: &LaunchConfig<'_>,
+    interner: &Interner,
+) -> Result<Option<LayoutId>, EngineError> {
     let Kind::Access(access) = kind else { return Ok(None) };
-    let (lanes, warps) = (u64::from(machine.lanes), u64::from(machine.warps));
-    let layout = coalesced_layout(&access.named.tensor, access.named.bits, lanes, warps, machine.context.target)?;
-    Ok(Some(pool.layout(&layout)?))
+    let (lanes, warps) = (u64::from(config.lanes), u64::from(config.warps));
+    let layout = find_coalesced_layout(&access.named.tensor, access.named.bits, lanes, warps, config.context.target)?;
+    Ok(Some(interner.layout(&layout)?))
 }
 
-/// Settles nodes from those that are, until there is no more to follow; first from operands alone.
+/// Gives keys (layouts) to graph nodes from settled neighbours until all nodes are settled: first from operands only,
+/// then from users as well.
 fn forward(state: &mut State<'_, '_>, settled: &mut [bool]) {
     for by_users in [false, true, true] {
         let mut changed = true;
@@ -59,7 +66,7 @@ fn forward(state: &mut State<'_, '_>, settled: &mut [bool]) {
                 state.keys[node] = key;
                 settled[node] = true;
                 changed = true;
-                // Once somebody has guessed from its users, what follows from that comes first.
+                // After one choice by users, nodes that follow from it through operands come first.
                 if by_users {
                     break;
                 }
@@ -71,7 +78,7 @@ fn forward(state: &mut State<'_, '_>, settled: &mut [bool]) {
     }
 }
 
-/// One sweep over all that follows from operands.
+/// Makes one sweep over the nodes and gives keys (layouts) to those that have settled operands.
 fn follow(state: &mut State<'_, '_>, settled: &mut [bool]) {
     for node in 0..settled.len() {
         if !settled[node]
@@ -83,14 +90,15 @@ fn follow(state: &mut State<'_, '_>, settled: &mut [bool]) {
     }
 }
 
-/// Of the keys that settled neighbours suggest the one that costs the least around the node.
+/// Returns the cheapest key (layout) for a node among those with which a settled neighbour needs no conversion; `None`
+/// if no neighbour is settled.
 fn best(state: &mut State<'_, '_>, settled: &[bool], node: usize, by_users: bool) -> Option<LayoutId> {
     let suggested =
         if by_users { moves::from_users(state, node, settled) } else { moves::from_operands(state, node, settled) };
     let mut best: Option<(f64, LayoutId)> = None;
     for key in suggested {
         let cost = moves::of_operands(state, node, key, settled);
-        if best.is_none_or(|(least, _)| cost < least) {
+        if best.is_none_or(|(lowest, _)| cost < lowest) {
             best = Some((cost, key));
         }
     }

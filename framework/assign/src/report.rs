@@ -1,39 +1,40 @@
-//! What was chosen, and why: a value that prints for people.
+//! The result of layout assignment as a value that prints.
 
 use std::fmt;
 
 use super::graph::Graph;
-use super::rewrite::Left;
-use super::stages::PipelinedLoopLine;
+use super::rewrite::RemainingConversion;
+use super::stages::LoopReport;
 use super::state::State;
 use super::{LaunchConfig, Strategy};
-use tilewright_plan::movement::{Path, convert, slots};
+use tilewright_plan::movement::{ConversionKind, plan_conversion, price};
 use tilewright_tile::{Body, Function, Value, ValueOrigin};
 
-/// What was chosen in a module.
+/// The report of layout assignment: layouts and conversions of a module.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AssignmentReport {
-    /// How.
+    /// The strategy by which layouts were chosen.
     pub strategy: Strategy,
-    /// Function by function.
+    /// One report for each function.
     pub functions: Vec<FunctionReport>,
 }
 
-/// What was chosen in a function. Costs are in wavefront slots of a warp ([`tilewright_plan::movement::slots`]).
+/// The layouts and conversions of a function. Costs are in shared-memory wavefronts of a warp
+/// ([`tilewright_plan::movement::price`]).
 #[derive(Debug, Clone, PartialEq)]
 pub struct FunctionReport {
-    /// The function.
+    /// The name of the function.
     pub name: String,
-    /// All that depends on layouts, loops weighted.
+    /// Total cost, weighted by assumed executions, in shared-memory wavefronts of a warp.
     pub cost: f64,
-    /// The same of what propagation alone gives.
+    /// Total cost after propagation alone, in the same unit as `cost`.
     pub cost_of_propagation: f64,
-    /// Every tensor, in the order of the program.
+    /// The layouts of all tensors, in program order.
     pub values: Vec<ValueReport>,
-    /// Every conversion.
+    /// All conversions that remain.
     pub conversions: Vec<ConversionReport>,
-    /// The loops whose loads were looked at, where that was asked for.
-    pub loops: Vec<PipelinedLoopLine>,
+    /// The pipelined loops; empty if pipelining did not run.
+    pub loops: Vec<LoopReport>,
 }
 
 /// The layout of a value.
@@ -41,40 +42,40 @@ pub struct FunctionReport {
 pub struct ValueReport {
     /// The name of the value.
     pub value: String,
-    /// The operation that makes it; `argument` where none does.
+    /// The operation that defines the value, or `argument`.
     pub operation: String,
-    /// Its type, which names the layout.
+    /// The type of the value, including the layout.
     pub ty: String,
 }
 
-/// A conversion that is left.
+/// A layout conversion that remains in the program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConversionReport {
-    /// The name of the value.
+    /// The name of the converted value.
     pub value: String,
-    /// The operation that makes it.
+    /// The operation that defines the converted value.
     pub operation: String,
-    /// The layout that it has.
+    /// The layout of the value before the conversion.
     pub from: String,
-    /// The layout in which it is wanted.
+    /// The layout that the conversion produces.
     pub to: String,
-    /// By what way it moves; absent where there is none.
-    pub path: Option<Path>,
-    /// The slots of one.
-    pub slots: f64,
-    /// How often it happens, beside what happens once.
+    /// The kind of the conversion (the medium through which data moves); `None` if no plan was found.
+    pub path: Option<ConversionKind>,
+    /// Cost of one execution in shared-memory wavefronts of a warp.
+    pub price: f64,
+    /// Assumed number of executions, relative to code outside of loops.
     pub weight: f64,
-    /// The operations that want it so.
+    /// The operations that require the converted value.
     pub required_by: Vec<String>,
 }
 
 impl AssignmentReport {
-    /// Conversions in all functions that cost something.
+    /// Iterates over the conversions with a positive cost, of all functions.
     pub fn costly(&self) -> impl Iterator<Item = &ConversionReport> {
-        self.functions.iter().flat_map(|function| &function.conversions).filter(|conversion| conversion.slots > 0.0)
+        self.functions.iter().flat_map(|function| &function.conversions).filter(|conversion| conversion.price > 0.0)
     }
 
-    /// What everything costs together.
+    /// Total cost of all functions in shared-memory wavefronts of a warp.
     #[must_use]
     pub fn cost(&self) -> f64 {
         self.functions.iter().map(|function| function.cost).sum()
@@ -86,22 +87,22 @@ impl FunctionReport {
         before: &Function,
         after: &Function,
         state: &State<'_, '_>,
-        left: &[Left],
+        left: &[RemainingConversion],
         first: f64,
-        machine: &LaunchConfig<'_>,
+        config: &LaunchConfig<'_>,
     ) -> Self {
         let cost = state.total();
         let (name, cost_of_propagation) = (before.name.to_string(), first);
         let (mut values, mut conversions) = (Vec::new(), Vec::new());
         if let Some(body) = &after.body {
             values = tensors(body).map(|value| of_value(body, value)).collect();
-            conversions = left.iter().map(|left| of_conversion(body, state, left, machine)).collect();
+            conversions = left.iter().map(|left| of_conversion(body, state, left, config)).collect();
         }
         Self { name, cost, cost_of_propagation, values, conversions, loops: Vec::new() }
     }
 }
 
-/// All tensors, each behind those before it in the program.
+/// Iterates over all tensors in program order.
 fn tensors(body: &Body) -> impl Iterator<Item = Value> + '_ {
     let entry = body.blocks(body.root()).iter().flat_map(|block| body.arguments(*block));
     let inner = body.walk(body.root()).into_iter().flat_map(|op| {
@@ -123,22 +124,27 @@ fn of_value(body: &Body, value: Value) -> ValueReport {
     ValueReport { value: body.display_name(value), operation: maker(body, value), ty: body.ty(value).to_string() }
 }
 
-fn of_conversion(body: &Body, state: &State<'_, '_>, left: &Left, machine: &LaunchConfig<'_>) -> ConversionReport {
+fn of_conversion(
+    body: &Body,
+    state: &State<'_, '_>,
+    left: &RemainingConversion,
+    config: &LaunchConfig<'_>,
+) -> ConversionReport {
     let graph: &Graph<'_> = state.graph;
-    let (from, to) = (graph.pool.get(left.from), graph.pool.get(left.to));
-    let plan = convert(&from, &to, graph.bits[left.value.index()], machine.context).ok();
+    let (from, to) = (graph.interner.get(left.from), graph.interner.get(left.to));
+    let plan = plan_conversion(&from, &to, graph.bits[left.value.index()], config.context).ok();
     let users = graph.users[left.value.index()].iter();
-    let users = users.filter(|(node, view)| state.at(*node, *view) == Some(left.to));
+    let users = users.filter(|(node, transfer)| state.at(*node, *transfer) == Some(left.to));
     let mut required_by: Vec<String> =
         users.filter_map(|(node, _)| graph.nodes[*node].op).map(|op| body.op(op).name().to_owned()).collect();
     required_by.dedup();
     ConversionReport {
         value: body.display_name(left.value),
         operation: maker(body, left.value),
-        from: graph.pool.name(left.from).text().to_owned(),
-        to: graph.pool.name(left.to).text().to_owned(),
+        from: graph.interner.name(left.from).text().to_owned(),
+        to: graph.interner.name(left.to).text().to_owned(),
         path: plan.as_ref().map(|plan| plan.path),
-        slots: plan.map_or(f64::INFINITY, |plan| slots(&plan.stats.counts)),
+        price: plan.map_or(f64::INFINITY, |plan| price(&plan.stats.counts)),
         weight: graph.weights[left.value.index()],
         required_by,
     }
@@ -181,10 +187,10 @@ impl fmt::Display for FunctionReport {
 
 impl fmt::Display for ConversionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let by = self.path.map_or_else(|| "no way".to_owned(), |path| path.to_string());
-        writeln!(f, "    {}  ({}): {} slots by {by}, {} times", self.value, self.operation, self.slots, self.weight)?;
+        let by = self.path.map_or_else(|| "no plan".to_owned(), |path| path.to_string());
+        writeln!(f, "    {}  ({}): {} slots by {by}, {} times", self.value, self.operation, self.price, self.weight)?;
         writeln!(f, "      from {}", self.from)?;
         writeln!(f, "      to   {}", self.to)?;
-        writeln!(f, "      since it is wanted so by {}", self.required_by.join(", "))
+        writeln!(f, "      required by {}", self.required_by.join(", "))
     }
 }

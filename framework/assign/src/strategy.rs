@@ -1,11 +1,12 @@
 //! Strategies of layout assignment.
 
-/// How layouts are chosen.
+/// The strategy by which layouts are chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Anchors choose, others follow, conversions move backward (seed 000, section 4.4).
+    /// Propagation: anchors take their preferred layouts, other nodes follow, conversions move backward (seed 000,
+    /// section 4.4).
     Propagation,
-    /// At least cost, from the answer of [`Strategy::Propagation`] on.
+    /// Local search for the least cost, which starts from the result of [`Strategy::Propagation`].
     #[default]
     LeastCost,
 }

@@ -1,48 +1,48 @@
-//! `tilewright access`: how a tensor in registers is stored to memory and loaded from it: to shared
-//! memory of a given layout, or to global memory.
+//! `tilewright access`: the plans of stores and loads between registers and shared memory of a given layout, or global
+//! memory.
 
 use clap::Args;
 use serde_json::{Value as Json, json};
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{
-    AxisStride, GlobalAccess, GlobalTensor, MovementError, SharedAccess, access_global, access_shared,
+    AxisStride, GlobalAccess, GlobalTensor, MovementError, SharedAccess, plan_global_access, plan_shared_access,
 };
 use tilewright_target::{Direction, TargetDescription};
 use tilewright_verify::kernels::{copy_kernel, load_kernel, store_kernel};
 
 use crate::emit::{Answer, Emission};
 use crate::failure::CommandError;
-use crate::stats::PlanNumbers;
+use crate::stats::PlanStatsTable;
 use crate::tensor::TensorArguments;
 use crate::{GlobalOptions, input};
 
-/// What accesses what.
+/// Options of `tilewright access`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The distributed layout of the registers.
     registers: String,
-    /// The layout of shared memory; absent where the tensor is in global memory.
+    /// The layout of shared memory. Default: the tensor is in global memory.
     memory: Option<String>,
     #[command(flatten)]
     tensor: TensorArguments,
-    /// The tensor's axes in global memory, the fastest first, as 1,0; row-major where nothing is said.
+    /// The tensor's axes in global memory, the fastest first, as 1,0. Default: row-major.
     #[arg(long, value_name = "AXES", value_delimiter = ',', conflicts_with_all = ["memory", "emit"])]
     order: Vec<usize>,
-    /// What the address of the first element in global memory is a multiple of.
+    /// Alignment of the first element in global memory, in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 16, conflicts_with = "memory")]
     alignment: u64,
     #[command(flatten)]
     emission: Emission,
 }
 
-/// Both directions of an access.
+/// The plan of a store and the plan of a load between the same registers and memory.
 pub struct Both<T> {
     store: T,
     load: T,
 }
 
-/// Runs the command.
+/// Runs `tilewright access`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
@@ -70,30 +70,30 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     }
 }
 
-/// Stores to shared memory and loads from it.
+/// Plans the store to shared memory and the load from it.
 pub fn of_shared(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     bits: u32,
     target: &TargetDescription,
 ) -> Result<Both<SharedAccess>, MovementError> {
-    let access = |direction| access_shared(registers, memory, bits, direction, target);
+    let access = |direction| plan_shared_access(registers, memory, bits, direction, target);
     Ok(Both { store: access(Direction::Store)?, load: access(Direction::Load)? })
 }
 
-/// Stores to global memory and loads from it.
+/// Plans the store to global memory and the load from it.
 pub fn of_global(
     registers: &LinearLayout,
     memory: &GlobalTensor,
     bits: u32,
     target: &TargetDescription,
 ) -> Result<Both<GlobalAccess>, MovementError> {
-    let access = |direction| access_global(registers, memory, bits, direction, target);
+    let access = |direction| plan_global_access(registers, memory, bits, direction, target);
     Ok(Both { store: access(Direction::Store)?, load: access(Direction::Load)? })
 }
 
-/// A tensor without gaps whose axes follow each other in this order; the last the fastest where nothing
-/// is said.
+/// Returns a contiguous tensor in global memory whose axes have this order, the fastest first. An empty order is
+/// row-major.
 pub fn global_tensor(shape: &[u64], order: &[usize], alignment: u64) -> Result<GlobalTensor, CommandError> {
     let mut tensor = GlobalTensor::row_major(shape, alignment);
     if order.is_empty() {
@@ -116,7 +116,7 @@ pub fn global_tensor(shape: &[u64], order: &[usize], alignment: u64) -> Result<G
 fn shared_text(both: &Both<SharedAccess>, bits: u32) -> String {
     let side = |name: &str, access: &SharedAccess| {
         let wide = access.vector_elements * u64::from(bits);
-        format!("{name}: {wide} bits of a lane at once\n{}", PlanNumbers::from(&access.stats).text())
+        format!("{name}: {wide} bits a lane per access\n{}", PlanStatsTable::from(&access.stats).text())
     };
     format!("{}\n{}", side("stored", &both.store), side("loaded", &both.load))
 }
@@ -124,7 +124,7 @@ fn shared_text(both: &Both<SharedAccess>, bits: u32) -> String {
 fn global_text(both: &Both<GlobalAccess>, bits: u32, target: &TargetDescription) -> String {
     let side = |name: &str, access: &GlobalAccess| {
         format!(
-            "{name}: {} bits of a lane at once, {} accesses of each warp, {} units of {} bytes in all\n  {}\n",
+            "{name}: {} bits a lane per access, {} accesses a warp, {} transactions of {} bytes\n  {}\n",
             access.vector_elements * u64::from(bits),
             access.accesses,
             access.transactions,
@@ -135,17 +135,17 @@ fn global_text(both: &Both<GlobalAccess>, bits: u32, target: &TargetDescription)
     format!("{}{}", side("loaded", &both.load), side("stored", &both.store))
 }
 
-/// Accesses of shared memory as programs read them.
+/// Converts the plans of accesses to shared memory to JSON.
 pub fn shared_answer(both: &Both<SharedAccess>) -> Json {
     let side = |access: &SharedAccess| {
-        let mut answer = PlanNumbers::from(&access.stats).json();
+        let mut answer = PlanStatsTable::from(&access.stats).json();
         answer["vector_elements"] = json!(access.vector_elements);
         answer
     };
     json!({ "store": side(&both.store), "load": side(&both.load) })
 }
 
-/// Accesses of global memory as programs read them.
+/// Converts the plans of accesses to global memory to JSON.
 pub fn global_answer(both: &Both<GlobalAccess>) -> Json {
     let side = |access: &GlobalAccess| {
         json!({

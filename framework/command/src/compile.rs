@@ -1,4 +1,4 @@
-//! `tilewright compile`: a tile program as layouts, kernel or code.
+//! `tilewright compile`: compiles a tile program to layouts, kernel IR or code.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -12,34 +12,34 @@ use crate::failure::CommandError;
 use crate::program::{ProgramRequest, failure};
 use crate::{GlobalOptions, input};
 
-/// What is written.
+/// The requested form of the output.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Requested {
     /// The program with a layout for every tensor.
     Layouts,
-    /// What was chosen for every tensor, which conversions are left, what they cost.
+    /// The layout of every tensor, the remaining layout conversions, and their costs.
     Plan,
     /// The kernel IR.
     Kernel,
-    /// The code generator's intermediate form.
+    /// The code generator's intermediate form, such as LLVM IR.
     Llvm,
     /// Assembly text.
     Asm,
-    /// What a driver loads.
+    /// The object that a driver loads.
     Object,
-    /// Bitcode whose functions a module of a host's own calls.
+    /// Bitcode with functions for the module of a host program.
     Functions,
 }
 
-/// What to compile to what.
+/// Options of `tilewright compile`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    asked: ProgramRequest,
-    /// What to write.
+    request: ProgramRequest,
+    /// The output form.
     #[arg(long, value_enum, value_name = "FORM", default_value = "asm")]
     emit: Requested,
-    /// Write what was chosen for every tensor, and why, to standard error too.
+    /// Also print the chosen layout of every tensor, and the reason, to standard error.
     #[arg(long)]
     explain: bool,
     /// Write the program after each stage to this directory.
@@ -49,18 +49,18 @@ pub(crate) struct Options {
     code: Code,
 }
 
-/// Runs the command.
+/// Runs `tilewright compile`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
-    let file = &options.asked.program;
+    let file = &options.request.program;
     let (mut layouts, mut plan, mut dumped) = (String::new(), String::new(), Ok(()));
-    let (text, kernel) = options.asked.kernel(&session, &mut |stage| {
+    let (text, kernel) = options.request.kernel(&session, &mut |stage| {
         if let Stage::Sizes(chosen) = stage {
             eprint!("{chosen}");
         }
         if let Stage::Layouts(assigned) = stage {
             layouts = stage.to_string();
-            // Writing to a text does not fail.
+            // Writing to a string does not fail.
             let _ = write!(plan, "{}", assigned.report);
         }
         if let (Some(folder), true) = (&options.dump, dumped.is_ok()) {
@@ -74,7 +74,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     if options.explain {
         eprint!("{plan}");
     }
-    // What was made before a later stage failed is there all the same.
+    // The results before the failure of a later stage are written too.
     let form = match (options.emit, !plan.is_empty()) {
         (Requested::Layouts, true) => return write(&options.code, layouts.as_bytes(), true),
         (Requested::Plan, true) => return write(&options.code, plan.as_bytes(), true),
@@ -85,7 +85,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         _ => CodeForm::Kernel,
     };
     let kernel = kernel.map_err(|error| failure(file, &text, &error))?;
-    emit(&session, &options.asked.target, vec![kernel], form, &options.code)
+    emit(&session, &options.request.target, vec![kernel], form, &options.code)
 }
 
 fn dump(folder: &Path, name: &str, text: &str) -> Result<(), CommandError> {

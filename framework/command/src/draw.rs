@@ -1,6 +1,6 @@
-//! `tilewright draw`: pictures of layouts, to the terminal or to a file.
+//! `tilewright draw`: pictures of layouts, on the terminal or in a file.
 //!
-//! Each subcommand is a file that builds a picture; `destination` decides where it goes.
+//! Each subcommand is a file that builds a picture; `destination` draws it.
 
 mod compose;
 mod conversion;
@@ -22,30 +22,30 @@ pub use destination::Destination;
 pub use instruction::draw as draw_instruction;
 pub use request::repeated;
 
-/// What to draw.
+/// Subcommands of `draw`.
 #[derive(Debug, Subcommand)]
 pub enum DrawCommand {
-    /// The tensor and the hardware or memory that holds it, side by side.
+    /// The tensor, and the hardware or memory that holds its elements, side by side.
     Layout(layout::Options),
-    /// The matrix over F2.
+    /// The matrix of a layout over F2.
     Matrix(matrix::Options),
     /// A memory layout in the banks of a target, and the conflicts of accesses to it.
     Memory(memory::Options),
     /// The bytes, sectors and lines of global memory that a warp's accesses touch.
     Global(global::Options),
-    /// Who holds each element of an instruction's operands.
+    /// The lane and register of each element of an instruction's operands.
     Instruction(instruction::Options),
     /// How the elements of a tensor move from one layout to another.
     Conversion(conversion::Options),
-    /// Where two layouts of one tensor differ.
+    /// The elements that differ between two layouts of one tensor.
     Difference(difference::Options),
-    /// One layout after another, step by step.
+    /// The composition of two layouts, step by step.
     Compose(compose::Options),
-    /// A tile taken out of a layout.
+    /// The left division of a layout by a tile.
     Divide(divide::Options),
 }
 
-/// Runs the command.
+/// Runs a subcommand of `tilewright draw`.
 pub fn run(global: &GlobalOptions, command: &DrawCommand) -> Result<(), CommandError> {
     match command {
         DrawCommand::Layout(options) => layout::run(global, options),

@@ -1,4 +1,4 @@
-//! Kernels as code: in which form, and where to.
+//! Emits kernels as code in the requested form.
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -13,25 +13,25 @@ use tilewright_plugin::{CompileOptions, Emit};
 
 use crate::failure::CommandError;
 
-/// The form of code.
+/// The form of the written code.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum CodeForm {
     /// The kernel IR.
     Kernel,
-    /// The code generator's intermediate form.
+    /// The code generator's intermediate form, such as LLVM IR.
     Llvm,
     /// Assembly text.
     Asm,
-    /// What a driver loads.
+    /// The object that a driver loads.
     Object,
-    /// Bitcode whose functions a module of a host's own calls.
+    /// Bitcode with functions for the module of a host program.
     Functions,
 }
 
-/// The optimisation level of the code generator unless the user gives another.
+/// Default optimisation level of the code generator.
 const OPTIMISATION: u8 = 2;
 
-/// How code is made and where it goes.
+/// Options of the output of code: the file, and the optimisation level.
 #[derive(Debug, Args)]
 pub struct Code {
     /// Write the code to this file instead of standard output.
@@ -42,13 +42,13 @@ pub struct Code {
     opt: u8,
 }
 
-/// How a plan is answered: in words, as JSON, or as code.
+/// Options that select the form of an answer with a plan: text, JSON, or code.
 #[derive(Debug, Args)]
 pub struct Emission {
     /// Print the plan as JSON.
     #[arg(long)]
     pub json: bool,
-    /// Write code for a kernel around the plan, in this form, instead of its figures.
+    /// Write code for a kernel around the plan, in this form, instead of the plan's statistics.
     #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
     pub emit: Option<CodeForm>,
     /// Write the code to this file instead of standard output.
@@ -56,18 +56,18 @@ pub struct Emission {
     pub output: Option<PathBuf>,
 }
 
-/// A plan in the forms in which it can be answered; only the one that the options name is produced.
+/// Functions that produce an answer in each form; only the requested form is produced.
 pub struct Answer<'a> {
-    /// Kernels around the plan.
+    /// Builds the kernels that contain the plan.
     pub kernels: &'a dyn Fn() -> Result<Vec<Kernel>, CommandError>,
-    /// The plan as programs read it.
+    /// Returns the plan as JSON.
     pub json: &'a dyn Fn() -> Json,
-    /// The plan as people read it.
+    /// Returns the plan as text.
     pub text: &'a dyn Fn() -> Result<String, CommandError>,
 }
 
 impl Emission {
-    /// Answers with a plan for a target.
+    /// Prints the answer in the requested form; code is generated for `target`.
     pub fn answer(&self, session: &Session, target: &str, answer: Answer<'_>) -> Result<(), CommandError> {
         let Answer { kernels, json, text } = answer;
         if let Some(form) = self.emit {
@@ -83,7 +83,7 @@ impl Emission {
     }
 }
 
-/// Writes kernels as code of this form.
+/// Compiles kernels and writes the code in this form.
 pub fn emit(
     session: &Session,
     target: &str,
@@ -103,12 +103,12 @@ pub fn emit(
     let requested = CompileOptions { emit: vec![form], optimisation: code.opt };
     let artifact = session.compile(target, &module, &requested)?;
     let payload = artifact.payload(form).ok_or_else(|| {
-        CommandError::Input(format!("target {target} has no such form of code; another value of --emit may do"))
+        CommandError::Input(format!("target {target} has no such form of code; try another value of --emit"))
     })?;
     write(code, &payload.bytes, std::str::from_utf8(&payload.bytes).is_ok())
 }
 
-/// Writes bytes to where code goes.
+/// Writes bytes to the file of the options, or else to standard output.
 pub fn write(code: &Code, bytes: &[u8], text: bool) -> Result<(), CommandError> {
     match &code.output {
         Some(path) => std::fs::write(path, bytes)

@@ -1,4 +1,4 @@
-//! `tilewright explain`: how the layouts of a tile program were found.
+//! `tilewright explain`: the layouts that the compiler assigned to a tile program, and why.
 
 use clap::Args;
 
@@ -8,22 +8,22 @@ use crate::failure::CommandError;
 use crate::program::{ProgramRequest, failure};
 use crate::{GlobalOptions, input};
 
-/// What to explain.
+/// Options of `tilewright explain`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    asked: ProgramRequest,
-    /// As JSON; of programs that say where tiles lie alone.
+    request: ProgramRequest,
+    /// Print JSON; only for explicit-memory programs (whose buffers in shared memory are written in the program).
     #[arg(long)]
     json: bool,
 }
 
-/// Runs the command.
+/// Runs `tilewright explain`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
-    let file = &options.asked.program;
+    let file = &options.request.program;
     let (mut sizes, mut derivation, mut plan) = (None, None, None);
-    let (text, kernel) = options.asked.kernel(&session, &mut |stage| match stage {
+    let (text, kernel) = options.request.kernel(&session, &mut |stage| match stage {
         Stage::Sizes(chosen) => sizes = Some(chosen.to_string()),
         Stage::Synthesis(found) => derivation = Some(found.clone()),
         Stage::Layouts(assigned) => plan = Some(assigned.report.to_string()),
@@ -34,7 +34,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         (Some(sizes), false) => print!("{sizes}"),
         (None, _) => {}
     }
-    // What was found before a later stage failed is there all the same.
+    // The results before the failure of a later stage are printed too.
     match (derivation, plan, options.json) {
         (Some(derivation), _, true) => {
             let text =
@@ -44,7 +44,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         (Some(derivation), ..) => print!("{derivation}"),
         (None, Some(_), true) => {
             return Err(CommandError::Input(format!(
-                "{}: it does not say where tiles lie, so that nothing was derived; leave out --json",
+                "{}: it is not an explicit-memory program, so no layout was derived; leave out --json",
                 file.display()
             )));
         }

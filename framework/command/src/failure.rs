@@ -1,4 +1,4 @@
-//! How a command ends badly: one message with the place, and the exit code.
+//! Errors of a command: one message with the place in the input, and the exit code.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -9,33 +9,33 @@ use tilewright::{LayoutRequestError, PipelineError, SessionError};
 use tilewright_layout::text::TextError;
 use tilewright_lower::LowerError;
 use tilewright_picture::PictureError;
-use tilewright_plan::contract::ContractError;
+use tilewright_plan::mma::MmaError;
 use tilewright_plan::movement::MovementError;
 use tilewright_plugin::{CompileError, LoadError};
 use tilewright_target::CatalogueError;
 
-/// Why there is no answer.
+/// Error of a command, with an exit code.
 #[derive(Debug)]
 pub enum CommandError {
     /// The input is bad; exit code 2.
     Input(String),
     /// The input is bad at a place in a text; exit code 2.
     Text {
-        /// What the text was given as: `SRC`.
+        /// Name of the text, such as `SRC`.
         name: String,
-        /// The text.
+        /// The text that has the error.
         text: String,
-        /// Where and what.
+        /// The position in the text, and the error.
         error: TextError,
     },
-    /// Something failed that should not; exit code 1.
+    /// An internal or plugin failure; exit code 1.
     Broken(String),
-    /// Whoever reads the output has gone; not reported.
-    OutputClosed,
+    /// The reader of the standard output has closed the pipe; not reported.
+    BrokenPipe,
 }
 
 impl CommandError {
-    /// Reports the failure on standard error and gives the exit code.
+    /// Prints the error to standard error and returns the command's exit code.
     pub fn report(self) -> ExitCode {
         match self {
             Self::Input(message) => {
@@ -43,19 +43,19 @@ impl CommandError {
                 ExitCode::from(2)
             }
             Self::Text { name, text, error } => {
-                show_place(&name, &text, &error);
+                show_location(&name, &text, &error);
                 ExitCode::from(2)
             }
             Self::Broken(message) => {
                 eprintln!("error: {message}");
                 ExitCode::FAILURE
             }
-            Self::OutputClosed => ExitCode::SUCCESS,
+            Self::BrokenPipe => ExitCode::SUCCESS,
         }
     }
 
-    /// The failure of reading a layout from `text`, given as `name`.
-    pub fn of_question(name: &str, text: &str, error: LayoutRequestError) -> Self {
+    /// Converts the error of parsing a layout from `text`; the message calls the layout `name`.
+    pub fn from_layout_error(name: &str, text: &str, error: LayoutRequestError) -> Self {
         match error {
             LayoutRequestError::Notation(error) => Self::Text { name: name.to_owned(), text: text.to_owned(), error },
             other => Self::Input(format!("{name}: {other}")),
@@ -63,18 +63,18 @@ impl CommandError {
     }
 }
 
-fn show_place(name: &str, text: &str, error: &TextError) {
+fn show_location(name: &str, text: &str, error: &TextError) {
     let end = text[error.at.min(text.len())..].chars().next().map_or(error.at, |c| error.at + c.len_utf8());
-    let place = (name, error.at..end.max(error.at));
+    let span = (name, error.at..end.max(error.at));
     let hint = error.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
     let config = Config::default()
         .with_color(std::io::stderr().is_terminal())
         .with_char_set(CharSet::Ascii)
         .with_index_type(IndexType::Byte);
-    let report = Report::build(ReportKind::Error, place.clone())
+    let report = Report::build(ReportKind::Error, span.clone())
         .with_config(config)
         .with_message(format!("{}{hint}", error.message))
-        .with_label(Label::new(place).with_message("here"))
+        .with_label(Label::new(span).with_message("here"))
         .finish();
     if report.eprint((name, Source::from(text))).is_err() {
         eprintln!("error: {name}: {error}");
@@ -93,7 +93,7 @@ impl From<PipelineError> for CommandError {
     }
 }
 
-/// Errors that are always the fault of the input.
+/// Implements conversions to [`CommandError::Input`] for error types that only bad input can cause.
 macro_rules! input_errors {
     ($($error:ty),*) => {$(
         impl From<$error> for CommandError {
@@ -104,9 +104,10 @@ macro_rules! input_errors {
     )*};
 }
 
-input_errors!(CatalogueError, ContractError, LowerError, MovementError, PictureError);
+input_errors!(CatalogueError, MmaError, LowerError, MovementError, PictureError);
 
-/// The user named the plugin's file: one that is no plugin is bad input, one that misbehaves is broken.
+/// Converts an error of the session. If the user named the plugin's file, a file that is no plugin is bad input, and a
+/// plugin that misbehaves is a failure.
 impl From<SessionError> for CommandError {
     fn from(error: SessionError) -> Self {
         match error {
@@ -119,7 +120,7 @@ impl From<SessionError> for CommandError {
 impl From<std::io::Error> for CommandError {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
-            std::io::ErrorKind::BrokenPipe => Self::OutputClosed,
+            std::io::ErrorKind::BrokenPipe => Self::BrokenPipe,
             _ => Self::Broken(error.to_string()),
         }
     }

@@ -1,10 +1,10 @@
-//! Options that every subcommand takes.
+//! Options that every subcommand has.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Options of every command.
+/// Options that every subcommand has.
 #[derive(Debug, Args)]
 pub struct GlobalOptions {
     /// Load this plugin first; may be given several times.

@@ -1,4 +1,4 @@
-//! What the commands read: shapes, elements, layouts, and the targets and plugins that they ask.
+//! Parses the inputs of commands: shapes, elements, layouts, targets and plugins.
 
 use std::num::IntErrorKind;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use crate::GlobalOptions;
 use crate::failure::CommandError;
 
-/// How long a plugin may take for one answer unless [`TIMEOUT_VARIABLE`] says otherwise.
+/// Default time limit of a call to a plugin, which the environment variable [`TIMEOUT_VARIABLE`] overrides.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Environment variable with the seconds that a plugin may take for one answer.
+/// Environment variable with the time limit of a call to a plugin, in seconds.
 const TIMEOUT_VARIABLE: &str = "TILEWRIGHT_PLUGIN_TIMEOUT";
 
-/// The targets and plugins that the options and the environment name. Plugins run in processes of
-/// their own, so that none can take the command down with it.
+/// Opens a session: the targets and plugins that the options and the environment name. Plugins run in their own
+/// processes, so that a crash of a plugin does not end the command.
 pub fn session(global: &GlobalOptions) -> Result<Session, CommandError> {
     let builder = Session::builder(tilewright_targets::catalogue()?).target_directories(&global.targets)?;
     let program = std::env::current_exe()
-        .map_err(|error| CommandError::Broken(format!("cannot find this program's own file: {error}")))?;
+        .map_err(|error| CommandError::Broken(format!("cannot find the file of this program: {error}")))?;
     Ok(builder.plugins(&global.plugin).isolated(program, patience()?).open()?)
 }
 
@@ -33,32 +33,32 @@ fn patience() -> Result<Duration, CommandError> {
     let seconds = text.parse::<f64>().ok().filter(|&seconds| seconds > 0.0);
     seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(|| {
         CommandError::Input(format!(
-            "{TIMEOUT_VARIABLE}=`{text}` is no number of seconds above zero; the default is 60"
+            "{TIMEOUT_VARIABLE}=`{text}` is not a number of seconds above zero; the default is 60"
         ))
     })
 }
 
-/// A shape written as `128x64`.
+/// Parses a shape written as `128x64`.
 pub fn shape(text: &str) -> Result<Vec<u64>, CommandError> {
     let wrong = |what: String| CommandError::Input(format!("shape `{text}`: {what}"));
     let mut sizes = Vec::new();
-    for part in text.split('x') {
-        let size: u64 = part.parse().map_err(|error: std::num::ParseIntError| match error.kind() {
-            IntErrorKind::PosOverflow => wrong(format!("{part} is more than 64 bits hold")),
-            _ => wrong(format!("`{part}` is no whole number; a shape is written 128x64")),
+    for dim_text in text.split('x') {
+        let size: u64 = dim_text.parse().map_err(|error: std::num::ParseIntError| match error.kind() {
+            IntErrorKind::PosOverflow => wrong(format!("{dim_text} does not fit 64 bits")),
+            _ => wrong(format!("`{dim_text}` is not a size; a shape is written 128x64")),
         })?;
         if !size.is_power_of_two() {
             let remedy = size.checked_next_power_of_two().map(|next| format!("; enlarge it to {next} and mask"));
-            return Err(wrong(format!("{size} is no power of two{}", remedy.unwrap_or_default())));
+            return Err(wrong(format!("{size} is not a power of two{}", remedy.unwrap_or_default())));
         }
         sizes.push(size);
     }
     Ok(sizes)
 }
 
-/// Width of an element given as a type or a number of bits.
+/// Returns the width in bits of an element, given as a type or a number of bits.
 pub fn element_bits(text: &str) -> Result<u32, CommandError> {
-    if let Some(element) = Element::named(text) {
+    if let Some(element) = Element::from_name(text) {
         return Ok(element.bits());
     }
     text.parse().map_err(|_| {
@@ -67,7 +67,7 @@ pub fn element_bits(text: &str) -> Result<u32, CommandError> {
     })
 }
 
-/// A distributed layout given as `name`.
+/// Parses a distributed layout (of registers, lanes and warps); error messages call it `name`.
 pub fn distributed(
     session: &Session,
     name: &str,
@@ -75,12 +75,11 @@ pub fn distributed(
     target: Option<&str>,
     shape: &[u64],
 ) -> Result<LinearLayout, CommandError> {
-    let request = LayoutRequest::from_text(text).map_err(|error| CommandError::of_question(name, text, error))?;
+    let request = LayoutRequest::from_text(text).map_err(|error| CommandError::from_layout_error(name, text, error))?;
     request.resolve(session, target, shape).map_err(|error| of_named(name, error))
 }
 
-/// A layout of any kind given as `name`; one given by its bases is a memory layout where it has
-/// offsets.
+/// Parses a layout of any kind; error messages call it `name`. Bases with an offset dim make a memory layout.
 pub fn layout(
     session: &Session,
     name: &str,
@@ -88,12 +87,12 @@ pub fn layout(
     target: Option<&str>,
     shape: &[u64],
 ) -> Result<Layout, CommandError> {
-    match LayoutRequest::from_text(text).map_err(|error| CommandError::of_question(name, text, error))? {
+    match LayoutRequest::from_text(text).map_err(|error| CommandError::from_layout_error(name, text, error))? {
         LayoutRequest::Given(layout) if !is_of_shape(&layout, shape) => {
             let outs =
                 layout.outs().iter().map(|(dim, bits)| format!("{dim} 2^{bits}")).collect::<Vec<_>>().join(" x ");
             Err(CommandError::Input(format!(
-                "{name}: the layout is of a tensor of {outs}, which is not the shape given"
+                "{name}: the layout is of a tensor of {outs}, which differs from the given shape"
             )))
         }
         LayoutRequest::Given(layout) if layout.ins().contains(Dim::OFFSET) => {
@@ -104,7 +103,7 @@ pub fn layout(
     }
 }
 
-/// Whether a layout that leads to a tensor leads to one of this shape.
+/// Whether a layout maps to a tensor of this shape.
 fn is_of_shape(layout: &LinearLayout, shape: &[u64]) -> bool {
     let outs = layout.outs();
     let leads_to_tensor = outs.dims().all(|dim| dim.tensor_axis().is_some());
@@ -115,7 +114,7 @@ fn is_of_shape(layout: &LinearLayout, shape: &[u64]) -> bool {
     !leads_to_tensor || (outs.len() == shape.len() && sizes.all(fits))
 }
 
-/// The failure to resolve the layout given as `name`.
+/// Converts the error of resolving a layout; the message calls the layout `name`.
 fn of_named(name: &str, error: PipelineError) -> CommandError {
     match CommandError::from(error) {
         CommandError::Input(message) => CommandError::Input(format!("{name}: {message}")),

@@ -14,7 +14,7 @@ use crate::failure::CommandError;
 use crate::text_table::table;
 use crate::{GlobalOptions, input};
 
-/// Which table.
+/// Options of `tilewright instructions`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The target.
@@ -23,14 +23,15 @@ pub(crate) struct Options {
     /// Print JSON, one object a line.
     #[arg(long)]
     json: bool,
-    /// Draw who holds each element of this instruction's operands; enough of its name to tell it from the others.
+    /// Draw the lane and register of each element of this instruction's operands. Any part of the name that no other
+    /// instruction has is enough.
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
     draw: Option<String>,
     #[command(flatten)]
     destination: Destination,
 }
 
-/// Runs the command.
+/// Runs `tilewright instructions`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let target = session.target(&options.target)?;
@@ -39,7 +40,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     }
     if !options.destination.is_everything_to_terminal() {
         return Err(CommandError::Input(
-            "only a picture goes to a file or is drawn in part: name one with --draw".to_owned(),
+            "-o, --rows and --columns are for pictures: name an instruction with --draw".to_owned(),
         ));
     }
     let (rows, forms) = (target.instructions(), target.unused_instructions());
@@ -59,14 +60,14 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     Ok(())
 }
 
-/// Texts that many rows share, told once below the tables.
+/// Footnotes: texts that many rows share, printed once below the tables.
 #[derive(Default)]
 struct Notes {
     texts: Vec<String>,
 }
 
 impl Notes {
-    /// By what a row points to a text.
+    /// Returns the footnote number of a text; adds a new text to the footnotes.
     fn number(&mut self, text: &str) -> String {
         let known = self.texts.iter().position(|known| known == text);
         let at = known.unwrap_or_else(|| {
@@ -77,7 +78,7 @@ impl Notes {
     }
 }
 
-/// What there is, each with the type of every operand.
+/// Returns the table of instructions, with the type of every operand.
 fn used_table(rows: &[Instruction], notes: &mut Notes) -> Table {
     let mut table = table(["instruction", "shape", "types", "cycles", "source"], 0..0);
     for row in rows {
@@ -88,17 +89,17 @@ fn used_table(rows: &[Instruction], notes: &mut Notes) -> Table {
     table
 }
 
-/// What is known and nothing uses, with the reason.
+/// Returns the table of instructions that the hardware has but the compiler does not use, with the reason.
 fn unused_table(forms: &[UnusedInstruction], notes: &mut Notes) -> Table {
     let mut table = table(["known and unused", "shape", "types", "reason", "source"], 0..0);
     for form in forms {
         let types: Vec<String> = form.types.iter().map(|(role, element)| format!("{role}:{element}")).collect();
-        let said = |[m, n, k]: &[u64; 3]| format!("{m}x{n}x{k}");
+        let shape_text = |[m, n, k]: &[u64; 3]| format!("{m}x{n}x{k}");
         let shapes = match form.shapes.as_slice() {
             [first, .., last] if form.shapes.len() > 4 => {
-                format!("{} to {}, {} sizes", said(first), said(last), form.shapes.len())
+                format!("{} to {}, {} sizes", shape_text(first), shape_text(last), form.shapes.len())
             }
-            few => few.iter().map(said).collect::<Vec<_>>().join(" "),
+            few => few.iter().map(shape_text).collect::<Vec<_>>().join(" "),
         };
         let (reason, source) = (notes.number(&form.reason), notes.number(&form.source));
         table.add_row([form.name.clone(), shapes, types.join(" "), reason, source]);
@@ -132,7 +133,7 @@ fn line(row: &Instruction) -> Json {
     })
 }
 
-/// The operands that are read from shared memory.
+/// Returns the operands that an instruction reads from shared memory.
 fn in_memory(row: &Instruction) -> impl Iterator<Item = &MemoryOperand> {
     row.operands.iter().filter_map(|operand| match operand {
         Operand::Memory(memory) => Some(memory),
@@ -140,7 +141,7 @@ fn in_memory(row: &Instruction) -> impl Iterator<Item = &MemoryOperand> {
     })
 }
 
-/// Warps that issue it together.
+/// Returns the number of warps that issue an instruction together.
 fn warps(row: &Instruction) -> u32 {
     let of = |operand: &Operand| match operand {
         Operand::Register { layout, .. } => layout.in_bits(Dim::WARP),
@@ -149,7 +150,7 @@ fn warps(row: &Instruction) -> u32 {
     1 << row.operands.iter().map(of).max().unwrap_or(0)
 }
 
-/// Role, element type and sizes of each operand that is a tile of a matrix, in registers or in a memory.
+/// Returns the role, element type and sizes of each operand that is a tile of a matrix, in registers or in a memory.
 fn tiles(row: &Instruction) -> impl Iterator<Item = (String, &str, Vec<u64>)> {
     row.operands.iter().filter_map(|operand| match operand {
         Operand::Register { role, element, layout, .. } => {
@@ -165,8 +166,9 @@ fn tiles(row: &Instruction) -> impl Iterator<Item = (String, &str, Vec<u64>)> {
     })
 }
 
-/// What is told of a product beside its sizes: the warps that issue it together, the factors in shared memory.
-fn told(row: &Instruction) -> String {
+/// Returns properties of a dot instruction besides its sizes: the warps that issue it together, and its operands in
+/// shared memory.
+fn operand_notes(row: &Instruction) -> String {
     let warps = warps(row);
     let warps = if warps > 1 { format!(", {warps} warps") } else { String::new() };
     let roles: Vec<_> = in_memory(row).map(|memory| memory.role.as_str()).collect();
@@ -177,7 +179,7 @@ fn told(row: &Instruction) -> String {
     warps + &memory + &tensor + &scales
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins words as `a`, `a and b`, `a, b and c`.
 fn listed(words: &[&str]) -> String {
     match words {
         [before @ .., one, last] if !before.is_empty() => format!("{}, {one} and {last}", before.join(", ")),
@@ -185,7 +187,7 @@ fn listed(words: &[&str]) -> String {
     }
 }
 
-/// How many elements along K share a scale.
+/// Returns the number of elements along K that share a scale, as text.
 fn block_of(row: &Instruction) -> String {
     let of = |requested: &str| tiles(row).find(|(role, ..)| role == requested).map(|(_, _, sizes)| sizes);
     match (row.extent(), of("scale_a").as_deref()) {
@@ -194,15 +196,15 @@ fn block_of(row: &Instruction) -> String {
     }
 }
 
-/// M x N x K of a product, with the number of blocks where there are several; of a move the slots
-/// and the bytes of each.
+/// Returns the size of an instruction as text: for an MMA M x N x K, and the number of blocks if there are several; for
+/// a move the number of memory segments and the bytes of each.
 fn shape(row: &Instruction) -> String {
     let access = row.operands.iter().find_map(|operand| match operand {
         Operand::Access { data, .. } => Some((data.out_bits(Dim::named("slot")), data.out_bits(Dim::named("byte")))),
         _ => None,
     });
-    if let Some((slots, bytes)) = access {
-        return format!("{} slots of {} bytes", 1u64 << slots, 1u64 << bytes);
+    if let Some((segments, bytes)) = access {
+        return format!("{} slots of {} bytes", 1u64 << segments, 1u64 << bytes);
     }
     if let Some(shape) = bulk_shape(row) {
         return shape;
@@ -210,7 +212,7 @@ fn shape(row: &Instruction) -> String {
     let of = |requested: &str| tiles(row).find(|(role, ..)| role == requested).map(|(_, _, sizes)| sizes);
     match (row.extent(), of("d").as_deref()) {
         (Some([m, n, k]), Some([_, _, blocks])) => format!("{m}x{n}x{k}, {blocks} blocks"),
-        (Some([m, n, k]), _) => format!("{m}x{n}x{k}{}", told(row)),
+        (Some([m, n, k]), _) => format!("{m}x{n}x{k}{}", operand_notes(row)),
         _ => match row.operands.iter().find_map(Operand::tensor) {
             Some(tile) => {
                 let copies =
@@ -222,14 +224,14 @@ fn shape(row: &Instruction) -> String {
     }
 }
 
-/// What a row copies in bulk, or prefetches.
+/// Returns the shape of a bulk copy or prefetch as text; `None` for other instructions.
 fn bulk_shape(row: &Instruction) -> Option<String> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Box(operand) => Some(format!("boxes of {} axes, up to {} along each", operand.rank, operand.most)),
         Operand::Block(block) => {
             Some(format!("{} rows of {} columns of {} bits", block.rows, block.columns, block.element_bits))
         }
-        Operand::SpanBytes { grain } => Some(format!("spans of multiples of {grain} bytes")),
+        Operand::BulkBytes { granularity } => Some(format!("spans of multiples of {granularity} bytes")),
         _ => None,
     })
 }

@@ -1,4 +1,4 @@
-//! `tilewright layout`: which lane and register holds each element.
+//! `tilewright layout`: shows the lane and register of each element of a layout.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::notation::Notation;
 use crate::text_table::table;
 use crate::{GlobalOptions, input};
 
-/// What to show.
+/// Options of `tilewright layout`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
@@ -22,7 +22,7 @@ pub(crate) struct Options {
     /// The tensor's shape, as 16x16.
     #[arg(long, value_name = "SHAPE")]
     shape: String,
-    /// Resolve families through this target's plugin only.
+    /// Look layout families up in this target's plugin only.
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
     /// Print the bases as JSON.
@@ -33,26 +33,26 @@ pub(crate) struct Options {
     notation: Option<Notation>,
 }
 
-/// Rows or columns beyond which a table is cut.
+/// Max rows, and max columns, of a printed table.
 const MOST: u64 = 64;
 
-/// Log2 of the positions or elements beyond which nothing is drawn.
+/// Max log2 of the number of positions or elements that a printed table shows.
 const MOST_BITS: u32 = 20;
 
-/// Runs the command.
+/// Runs `tilewright layout`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let shape = input::shape(&options.shape)?;
     let request = LayoutRequest::from_text(&options.layout)
-        .map_err(|error| CommandError::of_question("LAYOUT", &options.layout, error))?;
+        .map_err(|error| CommandError::from_layout_error("LAYOUT", &options.layout, error))?;
     let layout = match &request {
         LayoutRequest::Given(layout) => Layout::Distributed((**layout).clone()),
         LayoutRequest::Family(spec) => session.layout(options.target.as_deref(), spec, &shape)?,
     };
     let mut out = std::io::stdout().lock();
     if let Some(notation) = options.notation {
-        let spellings = session.spellings(options.target.as_deref())?;
-        writeln!(out, "{}", notation.of(&request, &layout, &spellings)?)?;
+        let attribute_syntaxes = session.attribute_syntaxes(options.target.as_deref())?;
+        writeln!(out, "{}", notation.of(&request, &layout, &attribute_syntaxes)?)?;
         return Ok(());
     }
     if options.json {
@@ -64,10 +64,10 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     Ok(())
 }
 
-/// A padded layout of at most so many elements lists the physical offset of each.
+/// Max elements of a padded layout whose physical offsets are listed.
 const MOST_OFFSETS: u64 = 4096;
 
-/// A layout as an answer: its bases, and for a memory layout alignment and padding.
+/// Converts a layout to JSON: its bases; for a memory layout also alignment and padding.
 pub fn answer(layout: &Layout) -> Json {
     let mut answer = match layout_to_json(layout.linear()) {
         Json::Object(map) => map,
@@ -95,7 +95,7 @@ fn padding_answer(memory: &MemoryLayout, answer: &mut Map<String, Json>) {
     answer.insert("allocated_elements".to_owned(), json!(memory.allocated_elements()));
 }
 
-/// The layout as a table with a cell for each element.
+/// Draws a layout as a table with a cell for each tensor element.
 fn drawn(layout: &Layout) -> String {
     let bits = layout.linear().ins().bits().max(layout.linear().outs().bits());
     if bits > MOST_BITS {
@@ -116,20 +116,20 @@ fn key_of_positions(linear: &LinearLayout) -> &'static str {
     }
 }
 
-/// Every position of a distributed layout, by the element that it holds.
+/// Returns the hardware positions of a distributed layout by the index of the element that each holds.
 fn positions(linear: &LinearLayout) -> BTreeMap<u64, Vec<String>> {
     let mut cells: BTreeMap<u64, Vec<String>> = BTreeMap::new();
     for input in 0..1u64 << linear.ins().bits() {
         let at = |dim| linear.ins().coordinate(input, dim);
-        let mut place = String::new();
+        let mut position = String::new();
         if linear.in_bits(Dim::BLOCK) > 0 {
-            place += &format!("{}/", at(Dim::BLOCK));
+            position += &format!("{}/", at(Dim::BLOCK));
         }
         if linear.in_bits(Dim::WARP) > 0 || linear.in_bits(Dim::BLOCK) > 0 {
-            place += &format!("{}/", at(Dim::WARP));
+            position += &format!("{}/", at(Dim::WARP));
         }
-        place += &format!("{}:{}", at(Dim::LANE), at(Dim::REGISTER));
-        cells.entry(linear.apply_packed(input)).or_default().push(place);
+        position += &format!("{}:{}", at(Dim::LANE), at(Dim::REGISTER));
+        cells.entry(linear.apply_packed(input)).or_default().push(position);
     }
     cells
 }
@@ -139,11 +139,11 @@ fn offsets(memory: &MemoryLayout) -> BTreeMap<u64, Vec<String>> {
     let mut cells: BTreeMap<u64, Vec<String>> = BTreeMap::new();
     for input in 0..1u64 << linear.ins().bits() {
         let offset = memory.physical_offset(linear.ins().coordinate(input, Dim::OFFSET)).to_string();
-        let place = match linear.in_bits(Dim::BLOCK) {
+        let position = match linear.in_bits(Dim::BLOCK) {
             0 => offset,
             _ => format!("{}/{offset}", linear.ins().coordinate(input, Dim::BLOCK)),
         };
-        cells.entry(linear.apply_packed(input)).or_default().push(place);
+        cells.entry(linear.apply_packed(input)).or_default().push(position);
     }
     cells
 }
@@ -152,13 +152,13 @@ fn tensor_memory(linear: &LinearLayout) -> BTreeMap<u64, Vec<String>> {
     let mut cells: BTreeMap<u64, Vec<String>> = BTreeMap::new();
     for input in 0..1u64 << linear.ins().bits() {
         let at = |dim| linear.ins().coordinate(input, dim);
-        let place = format!("{}:{}", at(Dim::ROW), at(Dim::COL));
-        cells.entry(linear.apply_packed(input)).or_default().push(place);
+        let position = format!("{}:{}", at(Dim::ROW), at(Dim::COL));
+        cells.entry(linear.apply_packed(input)).or_default().push(position);
     }
     cells
 }
 
-/// One table for each index of the axes before the last two.
+/// Draws cells in tables of the last two axes, one for each index of the earlier axes.
 fn grid(linear: &LinearLayout, cells: &BTreeMap<u64, Vec<String>>) -> String {
     let mut axes: Vec<(Dim, u64)> = linear.outs().iter().map(|(dim, bits)| (dim, 1u64 << bits)).collect();
     axes.sort();
@@ -197,11 +197,11 @@ fn page(
     let mut table = table(header, 0..0);
     for row in 0..row_count.min(MOST) {
         let cell = |column: u64| {
-            let mut place = fixed.to_vec();
-            place.extend(rows.map(|(dim, _)| (dim, row)));
-            place.extend(columns.map(|(dim, _)| (dim, column)));
-            let element = linear.outs().pack(&place).ok();
-            element.and_then(|element| cells.get(&element)).map_or_else(|| "-".to_owned(), |held| held.join(","))
+            let mut coordinates = fixed.to_vec();
+            coordinates.extend(rows.map(|(dim, _)| (dim, row)));
+            coordinates.extend(columns.map(|(dim, _)| (dim, column)));
+            let element = linear.outs().pack(&coordinates).ok();
+            element.and_then(|element| cells.get(&element)).map_or_else(|| "-".to_owned(), |entries| entries.join(","))
         };
         table.add_row(std::iter::once(row.to_string()).chain((0..shown_columns).map(cell)));
     }

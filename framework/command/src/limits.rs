@@ -1,4 +1,4 @@
-//! What is read and said at most, so that no input takes all memory or fills a terminal.
+//! Limits on inputs and quoted text, so that no input exhausts memory or fills a terminal.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -7,53 +7,53 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-/// The bytes of a program, or of a case without its buffers.
+/// Max bytes of the text of a program, or of a test case without its buffers.
 pub const MOST_TEXT: u64 = 16 << 20;
 
-/// The bytes of a buffer of a case.
+/// Max bytes of a buffer of a test case.
 pub const MOST_CONTENTS: u64 = 1 << 30;
 
-/// The bytes of a question's `id`, written as JSON.
+/// Max bytes of a request's `id`, written as JSON.
 const MOST_ID: usize = 4096;
 
-/// The bytes of what is said back of what was asked.
-const MOST_SAID: usize = 4096;
+/// Max bytes of input that a message quotes.
+const MOST_ECHOED: usize = 4096;
 
-/// The contents of a file of at most so many bytes. No more are read, so that a pipe without end is refused too.
+/// Reads a file of at most `most` bytes. It reads no more than that, so an endless pipe is rejected too.
 pub fn read(file: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(file)?.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        let message = format!("more than {most} bytes, the most that is read; make it smaller");
+        let message = format!("more than {most} bytes, the limit; make it smaller");
         return Err(io::Error::new(ErrorKind::FileTooLarge, message));
     }
     Ok(bytes)
 }
 
-/// The text of a file of at most [`MOST_TEXT`] bytes.
+/// Reads a text file of at most [`MOST_TEXT`] bytes.
 pub fn read_text(file: &Path) -> io::Result<String> {
     String::from_utf8(read(file, MOST_TEXT)?).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
 
-/// A text, cut where it is too long to be said.
+/// Returns the text, shortened if it is too long to be quoted.
 pub fn brief(text: &str) -> Cow<'_, str> {
-    if text.len() <= MOST_SAID {
+    if text.len() <= MOST_ECHOED {
         return text.into();
     }
-    let shown = &text[..text.floor_char_boundary(MOST_SAID)];
+    let shown = &text[..text.floor_char_boundary(MOST_ECHOED)];
     format!("{shown}... ({} bytes in all)", text.len()).into()
 }
 
-/// Whether an `id` can be said back.
+/// Checks that a request's `id` is short enough to be repeated in the answer.
 ///
 /// # Errors
-/// What is wrong and what to do.
+/// The reason why the `id` cannot be repeated, and a remedy.
 pub fn check_id(id: &Json) -> Result<(), String> {
     let length = id.to_string().len();
     if length <= MOST_ID {
         return Ok(());
     }
-    Err(format!("`id` has {length} bytes, and at most {MOST_ID} are said back: give a shorter one, or none"))
+    Err(format!("`id` has {length} bytes; at most {MOST_ID} are returned: use a shorter one, or none"))
 }
 
 #[cfg(test)]
@@ -63,12 +63,15 @@ mod tests {
     #[test]
     fn long_texts_are_cut_between_letters() {
         assert_eq!(brief("short"), "short");
-        let said = brief(&"ä".repeat(MOST_SAID)).into_owned();
-        assert!(said.ends_with(&format!("ä... ({} bytes in all)", 2 * MOST_SAID)) && said.len() < MOST_SAID + 40);
+        let shortened = brief(&"ä".repeat(MOST_ECHOED)).into_owned();
+        assert!(
+            shortened.ends_with(&format!("ä... ({} bytes in all)", 2 * MOST_ECHOED))
+                && shortened.len() < MOST_ECHOED + 40
+        );
     }
 
     #[test]
-    fn ids_of_any_usual_kind_are_said_back() {
+    fn ids_of_any_usual_kind_are_echoed() {
         for id in [Json::Null, Json::from(7), Json::from("a name")] {
             assert_eq!(check_id(&id), Ok(()));
         }

@@ -1,9 +1,10 @@
-//! The `tilewright` command: shows layouts, explains conversions, compiles them, and answers
-//! questions in batches.
+//! The `tilewright` command: shows layouts, explains and compiles data movement and tile programs, and answers batches
+//! of requests.
 //!
-//! Exit codes: 0 for an answer, 1 where something failed that should not, 2 for bad input.
+//! Exit codes: 0 for success, 1 for an internal or plugin failure, 2 for bad input.
 
 mod access;
+mod alternatives;
 mod batch;
 mod compile;
 mod convert;
@@ -30,7 +31,6 @@ mod stats;
 mod targets;
 mod tensor;
 mod text_table;
-mod ways;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -40,12 +40,12 @@ use clap::{Parser, Subcommand};
 use failure::CommandError;
 use global::GlobalOptions;
 
-/// What `--help` says of environment variables.
+/// The section of `--help` on environment variables.
 const ENVIRONMENT: &str = "\
 Environment:
-  TILEWRIGHT_PLUGIN_PATH     Directories of plugins, asked before the program's own
-  TILEWRIGHT_PLUGIN_TIMEOUT  Seconds that a plugin may take for one answer; 60 where it is not set
-  TILEWRIGHT_PLUGIN_DEBUG    1: print each plugin that is found, and why it was refused
+  TILEWRIGHT_PLUGIN_PATH     Directories of plugins, searched before the program's own
+  TILEWRIGHT_PLUGIN_TIMEOUT  Seconds that a plugin may take for one answer; default 60
+  TILEWRIGHT_PLUGIN_DEBUG    1: print each plugin found, and the reason if it is rejected
   TILEWRIGHT_TARGET_PATH     Directories of more target files";
 
 /// Layouts, conversions and code for GPU targets.
@@ -79,21 +79,21 @@ enum Command {
     Scan(scan::Options),
     /// Explain a gather along an axis, or compile it.
     Gather(gather::Options),
-    /// Explain how registers are stored to memory and loaded from it, or compile that.
+    /// Explain stores and loads between registers and memory, or compile them.
     Access(access::Options),
-    /// Explain how a tensor is copied from global to shared memory, or compile that.
+    /// Explain a copy of a tensor from global to shared memory, or compile it.
     Copy(copy::Options),
-    /// Explain how a target multiplies two matrices, or compile a kernel that does.
+    /// Explain the matrix multiply (dot) of a target, or compile a kernel for it.
     Dot(dot::Options),
     /// Compile a tile program.
     Compile(compile::Options),
-    /// Explain how the layouts of a tile program were found.
+    /// Explain the layouts that the compiler assigned to a tile program.
     Explain(explain::Options),
-    /// Run cases: tile programs with what they must do, on the emulator.
+    /// Run test cases on the emulator: tile programs with inputs and expected outputs.
     Run(run::Options),
-    /// Answer questions, one JSON object a line.
+    /// Answer requests, one JSON object a line.
     Batch(batch::Options),
-    /// Begin a plugin for GPUs that nobody serves yet.
+    /// Start a plugin for GPUs that no plugin serves yet.
     NewPlugin(new_plugin::Options),
     /// Serve one plugin over standard input and output.
     #[command(hide = true)]

@@ -1,4 +1,4 @@
-//! `tilewright memory`: the layout in shared memory for those who store and load a tensor.
+//! `tilewright memory`: chooses the shared-memory layout of a tensor from its stores and loads.
 
 use std::io::Write;
 
@@ -9,8 +9,8 @@ use tilewright::Session;
 use tilewright_layout::cute;
 use tilewright_layout::{AttributeSyntaxes, Layout, layout_to_json, spec_to_json};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, PlanContext, SharedLayoutCandidate,
-    choose_shared_layout,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice,
+    SharedLayoutKind, choose_shared_layout,
 };
 use tilewright_target::{Direction, InstructionKind};
 
@@ -18,7 +18,7 @@ use crate::failure::CommandError;
 use crate::text_table::table;
 use crate::{GlobalOptions, input};
 
-/// What is asked for.
+/// Options of `tilewright memory`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The target.
@@ -30,25 +30,23 @@ pub(crate) struct Options {
     /// The element type: f16, i8, ... or a width in bits.
     #[arg(long, value_name = "TYPE")]
     element: String,
-    /// A layout from which the tensor is stored; may be given several times. `4*LAYOUT` is four times as
-    /// often as the others.
+    /// A register layout that is stored; may be given several times. `4*LAYOUT` counts four times.
     #[arg(long, value_name = "LAYOUT", required = true)]
     store: Vec<String>,
-    /// A layout to which the tensor is loaded; may be given several times.
+    /// A register layout that is loaded; may be given several times.
     #[arg(long, value_name = "LAYOUT")]
     load: Vec<String>,
-    /// The first store is a copy from row-major global memory, of at most so many bits a lane, that writes
-    /// what consecutive lanes fetch consecutively.
+    /// The first store is a copy from row-major global memory, with at most this many bits a lane. Consecutive lanes
+    /// copy consecutive elements.
     #[arg(long, value_name = "BITS")]
     copy: Option<u32>,
-    /// Only layouts of this kind; may be given several times: plain, functor, swizzle, padding,
-    /// permuted_global.
+    /// Only layouts of this kind; may be given several times: plain, functor, swizzle, padding, permuted_global.
     #[arg(long, value_name = "KIND", value_parser = kind)]
-    only: Vec<Kind>,
-    /// Bytes of shared memory at most; all that the target has where not given.
+    only: Vec<SharedLayoutKind>,
+    /// Max bytes of shared memory. Default: all that the target has.
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<u64>,
-    /// So many wavefronts above the lower bound are as good as none.
+    /// Tolerated wavefronts above the lower bound; among layouts within it, the one with the fewest bytes wins.
     #[arg(long, value_name = "WAVEFRONTS", default_value_t = 0)]
     excess: u64,
     /// Print the choice as JSON.
@@ -56,34 +54,35 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// The kind of this name.
-pub fn kind(name: &str) -> Result<Kind, String> {
-    Kind::of_name(name).ok_or_else(|| {
-        let known: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+/// Parses the name of a kind of shared-memory layout.
+pub fn kind(name: &str) -> Result<SharedLayoutKind, String> {
+    SharedLayoutKind::of_name(name).ok_or_else(|| {
+        let known: Vec<_> = SharedLayoutKind::ALL.iter().map(|kind| kind.name()).collect();
         format!("no kind of layout; known are {}", known.join(", "))
     })
 }
 
-/// Runs the command.
+/// Runs `tilewright memory`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let target = session.catalogue().get(&options.target)?;
     let accessors = accessors(&session, options)?;
     let constraints = Constraints {
-        kinds: if options.only.is_empty() { Kind::ALL.to_vec() } else { options.only.clone() },
+        kinds: if options.only.is_empty() { SharedLayoutKind::ALL.to_vec() } else { options.only.clone() },
         max_bytes: options.max_bytes,
         excess: options.excess,
         ..Constraints::default()
     };
     let instructions = session.instructions_of(&options.target, &[InstructionKind::SharedMove])?;
-    let context = PlanContext::of(target).with_instructions(&instructions);
+    let context = PlanContext::new(target).with_instructions(&instructions);
     let choice = choose_shared_layout(&accessors, input::element_bits(&options.element)?, &constraints, context)?;
     let mut out = std::io::stdout().lock();
     if options.json {
         writeln!(out, "{}", answer(&choice))?;
     } else {
-        let spellings = session.spellings(Some(&options.target)).or_else(|_| session.spellings(None))?;
-        write!(out, "{}", shown(&choice, &accessors, &spellings))?;
+        let attribute_syntaxes =
+            session.attribute_syntaxes(Some(&options.target)).or_else(|_| session.attribute_syntaxes(None))?;
+        write!(out, "{}", shown(&choice, &accessors, &attribute_syntaxes))?;
     }
     Ok(())
 }
@@ -105,14 +104,14 @@ fn accessors(session: &Session, options: &Options) -> Result<Vec<Accessor>, Comm
     Ok(accessors)
 }
 
-/// The weight before a layout, one where there is none.
+/// Splits the weight off a layout's text, as in `4*LAYOUT`; the weight is 1 if there is none.
 fn weighted(text: &str) -> (u64, &str) {
     let split = text.split_once('*').and_then(|(weight, layout)| Some((weight.trim().parse().ok()?, layout)));
     split.unwrap_or((1, text))
 }
 
-/// The choice as people read it.
-fn shown(choice: &MemoryChoice, accessors: &[Accessor], spellings: &AttributeSyntaxes) -> String {
+/// Describes the choice as text.
+fn shown(choice: &SharedLayoutChoice, accessors: &[Accessor], attribute_syntaxes: &AttributeSyntaxes) -> String {
     let chosen = choice.chosen();
     let mut text = format!("chosen {}: {}\n", chosen.kind, meaning(chosen.kind));
     text += &format!(
@@ -125,19 +124,19 @@ fn shown(choice: &MemoryChoice, accessors: &[Accessor], spellings: &AttributeSyn
     );
     text += &format!("{}\n\n", by_accessor(chosen, accessors));
     text += &format!("{}\n", by_kind(choice));
-    for (name, layout) in texts(chosen, spellings) {
+    for (name, layout) in texts(chosen, attribute_syntaxes) {
         text += &format!("\n{name}:\n{layout}\n");
     }
     text
 }
 
-fn meaning(kind: Kind) -> &'static str {
+fn meaning(kind: SharedLayoutKind) -> &'static str {
     match kind {
-        Kind::Plain => "elements one after the other",
-        Kind::Functor => "a swizzle of CuTe's form over elements one after the other",
-        Kind::Swizzle => "a linear layout",
-        Kind::Padding => "gaps after every so many elements",
-        Kind::PermutedGlobal => "the copy fetches other elements, so that what it writes is swizzled",
+        SharedLayoutKind::Plain => "elements one after the other",
+        SharedLayoutKind::Functor => "a swizzle of CuTe's form over elements one after the other",
+        SharedLayoutKind::Swizzle => "a linear layout",
+        SharedLayoutKind::Padding => "padding after every so many elements",
+        SharedLayoutKind::PermutedGlobal => "the copy fetches other elements, so that its writes are swizzled",
     }
 }
 
@@ -150,7 +149,7 @@ fn by_accessor(chosen: &SharedLayoutCandidate, accessors: &[Accessor]) -> String
             (Direction::Store, Some(_)) => "copy",
             (Direction::Load, _) => "load",
         };
-        let numbers = [accessor.weight, stats.wavefronts, stats.excess, stats.least, stats.vector_elements];
+        let numbers = [accessor.weight, stats.wavefronts, stats.excess, stats.min_wavefronts, stats.vector_elements];
         let mut row = vec![what.to_owned()];
         row.extend(numbers.map(|number| number.to_string()));
         row.push(stats.instruction.clone().unwrap_or_else(|| "plain accesses".to_owned()));
@@ -159,18 +158,20 @@ fn by_accessor(chosen: &SharedLayoutCandidate, accessors: &[Accessor]) -> String
     table.trim_fmt()
 }
 
-/// The kinds that were weighed, the best first.
-fn by_kind(choice: &MemoryChoice) -> String {
-    let mut table = table(["kind", "wavefronts", "conflicts", "bytes", "global units", ""], 1..5);
+/// Returns the table of the kinds of layouts, the best first.
+fn by_kind(choice: &SharedLayoutChoice) -> String {
+    let mut table = table(["kind", "wavefronts", "conflicts", "bytes", "transactions", ""], 1..5);
     for (at, candidate) in choice.candidates.iter().enumerate() {
-        let units =
-            candidate.fetch.as_ref().map_or_else(String::new, |f| format!("{} of {}", f.units, f.straight_units));
+        let transactions = candidate
+            .fetch
+            .as_ref()
+            .map_or_else(String::new, |f| format!("{} of {}", f.transactions, f.straight_transactions));
         let numbers = [candidate.wavefronts(), candidate.excess(), candidate.bytes];
         let mut row = vec![candidate.kind.to_string()];
         row.extend(numbers.map(|number| number.to_string()));
-        row.push(units);
+        row.push(transactions);
         row.push(match (&candidate.rejected, at) {
-            (Some(reason), _) => format!("closed: {reason}"),
+            (Some(reason), _) => format!("rejected: {reason}"),
             (None, 0) => "chosen".to_owned(),
             (None, _) => why(candidate, choice.chosen()),
         });
@@ -179,13 +180,13 @@ fn by_kind(choice: &MemoryChoice) -> String {
     for (kind, reason) in &choice.rejected {
         let mut row = vec![kind.to_string()];
         row.extend(std::iter::repeat_n("-".to_owned(), 4));
-        row.push(format!("closed: {reason}"));
+        row.push(format!("rejected: {reason}"));
         table.add_row(row);
     }
     table.trim_fmt()
 }
 
-/// Why a candidate lost.
+/// Returns the reason why a candidate was not chosen.
 fn why(candidate: &SharedLayoutCandidate, chosen: &SharedLayoutCandidate) -> String {
     let more = |own: u64, best: u64, what: &str| (own > best).then(|| format!("{} {what} more", own - best));
     more(candidate.wavefronts(), chosen.wavefronts(), "wavefronts")
@@ -193,18 +194,18 @@ fn why(candidate: &SharedLayoutCandidate, chosen: &SharedLayoutCandidate) -> Str
         .unwrap_or_else(|| "as good, and less simple".to_owned())
 }
 
-/// The layouts of the choice in the notations that have words for them.
-fn texts(chosen: &SharedLayoutCandidate, spellings: &AttributeSyntaxes) -> Vec<(&'static str, String)> {
+/// Returns the chosen layout as text in every notation that can express it, by the notation's name.
+fn texts(chosen: &SharedLayoutCandidate, attribute_syntaxes: &AttributeSyntaxes) -> Vec<(&'static str, String)> {
     let memory = chosen.layout();
-    let family = memory.to_spec().map(|spec| ("layout", spellings.text(&spec)));
-    let cute = cute::of_tensor(&memory).ok().map(|cute| ("in CuTe's notation", cute.to_string()));
+    let family = memory.to_spec().map(|spec| ("layout", attribute_syntaxes.text(&spec)));
+    let cute = cute::from_tensor_layout(&memory).ok().map(|cute| ("in CuTe's notation", cute.to_string()));
     let fetched = chosen.fetch.as_ref().and_then(|fetch| Layout::Distributed(fetch.layout.clone()).to_spec());
-    let fetched = fetched.map(|spec| ("the copy fetches", spellings.text(&spec)));
+    let fetched = fetched.map(|spec| ("the copy fetches", attribute_syntaxes.text(&spec)));
     family.into_iter().chain(cute).chain(fetched).collect()
 }
 
-/// The choice as programs read it.
-pub fn answer(choice: &MemoryChoice) -> Json {
+/// Converts the choice to JSON.
+pub fn answer(choice: &SharedLayoutChoice) -> Json {
     let chosen = choice.chosen();
     json!({
         "chosen": chosen.kind,
@@ -222,7 +223,7 @@ fn of_candidate(candidate: &SharedLayoutCandidate) -> Json {
     let memory = candidate.layout();
     let fetch = candidate.fetch.as_ref().map(|fetch| {
         let layout = layout_to_json(&fetch.layout);
-        json!({ "layout": layout, "units": fetch.units, "straight_units": fetch.straight_units })
+        json!({ "layout": layout, "units": fetch.transactions, "straight_units": fetch.straight_transactions })
     });
     json!({
         "kind": candidate.kind,
@@ -232,7 +233,7 @@ fn of_candidate(candidate: &SharedLayoutCandidate) -> Json {
         "accessors": candidate.accessors,
         "layout": memory.to_spec().map(|spec| spec_to_json(&spec)),
         "functor": candidate.functor.map(|functor| functor.to_string()),
-        "cute": cute::of_tensor(&memory).ok().map(|cute| cute.to_string()),
+        "cute": cute::from_tensor_layout(&memory).ok().map(|cute| cute.to_string()),
         "fetch": fetch,
         "closed": candidate.rejected,
     })

@@ -1,4 +1,4 @@
-//! `tilewright new-plugin`: a plugin to begin with, which conformance proves as it is.
+//! `tilewright new-plugin`: copies a plugin template, which passes conformance unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::failure::CommandError;
 
-/// The plugin that is copied, `plugins/null` (this package's `null` has links to it): names of files, and their texts.
+/// The plugin template: file names and contents of `plugins/null`, which this package's folder `null` links to.
 const TEMPLATE: [(&str, &str); 4] = [
     ("Cargo.toml", include_str!("../null/package.toml")),
     ("null.plugin.toml", include_str!("../null/null.plugin.toml")),
@@ -14,32 +14,33 @@ const TEMPLATE: [(&str, &str); 4] = [
     ("targets/null1.toml", include_str!("../null/null1.toml")),
 ];
 
-/// The template's dependency on the plugin interface.
+/// The line of the template's `Cargo.toml` for its dependency on the plugin interface.
 const FRAMEWORK: &str = "tilewright-plugin = { path = \"../../framework/plugin\" }";
 
-/// Where the folder `framework` was when this command was built, unless that was from a published package.
+/// The folder above this package when this command was built (`framework`); it need not exist later.
 const SOURCE_TREE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// Which plugin.
+/// Options of `tilewright new-plugin`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Its name: lower-case letters and digits, a letter first. The architecture and the target that it begins with are NAME1.
+    /// The plugin's name: lower-case letters and digits, a letter first. Its first architecture and target are called
+    /// NAME1.
     name: String,
-    /// Where to; a folder of the plugin's name where not given. It must not be there yet.
+    /// The folder to create. Default: a folder with the plugin's name.
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
-    /// Build against the crate `tilewright-plugin` of this source tree's folder `framework`; if not given, of the tree that
-    /// this command was built from while it exists, else against the published crate.
+    /// Build against the crate `tilewright-plugin` of this source tree's folder `framework`. Default: the source tree
+    /// of this command if it still exists, else the published crate.
     #[arg(long, value_name = "DIR")]
     framework: Option<PathBuf>,
 }
 
-/// Runs the command.
+/// Runs `tilewright new-plugin`.
 pub fn run(options: &Options) -> Result<(), CommandError> {
     let name = &options.name;
     let letters = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     if !letters || !name.starts_with(|first: char| first.is_ascii_lowercase()) {
-        let message = format!("`{name}` is no plugin's name: lower-case letters and digits, a letter first");
+        let message = format!("`{name}` is not a plugin's name: lower-case letters and digits, a letter first");
         return Err(CommandError::Input(message));
     }
     let folder = options.to.clone().unwrap_or_else(|| PathBuf::from(name));
@@ -56,14 +57,14 @@ pub fn run(options: &Options) -> Result<(), CommandError> {
         println!("{}", file.display());
     }
     println!(
-        "\nto build it and prove it as it is:\n\n    cd {} && cargo build --release\n    \
+        "\nto build and check it:\n\n    cd {} && cargo build --release\n    \
          TILEWRIGHT_TARGET_PATH=$PWD/targets conformance --target {name}1 --plugin target/release/lib{name}_plugin.so",
         folder.display()
     );
     Ok(())
 }
 
-/// The dependency on the plugin interface.
+/// Returns the `Cargo.toml` line for the dependency on the plugin interface, for a given or default folder.
 fn framework(folder: Option<&Path>) -> Result<String, CommandError> {
     let tree = Path::new(SOURCE_TREE);
     let in_tree = || tree.join("plugin/Cargo.toml").is_file().then_some(tree);
@@ -80,7 +81,7 @@ fn framework(folder: Option<&Path>) -> Result<String, CommandError> {
     Ok(format!("tilewright-plugin = {{ path = {:?} }}", found.display().to_string()))
 }
 
-/// The template's text with another name.
+/// Returns the template's text with the plugin's name in place of the template's.
 fn named(text: &str, name: &str) -> String {
     let mut capital = name.to_owned();
     capital[..1].make_ascii_uppercase();

@@ -1,4 +1,4 @@
-//! The notations in which the command prints a layout.
+//! Prints layouts in various notations: attribute text, JSON, CuTe.
 
 use clap::ValueEnum;
 
@@ -8,36 +8,36 @@ use tilewright_layout::{AttributeSyntaxes, FamilySpec, Layout, spec_to_json};
 
 use crate::failure::CommandError;
 
-/// How to write a layout.
+/// The notation for printing a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Notation {
-    /// Attribute text of the family: `#ttg.blocked<{...}>`.
+    /// Attribute text of the layout's family: `#ttg.blocked<{...}>`.
     Text,
-    /// The family as JSON.
+    /// The layout's family and parameters as JSON.
     Json,
-    /// Attribute text by bases, whatever the family: `#ttg.linear<{...}>`, `#ttg.shared_linear<...>`.
+    /// Attribute text of the layout's bases, whatever its family: `#ttg.linear<{...}>`, `#ttg.shared_linear<...>`.
     Linear,
-    /// CuTe's notation: of (thread, value), or of the coordinate in memory.
+    /// CuTe's notation: a layout of (thread, value), or of the coordinate for a memory layout.
     Cute,
 }
 
 impl Notation {
-    /// The text of a layout that was asked for so.
+    /// Prints a layout, which the user gave as `text`, in this notation.
     ///
     /// # Errors
-    /// [`CommandError::Input`] where the notation has no words for the layout.
+    /// [`CommandError::Input`] if the notation cannot express the layout.
     pub fn of(
         self,
         request: &LayoutRequest,
         layout: &Layout,
-        spellings: &AttributeSyntaxes,
+        attribute_syntaxes: &AttributeSyntaxes,
     ) -> Result<String, CommandError> {
         Ok(match self {
-            Self::Text => spellings.text(&family(request, layout)?),
-            Self::Json => spec_to_json(&spellings.canonical(&family(request, layout)?)).to_string(),
-            Self::Linear => spellings.text(&by_bases(layout)?),
+            Self::Text => attribute_syntaxes.text(&family(request, layout)?),
+            Self::Json => spec_to_json(&attribute_syntaxes.canonical(&family(request, layout)?)).to_string(),
+            Self::Linear => attribute_syntaxes.text(&by_bases(layout)?),
             Self::Cute => {
-                let cute = cute::of_tensor(layout);
+                let cute = cute::from_tensor_layout(layout);
                 cute.map_err(|error| CommandError::Input(format!("LAYOUT: not in CuTe's notation: {error}")))?
                     .to_string()
             }
@@ -45,7 +45,7 @@ impl Notation {
     }
 }
 
-/// The family that was asked for, or the one of the layout's bases.
+/// Returns the requested family's parameters, or those of the family that lists the layout's bases.
 fn family(request: &LayoutRequest, layout: &Layout) -> Result<FamilySpec, CommandError> {
     match request {
         LayoutRequest::Family(spec) => Ok(spec.clone()),

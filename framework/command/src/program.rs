@@ -1,4 +1,4 @@
-//! Tile programs: how they are compiled, and what is wrong with one at its place.
+//! Arguments and options for compiling a tile program, and errors with their places in the program.
 
 use std::path::{Path, PathBuf};
 
@@ -7,31 +7,31 @@ use clap::{Args, ValueEnum};
 use tilewright::Session;
 use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
 use tilewright_assign::Strategy;
-use tilewright_assign::synthesis::Options;
+use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_kernel::Kernel;
 
 use crate::failure::CommandError;
 use crate::limits::read_text;
 
-/// How layouts are chosen.
+/// Strategy by which layouts are assigned to tensors.
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 enum Choice {
-    /// Anchors choose, others follow.
+    /// Propagate layouts from anchors, as Triton does.
     Propagation,
-    /// At least cost.
+    /// Search for the assignment of least cost.
     #[default]
     LeastCost,
 }
 
-/// A program, and the target that it is compiled for.
+/// Arguments that name a program, and the target that it is compiled for.
 #[derive(Debug, Args)]
 pub struct ProgramRequest {
-    /// The program, in Triton's IR with or without layouts; or one that says where tiles lie.
+    /// The program in Triton IR, with or without layouts; or an explicit-memory program.
     pub program: PathBuf,
     /// The target.
     #[arg(long)]
     pub target: String,
-    /// The function that a launch begins with; may be left out where there is one alone.
+    /// The function to compile; may be left out if there is only one.
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub struct ProgramRequest {
 }
 
 impl ProgramRequest {
-    /// The program's text, and its kernel or why there is none; `seen` is shown every stage.
+    /// Parses and compiles the program; calls `seen` with the program after each stage.
     pub fn kernel(
         &self,
         session: &Session,
@@ -56,44 +56,44 @@ impl ProgramRequest {
     }
 }
 
-/// How a program is compiled.
+/// Options of a compilation.
 #[derive(Debug, Args)]
 pub struct Compiling {
-    /// Warps of a block, where the program does not say.
+    /// Warps of a block, if the program does not fix them.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     warps: Option<u32>,
-    /// Lanes of a warp, where the program does not say and the target has a choice.
+    /// Lanes of a warp, if the program does not fix them and the target has a choice.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     lanes: Option<u32>,
-    /// How layouts are chosen.
+    /// Strategy by which layouts are assigned to tensors.
     #[arg(long, value_enum, default_value_t)]
     strategy: Choice,
-    /// Stages of loops whose loads go ahead of what uses them, at most; 1 is none ahead.
+    /// Max stages of software-pipelined loops; 1 disables prefetching.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
     stages: Option<u32>,
-    /// What a size of the program is that it leaves open (`tw.size`); may be given for several.
+    /// Value of a size that the program leaves open (`tw.size`); may be given several times, for different sizes.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     sizes: Vec<(String, u64)>,
     #[command(flatten)]
     without: Without,
 }
 
-/// Parts of synthesis that are left out, to see what each gains.
+/// Switches that each disable one part of the synthesis of explicit-memory programs, to measure its gain.
 #[derive(Debug, Clone, Copy, Args)]
 struct Without {
-    /// Tensors in shared memory lie row after row.
+    /// Whether to disable the choice of shared-memory layouts: tensors in shared memory are row-major.
     #[arg(long = "without-memory-synthesis")]
     memory: bool,
-    /// Lanes copy single elements to shared memory in turn.
+    /// Whether to disable the mapping of copies to lanes: lanes copy single elements to shared memory in turn.
     #[arg(long = "without-task-mapping")]
     task_mapping: bool,
-    /// Each copy to shared memory is waited for at once.
+    /// Whether to disable software pipelining: the program waits for each copy to shared memory immediately.
     #[arg(long = "without-pipeline")]
     pipeline: bool,
 }
 
 impl Compiling {
-    /// The same for a function.
+    /// Converts to the compiler's options, for the function `entry` or the only function.
     pub fn options(&self, entry: Option<&str>) -> ProgramOptions {
         let strategy = match self.strategy {
             Choice::Propagation => Strategy::Propagation,
@@ -101,17 +101,26 @@ impl Compiling {
         };
         let Without { memory, task_mapping, pipeline } = self.without;
         let synthesis =
-            Options { memory: !memory, task_mapping: !task_mapping, pipeline: !pipeline, ..Options::default() };
-        let (warps, lanes, stages) = (self.warps, self.lanes, self.stages);
-        let (entry, sizes) = (entry.map(str::to_owned), self.sizes.clone());
-        ProgramOptions { warps, lanes, entry, strategy, stages, synthesis, sizes }
+            SynthesisOptions::default().with_memory(!memory).with_task_mapping(!task_mapping).with_pipeline(!pipeline);
+        let options = ProgramOptions::default()
+            .with_warps(self.warps)
+            .with_lanes(self.lanes)
+            .with_strategy(strategy)
+            .with_stages(self.stages)
+            .with_synthesis(synthesis)
+            .with_sizes(self.sizes.clone());
+        match entry {
+            Some(entry) => options.with_entry(entry),
+            None => options,
+        }
     }
 }
 
-/// A size by its name.
+/// Parses `NAME=NUMBER`: the name and value of a size that the program leaves open.
 fn size(text: &str) -> Result<(String, u64), String> {
-    let parts = text.split_once('=').and_then(|(name, size)| Some((name.trim().to_owned(), size.trim().parse().ok()?)));
-    parts.filter(|(_, size)| *size > 0).ok_or_else(|| format!("expected NAME=NUMBER, such as m=64, not `{text}`"))
+    let binding =
+        text.split_once('=').and_then(|(name, size)| Some((name.trim().to_owned(), size.trim().parse().ok()?)));
+    binding.filter(|(_, size)| *size > 0).ok_or_else(|| format!("expected NAME=NUMBER, such as m=64, not `{text}`"))
 }
 
 impl std::fmt::Display for Choice {
@@ -123,12 +132,12 @@ impl std::fmt::Display for Choice {
     }
 }
 
-/// The failure of the program of a file.
+/// Converts the error of compiling the program `text`, which was read from `file`.
 pub fn failure(file: &Path, text: &str, error: &ProgramError) -> CommandError {
-    match (error, error.place()) {
+    match (error, error.location()) {
         (ProgramError::Kernel(_), _) => CommandError::Broken(error.to_string()),
-        (_, Some(place)) => {
-            CommandError::Text { name: file.display().to_string(), text: text.to_owned(), error: place.clone() }
+        (_, Some(location)) => {
+            CommandError::Text { name: file.display().to_string(), text: text.to_owned(), error: location.clone() }
         }
         _ => CommandError::Input(format!("{}: {error}", file.display())),
     }

@@ -1,4 +1,4 @@
-//! `tilewright run`: cases on the emulator, each held against what it must leave.
+//! `tilewright run`: runs test cases on the emulator and compares the outputs with the expected ones.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -19,36 +19,36 @@ use crate::limits::{MOST_CONTENTS, MOST_TEXT, read, read_text};
 use crate::program::Compiling;
 use crate::{GlobalOptions, input};
 
-/// What to run.
+/// Options of `tilewright run`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Cases: files `NAME.json`, or folders of them.
+    /// Test cases: files `NAME.json`, or folders of them.
     #[arg(required = true, value_name = "CASE")]
     cases: Vec<PathBuf>,
-    /// The target; the first one that is known where not given.
+    /// The target. Default: the first known one.
     #[arg(long)]
     target: Option<String>,
     #[command(flatten)]
     compiling: Compiling,
-    /// How many cases run at a time; as many as there are processors where not given.
+    /// Max test cases that run at the same time. Default: the number of processors.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Operations of all warps that one case may take: more are most likely a loop without end.
+    /// Max operations that all warps of a test case execute; more are most likely an endless loop.
     #[arg(long, alias = "steps", value_name = "NUMBER", default_value_t = 100_000_000)]
     max_steps: u64,
-    /// Print one JSON object a case.
+    /// Print one JSON object for each test case.
     #[arg(long)]
     json: bool,
 }
 
-/// What came out of a case.
+/// The outcome of a test case.
 enum Outcome {
     Pass { steps: u64 },
     Fail(String),
     Unsupported(String),
 }
 
-/// Runs the command.
+/// Runs `tilewright run`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let first = session.catalogue().iter().next().map(|target| target.name.clone());
@@ -66,17 +66,17 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
             let (sender, next, files, compiler) = (sender.clone(), &next, &files, &compiler);
             scope.spawn(move || {
                 loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(file) = files.get(place) else { break };
-                    // Nobody listens if the output was closed.
-                    if sender.send((place, one(file, compiler, options))).is_err() {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(file) = files.get(index) else { break };
+                    // The receiver is gone if the output was closed.
+                    if sender.send((index, one(file, compiler, options))).is_err() {
                         break;
                     }
                 }
             });
         }
         drop(sender);
-        told(&mut std::io::stdout(), outcomes, &files, options.json)
+        report_outcomes(&mut std::io::stdout(), outcomes, &files, options.json)
     })?;
     if !options.json {
         writeln!(std::io::stdout(), "{name}: {pass} pass, {fail} fail, {unsupported} unsupported")?;
@@ -87,7 +87,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     }
 }
 
-/// The files of the cases that are named, those of a folder by name.
+/// Returns the files of the given test cases; the files of a folder are sorted by name.
 fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let mut files = Vec::new();
     for path in named {
@@ -103,7 +103,7 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
 }
 
 fn one(file: &Path, compiler: &ProgramCompiler<'_>, options: &Options) -> Outcome {
-    let open = |part: &Path| read(part, if part == file { MOST_TEXT } else { MOST_CONTENTS });
+    let open = |text_file: &Path| read(text_file, if text_file == file { MOST_TEXT } else { MOST_CONTENTS });
     let case = match ProgramCase::read_from(file, &open) {
         Ok(case) => case,
         Err(error) => return Outcome::Fail(error.to_string()),
@@ -114,9 +114,9 @@ fn one(file: &Path, compiler: &ProgramCompiler<'_>, options: &Options) -> Outcom
     };
     let limits = RunLimits { steps: options.max_steps, ..RunLimits::default() };
     match case.compile_and_run(compiler, &text, &options.compiling.options(None), &limits) {
-        Ok((_, ended)) if ended.differences.is_empty() => Outcome::Pass { steps: ended.report.steps },
-        Ok((_, ended)) => {
-            let differences: Vec<_> = ended.differences.iter().map(ToString::to_string).collect();
+        Ok((_, execution)) if execution.differences.is_empty() => Outcome::Pass { steps: execution.report.steps },
+        Ok((_, execution)) => {
+            let differences: Vec<_> = execution.differences.iter().map(ToString::to_string).collect();
             Outcome::Fail(differences.join("; "))
         }
         Err(error) if error.is_unsupported() => Outcome::Unsupported(error.to_string()),
@@ -124,7 +124,7 @@ fn one(file: &Path, compiler: &ProgramCompiler<'_>, options: &Options) -> Outcom
     }
 }
 
-/// What helps against an error of a run that was cut off.
+/// Returns a remedy for an emulator run that ended with an error.
 fn remedy(error: &RunError) -> &'static str {
     match error {
         RunError::Launch(CheckFailure::Fault(fault)) if matches!(fault.kind, FaultKind::StepLimit { .. }) => {
@@ -134,16 +134,16 @@ fn remedy(error: &RunError) -> &'static str {
     }
 }
 
-/// The outcomes of all cases, told in the order of the cases as soon as those before are known.
-fn told(
+/// Prints the outcomes in the order of the test cases, each as soon as all earlier ones are known.
+fn report_outcomes(
     out: &mut impl Write,
     outcomes: impl IntoIterator<Item = (usize, Outcome)>,
     files: &[PathBuf],
     json: bool,
 ) -> std::io::Result<[usize; 3]> {
     let (mut waiting, mut next, mut counts) = (BTreeMap::new(), 0, [0; 3]);
-    for (place, outcome) in outcomes {
-        waiting.insert(place, outcome);
+    for (index, outcome) in outcomes {
+        waiting.insert(index, outcome);
         while let Some(outcome) = waiting.remove(&next) {
             let name = files[next].file_stem().unwrap_or_default().to_string_lossy();
             let (at, word, detail) = match outcome {

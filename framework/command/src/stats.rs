@@ -1,47 +1,46 @@
-//! What a plan takes of a warp and of the block, beside what no plan can go below: for people and for
-//! programs.
+//! The operation counts and costs of a plan with their lower bounds, as text and as JSON.
 
 use comfy_table::Table;
 use serde_json::{Value as Json, json};
 
 use tilewright_kernel::Counts;
-use tilewright_plan::movement::{Bound, PlanStats, slots};
+use tilewright_plan::movement::{Bound, PlanStats, price};
 
 use crate::text_table::table;
 
-/// The figures of a plan.
+/// The operation counts and costs of a plan, to be printed.
 #[derive(Debug, Clone, Copy)]
-pub struct PlanNumbers<'a> {
-    /// What a warp executes.
+pub struct PlanStatsTable<'a> {
+    /// Counts of the operations that a warp executes.
     pub counts: Counts,
-    /// Cycles of the block by the target's table.
+    /// The plan's cost: cycles of the block by the target's cost table.
     pub cost: f64,
-    /// Shared memory of the block in bytes.
+    /// Shared memory that the plan needs, in bytes of the block.
     pub shared_bytes: u64,
-    /// The lower bound of all plans; `None` if unknown.
+    /// The lower bound of the operation counts over all plans; `None` if unknown.
     bound: Option<Bound>,
-    /// Why the counts are above it, if they are.
+    /// The reason why the operation counts exceed the lower bound; `None` if they do not.
     above_bound: Option<&'a str>,
 }
 
-impl<'a> From<&'a PlanStats> for PlanNumbers<'a> {
+impl<'a> From<&'a PlanStats> for PlanStatsTable<'a> {
     fn from(plan: &'a PlanStats) -> Self {
         let &PlanStats { counts, cost, shared_bytes, bound, ref above_bound, .. } = plan;
         Self { counts, cost, shared_bytes, bound: Some(bound), above_bound: above_bound.as_deref() }
     }
 }
 
-impl PlanNumbers<'_> {
-    /// The statistics of a plan without a known lower bound.
+impl PlanStatsTable<'_> {
+    /// Creates the table of a plan without a known lower bound.
     pub fn new(counts: Counts, cost: f64, shared_bytes: u64) -> Self {
         Self { counts, cost, shared_bytes, bound: None, above_bound: None }
     }
 
-    /// Price, counts beside their bounds, and why they are above them.
+    /// Returns text: the price, the counts with their bounds, and the reason if the counts are above the bounds.
     pub fn text(&self) -> String {
         let mut text = format!(
             "price {} wavefront slots a warp, cost {:.0} cycles of the block, {} bytes of shared memory\n",
-            slots(&self.counts),
+            price(&self.counts),
             self.cost,
             self.shared_bytes
         );
@@ -59,7 +58,7 @@ impl PlanNumbers<'_> {
         let counts = self.counts;
         let bound = |of: fn(Bound) -> u64| self.bound.map(of);
         let rows = [
-            ("exchanges", counts.exchanges, bound(|bound| bound.exchanges)),
+            ("shuffles", counts.shuffles, bound(|bound| bound.shuffles)),
             ("selects", counts.selects, None),
             ("byte permutes", counts.permutes, None),
             ("shared stores", counts.shared_stores, None),
@@ -83,11 +82,11 @@ impl PlanNumbers<'_> {
         table
     }
 
-    /// The same for programs.
+    /// Returns the price, counts and bounds as JSON.
     pub fn json(&self) -> Json {
         let counts = self.counts;
         let mut answer = json!({
-            "exchanges": counts.exchanges,
+            "exchanges": counts.shuffles,
             "shared_stores": counts.shared_stores,
             "shared_loads": counts.shared_loads,
             "matrix_stores": counts.matrix_stores,
@@ -101,7 +100,7 @@ impl PlanNumbers<'_> {
             "permutes": counts.permutes,
             "selects": counts.selects,
             "shared_bytes": self.shared_bytes,
-            "slots": slots(&counts),
+            "slots": price(&counts),
             "cost": self.cost,
         });
         if let Some(bound) = self.bound {

@@ -1,4 +1,4 @@
-//! `tilewright targets`: the targets, and who serves them.
+//! `tilewright targets`: lists the targets and the plugins that serve them.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use crate::failure::CommandError;
 use crate::text_table::table;
 use crate::{GlobalOptions, input};
 
-/// How to list.
+/// Options of `tilewright targets`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Print JSON, one object a line.
@@ -20,19 +20,19 @@ pub(crate) struct Options {
     schema: bool,
 }
 
-/// Runs the command. Opens no plugin: their manifests say which architectures they serve.
+/// Runs `tilewright targets`. Opens no plugin, since the plugins' manifests list the architectures.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     if options.schema {
         return Ok(std::io::stdout().lock().write_all(tilewright_targets::SCHEMA.as_bytes())?);
     }
     let session = input::session(global)?;
-    let mut table = table(["target", "product", "architecture", "lanes", "shared KiB", "plugin"], 0..0);
+    let mut table = table(["target", "device", "architecture", "lanes", "shared KiB", "plugin"], 0..0);
     let mut out = std::io::stdout().lock();
     for target in session.catalogue().iter() {
         let plugin = session.registry().serves(&target.architecture).map(|plugin| plugin.name.clone());
         if options.json {
             let line = json!({
-                "target": target.name, "product": target.product, "architecture": target.architecture,
+                "target": target.name, "product": target.gpu_model, "architecture": target.architecture,
                 "lanes": target.lanes.choices, "shared_bytes": target.shared.bytes, "plugin": plugin,
             });
             writeln!(out, "{line}")?;
@@ -41,7 +41,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         let lanes: Vec<_> = target.lanes.choices.iter().map(u32::to_string).collect();
         table.add_row([
             target.name.clone(),
-            target.product.clone(),
+            target.gpu_model.clone(),
             target.architecture.clone(),
             lanes.join(", "),
             (target.shared.bytes / 1024).to_string(),

@@ -1,4 +1,4 @@
-//! Of which tensor a movement is asked, and on which target.
+//! Arguments for the tensor and the target of a data movement.
 
 use clap::Args;
 
@@ -9,14 +9,13 @@ use tilewright_target::TargetDescription;
 use crate::failure::CommandError;
 use crate::input;
 
-/// The tensor and the target.
+/// Arguments that name the tensor and the target of a data movement.
 #[derive(Debug, Args)]
 pub struct TensorArguments {
     /// The tensor's shape, as 128x64.
     #[arg(long, value_name = "SHAPE")]
     pub shape: String,
-    /// The element type: f16, i8, ... or a width in bits; of a tuple of tensors one each, as f32,i32,
-    /// where a tuple can be asked for.
+    /// The element type: f16, i8, ... or a width in bits; for a tuple of tensors one type for each, as f32,i32.
     #[arg(long, value_name = "TYPE")]
     pub element: String,
     /// The target.
@@ -25,17 +24,17 @@ pub struct TensorArguments {
 }
 
 impl TensorArguments {
-    /// The target's description.
+    /// Returns the description of the named target.
     pub fn target<'a>(&self, session: &'a Session) -> Result<&'a TargetDescription, CommandError> {
         Ok(session.catalogue().get(&self.target)?)
     }
 
-    /// The distributed layout of `text`, given as `name`.
+    /// Parses the distributed layout `text` for the tensor; error messages call it `name`.
     pub fn distributed(&self, session: &Session, name: &str, text: &str) -> Result<LinearLayout, CommandError> {
         self.distributed_of(session, name, text, &self.shape)
     }
 
-    /// The distributed layout of `text`, given as `name`, for another shape.
+    /// Parses the distributed layout `text` for a tensor of another shape; error messages call it `name`.
     pub fn distributed_of(
         &self,
         session: &Session,
@@ -46,7 +45,7 @@ impl TensorArguments {
         input::distributed(session, name, text, Some(&self.target), &input::shape(shape)?)
     }
 
-    /// The layout of shared memory of `text`, given as `name`.
+    /// Parses the shared-memory layout `text` for the tensor; error messages call it `name`.
     pub fn memory(&self, session: &Session, name: &str, text: &str) -> Result<MemoryLayout, CommandError> {
         match input::layout(session, name, text, Some(&self.target), &input::shape(&self.shape)?)? {
             Layout::Memory(memory) => Ok(memory),
@@ -58,17 +57,17 @@ impl TensorArguments {
         }
     }
 
-    /// Width of an element.
+    /// Returns the width of an element in bits.
     pub fn element_bits(&self) -> Result<u32, CommandError> {
         input::element_bits(&self.element)
     }
 
-    /// Widths of the elements of a tuple of tensors.
+    /// Returns the widths in bits of the elements of each tensor of a tuple.
     pub fn tuple_bits(&self) -> Result<Vec<u32>, CommandError> {
         self.element.split(',').map(input::element_bits).collect()
     }
 
-    /// The axis of a number.
+    /// Returns the tensor axis with this index.
     pub fn axis(&self, number: usize) -> Result<Dim, CommandError> {
         let rank = input::shape(&self.shape)?.len();
         if number < rank {

@@ -1,10 +1,10 @@
-//! Tables of text without lines between their cells.
+//! Text tables without lines between cells.
 
 use std::ops::Range;
 
 use comfy_table::{CellAlignment, Row, Table, presets};
 
-/// A table with this header, whose columns in `numbers` are aligned to the right.
+/// Creates an empty table with this header; the columns in `numbers` are right-aligned.
 pub fn table(header: impl Into<Row>, numbers: Range<usize>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

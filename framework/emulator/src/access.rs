@@ -1,4 +1,4 @@
-//! Loads and stores of a warp, to global and shared memory.
+//! Loads and stores of one warp to global, shared and cluster memory.
 
 use super::fault::{FaultKind, LaneFault};
 use super::mapped_tensor::Tensor;
@@ -11,40 +11,40 @@ use std::collections::BTreeSet;
 use tilewright_kernel::{Counts, MemorySpace};
 use tilewright_target::{BankRow, Direction, wavefronts};
 
-/// The widest access of a lane: 64 elements of 8 bytes.
+/// Maximum number of bytes of one lane's access: 64 elements of 8 bytes.
 const WIDEST: usize = 512;
 
-/// A pointer into a cluster has the address in these bits,
+/// Mask of the bits of a cluster-memory pointer that are the address within the block's shared memory.
 const ADDRESS: u64 = (1 << BLOCK_SHIFT) - 1;
 
-/// and the index of the block above them.
+/// Lowest bit of the block index in a cluster-memory pointer.
 pub(super) const BLOCK_SHIFT: u32 = 32;
 
-/// Units of global memory that were transferred.
+/// Numbers of sectors of global memory that accesses transfer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Transactions {
     pub(super) loaded: u64,
     pub(super) stored: u64,
-    /// Which were prefetched, by their numbers.
+    /// Indices of the prefetched sectors.
     pub(super) prefetched: BTreeSet<u64>,
 }
 
-/// The memories that a warp sees.
+/// The memories that a warp can access, by their spaces.
 pub(super) struct Memories<'a> {
     pub(super) global: &'a mut GlobalMemory,
-    /// Of each block of the cluster.
+    /// Shared memory of each block of the cluster.
     pub(super) shared: &'a mut [SharedMemory],
-    /// By parameter, the tensor whose map it is.
+    /// For each tensor-map parameter, by index, the tensor bound to it.
     pub(super) tensors: &'a [Option<Tensor>],
-    /// Of the own block.
+    /// Tensor memory of the accessor's block.
     pub(super) tensor: &'a mut TensorMemory,
     pub(super) transaction_bytes: u64,
     pub(super) transactions: &'a mut Transactions,
 }
 
 impl Memories<'_> {
-    /// The memory of the accessor's own block.
-    pub(super) fn own(&mut self, who: &Accessor<'_>) -> Result<&mut SharedMemory, FaultKind> {
+    /// Returns the shared memory of the accessor's block.
+    pub(super) fn block_shared(&mut self, who: &Accessor<'_>) -> Result<&mut SharedMemory, FaultKind> {
         let address = 0;
         let expected = || format!("there is no block {} in the cluster", who.block);
         self.shared.get_mut(usize::from(who.block)).ok_or_else(|| FaultKind::OutOfBounds {
@@ -57,10 +57,10 @@ impl Memories<'_> {
     }
 }
 
-/// Addresses of the lanes that take part, by lane.
+/// The address of each lane; `None` for lanes that do not take part in the access.
 pub(super) type Addresses = [Option<u64>; 64];
 
-/// Lets the lanes of `active` make an access; counts it.
+/// Executes one access for the lanes of `active`, and counts it.
 pub(super) fn access(
     access: &Access<'_>,
     lanes: usize,
@@ -75,8 +75,8 @@ pub(super) fn access(
     let mut buffer = [0u8; WIDEST];
     let buffer = &mut buffer[..bytes];
     for lane in 0..lanes {
-        let takes_part = access.predicate.is_none_or(|predicate| registers[predicate + lane] != 0);
-        if active >> lane & 1 == 0 || !takes_part {
+        let is_active = access.predicate.is_none_or(|predicate| registers[predicate + lane] != 0);
+        if active >> lane & 1 == 0 || !is_active {
             if access.direction == Direction::Load {
                 let elements = (0..access.count).map(|element| access.value + element * lanes + lane);
                 elements.for_each(|register| registers[register] = 0);
@@ -98,8 +98,8 @@ pub(super) fn access(
     count(access, &addresses[..lanes], memories, counts)
 }
 
-/// The address of an access. A negative one becomes a high one, where nothing is. The block of a cluster
-/// stays above its address.
+/// Computes the effective address of an access. A negative address wraps to a high one, which is out of bounds; the
+/// block index of a cluster address is kept.
 fn effective(access: &Access<'_>, pointer: u64) -> u64 {
     let offset = i64::from(access.offset) as u64;
     match access.space {
@@ -108,7 +108,7 @@ fn effective(access: &Access<'_>, pointer: u64) -> u64 {
     }
 }
 
-/// The bytes that a lane stores.
+/// Collects the bytes that a lane stores.
 fn gather(access: &Access<'_>, lanes: usize, lane: usize, registers: &[u64], buffer: &mut [u8]) {
     for (element, bytes) in buffer.chunks_exact_mut(access.element_bytes).enumerate() {
         let bits = registers[access.value + element * lanes + lane].to_le_bytes();
@@ -116,7 +116,7 @@ fn gather(access: &Access<'_>, lanes: usize, lane: usize, registers: &[u64], buf
     }
 }
 
-/// The elements that a lane has loaded.
+/// Writes the loaded elements of a lane to its registers.
 fn scatter(access: &Access<'_>, lanes: usize, lane: usize, registers: &mut [u64], buffer: &[u8]) {
     for (element, bytes) in buffer.chunks_exact(access.element_bytes).enumerate() {
         let mut bits = [0; 8];
@@ -125,7 +125,7 @@ fn scatter(access: &Access<'_>, lanes: usize, lane: usize, registers: &mut [u64]
     }
 }
 
-/// One lane's access.
+/// Executes one lane's access.
 fn transfer(
     access: &Access<'_>,
     address: u64,
@@ -145,7 +145,7 @@ fn transfer(
     }
 }
 
-/// One lane's access of the own block's memory.
+/// Executes one lane's access of the shared memory of its own block.
 pub(super) fn shared_transfer(
     direction: Direction,
     address: u64,
@@ -155,11 +155,11 @@ pub(super) fn shared_transfer(
     memories: &mut Memories<'_>,
     accessor: &Accessor<'_>,
 ) -> Result<(), FaultKind> {
-    let own = u64::from(accessor.block);
-    block_transfer(direction, (own, address), buffer, alignment, origin, memories, accessor)
+    let block = u64::from(accessor.block);
+    block_transfer(direction, (block, address), buffer, alignment, origin, memories, accessor)
 }
 
-/// One lane's access of the memory of a block of the cluster.
+/// Executes one lane's access of the shared memory of a block of the cluster.
 fn block_transfer(
     direction: Direction,
     (block, address): (u64, u64),
@@ -211,7 +211,7 @@ fn global_transfer(
     }
 }
 
-/// One lane's load from global memory.
+/// Executes one lane's load from global memory.
 pub(super) fn global_load(
     address: u64,
     buffer: &mut [u8],
@@ -250,17 +250,17 @@ fn count(
             });
         }
         MemorySpace::Global => {
-            let units = transactions(addresses, u64::from(bytes), memories.transaction_bytes);
+            let sectors = transactions(addresses, u64::from(bytes), memories.transaction_bytes);
             match access.direction {
-                Direction::Load => memories.transactions.loaded += units,
-                Direction::Store => memories.transactions.stored += units,
+                Direction::Load => memories.transactions.loaded += sectors,
+                Direction::Store => memories.transactions.stored += sectors,
             }
         }
     }
     Ok(())
 }
 
-/// What lanes access in each block's memory: a wavefront is of one memory.
+/// Calls `act` separately with the addresses in each block's memory, since a shared-memory wavefront covers one memory.
 fn for_each_block(space: MemorySpace, addresses: &[Option<u64>], mut act: impl FnMut(&[Option<u64>])) {
     if space != MemorySpace::Cluster {
         return act(addresses);
@@ -275,7 +275,7 @@ fn for_each_block(space: MemorySpace, addresses: &[Option<u64>], mut act: impl F
     }
 }
 
-/// Adds the wavefronts of one access of shared memory.
+/// Adds the wavefronts of one shared-memory access to `counts`.
 pub(super) fn count_wavefronts(
     direction: Direction,
     row: &BankRow,
@@ -290,11 +290,14 @@ pub(super) fn count_wavefronts(
     }
 }
 
-/// How many different units of global memory the lanes touch.
-pub(super) fn transactions(addresses: &[Option<u64>], bytes: u64, unit: u64) -> u64 {
-    let mut units: Vec<u64> =
-        addresses.iter().flatten().flat_map(|&address| address / unit..(address + bytes).div_ceil(unit)).collect();
-    units.sort_unstable();
-    units.dedup();
-    units.len() as u64
+/// Counts the distinct sectors of global memory (`sector_bytes` bytes each) that the lanes touch.
+pub(super) fn transactions(addresses: &[Option<u64>], bytes: u64, sector_bytes: u64) -> u64 {
+    let mut sectors: Vec<u64> = addresses
+        .iter()
+        .flatten()
+        .flat_map(|&address| address / sector_bytes..(address + bytes).div_ceil(sector_bytes))
+        .collect();
+    sectors.sort_unstable();
+    sectors.dedup();
+    sectors.len() as u64
 }

@@ -1,4 +1,4 @@
-//! Operations that read and write memory in one step, lane after lane.
+//! Atomic read-modify-write operations, executed lane after lane.
 
 use super::access::{Addresses, Memories, aligned, global_load, transactions};
 use super::arithmetic;
@@ -8,8 +8,8 @@ use super::shared::Accessor;
 use tilewright_kernel::MemorySpace;
 use tilewright_target::Direction;
 
-/// Lets the lanes of `active` make an atomic operation. Those on global memory count as a load and a store of the
-/// units that they touch; what conflicts cost those on shared memory no bank row says, so that they count no wavefronts.
+/// Executes an atomic operation for the lanes of `active`. On global memory it counts as a load and a store of the
+/// touched sectors. On shared memory it counts no wavefronts, since bank rows do not give the cost of its conflicts.
 pub(super) fn atomic(
     one: &Atomic,
     lanes: usize,
@@ -20,8 +20,8 @@ pub(super) fn atomic(
 ) -> Result<(), LaneFault> {
     let mut addresses: Addresses = [None; 64];
     for lane in 0..lanes {
-        let takes_part = one.predicate.is_none_or(|predicate| registers[predicate + lane] != 0);
-        if active >> lane & 1 == 0 || !takes_part {
+        let is_active = one.predicate.is_none_or(|predicate| registers[predicate + lane] != 0);
+        if active >> lane & 1 == 0 || !is_active {
             registers[one.to + lane] = 0;
             continue;
         }
@@ -35,14 +35,14 @@ pub(super) fn atomic(
     }
     if one.space == MemorySpace::Global {
         let bytes = u64::from(one.element.bits() / 8);
-        let units = transactions(&addresses[..lanes], bytes, memories.transaction_bytes);
-        memories.transactions.loaded += units;
-        memories.transactions.stored += units;
+        let sectors = transactions(&addresses[..lanes], bytes, memories.transaction_bytes);
+        memories.transactions.loaded += sectors;
+        memories.transactions.stored += sectors;
     }
     Ok(())
 }
 
-/// What one lane found, after it has written.
+/// Executes the atomic operation for one lane and returns the old value of memory.
 fn changed(
     one: &Atomic,
     address: u64,
@@ -57,10 +57,10 @@ fn changed(
         MemorySpace::Global => global_load(address, bytes, width, memories.global)?,
         MemorySpace::Shared | MemorySpace::Cluster => {
             aligned(Direction::Load, MemorySpace::Shared, address, width)?;
-            memories.own(accessor)?.atomic_load(address, bytes, one.buffer, accessor)?;
+            memories.block_shared(accessor)?.atomic_load(address, bytes, one.buffer, accessor)?;
         }
     }
-    let old = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    let old = bytes.iter().rev().fold(0, |packed, &byte| packed << 8 | u64::from(byte));
     let new = match expected {
         Some(expected) if expected != old => old,
         Some(_) => value,
@@ -74,7 +74,9 @@ fn changed(
                 |expected| FaultKind::OutOfBounds { direction, space, address, bytes: u64::from(width), expected };
             memories.global.store(address, bytes).map_err(outside)?;
         }
-        MemorySpace::Shared | MemorySpace::Cluster => memories.own(accessor)?.atomic_store(address, bytes, accessor),
+        MemorySpace::Shared | MemorySpace::Cluster => {
+            memories.block_shared(accessor)?.atomic_store(address, bytes, accessor)
+        }
     }
     Ok(old)
 }

@@ -1,73 +1,73 @@
-//! A cluster being run: its blocks one after another, each until it waits for the cluster or ends, and
-//! the warps of a block in turn, each until it waits or ends.
+//! Execution of a cluster: its blocks in order, each until it waits at the cluster's barrier or ends; the warps of a
+//! block likewise in order, each until it waits or ends.
 
 use std::ops::Range;
 
 use super::access::Transactions;
 use super::fault::{FaultKind, LaneFault};
 use super::mapped_tensor::Tensor;
-use super::meaning::SemanticsTable;
 use super::memory::GlobalMemory;
 use super::print::Printer;
 use super::program::{Program, Step};
+use super::semantics::SemanticsTable;
 use super::shared::{Clock, Epoch, SharedMemory, join};
 use super::tensor_memory::TensorMemory;
-use super::warp::{GridPlace, Pause, Surroundings, Warp};
+use super::warp::{BlockContext, GridPosition, Pause, Warp};
 use tilewright_kernel::{Counts, Launch, Scope};
 use tilewright_target::TargetDescription;
 
-/// What is there but for the cluster itself.
-pub(super) struct Outside<'a> {
+/// State of a run that outlives one cluster.
+pub(super) struct RunState<'a> {
     pub(super) program: &'a Program<'a>,
     pub(super) target: &'a TargetDescription,
-    pub(super) meanings: Option<&'a SemanticsTable>,
+    pub(super) semantics: Option<&'a SemanticsTable>,
     pub(super) global: &'a mut GlobalMemory,
-    /// By parameter, the tensor whose map it is.
+    /// For each tensor-map parameter, by index, the tensor bound to it.
     pub(super) tensors: &'a [Option<Tensor>],
     pub(super) transactions: &'a mut Transactions,
     pub(super) printer: Option<&'a Printer<'a>>,
-    /// Blocks along each axis.
+    /// Number of blocks of the grid along each axis.
     pub(super) grid: [u32; 3],
-    /// How many steps may still be run.
+    /// Number of steps (executed operations) left before the limit.
     pub(super) steps: &'a mut u64,
-    /// How many there were at first.
+    /// Maximum number of steps (executed operations) of the run.
     pub(super) step_limit: u64,
 }
 
-/// The blocks that run together, with their memories.
+/// The blocks of one cluster with their memories.
 pub(super) struct Cluster {
     blocks: Vec<Block>,
     shared: Vec<SharedMemory>,
     tensor: Vec<TensorMemory>,
-    /// Barriers passed, and clusters begun.
+    /// Number of cluster barriers passed, plus the number of clusters started.
     epoch: u64,
 }
 
 struct Block {
     warps: Vec<Warp>,
-    /// Barriers passed.
+    /// Number of block barriers that the block has passed.
     epoch: u64,
 }
 
-/// A fault, and who ran into it.
+/// A fault with the block, warp and operation that caused it.
 pub(super) struct Stop {
     /// Index of the block in the cluster.
     pub(super) block: u32,
     pub(super) warp: u32,
-    /// Number of the operation.
+    /// Index of the operation, as in [`tilewright_kernel::Kernel::statements`].
     pub(super) operation: u32,
     pub(super) fault: LaneFault,
 }
 
-/// What all warps of a block have come to.
-enum Stand {
-    /// The barrier of the cluster that is this step; one of its warps.
+/// State of a block once all of its warps have stopped.
+enum BlockState {
+    /// The block waits at the cluster barrier of this step; the second field is the index of one of its warps.
     Waits(usize, u32),
-    Ended,
+    Finished,
 }
 
 impl Cluster {
-    /// Blocks whose memories have the given buffers and size.
+    /// Creates blocks with the given shared buffers and shared-memory size.
     pub(super) fn new(
         launch: Launch,
         program: &Program<'_>,
@@ -76,7 +76,7 @@ impl Cluster {
         bytes: usize,
         target: &TargetDescription,
     ) -> Self {
-        let in_groups = program.steps.iter().any(|step| matches!(step, Step::GroupBarrier { .. }));
+        let in_groups = program.steps.iter().any(|step| matches!(step, Step::NamedBarrier { .. }));
         let warp = |index| Warp::new(index, launch.lanes as usize, program, arguments);
         let block = || Block { warps: (0..launch.warps).map(warp).collect(), epoch: 0 };
         Self {
@@ -89,8 +89,8 @@ impl Cluster {
         }
     }
 
-    /// Runs the cluster whose first block is at `first` in the grid.
-    pub(super) fn run(&mut self, first: [u32; 3], outside: &mut Outside<'_>) -> Result<(), Stop> {
+    /// Runs the cluster whose first block has the grid index `first`.
+    pub(super) fn run(&mut self, first: [u32; 3], outside: &mut RunState<'_>) -> Result<(), Stop> {
         self.epoch += 1;
         self.shared.iter_mut().for_each(|memory| memory.start_block(self.epoch));
         self.tensor.iter_mut().for_each(TensorMemory::start_block);
@@ -99,11 +99,11 @@ impl Cluster {
             let stands =
                 (0..self.blocks.len()).map(|block| self.block(block, first, outside)).collect::<Result<Vec<_>, _>>()?;
             let waiting = (0..).zip(&stands).find_map(|(block, stand)| match *stand {
-                Stand::Waits(step, warp) => Some((block, step, warp)),
-                Stand::Ended => None,
+                BlockState::Waits(step, warp) => Some((block, step, warp)),
+                BlockState::Finished => None,
             });
             let Some((block, step, warp)) = waiting else { break };
-            let there = |stand: &Stand| matches!(stand, Stand::Waits(at, _) if *at == step);
+            let there = |stand: &BlockState| matches!(stand, BlockState::Waits(at, _) if *at == step);
             let missing: Vec<u32> = (0..).zip(&stands).filter(|(_, stand)| !there(stand)).map(|(at, _)| at).collect();
             if !missing.is_empty() {
                 let fault = FaultKind::ClusterBarrierNotReached { missing }.into();
@@ -111,12 +111,14 @@ impl Cluster {
             }
             self.epoch += 1;
         }
-        self.left()
+        self.check_foreign_accesses()
     }
 
-    /// Whether a block may have ended before another had done with its memory.
-    fn left(&self) -> Result<(), Stop> {
-        let Some((visit, kind)) = self.shared.iter().find_map(|memory| memory.visited(self.epoch)) else {
+    /// Checks that no block has ended while another block could still access its memory.
+    fn check_foreign_accesses(&self) -> Result<(), Stop> {
+        let Some((visit, kind)) =
+            self.shared.iter().find_map(|memory| memory.find_unfinished_foreign_access(self.epoch))
+        else {
             return Ok(());
         };
         Err(Stop {
@@ -127,16 +129,16 @@ impl Cluster {
         })
     }
 
-    /// Runs one block until all of its warps wait for the cluster or have ended.
-    fn block(&mut self, block: usize, first: [u32; 3], outside: &mut Outside<'_>) -> Result<Stand, Stop> {
+    /// Runs one block until all of its warps wait at the cluster's barrier or have ended.
+    fn block(&mut self, block: usize, first: [u32; 3], outside: &mut RunState<'_>) -> Result<BlockState, Stop> {
         loop {
             let pauses = self.warps(block, first, outside)?;
-            self.issued_together(block, outside)?;
+            self.check_issued_together(block, outside)?;
             let waiting = (0..).zip(&pauses).find_map(|(warp, pause)| match *pause {
                 Pause::Barrier(scope, step) => Some((warp, scope, step)),
-                Pause::Mbarrier { .. } | Pause::Group { .. } | Pause::Ended => None,
+                Pause::Mbarrier { .. } | Pause::Group { .. } | Pause::Finished => None,
             });
-            let Some((warp, scope, step)) = waiting else { return self.nothing_left(block) };
+            let Some((warp, scope, step)) = waiting else { return self.check_block_end(block) };
             let elsewhere = (0..).zip(&pauses).filter(|(_, pause)| **pause != Pause::Barrier(scope, step));
             let missing: Vec<u32> = elsewhere.map(|(warp, _)| warp).collect();
             if !missing.is_empty() {
@@ -144,17 +146,18 @@ impl Cluster {
                 return Err(Stop { block: block as u32, warp, operation: operation(outside.program, step), fault });
             }
             if scope == Scope::Cluster {
-                return Ok(Stand::Waits(step, warp));
+                return Ok(BlockState::Waits(step, warp));
             }
             self.blocks[block].epoch += 1;
         }
     }
 
-    /// Whether warps that issue instructions together have all issued the same; all have come to a barrier or ended.
-    fn issued_together(&mut self, block: usize, outside: &Outside<'_>) -> Result<(), Stop> {
+    /// Checks that warps that must issue instructions together have issued the same ones, now that all warps have
+    /// stopped at a barrier or ended.
+    fn check_issued_together(&mut self, block: usize, outside: &RunState<'_>) -> Result<(), Stop> {
         let Some(warps) = self.blocks.get_mut(block).map(|block| &mut block.warps) else { return Ok(()) };
-        for (warp, own) in warps.iter().enumerate() {
-            for (number, &(together, step)) in own.issued_together().iter().enumerate() {
+        for (warp, warp_state) in warps.iter().enumerate() {
+            for (number, &(together, step)) in warp_state.issued_together().iter().enumerate() {
                 let first = warp - warp % together as usize;
                 let issues = |other: &usize| {
                     warps
@@ -176,22 +179,23 @@ impl Cluster {
         Ok(())
     }
 
-    /// Whether a block whose warps have ended has waited for all that it issued.
-    fn nothing_left(&self, block: usize) -> Result<Stand, Stop> {
+    /// Checks that a block whose warps have ended has waited for all asynchronous operations and freed its tensor
+    /// memory.
+    fn check_block_end(&self, block: usize) -> Result<BlockState, Stop> {
         let (shared, tensor) = (&self.shared[block], &self.tensor[block]);
-        if let Some(other) = shared.under_way().or_else(|| tensor.under_way()) {
+        if let Some(other) = shared.find_in_flight().or_else(|| tensor.in_flight()) {
             let (warp, operation) = (other.warp.unwrap_or(0), other.operation as u32);
             let fault = FaultKind::Unfinished { other: Box::new(other) }.into();
             return Err(Stop { block: block as u32, warp, operation, fault });
         }
-        let Some((warp, operation, columns)) = tensor.left() else { return Ok(Stand::Ended) };
+        let Some((warp, operation, columns)) = tensor.find_live_allocation() else { return Ok(BlockState::Finished) };
         let fault = FaultKind::TensorLeft { columns }.into();
         Err(Stop { block: block as u32, warp, operation, fault })
     }
 
-    /// Runs every warp of a block until it waits for the block or cluster, or ends. Those that wait for an
-    /// mbarrier are tried again as long as others go on.
-    fn warps(&mut self, block: usize, first: [u32; 3], outside: &mut Outside<'_>) -> Result<Vec<Pause>, Stop> {
+    /// Runs every warp of a block until it waits for the block or cluster, or ends. Warps that wait for an mbarrier are
+    /// retried while other warps make progress.
+    fn warps(&mut self, block: usize, first: [u32; 3], outside: &mut RunState<'_>) -> Result<Vec<Pause>, Stop> {
         let mut pauses: Vec<Option<Pause>> = vec![None; self.blocks[block].warps.len()];
         loop {
             let mut went_on = false;
@@ -201,11 +205,11 @@ impl Cluster {
                 }
                 let steps = *outside.steps;
                 let now = self.warp(block, warp, first, outside)?;
-                // The wait that is tried again is one step.
+                // The retried wait itself is one step.
                 went_on |= *pause != Some(now) || steps - *outside.steps > 1;
                 *pause = Some(now);
             }
-            if self.groups_meet(block, &mut pauses) {
+            if self.release_named_barriers(block, &mut pauses) {
                 continue;
             }
             let stuck = (0..).zip(&pauses).find_map(|(warp, pause)| match *pause {
@@ -218,11 +222,12 @@ impl Cluster {
                 Some((warp, step, address)) if !went_on => {
                     let fault = match address {
                         Some(address) => {
-                            let (arrivals, bytes) = self.shared[block].lacks(address);
+                            let (arrivals, bytes) = self.shared[block].missing_arrivals_and_bytes(address);
                             FaultKind::NeverCompletes { address, arrivals, bytes }.into()
                         }
                         None => {
-                            FaultKind::BarrierNotReached { missing: elsewhere(&pauses, pauses[warp as usize]) }.into()
+                            FaultKind::BarrierNotReached { missing: warps_elsewhere(&pauses, pauses[warp as usize]) }
+                                .into()
                         }
                     };
                     return Err(Stop { block: block as u32, warp, operation: operation(outside.program, step), fault });
@@ -232,21 +237,22 @@ impl Cluster {
         }
     }
 
-    /// Lets those go on that wait for each other at a barrier of some warps, where all of them have come; whether any could.
-    fn groups_meet(&mut self, block: usize, pauses: &mut [Option<Pause>]) -> bool {
+    /// Releases the warps at each named barrier that all of its warps have reached; returns whether it released any
+    /// warp.
+    fn release_named_barriers(&mut self, block: usize, pauses: &mut [Option<Pause>]) -> bool {
         let mut met = false;
         for first in 0..pauses.len() {
             let Some(Pause::Group { number, warps, .. }) = pauses[first] else { continue };
-            let there = |pause: &Option<Pause>| matches!(pause, Some(Pause::Group { number: own, warps: many, .. }) if (*own, *many) == (number, warps));
+            let there = |pause: &Option<Pause>| matches!(pause, Some(Pause::Group { number: other, warps: many, .. }) if (*other, *many) == (number, warps));
             let come: Vec<usize> = (first..pauses.len()).filter(|&warp| there(&pauses[warp])).collect();
             if come.len() != warps as usize {
                 continue;
             }
             let all = &mut self.blocks[block].warps;
             let mut brought = Clock::new();
-            come.iter().for_each(|&warp| join(&mut brought, &all[warp].brings()));
+            come.iter().for_each(|&warp| join(&mut brought, &all[warp].named_barrier_clock()));
             for &warp in &come {
-                all[warp].meets(&brought);
+                all[warp].join_named_barrier(&brought);
                 pauses[warp] = None;
             }
             met = true;
@@ -255,18 +261,18 @@ impl Cluster {
     }
 
     /// Runs one warp until it waits or ends.
-    fn warp(&mut self, block: usize, warp: usize, first: [u32; 3], outside: &mut Outside<'_>) -> Result<Pause, Stop> {
+    fn warp(&mut self, block: usize, warp: usize, first: [u32; 3], outside: &mut RunState<'_>) -> Result<Pause, Stop> {
         let Block { warps, epoch } = &mut self.blocks[block];
-        let mut around = Surroundings {
+        let mut around = BlockContext {
             program: outside.program,
             target: outside.target,
-            meanings: outside.meanings,
+            semantics: outside.semantics,
             global: outside.global,
             tensors: outside.tensors,
             shared: &mut self.shared,
             tensor: &mut self.tensor[block],
             transactions: outside.transactions,
-            place: GridPlace { block: [first[0] + block as u32, first[1], first[2]], grid: outside.grid },
+            position: GridPosition { block: [first[0] + block as u32, first[1], first[2]], grid: outside.grid },
             printer: outside.printer,
             member: block as u8,
             epoch: Epoch { cluster: self.epoch, block: *epoch },
@@ -282,24 +288,24 @@ impl Cluster {
         warps[warp].run(&mut around).map_err(stop)
     }
 
-    /// Bytes that all clusters so far stored to shared memory.
+    /// Bytes that all clusters have stored to shared memory so far.
     pub(super) fn shared_bytes_stored(&self) -> u64 {
         self.shared.iter().map(SharedMemory::bytes_stored).sum()
     }
 
-    /// The most that a warp did.
+    /// Counts of the warps: the maximum over all warps, count by count.
     pub(super) fn counts(&self) -> Counts {
         let warps = self.blocks.iter().flat_map(|block| &block.warps);
-        warps.fold(Counts::default(), |most, warp| most.most(warp.counts()))
+        warps.fold(Counts::default(), |most, warp| most.componentwise_max(warp.counts()))
     }
 }
 
-/// The warps that have not come to where this one waits.
-fn elsewhere(pauses: &[Option<Pause>], at: Option<Pause>) -> Vec<u32> {
+/// Returns the indices of the warps whose pause differs from `at`.
+fn warps_elsewhere(pauses: &[Option<Pause>], at: Option<Pause>) -> Vec<u32> {
     (0..).zip(pauses).filter(|(_, pause)| **pause != at).map(|(warp, _)| warp).collect()
 }
 
-/// The operation of a step.
+/// Returns the operation index of a step.
 fn operation(program: &Program<'_>, step: usize) -> u32 {
     program.numbers.get(step).copied().unwrap_or(0)
 }

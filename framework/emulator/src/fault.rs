@@ -1,27 +1,26 @@
-//! What ends a run.
+//! Faults: the errors that end a run.
 
 use thiserror::Error;
 
 use tilewright_kernel::{MathFunction, MemorySpace, VerifyError};
 use tilewright_target::Direction;
 
-/// What a kernel, or its launch, did wrong, and where. What was written to global memory before
-/// stays written.
+/// An error of a kernel or of its launch, with the operation that caused it. Earlier writes to global memory remain.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("kernel `{kernel}`{}: {kind}", .place.as_deref().map(FaultPlace::described).unwrap_or_default())]
+#[error("kernel `{kernel}`{}: {kind}", .location.as_deref().map(FaultLocation::describe).unwrap_or_default())]
 pub struct Fault {
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
-    /// Where it happened; absent where nothing was run.
-    pub place: Option<Box<FaultPlace>>,
-    /// What happened.
+    /// The operation that caused the fault, with its block, warp and lane; `None` if nothing was executed.
+    pub location: Option<Box<FaultLocation>>,
+    /// Kind of the fault.
     pub kind: FaultKind,
 }
 
-/// An operation, and who ran it.
+/// The operation that caused a fault, and the block, warp and lane that executed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FaultPlace {
-    /// The operation's number, as [`tilewright_kernel::Kernel::statements`].
+pub struct FaultLocation {
+    /// Index of the operation, as in [`tilewright_kernel::Kernel::statements`].
     pub operation: usize,
     /// The operation as text, without its regions.
     pub text: String,
@@ -29,24 +28,24 @@ pub struct FaultPlace {
     pub block: [u32; 3],
     /// Index of the warp in its block.
     pub warp: u32,
-    /// Index of the lane in its warp, where it is one lane's doing.
+    /// Index of the lane in its warp; `None` if the fault concerns several lanes.
     pub lane: Option<u32>,
 }
 
-impl FaultPlace {
-    fn described(&self) -> String {
+impl FaultLocation {
+    fn describe(&self) -> String {
         let Self { operation, text, block: [x, y, z], warp, .. } = self;
         let lane = self.lane.map(|lane| format!(" lane {lane}")).unwrap_or_default();
         format!(", operation {operation} `{text}`, block ({x}, {y}, {z}) warp {warp}{lane}")
     }
 }
 
-/// A fault where it happens: the runner adds the place.
+/// A fault before the runner adds the operation, block and warp that caused it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneFault {
-    /// The lane, where it is one lane's doing.
+    /// Index of the lane; `None` if the fault concerns several lanes.
     pub lane: Option<u32>,
-    /// What happened.
+    /// Kind of the fault.
     pub kind: FaultKind,
 }
 
@@ -56,320 +55,321 @@ impl From<FaultKind> for LaneFault {
     }
 }
 
-/// The earlier access of a race.
+/// The earlier of two conflicting accesses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherAccess {
-    /// The number of its operation.
+    /// Index of the operation that made the access.
     pub operation: usize,
-    /// The operation as text.
+    /// The operation that made the access, as text.
     pub text: String,
-    /// Whether it wrote or read.
+    /// Whether the access was a load or a store.
     pub direction: Direction,
-    /// Index in the cluster of the block, where it is one and not that of the later access.
+    /// Index in the cluster of the block that made the access; `None` if it is the block of the later access.
     pub block: Option<u32>,
-    /// The warp; absent where several warps made such accesses.
+    /// Index of the warp that made the access; `None` if several warps made such accesses.
     pub warp: Option<u32>,
-    /// The lane; absent where several lanes made such accesses.
+    /// Index of the lane that made the access; `None` if several lanes made such accesses.
     pub lane: Option<u32>,
 }
 
-/// What happened.
+/// Kind of a fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// The kernel breaks the rules of the IR. The fault of whoever made it.
+    /// The kernel violates the rules of the IR; the error of the kernel's author.
     #[error("not a valid kernel: {0}")]
     Invalid(Box<VerifyError>),
-    /// The target can't launch the kernel so. The caller's fault.
+    /// The target cannot launch the kernel with this configuration; the caller's error.
     #[error("cannot be launched: {0}")]
     Launch(String),
-    /// The arguments don't fit the parameters. The caller's fault.
+    /// The arguments do not match the parameters; the caller's error.
     #[error("argument {index}: {message}")]
     Argument {
-        /// Which argument.
+        /// Index of the argument.
         index: usize,
-        /// What is wrong, what was expected.
+        /// The error in the argument, and what was expected.
         message: String,
     },
-    /// More shared memory than a block of the target can have.
+    /// The kernel needs more shared memory than a block of the target can have.
     #[error("{bytes} bytes of shared memory; a block of the target has at most {limit}")]
     SharedLimit {
-        /// What the kernel asks for.
+        /// Number of bytes that the kernel needs.
         bytes: u64,
-        /// What there is.
+        /// Maximum number of bytes of a block.
         limit: u64,
     },
-    /// The values of a cluster's lanes need more memory than the limits allow.
-    #[error("the values of the blocks that run together take {bytes} bytes; the limit is {limit}")]
+    /// The registers of a cluster's lanes need more host memory than the limits allow.
+    #[error("the registers of one cluster take {bytes} bytes; the limit is {limit}")]
     RegisterLimit {
-        /// What they take.
+        /// Number of bytes of all registers.
         bytes: u64,
-        /// The limit.
+        /// Maximum number of bytes.
         limit: u64,
     },
-    /// More operations than the limits allow: most likely an endless loop.
+    /// The run executed more operations than the limits allow, most likely in an endless loop.
     #[error("more than {limit} operations were run; most likely a loop does not end")]
     StepLimit {
-        /// The limit.
+        /// Maximum number of operations.
         limit: u64,
     },
-    /// Memory that is in no buffer, or beyond the end of the pointer's own.
-    #[error("{} of {bytes} bytes at {} address {address:#x} is out of bounds: {expected}", word(*.direction), .space.name())]
+    /// An access outside of all buffers, or beyond the end of the pointer's buffer.
+    #[error("{} of {bytes} bytes at {} address {address:#x} is out of bounds: {expected}", verb(*.direction), .space.name())]
     OutOfBounds {
-        /// Whether it reads or writes.
+        /// Whether the access is a load or a store.
         direction: Direction,
-        /// The memory.
+        /// Memory space of the access.
         space: MemorySpace,
-        /// The first byte.
+        /// Address of the first byte of the access.
         address: u64,
-        /// How many bytes.
+        /// Number of bytes of the access.
         bytes: u64,
-        /// What lies near.
+        /// The nearest buffer or valid range, as text.
         expected: String,
     },
-    /// Reads what nobody has written.
+    /// A load of memory that has not been written.
     #[error("load of uninitialised {} memory at address {address:#x}", .space.name())]
     Uninitialised {
-        /// The memory.
+        /// Memory space of the load.
         space: MemorySpace,
-        /// The first byte that is uninitialised.
+        /// Address of the first uninitialised byte.
         address: u64,
     },
-    /// An address that isn't aligned as the operation promises.
-    #[error("{} at {} address {address:#x}, which is not a multiple of {alignment}", word(*.direction), .space.name())]
+    /// An address without the alignment that the operation states.
+    #[error("{} at {} address {address:#x}, which is not a multiple of {alignment}", verb(*.direction), .space.name())]
     Misaligned {
-        /// Whether it reads or writes.
+        /// Whether the access is a load or a store.
         direction: Direction,
-        /// The memory.
+        /// Memory space of the access.
         space: MemorySpace,
-        /// The address.
+        /// Address of the access.
         address: u64,
-        /// The alignment that was promised.
+        /// Alignment that the operation states, in bytes.
         alignment: u64,
     },
-    /// Two accesses of a byte of shared memory that nothing orders.
-    #[error("race: {} at shared address {address:#x} with no barrier since {}", word(*.direction), described(.other))]
+    /// Two unordered accesses of one byte of shared memory.
+    #[error("race: {} at shared address {address:#x} with no barrier since {}", verb(*.direction), describe(.other))]
     Race {
-        /// Whether the later access reads or writes.
+        /// Whether the later access is a load or a store.
         direction: Direction,
-        /// The byte.
+        /// Address of the byte.
         address: u64,
-        /// The earlier access.
+        /// The earlier of the two accesses.
         other: Box<OtherAccess>,
     },
-    /// An access of shared memory that an asynchronous operation still writes or reads.
-    #[error("{} at shared address {address:#x} before {} has landed: wait for it first", word(*.direction), described(.other))]
+    /// An access of shared memory that an asynchronous operation in flight still reads or writes.
+    #[error("{} at shared address {address:#x} before {} has completed: wait for it first", verb(*.direction), describe(.other))]
     InFlight {
-        /// Whether the access reads or writes.
+        /// Whether the later access is a load or a store.
         direction: Direction,
-        /// The byte.
+        /// Address of the byte.
         address: u64,
-        /// What is under way: a store where it will write the byte, a load where it still reads it.
+        /// The operation in flight: a store if it will write the byte, a load if it still reads it.
         other: Box<OtherAccess>,
     },
-    /// Tensor memory allotted, given back or accessed wrongly.
+    /// Invalid allocation, deallocation or access of tensor memory.
     #[error("tensor memory: {message}")]
     TensorMemory {
-        /// What is wrong, what was expected.
+        /// The error, and what was expected.
         message: String,
     },
-    /// Reads what nobody has written.
+    /// A read of tensor memory that has not been written.
     #[error("read of uninitialised tensor memory at row {row}, column {column}")]
     TensorUninitialised {
-        /// The row.
+        /// Row of the word.
         row: u32,
-        /// The column.
+        /// Column of the word.
         column: u32,
     },
-    /// An access of tensor memory that an asynchronous operation still writes or reads.
-    #[error("{} of tensor memory at row {row}, column {column} before {} has landed: wait for it first", word(*.direction), described(.other))]
+    /// An access of tensor memory that an asynchronous operation in flight still reads or writes.
+    #[error("{} of tensor memory at row {row}, column {column} before {} has completed: wait for it first", verb(*.direction), describe(.other))]
     TensorInFlight {
-        /// Whether the access reads or writes.
+        /// Whether the later access is a load or a store.
         direction: Direction,
-        /// The row.
+        /// Row of the word.
         row: u32,
-        /// The column.
+        /// Column of the word.
         column: u32,
-        /// What is under way.
+        /// The asynchronous operation in flight.
         other: Box<OtherAccess>,
     },
-    /// Two accesses of a word of tensor memory that nothing orders.
-    #[error("race: {} of tensor memory at row {row}, column {column} with no barrier since {}", word(*.direction), described(.other))]
+    /// Two unordered accesses of one word of tensor memory.
+    #[error("race: {} of tensor memory at row {row}, column {column} with no barrier since {}", verb(*.direction), describe(.other))]
     TensorRace {
-        /// Whether the later access reads or writes.
+        /// Whether the later access is a load or a store.
         direction: Direction,
-        /// The row.
+        /// Row of the word.
         row: u32,
-        /// The column.
+        /// Column of the word.
         column: u32,
-        /// The earlier access.
+        /// The earlier of the two accesses.
         other: Box<OtherAccess>,
     },
-    /// Tensor memory that a block has when it ends.
-    #[error("ends with {columns} columns of tensor memory that were not given back")]
+    /// A block ends with allocated tensor memory.
+    #[error("ends with {columns} columns of tensor memory allocated: free them first")]
     TensorLeft {
-        /// How many.
+        /// Number of allocated columns.
         columns: u32,
     },
-    /// An asynchronous read of what was written by plain stores, which its proxy need not see.
-    #[error("asynchronous read of shared address {address:#x} with no proxy_fence by its warp since {}", described(.other))]
+    /// An asynchronous read of bytes that plain stores wrote, without a proxy fence in between.
+    #[error("asynchronous read of shared address {address:#x} with no proxy_fence by its warp since {}", describe(.other))]
     Unfenced {
-        /// The byte.
+        /// Address of the byte.
         address: u64,
-        /// The plain store.
+        /// The plain store that wrote the byte.
         other: Box<OtherAccess>,
     },
-    /// An asynchronous operation that nobody waits for.
-    #[error("ends before {} has landed: everything that is issued must be waited for", described(.other))]
+    /// A block ends before an asynchronous operation completes.
+    #[error("ends before {} has completed: wait for all asynchronous operations", describe(.other))]
     Unfinished {
-        /// What is under way.
+        /// The asynchronous operation in flight.
         other: Box<OtherAccess>,
     },
-    /// A pending value is used before it may be, or after it was handed on.
+    /// A pending value is used before it is ready, or after another operation took it as its accumulator; the text
+    /// describes which.
     #[error("pending value: {0}")]
     Pending(String),
-    /// A wait for an mbarrier's phase that never completes.
+    /// A wait for an mbarrier phase that never completes.
     #[error(
         "the phase of the mbarrier at shared address {address:#x} never completes: \
-         it lacks {arrivals} arrivals and {bytes} bytes, and nobody goes on"
+         it lacks {arrivals} arrivals and {bytes} bytes, and no warp can continue"
     )]
     NeverCompletes {
-        /// Where the mbarrier is.
+        /// Shared address of the mbarrier.
         address: u64,
-        /// Arrivals that it lacks.
+        /// Number of arrivals that are missing.
         arrivals: u32,
-        /// Bytes that it lacks; below zero where more came than were expected.
+        /// Number of bytes that are missing; negative if more arrived than were expected.
         bytes: i64,
     },
-    /// An mbarrier used wrongly.
+    /// Invalid use of an mbarrier.
     #[error("mbarrier at shared address {address:#x}: {message}")]
     Mbarrier {
-        /// Where it is.
+        /// Shared address of the mbarrier.
         address: u64,
-        /// What is wrong.
+        /// The error in the use.
         message: String,
     },
-    /// A collective reached by some lanes only.
+    /// A collective operation that only some lanes reach.
     #[error("divergent collective: lanes with mask {missing:#x} do not reach it")]
     Divergent {
-        /// A bit for each lane of the warp that doesn't reach it.
+        /// Mask of the lanes that do not reach it.
         missing: u64,
     },
-    /// A value that the kernel says is the same in all lanes is not.
-    #[error("lanes {lane} and {other} hold different values of what is said to be the same")]
+    /// A value that the kernel assumes uniform differs between lanes.
+    #[error("lanes {lane} and {other} have different values, which the kernel assumes to be uniform")]
     NotSame {
-        /// A lane.
+        /// One of two lanes that hold different values.
         lane: u32,
-        /// Another.
+        /// The other of these lanes.
         other: u32,
     },
-    /// An exchange reads from a lane that the warp doesn't have.
-    #[error("exchange reads lane {from} of a warp of {lanes}")]
-    ExchangeLane {
-        /// The lane asked for.
+    /// A shuffle reads from a lane index beyond the warp.
+    #[error("shuffle reads lane {from} of a warp of {lanes}")]
+    ShuffleLane {
+        /// The lane index that the shuffle reads from.
         from: u64,
-        /// How many there are.
+        /// Lanes of the warp.
         lanes: u32,
     },
-    /// A barrier of the block that some warps don't reach.
+    /// A block barrier that some warps do not reach.
     #[error("divergent collective: warps {missing:?} of the block end or wait elsewhere, and never reach this barrier")]
     BarrierNotReached {
-        /// The warps.
+        /// Indices of the warps that do not reach it.
         missing: Vec<u32>,
     },
-    /// A barrier of the cluster that some blocks don't reach.
+    /// A cluster barrier that some blocks do not reach.
     #[error(
         "divergent collective: blocks {missing:?} of the cluster end or wait elsewhere, and never reach this barrier"
     )]
     ClusterBarrierNotReached {
-        /// The blocks, by their index in the cluster.
+        /// Indices in the cluster of the blocks that do not reach it.
         missing: Vec<u32>,
     },
-    /// An instruction that several warps issue together, and some of them don't issue, or in another order.
+    /// An instruction that several warps must issue together, and some warps do not issue, or issue in another order.
     #[error(
-        "divergent collective: {together} warps issue it together, and warps {missing:?} issue it not, or not in this order"
+        "divergent collective: {together} warps issue it together, and warps {missing:?} do not, or not in this order"
     )]
     NotIssuedTogether {
-        /// How many issue it together.
+        /// Number of warps that issue it together.
         together: u32,
-        /// Those that don't.
+        /// Indices of the warps that do not issue it.
         missing: Vec<u32>,
     },
-    /// An access of another block's memory while that block may not have begun, or may have ended.
+    /// An access of another block's memory when that block may not have started, or may have ended.
     #[error(
         "{} of memory of block {owner} of the cluster, which {}",
-        word(*.direction),
-        if *.ended {
-            "may have ended: a barrier of the cluster must follow"
+        verb(*.direction),
+        if *.too_late {
+            "may have ended: a cluster barrier must follow"
         } else {
-            "may not have begun: a barrier of the cluster must come before"
+            "may not have started: add a cluster barrier before the access"
         }
     )]
     NotRunning {
-        /// Whether it reads or writes.
+        /// Whether the access is a load or a store.
         direction: Direction,
-        /// The block whose memory it is, by its index in the cluster.
+        /// Index in the cluster of the block that owns the memory.
         owner: u32,
-        /// Whether the block may have ended.
-        ended: bool,
+        /// Whether the block may have ended; otherwise it may not have started.
+        too_late: bool,
     },
     /// A loop whose step is zero.
     #[error("the loop's step is zero")]
     LoopStep,
     /// A loop whose index passes 2^32.
     #[error("the loop's index {index} plus its step {step} does not fit into 32 bits")]
-    LoopIndex {
-        /// The index.
+    TaskCoordinate {
+        /// Value of the loop index.
         index: u64,
-        /// The step.
+        /// Step of the loop.
         step: u64,
     },
-    /// A condition that the kernel asserts does not hold.
+    /// An assertion of the kernel failed.
     #[error("assertion failed: {message}")]
     Assertion {
-        /// What the kernel says.
+        /// The message of the assertion.
         message: String,
     },
-    /// Unsupported: assembly, which only its vendor's code generator knows.
-    #[error("unsupported: assembly has no meaning on the emulator: `{text}`")]
+    /// Unsupported: inline assembly, which only its vendor's code generator understands.
+    #[error("unsupported: the emulator does not execute assembly: `{text}`")]
     Assembly {
-        /// The assembly.
+        /// The assembly text.
         text: String,
     },
-    /// Unsupported: a function that no hardware has.
+    /// Unsupported: a math function that no hardware executes.
     #[error("unsupported: the emulator evaluates no `{}`: expand it first", .function.name())]
     Function {
-        /// Which.
+        /// The math function.
         function: MathFunction,
     },
-    /// An access of shared memory that the target's bank rows don't list.
-    #[error("the target has no bank row for a {} of {bits} bits per lane{}", word(*.direction), .instruction.as_deref().map(|name| format!(" by `{name}`")).unwrap_or_default())]
+    /// A shared-memory access that has no bank row in the target description.
+    #[error("the target has no bank row for a {} of {bits} bits per lane{}", verb(*.direction), .instruction.as_deref().map(|name| format!(" by `{name}`")).unwrap_or_default())]
     NoBankRow {
-        /// Whether it reads or writes.
+        /// Whether the access is a load or a store.
         direction: Direction,
-        /// Its width.
+        /// Width of the access in bits per lane.
         bits: u32,
-        /// The vendor instruction, where it is one.
+        /// The vendor instruction, if the access belongs to one.
         instruction: Option<String>,
     },
-    /// Unsupported: a vendor instruction whose meaning the emulator was not given.
-    #[error("unsupported instruction `{name}`: the emulator was given no meaning of this name")]
+    /// Unsupported: a vendor instruction whose semantics the emulator was not given.
+    #[error("unsupported instruction `{name}`: the emulator has no semantics of this name")]
     UnknownInstruction {
-        /// Its name.
+        /// Name of the instruction.
         name: String,
     },
-    /// A vendor instruction whose operands aren't its row's.
+    /// A vendor instruction whose operands do not match its table row.
     #[error("instruction `{name}`: {message}")]
     Instruction {
-        /// Its name.
+        /// Name of the instruction.
         name: String,
-        /// What is wrong.
+        /// How the operands violate the row.
         message: String,
     },
 }
 
 impl FaultKind {
-    /// The earlier access that it names, if any.
+    /// Returns the earlier access that the fault names; `None` if it names none.
     pub(super) fn other_mut(&mut self) -> Option<&mut OtherAccess> {
         match self {
             Self::Race { other, .. }
@@ -382,7 +382,8 @@ impl FaultKind {
         }
     }
 
-    /// The same as an access of a block of the cluster: addresses have the block above 32 bits.
+    /// Converts a fault of a shared-memory access to that of a cluster access to block `block`: the address gets the
+    /// block index above bit 32.
     pub(super) fn in_cluster(mut self, block: u64) -> Self {
         if let Self::OutOfBounds { space, address, .. }
         | Self::Uninitialised { space, address }
@@ -395,17 +396,17 @@ impl FaultKind {
     }
 }
 
-fn word(direction: Direction) -> &'static str {
+fn verb(direction: Direction) -> &'static str {
     match direction {
         Direction::Store => "store",
         Direction::Load => "load",
     }
 }
 
-fn described(other: &OtherAccess) -> String {
+fn describe(other: &OtherAccess) -> String {
     let OtherAccess { operation, text, direction, .. } = other;
     let warp = other.warp.map_or("several warps".to_owned(), |warp| format!("warp {warp}"));
     let block = other.block.map(|block| format!("block {block} of the cluster, ")).unwrap_or_default();
     let lane = other.lane.map_or("several lanes".to_owned(), |lane| format!("lane {lane}"));
-    format!("the {} of operation {operation} `{text}` by {block}{warp}, {lane}", word(*direction))
+    format!("the {} of operation {operation} `{text}` by {block}{warp}, {lane}", verb(*direction))
 }

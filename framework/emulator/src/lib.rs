@@ -1,39 +1,38 @@
 //! Runs kernel IR on the CPU and counts what it does.
 //!
-//! An [`Emulator`] runs one kernel: all clusters of a grid, one after another, all blocks, warps and lanes of
-//! each, as the target's [`tilewright_target::TargetDescription`] says. It knows no vendor: vendor
-//! instructions get their [`InstructionSemantics`] from the caller; [`SemanticsTable::of_rows`] derives them from rows of an
-//! instruction table. An illegal operation ends the run with a [`Fault`] that names the operation, warp and lane; otherwise the
-//! result is a [`RunReport`] with all counts. Runs are deterministic.
+//! An [`Emulator`] runs one kernel: the clusters of a grid one after another, with all blocks, warps and lanes, as the
+//! target's [`tilewright_target::TargetDescription`] states. It contains no vendor code: the caller supplies the
+//! [`InstructionSemantics`] of vendor instructions; [`SemanticsTable::of_rows`] derives them from rows of an
+//! instruction table. An illegal operation ends the run with a [`Fault`] that names the operation, warp and lane;
+//! otherwise the result is a [`RunReport`] with all counts. Runs are deterministic.
 //!
 //! **Races.** Two accesses of one byte of shared memory, at least one of which writes, race unless
 //!
 //! - the same lane makes both, or
-//! - a barrier of the cluster lies between them, or
-//! - lanes of one block make them, and a barrier of the block lies between them, or
-//! - lanes of one warp make them, and a barrier of the warp lies between them, or
-//! - lanes of one warp make them at different operations, the target's `shared.warp_ordered` is
-//!   true, and they don't stand in the two regions of one `if` at which the warp's lanes parted, or
-//! - the warp of the later one has waited for a phase of an mbarrier at which the other's warp arrived after the
-//!   earlier one, or
+//! - a cluster barrier lies between them, or
+//! - lanes of one block make them, and a block barrier lies between them, or
+//! - lanes of one warp make them, and a warp barrier lies between them, or
+//! - lanes of one warp make them in different operations, the target's `shared.warp_ordered` is true, and they are not
+//!   in the two regions of one `if` at which the warp diverged, or
+//! - the warp of the later access has waited for an mbarrier phase at which the other warp arrived after the earlier
+//!   access, or
 //! - they are writes of one value by one operation of one warp, or
 //! - both are atomic operations.
 //!
-//! A race is found at the later of the two accesses in the order in which warps are run: each until
-//! it waits at a barrier of the block or cluster or ends, and one block after the other, each until it waits
-//! for the cluster or ends. Races in global memory are not looked for.
+//! A race is reported at the later access in execution order: each warp runs until it waits at a block or cluster
+//! barrier or ends, and each block until it waits for the cluster or ends. Races in global memory are not detected.
 //!
-//! **Asynchronous operations.** What they read and write of shared memory is under way until they have been waited
-//! for; whoever touches it is at fault, however many barriers lie between. Then it has landed as if the lane that issued
-//! it had accessed it at its wait. `docs/kernel-ir.md` has the rules of queues, mbarriers and proxies.
+//! **Asynchronous operations.** Their accesses of shared memory are in flight until they have been waited for; a
+//! conflicting access is a fault, however many barriers lie between. At the wait the operation takes effect as an
+//! access of the issuing lane. `docs/kernel-ir.md` has the rules of queues, mbarriers and proxies.
 //!
-//! **Tensor memory.** A warp moves its own rows only; columns are accessed only while they are allotted, and are given back
-//! before the block ends; the last free ones are allotted first. What is under way there, and what is ordered, is as in
-//! shared memory.
+//! **Tensor memory.** A warp accesses only its own rows. Columns are accessible only while allocated, and must be freed
+//! before the block ends; allocation takes the highest free columns. Accesses in flight and their order follow the
+//! rules of shared memory.
 //!
-//! **Clusters.** An access of another block's memory must have a barrier of the cluster before it, for the
-//! other block may not have begun, and one after it, for the other may end. A wavefront is of one memory: an
-//! access counts once, with the wavefronts that it takes in each memory that its lanes reach.
+//! **Clusters.** An access of another block's memory needs a cluster barrier before it, since the other block may not
+//! have started, and one after it, since the other block may end. A wavefront covers one memory: an access counts once,
+//! with the wavefronts that it takes in each memory that its lanes access.
 
 mod access;
 mod arithmetic;
@@ -41,7 +40,6 @@ mod atomic;
 mod cluster;
 mod fault;
 mod mapped_tensor;
-mod meaning;
 mod memory;
 mod print;
 mod program;
@@ -49,14 +47,15 @@ mod queues;
 mod rounding;
 mod rows;
 mod run;
+mod semantics;
 mod shared;
 mod tensor_memory;
 mod warp;
 
-pub use fault::{Fault, FaultKind, FaultPlace, LaneFault, OtherAccess};
+pub use fault::{Fault, FaultKind, FaultLocation, LaneFault, OtherAccess};
 pub use mapped_tensor::TensorMapValue;
-pub use meaning::{Call, InstructionSemantics, SemanticsTable};
 pub use memory::{Buffer, GlobalMemory, MemoryError};
 pub use print::{Printed, Printer};
-pub use rows::ElementSum;
+pub use rows::MmaElement;
 pub use run::{Argument, Emulator, RunLimits, RunReport, run};
+pub use semantics::{InstructionCall, InstructionSemantics, SemanticsTable};

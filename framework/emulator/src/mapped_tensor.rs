@@ -1,44 +1,44 @@
-//! Tensors in global memory whose maps kernels take: what a launch says of them, and boxes of their bytes.
+//! Tensors in global memory that kernels access through tensor maps, and the bytes of their boxes.
 
 use std::collections::BTreeSet;
 
 use super::memory::{Buffer, GlobalMemory};
 use tilewright_kernel::{self as kernel, MAX_RANK, TensorMap};
 
-/// A tensor in global memory, as a launch gives it to a parameter that is a map.
+/// A tensor in global memory that a launch binds to a tensor-map parameter.
 pub type TensorMapValue = kernel::TensorMapBinding<Buffer>;
 
-/// A tensor with its map.
+/// A tensor in global memory, bound to a tensor map.
 #[derive(Debug, Clone)]
 pub(super) struct Tensor {
     pub(super) map: TensorMap,
-    /// The address of its first element.
+    /// Address of the tensor's first element.
     pub(super) address: u64,
     pub(super) sizes: [u64; MAX_RANK],
     pub(super) strides: [u64; MAX_RANK],
 }
 
-/// Bytes of a box that follow each other both in the tensor and in the box.
+/// A run of bytes of a box that are contiguous both in the tensor and in the box.
 pub(super) struct Run {
-    /// Their address in global memory.
+    /// Address of the run in global memory.
     pub(super) address: u64,
-    /// Where they are in the box, before bits are mixed.
+    /// Offset of the run in the box, before the XOR swizzle.
     pub(super) at: u64,
     pub(super) bytes: u64,
 }
 
 impl Tensor {
-    /// The tensor that a launch gives for a map.
+    /// Binds the given tensor to a tensor map.
     pub(super) fn new(map: &TensorMap, given: &TensorMapValue, memory: &GlobalMemory) -> Result<Self, String> {
         if !memory.holds(given.buffer) {
             return Err("the buffer does not belong to the memory given".to_owned());
         }
-        given.end(map)?;
+        given.end(map).map_err(|error| error.to_string())?;
         let TensorMapValue { buffer, offset, sizes, strides } = *given;
         Ok(Self { map: map.clone(), address: memory.address(buffer).wrapping_add(offset), sizes, strides })
     }
 
-    /// Whether its address and strides are multiples of so many bytes.
+    /// Checks that the address and the strides are multiples of `alignment` bytes.
     pub(super) fn check_alignment(&self, alignment: u64) -> Result<(), String> {
         let strides = self.strides.iter().take(self.map.rank()).skip(1);
         match strides.chain([&self.address]).find(|bytes| !bytes.is_multiple_of(alignment.max(1))) {
@@ -49,7 +49,7 @@ impl Tensor {
         }
     }
 
-    /// What of the box that begins at these coordinates is in the tensor.
+    /// Returns the runs of bytes of the box at these coordinates that are inside of the tensor.
     pub(super) fn runs(&self, origin: &[i64]) -> Vec<Run> {
         let (row_size, row_bytes) = (self.map.box_sizes.first().copied().unwrap_or(0), self.map.row_bytes());
         let bytes = u64::from(self.map.element_bits / 8);
@@ -72,7 +72,7 @@ impl Tensor {
         runs
     }
 
-    /// The address of a row of the box, where it is in the tensor.
+    /// Returns the address of a row of the box; `None` if it is outside of the tensor.
     fn row(&self, row: u64, origin: &[i64]) -> Option<u64> {
         let (mut rest, mut address) = (row, self.address);
         for (axis, &origin) in (1..).zip(origin) {
@@ -86,8 +86,8 @@ impl Tensor {
     }
 }
 
-/// How many different units of global memory the runs touch.
-pub(super) fn units(runs: &[Run], unit: u64) -> u64 {
-    let of = |run: &Run| run.address / unit..run.address.saturating_add(run.bytes).div_ceil(unit);
+/// Counts the distinct sectors of global memory (`sector_bytes` bytes each) that the runs touch.
+pub(super) fn sectors(runs: &[Run], sector_bytes: u64) -> u64 {
+    let of = |run: &Run| run.address / sector_bytes..run.address.saturating_add(run.bytes).div_ceil(sector_bytes);
     runs.iter().flat_map(of).collect::<BTreeSet<_>>().len() as u64
 }

@@ -1,38 +1,39 @@
-//! Global memory: buffers far apart, each byte known as initialised or not.
+//! Global memory: buffers at distant addresses, with an initialised flag per byte.
 
 use thiserror::Error;
 
-/// Buffers begin at multiples of this plus [`SKEW`], so that wrong addresses meet no other buffer.
+/// Log2 of the distance between buffers: each starts at a multiple of it plus [`SKEW`], so that wrong addresses do not
+/// hit another buffer.
 const SPACING_BITS: u32 = 36;
 
-/// Keeps buffers from being aligned to more than 256 bytes, which no allocator promises.
+/// Offset that keeps buffers from being aligned to more than 256 bytes, which no allocator guarantees.
 const SKEW: u64 = 0x100;
 
 /// A buffer of a [`GlobalMemory`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Buffer(usize);
 
-/// What the host did wrong with a buffer.
+/// An invalid buffer access by the host.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum MemoryError {
-    /// A buffer of another memory.
+    /// The buffer belongs to another memory.
     #[error("the buffer does not belong to this memory")]
     UnknownBuffer,
-    /// Bytes beyond the end.
+    /// An access beyond the end of the buffer.
     #[error("{bytes} bytes from offset {offset} of a buffer of {size}")]
     OutOfBounds {
-        /// First byte.
+        /// Offset of the first byte.
         offset: usize,
-        /// How many.
+        /// Number of bytes.
         bytes: usize,
-        /// How many there are.
+        /// Size of the buffer in bytes.
         size: usize,
     },
-    /// A byte that nobody has written.
+    /// A read of a byte that has not been written.
     #[error("byte {offset} of the buffer has not been written")]
     Uninitialised {
-        /// The first such byte.
+        /// Offset of the first such byte.
         offset: usize,
     },
 }
@@ -44,14 +45,14 @@ struct Allocation {
     initialised: Vec<bool>,
 }
 
-/// The memory that all blocks see. Buffers are uninitialised until the host or a kernel writes.
+/// Global memory of all blocks. Buffers are uninitialised until the host or a kernel writes them.
 #[derive(Debug, Clone, Default)]
 pub struct GlobalMemory {
     buffers: Vec<Allocation>,
 }
 
 impl GlobalMemory {
-    /// Memory without buffers.
+    /// Creates memory without buffers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -69,7 +70,7 @@ impl GlobalMemory {
         Buffer(self.buffers.len() - 1)
     }
 
-    /// Frees a buffer: accesses of it are out of bounds from then on.
+    /// Frees a buffer: later accesses of it are out of bounds.
     pub fn free(&mut self, buffer: Buffer) {
         if let Some(allocation) = self.buffers.get_mut(buffer.0) {
             (allocation.bytes, allocation.initialised) = (Vec::new(), Vec::new());
@@ -83,7 +84,7 @@ impl GlobalMemory {
         }
     }
 
-    /// Writes from the host.
+    /// Writes bytes of a buffer from the host.
     ///
     /// # Errors
     /// [`MemoryError`]: no such buffer, or bytes beyond its end.
@@ -95,10 +96,10 @@ impl GlobalMemory {
         Ok(())
     }
 
-    /// Reads to the host.
+    /// Reads bytes of a buffer to the host.
     ///
     /// # Errors
-    /// [`MemoryError`]: no such buffer, bytes beyond its end, or a byte that nobody has written.
+    /// [`MemoryError`]: no such buffer, bytes beyond its end, or a byte that has not been written.
     pub fn read(&self, buffer: Buffer, offset: usize, bytes: usize) -> Result<&[u8], MemoryError> {
         let allocation = self.buffers.get(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
         let range = range(offset, bytes, allocation.bytes.len())?;
@@ -108,7 +109,7 @@ impl GlobalMemory {
         }
     }
 
-    /// Reads all of a buffer to the host.
+    /// Reads a whole buffer to the host.
     ///
     /// # Errors
     /// As [`GlobalMemory::read`].
@@ -127,25 +128,25 @@ impl GlobalMemory {
         buffer.0 < self.buffers.len()
     }
 
-    /// The buffer and the offset in it of an access; what lies near where there is none.
+    /// Returns the buffer index and offset of an access, or a description of the nearest buffer.
     fn locate(&self, address: u64, bytes: usize) -> Result<(usize, usize), String> {
-        let number = (address >> SPACING_BITS) as usize;
-        let Some(allocation) = number.checked_sub(1).and_then(|number| self.buffers.get(number)) else {
+        let index = (address >> SPACING_BITS) as usize;
+        let Some(allocation) = index.checked_sub(1).and_then(|index| self.buffers.get(index)) else {
             return Err("no buffer is near".to_owned());
         };
         let within = address & ((1 << SPACING_BITS) - 1);
         let inside = within.checked_sub(SKEW).and_then(|offset| usize::try_from(offset).ok());
         match inside.filter(|&offset| offset.checked_add(bytes).is_some_and(|end| end <= allocation.bytes.len())) {
-            Some(offset) => Ok((number - 1, offset)),
+            Some(offset) => Ok((index - 1, offset)),
             None => {
                 let offset = within as i64 - SKEW as i64;
                 let size = allocation.bytes.len();
-                Err(format!("it is offset {offset} of buffer {}, which has {size} bytes", number - 1))
+                Err(format!("it is offset {offset} of buffer {}, which has {size} bytes", index - 1))
             }
         }
     }
 
-    /// What a kernel reads; `Err(Ok(offset))` for the first uninitialised byte, `Err(Err(..))` out of bounds.
+    /// Loads bytes for a kernel; `Err(Ok(offset))` with the first uninitialised byte, `Err(Err(..))` if out of bounds.
     pub(super) fn load(&self, address: u64, into: &mut [u8]) -> Result<(), Result<u64, String>> {
         let (buffer, offset) = self.locate(address, into.len()).map_err(Err)?;
         let allocation = &self.buffers[buffer];
@@ -157,12 +158,12 @@ impl GlobalMemory {
         Ok(())
     }
 
-    /// Whether a kernel may write there; what lies near where it may not.
+    /// Checks that a kernel may write a range; the error describes the nearest buffer.
     pub(super) fn reaches(&self, address: u64, bytes: usize) -> Result<(), String> {
         self.locate(address, bytes).map(|_| ())
     }
 
-    /// What a kernel writes.
+    /// Stores bytes for a kernel; the error describes the nearest buffer.
     pub(super) fn store(&mut self, address: u64, from: &[u8]) -> Result<(), String> {
         let (buffer, offset) = self.locate(address, from.len())?;
         let allocation = &mut self.buffers[buffer];

@@ -1,12 +1,12 @@
-//! What kernels print.
+//! Output of kernel print operations.
 
 use std::fmt;
 
 use super::arithmetic::sign_extend;
-use super::rounding::Sum;
+use super::rounding::AccumulatorType;
 use tilewright_kernel::Type;
 
-/// What one lane printed at once.
+/// The values that one lane prints in one operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Printed {
     /// Index of the block in the grid.
@@ -15,7 +15,7 @@ pub struct Printed {
     pub warp: u32,
     /// Index of the lane in its warp.
     pub lane: u32,
-    /// What comes before the values.
+    /// Text before the values.
     pub prefix: String,
     /// The values as text, a vector's elements in brackets.
     pub values: Vec<String>,
@@ -28,11 +28,11 @@ impl fmt::Display for Printed {
     }
 }
 
-/// Takes what lanes print: of a step those of a warp in their order, of warps and blocks in the order in which they run,
-/// which is the same in every run.
+/// A receiver of printed values. It gets those of one operation lane by lane, and warps and blocks in the order of
+/// execution, which is deterministic.
 pub type Printer<'a> = dyn Fn(Printed) + Sync + 'a;
 
-/// A value as text.
+/// Formats a value as text, in hexadecimal if `hex`.
 pub(super) fn written(ty: Type, hex: bool, elements: impl Iterator<Item = u64>) -> String {
     let one = |bits: u64| element_text(ty, hex, bits);
     match ty {
@@ -46,8 +46,8 @@ fn element_text(ty: Type, hex: bool, bits: u64) -> String {
         let digits = ty.element().map_or(ty.bits(), |element| element.bits()).div_ceil(4) as usize;
         return format!("0x{bits:0digits$x}");
     };
-    match Sum::named(element.name()) {
-        // The digits of the narrower type tell its numbers apart and are fewer.
+    match AccumulatorType::named(element.name()) {
+        // The narrower type needs fewer digits to distinguish its values.
         Some(number) if element.bits() < 64 => (number.decode(bits) as f32).to_string(),
         Some(number) => number.decode(bits).to_string(),
         None if element.bits() == 1 => bits.to_string(),

@@ -1,57 +1,59 @@
-//! What a warp has issued asynchronously, in the groups in which it completes, and the values that it will give.
+//! Queues of a warp's asynchronous operations: their commit groups and their pending results.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::access::Memories;
 use super::fault::FaultKind;
 use super::program::Copied;
-use super::shared::{Accessor, Landing, Proxy};
+use super::shared::{Accessor, CompletionEffect, Proxy};
 use tilewright_kernel::Queue;
 
-/// One queue. Operations are numbered as they are issued.
+/// The state of one queue. Operations are numbered in issue order.
 #[derive(Default)]
-struct Line {
-    /// Issued and not yet committed.
-    open: Vec<Landing>,
-    /// Committed groups, the oldest first; each with the number after its last operation.
-    groups: VecDeque<(u64, Vec<Landing>)>,
+struct QueueState {
+    /// Completion effects of the operations that are issued and not committed.
+    open: Vec<CompletionEffect>,
+    /// The committed groups, the oldest first: one more than the number of the last operation, and the completion
+    /// effects.
+    groups: VecDeque<(u64, Vec<CompletionEffect>)>,
     issued: u64,
-    /// Operations below this number are finished.
+    /// Operations below this number are complete.
     finished: u64,
 }
 
-/// The operation that will give a value.
+/// A pending value, by the asynchronous operation that produces it.
 #[derive(Clone, Copy)]
-struct Ticket {
+struct PendingValue {
     queue: Queue,
     number: u64,
-    /// Whether it was there from the beginning.
-    there: bool,
-    /// Whether another instruction has taken it as its accumulator.
-    handed_on: bool,
+    /// Whether the value was ready from the start, as [`Queues::add_ready`] makes it.
+    is_ready: bool,
+    /// Whether another instruction has taken the value as its accumulator.
+    is_consumed: bool,
 }
 
-/// The queues of one warp.
+/// The queues of one warp, and its pending values.
 #[derive(Default)]
 pub(super) struct Queues {
-    lines: HashMap<Queue, Line>,
-    /// By the place of a value in the register file.
-    pending: HashMap<usize, Ticket>,
+    lines: HashMap<Queue, QueueState>,
+    /// The pending values, each by its first register.
+    pending: HashMap<usize, PendingValue>,
 }
 
 impl Queues {
-    /// Adds an operation, which will give the values at these places.
-    pub(super) fn issue(&mut self, queue: Queue, landings: Vec<Landing>, gives: &[usize]) {
+    /// Issues an operation on a queue; it produces the pending values at the registers `gives`, and `landings` are its
+    /// effects at completion.
+    pub(super) fn issue(&mut self, queue: Queue, landings: Vec<CompletionEffect>, gives: &[usize]) {
         let line = self.lines.entry(queue).or_default();
-        let ticket = Ticket { queue, number: line.issued, there: false, handed_on: false };
+        let ticket = PendingValue { queue, number: line.issued, is_ready: false, is_consumed: false };
         line.issued += 1;
         line.open.extend(landings);
-        self.pending.extend(gives.iter().map(|&place| (place, ticket)));
+        self.pending.extend(gives.iter().map(|&register| (register, ticket)));
     }
 
-    /// Says that the value at this place is one of the queue, and there.
-    pub(super) fn pend(&mut self, queue: Queue, place: usize) {
-        self.pending.insert(place, Ticket { queue, number: 0, there: true, handed_on: false });
+    /// Makes the value at register `register` a pending value of the queue that is ready.
+    pub(super) fn add_ready(&mut self, queue: Queue, register: usize) {
+        self.pending.insert(register, PendingValue { queue, number: 0, is_ready: true, is_consumed: false });
     }
 
     pub(super) fn commit(&mut self, queue: Queue) {
@@ -59,12 +61,12 @@ impl Queues {
         line.groups.push_back((line.issued, std::mem::take(&mut line.open)));
     }
 
-    /// Takes what was issued since the last commit, to be finished elsewhere.
-    pub(super) fn take_open(&mut self, queue: Queue) -> Vec<Landing> {
+    /// Takes the completion effects of the operations issued since the last commit, for an mbarrier to complete.
+    pub(super) fn take_open(&mut self, queue: Queue) -> Vec<CompletionEffect> {
         std::mem::take(&mut self.lines.entry(queue).or_default().open)
     }
 
-    /// Lands all groups of the queue but the latest so many.
+    /// Completes all commit groups of the queue except the `outstanding` latest ones.
     pub(super) fn wait(
         &mut self,
         queue: Queue,
@@ -76,32 +78,32 @@ impl Queues {
         while line.groups.len() > outstanding as usize {
             let Some((end, landings)) = line.groups.pop_front() else { return };
             line.finished = end;
-            landings.into_iter().for_each(|landing| land(landing, memories, accessor));
+            landings.into_iter().for_each(|landing| complete(landing, memories, accessor));
         }
     }
 
-    /// Whether the value at this place is there, after a wait for the queue.
-    pub(super) fn take(&self, queue: Queue, place: usize) -> Result<(), FaultKind> {
-        let ticket = self.held(queue, place)?;
+    /// Checks that the pending value at register `register` is ready after a wait for the queue.
+    pub(super) fn check_ready(&self, queue: Queue, register: usize) -> Result<(), FaultKind> {
+        let ticket = self.find_ticket(queue, register)?;
         let finished = self.lines.get(&queue).map_or(0, |line| line.finished);
-        if ticket.there || ticket.number < finished {
+        if ticket.is_ready || ticket.number < finished {
             return Ok(());
         }
-        Err(FaultKind::Pending("its group is not finished by this wait".to_owned()))
+        Err(FaultKind::Pending("this wait does not complete its group".to_owned()))
     }
 
-    /// Hands the value at this place on to another operation of the queue.
-    pub(super) fn hand_on(&mut self, queue: Queue, place: usize) -> Result<(), FaultKind> {
-        let ticket = self.held(queue, place)?;
-        self.pending.insert(place, Ticket { handed_on: true, ..ticket });
+    /// Passes the pending value at register `register` to another operation of the queue as its accumulator.
+    pub(super) fn consume(&mut self, queue: Queue, register: usize) -> Result<(), FaultKind> {
+        let ticket = self.find_ticket(queue, register)?;
+        self.pending.insert(register, PendingValue { is_consumed: true, ..ticket });
         Ok(())
     }
 
-    fn held(&self, queue: Queue, place: usize) -> Result<Ticket, FaultKind> {
+    fn find_ticket(&self, queue: Queue, register: usize) -> Result<PendingValue, FaultKind> {
         let refused = |message: String| Err(FaultKind::Pending(message));
-        match self.pending.get(&place) {
-            None => refused("nothing gives it".to_owned()),
-            Some(ticket) if ticket.handed_on => refused("it has been handed on to another instruction".to_owned()),
+        match self.pending.get(&register) {
+            None => refused("no operation of a queue produces it".to_owned()),
+            Some(ticket) if ticket.is_consumed => refused("another instruction has consumed it".to_owned()),
             Some(ticket) if ticket.queue != queue => {
                 refused(format!("it is on the queue `{}`, not on `{}`", ticket.queue.name(), queue.name()))
             }
@@ -109,8 +111,9 @@ impl Queues {
         }
     }
 
-    /// Pending values that a region is entered or left with are pending there, too.
-    pub(super) fn copied(&mut self, copies: &[Copied]) {
+    /// Marks the values to which a region's entry or exit copies pending values as pending too. A value is pending while
+    /// the asynchronous operation that writes it has not been waited for.
+    pub(super) fn copy_pending(&mut self, copies: &[Copied]) {
         if self.pending.is_empty() {
             return;
         }
@@ -119,19 +122,19 @@ impl Queues {
     }
 }
 
-/// Does what is done when an operation has finished.
-pub(super) fn land(landing: Landing, memories: &mut Memories<'_>, accessor: &Accessor<'_>) {
+/// Executes one completion effect of an operation.
+pub(super) fn complete(landing: CompletionEffect, memories: &mut Memories<'_>, accessor: &Accessor<'_>) {
     let Some(memory) = memories.shared.get_mut(usize::from(accessor.block)) else { return };
     match landing {
-        Landing::WriteGlobal { address, data } => {
-            // What it writes was looked for when it was issued.
+        CompletionEffect::WriteGlobal { address, data } => {
+            // The destination was checked when the operation was issued.
             let _ = memories.global.store(address, &data);
         }
-        Landing::Write { flight, data, lane } => {
+        CompletionEffect::Write { access_id, data, lane } => {
             let who = Accessor { lane, ..accessor.clone() };
-            memory.land_write(flight, &data, Proxy::Plain, &who);
+            memory.complete_write(access_id, &data, Proxy::Plain, &who);
         }
-        Landing::Read { flight } => memory.land_read(flight, accessor),
-        Landing::Tensor { flight } => memories.tensor.land(flight, accessor),
+        CompletionEffect::Read { access_id } => memory.complete_read(access_id, accessor),
+        CompletionEffect::Tensor { access_id } => memories.tensor.complete(access_id, accessor),
     }
 }

@@ -1,75 +1,97 @@
-//! Launches: the clusters of a grid one after another.
+//! Launches: execution of a grid, one cluster after another.
 
 use super::access::Transactions;
-use super::cluster::{Cluster, Outside, Stop};
-use super::fault::{Fault, FaultKind, FaultPlace, LaneFault};
+use super::cluster::{Cluster, RunState, Stop};
+use super::fault::{Fault, FaultKind, FaultLocation, LaneFault};
 use super::mapped_tensor::{Tensor, TensorMapValue};
-use super::meaning::SemanticsTable;
 use super::memory::{Buffer, GlobalMemory};
 use super::print::Printer;
 use super::program::{Program, decode};
+use super::semantics::SemanticsTable;
 use tilewright_kernel::{Counts, Element, Kernel, Parameter, Type, text, verify_structure};
 use tilewright_target::TargetDescription;
 
-/// What a parameter is given.
+/// The argument for a kernel parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Argument {
-    /// The address of a buffer, for a pointer.
+    /// A buffer, for a pointer parameter: its address is passed.
     Buffer(Buffer),
-    /// Bits, for a scalar.
+    /// The bits of a scalar parameter.
     Scalar(u64),
-    /// A tensor, for a map.
+    /// A tensor, for a tensor-map parameter.
     Tensor(TensorMapValue),
 }
 
-/// How much a run may take.
+/// Resource limits of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunLimits {
-    /// Operations, each counted once for every warp that runs it.
+    /// Maximum number of executed operations; an operation counts once for each warp that executes it.
     pub steps: u64,
-    /// Bytes of all values of all lanes of the blocks that run together.
+    /// Maximum number of bytes of the registers of all lanes of one cluster.
     pub register_bytes: u64,
 }
 
 impl Default for RunLimits {
-    /// A hundred million operations and 4 GiB.
+    /// The default limits: 10^8 operations and 4 GiB of registers.
     fn default() -> Self {
         Self { steps: 100_000_000, register_bytes: 1 << 32 }
     }
 }
 
-/// What a run did.
+/// Statistics of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunReport {
-    /// What a warp did; where warps differ, the most over all warps of all blocks, count by count.
+    /// Counts of a warp: the maximum over all warps of all blocks, count by count.
     pub counts: Counts,
-    /// Units of global memory loaded by all warps of all blocks: for each load of a warp, how many
-    /// units of the target's `global.transaction_bytes` its lanes touch.
+    /// Number of sectors of global memory that all warps of all blocks loaded: for each load of a warp, the distinct
+    /// sectors of `global.transaction_bytes` (of the target) that its lanes touch.
     pub transactions_loaded: u64,
-    /// Units of global memory stored, likewise.
+    /// Number of sectors of global memory that all warps stored, counted as for loads.
     pub transactions_stored: u64,
-    /// Different units of global memory that were prefetched.
-    pub units_prefetched: u64,
-    /// Bytes that all lanes of all warps of all blocks stored to shared memory; what several stored to one
-    /// place counts for each.
+    /// Number of distinct sectors of global memory that were prefetched.
+    pub sectors_prefetched: u64,
+    /// Number of bytes that all lanes of all blocks stored to shared memory; several stores to one address all count.
     pub shared_bytes_stored: u64,
-    /// Operations that all warps ran; constants and casts that only rename bits are none.
+    /// Number of operations that all warps executed; constants and casts that only reinterpret bits do not count.
     pub steps: u64,
 }
 
-/// A kernel ready to be run for a target.
+/// A kernel prepared for execution on a target.
 pub struct Emulator<'a> {
     kernel: &'a Kernel,
     target: &'a TargetDescription,
-    meanings: Option<&'a SemanticsTable>,
+    semantics: Option<&'a SemanticsTable>,
     printer: Option<&'a Printer<'a>>,
     program: Program<'a>,
 }
 
-/// Runs a kernel once; vendor instructions are unknown.
+/// Runs a kernel once, without vendor instructions.
 ///
 /// # Errors
-/// [`Fault`]: what the kernel or its launch did wrong.
+/// [`Fault`]: an error of the kernel or of its launch.
+///
+/// # Examples
+/// ```
+/// use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
+/// use tilewright_kernel::{Binary, Builder, Element, Launch, MemorySpace, SpecialRegister, Type};
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// // Each of 8 lanes doubles one integer.
+/// let mut builder = Builder::new("double", Launch::new(8, 1), &[("data", Type::Pointer(MemorySpace::Global))]);
+/// let lane = builder.special(SpecialRegister::Lane);
+/// let (data, offset) = (builder.parameter(0), builder.binary_const(Binary::Mul, lane, 4));
+/// let address = builder.ptr_add(data, offset);
+/// let value = builder.load(Type::Scalar(Element::I32), address, 0, None);
+/// let twice = builder.binary(Binary::Add, value, value);
+/// builder.store(address, 0, twice, None);
+/// let mut memory = GlobalMemory::new();
+/// let buffer = memory.allocate_with(&(0..8_u32).flat_map(u32::to_le_bytes).collect::<Vec<u8>>());
+/// let (kernel, arguments) = (builder.finish(), [Argument::Buffer(buffer)]);
+/// let report = run(&kernel, &target, [1; 3], &arguments, &mut memory, &RunLimits::default())?;
+/// assert_eq!(memory.read(buffer, 4 * 7, 4)?, 14_u32.to_le_bytes());
+/// assert_eq!((report.transactions_loaded, report.transactions_stored), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn run(
     kernel: &Kernel,
     target: &TargetDescription,
@@ -82,25 +104,25 @@ pub fn run(
 }
 
 impl<'a> Emulator<'a> {
-    /// Prepares a kernel. Its structure is verified; that its collectives stand under uniform control
-    /// is not, since a run finds out.
+    /// Prepares a kernel for runs. Verifies the kernel's structure, but not that collective operations are under
+    /// uniform control flow, which the run checks.
     ///
     /// # Errors
     /// [`FaultKind::Invalid`], [`FaultKind::Launch`] or [`FaultKind::SharedLimit`].
     pub fn new(kernel: &'a Kernel, target: &'a TargetDescription) -> Result<Self, Fault> {
-        let fault = |kind| Fault { kernel: kernel.name.clone(), place: None, kind };
+        let fault = |kind| Fault { kernel: kernel.name.clone(), location: None, kind };
         verify_structure(kernel).map_err(|error| fault(FaultKind::Invalid(Box::new(error))))?;
         check_launch(kernel, target).map_err(fault)?;
-        Ok(Self { kernel, target, meanings: None, printer: None, program: decode(kernel, target) })
+        Ok(Self { kernel, target, semantics: None, printer: None, program: decode(kernel, target) })
     }
 
-    /// Gives vendor instructions their meanings.
+    /// Sets the semantics of vendor instructions.
     #[must_use]
-    pub fn with_meanings(self, meanings: &'a SemanticsTable) -> Self {
-        Self { meanings: Some(meanings), ..self }
+    pub fn with_semantics(self, semantics: &'a SemanticsTable) -> Self {
+        Self { semantics: Some(semantics), ..self }
     }
 
-    /// Gives what the kernel prints to whoever takes it; nobody does otherwise.
+    /// Sets the receiver of printed values, which are dropped otherwise.
     #[must_use]
     pub fn with_printer(self, printer: &'a Printer<'a>) -> Self {
         Self { printer: Some(printer), ..self }
@@ -109,7 +131,7 @@ impl<'a> Emulator<'a> {
     /// Runs all blocks of the grid.
     ///
     /// # Errors
-    /// [`Fault`]: what the kernel or its launch did wrong.
+    /// [`Fault`]: an error of the kernel or of its launch.
     pub fn run(
         &self,
         grid: [u32; 3],
@@ -124,7 +146,8 @@ impl<'a> Emulator<'a> {
         }
         let blocks = self.kernel.launch.blocks;
         if !grid[0].is_multiple_of(blocks) {
-            let message = format!("the grid {grid:?} is not made of clusters of {blocks} blocks along its first axis");
+            let message =
+                format!("the grid {grid:?} does not consist of clusters of {blocks} blocks along its first axis");
             return Err(self.fault(FaultKind::Launch(message)));
         }
         let mut launch = self.launch(grid, &arguments, tensors, memory, limits).map_err(|kind| self.fault(kind))?;
@@ -139,10 +162,10 @@ impl<'a> Emulator<'a> {
     }
 
     fn fault(&self, kind: FaultKind) -> Fault {
-        Fault { kernel: self.kernel.name.clone(), place: None, kind }
+        Fault { kernel: self.kernel.name.clone(), location: None, kind }
     }
 
-    /// The bits of the arguments.
+    /// Returns the bits of each argument.
     fn arguments(&self, arguments: &[Argument], memory: &GlobalMemory) -> Result<Vec<u64>, FaultKind> {
         let parameters = &self.kernel.parameters;
         if arguments.len() != parameters.len() {
@@ -150,7 +173,7 @@ impl<'a> Emulator<'a> {
             return Err(FaultKind::Argument { index: arguments.len().min(parameters.len()), message });
         }
         let bits = |(index, (argument, parameter)): (usize, (&Argument, &Parameter))| match argument {
-            // A map is known by its parameter.
+            // The bits of a tensor-map argument are its parameter index.
             Argument::Tensor(_) if parameter.ty == Type::TensorMap => Ok(index as u64),
             _ => {
                 argument_bits(*argument, parameter.ty, memory).map_err(|message| FaultKind::Argument { index, message })
@@ -159,7 +182,7 @@ impl<'a> Emulator<'a> {
         arguments.iter().zip(parameters).enumerate().map(bits).collect()
     }
 
-    /// The tensors that are given for maps, by parameter.
+    /// For each tensor-map parameter, by index, returns the tensor bound to it.
     fn tensors(&self, arguments: &[Argument], memory: &GlobalMemory) -> Result<Vec<Option<Tensor>>, FaultKind> {
         let given = arguments.iter().zip(&self.kernel.parameters).enumerate();
         let tensor = |(index, (argument, parameter)): (usize, (&Argument, &Parameter))| match (argument, &parameter.map)
@@ -203,7 +226,7 @@ impl<'a> Emulator<'a> {
     }
 }
 
-/// Whether a block of the target can be such a block.
+/// Checks that the target supports the launch configuration.
 fn check_launch(kernel: &Kernel, target: &TargetDescription) -> Result<(), FaultKind> {
     let launch = kernel.launch;
     if launch.lanes != target.lanes.default && !target.lanes.choices.contains(&launch.lanes) {
@@ -220,11 +243,11 @@ fn check_launch(kernel: &Kernel, target: &TargetDescription) -> Result<(), Fault
         let (blocks, limit) = (launch.blocks, target.limits.blocks_per_cluster);
         return Err(FaultKind::Launch(format!("a cluster has {blocks} blocks; the target's have at most {limit}")));
     }
-    let most = target.limits.group_barriers;
-    let beyond = |op: &&tilewright_kernel::Statement| matches!(op.op, tilewright_kernel::Op::GroupBarrier { number, .. } if number >= most);
+    let most = target.limits.named_barriers;
+    let beyond = |op: &&tilewright_kernel::Statement| matches!(op.op, tilewright_kernel::Op::NamedBarrier { number, .. } if number >= most);
     if kernel.statements().into_iter().any(|statement| beyond(&statement)) {
         return Err(FaultKind::Launch(format!(
-            "some warps meet by themselves; the target has {most} barriers for that"
+            "the kernel has named barriers for some warps; the target has {most} of them"
         )));
     }
     let (bytes, limit) = (kernel.shared_bytes(), u64::from(target.shared.bytes));
@@ -240,7 +263,7 @@ fn argument_bits(argument: Argument, ty: Type, memory: &GlobalMemory) -> Result<
         (Argument::Buffer(_), Type::Pointer(_)) => Err("the buffer does not belong to the memory given".to_owned()),
         (Argument::Scalar(bits), Type::Scalar(element)) if fits(bits, element) => Ok(bits),
         (Argument::Scalar(bits), Type::Scalar(_)) => Err(format!("{bits:#x} does not fit into {ty}")),
-        (Argument::Tensor(_), _) => Err(format!("a tensor was given; expected what is {ty}")),
+        (Argument::Tensor(_), _) => Err(format!("a tensor was given; expected {ty}")),
         (Argument::Buffer(_), _) => Err(format!("a buffer was given; expected {ty}")),
         (Argument::Scalar(_), _) => Err(format!("a scalar was given; expected a buffer for {ty}")),
     }
@@ -250,7 +273,7 @@ fn fits(bits: u64, element: Element) -> bool {
     bits & !super::arithmetic::mask(element.bits()) == 0
 }
 
-/// A grid being run.
+/// The state of a grid in execution.
 struct Launch<'a> {
     emulator: &'a Emulator<'a>,
     grid: [u32; 3],
@@ -264,12 +287,12 @@ struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    /// Runs the cluster whose first block is at `first` in the grid.
+    /// Runs the cluster whose first block has the grid index `first`.
     fn run(&mut self, first: [u32; 3]) -> Result<(), Fault> {
-        let mut outside = Outside {
+        let mut outside = RunState {
             program: &self.emulator.program,
             target: self.emulator.target,
-            meanings: self.emulator.meanings,
+            semantics: self.emulator.semantics,
             global: self.memory,
             tensors: &self.tensors,
             printer: self.emulator.printer,
@@ -279,11 +302,11 @@ impl Launch<'_> {
             step_limit: self.step_limit,
         };
         self.cluster.run(first, &mut outside).map_err(|stop| self.placed(first, stop))?;
-        self.counts = self.counts.most(self.cluster.counts());
+        self.counts = self.counts.componentwise_max(self.cluster.counts());
         Ok(())
     }
 
-    /// The fault with its place.
+    /// Adds the operation, block and warp to a fault.
     fn placed(&self, first: [u32; 3], stop: Stop) -> Fault {
         let statements = self.emulator.kernel.statements();
         let text =
@@ -294,8 +317,8 @@ impl Launch<'_> {
             other.text = text(other.operation);
         }
         let block = [first[0] + stop.block, first[1], first[2]];
-        let place = FaultPlace { operation, text: text(operation), block, warp: stop.warp, lane };
-        Fault { kernel: self.emulator.kernel.name.clone(), place: Some(Box::new(place)), kind }
+        let location = FaultLocation { operation, text: text(operation), block, warp: stop.warp, lane };
+        Fault { kernel: self.emulator.kernel.name.clone(), location: Some(Box::new(location)), kind }
     }
 
     fn report(&self) -> RunReport {
@@ -303,7 +326,7 @@ impl Launch<'_> {
             counts: self.counts,
             transactions_loaded: self.transactions.loaded,
             transactions_stored: self.transactions.stored,
-            units_prefetched: self.transactions.prefetched.len() as u64,
+            sectors_prefetched: self.transactions.prefetched.len() as u64,
             shared_bytes_stored: self.cluster.shared_bytes_stored(),
             steps: self.step_limit - self.steps,
         }

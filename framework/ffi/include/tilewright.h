@@ -1,12 +1,12 @@
 /*
  * Tilewright for compilers that are written in C: layouts, plans of data movement, and code for GPUs.
  *
- * Generated from the crate `tilewright-c`; docs/embedding.md tells how it is used.
+ * Generated from the crate `tilewright-c`; docs/embedding.md shows its use.
  *
- * A function that can fail returns an error, null where all went well; what it makes is written to `out` only then.
- * Whoever gets a handle frees it by the function that ends in `_destroy`. Handles do not change after they were made and may be
- * used from several threads at once. Texts end with a zero byte and are UTF-8. A struct that is filled in begins with
- * `struct_size`, which the caller sets; fields are only ever appended.
+ * A function that can fail returns an error, or null on success; it writes its result to `out` only on success. The receiver
+ * of a handle frees it by the function that ends in `_destroy`. Handles are immutable and may be used from several threads at
+ * once. Texts end with a zero byte and are UTF-8. An output struct begins with `struct_size`, which the caller sets; fields are
+ * only ever appended.
  */
 
 #ifndef TILEWRIGHT_H
@@ -16,62 +16,62 @@
 #include <stdint.h>
 
 /**
- * The major version of this interface: functions and fields are never taken away or changed within one.
+ * The major version of this interface: functions and fields are never removed or changed within one.
  */
 #define TW_ABI_MAJOR 1
 
 /**
- * The minor version: it counts what was added. A host that was built for a lower one works.
+ * The minor version of this interface: it counts additions. A host that was built for a lower minor version works.
  */
-#define TW_ABI_MINOR 0
+#define TW_ABI_MINOR 1
 
 /**
- * Something failed.
+ * Severity of a diagnostic: a failure.
  */
 #define TW_SEVERITY_ERROR 1
 
 /**
- * Something is suspicious.
+ * Severity of a diagnostic: a suspicious condition.
  */
 #define TW_SEVERITY_WARNING 2
 
 /**
- * Something worth knowing.
+ * Severity of a diagnostic: useful information.
  */
 #define TW_SEVERITY_INFO 3
 
 /**
- * For those who look for a fault.
+ * Severity of a diagnostic: details for debugging.
  */
 #define TW_SEVERITY_DEBUG 4
 
 /**
- * The caller broke a rule of this interface: a null pointer, an index past the end, a text that is no UTF-8.
+ * The caller violated a rule of this interface: a null pointer, an index past the end, text that is not UTF-8.
  */
 #define TW_ERROR_ARGUMENT 1
 
 /**
- * An option is not known, or its value means nothing.
+ * An option of a call is unknown, or its value is invalid.
  */
 #define TW_ERROR_OPTION 2
 
 /**
- * A layout, program or request is wrong; where it is a text, the error has the place.
+ * A layout, program or request is invalid; if it is text, the error has the place in the text.
  */
 #define TW_ERROR_INPUT 3
 
 /**
- * There is no such target.
+ * No target has this name.
  */
 #define TW_ERROR_TARGET 4
 
 /**
- * A plugin is missing, cannot be loaded, or broke.
+ * A plugin is missing, cannot be loaded, or failed.
  */
 #define TW_ERROR_PLUGIN 5
 
 /**
- * Nothing is wrong, but the target cannot do it.
+ * The input is valid, but the target does not support it.
  */
 #define TW_ERROR_UNSUPPORTED 6
 
@@ -81,12 +81,12 @@
 #define TW_ERROR_COMPILE 7
 
 /**
- * A fault of Tilewright; worth reporting.
+ * Tilewright itself has a defect; please report it.
  */
 #define TW_ERROR_INTERNAL 8
 
 /**
- * The dims that a layout maps from: register, lane, warp and block; offset and block of a layout in memory.
+ * The dims that a layout maps from: register, lane, warp and block; for a memory layout offset and block.
  */
 #define TW_SIDE_IN 0
 
@@ -96,56 +96,56 @@
 #define TW_SIDE_OUT 1
 
 /**
- * Bytes, or a text.
+ * Bytes or text that a call returned.
  */
 typedef struct tw_blob tw_blob;
 
 /**
- * Compiled code, in the forms that were asked for.
+ * The compiled code of a program or plan, in the requested forms.
  */
 typedef struct tw_code tw_code;
 
 /**
- * Why there is no answer.
+ * The error of a failed call: its code, message and place in the text.
  */
 typedef struct tw_error tw_error;
 
 /**
- * A layout of a tensor: a linear map over F2, with its padding where it is one in memory.
+ * A layout of a tensor: a linear map over F2; a memory layout may add padding.
  */
 typedef struct tw_layout tw_layout;
 
 /**
- * Names in an order that is always the same.
+ * A list of names in a deterministic order.
  */
 typedef struct tw_names tw_names;
 
 /**
- * A conversion's plan, for one target.
+ * The plan of a layout conversion for one target.
  */
 typedef struct tw_plan tw_plan;
 
 /**
- * Targets and plugins, opened as they are needed.
+ * A session: targets, and plugins that are opened on demand.
  */
 typedef struct tw_session tw_session;
 
 /**
- * One option.
+ * An option of a call, as a key and a value.
  */
 typedef struct tw_option {
     /**
-     * Its name.
+     * The name of the option.
      */
     const char *key;
     /**
-     * Its value as text.
+     * The value of the option as text.
      */
     const char *value;
 } tw_option;
 
 /**
- * What a launcher must know of a kernel.
+ * Launch metadata of a kernel.
  */
 typedef struct tw_kernel {
     /**
@@ -153,33 +153,33 @@ typedef struct tw_kernel {
      */
     size_t struct_size;
     /**
-     * Its name; lives as long as the code.
+     * The name of the kernel; lives as long as the code.
      */
     const char *name;
     /**
-     * Lanes of a warp that it was compiled for.
+     * Number of lanes of a warp that the kernel was compiled for.
      */
     uint32_t lanes;
     /**
-     * Warps of a block.
+     * Number of warps of a block.
      */
     uint32_t warps;
     /**
-     * Blocks of a cluster; 1 where it was compiled for none.
+     * Number of blocks of a cluster; 1 if the kernel was compiled without clusters.
      */
     uint32_t blocks;
     /**
-     * Parameters, where whoever compiled it says.
+     * Number of parameters of the kernel; 0 if unknown.
      */
     uint32_t parameters;
     /**
-     * Shared memory of a block in bytes, which is part of the code.
+     * Static shared memory of a block, in bytes.
      */
     uint64_t shared_bytes;
 } tw_kernel;
 
 /**
- * A dim of a layout.
+ * An input or output dim of a layout, with its name and size.
  */
 typedef struct tw_dim {
     /**
@@ -187,17 +187,76 @@ typedef struct tw_dim {
      */
     size_t struct_size;
     /**
-     * Its name: "register", "lane", "warp", "block", "offset", "row", "col", "dim0", "dim1", ... Lives as long as the layout.
+     * The name of the dim: "register", "lane", "warp", "block", "offset", "row", "col", "dim0", "dim1", ... Lives as
+     * long as the layout.
      */
     const char *name;
     /**
-     * How many positions it has; a power of two.
+     * Number of positions along the dim, a power of two.
      */
     uint64_t size;
 } tw_dim;
 
 /**
- * What a plan takes. Counts are of a warp, the most over the warps of a block.
+ * The operation counts and the costs of a plan. Counts are of one warp, the maximum over the warps of a block.
+ */
+typedef struct tw_plan_stats {
+    /**
+     * The size of this struct, which the caller sets.
+     */
+    size_t struct_size;
+    /**
+     * The kind of conversion: "none", "register", "shuffle", "shared", ... Lives as long as the plan.
+     */
+    const char *path;
+    /**
+     * Number of shuffles between lanes.
+     */
+    uint64_t shuffles;
+    /**
+     * Number of shared-memory wavefronts of stores.
+     */
+    uint64_t wavefronts_stored;
+    /**
+     * Number of shared-memory wavefronts of loads.
+     */
+    uint64_t wavefronts_loaded;
+    /**
+     * Number of block barriers.
+     */
+    uint64_t barriers;
+    /**
+     * Number of warp barriers.
+     */
+    uint64_t warp_barriers;
+    /**
+     * Shared memory that the plan takes in a block, in bytes.
+     */
+    uint64_t shared_bytes;
+    /**
+     * The price of the plan in shared-memory wavefronts of a warp; plans are compared by it.
+     */
+    double price;
+    /**
+     * Cycles of a block by the target's table of costs.
+     */
+    double cycles;
+    /**
+     * Lower bound of the shuffles, over all plans of this kind.
+     */
+    uint64_t least_shuffles;
+    /**
+     * Lower bound of the store wavefronts, over all plans of this kind.
+     */
+    uint64_t least_wavefronts_stored;
+    /**
+     * Lower bound of the load wavefronts, over all plans of this kind.
+     */
+    uint64_t least_wavefronts_loaded;
+} tw_plan_stats;
+
+/**
+ * The counts of [`tw_plan_stats`] under the names of interface 1.0, field by field.
  */
 typedef struct tw_figures {
     /**
@@ -205,81 +264,81 @@ typedef struct tw_figures {
      */
     size_t struct_size;
     /**
-     * Which way it goes: "none", "register", "shuffle", "shared", ... Lives as long as the plan.
+     * The kind of conversion, as in `tw_plan_stats`.
      */
     const char *path;
     /**
-     * Exchanges between lanes.
+     * Number of shuffles between lanes: `shuffles` of `tw_plan_stats`.
      */
     uint64_t exchanges;
     /**
-     * Wavefronts of shared memory that stores take.
+     * Number of shared-memory wavefronts of stores, as in `tw_plan_stats`.
      */
     uint64_t wavefronts_stored;
     /**
-     * Those that loads take.
+     * Number of shared-memory wavefronts of loads, as in `tw_plan_stats`.
      */
     uint64_t wavefronts_loaded;
     /**
-     * Barriers of the block.
+     * Number of block barriers, as in `tw_plan_stats`.
      */
     uint64_t barriers;
     /**
-     * Barriers of a warp.
+     * Number of warp barriers, as in `tw_plan_stats`.
      */
     uint64_t warp_barriers;
     /**
-     * Bytes of shared memory of a block.
+     * Shared memory that the plan takes in a block, in bytes, as in `tw_plan_stats`.
      */
     uint64_t shared_bytes;
     /**
-     * The price in wavefront slots of a warp.
+     * The price in shared-memory wavefronts of a warp: `price` of `tw_plan_stats`.
      */
     double slots;
     /**
-     * Cycles of a block by the target's table.
+     * Cycles of a block, as in `tw_plan_stats`.
      */
     double cycles;
     /**
-     * Exchanges and wavefronts that no plan can go below.
+     * Lower bound of the shuffles: `least_shuffles` of `tw_plan_stats`.
      */
     uint64_t least_exchanges;
     /**
-     * Wavefronts of stores that no plan of this way can go below.
+     * Lower bound of the store wavefronts, as in `tw_plan_stats`.
      */
     uint64_t least_wavefronts_stored;
     /**
-     * Wavefronts of loads that no plan of this way can go below.
+     * Lower bound of the load wavefronts, as in `tw_plan_stats`.
      */
     uint64_t least_wavefronts_loaded;
 } tw_figures;
 
 /**
- * Something that is said.
+ * A diagnostic message.
  */
 typedef struct tw_diagnostic {
     /**
-     * The size of this struct; fields behind it are not there.
+     * The size of this struct; fields beyond it are absent.
      */
     size_t struct_size;
     /**
-     * One of `TW_SEVERITY_...`; unknown numbers count as the last.
+     * The severity, one of `TW_SEVERITY_...`; treat unknown numbers like the last.
      */
     uint32_t severity;
     /**
-     * What is said; lives as long as the call.
+     * The text of the message; lives as long as the call.
      */
     const char *message;
 } tw_diagnostic;
 
 /**
- * Takes what is said. It is called by the thread that called, before that call returns; it must return, and may not call
- * the `tw_session` that it speaks for.
+ * A function that receives diagnostics. It is called on the calling thread before the call returns; it must return,
+ * and may not call into the `tw_session` that it serves.
  */
 typedef void (*tw_diagnostic_callback)(void *context, const struct tw_diagnostic *diagnostic);
 
 /**
- * What a host must know of a target to make layouts for it.
+ * Properties of a target that a host needs to build layouts for it.
  */
 typedef struct tw_target {
     /**
@@ -287,15 +346,15 @@ typedef struct tw_target {
      */
     size_t struct_size;
     /**
-     * Lanes of a warp where nobody asks for another number.
+     * Default number of lanes of a warp.
      */
     uint32_t lanes;
     /**
-     * 1 where a plugin serves the target, so that code can be made for it; else 0.
+     * 1 if a plugin serves the target, so that code can be generated for it; else 0.
      */
     uint32_t served;
     /**
-     * Shared memory of a block in bytes.
+     * Shared memory of a block, in bytes.
      */
     uint64_t shared_bytes;
 } tw_target;
@@ -305,36 +364,38 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * The version of the interface that is linked: the major version times 65536, plus the minor. Available since 1.0.
+ * Returns the version of the linked library's interface: the major version times 65536, plus the minor version.
+ * Available since 1.0.
  */
 uint32_t tw_abi_version(void);
 
 /**
- * The version of Tilewright, such as "0.1.0"; lives as long as the process. Available since 1.0.
+ * Returns the version of Tilewright, such as "0.1.0"; lives as long as the process. Available since 1.0.
  */
 const char *tw_version(void);
 
 /**
- * The bytes; behind the last there is a zero byte, so that a text can be read as one. Null for null. Available since 1.0.
+ * Returns the bytes of a blob, followed by a zero byte so that text can be read as a C string. Null for null.
+ * Available since 1.0.
  */
 const char *tw_blob_data(const struct tw_blob *blob);
 
 /**
- * How many bytes there are, without the zero byte behind them. Zero for null. Available since 1.0.
+ * Returns the number of bytes of a blob, without the zero byte after them. Zero for null. Available since 1.0.
  */
 size_t tw_blob_size(const struct tw_blob *blob);
 
 /**
- * Frees the bytes. Available since 1.0.
+ * Frees a blob and its bytes. Available since 1.0.
  */
 void tw_blob_destroy(struct tw_blob *blob);
 
 /**
- * Compiles a tile program, which is `length` bytes of Triton's IR. Keys of options: `emit` (forms with commas between
- * them: `layouts`, `plan`, `kernel`, `llvm`, `asm`, `object`, `functions`; `asm` where it is not said), `entry` (the function that a launch
- * begins with; may be left out where there is one), `warps` of a block and `lanes` of a warp (where the program does not say),
- * `strategy` (`least-cost`, or `propagation`), `stages` (of loops whose loads go ahead, 1 to 64), `optimisation` (0 to 3).
- * Available since 1.0.
+ * Compiles a tile program, `length` bytes of Triton IR. Option keys: `emit` (forms separated by commas: `layouts`,
+ * `plan`, `kernel`, `llvm`, `asm`, `object`, `functions`; default `asm`), `entry` (the function to launch; optional if
+ * there is only one), `warps` of a block and `lanes` of a warp (unless the program states them), `strategy`
+ * (`least-cost` or `propagation`), `stages` (of software-pipelined loops, 1 to 64), `optimisation` (0 to 3). Available
+ * since 1.0.
  */
 struct tw_error *tw_compile(const struct tw_session *session,
                             const char *target,
@@ -345,8 +406,8 @@ struct tw_error *tw_compile(const struct tw_session *session,
                             struct tw_code **out);
 
 /**
- * Compiles a plan's kernel; options as of `tw_compile`, where `entry`, `warps`, `lanes` and `strategy` say nothing. Available
- * since 1.0.
+ * Compiles a plan's kernel. Options are those of `tw_compile`; `entry`, `warps`, `lanes` and `strategy` have no
+ * effect. Available since 1.0.
  */
 struct tw_error *tw_compile_plan(const struct tw_session *session,
                                  const struct tw_plan *plan,
@@ -355,14 +416,15 @@ struct tw_error *tw_compile_plan(const struct tw_session *session,
                                  struct tw_code **out);
 
 /**
- * The name of the form of this number, in the order in which they were made; null past the last. Available since 1.0.
+ * Returns the name of the form of code at `index`, in emission order; null past the last. Available since 1.0.
  */
 const char *tw_code_form_name(const struct tw_code *code,
                               size_t index);
 
 /**
- * The bytes of a form, which live as long as the code; behind the last there is a zero byte. `size` and `format` may be null;
- * `format` becomes the usual extension of such files (`ptx`, `s`, `hsaco`, `spv`, ...). Available since 1.0.
+ * Returns the bytes of a form of code, which live as long as the code and are followed by a zero byte. `size` and
+ * `format` may be null; `format` receives the usual file extension (`ptx`, `s`, `hsaco`, `spv`, ...). Available since
+ * 1.0.
  */
 struct tw_error *tw_code_bytes(const struct tw_code *code,
                                const char *form,
@@ -371,38 +433,40 @@ struct tw_error *tw_code_bytes(const struct tw_code *code,
                                const char **format);
 
 /**
- * How many kernels the code has. Zero for null. Available since 1.0.
+ * Returns the number of kernels in the code. Zero for null. Available since 1.0.
  */
 size_t tw_code_kernel_count(const struct tw_code *code);
 
 /**
- * What a launcher must know of a kernel. Available since 1.0.
+ * Returns launch metadata of the kernel at `index`. Available since 1.0.
  */
 struct tw_error *tw_code_kernel(const struct tw_code *code, size_t index, struct tw_kernel *out);
 
 /**
- * Frees code. Available since 1.0.
+ * Frees compiled code. Available since 1.0.
  */
 void tw_code_destroy(struct tw_code *code);
 
 /**
- * What kind of error it is: one of `TW_ERROR_...`; a host takes numbers that it does not know as
- * `TW_ERROR_INTERNAL`. Zero for null. Available since 1.0.
+ * Returns the kind of error, one of `TW_ERROR_...`; treat unknown numbers like `TW_ERROR_INTERNAL`. Zero for null.
+ * Available since 1.0.
  */
 uint32_t tw_error_code(const struct tw_error *error);
 
 /**
- * What went wrong, and what to do; lives as long as the error. Empty for null. Available since 1.0.
+ * Returns the description of the error and its remedy; lives as long as the error. Empty for null. Available since
+ * 1.0.
  */
 const char *tw_error_message(const struct tw_error *error);
 
 /**
- * The line of the text that is wrong, from one; zero where there is none. Available since 1.0.
+ * Returns the line of the error in the text, counted from one; zero if the error has no place. Available since 1.0.
  */
 uint32_t tw_error_line(const struct tw_error *error);
 
 /**
- * The character of that line, from one; zero where there is none. Available since 1.0.
+ * Returns the column (character in the line) of the error, counted from one; zero if the error has no place. Available
+ * since 1.0.
  */
 uint32_t tw_error_column(const struct tw_error *error);
 
@@ -412,8 +476,9 @@ uint32_t tw_error_column(const struct tw_error *error);
 void tw_error_destroy(struct tw_error *error);
 
 /**
- * Reads a layout for a tensor of `rank` sizes: a family's attribute as Triton writes it (`#ttg.blocked<{...}>`), or JSON of
- * a family or of bases. `target` may be null; then all plugins are asked for the family. Available since 1.0.
+ * Parses a layout for a tensor with the `rank` sizes `shape`. `layout` is a family's attribute in Triton's syntax
+ * (`#ttg.blocked<{...}>`), or JSON of a family or of bases; a family is a named constructor of layouts. With a null
+ * `target`, all plugins are searched for the family. Available since 1.0.
  */
 struct tw_error *tw_layout_read(const struct tw_session *session,
                                 const char *target,
@@ -423,7 +488,8 @@ struct tw_error *tw_layout_read(const struct tw_session *session,
                                 struct tw_layout **out);
 
 /**
- * Writes a layout: as `linear` (an attribute by bases), `json` (its bases), or `cute` (CuTe's notation). Available since 1.0.
+ * Prints a layout as `linear` (an attribute with bases), `json` (its bases) or `cute` (CuTe notation). Available since
+ * 1.0.
  */
 struct tw_error *tw_layout_write(const struct tw_session *session,
                                  const struct tw_layout *layout,
@@ -431,13 +497,14 @@ struct tw_error *tw_layout_write(const struct tw_session *session,
                                  struct tw_blob **out);
 
 /**
- * How many dims a layout has on a side, `TW_SIDE_IN` or `TW_SIDE_OUT`; zero for null and for other numbers. Available since 1.0.
+ * Returns the number of dims on a side, `TW_SIDE_IN` or `TW_SIDE_OUT`; zero for null and for other numbers. Available
+ * since 1.0.
  */
 size_t tw_layout_dim_count(const struct tw_layout *layout,
                            uint32_t side);
 
 /**
- * A dim of a layout, the most minor first. Available since 1.0.
+ * Returns the dim of a layout at `index` on a side, the most minor first. Available since 1.0.
  */
 struct tw_error *tw_layout_dim(const struct tw_layout *layout,
                                uint32_t side,
@@ -445,8 +512,8 @@ struct tw_error *tw_layout_dim(const struct tw_layout *layout,
                                struct tw_dim *out);
 
 /**
- * Where a position is mapped to: one coordinate for each dim of the side in, in their order, gives one for each dim of the
- * side out. Of a padded layout, offsets are those before padding. Available since 1.0.
+ * Maps a position by a layout: takes one coordinate for each input dim, in order, and returns one for each output dim.
+ * Offsets of a padded layout are those before padding. Available since 1.0.
  */
 struct tw_error *tw_layout_apply(const struct tw_layout *layout,
                                  const uint64_t *position,
@@ -455,20 +522,21 @@ struct tw_error *tw_layout_apply(const struct tw_layout *layout,
                                  size_t out_count);
 
 /**
- * Whether two layouts are the same map, whatever family spelled them; 0 where one is null. Available since 1.0.
+ * Returns 1 if two layouts are the same map, regardless of their families, else 0; 0 if one is null. Available since
+ * 1.0.
  */
 int32_t tw_layout_equal(const struct tw_layout *one,
                         const struct tw_layout *other);
 
 /**
- * First `one`, then `other`. Available since 1.0.
+ * Composes two layouts: first `one`, then `other`. Available since 1.0.
  */
 struct tw_error *tw_layout_compose(const struct tw_layout *one,
                                    const struct tw_layout *other,
                                    struct tw_layout **out);
 
 /**
- * First `one`, then the way back of `other`: from `one`'s positions to those of `other` that hold the same elements.
+ * Composes `one` with the inverse of `other`: maps positions of `one` to positions of `other` with the same elements.
  * Available since 1.0.
  */
 struct tw_error *tw_layout_invert_and_compose(const struct tw_layout *one,
@@ -476,14 +544,15 @@ struct tw_error *tw_layout_invert_and_compose(const struct tw_layout *one,
                                               struct tw_layout **out);
 
 /**
- * The direct sum: where both write the same dim, `other`'s part is shifted above `one`'s. Available since 1.0.
+ * Returns the direct sum of two layouts: in a shared output dim, the coordinates of `other` are shifted above those of
+ * `one`. Available since 1.0.
  */
 struct tw_error *tw_layout_direct_sum(const struct tw_layout *one,
                                       const struct tw_layout *other,
                                       struct tw_layout **out);
 
 /**
- * The inverse of a layout that holds every element once. Available since 1.0.
+ * Returns the inverse of a layout that holds every element once. Available since 1.0.
  */
 struct tw_error *tw_layout_invert(const struct tw_layout *layout, struct tw_layout **out);
 
@@ -493,22 +562,23 @@ struct tw_error *tw_layout_invert(const struct tw_layout *layout, struct tw_layo
 void tw_layout_destroy(struct tw_layout *layout);
 
 /**
- * How many names there are. Zero for null. Available since 1.0.
+ * Returns the number of names in a list. Zero for null. Available since 1.0.
  */
 size_t tw_names_count(const struct tw_names *names);
 
 /**
- * The name of this number, from zero; null past the last. Lives as long as the list. Available since 1.0.
+ * Returns the name at `index`, counted from zero; null past the last. Lives as long as the list. Available since 1.0.
  */
-const char *tw_names_at(const struct tw_names *names, size_t index);
+const char *tw_names_at(const struct tw_names *names,
+                        size_t index);
 
 /**
- * Frees a list. Available since 1.0.
+ * Frees a list of names. Available since 1.0.
  */
 void tw_names_destroy(struct tw_names *names);
 
 /**
- * The cheapest plan on a target for a tensor whose elements are `element_bits` wide. Available since 1.0.
+ * Plans the conversion of least cost on a target for a tensor of elements of `element_bits` bits. Available since 1.0.
  */
 struct tw_error *tw_plan_conversion(const struct tw_session *session,
                                     const char *target,
@@ -518,13 +588,18 @@ struct tw_error *tw_plan_conversion(const struct tw_session *session,
                                     struct tw_plan **out);
 
 /**
- * What a plan takes. Available since 1.0.
+ * Returns the operation counts and costs of a plan. Available since 1.1.
+ */
+struct tw_error *tw_plan_read_stats(const struct tw_plan *plan, struct tw_plan_stats *out);
+
+/**
+ * Returns the values of `tw_plan_read_stats` under the field names of interface 1.0. Available since 1.0.
  */
 struct tw_error *tw_plan_figures(const struct tw_plan *plan, struct tw_figures *out);
 
 /**
- * The kernel IR of a plan: a kernel that reads each lane's elements from memory, converts them, and writes them. Available
- * since 1.0.
+ * Prints a plan as kernel IR: a kernel that reads each lane's elements from memory, converts them, and writes them to
+ * memory. Available since 1.0.
  */
 struct tw_error *tw_plan_write(const struct tw_plan *plan,
                                struct tw_blob **out);
@@ -535,13 +610,13 @@ struct tw_error *tw_plan_write(const struct tw_plan *plan,
 void tw_plan_destroy(struct tw_plan *plan);
 
 /**
- * Makes a session. `options` may be null where `count` is zero. Keys: `plugin` (a library or manifest, may be given
- * several times), `plugin-directory` (likewise), `discover` (`yes` or `no`: whether plugins are looked for beside this
- * library, in its folder `tilewright`, along `TILEWRIGHT_PLUGIN_PATH`, and beside the program; `yes` where it is not said),
- * `targets` (a directory of target files, likewise several times), `isolate` (the path of the command `tilewright`, which then
- * serves each plugin in a process of its own), `timeout` (seconds that such a process may take for one answer; 60 where it is not
- * said). `callback` may be null; it hears what is said in calls of this session, and gets `context`. Opens no plugin yet.
- * Available since 1.0.
+ * Creates a session. `options` may be null if `count` is zero. Option keys: `plugin` (a library or manifest,
+ * repeatable), `plugin-directory` (likewise), `discover` (`yes` or `no`: whether plugins are searched in the folder of
+ * this library, in its folder `tilewright`, along `TILEWRIGHT_PLUGIN_PATH`, and in the folder of the program; default
+ * `yes`), `targets` (a directory of target files, repeatable), `isolate` (the path of the command `tilewright`, which
+ * then serves each plugin in a child process), `timeout` (time limit of such a process for one answer in seconds;
+ * default 60). `callback` may be null; it receives the diagnostics of calls of this session, with `context`. Opens no
+ * plugin yet. Available since 1.0.
  */
 struct tw_error *tw_session_create(const struct tw_option *options,
                                    size_t count,
@@ -555,25 +630,25 @@ struct tw_error *tw_session_create(const struct tw_option *options,
 void tw_session_destroy(struct tw_session *session);
 
 /**
- * The names of the targets, those that no plugin serves too. Available since 1.0.
+ * Returns the names of all known targets, including those without a plugin. Available since 1.0.
  */
 struct tw_error *tw_session_targets(const struct tw_session *session, struct tw_names **out);
 
 /**
- * The names of the plugins that were found, the one that is asked first first. Available since 1.0.
+ * Returns the names of the discovered plugins, in search order. Available since 1.0.
  */
 struct tw_error *tw_session_plugins(const struct tw_session *session, struct tw_names **out);
 
 /**
- * What a host must know of a target. Available since 1.0.
+ * Returns the properties of a target. Available since 1.0.
  */
 struct tw_error *tw_session_target(const struct tw_session *session,
                                    const char *target,
                                    struct tw_target *out);
 
 /**
- * What is known of a target, as a JSON object: `target`, `product`, `architecture`, `lanes` (those of a warp that there
- * are), `shared_bytes`, `plugin` (who serves it, or null). Available since 1.0.
+ * Returns the description of a target as a JSON object: `target`, `product`, `architecture`, `lanes` (the possible
+ * numbers of lanes of a warp), `shared_bytes`, `plugin` (the plugin that serves it, or null). Available since 1.0.
  */
 struct tw_error *tw_session_write_target(const struct tw_session *session,
                                          const char *target,

@@ -47,6 +47,7 @@ typedef struct tw_api {
     const char *(*names_at)(const struct tw_names *names, size_t index);
     void (*names_destroy)(struct tw_names *names);
     struct tw_error *(*plan_conversion)(const struct tw_session *session, const char *target, const struct tw_layout *source, const struct tw_layout *destination, uint32_t element_bits, struct tw_plan **out);
+    struct tw_error *(*plan_read_stats)(const struct tw_plan *plan, struct tw_plan_stats *out);
     struct tw_error *(*plan_figures)(const struct tw_plan *plan, struct tw_figures *out);
     struct tw_error *(*plan_write)(const struct tw_plan *plan, struct tw_blob **out);
     void (*plan_destroy)(struct tw_plan *plan);
@@ -94,6 +95,7 @@ static inline int tw_api_load(tw_api *api, const char *path, char *message, size
         "tw_names_at",
         "tw_names_destroy",
         "tw_plan_conversion",
+        "tw_plan_read_stats",
         "tw_plan_figures",
         "tw_plan_write",
         "tw_plan_destroy",

@@ -1,10 +1,10 @@
-//! Bytes that the caller frees.
+//! Handles to bytes that the caller frees.
 
 use std::ffi::c_char;
 
-/// Bytes, or a text.
+/// Bytes or text that a call returned.
 pub struct tw_blob {
-    /// With a zero byte behind them.
+    /// The bytes, followed by a zero byte.
     bytes: Vec<u8>,
 }
 
@@ -16,7 +16,8 @@ impl tw_blob {
     }
 }
 
-/// The bytes; behind the last there is a zero byte, so that a text can be read as one. Null for null. Available since 1.0.
+/// Returns the bytes of a blob, followed by a zero byte so that text can be read as a C string. Null for null.
+/// Available since 1.0.
 ///
 /// # Safety
 /// `blob` is null, or a handle that was not destroyed.
@@ -26,7 +27,7 @@ pub unsafe extern "C" fn tw_blob_data(blob: *const tw_blob) -> *const c_char {
     unsafe { blob.as_ref() }.map_or(std::ptr::null(), |blob| blob.bytes.as_ptr().cast())
 }
 
-/// How many bytes there are, without the zero byte behind them. Zero for null. Available since 1.0.
+/// Returns the number of bytes of a blob, without the zero byte after them. Zero for null. Available since 1.0.
 ///
 /// # Safety
 /// `blob` is null, or a handle that was not destroyed.
@@ -36,7 +37,7 @@ pub unsafe extern "C" fn tw_blob_size(blob: *const tw_blob) -> usize {
     unsafe { blob.as_ref() }.map_or(0, |blob| blob.bytes.len() - 1)
 }
 
-/// Frees the bytes. Available since 1.0.
+/// Frees a blob and its bytes. Available since 1.0.
 ///
 /// # Safety
 /// `blob` is null, or a handle that was not destroyed and is not used any more.

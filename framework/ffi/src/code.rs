@@ -1,4 +1,4 @@
-//! Code: what tile programs and plans are compiled to.
+//! Compiled code of tile programs and plans.
 
 use std::ffi::{CString, c_char};
 
@@ -7,24 +7,24 @@ use tilewright_assign::Strategy;
 use tilewright_kernel::{Kernel, Module};
 use tilewright_plugin::{Artifact, CompileOptions, Emit};
 
-use crate::boundary::{borrowed, fill, guarded, place, read_text};
+use crate::boundary::{borrowed, fill, guarded, out_pointer, read_text};
 use crate::error::{Failure, TW_ERROR_UNSUPPORTED, tw_error};
 use crate::handle::{destroy, handle, text};
 use crate::option::{number, read_options, tw_option, unknown, wrong};
 use crate::plan::tw_plan;
 use crate::session::tw_session;
 
-/// Compiled code, in the forms that were asked for.
+/// The compiled code of a program or plan, in the requested forms.
 pub struct tw_code {
     forms: Vec<Form>,
     kernels: Vec<(CString, tilewright_plugin::KernelMetadata)>,
 }
 
-/// One form of the code.
+/// One form of the code, such as assembly.
 struct Form {
     name: CString,
     format: CString,
-    /// With a zero byte behind them.
+    /// The bytes of the code, followed by a zero byte.
     bytes: Vec<u8>,
 }
 
@@ -35,27 +35,27 @@ impl Form {
     }
 }
 
-/// What a launcher must know of a kernel.
+/// Launch metadata of a kernel.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tw_kernel {
     /// The size of this struct, which the caller sets.
     pub struct_size: usize,
-    /// Its name; lives as long as the code.
+    /// The name of the kernel; lives as long as the code.
     pub name: *const c_char,
-    /// Lanes of a warp that it was compiled for.
+    /// Number of lanes of a warp that the kernel was compiled for.
     pub lanes: u32,
-    /// Warps of a block.
+    /// Number of warps of a block.
     pub warps: u32,
-    /// Blocks of a cluster; 1 where it was compiled for none.
+    /// Number of blocks of a cluster; 1 if the kernel was compiled without clusters.
     pub blocks: u32,
-    /// Parameters, where whoever compiled it says.
+    /// Number of parameters of the kernel; 0 if unknown.
     pub parameters: u32,
-    /// Shared memory of a block in bytes, which is part of the code.
+    /// Static shared memory of a block, in bytes.
     pub shared_bytes: u64,
 }
 
-/// What the caller wants of a compilation.
+/// The options of one compilation.
 struct Requested {
     program: ProgramOptions,
     forms: Vec<String>,
@@ -64,7 +64,7 @@ struct Requested {
 
 const KEYS: &[&str] = &["entry", "warps", "lanes", "strategy", "stages", "emit", "optimisation"];
 
-/// The forms: those that the framework makes, then those of the target's compiler.
+/// The names of the forms of code: those of the framework, then those of the target's compiler.
 const FORMS: &[&str] = &["layouts", "plan", "kernel", "llvm", "asm", "object", "functions"];
 
 impl Requested {
@@ -98,7 +98,7 @@ impl Requested {
         self.forms.iter().any(|requested| requested == form)
     }
 
-    /// What the target's compiler is asked for.
+    /// Returns the requested forms that the target's compiler generates.
     fn emitted(&self) -> Vec<(&'static str, Emit)> {
         let known = [
             ("llvm", Emit::Intermediate),
@@ -132,14 +132,15 @@ fn forms(key: &str, value: &str) -> Result<Vec<String>, Failure> {
     known.collect()
 }
 
-/// Compiles a tile program, which is `length` bytes of Triton's IR. Keys of options: `emit` (forms with commas between
-/// them: `layouts`, `plan`, `kernel`, `llvm`, `asm`, `object`, `functions`; `asm` where it is not said), `entry` (the function that a launch
-/// begins with; may be left out where there is one), `warps` of a block and `lanes` of a warp (where the program does not say),
-/// `strategy` (`least-cost`, or `propagation`), `stages` (of loops whose loads go ahead, 1 to 64), `optimisation` (0 to 3).
-/// Available since 1.0.
+/// Compiles a tile program, `length` bytes of Triton IR. Option keys: `emit` (forms separated by commas: `layouts`,
+/// `plan`, `kernel`, `llvm`, `asm`, `object`, `functions`; default `asm`), `entry` (the function to launch; optional if
+/// there is only one), `warps` of a block and `lanes` of a warp (unless the program states them), `strategy`
+/// (`least-cost` or `propagation`), `stages` (of software-pipelined loops, 1 to 64), `optimisation` (0 to 3). Available
+/// since 1.0.
 ///
 /// # Safety
-/// `session` is a handle, `target` a text, `program` begins `length` bytes, `options` begins `count` options; `out` may be written.
+/// `session` is a handle, `target` a text, `program` points to `length` bytes, `options` to `count` options; `out` may
+/// be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_compile(
     session: *const tw_session,
@@ -152,15 +153,15 @@ pub unsafe extern "C" fn tw_compile(
 ) -> *mut tw_error {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let (session, out) = unsafe { (borrowed("session", session)?, place(out)?) };
+        let (session, out) = unsafe { (borrowed("session", session)?, out_pointer(out)?) };
         // SAFETY: as the caller promises.
         let requested = Requested::read(&unsafe { read_options(options, count) }?)?;
         // SAFETY: as the caller promises.
         let target = unsafe { read_text("target", target) }?;
         // SAFETY: as the caller promises.
         let bytes = unsafe { crate::boundary::read_array("program", program.cast::<u8>(), length) }?;
-        let program =
-            std::str::from_utf8(bytes).map_err(|error| Failure::argument(format!("`program` is no UTF-8: {error}")))?;
+        let program = std::str::from_utf8(bytes)
+            .map_err(|error| Failure::argument(format!("`program` is not UTF-8: {error}")))?;
         *out = handle(session.heard(|| compiled(session, target, program, &requested))?);
         Ok(())
     })
@@ -183,11 +184,11 @@ fn compiled(session: &tw_session, target: &str, program: &str, requested: &Reque
     code(session, target, kernel, requested, shown)
 }
 
-/// Compiles a plan's kernel; options as of `tw_compile`, where `entry`, `warps`, `lanes` and `strategy` say nothing. Available
-/// since 1.0.
+/// Compiles a plan's kernel. Options are those of `tw_compile`; `entry`, `warps`, `lanes` and `strategy` have no
+/// effect. Available since 1.0.
 ///
 /// # Safety
-/// `session` and `plan` are handles, `options` begins `count` options; `out` may be written.
+/// `session` and `plan` are handles, `options` points to `count` options; `out` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_compile_plan(
     session: *const tw_session,
@@ -198,7 +199,8 @@ pub unsafe extern "C" fn tw_compile_plan(
 ) -> *mut tw_error {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let (session, plan, out) = unsafe { (borrowed("session", session)?, borrowed("plan", plan)?, place(out)?) };
+        let (session, plan, out) =
+            unsafe { (borrowed("session", session)?, borrowed("plan", plan)?, out_pointer(out)?) };
         // SAFETY: as the caller promises.
         let requested = Requested::read(&unsafe { read_options(options, count) }?)?;
         let code = session.heard(|| code(session, &plan.target, plan.kernel.clone(), &requested, Vec::new()))?;
@@ -207,7 +209,7 @@ pub unsafe extern "C" fn tw_compile_plan(
     })
 }
 
-/// The code of a kernel in the forms that are wanted.
+/// Compiles a kernel to the requested forms of code; `forms` has the forms that exist already.
 fn code(
     session: &tw_session,
     target: &str,
@@ -225,7 +227,7 @@ fn code(
     let artifact = session.session.compile(target, &module, &options)?;
     for (name, form) in emitted {
         let payload = artifact.payload(form).ok_or_else(|| {
-            Failure::new(TW_ERROR_UNSUPPORTED, format!("target {target} has no form of code that is `{name}`"))
+            Failure::new(TW_ERROR_UNSUPPORTED, format!("target {target} cannot emit the form `{name}`"))
         })?;
         forms.push(Form::of(name, &payload.format, payload.bytes.clone()));
     }
@@ -234,7 +236,7 @@ fn code(
     Ok(tw_code { forms, kernels })
 }
 
-/// The name of the form of this number, in the order in which they were made; null past the last. Available since 1.0.
+/// Returns the name of the form of code at `index`, in emission order; null past the last. Available since 1.0.
 ///
 /// # Safety
 /// `code` is null, or a handle.
@@ -245,11 +247,12 @@ pub unsafe extern "C" fn tw_code_form_name(code: *const tw_code, index: usize) -
     form.map_or(std::ptr::null(), |form| form.name.as_ptr())
 }
 
-/// The bytes of a form, which live as long as the code; behind the last there is a zero byte. `size` and `format` may be null;
-/// `format` becomes the usual extension of such files (`ptx`, `s`, `hsaco`, `spv`, ...). Available since 1.0.
+/// Returns the bytes of a form of code, which live as long as the code and are followed by a zero byte. `size` and
+/// `format` may be null; `format` receives the usual file extension (`ptx`, `s`, `hsaco`, `spv`, ...). Available since
+/// 1.0.
 ///
 /// # Safety
-/// `code` is a handle, `form` a text; `data` may be written, and so may `size` and `format` where they are not null.
+/// `code` is a handle, `form` a text; `data` may be written, and so may `size` and `format` unless they are null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_code_bytes(
     code: *const tw_code,
@@ -267,7 +270,7 @@ pub unsafe extern "C" fn tw_code_bytes(
             return Err(Failure::argument(format!("the code has no form `{requested}`; it has {}", there.join(", "))));
         };
         if data.is_null() {
-            return Err(Failure::argument("`data` is null; give the address of a pointer"));
+            return Err(Failure::argument("`data` is null; pass the address of a pointer"));
         }
         // SAFETY: not null, and may be written, as the caller promises.
         unsafe {
@@ -283,7 +286,7 @@ pub unsafe extern "C" fn tw_code_bytes(
     })
 }
 
-/// How many kernels the code has. Zero for null. Available since 1.0.
+/// Returns the number of kernels in the code. Zero for null. Available since 1.0.
 ///
 /// # Safety
 /// `code` is null, or a handle.
@@ -293,10 +296,10 @@ pub unsafe extern "C" fn tw_code_kernel_count(code: *const tw_code) -> usize {
     unsafe { code.as_ref() }.map_or(0, |code| code.kernels.len())
 }
 
-/// What a launcher must know of a kernel. Available since 1.0.
+/// Returns launch metadata of the kernel at `index`. Available since 1.0.
 ///
 /// # Safety
-/// `code` is a handle; `out` is a struct that begins with its size.
+/// `code` is a handle; `out` points to a struct that begins with its size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_code_kernel(code: *const tw_code, index: usize, out: *mut tw_kernel) -> *mut tw_error {
     guarded(|| {
@@ -320,7 +323,7 @@ pub unsafe extern "C" fn tw_code_kernel(code: *const tw_code, index: usize, out:
     })
 }
 
-/// Frees code. Available since 1.0.
+/// Frees compiled code. Available since 1.0.
 ///
 /// # Safety
 /// `code` is null, or a handle that was not destroyed and is not used any more.

@@ -1,4 +1,4 @@
-//! What is said while a call works: by plugins, and about what was passed over.
+//! Diagnostics during a call: messages of plugins, and reports of rejected plugins.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -7,52 +7,52 @@ use tilewright_plugin::{Listener, LogLevel, listening};
 
 use crate::handle::text;
 
-/// Something failed.
+/// Severity of a diagnostic: a failure.
 pub const TW_SEVERITY_ERROR: u32 = 1;
-/// Something is suspicious.
+/// Severity of a diagnostic: a suspicious condition.
 pub const TW_SEVERITY_WARNING: u32 = 2;
-/// Something worth knowing.
+/// Severity of a diagnostic: useful information.
 pub const TW_SEVERITY_INFO: u32 = 3;
-/// For those who look for a fault.
+/// Severity of a diagnostic: details for debugging.
 pub const TW_SEVERITY_DEBUG: u32 = 4;
 
-/// Something that is said.
+/// A diagnostic message.
 #[repr(C)]
 pub struct tw_diagnostic {
-    /// The size of this struct; fields behind it are not there.
+    /// The size of this struct; fields beyond it are absent.
     pub struct_size: usize,
-    /// One of `TW_SEVERITY_...`; unknown numbers count as the last.
+    /// The severity, one of `TW_SEVERITY_...`; treat unknown numbers like the last.
     pub severity: u32,
-    /// What is said; lives as long as the call.
+    /// The text of the message; lives as long as the call.
     pub message: *const c_char,
 }
 
-/// Takes what is said. It is called by the thread that called, before that call returns; it must return, and may not call
-/// the `tw_session` that it speaks for.
+/// A function that receives diagnostics. It is called on the calling thread before the call returns; it must return,
+/// and may not call into the `tw_session` that it serves.
 pub type tw_diagnostic_callback = Option<extern "C" fn(context: *mut c_void, diagnostic: *const tw_diagnostic)>;
 
-/// Where a session's diagnostics go.
+/// The destination of a session's diagnostics: a callback and its context.
 pub(crate) struct Diagnostics {
     callback: extern "C" fn(*mut c_void, *const tw_diagnostic),
     context: *mut c_void,
 }
 
-// SAFETY: the context is the caller's, who promises that the callback may get it from any thread that calls.
+// SAFETY: the context belongs to the caller, who promises that the callback may receive it on any thread that calls.
 unsafe impl Send for Diagnostics {}
 // SAFETY: as above.
 unsafe impl Sync for Diagnostics {}
 
 impl Diagnostics {
-    /// Diagnostics for a callback, where there is one.
+    /// Makes the diagnostics for a callback; `None` for a null callback.
     pub(crate) fn new(callback: tw_diagnostic_callback, context: *mut c_void) -> Option<Arc<Self>> {
         callback.map(|callback| Arc::new(Self { callback, context }))
     }
 
-    /// Says something.
+    /// Sends a message with this severity to the callback.
     pub(crate) fn say(&self, severity: u32, message: &str) {
         let message = text(message);
-        let said = tw_diagnostic { struct_size: size_of::<tw_diagnostic>(), severity, message: message.as_ptr() };
-        (self.callback)(self.context, &raw const said);
+        let diagnostic = tw_diagnostic { struct_size: size_of::<tw_diagnostic>(), severity, message: message.as_ptr() };
+        (self.callback)(self.context, &raw const diagnostic);
     }
 }
 
@@ -64,9 +64,12 @@ impl Listener for Diagnostics {
     fn progress(&self, _: u64, _: u64, _: &str) {}
 }
 
-/// Works while what plugins say goes to the diagnostics of a `tw_session`; without them it goes nowhere, since a library does
-/// not print.
-pub(crate) fn heard<Answer>(diagnostics: Option<&Arc<Diagnostics>>, work: impl FnOnce() -> Answer) -> Answer {
+/// Runs `work` with plugin messages directed to the diagnostics of a `tw_session`. Without diagnostics they are
+/// dropped, since a library does not print.
+pub(crate) fn with_diagnostics<Answer>(
+    diagnostics: Option<&Arc<Diagnostics>>,
+    work: impl FnOnce() -> Answer,
+) -> Answer {
     match diagnostics {
         Some(diagnostics) => listening(diagnostics.clone(), work),
         None => listening(Arc::new(Silence), work),

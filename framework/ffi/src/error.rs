@@ -1,4 +1,4 @@
-//! Errors as handles: a code, a message, a place.
+//! Errors as handles: an error has a code, a message and a place in the text.
 
 use std::ffi::{CString, c_char};
 
@@ -10,24 +10,24 @@ use tilewright_target::CatalogueError;
 
 use crate::handle::{destroy, handle, text};
 
-/// The caller broke a rule of this interface: a null pointer, an index past the end, a text that is no UTF-8.
+/// The caller violated a rule of this interface: a null pointer, an index past the end, text that is not UTF-8.
 pub const TW_ERROR_ARGUMENT: u32 = 1;
-/// An option is not known, or its value means nothing.
+/// An option of a call is unknown, or its value is invalid.
 pub const TW_ERROR_OPTION: u32 = 2;
-/// A layout, program or request is wrong; where it is a text, the error has the place.
+/// A layout, program or request is invalid; if it is text, the error has the place in the text.
 pub const TW_ERROR_INPUT: u32 = 3;
-/// There is no such target.
+/// No target has this name.
 pub const TW_ERROR_TARGET: u32 = 4;
-/// A plugin is missing, cannot be loaded, or broke.
+/// A plugin is missing, cannot be loaded, or failed.
 pub const TW_ERROR_PLUGIN: u32 = 5;
-/// Nothing is wrong, but the target cannot do it.
+/// The input is valid, but the target does not support it.
 pub const TW_ERROR_UNSUPPORTED: u32 = 6;
 /// The target's code generator failed.
 pub const TW_ERROR_COMPILE: u32 = 7;
-/// A fault of Tilewright; worth reporting.
+/// Tilewright itself has a defect; please report it.
 pub const TW_ERROR_INTERNAL: u32 = 8;
 
-/// Why there is no answer.
+/// The error of a failed call: its code, message and place in the text.
 pub struct tw_error {
     code: u32,
     message: CString,
@@ -35,18 +35,18 @@ pub struct tw_error {
     column: u32,
 }
 
-/// A failure on its way to the caller.
+/// An error before it becomes a handle.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: u32,
     pub(crate) message: String,
-    /// Line and column, from one; zero where there is no place.
-    pub(crate) place: (u32, u32),
+    /// Line and column of the error in the text, counted from one; zero if the error has no place.
+    pub(crate) location: (u32, u32),
 }
 
 impl Failure {
     pub(crate) fn new(code: u32, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), place: (0, 0) }
+        Self { code, message: message.into(), location: (0, 0) }
     }
 
     pub(crate) fn argument(message: impl Into<String>) -> Self {
@@ -55,12 +55,12 @@ impl Failure {
 
     fn at(self, line: usize, column: usize) -> Self {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        Self { place: (number(line), number(column)), ..self }
+        Self { location: (number(line), number(column)), ..self }
     }
 
-    /// The handle.
+    /// Converts the error to a handle for the caller.
     pub(crate) fn boxed(self) -> *mut tw_error {
-        let (line, column) = self.place;
+        let (line, column) = self.location;
         let message = text(self.message);
         handle(tw_error { code: self.code, message, line, column })
     }
@@ -95,7 +95,7 @@ impl From<ProgramError> for Failure {
             _ => TW_ERROR_INPUT,
         };
         let failure = Self::new(code, error.to_string());
-        match error.place() {
+        match error.location() {
             Some(TextError { line, column, .. }) => failure.at(*line, *column),
             None => failure,
         }
@@ -134,8 +134,8 @@ impl From<LayoutError> for Failure {
     }
 }
 
-/// What kind of error it is: one of `TW_ERROR_...`; a host takes numbers that it does not know as
-/// `TW_ERROR_INTERNAL`. Zero for null. Available since 1.0.
+/// Returns the kind of error, one of `TW_ERROR_...`; treat unknown numbers like `TW_ERROR_INTERNAL`. Zero for null.
+/// Available since 1.0.
 ///
 /// # Safety
 /// `error` is null, or a handle that was not destroyed.
@@ -145,7 +145,8 @@ pub unsafe extern "C" fn tw_error_code(error: *const tw_error) -> u32 {
     unsafe { error.as_ref() }.map_or(0, |error| error.code)
 }
 
-/// What went wrong, and what to do; lives as long as the error. Empty for null. Available since 1.0.
+/// Returns the description of the error and its remedy; lives as long as the error. Empty for null. Available since
+/// 1.0.
 ///
 /// # Safety
 /// `error` is null, or a handle that was not destroyed.
@@ -155,7 +156,7 @@ pub unsafe extern "C" fn tw_error_message(error: *const tw_error) -> *const c_ch
     unsafe { error.as_ref() }.map_or(c"".as_ptr(), |error| error.message.as_ptr())
 }
 
-/// The line of the text that is wrong, from one; zero where there is none. Available since 1.0.
+/// Returns the line of the error in the text, counted from one; zero if the error has no place. Available since 1.0.
 ///
 /// # Safety
 /// `error` is null, or a handle that was not destroyed.
@@ -165,7 +166,8 @@ pub unsafe extern "C" fn tw_error_line(error: *const tw_error) -> u32 {
     unsafe { error.as_ref() }.map_or(0, |error| error.line)
 }
 
-/// The character of that line, from one; zero where there is none. Available since 1.0.
+/// Returns the column (character in the line) of the error, counted from one; zero if the error has no place. Available
+/// since 1.0.
 ///
 /// # Safety
 /// `error` is null, or a handle that was not destroyed.

@@ -1,4 +1,4 @@
-//! Layouts: read, written, asked, put together.
+//! Layouts: parsing, printing, queries and algebra.
 
 use std::ffi::{CString, c_char};
 
@@ -7,17 +7,17 @@ use tilewright_layout::cute;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, layout_to_json};
 
 use crate::blob::tw_blob;
-use crate::boundary::{borrowed, fill, guarded, place, read_array, read_optional_text, read_text};
+use crate::boundary::{borrowed, fill, guarded, out_pointer, read_array, read_optional_text, read_text};
 use crate::error::{Failure, TW_ERROR_INPUT, tw_error};
 use crate::handle::{destroy, handle, text};
 use crate::session::tw_session;
 
-/// The dims that a layout maps from: register, lane, warp and block; offset and block of a layout in memory.
+/// The dims that a layout maps from: register, lane, warp and block; for a memory layout offset and block.
 pub const TW_SIDE_IN: u32 = 0;
 /// The dims that a layout maps to: the axes of a tensor.
 pub const TW_SIDE_OUT: u32 = 1;
 
-/// A layout of a tensor: a linear map over F2, with its padding where it is one in memory.
+/// A layout of a tensor: a linear map over F2; a memory layout may add padding.
 pub struct tw_layout {
     pub(crate) layout: Layout,
     sides: [Vec<(CString, u64)>; 2],
@@ -31,7 +31,7 @@ impl tw_layout {
         Self { layout, sides }
     }
 
-    /// A layout that was computed: one in memory where it has offsets.
+    /// Makes the handle's value for a computed layout: a memory layout if it has offsets as input.
     fn of_linear(linear: LinearLayout) -> Self {
         Self::of(match linear.ins().contains(Dim::OFFSET) {
             true => Layout::Memory(MemoryLayout::linear(linear)),
@@ -45,34 +45,36 @@ impl tw_layout {
             .ok_or_else(|| Failure::argument(format!("there is no side {side}; TW_SIDE_IN or TW_SIDE_OUT")))
     }
 
-    /// The linear map, where that is the whole layout.
+    /// Returns the linear map of a layout; an error if the layout has padding.
     fn unpadded(&self, name: &str) -> Result<&LinearLayout, Failure> {
         match &self.layout {
             Layout::Memory(memory) if !memory.padding.is_empty() => {
-                Err(Failure::new(TW_ERROR_INPUT, format!("`{name}` is padded, and padded layouts are no linear maps")))
+                Err(Failure::new(TW_ERROR_INPUT, format!("`{name}` is padded; expected a layout without padding")))
             }
             layout => Ok(layout.linear()),
         }
     }
 }
 
-/// A dim of a layout.
+/// An input or output dim of a layout, with its name and size.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tw_dim {
     /// The size of this struct, which the caller sets.
     pub struct_size: usize,
-    /// Its name: "register", "lane", "warp", "block", "offset", "row", "col", "dim0", "dim1", ... Lives as long as the layout.
+    /// The name of the dim: "register", "lane", "warp", "block", "offset", "row", "col", "dim0", "dim1", ... Lives as
+    /// long as the layout.
     pub name: *const c_char,
-    /// How many positions it has; a power of two.
+    /// Number of positions along the dim, a power of two.
     pub size: u64,
 }
 
-/// Reads a layout for a tensor of `rank` sizes: a family's attribute as Triton writes it (`#ttg.blocked<{...}>`), or JSON of
-/// a family or of bases. `target` may be null; then all plugins are asked for the family. Available since 1.0.
+/// Parses a layout for a tensor with the `rank` sizes `shape`. `layout` is a family's attribute in Triton's syntax
+/// (`#ttg.blocked<{...}>`), or JSON of a family or of bases; a family is a named constructor of layouts. With a null
+/// `target`, all plugins are searched for the family. Available since 1.0.
 ///
 /// # Safety
-/// `session` is a handle, `layout` and `target` are texts, `shape` begins `rank` sizes; `out` may be written.
+/// `session` is a handle, `layout` and `target` are texts, `shape` points to `rank` sizes; `out` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_layout_read(
     session: *const tw_session,
@@ -84,7 +86,7 @@ pub unsafe extern "C" fn tw_layout_read(
 ) -> *mut tw_error {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let (session, out) = unsafe { (borrowed("session", session)?, place(out)?) };
+        let (session, out) = unsafe { (borrowed("session", session)?, out_pointer(out)?) };
         // SAFETY: as the caller promises.
         let (target, text) = unsafe { (read_optional_text("target", target)?, read_text("layout", layout)?) };
         // SAFETY: as the caller promises.
@@ -99,7 +101,8 @@ pub unsafe extern "C" fn tw_layout_read(
     })
 }
 
-/// Writes a layout: as `linear` (an attribute by bases), `json` (its bases), or `cute` (CuTe's notation). Available since 1.0.
+/// Prints a layout as `linear` (an attribute with bases), `json` (its bases) or `cute` (CuTe notation). Available since
+/// 1.0.
 ///
 /// # Safety
 /// `session` and `layout` are handles, `notation` is a text; `out` may be written.
@@ -113,7 +116,7 @@ pub unsafe extern "C" fn tw_layout_write(
     guarded(|| {
         // SAFETY: as the caller promises.
         let (session, layout, out) =
-            unsafe { (borrowed("session", session)?, borrowed("layout", layout)?, place(out)?) };
+            unsafe { (borrowed("session", session)?, borrowed("layout", layout)?, out_pointer(out)?) };
         // SAFETY: as the caller promises.
         let notation = unsafe { read_text("notation", notation) }?;
         *out = handle(tw_blob::of(written(session, &layout.layout, notation)?));
@@ -125,18 +128,21 @@ fn written(session: &tw_session, layout: &Layout, notation: &str) -> Result<Stri
     let wrong = |message: String| Failure::new(TW_ERROR_INPUT, message);
     match notation {
         "json" => Ok(layout_to_json(layout.linear()).to_string()),
-        "cute" => cute::of_tensor(layout).map(|cute| cute.to_string()).map_err(|error| wrong(error.to_string())),
+        "cute" => {
+            cute::from_tensor_layout(layout).map(|cute| cute.to_string()).map_err(|error| wrong(error.to_string()))
+        }
         "linear" => {
             let spec = layout
                 .to_spec()
-                .ok_or_else(|| wrong("no attribute has the bases of this layout; take `json`".to_owned()))?;
-            Ok(session.heard(|| session.session.spellings(None))?.text(&spec))
+                .ok_or_else(|| wrong("no attribute represents the bases of this layout; use `json`".to_owned()))?;
+            Ok(session.heard(|| session.session.attribute_syntaxes(None))?.text(&spec))
         }
         _ => Err(Failure::argument(format!("there is no notation `{notation}`; there are linear, json and cute"))),
     }
 }
 
-/// How many dims a layout has on a side, `TW_SIDE_IN` or `TW_SIDE_OUT`; zero for null and for other numbers. Available since 1.0.
+/// Returns the number of dims on a side, `TW_SIDE_IN` or `TW_SIDE_OUT`; zero for null and for other numbers. Available
+/// since 1.0.
 ///
 /// # Safety
 /// `layout` is null, or a handle.
@@ -147,10 +153,10 @@ pub unsafe extern "C" fn tw_layout_dim_count(layout: *const tw_layout, side: u32
     layout.and_then(|layout| layout.side(side).ok()).map_or(0, <[_]>::len)
 }
 
-/// A dim of a layout, the most minor first. Available since 1.0.
+/// Returns the dim of a layout at `index` on a side, the most minor first. Available since 1.0.
 ///
 /// # Safety
-/// `layout` is a handle; `out` is a struct that begins with its size.
+/// `layout` is a handle; `out` points to a struct that begins with its size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_layout_dim(
     layout: *const tw_layout,
@@ -170,11 +176,11 @@ pub unsafe extern "C" fn tw_layout_dim(
     })
 }
 
-/// Where a position is mapped to: one coordinate for each dim of the side in, in their order, gives one for each dim of the
-/// side out. Of a padded layout, offsets are those before padding. Available since 1.0.
+/// Maps a position by a layout: takes one coordinate for each input dim, in order, and returns one for each output dim.
+/// Offsets of a padded layout are those before padding. Available since 1.0.
 ///
 /// # Safety
-/// `layout` is a handle; `position` begins `in_count` numbers, `coordinates` has room for `out_count`.
+/// `layout` is a handle; `position` points to `in_count` numbers, `coordinates` to space for `out_count`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_layout_apply(
     layout: *const tw_layout,
@@ -190,20 +196,23 @@ pub unsafe extern "C" fn tw_layout_apply(
         let position = unsafe { read_array("position", position, in_count) }?;
         let (ins, outs) = (linear.ins().len(), linear.outs().len());
         if (in_count, out_count) != (ins, outs) || coordinates.is_null() {
-            let message =
-                format!("the layout maps {ins} coordinates to {outs}, {in_count} and room for {out_count} were given");
+            let message = format!(
+                "the layout maps {ins} coordinates to {outs}; {in_count} coordinates and space for {out_count} were \
+                 passed"
+            );
             return Err(Failure::argument(message));
         }
         let position: Vec<_> = linear.ins().dims().zip(position.iter().copied()).collect();
         for (index, (_, coordinate)) in linear.apply(&position)?.iter().enumerate() {
-            // SAFETY: there is room for as many as there are dims, as the caller promises.
+            // SAFETY: the caller promises space for as many coordinates as there are dims.
             unsafe { coordinates.add(index).write(*coordinate) };
         }
         Ok(())
     })
 }
 
-/// Whether two layouts are the same map, whatever family spelled them; 0 where one is null. Available since 1.0.
+/// Returns 1 if two layouts are the same map, regardless of their families, else 0; 0 if one is null. Available since
+/// 1.0.
 ///
 /// # Safety
 /// Both are null, or handles.
@@ -214,7 +223,7 @@ pub unsafe extern "C" fn tw_layout_equal(one: *const tw_layout, other: *const tw
     i32::from(both.is_some_and(|(one, other)| one.layout == other.layout))
 }
 
-/// A function of two layouts.
+/// Applies `function` to the linear maps of two layouts, and returns a new layout.
 unsafe fn of_two(
     one: *const tw_layout,
     other: *const tw_layout,
@@ -223,13 +232,13 @@ unsafe fn of_two(
 ) -> *mut tw_error {
     guarded(|| {
         // SAFETY: as the caller of the function promises.
-        let (one, other, out) = unsafe { (borrowed("one", one)?, borrowed("other", other)?, place(out)?) };
+        let (one, other, out) = unsafe { (borrowed("one", one)?, borrowed("other", other)?, out_pointer(out)?) };
         *out = handle(tw_layout::of_linear(function(one.unpadded("one")?, other.unpadded("other")?)?));
         Ok(())
     })
 }
 
-/// First `one`, then `other`. Available since 1.0.
+/// Composes two layouts: first `one`, then `other`. Available since 1.0.
 ///
 /// # Safety
 /// `one` and `other` are handles; `out` may be written.
@@ -243,7 +252,7 @@ pub unsafe extern "C" fn tw_layout_compose(
     unsafe { of_two(one, other, out, LinearLayout::compose) }
 }
 
-/// First `one`, then the way back of `other`: from `one`'s positions to those of `other` that hold the same elements.
+/// Composes `one` with the inverse of `other`: maps positions of `one` to positions of `other` with the same elements.
 /// Available since 1.0.
 ///
 /// # Safety
@@ -258,7 +267,8 @@ pub unsafe extern "C" fn tw_layout_invert_and_compose(
     unsafe { of_two(one, other, out, LinearLayout::invert_and_compose) }
 }
 
-/// The direct sum: where both write the same dim, `other`'s part is shifted above `one`'s. Available since 1.0.
+/// Returns the direct sum of two layouts: in a shared output dim, the coordinates of `other` are shifted above those of
+/// `one`. Available since 1.0.
 ///
 /// # Safety
 /// `one` and `other` are handles; `out` may be written.
@@ -272,7 +282,7 @@ pub unsafe extern "C" fn tw_layout_direct_sum(
     unsafe { of_two(one, other, out, LinearLayout::direct_sum) }
 }
 
-/// The inverse of a layout that holds every element once. Available since 1.0.
+/// Returns the inverse of a layout that holds every element once. Available since 1.0.
 ///
 /// # Safety
 /// `layout` is a handle; `out` may be written.
@@ -280,7 +290,7 @@ pub unsafe extern "C" fn tw_layout_direct_sum(
 pub unsafe extern "C" fn tw_layout_invert(layout: *const tw_layout, out: *mut *mut tw_layout) -> *mut tw_error {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let (layout, out) = unsafe { (borrowed("layout", layout)?, place(out)?) };
+        let (layout, out) = unsafe { (borrowed("layout", layout)?, out_pointer(out)?) };
         *out = handle(tw_layout::of_linear(layout.unpadded("layout")?.invert()?));
         Ok(())
     })

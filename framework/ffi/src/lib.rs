@@ -1,17 +1,17 @@
 //! The C interface: layouts, plans and code for a compiler that links `libtilewright`.
 //!
-//! `include/tilewright.h` is generated from this crate, and `docs/embedding.md` tells how it is used. The rules:
+//! `include/tilewright.h` is generated from this crate, and `docs/embedding.md` shows its use. The rules:
 //!
-//! - A function that can fail returns a [`tw_error`], null where all went well; what it makes is written to its last
-//!   parameter, `out`, only then. Who gets a handle frees it with the function of its name that ends in `_destroy`, which
-//!   takes null too.
-//! - A session may be used from several threads at once, and so may every other handle: none changes after it was
-//!   made. A handle is destroyed once, when no call uses it any more. Handles outlive the `tw_session` they came from.
-//! - Texts end with a zero byte and are UTF-8; pointers that a handle gives live as long as the handle.
-//! - A struct that is filled in begins with `struct_size`, which the caller sets to its size; fields are only ever appended,
-//!   and no more are written than that covers.
-//! - Nothing unwinds to the caller, nothing is printed, no handler of signals is set, and no state is shared between
-//!   sessions; plugins, and the names of dims that they make, live as long as the process.
+//! - A function that can fail returns a [`tw_error`], or null on success; it writes its result to its last parameter,
+//!   `out`, only on success. The receiver of a handle frees it with the function whose name ends in `_destroy`, which
+//!   accepts null.
+//! - A session may be used from several threads at once, and so may every other handle: handles are immutable. A handle
+//!   is destroyed once, when no call uses it any more. Handles outlive the `tw_session` that they came from.
+//! - Texts end with a zero byte and are UTF-8; pointers obtained from a handle live as long as the handle.
+//! - An output struct begins with `struct_size`, which the caller sets to the size of the struct; fields are only ever
+//!   appended, and no bytes beyond that size are written.
+//! - Panics do not unwind to the caller, nothing is printed, no signal handler is installed, and sessions share no
+//!   state; plugins, and the names of dims that they create, live as long as the process.
 
 #![allow(non_camel_case_types, reason = "the types have the names that C gives them")]
 #![allow(unsafe_code, reason = "pointers of the caller are read and written here, each with its reason")]
@@ -48,25 +48,29 @@ pub use layout::{
 };
 pub use names::{tw_names, tw_names_at, tw_names_count, tw_names_destroy};
 pub use option::tw_option;
-pub use plan::{tw_figures, tw_plan, tw_plan_conversion, tw_plan_destroy, tw_plan_figures, tw_plan_write};
+pub use plan::{
+    tw_figures, tw_plan, tw_plan_conversion, tw_plan_destroy, tw_plan_figures, tw_plan_read_stats, tw_plan_stats,
+    tw_plan_write,
+};
 pub use session::{
     tw_session, tw_session_create, tw_session_destroy, tw_session_plugins, tw_session_target, tw_session_targets,
     tw_session_write_target, tw_target,
 };
 
-/// The major version of this interface: functions and fields are never taken away or changed within one.
+/// The major version of this interface: functions and fields are never removed or changed within one.
 pub const TW_ABI_MAJOR: u32 = 1;
 
-/// The minor version: it counts what was added. A host that was built for a lower one works.
-pub const TW_ABI_MINOR: u32 = 0;
+/// The minor version of this interface: it counts additions. A host that was built for a lower minor version works.
+pub const TW_ABI_MINOR: u32 = 1;
 
-/// The version of the interface that is linked: the major version times 65536, plus the minor. Available since 1.0.
+/// Returns the version of the linked library's interface: the major version times 65536, plus the minor version.
+/// Available since 1.0.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_abi_version() -> u32 {
     TW_ABI_MAJOR << 16 | TW_ABI_MINOR
 }
 
-/// The version of Tilewright, such as "0.1.0"; lives as long as the process. Available since 1.0.
+/// Returns the version of Tilewright, such as "0.1.0"; lives as long as the process. Available since 1.0.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_version() -> *const std::ffi::c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()

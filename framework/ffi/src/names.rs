@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_char};
 
-/// Names in an order that is always the same.
+/// A list of names in a deterministic order.
 pub struct tw_names {
     names: Vec<CString>,
 }
@@ -13,7 +13,7 @@ impl tw_names {
     }
 }
 
-/// How many names there are. Zero for null. Available since 1.0.
+/// Returns the number of names in a list. Zero for null. Available since 1.0.
 ///
 /// # Safety
 /// `names` is null, or a handle that was not destroyed.
@@ -23,7 +23,7 @@ pub unsafe extern "C" fn tw_names_count(names: *const tw_names) -> usize {
     unsafe { names.as_ref() }.map_or(0, |names| names.names.len())
 }
 
-/// The name of this number, from zero; null past the last. Lives as long as the list. Available since 1.0.
+/// Returns the name at `index`, counted from zero; null past the last. Lives as long as the list. Available since 1.0.
 ///
 /// # Safety
 /// `names` is null, or a handle that was not destroyed.
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn tw_names_at(names: *const tw_names, index: usize) -> *c
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// Frees a list. Available since 1.0.
+/// Frees a list of names. Available since 1.0.
 ///
 /// # Safety
 /// `names` is null, or a handle that was not destroyed and is not used any more.

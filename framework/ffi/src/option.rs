@@ -1,23 +1,23 @@
-//! Options as keys and values, so that new ones need no new function.
+//! Options as keys and values, so that new options need no new function.
 
 use std::ffi::c_char;
 
 use crate::boundary::{read_array, read_text};
 use crate::error::{Failure, TW_ERROR_OPTION};
 
-/// One option.
+/// An option of a call, as a key and a value.
 #[repr(C)]
 pub struct tw_option {
-    /// Its name.
+    /// The name of the option.
     pub key: *const c_char,
-    /// Its value as text.
+    /// The value of the option as text.
     pub value: *const c_char,
 }
 
-/// The options of a call, as texts.
+/// Returns the options of a call as texts: keys and values.
 ///
 /// # Safety
-/// `options` is null, or begins `count` options whose texts end with a zero byte, and all live as long as the call.
+/// `options` is null, or points to `count` options whose texts end with a zero byte; all live as long as the call.
 pub(crate) unsafe fn read_options<'a>(
     options: *const tw_option,
     count: usize,
@@ -35,17 +35,17 @@ pub(crate) unsafe fn read_options<'a>(
         .collect()
 }
 
-/// The failure of an option that nobody knows.
+/// Makes the error of an unknown option; `known` are the known ones.
 pub(crate) fn unknown(key: &str, known: &[&str]) -> Failure {
     Failure::new(TW_ERROR_OPTION, format!("there is no option `{key}`; there are {}", known.join(", ")))
 }
 
-/// The failure of a value that means nothing.
+/// Makes the error of an option with an invalid value.
 pub(crate) fn wrong(key: &str, value: &str, expected: &str) -> Failure {
     Failure::new(TW_ERROR_OPTION, format!("option `{key}` is `{value}`; expected {expected}"))
 }
 
-/// A number.
+/// Parses the value of the option `key` as a number.
 pub(crate) fn number<Number: std::str::FromStr>(key: &str, value: &str) -> Result<Number, Failure> {
-    value.parse().map_err(|_| wrong(key, value, "a whole number that fits"))
+    value.parse().map_err(|_| wrong(key, value, "an integer that fits"))
 }

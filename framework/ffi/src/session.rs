@@ -1,4 +1,4 @@
-//! Sessions: targets, plugins, and who hears what is said.
+//! Sessions: they have targets, plugins and diagnostics.
 
 use std::ffi::{OsString, c_char, c_void};
 use std::os::unix::ffi::OsStringExt;
@@ -13,14 +13,14 @@ use tilewright_tile::import::Imports;
 use tilewright_tile::op::Dialects;
 
 use crate::blob::tw_blob;
-use crate::boundary::{borrowed, fill, guarded, place, read_text};
-use crate::diagnostic::{Diagnostics, TW_SEVERITY_INFO, heard, tw_diagnostic_callback};
+use crate::boundary::{borrowed, fill, guarded, out_pointer, read_text};
+use crate::diagnostic::{Diagnostics, TW_SEVERITY_INFO, tw_diagnostic_callback, with_diagnostics};
 use crate::error::{Failure, tw_error};
 use crate::handle::{destroy, handle};
 use crate::names::tw_names;
 use crate::option::{number, read_options, tw_option, unknown, wrong};
 
-/// Targets and plugins, opened as they are needed.
+/// A session: targets, and plugins that are opened on demand.
 pub struct tw_session {
     pub(crate) session: Session,
     pub(crate) dialects: Dialects,
@@ -29,13 +29,13 @@ pub struct tw_session {
 }
 
 impl tw_session {
-    /// Works while the diagnostics of this `tw_session` hear what is said.
+    /// Runs `work`; messages of plugins go to the diagnostics of this `tw_session`.
     pub(crate) fn heard<Answer>(&self, work: impl FnOnce() -> Answer) -> Answer {
-        heard(self.diagnostics.as_ref(), work)
+        with_diagnostics(self.diagnostics.as_ref(), work)
     }
 }
 
-/// What a session is made with.
+/// The options of creating a session.
 struct Requested {
     discovery: Discovery,
     targets: Vec<PathBuf>,
@@ -68,7 +68,7 @@ impl Requested {
             }
         }
         if discover {
-            requested.discovery.directories.extend(beside_this_library());
+            requested.discovery.directories.extend(library_plugin_dirs());
             requested.discovery.directories.extend(Discovery::standard().directories);
         }
         Ok(requested)
@@ -83,47 +83,48 @@ impl Requested {
         let session = builder.discovery(self.discovery).open()?;
         if let Some(diagnostics) = diagnostics {
             for refusal in session.registry().refusals() {
-                diagnostics.say(TW_SEVERITY_INFO, &format!("a plugin was passed over: {}", refusal.reason));
+                diagnostics.say(TW_SEVERITY_INFO, &format!("a plugin was rejected: {}", refusal.reason));
             }
         }
         Ok(session)
     }
 }
 
-/// The folder `tilewright` beside this library, where an installation has the plugins, and `deps`, where cargo has them.
-fn beside_this_library() -> Vec<PathBuf> {
-    let Some(own) = own_file() else { return Vec::new() };
-    let folder = own.parent().unwrap_or(Path::new("/"));
+/// Returns the folders next to this library that are searched for plugins: `tilewright`, for an installation, and
+/// `deps`, for a build by cargo.
+fn library_plugin_dirs() -> Vec<PathBuf> {
+    let Some(current_exe) = own_file() else { return Vec::new() };
+    let folder = current_exe.parent().unwrap_or(Path::new("/"));
     let candidates = [folder.join("tilewright"), folder.join("deps"), folder.to_owned()];
     candidates.into_iter().filter(|path| path.is_dir()).collect()
 }
 
-/// The file that this code was loaded from.
+/// Returns the path of the library or program file that this code was loaded from.
 fn own_file() -> Option<PathBuf> {
-    // SAFETY: a struct of pointers, for which zero is a value.
+    // SAFETY: a struct of pointers, for which zero is a valid value.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    let own = tw_session_create as *const c_void;
+    let current_exe = tw_session_create as *const c_void;
     // SAFETY: the address is of this image, and `info` may be written.
-    let found = unsafe { libc::dladdr(own, &raw mut info) };
+    let found = unsafe { libc::dladdr(current_exe, &raw mut info) };
     if found == 0 || info.dli_fname.is_null() {
         return None;
     }
-    // SAFETY: the loader's own name of the file, which ends with a zero byte.
+    // SAFETY: the loader's name of the file, which ends with a zero byte.
     let name = unsafe { std::ffi::CStr::from_ptr(info.dli_fname) };
     std::fs::canonicalize(OsString::from_vec(name.to_bytes().to_vec())).ok()
 }
 
-/// Makes a session. `options` may be null where `count` is zero. Keys: `plugin` (a library or manifest, may be given
-/// several times), `plugin-directory` (likewise), `discover` (`yes` or `no`: whether plugins are looked for beside this
-/// library, in its folder `tilewright`, along `TILEWRIGHT_PLUGIN_PATH`, and beside the program; `yes` where it is not said),
-/// `targets` (a directory of target files, likewise several times), `isolate` (the path of the command `tilewright`, which then
-/// serves each plugin in a process of its own), `timeout` (seconds that such a process may take for one answer; 60 where it is not
-/// said). `callback` may be null; it hears what is said in calls of this session, and gets `context`. Opens no plugin yet.
-/// Available since 1.0.
+/// Creates a session. `options` may be null if `count` is zero. Option keys: `plugin` (a library or manifest,
+/// repeatable), `plugin-directory` (likewise), `discover` (`yes` or `no`: whether plugins are searched in the folder of
+/// this library, in its folder `tilewright`, along `TILEWRIGHT_PLUGIN_PATH`, and in the folder of the program; default
+/// `yes`), `targets` (a directory of target files, repeatable), `isolate` (the path of the command `tilewright`, which
+/// then serves each plugin in a child process), `timeout` (time limit of such a process for one answer in seconds;
+/// default 60). `callback` may be null; it receives the diagnostics of calls of this session, with `context`. Opens no
+/// plugin yet. Available since 1.0.
 ///
 /// # Safety
-/// `options` begins `count` options; `out` may be written; `callback` may be called with `context` from every thread that uses the
-/// session.
+/// `options` points to `count` options; `out` may be written; `callback` may be called with `context` from every thread
+/// that uses the session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_session_create(
     options: *const tw_option,
@@ -134,11 +135,11 @@ pub unsafe extern "C" fn tw_session_create(
 ) -> *mut tw_error {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let out = unsafe { place(out) }?;
+        let out = unsafe { out_pointer(out) }?;
         // SAFETY: as the caller promises.
         let requested = Requested::read(&unsafe { read_options(options, count) }?)?;
         let diagnostics = Diagnostics::new(callback, context);
-        let session = heard(diagnostics.as_ref(), || requested.session(diagnostics.as_ref()))?;
+        let session = with_diagnostics(diagnostics.as_ref(), || requested.session(diagnostics.as_ref()))?;
         let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
         *out = handle(tw_session { session, dialects, imports, diagnostics });
         Ok(())
@@ -155,7 +156,7 @@ pub unsafe extern "C" fn tw_session_destroy(session: *mut tw_session) {
     unsafe { destroy(session) }
 }
 
-/// The names of the targets, those that no plugin serves too. Available since 1.0.
+/// Returns the names of all known targets, including those without a plugin. Available since 1.0.
 ///
 /// # Safety
 /// `session` is a handle; `out` may be written.
@@ -163,13 +164,13 @@ pub unsafe extern "C" fn tw_session_destroy(session: *mut tw_session) {
 pub unsafe extern "C" fn tw_session_targets(session: *const tw_session, out: *mut *mut tw_names) -> *mut tw_error {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let (session, out) = unsafe { (borrowed("session", session)?, place(out)?) };
+        let (session, out) = unsafe { (borrowed("session", session)?, out_pointer(out)?) };
         *out = handle(tw_names::of(session.session.catalogue().iter().map(|target| target.name.clone())));
         Ok(())
     })
 }
 
-/// The names of the plugins that were found, the one that is asked first first. Available since 1.0.
+/// Returns the names of the discovered plugins, in search order. Available since 1.0.
 ///
 /// # Safety
 /// `session` is a handle; `out` may be written.
@@ -177,30 +178,30 @@ pub unsafe extern "C" fn tw_session_targets(session: *const tw_session, out: *mu
 pub unsafe extern "C" fn tw_session_plugins(session: *const tw_session, out: *mut *mut tw_names) -> *mut tw_error {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let (session, out) = unsafe { (borrowed("session", session)?, place(out)?) };
+        let (session, out) = unsafe { (borrowed("session", session)?, out_pointer(out)?) };
         *out = handle(tw_names::of(session.session.registry().plugins().iter().map(|plugin| plugin.name.clone())));
         Ok(())
     })
 }
 
-/// What a host must know of a target to make layouts for it.
+/// Properties of a target that a host needs to build layouts for it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tw_target {
     /// The size of this struct, which the caller sets.
     pub struct_size: usize,
-    /// Lanes of a warp where nobody asks for another number.
+    /// Default number of lanes of a warp.
     pub lanes: u32,
-    /// 1 where a plugin serves the target, so that code can be made for it; else 0.
+    /// 1 if a plugin serves the target, so that code can be generated for it; else 0.
     pub served: u32,
-    /// Shared memory of a block in bytes.
+    /// Shared memory of a block, in bytes.
     pub shared_bytes: u64,
 }
 
-/// What a host must know of a target. Available since 1.0.
+/// Returns the properties of a target. Available since 1.0.
 ///
 /// # Safety
-/// `session` is a handle, `target` a text; `out` is a struct that begins with its size.
+/// `session` is a handle, `target` a text; `out` points to a struct that begins with its size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_session_target(
     session: *const tw_session,
@@ -223,8 +224,8 @@ pub unsafe extern "C" fn tw_session_target(
     })
 }
 
-/// What is known of a target, as a JSON object: `target`, `product`, `architecture`, `lanes` (those of a warp that there
-/// are), `shared_bytes`, `plugin` (who serves it, or null). Available since 1.0.
+/// Returns the description of a target as a JSON object: `target`, `product`, `architecture`, `lanes` (the possible
+/// numbers of lanes of a warp), `shared_bytes`, `plugin` (the plugin that serves it, or null). Available since 1.0.
 ///
 /// # Safety
 /// `session` is a handle, `target` a text; `out` may be written.
@@ -236,15 +237,15 @@ pub unsafe extern "C" fn tw_session_write_target(
 ) -> *mut tw_error {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let (session, out) = unsafe { (borrowed("session", session)?, place(out)?) };
+        let (session, out) = unsafe { (borrowed("session", session)?, out_pointer(out)?) };
         // SAFETY: as the caller promises.
         let target = session.session.catalogue().get(unsafe { read_text("target", target) }?)?;
         let plugin = session.session.registry().serves(&target.architecture).map(|plugin| plugin.name.clone());
-        let said = json!({
-            "target": target.name, "product": target.product, "architecture": target.architecture,
+        let target_json = json!({
+            "target": target.name, "product": target.gpu_model, "architecture": target.architecture,
             "lanes": target.lanes.choices, "shared_bytes": target.shared.bytes, "plugin": plugin,
         });
-        *out = handle(tw_blob::of(said.to_string()));
+        *out = handle(tw_blob::of(target_json.to_string()));
         Ok(())
     })
 }

@@ -1,4 +1,4 @@
-//! The property of this name, on what libFuzzer makes.
+//! Checks the property of this name on inputs from libFuzzer.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tilewright_properties::target_toml::check(bytes));

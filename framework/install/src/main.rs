@@ -1,13 +1,13 @@
-//! `tilewright-install`: puts what a host compiler needs below a prefix.
+//! `tilewright-install`: installs headers, libraries, plugins and target files below a prefix.
 //!
 //!     PREFIX/include/         tilewright.h, tilewright_loader.h, tilewright_plugin.h
 //!     PREFIX/lib/             libtilewright.so, libtilewright.a
 //!     PREFIX/lib/pkgconfig/   tilewright.pc
 //!     PREFIX/lib/cmake/       the package Tilewright
 //!     PREFIX/lib/tilewright/  plugins with their manifests and known answers, and the LLVM that they link
-//!     PREFIX/share/tilewright/targets/   the target files, to read and to copy; the library carries them
+//!     PREFIX/share/tilewright/targets/   the target files, for reading and copying; the library embeds them
 //!
-//! Whatever was there of the same name is replaced. Plugins find LLVM beside themselves.
+//! Existing files of the same name are replaced. An installed plugin loads LLVM from the folder that it lies in.
 
 mod package;
 
@@ -17,25 +17,25 @@ use std::process::ExitCode;
 use clap::Parser;
 use thiserror::Error;
 
-/// Puts the header, the libraries, the plugins and the target files below a prefix.
+/// Installs headers, libraries, plugins and target files below a prefix.
 #[derive(Debug, Parser)]
 #[command(version, about)]
 struct Arguments {
-    /// Where to: `/usr/local`, or a folder of one's own.
+    /// The prefix below which files are installed, such as `/usr/local`
     #[arg(long, value_name = "DIR")]
     prefix: PathBuf,
 }
 
-/// Why not all is in its place.
+/// Why the installation is incomplete.
 #[derive(Debug, Error)]
 enum InstallError {
-    /// Something cannot be read or written.
+    /// A file cannot be read or written.
     #[error("{}: {source}", .file.display())]
     File { file: PathBuf, source: std::io::Error },
-    /// Something was not built.
+    /// A build product of cargo, at this path, is missing.
     #[error("{} is missing; `cargo run --release --bin tilewright-install` builds it", .0.display())]
     Missing(PathBuf),
-    /// A manifest says no library.
+    /// A plugin's manifest, at this path, names no library.
     #[error("{}: expected a manifest with a `library`", .0.display())]
     Manifest(PathBuf),
 }
@@ -61,10 +61,10 @@ const HEADERS: &[(&str, &str)] = &[
     ("tilewright_plugin.h", include_str!("../../plugin/include/tilewright_plugin.h")),
 ];
 
-/// The name under which the loader knows the library; a host that is linked to one major version of the interface asks for it.
+/// The soname of the Tilewright library; a program links one major version of the interface.
 const LIBRARY: &str = "libtilewright.so.1";
 
-/// The files that were put in place.
+/// Installs all files below the prefix; returns the paths of the installed files.
 fn install(prefix: &Path) -> Result<Vec<PathBuf>, InstallError> {
     std::fs::create_dir_all(prefix).map_err(|source| InstallError::File { file: prefix.to_owned(), source })?;
     let prefix = &prefix.canonicalize().map_err(|source| InstallError::File { file: prefix.to_owned(), source })?;
@@ -87,13 +87,13 @@ fn install(prefix: &Path) -> Result<Vec<PathBuf>, InstallError> {
     Ok(done)
 }
 
-/// The folder beside this program in which cargo has put what it depends on.
+/// The folder with cargo's build products, next to this program.
 fn built_here() -> Result<PathBuf, InstallError> {
     let own = std::env::current_exe().map_err(|source| InstallError::File { file: "this program".into(), source })?;
     Ok(own.parent().unwrap_or(Path::new("/")).join("deps"))
 }
 
-/// The names of the plugins that are installed.
+/// Names of the installed plugins.
 const PLUGINS: &[&str] = &["amd", "intel", "nvidia"];
 
 fn plugins(built: &Path, folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
@@ -112,7 +112,7 @@ fn plugins(built: &Path, folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
     Ok(done)
 }
 
-/// The library that a manifest names.
+/// Returns the file name of the plugin library that a manifest names.
 fn library_of(manifest: &Path) -> Result<String, InstallError> {
     let text =
         std::fs::read_to_string(manifest).map_err(|source| InstallError::File { file: manifest.to_owned(), source })?;
@@ -121,7 +121,7 @@ fn library_of(manifest: &Path) -> Result<String, InstallError> {
     library.ok_or_else(|| InstallError::Manifest(manifest.to_owned()))
 }
 
-/// The LLVM that the plugins were linked to, under every name that it has where it comes from.
+/// Copies the LLVM library that the plugins link into `folder`, once under each of its file names.
 fn llvm(folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
     let (from, library) = (Path::new(env!("LLVM_FOLDER")), concat!("lib", env!("LLVM_LIBRARY"), ".so"));
     let listed = std::fs::read_dir(from).map_err(|source| InstallError::File { file: from.to_owned(), source })?;
@@ -159,7 +159,7 @@ fn link(name: &str, file: &Path) -> Result<PathBuf, InstallError> {
     Ok(file.to_owned())
 }
 
-/// Makes the folder, and takes away what is there: a library that a program has open is not written into.
+/// Creates the folder of `file` and removes an existing file: a library in use must not be overwritten in place.
 fn make_room(file: &Path) -> Result<(), InstallError> {
     let error = |source| InstallError::File { file: file.to_owned(), source };
     if let Some(folder) = file.parent() {

@@ -1,13 +1,13 @@
-//! What tells build systems where the library is: pkg-config's and CMake's files, below `lib`.
+//! Files for build systems: pkg-config and CMake, below `lib`.
 
 use std::path::Path;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What a host that links the static library links too.
+/// System libraries that a host must link with the static library.
 const SYSTEM: &str = "-ldl -lpthread -lm -lgcc_s -lc";
 
-/// The files and their texts.
+/// Returns the pkg-config and CMake files for an installation below `prefix`: the path and the contents of each.
 pub fn files(prefix: &Path) -> [(String, String); 3] {
     [
         ("pkgconfig/tilewright.pc".to_owned(), pkg_config(prefix)),
@@ -32,7 +32,7 @@ fn pkg_config(prefix: &Path) -> String {
     )
 }
 
-/// Says its paths by its own, so that the prefix can be moved.
+/// Returns the CMake package file. It derives paths from its own location, so that the prefix can be moved.
 fn cmake() -> String {
     format!(
         "get_filename_component(_prefix \"${{CMAKE_CURRENT_LIST_DIR}}/../../..\" ABSOLUTE)\n\
@@ -53,7 +53,7 @@ fn cmake() -> String {
     )
 }
 
-/// Version 0.x is compatible within its minor version, as cargo has it.
+/// Returns the CMake version file: as in cargo, a version 0.x is compatible within its minor version.
 fn cmake_version() -> String {
     format!(
         "set(PACKAGE_VERSION {VERSION})\n\

@@ -1,18 +1,34 @@
-//! Builds the body of a kernel, giving every value a number and a type.
+//! Builds the body of a kernel; assigns a number and a type to every value.
 
 use std::collections::BTreeMap;
 
 use crate::op::{TypeRule, operations};
 use crate::{
-    Atomic, Binary, Cast, Compare, Element, Exchange, Issuers, Kernel, Launch, MAX_VALUES, MathFunction, MemoryOrder,
-    MemoryScope, MemorySpace, Op, Parameter, Queue, Region, Scope, SharedBuffer, SpecialRegister, Statement, Type,
-    Unary, Value,
+    Atomic, Binary, Cast, Compare, Element, Issuers, Kernel, Launch, MAX_VALUES, MathFunction, MemoryOrder,
+    MemoryScope, MemorySpace, Op, Parameter, Queue, Region, Scope, SharedBuffer, ShuffleMode, SpecialRegister,
+    Statement, Type, Unary, Value,
 };
 
 /// Appends operations to a kernel under construction.
 ///
-/// The builder gives results their types; whether operands fit is checked by
-/// [`super::verify`] on the finished module.
+/// The builder computes the types of results; [`super::verify`] checks operands on the finished module.
+///
+/// # Examples
+/// ```
+/// use tilewright_kernel::{Binary, Builder, Element, Launch, MemorySpace, Module, SpecialRegister, Type, verify};
+/// // Each of 8 lanes doubles one integer.
+/// let mut builder = Builder::new("double", Launch::new(8, 1), &[("data", Type::Pointer(MemorySpace::Global))]);
+/// let lane = builder.special(SpecialRegister::Lane);
+/// let (data, offset) = (builder.parameter(0), builder.binary_const(Binary::Mul, lane, 4));
+/// let address = builder.ptr_add(data, offset);
+/// let value = builder.load(Type::Scalar(Element::I32), address, 0, None);
+/// let twice = builder.binary(Binary::Add, value, value);
+/// builder.store(address, 0, twice, None);
+/// let module = Module { kernels: vec![builder.finish()] };
+/// verify(&module)?;
+/// assert!(module.to_string().starts_with("kernel double("));
+/// # Ok::<(), tilewright_kernel::VerifyError>(())
+/// ```
 #[derive(Debug)]
 pub struct Builder {
     name: String,
@@ -20,15 +36,15 @@ pub struct Builder {
     parameters: Vec<Parameter>,
     shared: Vec<SharedBuffer>,
     types: Vec<Type>,
-    /// Regions being built, the innermost last.
+    /// The regions that have been started and not ended, the innermost last.
     open: Vec<Region>,
-    /// Operations so far.
-    appended: u64,
-    /// How many of them are a function of numbers.
-    functions: BTreeMap<(MathFunction, Element), u64>,
+    /// Number of appended operations.
+    op_count: u64,
+    /// For each math function and element type, the number of appended operations.
+    math_function_counts: BTreeMap<(MathFunction, Element), u64>,
 }
 
-/// The method of a row that names one: its parameters are the fields, its result is the operation's.
+/// Generates the builder method of a table row that names one: its parameters are the fields of the operation.
 macro_rules! method {
     ([] $($row:tt)*) => {};
     ([$method:ident] none $(#[$doc:meta])* $variant:ident { $($field:ident: $type:ty),* }) => {
@@ -40,18 +56,18 @@ macro_rules! method {
     ([$method:ident] one $(#[$doc:meta])* $variant:ident { $($field:ident: $type:ty),* }) => {
         $(#[$doc])*
         pub fn $method(&mut self, $($field: $type),*) -> Value {
-            self.computed(Op::$variant { $($field),* })
+            self.append_inferred(Op::$variant { $($field),* })
         }
     };
 }
 
 macro_rules! define {
     ($(
-        $(#[$doc:meta])* $name:ident $variant:ident $(($one:ident: $one_type:ty))?
+        $(#[$doc:meta])* $name:ident $variant:ident $(in_bytes($earlier:literal))? $(($one:ident: $one_type:ty))?
         $({ $($(#[$about:meta])* $field:ident: $type:ty $(= $what:literal)? $(where $rule:expr)?),* $(,)? })?
         [$($text:tt)*] -> $count:ident $(($given:expr))? $(at_best($best:expr))? $(needs($control:expr))? $(fn $method:ident)?;
     )*) => {
-        /// Operations whose results' types follow from their operands.
+        /// Operations with result types that follow from their operands.
         impl Builder {
             $(method! { [$($method)?] $count $(#[$doc])* $variant { $($($field: $type),*)? } })*
         }
@@ -61,13 +77,13 @@ macro_rules! define {
 operations!(define);
 
 impl Builder {
-    /// Starts a kernel; its parameters are values 0, 1, ...
+    /// Starts a kernel with scalar or pointer parameters, given by name and type; they are values 0, 1, ...
     #[must_use]
     pub fn new(name: &str, launch: Launch, parameters: &[(&str, Type)]) -> Self {
         Self::with_parameters(name, launch, parameters.iter().map(|&(name, ty)| Parameter::plain(name, ty)).collect())
     }
 
-    /// The same with parameters of any kind.
+    /// Starts a kernel with any parameters, tensor maps included; they are values 0, 1, ...
     #[must_use]
     pub fn with_parameters(name: &str, launch: Launch, parameters: Vec<Parameter>) -> Self {
         Self {
@@ -77,14 +93,14 @@ impl Builder {
             parameters,
             shared: Vec::new(),
             open: vec![Region::default()],
-            appended: 0,
-            functions: BTreeMap::new(),
+            op_count: 0,
+            math_function_counts: BTreeMap::new(),
         }
     }
 
-    /// Goes on after a kernel: new values have numbers of their own, those of the kernel their types. What is built is
-    /// taken with [`Builder::apart`].
-    pub fn continuing(kernel: &Kernel) -> Self {
+    /// A builder for statements to insert into `kernel`: existing values keep their types, new values get unused
+    /// numbers. [`Builder::build_detached`] returns the statements.
+    pub fn extend(kernel: &Kernel) -> Self {
         let mut builder = Self::with_parameters(&kernel.name, kernel.launch, kernel.parameters.clone());
         builder.types.resize(kernel.value_limit().min(MAX_VALUES) as usize, Type::Scalar(Element::I1));
         builder.learn(&kernel.body);
@@ -102,38 +118,38 @@ impl Builder {
         inner.for_each(|region| self.learn(region));
     }
 
-    /// What `build` gives, and the statements that it appends, which are left out of the kernel.
-    pub fn apart<T>(&mut self, build: impl FnOnce(&mut Self) -> T) -> (T, Vec<Statement>) {
+    /// Runs `build`, and returns its result with the statements that it appended, which are not added to the kernel.
+    pub fn build_detached<T>(&mut self, build: impl FnOnce(&mut Self) -> T) -> (T, Vec<Statement>) {
         self.open.push(Region::default());
         let given = build(self);
         (given, self.open.pop().unwrap_or_default().statements)
     }
 
-    /// The finished kernel; regions left open are closed as they are.
+    /// Finishes the kernel; regions that are still open end here.
     #[must_use]
     pub fn finish(mut self) -> Kernel {
         let body = self.open.drain(..).next().unwrap_or_default();
         Kernel { name: self.name, launch: self.launch, parameters: self.parameters, shared: self.shared, body }
     }
 
-    /// The launch that the kernel is built for, as far as it is known.
+    /// The launch that the kernel is built for, so far.
     #[must_use]
     pub fn launch(&self) -> Launch {
         self.launch
     }
 
-    /// Asks for a launch in clusters of so many blocks at least.
-    pub fn in_clusters_of(&mut self, blocks: u32) {
+    /// Raises the launch's cluster size to at least `blocks` blocks.
+    pub fn require_cluster_blocks(&mut self, blocks: u32) {
         self.launch.blocks = self.launch.blocks.max(blocks);
     }
 
-    /// Parameter number `index`.
+    /// The value of parameter number `index`.
     #[must_use]
     pub fn parameter(&self, index: u32) -> Value {
         Value(index)
     }
 
-    /// The type of a value made by this builder; `i1` for one that was not.
+    /// The type of a value of this builder; `i1` for an unknown value.
     #[must_use]
     pub fn type_of(&self, value: Value) -> Type {
         self.types.get(value.0 as usize).copied().unwrap_or(Type::Scalar(Element::I1))
@@ -144,48 +160,48 @@ impl Builder {
         Value(self.types.len() as u32 - 1)
     }
 
-    /// How many operations were appended so far, those within regions too.
+    /// The number of operations appended so far, including those in regions.
     #[must_use]
     pub fn appended(&self) -> u64 {
-        self.appended
+        self.op_count
     }
 
-    /// How many of those are which function of which numbers.
+    /// The math functions appended so far: function, element type, number of operations.
     pub fn functions(&self) -> impl Iterator<Item = (MathFunction, Element, u64)> {
-        self.functions.iter().map(|(&(function, element), &count)| (function, element, count))
+        self.math_function_counts.iter().map(|(&(function, element), &count)| (function, element, count))
     }
 
     fn append(&mut self, results: Vec<(Value, Type)>, op: Op) {
-        self.appended += 1;
+        self.op_count += 1;
         if let (Op::Math { function, .. }, [(_, ty)]) = (&op, &results[..])
             && let Some(element) = ty.element()
         {
-            *self.functions.entry((*function, element)).or_insert(0) += u64::from(ty.count());
+            *self.math_function_counts.entry((*function, element)).or_insert(0) += u64::from(ty.count());
         }
         if let Some(region) = self.open.last_mut() {
             region.statements.push(Statement { results, op });
         }
     }
 
-    /// Appends an operation with one result of the given type.
+    /// Appends an operation with one result of type `ty`.
     pub fn value(&mut self, ty: Type, op: Op) -> Value {
         let value = self.define(ty);
         self.append(vec![(value, ty)], op);
         value
     }
 
-    /// Appends an operation with one result, whose type follows from its operands.
-    fn computed(&mut self, op: Op) -> Value {
+    /// Appends an operation with one result, whose type follows from the operation's type rule.
+    fn append_inferred(&mut self, op: Op) -> Value {
         let ty = match op.result_rule() {
             TypeRule::Is(ty) => ty,
             TypeRule::From(value, map) => map(self.type_of(value)),
-            // Rows with methods say the type; of others it is given.
+            // Rows with methods determine the type; other operations are appended with an explicit one.
             TypeRule::Any | TypeRule::OneOf(_) => Type::Scalar(Element::I32),
         };
         self.value(ty, op)
     }
 
-    /// Appends an operation with a result of each of the given types.
+    /// Appends an operation with one result for each of the given types.
     pub fn values(&mut self, types: &[Type], op: Op) -> Vec<Value> {
         let results: Vec<_> = types.iter().map(|&ty| (self.define(ty), ty)).collect();
         let values = results.iter().map(|&(value, _)| value).collect();
@@ -198,52 +214,52 @@ impl Builder {
         self.append(Vec::new(), op);
     }
 
-    /// A constant; for a vector, the bits of every element.
+    /// Appends a constant; for a vector, `bits` are the bits of every element.
     pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
         self.value(ty, Op::Constant { bits })
     }
 
-    /// A 32-bit integer constant.
+    /// Appends a 32-bit integer constant.
     pub fn i32(&mut self, value: u32) -> Value {
         self.constant(Type::Scalar(Element::I32), u64::from(value))
     }
 
-    /// A value that the hardware supplies, as `i32`.
+    /// Appends a read of a value that the hardware supplies, such as the lane index; an `i32`.
     pub fn special(&mut self, register: SpecialRegister) -> Value {
         self.value(Type::Scalar(Element::I32), Op::Special(register))
     }
 
-    /// Adds a shared buffer and gives its address.
+    /// Adds a static buffer in shared memory, and appends an operation that returns its address.
     pub fn shared_buffer(&mut self, bytes: u32, alignment: u32) -> Value {
         self.shared.push(SharedBuffer::new(bytes, alignment));
         let buffer = self.shared.len() as u32 - 1;
         self.value(Type::Pointer(MemorySpace::Shared), Op::SharedAddress { buffer })
     }
 
-    /// How many shared buffers there are so far.
+    /// The number of shared buffers added so far.
     #[must_use]
-    pub fn buffers(&self) -> u32 {
+    pub fn shared_buffer_count(&self) -> u32 {
         self.shared.len() as u32
     }
 
-    /// Appends the statements of a region that takes and gives nothing, but for what ends it.
+    /// Appends the statements of a region without arguments and results, except its `yield`.
     pub fn inline(&mut self, region: Region) {
         let Some(open) = self.open.last_mut() else { return };
         open.statements.extend(region.statements.into_iter().filter(|one| !matches!(one.op, Op::Yield { .. })));
     }
 
-    /// An operation on a 32-bit value and a 32-bit constant.
+    /// Appends an operation on a 32-bit value and a 32-bit constant.
     pub fn binary_const(&mut self, op: Binary, a: Value, b: u32) -> Value {
         let b = self.i32(b);
         self.binary(op, a, b)
     }
 
-    /// A change of type; nothing where the type is the same already.
+    /// Appends a conversion to `ty`; appends nothing if the value has this type already.
     pub fn cast(&mut self, op: Cast, a: Value, ty: Type) -> Value {
         if self.type_of(a) == ty { a } else { self.value(ty, Op::Cast { op, a }) }
     }
 
-    /// A vector of scalars of one type; a single scalar stays as it is.
+    /// Appends the packing of scalars of one type to a vector; a single scalar stays as it is.
     pub fn pack(&mut self, elements: &[Value]) -> Value {
         match elements {
             [single] => *single,
@@ -255,7 +271,7 @@ impl Builder {
         }
     }
 
-    /// Element `index` of a vector; a scalar is its own element 0.
+    /// Appends the extraction of element `index` of a vector; a scalar is its own element 0.
     pub fn extract(&mut self, vector: Value, index: u32) -> Value {
         match self.type_of(vector) {
             Type::Vector(element, _) => self.value(Type::Scalar(element), Op::Extract { vector, index }),
@@ -263,36 +279,42 @@ impl Builder {
         }
     }
 
-    /// Four bytes of two `i32`s; nibbles of the selector say which.
+    /// Appends a byte permute: selects four bytes of two `i32`s by the nibbles of the selector.
     pub fn permute_bytes(&mut self, a: Value, b: Value, selector: u16) -> Value {
         self.value(Type::Scalar(Element::I32), Op::PermuteBytes { a, b, selector, alternative: None })
     }
 
-    /// As [`Builder::permute_bytes`], by another selector in the lanes where the condition is true.
-    pub fn permute_bytes_by(&mut self, a: Value, b: Value, selector: u16, alternative: (Value, u16)) -> Value {
+    /// As [`Builder::permute_bytes`], but lanes whose `alternative` condition is true use the other selector.
+    pub fn permute_bytes_with_alternative(
+        &mut self,
+        a: Value,
+        b: Value,
+        selector: u16,
+        alternative: (Value, u16),
+    ) -> Value {
         let alternative = Some(alternative);
         self.value(Type::Scalar(Element::I32), Op::PermuteBytes { a, b, selector, alternative })
     }
 
-    /// Reads a value, aligned to its width.
+    /// Appends a load of a value, aligned to its width.
     pub fn load(&mut self, ty: Type, pointer: Value, offset: i32, predicate: Option<Value>) -> Value {
         let alignment = ty.bits().div_ceil(8);
         self.value(ty, Op::Load { pointer, predicate, offset, alignment })
     }
 
-    /// Writes a value, aligned to its width.
+    /// Appends a store of a value, aligned to its width.
     pub fn store(&mut self, pointer: Value, offset: i32, value: Value, predicate: Option<Value>) {
         let alignment = self.type_of(value).bits().div_ceil(8);
         self.effect(Op::Store { pointer, value, predicate, offset, alignment });
     }
 
-    /// Reads, changes and writes a scalar in one step, relaxed; gives what was read.
+    /// Appends a relaxed atomic read-modify-write of device scope; returns the old value.
     pub fn atomic_rmw(&mut self, op: Atomic, pointer: Value, value: Value, predicate: Option<Value>) -> Value {
         let (order, scope) = (MemoryOrder::Relaxed, MemoryScope::Device);
         self.value(self.type_of(value), Op::AtomicRmw { op, pointer, value, predicate, order, scope })
     }
 
-    /// Writes `value` where `expected` is, in one step, relaxed; gives what was there.
+    /// Appends a relaxed atomic compare-exchange of device scope; returns the old value.
     pub fn atomic_compare_exchange(
         &mut self,
         pointer: Value,
@@ -305,67 +327,69 @@ impl Builder {
         self.value(self.type_of(value), op)
     }
 
-    /// A function of floating-point numbers.
+    /// Appends a math function.
     pub fn math(&mut self, function: MathFunction, operands: &[Value]) -> Value {
         let ty = operands.first().map_or(Type::Scalar(Element::F32), |&operand| self.type_of(operand));
         self.value(ty, Op::Math { function, operands: operands.to_vec() })
     }
 
-    /// Ends the run where the condition is false.
+    /// Appends an assertion, which stops the kernel if the condition is false.
     pub fn assert(&mut self, condition: Value, message: &str, predicate: Option<Value>) {
         self.effect(Op::Assert { condition, message: message.to_owned(), predicate });
     }
 
-    /// Prints values of every lane.
+    /// Appends a print of the values of every lane.
     pub fn print(&mut self, prefix: &str, hex: bool, values: &[Value]) {
         self.effect(Op::Print { prefix: prefix.to_owned(), hex, values: values.to_vec() });
     }
 
-    /// A vendor's assembly text, with a result of each of the given types.
+    /// Appends inline assembly of a vendor, with results of the given types.
     pub fn assembly(&mut self, text: &str, constraints: &str, operands: &[Value], types: &[Type]) -> Vec<Value> {
         let (text, constraints, operands) = (text.to_owned(), constraints.to_owned(), operands.to_vec());
         self.values(types, Op::Assembly { text, constraints, operands })
     }
 
-    /// Reads a 32-bit value from another lane of the warp.
-    pub fn exchange(&mut self, value: Value, lane: Value) -> Value {
+    /// Appends a shuffle: every lane reads a 32-bit value from lane `lane` of its warp.
+    pub fn shuffle(&mut self, value: Value, lane: Value) -> Value {
         let ty = self.type_of(value);
-        self.value(ty, Op::Exchange { kind: Exchange::Index, value, lane, issuers: Issuers::All })
+        self.value(ty, Op::Shuffle { kind: ShuffleMode::Index, value, lane, issuers: Issuers::All })
     }
 
-    /// Reads a 32-bit value from the lane whose index differs in the bits of `mask`.
-    pub fn exchange_xor(&mut self, value: Value, mask: u32) -> Value {
+    /// Appends a shuffle: every lane reads a 32-bit value from the lane whose index differs in the bits of `mask`.
+    pub fn shuffle_xor(&mut self, value: Value, mask: u32) -> Value {
         let ty = self.type_of(value);
-        self.value(ty, Op::ExchangeXor { value, mask, issuers: Issuers::All })
+        self.value(ty, Op::ShuffleXor { value, mask, issuers: Issuers::All })
     }
 
-    /// `a` and `b` after lanes that differ in the bit `lane` of their index have traded.
+    /// Appends a swap: lanes whose index has the bit `lane` exchange their `a` with the `b` of the lanes without the
+    /// bit. Returns the new `a` and `b`.
     pub fn swap(&mut self, a: Value, b: Value, lane: u32) -> [Value; 2] {
         let ty = self.type_of(a);
         let results = self.values(&[ty, ty], Op::Swap { a, b, lane, issuers: Issuers::All });
         [results[0], results[1]]
     }
 
-    /// A barrier of all lanes of the scope.
+    /// Appends a barrier of all lanes of the scope.
     pub fn barrier(&mut self, scope: Scope) {
         self.effect(Op::Barrier { scope, issuers: Issuers::All });
     }
 
-    /// Waits until at most `outstanding` groups of the queue are unfinished; gives what the pending values
-    /// are then.
+    /// Appends a wait until at most `outstanding` commit groups of the queue are unfinished; returns the pending values
+    /// as readable ones.
     pub fn wait(&mut self, queue: Queue, outstanding: u32, values: &[Value]) -> Vec<Value> {
-        let types: Vec<_> = values.iter().map(|&value| self.type_of(value).awaited()).collect();
+        let types: Vec<_> = values.iter().map(|&value| self.type_of(value).after_wait()).collect();
         self.values(&types, Op::Wait { queue, outstanding, values: values.to_vec() })
     }
 
-    /// Adds a shared buffer for an mbarrier of so many arrivals, makes it one and gives its address.
+    /// Adds a shared buffer for an mbarrier, appends its initialization with this number of arrivals, and returns its
+    /// address.
     pub fn mbarrier(&mut self, arrivals: u32) -> Value {
         let pointer = self.shared_buffer(8, 8);
         self.effect(Op::MbarrierInit { pointer, arrivals });
         pointer
     }
 
-    /// Starts a region; [`Builder::end_region`] gives it back.
+    /// Starts a region, and returns values for its arguments; [`Builder::end_region`] ends it.
     pub fn begin_region(&mut self, arguments: &[Type]) -> Vec<Value> {
         let arguments: Vec<_> = arguments.iter().map(|&ty| (self.define(ty), ty)).collect();
         let values = arguments.iter().map(|&(value, _)| value).collect();
@@ -373,25 +397,25 @@ impl Builder {
         values
     }
 
-    /// Ends the innermost region with the values that it yields.
+    /// Ends the innermost region with a `yield` of the given values, and returns it.
     pub fn end_region(&mut self, values: &[Value]) -> Region {
         self.effect(Op::Yield { values: values.to_vec() });
         if self.open.len() > 1 { self.open.pop().unwrap_or_default() } else { Region::default() }
     }
 
-    /// Appends an `if` with the given regions; results have the given types.
+    /// Appends an `if` with the given regions and result types.
     pub fn if_else(&mut self, condition: Value, then: Region, otherwise: Region, types: &[Type]) -> Vec<Value> {
         self.values(types, Op::If { condition, then, otherwise })
     }
 
-    /// Appends a loop; `body` was begun with `i32` and the types of the carried values.
+    /// Appends a `for` loop; the arguments of `body` are an `i32` and the carried values.
     pub fn for_loop(&mut self, from: Value, to: Value, step: Value, carried: &[Value], body: Region) -> Vec<Value> {
         let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect();
         self.values(&types, Op::For { from, to, step, carried: carried.to_vec(), body })
     }
 
-    /// Appends a loop that runs at least once; `body` was begun with the types of the carried values and yields an
-    /// `i1`, whether to run again, before the new ones.
+    /// Appends a loop that runs at least once. `body` takes the carried values; it yields an `i1` (whether to repeat)
+    /// and then the new carried values.
     pub fn while_loop(&mut self, carried: &[Value], body: Region) -> Vec<Value> {
         let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect();
         self.values(&types, Op::While { carried: carried.to_vec(), body })

@@ -1,23 +1,24 @@
-//! Modules as bytes: CBOR behind a version, for the plugin boundary.
+//! Serialized modules: CBOR with a version, for the plugin boundary.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::cbor::{self, CborError, Value as Cbor};
+use super::op::EARLIER_NAMES;
 use super::{Atomic, Binary, Cast, Compare, MAX_DEPTH, MathFunction, Module, Op, Unary};
 
-/// The version of the byte form; a reader refuses later ones.
+/// The version of the serialized form; readers reject bytes of later versions.
 const VERSION: u32 = 1;
 
-/// Levels of CBOR that a region adds: its statements, a statement, its operation, the operation's
+/// Number of CBOR nesting levels that a region adds: its statements, a statement, its operation, the operation's
 /// fields, and the region itself.
 const LEVELS_PER_REGION: usize = 5;
 
-/// Levels of CBOR around the outermost region and within the innermost statement.
+/// Number of CBOR nesting levels outside of the outermost region and inside of the innermost statement.
 const LEVELS_AROUND: usize = 16;
 
-/// Bytes that are no module this version can read. The writer's fault, or a newer writer.
+/// An error in the bytes of a serialized module: malformed bytes, or bytes of a newer version.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -27,12 +28,12 @@ pub enum DecodeError {
     /// Bytes written by a later version.
     #[error("module bytes are of version {found}, this reader knows up to {known}")]
     Version {
-        /// What the bytes say.
+        /// The version that the bytes state.
         found: u32,
-        /// The latest known.
+        /// The latest version that this reader knows.
         known: u32,
     },
-    /// Not the byte form of a module.
+    /// The bytes are not a serialized module.
     #[error("malformed module bytes: {0}")]
     Malformed(String),
 }
@@ -49,19 +50,19 @@ struct Incoming<T> {
     module: T,
 }
 
-/// The module as bytes.
+/// Serializes a module.
 #[must_use]
 pub fn encode(module: &Module) -> Vec<u8> {
-    // Writing to a vector fails only if a value has no byte form; every part of a module has.
+    // Writing to a vector fails only for values without a serialized form; a module has none.
     let written = cbor::write(&Outgoing { version: VERSION, module });
     debug_assert!(written.is_ok(), "{written:?}");
     written.unwrap_or_default()
 }
 
-/// The module of bytes made by [`encode`].
+/// Deserializes a module from bytes of [`encode`].
 ///
 /// # Errors
-/// [`DecodeError`]: bytes that are no module, of a later version, or with an unknown operation.
+/// [`DecodeError`]: malformed bytes, a later version, or an unknown operation.
 pub fn decode(bytes: &[u8]) -> Result<Module, DecodeError> {
     match read::<Module>(bytes) {
         Ok(Incoming { version, module }) if version <= VERSION => Ok(module),
@@ -79,7 +80,7 @@ fn later(version: u32) -> DecodeError {
     DecodeError::Version { found: version, known: VERSION }
 }
 
-/// Why bytes are no module of this version: they may be of a later one, or have an operation of a later one.
+/// The error for bytes that cannot be read: a later version, an unknown operation, or malformed bytes.
 fn explain(bytes: &[u8], mismatch: CborError) -> DecodeError {
     match read::<Cbor>(bytes) {
         Ok(Incoming { version, .. }) if version > VERSION => later(version),
@@ -91,12 +92,12 @@ fn explain(bytes: &[u8], mismatch: CborError) -> DecodeError {
     }
 }
 
-/// Looks for operations that this version lacks, so that they can be named.
+/// Finds operations that this version lacks, to name them in the error.
 fn known_operations(value: &Cbor) -> Result<(), DecodeError> {
     match value {
         Cbor::Array(items) => items.iter().try_for_each(known_operations),
         Cbor::Map(entries) => {
-            // A statement is a map with results and an operation.
+            // A map with results and an operation is a statement.
             if field(entries, "results").is_some()
                 && let Some(name) = field(entries, "op").and_then(unknown_operation)
             {
@@ -116,8 +117,9 @@ fn as_text(value: &Cbor) -> Option<&str> {
     if let Cbor::Text(text) = value { Some(text) } else { None }
 }
 
-/// The name of an operation that is unknown: one without fields is its name, one with fields a map
-/// of the name to them. Within `binary` and its like, `op` says which, within `math` its `function`.
+/// The name of an operation that this version does not know; `None` if it knows the operation. An operation without
+/// fields is serialized as its name, one with fields as a map from its name to them. `binary` and its like select a
+/// kind by `op`, `math` by `function`.
 fn unknown_operation(op: &Cbor) -> Option<String> {
     let (name, fields) = match op {
         Cbor::Text(name) => (name.as_str(), None),
@@ -127,7 +129,12 @@ fn unknown_operation(op: &Cbor) -> Option<String> {
         },
         _ => return None,
     };
-    if !Op::NAMES.contains(&name) {
+    let is_renamed = |(new, earlier): &(&str, &str)| *new == name || *earlier == name;
+    let is_known = match EARLIER_NAMES.iter().find(|names| is_renamed(names)) {
+        Some((_, in_bytes)) => *in_bytes == name,
+        None => Op::NAMES.contains(&name),
+    };
+    if !is_known {
         return Some(name.to_owned());
     }
     let Cbor::Map(fields) = fields? else { return None };

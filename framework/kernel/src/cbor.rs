@@ -1,8 +1,9 @@
-//! CBOR between serde types and bytes, for modules and for everything else that crosses the plugin boundary.
+//! CBOR serialization of serde types, for modules and all other data at the plugin boundary.
 //!
-//! `cbor4ii` writes, and reads the single items. Its own reader for serde takes a float only in the width of the type that asks,
-//! while other writers send the shortest, and it knows one limit of depth. This reader takes every number in any form, skips
-//! tags and unknown fields, and nests no deeper than its caller allows, so that hostile bytes cannot overflow the stack.
+//! `cbor4ii` writes, and reads single items. Its own serde reader accepts a float only in the width of the requested
+//! type, while other writers choose the shortest, and has a fixed limit of depth. The reader here accepts every
+//! encoding of a number, skips tags and unknown fields, and limits the nesting depth to the caller's number, so that
+//! hostile bytes cannot overflow the stack.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -14,15 +15,15 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, Visitor};
 use serde::{Deserializer, Serialize};
 use tilewright_target::ElementType;
 
-/// CBOR of no type in particular.
+/// A CBOR item of any type.
 pub use cbor4ii::core::Value;
 
-/// Why bytes do not hold the value that was asked for.
+/// An error in the bytes of a value, or a value without a serialized form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CborError {
-    /// What is wrong.
+    /// The description of the error.
     pub message: String,
-    /// Whether all that is wrong is a variant that this version does not know.
+    /// Whether the bytes are well-formed, but have an enum variant that this version does not know.
     pub unknown_variant: bool,
 }
 
@@ -55,15 +56,15 @@ impl From<dec::Error<Infallible>> for CborError {
     }
 }
 
-/// The bytes of a value.
+/// Serializes a value.
 ///
 /// # Errors
-/// Why the value has no byte form.
-pub fn write<T: Serialize>(value: &T) -> Result<Vec<u8>, String> {
-    cbor4ii::serde::to_vec(Vec::new(), value).map_err(|error| error.to_string())
+/// [`CborError`] if a value has no serialized form.
+pub fn write<T: Serialize>(value: &T) -> Result<Vec<u8>, CborError> {
+    cbor4ii::serde::to_vec(Vec::new(), value).map_err(de::Error::custom)
 }
 
-/// The value that bytes begin with, nested in at most `levels` arrays and maps, and the bytes behind it.
+/// Reads one value, nested in at most `levels` arrays and maps; returns it with the bytes that follow it.
 ///
 /// # Errors
 /// [`CborError`].
@@ -73,7 +74,7 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8], levels: usize) -> Result<(T, &[u8
     Ok((value, reader.rest))
 }
 
-/// Bytes that are not read yet, and how much deeper they may nest.
+/// A serde reader: the unread bytes, and the number of nesting levels left.
 struct Reader<'de> {
     rest: &'de [u8],
     levels: usize,
@@ -106,7 +107,7 @@ impl<'de> Reader<'de> {
         Ok(T::decode(self)?)
     }
 
-    /// The first byte of the next item, its tags skipped.
+    /// Skips tags, and returns the first byte of the next item.
     fn head(&mut self) -> Result<u8, CborError> {
         loop {
             match self.rest.first() {
@@ -119,7 +120,8 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// The next item. Not generic, so that only the choice of a visitor's method is compiled for each type.
+    /// Reads the next item. The function is not generic, so that only the dispatch to a visitor's methods is compiled
+    /// for each type.
     fn next(&mut self) -> Result<Item<'de>, CborError> {
         let head = self.head()?;
         Ok(match dec::if_major(head) {
@@ -143,7 +145,7 @@ impl<'de> Reader<'de> {
         })
     }
 
-    /// Steps into an array or a map of `left` items or entries, or of all up to a mark.
+    /// Enters an array or map with `left` items or entries; with `None`, they end at a break mark.
     fn enter(&mut self, left: Option<usize>) -> Result<Items<'_, 'de>, CborError> {
         if !self.step_in() {
             return Err(de::Error::custom("values nest too deep"));
@@ -152,7 +154,7 @@ impl<'de> Reader<'de> {
     }
 }
 
-/// One item; an array or a map without its content.
+/// One CBOR item; an array or a map is without its content.
 enum Item<'de> {
     Unsigned(u64),
     Negative(i128),
@@ -165,9 +167,9 @@ enum Item<'de> {
     Nothing,
 }
 
-/// The number that 16 bits of IEEE 754 stand for.
+/// Converts the 16 bits of an IEEE binary16 to its value.
 fn half_float(bits: u16) -> f64 {
-    match ElementType::named("f16") {
+    match ElementType::from_name("f16") {
         Some(ElementType::Float(format)) => format.decode(bits.into()),
         _ => f64::NAN,
     }
@@ -219,7 +221,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor.visit_newtype_struct(self)
     }
 
-    /// A variant is its name, or a map of one entry from its name to its content.
+    /// Reads an enum variant: its name, or a map with one entry from its name to its content.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -261,15 +263,15 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 }
 
-/// The items of an array, or the keys and values of a map.
+/// A reader of the items of an array, or of the keys and values of a map.
 struct Items<'a, 'de> {
     reader: &'a mut Reader<'de>,
-    /// How many come; `None` if a mark ends them.
+    /// The number of items left; `None` if a break mark ends them.
     left: Option<usize>,
 }
 
 impl Items<'_, '_> {
-    /// Whether another one comes.
+    /// Whether there is another item; counts it.
     fn next(&mut self) -> Result<bool, CborError> {
         match &mut self.left {
             Some(0) => Ok(false),
@@ -286,7 +288,8 @@ impl Items<'_, '_> {
         }
     }
 
-    /// Skips the items or entries that the visitor left, of `per_entry` values each, and steps out.
+    /// Skips the items or entries that the visitor left unread, which have `per_entry` values each, and leaves the
+    /// array or map.
     fn leave(mut self, per_entry: usize) -> Result<(), CborError> {
         while self.next()? {
             (0..per_entry).try_for_each(|_| self.reader.item::<IgnoredAny>().map(drop))?;
@@ -372,11 +375,11 @@ mod tests {
 
     use super::*;
 
-    /// Every kind of value that crosses.
+    /// All kinds of values that cross the plugin boundary.
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Everything {
         flags: Vec<bool>,
-        whole: (u64, i64, u8),
+        integers: (u64, i64, u8),
         floats: Vec<f64>,
         absent: Option<u32>,
         text: String,
@@ -399,10 +402,18 @@ mod tests {
             Shape::Pair(1, "π".to_owned()),
             Shape::Fields { a: -300, b: vec![1e-8] },
         ];
-        // Exact in 16, in 32 and in 64 bits, and none of them numbers.
+        // Exact in 16, 32 and 64 bits, and infinity.
         let floats = vec![0.0, -0.0, 1.5, 5.960_464_477_539_063e-8, 1e10, 0.1, f64::INFINITY, f64::MIN];
-        let whole = (u64::MAX, i64::MIN, 24);
-        Everything { flags: vec![true, false], whole, floats, absent: None, text: "tile".to_owned(), variants, nested }
+        let integers = (u64::MAX, i64::MIN, 24);
+        Everything {
+            flags: vec![true, false],
+            integers,
+            floats,
+            absent: None,
+            text: "tile".to_owned(),
+            variants,
+            nested,
+        }
     }
 
     #[test]
@@ -419,7 +430,8 @@ mod tests {
     #[test]
     fn numbers_and_containers_are_read_in_every_form() {
         let read = |bytes: &[u8]| super::read::<Vec<f64>>(bytes, 4).map(|(value, rest)| (value, rest.len()));
-        // Without a length, a tag before a float of 32 bits, whole numbers, one half; and a byte behind.
+        // An array without a length: a tag before a float of 32 bits, integers, a binary16 float; then one byte behind
+        // it.
         let bytes = b"\x9f\xc1\xfa\x3f\x80\x00\x00\x02\x21\xf9\x38\x00\xff\x00";
         assert_eq!(read(bytes), Ok((vec![1.0, 2.0, -2.0, 0.5], 1)));
         assert!(read(b"\x82\x01").is_err(), "one is missing");
@@ -427,7 +439,7 @@ mod tests {
         assert!(read(b"\x9b\xff\xff\xff\xff\xff\xff\xff\xff\x01").is_err(), "a length that nobody has");
         let text = super::read::<String>(b"\x7f\x62ti\x62le\xff", 4);
         assert_eq!(text, Ok(("tile".to_owned(), &[][..])));
-        // What a type does not take of an array or of a variant is skipped.
+        // Surplus items of an array or variant are skipped.
         assert_eq!(super::read::<((u8, u8), u8)>(b"\x82\x83\x01\x02\x81\x03\x04", 4), Ok((((1, 2), 4), &[][..])));
         assert_eq!(
             super::read::<(Shape, u8)>(b"\x82\xa1\x65Plain\x82\x01\x02\x04", 4),
@@ -443,7 +455,7 @@ mod tests {
             [(&[0x81u8][..], &[0u8][..]), (b"\x9f", b"\x00"), (b"\xa1\x61a", b"\x00"), (b"\xc1", b"\x00")]
         {
             let bytes = [container.repeat(1_000_000).as_slice(), end].concat();
-            // A chain of tags is no nesting.
+            // A chain of tags is not nesting.
             let refused = read::<Cbor>(&bytes, 300).is_err();
             assert_eq!(refused, container != b"\xc1", "{container:x?}");
             let skipped = [b"\xa1\x61x", bytes.as_slice()].concat();
@@ -455,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_variants_are_told_from_other_mistakes() {
+    fn unknown_variants_are_distinguished_from_other_errors() {
         let unknown = |bytes: &[u8]| read::<Shape>(bytes, 4).unwrap_err().unknown_variant;
         assert!(unknown(b"\x64Ring") && unknown(b"\xa1\x64Ring\x01"));
         assert!(

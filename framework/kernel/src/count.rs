@@ -1,74 +1,75 @@
-//! What a kernel does, counted the same way by plans and by the emulator.
+//! Operation counts of a kernel, which plans predict and the emulator measures by the same rules.
 
 use serde::{Deserialize, Serialize};
 
-/// Operations and wavefronts of one warp; where warps differ, the most over the warps of a block.
+/// Operation and shared-memory wavefront counts of one warp; if warps differ, the maximum over the warps of a block.
 ///
-/// An operation counts once each time that the warp issues it with at least one lane under its
-/// control flow, whether or not predicates leave lanes out. Wavefronts count only lanes whose
-/// predicate is true.
+/// An operation counts once each time that the warp issues it with at least one active lane, also if its predicate
+/// excludes lanes. Wavefronts count only lanes whose predicate is true.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Counts {
-    /// Exchanges between lanes.
-    pub exchanges: u64,
-    /// Those of the exchanges in which the indices of lanes differ by a constant.
-    pub exchanges_xor: u64,
-    /// Plain stores to shared memory.
+    /// Number of shuffles.
+    #[serde(rename = "exchanges")]
+    pub shuffles: u64,
+    /// Number of shuffles between lanes whose indices differ by a constant XOR; these are counted in `shuffles` too.
+    #[serde(rename = "exchanges_xor")]
+    pub shuffles_xor: u64,
+    /// Number of plain stores to shared memory.
     pub shared_stores: u64,
-    /// Plain loads from shared memory.
+    /// Number of plain loads from shared memory.
     pub shared_loads: u64,
-    /// Stores to shared memory by matrix instructions.
+    /// Number of stores to shared memory by matrix instructions.
     pub matrix_stores: u64,
-    /// Loads from shared memory by matrix instructions.
+    /// Number of loads from shared memory by matrix instructions.
     pub matrix_loads: u64,
-    /// Copies from global to shared memory that go past the registers.
+    /// Number of asynchronous copies from global to shared memory that pass no registers.
     #[serde(default)]
     pub asynchronous_copies: u64,
-    /// Copies of a box of a tensor, or a span of bytes, that a warp issues once.
+    /// Number of bulk copies, each of a box of a tensor or of contiguous bytes, issued once by a warp.
     #[serde(default)]
     pub bulk_copies: u64,
-    /// Bytes of those.
+    /// Number of bytes of the bulk copies.
     #[serde(default)]
     pub bulk_bytes: u64,
-    /// Prefetches of a block of a matrix, which a warp issues once.
+    /// Number of prefetches of a block of a matrix, each issued once by a warp.
     #[serde(default)]
     pub prefetches: u64,
-    /// Arrivals at mbarriers.
+    /// Number of arrivals at mbarriers.
     #[serde(default)]
     pub mbarrier_arrivals: u64,
-    /// Wavefronts stored to shared memory.
+    /// Number of shared-memory wavefronts of stores.
     pub wavefronts_stored: u64,
-    /// Wavefronts loaded from shared memory.
+    /// Number of shared-memory wavefronts of loads.
     pub wavefronts_loaded: u64,
-    /// Barriers of the block.
+    /// Number of barriers of the block.
     pub barriers: u64,
-    /// Barriers of the cluster.
+    /// Number of barriers of the cluster.
     pub cluster_barriers: u64,
-    /// Barriers of one warp, on targets that do not order a warp's accesses by themselves.
+    /// Number of barriers of one warp, on targets that do not order the memory accesses of a warp.
     pub warp_barriers: u64,
-    /// Byte permutes.
+    /// Number of byte permutes.
     pub permutes: u64,
-    /// Selects.
+    /// Number of selects.
     pub selects: u64,
 }
 
 impl Counts {
-    /// What one kernel does after the other.
+    /// The counts of two kernels that run one after the other.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         self.merged(other, |a, b| a + b)
     }
 
-    /// The larger of the two, count by count.
+    /// The maximum of two counts, count by count.
     #[must_use]
-    pub fn most(self, other: Self) -> Self {
+    pub fn componentwise_max(self, other: Self) -> Self {
         self.merged(other, u64::max)
     }
 
     fn merged(self, other: Self, merge: fn(u64, u64) -> u64) -> Self {
         Self {
-            exchanges: merge(self.exchanges, other.exchanges),
-            exchanges_xor: merge(self.exchanges_xor, other.exchanges_xor),
+            shuffles: merge(self.shuffles, other.shuffles),
+            shuffles_xor: merge(self.shuffles_xor, other.shuffles_xor),
             shared_stores: merge(self.shared_stores, other.shared_stores),
             shared_loads: merge(self.shared_loads, other.shared_loads),
             matrix_stores: merge(self.matrix_stores, other.matrix_stores),

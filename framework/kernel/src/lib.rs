@@ -2,20 +2,18 @@
 //!
 //! A [`Module`] holds kernels; a [`Kernel`] is one entry point with parameters, static shared
 //! memory and a body. The body is typed SSA with structured control flow: lanes are implicit,
-//! every operation is executed by all lanes that reach it, and lanes reconverge where a region
-//! ends. Every value has a [`Type`] and a [`Uniformity`]: uniform values are equal in all lanes of
-//! a warp, block-uniform ones in all lanes of a block, cluster-uniform ones in all of a cluster
-//! ([`uniformity`] finds out). A collective names
-//! its [`Scope`] and its [`Issuers`]; all of its issuers must reach it together, so it may stand
-//! under control that is uniform over its scope only. Vendor instructions are collectives of a warp.
+//! every operation is executed by all lanes that reach it, and lanes reconverge where a region ends. Every value has a
+//! [`Type`] and a [`Uniformity`]: uniform values are equal in all lanes of a warp, block-uniform ones in all lanes of a
+//! block, cluster-uniform ones in all lanes of a cluster ([`uniformity`] computes it). A collective names its [`Scope`]
+//! and its [`Issuers`]; all of its issuers must reach it together, so it may stand only under control that is uniform
+//! over its scope. Vendor instructions are collectives of a warp.
 //!
-//! Asynchronous operations are instructions whose rows say how they complete: on a [`Queue`] of the warp,
-//! committed in groups and waited for, or on an mbarrier. What they give is pending ([`Type::Pending`])
-//! until the wait.
+//! Asynchronous operations are instructions whose entries in the instruction table say how they complete: on a
+//! [`Queue`] of the warp, committed in groups and waited for, or on an mbarrier. Their results are pending
+//! ([`Type::Pending`]) until the wait.
 //!
-//! Pointers are byte addresses in one memory [`MemorySpace`]; [`Op::Advance`] adds bytes to one, and
-//! [`Op::ClusterAddress`] goes to the shared memory of another block. Elements
-//! have power-of-two bit widths.
+//! Pointers are byte addresses in one [`MemorySpace`]; [`Op::PtrAdd`] adds bytes to a pointer, and
+//! [`Op::ClusterAddress`] converts it to the shared memory of another block. Elements have power-of-two bit widths.
 //!
 //! Modules print to and parse from text ([`text`]) and cross the plugin boundary as CBOR
 //! ([`encode`], [`decode`]); [`verify`] checks all that a code generator may rely on.
@@ -28,7 +26,9 @@ mod mapped_rows;
 mod module;
 mod op;
 mod signature;
+mod signature_error;
 mod tensor_map;
+mod tensor_map_error;
 pub mod text;
 mod types;
 mod uniformity;
@@ -38,14 +38,18 @@ mod verify;
 pub use build::Builder;
 pub use bytes::{DecodeError, decode, encode};
 pub use count::Counts;
-pub use mapped_rows::{DerivedTensorMap, Extent};
+pub use mapped_rows::{DerivedTensorMap, ElementStride};
 pub use module::{Kernel, Launch, MAX_BLOCKS, Module, Parameter, SharedBuffer};
 pub use op::{
-    Atomic, Binary, Cast, Compare, Exchange, Issuers, MAX_DEPTH, MathFunction, MemoryOrder, MemoryScope, Op, Region,
-    Rounding, Scope, SpecialRegister, Statement, Unary,
+    Atomic, Binary, Cast, Compare, Issuers, MAX_DEPTH, MathFunction, MemoryOrder, MemoryScope, Op, Region, Rounding,
+    Scope, ShuffleMode, SpecialRegister, Statement, Unary,
 };
-pub use signature::{Carried, InstructionSignature, check_maps_of, is_given, is_result, verify_instructions};
+pub use signature::{
+    InstructionSignature, ValueRequirement, check_tensor_maps, is_kernel_operand, is_result, verify_instructions,
+};
+pub use signature_error::SignatureError;
 pub use tensor_map::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
+pub use tensor_map_error::TensorMapError;
 pub use tilewright_target::Queue;
 pub use types::{Element, MemorySpace, Type, Uniformity};
 pub use uniformity::uniformity;

@@ -4,40 +4,40 @@ use serde::{Deserialize, Serialize};
 
 use super::{DerivedTensorMap, Region, Statement, TensorMap, Type};
 
-/// A cluster has at most this many blocks.
+/// Maximum number of blocks in a cluster.
 pub const MAX_BLOCKS: u32 = 64;
 
 /// A set of kernels that are compiled together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Module {
-    /// The kernels; names differ.
+    /// The kernels; their names differ.
     pub kernels: Vec<Kernel>,
 }
 
-/// One entry point.
+/// A kernel: one entry point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
-    /// Its name: letters, digits and underscores, not beginning with a digit.
+    /// Name of the kernel: letters, digits and underscores, not beginning with a digit.
     pub name: String,
-    /// How it must be launched.
+    /// The launch that the kernel is compiled for.
     pub launch: Launch,
-    /// Parameters, which are values 0, 1, ... of the body; all uniform.
+    /// The parameters, which are values 0, 1, ... of the body; all are uniform.
     pub parameters: Vec<Parameter>,
-    /// Static shared memory.
+    /// Static buffers in shared memory.
     pub shared: Vec<SharedBuffer>,
-    /// What every lane runs.
+    /// The code that every lane executes.
     pub body: Region,
 }
 
 /// The launch that a kernel is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Launch {
-    /// Lanes of a warp.
+    /// Number of lanes in a warp.
     pub lanes: u32,
-    /// Warps of a block.
+    /// Number of warps in a block.
     pub warps: u32,
-    /// Blocks of a cluster, which run together and reach each other's shared memory; one where the
-    /// kernel asks for none. Absent in the bytes of writers that know no clusters.
+    /// Number of blocks in a cluster, which run together and can access each other's shared memory; 1 without clusters.
+    /// Absent in bytes from writers that predate clusters.
     #[serde(default = "one_block")]
     pub blocks: u32,
 }
@@ -47,13 +47,13 @@ fn one_block() -> u32 {
 }
 
 impl Launch {
-    /// Blocks of so many warps of so many lanes, each block by itself.
+    /// A launch of `warps` warps of `lanes` lanes per block, without clusters.
     #[must_use]
     pub const fn new(lanes: u32, warps: u32) -> Self {
         Self { lanes, warps, blocks: 1 }
     }
 
-    /// The same in clusters of so many blocks, neighbours along axis 0 of the grid.
+    /// The same launch in clusters of `blocks` blocks, adjacent along axis 0 of the grid.
     #[must_use]
     pub const fn with_blocks(self, blocks: u32) -> Self {
         Self { blocks, ..self }
@@ -63,26 +63,27 @@ impl Launch {
 /// A parameter of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
-    /// Its name, for people.
+    /// Name of the parameter, used in text and messages only.
     pub name: String,
-    /// Its type: a scalar, a pointer to global memory, or the map of a tensor there.
+    /// Type of the parameter: a scalar, a pointer to global memory, or a tensor map.
     pub ty: Type,
-    /// What is mapped, where it is a map.
+    /// The tensor map that the kernel is compiled for; `None` if the type is no tensor map.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<TensorMap>,
-    /// What the tensor of a map follows from, where the launch makes it of what it gives other parameters.
+    /// How the launch derives the tensor of the tensor map from its other arguments; `None` if the caller gives the
+    /// tensor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<DerivedTensorMap>,
 }
 
 impl Parameter {
-    /// A scalar or a pointer.
+    /// A parameter that is a scalar or a pointer.
     #[must_use]
     pub fn plain(name: &str, ty: Type) -> Self {
         Self { name: name.to_owned(), ty, map: None, rows: None }
     }
 
-    /// The map of a tensor in global memory.
+    /// A parameter that is a tensor map.
     #[must_use]
     pub fn tensor(name: &str, map: TensorMap) -> Self {
         Self { name: name.to_owned(), ty: Type::TensorMap, map: Some(map), rows: None }
@@ -96,14 +97,14 @@ pub struct SharedBuffer {
     pub bytes: u32,
     /// Alignment in bytes, a power of two.
     pub alignment: u32,
-    /// The address of its first byte, where it is given a place: it may be that of others, which are in use at other
-    /// times. Absent, it lies behind the buffer before it.
+    /// Address of the first byte, if shared memory is already allocated; buffers that are not live at the same time may
+    /// overlap. `None`: the buffer follows the one before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u32>,
 }
 
 impl SharedBuffer {
-    /// A buffer without a place of its own.
+    /// A buffer without an address.
     #[must_use]
     pub const fn new(bytes: u32, alignment: u32) -> Self {
         Self { bytes, alignment, at: None }
@@ -111,13 +112,14 @@ impl SharedBuffer {
 }
 
 impl Kernel {
-    /// Shared memory of a block in bytes, buffers laid out in order at their alignments but for those that have a place.
+    /// Number of bytes of shared memory that a block needs. Buffers without an address follow each other in order, each
+    /// at its alignment.
     #[must_use]
     pub fn shared_bytes(&self) -> u64 {
         self.shared_offsets().1
     }
 
-    /// Byte offset of every shared buffer, and the end of all.
+    /// Byte offset of every shared buffer, and the end of the last one.
     #[must_use]
     pub fn shared_offsets(&self) -> (Vec<u64>, u64) {
         let (mut behind, mut end) = (0u64, 0u64);
@@ -132,8 +134,8 @@ impl Kernel {
         (offsets, end)
     }
 
-    /// All statements in the order of their text, regions after the operation that holds them:
-    /// where a message names operation number `n`, it means `statements()[n]`.
+    /// All statements in the order of the text; the statements of a region follow the operation that has the region.
+    /// Operation number `n` of a message is `statements()[n]`.
     #[must_use]
     pub fn statements(&self) -> Vec<&Statement> {
         let mut statements = Vec::new();
@@ -141,7 +143,7 @@ impl Kernel {
         statements
     }
 
-    /// One more than the highest number of a value.
+    /// One more than the highest value number.
     #[must_use]
     pub fn value_limit(&self) -> u32 {
         let parameters = self.parameters.len() as u32;

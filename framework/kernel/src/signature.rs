@@ -1,116 +1,124 @@
-//! What a vendor instruction takes and gives as values of the kernel IR, said by its row.
+//! The signature of a vendor instruction: its operands and results as values of the kernel IR, derived from its row.
 //!
-//! The operand of role `d` is the result; all others are operands, in the order of the row. What a
-//! lane holds of a register operand is one scalar or vector of exactly as many bits, the layout's
-//! register 0 in the lowest, or where that is no power of two (elements of six bits) of the next one, of which the
-//! highest bits mean nothing: which element type carries the bits says nothing. Shared memory that
-//! lanes address is one `ptr.shared`.
+//! The operand of role `d` is the result; all others are operands, in the order of the row. A lane's share of a
+//! register operand is one scalar or vector of exactly as many bits, with register 0 of the layout in the lowest bits.
+//! If that number of bits is no power of two (elements of six bits), the value has the next power of two, and its
+//! highest bits are unused. Any element type of this width fits. Shared memory that lanes address is one `ptr.shared`.
 
 use std::fmt;
 
-use super::{Element, Kernel, Launch, MemorySpace, Op, Region, Type, Value, VerifyError, Violation};
+use super::{
+    Element, Kernel, Launch, MemorySpace, Op, Region, SignatureError, TensorMapError, Type, Value, VerifyError,
+    Violation,
+};
 use tilewright_layout::Dim;
 use tilewright_target::{Completion, Instruction, Operand};
 
-/// What one operand or result of an instruction must be.
+/// The requirement on the type of one operand or result of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carried {
-    /// A scalar or vector, not of `i1`, of so many bits.
+pub enum ValueRequirement {
+    /// A scalar or vector of this many bits, not of `i1`.
     Bits(u32),
-    /// A descriptor: an integer of so many bits, the same in all lanes.
+    /// A descriptor: an integer of this many bits, equal in all lanes.
     Descriptor(u32),
-    /// The same while it is pending: a result of an instruction that completes on a queue.
+    /// A pending scalar or vector: the result of an instruction that completes on a queue.
     Pending(u32),
-    /// Either: the accumulator of such an instruction, which may be handed on to it by another.
+    /// A scalar or vector, pending or not: the accumulator of an instruction that completes on a queue, which another
+    /// such instruction may have produced.
     Accumulator(u32),
     /// An address in shared memory.
     SharedAddress,
     /// An address in global memory.
     GlobalAddress,
-    /// An address in tensor memory, an `i32`, the same in all lanes.
+    /// An address in tensor memory: an `i32`, equal in all lanes.
     TensorAddress,
-    /// A truth value.
-    Truth,
-    /// The map of a tensor.
+    /// A bool (`i1`).
+    Bool,
+    /// A tensor map.
     TensorMap,
-    /// A number, the same in all lanes.
-    Number,
-    /// Something that values of the kernel IR do not carry yet.
-    Nothing,
+    /// An `i32`, equal in all lanes.
+    UniformI32,
+    /// An operand that no value of the kernel IR can carry yet.
+    Unsupported,
 }
 
-impl Carried {
-    /// What carries an operand.
+impl ValueRequirement {
+    /// The requirement on the kernel-IR value of an operand.
     #[must_use]
-    pub fn of(operand: &Operand) -> Self {
+    pub fn for_operand(operand: &Operand) -> Self {
         match operand {
             Operand::Register { bits, layout, .. } => {
                 let registers = 1u32.checked_shl(layout.in_bits(Dim::REGISTER)).unwrap_or(0);
                 let all = bits.checked_mul(registers).and_then(u32::checked_next_power_of_two);
-                all.filter(|_| *bits > 0).map_or(Self::Nothing, Self::Bits)
+                all.filter(|_| *bits > 0).map_or(Self::Unsupported, Self::Bits)
             }
             Operand::Memory(memory) => Self::Descriptor(memory.descriptor.bits),
-            Operand::Access { .. } | Operand::Mbarrier | Operand::Box(_) | Operand::SharedSpan { .. } => {
+            Operand::Access { .. } | Operand::Mbarrier | Operand::Box(_) | Operand::SharedBulk { .. } => {
                 Self::SharedAddress
             }
-            Operand::Global { .. } | Operand::GlobalSpan { .. } | Operand::Block(_) => Self::GlobalAddress,
+            Operand::Global { .. } | Operand::GlobalBulk { .. } | Operand::Block(_) => Self::GlobalAddress,
             Operand::Tensor(_) => Self::TensorAddress,
             Operand::TensorMap => Self::TensorMap,
-            Operand::Coordinate | Operand::SpanBytes { .. } | Operand::Matrix(_) => Self::Number,
-            Operand::Predicate | Operand::Accumulate => Self::Truth,
-            _ => Self::Nothing,
+            Operand::Coordinate | Operand::BulkBytes { .. } | Operand::Matrix(_) => Self::UniformI32,
+            Operand::Predicate | Operand::Accumulate => Self::Bool,
+            _ => Self::Unsupported,
         }
     }
 
-    /// What carries an operand of an instruction that completes on a queue: its result is pending, and its
-    /// accumulator, of role `c`, may be.
+    /// The requirement on an operand of an instruction that completes on a queue: the result is pending, and the
+    /// accumulator, of role `c`, may be pending too.
     fn on_queue(operand: &Operand) -> Self {
-        match (Self::of(operand), operand) {
+        match (Self::for_operand(operand), operand) {
             (Self::Bits(bits), operand) if is_result(operand) => Self::Pending(bits),
             (Self::Bits(bits), Operand::Register { role, .. }) if role == "c" => Self::Accumulator(bits),
             (carried, _) => carried,
         }
     }
 
-    /// Whether values of this type carry it.
+    /// Whether values of this type meet the requirement.
     #[must_use]
     pub fn fits(self, ty: Type) -> bool {
         match self {
             Self::Bits(bits) => ty.element().is_some_and(|element| element != Element::I1) && ty.bits() == bits,
-            Self::Pending(bits) => ty.is_pending() && Self::Bits(bits).fits(ty.awaited()),
-            Self::Accumulator(bits) => Self::Bits(bits).fits(ty.awaited()),
-            Self::Descriptor(bits) => Element::integer(bits).is_some_and(|element| ty == Type::Scalar(element)),
+            Self::Pending(bits) => ty.is_pending() && Self::Bits(bits).fits(ty.after_wait()),
+            Self::Accumulator(bits) => Self::Bits(bits).fits(ty.after_wait()),
+            Self::Descriptor(bits) => {
+                Element::integer_of_width(bits).is_some_and(|element| ty == Type::Scalar(element))
+            }
             Self::SharedAddress => ty == Type::Pointer(MemorySpace::Shared),
             Self::GlobalAddress => ty == Type::Pointer(MemorySpace::Global),
             Self::TensorAddress => ty == Type::Scalar(Element::I32),
-            Self::Truth => ty == Type::Scalar(Element::I1),
+            Self::Bool => ty == Type::Scalar(Element::I1),
             Self::TensorMap => ty == Type::TensorMap,
-            Self::Number => ty == Type::Scalar(Element::I32),
-            Self::Nothing => false,
+            Self::UniformI32 => ty == Type::Scalar(Element::I32),
+            Self::Unsupported => false,
         }
     }
 
-    /// The type that is used where nothing speaks for another: 32-bit words, or one narrower integer.
+    /// The default type of a value that meets the requirement: 32-bit words, or one narrower integer; `None` if there
+    /// is none.
     #[must_use]
-    pub fn usual_type(self) -> Option<Type> {
+    pub fn default_type(self) -> Option<Type> {
         match self {
-            Self::Bits(bits) if bits >= 32 => Some(Type::of(Element::I32, bits / 32)),
-            Self::Bits(bits) => Element::integer(bits).filter(|&element| element != Element::I1).map(Type::Scalar),
-            Self::Pending(bits) => Self::Bits(bits).usual_type().map(Type::pending),
-            Self::Accumulator(bits) => Self::Bits(bits).usual_type(),
-            Self::Descriptor(bits) => Element::integer(bits).map(Type::Scalar),
+            Self::Bits(bits) if bits >= 32 => Some(Type::vector_or_scalar(Element::I32, bits / 32)),
+            Self::Bits(bits) => {
+                Element::integer_of_width(bits).filter(|&element| element != Element::I1).map(Type::Scalar)
+            }
+            Self::Pending(bits) => Self::Bits(bits).default_type().map(Type::to_pending),
+            Self::Accumulator(bits) => Self::Bits(bits).default_type(),
+            Self::Descriptor(bits) => Element::integer_of_width(bits).map(Type::Scalar),
             Self::SharedAddress => Some(Type::Pointer(MemorySpace::Shared)),
             Self::GlobalAddress => Some(Type::Pointer(MemorySpace::Global)),
             Self::TensorAddress => Some(Type::Scalar(Element::I32)),
-            Self::Truth => Some(Type::Scalar(Element::I1)),
+            Self::Bool => Some(Type::Scalar(Element::I1)),
             Self::TensorMap => Some(Type::TensorMap),
-            Self::Number => Some(Type::Scalar(Element::I32)),
-            Self::Nothing => None,
+            Self::UniformI32 => Some(Type::Scalar(Element::I32)),
+            Self::Unsupported => None,
         }
     }
 }
 
-impl fmt::Display for Carried {
+impl fmt::Display for ValueRequirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bits(bits) => write!(f, "a scalar or vector of {bits} bits"),
@@ -120,109 +128,122 @@ impl fmt::Display for Carried {
             Self::SharedAddress => f.write_str("ptr.shared"),
             Self::GlobalAddress => f.write_str("ptr.global"),
             Self::TensorAddress => f.write_str("an address in tensor memory, i32"),
-            Self::Truth => f.write_str("i1"),
+            Self::Bool => f.write_str("i1"),
             Self::TensorMap => f.write_str("map"),
-            Self::Number => f.write_str("an i32"),
-            Self::Nothing => f.write_str("something that no value can carry"),
+            Self::UniformI32 => f.write_str("an i32"),
+            Self::Unsupported => f.write_str("a type that no value can have"),
         }
     }
 }
 
-/// The operands and results of an instruction.
+/// The operands and results of an instruction as kernel-IR values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstructionSignature {
-    /// What it takes, in order.
-    pub operands: Vec<Carried>,
-    /// What it gives: one value or none.
-    pub results: Vec<Carried>,
-    /// Lanes of the warps that can issue it; `None` where its operands disagree, or none lies in lanes.
+    /// Requirements on the operands, in the order of the row.
+    pub operands: Vec<ValueRequirement>,
+    /// Requirements on the results: one or none.
+    pub results: Vec<ValueRequirement>,
+    /// Number of lanes in the warps that can issue the instruction; `None` if its operands disagree, or none has a lane
+    /// dim.
     pub lanes: Option<u32>,
-    /// Warps that issue it together, counted from a multiple of how many they are; `None` where its operands
-    /// disagree.
+    /// Number of warps that issue the instruction together, starting at a multiple of this number; `None` if its
+    /// operands disagree.
     pub warps: Option<u32>,
-    /// Whether no operand lies in lanes: then one lane issues it for its warp, of however many there are.
-    pub is_for_one_lane: bool,
+    /// Whether no operand has a lane dim: then one lane issues the instruction for its warp, which may have any number
+    /// of lanes.
+    pub is_single_lane: bool,
 }
 
-/// Whether an operand is what the instruction gives.
+/// Whether an operand is the result of the instruction.
 #[must_use]
 pub fn is_result(operand: &Operand) -> bool {
     matches!(operand, Operand::Register { role, .. } if role == "d")
 }
 
-/// Whether values of a kernel stand for an operand: constants are part of the instruction.
+/// Whether a kernel passes a value for an operand. It passes none for constants, which are part of the instruction.
 #[must_use]
-pub fn is_given(operand: &Operand) -> bool {
+pub fn is_kernel_operand(operand: &Operand) -> bool {
     !is_result(operand) && !matches!(operand, Operand::Constant { .. })
 }
 
 impl InstructionSignature {
-    /// The signature of a row.
+    /// The signature of an instruction-table row.
     #[must_use]
     pub fn of(row: &Instruction) -> Self {
         let queued = matches!(row.completion, Completion::Queue(_));
-        let carried = |results: bool| {
-            let chosen =
-                row.operands.iter().filter(move |operand| if results { is_result(operand) } else { is_given(operand) });
-            chosen.map(|operand| if queued { Carried::on_queue(operand) } else { Carried::of(operand) }).collect()
-        };
-        let is_for_one_lane = threads(row, Dim::LANE).next().is_none();
+        let carried =
+            |results: bool| {
+                let chosen = row
+                    .operands
+                    .iter()
+                    .filter(move |operand| if results { is_result(operand) } else { is_kernel_operand(operand) });
+                chosen
+                    .map(|operand| {
+                        if queued {
+                            ValueRequirement::on_queue(operand)
+                        } else {
+                            ValueRequirement::for_operand(operand)
+                        }
+                    })
+                    .collect()
+            };
+        let is_single_lane = threads(row, Dim::LANE).next().is_none();
         Self {
             operands: carried(false),
             results: carried(true),
             lanes: of_dim(row, Dim::LANE),
-            warps: if is_for_one_lane { Some(1) } else { of_dim(row, Dim::WARP) },
-            is_for_one_lane,
+            warps: if is_single_lane { Some(1) } else { of_dim(row, Dim::WARP) },
+            is_single_lane,
         }
     }
 
-    /// Whether these types fit; says what does not.
+    /// Checks operand and result types against the signature.
     ///
     /// # Errors
-    /// A sentence about the first operand or result that does not fit.
-    pub fn check(&self, operands: &[Type], results: &[Type]) -> Result<(), String> {
+    /// [`SignatureError`]: the first operand or result that does not fit.
+    pub fn check(&self, operands: &[Type], results: &[Type]) -> Result<(), SignatureError> {
         for (what, expected, found) in [("operand", &self.operands, operands), ("result", &self.results, results)] {
             if expected.len() != found.len() {
-                return Err(format!("it has {} {what}s, {} are given", expected.len(), found.len()));
+                return Err(SignatureError::Count { what, expected: expected.len(), found: found.len() });
             }
-            for (index, (expected, found)) in expected.iter().zip(found).enumerate() {
-                if !expected.fits(*found) {
-                    return Err(format!("{what} {index} is {found}; expected {expected}"));
+            for (index, (&expected, &found)) in expected.iter().zip(found).enumerate() {
+                if !expected.fits(found) {
+                    return Err(SignatureError::Value { what, index, found, expected });
                 }
             }
         }
         Ok(())
     }
 
-    /// Whether warps of this launch can issue it; says why not.
+    /// Checks whether warps of this launch can issue the instruction.
     ///
     /// # Errors
-    /// A sentence with both numbers of lanes, or of warps.
-    pub fn check_launch(&self, launch: Launch) -> Result<(), String> {
+    /// [`SignatureError`] with both numbers of lanes, or of warps.
+    pub fn check_launch(&self, launch: Launch) -> Result<(), SignatureError> {
         self.check_lanes(launch.lanes)?;
         match self.warps {
-            // Behind whole groups there may be warps that do something else.
+            // A number of warps that is no multiple is allowed: the warps left over may execute other code.
             Some(warps) if launch.warps >= warps => Ok(()),
-            Some(warps) => Err(format!("{warps} warps issue it together; the kernel has {}", launch.warps)),
-            None => Err("its operands are for different numbers of warps".to_owned()),
+            Some(expected) => Err(SignatureError::Warps { expected, found: launch.warps }),
+            None => Err(SignatureError::OperandWarps),
         }
     }
 
-    /// Whether warps of so many lanes can issue it; says why not.
+    /// Checks whether warps with `own` lanes can issue the instruction.
     ///
     /// # Errors
-    /// A sentence with both numbers of lanes.
-    pub fn check_lanes(&self, own: u32) -> Result<(), String> {
+    /// [`SignatureError`] with both numbers of lanes.
+    pub fn check_lanes(&self, own: u32) -> Result<(), SignatureError> {
         match self.lanes {
-            _ if self.is_for_one_lane => Ok(()),
+            _ if self.is_single_lane => Ok(()),
             Some(lanes) if lanes == own => Ok(()),
-            Some(lanes) => Err(format!("it is for warps of {lanes} lanes; the kernel's have {own}")),
-            None => Err("its operands are for different numbers of lanes".to_owned()),
+            Some(expected) => Err(SignatureError::Lanes { expected, found: own }),
+            None => Err(SignatureError::OperandLanes),
         }
     }
 }
 
-/// Log2 of the positions that each operand which lies in lanes has of a dim of threads.
+/// For each operand that has lanes, log2 of the size of a thread dim (lane or warp).
 fn threads(row: &Instruction, dim: Dim) -> impl Iterator<Item = u32> {
     row.operands.iter().filter_map(move |operand| match operand {
         Operand::Register { layout, .. } => Some(layout.in_bits(dim)),
@@ -231,34 +252,33 @@ fn threads(row: &Instruction, dim: Dim) -> impl Iterator<Item = u32> {
     })
 }
 
-/// How many positions all operands have of a dim of threads; one where none names it.
+/// The size of a thread dim (lane or warp); `None` if operands disagree, or no operand has lanes.
 fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
     let mut all = threads(row, dim);
     let first = all.next()?;
     (all.all(|bits| bits == first)).then(|| 1u32.checked_shl(first)).flatten()
 }
 
-/// Whether every map that a row's instruction takes is of boxes that it copies.
+/// Checks that an instruction can copy the boxes of every tensor map that it takes.
 ///
 /// # Errors
-/// A sentence on the first that is not.
-pub fn check_maps_of(kernel: &Kernel, row: &Instruction, operands: &[Value]) -> Result<(), String> {
-    let boxes = row.operands.iter().find_map(|operand| match operand {
+/// [`TensorMapError`] of the first map with other boxes.
+pub fn check_tensor_maps(kernel: &Kernel, row: &Instruction, operands: &[Value]) -> Result<(), TensorMapError> {
+    let box_operand = row.operands.iter().find_map(|operand| match operand {
         Operand::Box(operand) => Some(operand),
         _ => None,
     });
-    let given = row.operands.iter().filter(|operand| is_given(operand)).zip(operands);
+    let given = row.operands.iter().filter(|operand| is_kernel_operand(operand)).zip(operands);
     let maps = given.filter(|(operand, _)| matches!(operand, Operand::TensorMap)).map(|(_, value)| value.0 as usize);
     let maps = maps.filter_map(|number| kernel.parameters.get(number)?.map.as_ref());
-    boxes.map_or(Ok(()), |boxes| maps.into_iter().try_for_each(|map| map.check_for(boxes)))
+    box_operand.map_or(Ok(()), |box_operand| maps.into_iter().try_for_each(|map| map.check_for(box_operand)))
 }
 
-/// Checks the vendor instructions of a kernel against the target's rows, after
-/// [`super::verify`] has passed: that there is such a row, that operands and results fit it, and that
-/// the kernel's warps have its lanes.
+/// Checks the vendor instructions of a kernel against the target's table rows, after [`super::verify`] has passed: the
+/// row exists, operands and results fit it, and the kernel's warps have the row's number of lanes.
 ///
 /// # Errors
-/// [`Violation::Instruction`] for the first that does not fit.
+/// [`Violation::Instruction`] for the first instruction that does not fit its row.
 pub fn verify_instructions(kernel: &Kernel, rows: &[Instruction]) -> Result<(), VerifyError> {
     let mut types = Vec::new();
     let parameters = kernel.parameters.iter().enumerate().map(|(number, p)| (Value(number as u32), p.ty));
@@ -277,13 +297,13 @@ fn set(types: &mut Vec<Option<Type>>, value: Value, ty: Type) {
 
 fn region(
     kernel: &Kernel,
-    part: &Region,
+    nested: &Region,
     rows: &[Instruction],
     types: &mut Vec<Option<Type>>,
     number: &mut usize,
 ) -> Result<(), VerifyError> {
-    part.arguments.iter().for_each(|&(value, ty)| set(types, value, ty));
-    for statement in &part.statements {
+    nested.arguments.iter().for_each(|&(value, ty)| set(types, value, ty));
+    for statement in &nested.statements {
         let operation = *number;
         *number += 1;
         if let Op::Instruction { name, operands } = &statement.op {
@@ -292,7 +312,7 @@ fn region(
             let results: Vec<Type> = statement.results.iter().map(|&(_, ty)| ty).collect();
             let row = rows.iter().find(|row| row.name == *name);
             let fits = check(row, &given, &results, kernel.launch);
-            let fits = fits.and_then(|row| check_maps_of(kernel, row, operands));
+            let fits = fits.and_then(|row| check_tensor_maps(kernel, row, operands).map_err(|error| error.to_string()));
             fits.map_err(|message| VerifyError {
                 kernel: kernel.name.clone(),
                 operation: Some(operation),
@@ -314,9 +334,8 @@ fn check<'a>(
     results: &[Type],
     launch: Launch,
 ) -> Result<&'a Instruction, String> {
-    let row = row.ok_or("the target has no row of this name")?;
+    let row = row.ok_or("the target has no instruction of this name")?;
     let signature = InstructionSignature::of(row);
-    signature.check(operands, results)?;
-    signature.check_launch(launch)?;
-    Ok(row)
+    let checked = signature.check(operands, results).and_then(|()| signature.check_launch(launch));
+    checked.map_err(|error| error.to_string()).map(|()| row)
 }

@@ -1,59 +1,62 @@
-//! Maps of tensors in global memory: what the host encodes for a kernel, which takes it as a parameter.
+//! Tensor maps (CUDA `CUtensorMap`): the host encodes one for each tensor in global memory that a kernel accesses by
+//! bulk tensor copies.
 //!
-//! What a kernel is compiled for is said here: of how many axes, in which boxes the tensor is copied, how a box lies in
-//! shared memory. Where the tensor is, its sizes and its strides, the launch says.
+//! The kernel fixes what it is compiled for: the rank, the shape of a box, and the layout of a box in shared memory.
+//! The launch gives the tensor's address, sizes and strides.
 
 use serde::{Deserialize, Serialize};
 use tilewright_target::{TensorCopyOperand, XorSwizzle, named_enum};
 
-/// A tensor has at most so many axes.
+use super::TensorMapError;
+
+/// Maximum number of axes of a tensor.
 pub const MAX_RANK: usize = 5;
 
-/// What a parameter of [`super::Type::TensorMap`] maps.
+/// The part of a tensor map that a kernel is compiled for, in a parameter of type [`super::Type::TensorMap`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TensorMap {
-    /// Width of an element, 8 to 64.
+    /// Width of an element in bits, 8 to 64.
     pub element_bits: u32,
-    /// Elements of a box along each axis of the tensor, first the one along which elements follow each other without
-    /// a gap. One to [`MAX_RANK`] axes.
+    /// Number of elements of a box along each axis, the contiguous axis first. There are one to [`MAX_RANK`] axes.
     pub box_sizes: Vec<u32>,
-    /// How bits of the address in shared memory are mixed: a box lies there without gaps, its first axis fastest,
-    /// before they are.
+    /// XOR swizzle of the shared-memory addresses of a box, whose elements are packed, first axis fastest.
     #[serde(default)]
-    pub mix: XorSwizzle,
-    /// What a box has where there is no tensor.
+    #[serde(rename = "mix")]
+    pub swizzle: XorSwizzle,
+    /// Values that a copy reads outside of the tensor.
     #[serde(default)]
     pub outside: Outside,
 }
 
 named_enum! {
-    /// What is read where there is no tensor. What is written there is dropped.
+    /// Values that a copy reads outside of the tensor. Writes there are dropped.
     #[derive(Default)]
     pub enum Outside {
         /// Zeros.
         #[default]
         Zeros = "zeros",
-        /// A floating-point number that is not a number; which, nobody says. The emulator has all bits set.
+        /// An unspecified NaN; the emulator sets all bits.
         NotANumber = "not_a_number",
     }
 }
 
-/// A tensor in global memory, as a launch gives it to a parameter that is a map; buffers are named in the launcher's way.
+/// A tensor in global memory that a launch binds to a tensor-map parameter. `Buffer` is the launcher's handle of a
+/// buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TensorMapBinding<Buffer> {
-    /// The buffer that it lies in.
+    /// The buffer in global memory that contains the tensor.
     pub buffer: Buffer,
-    /// Where it begins there, in bytes.
+    /// Byte offset of the tensor in the buffer.
     pub offset: u64,
-    /// Its size along each axis of the map, in elements; of further axes not looked at.
+    /// Size along each axis of the map, in elements; entries of further axes are ignored.
     pub sizes: [u64; MAX_RANK],
-    /// How far neighbours along each axis lie apart, in bytes; along the first axis they follow each other, whatever is
-    /// said.
+    /// Stride along each axis, in bytes; the entry of the first axis is ignored, since it is contiguous.
     pub strides: [u64; MAX_RANK],
 }
 
 impl<Buffer> TensorMapBinding<Buffer> {
-    /// A tensor without gaps, of elements of so many bytes, the first axis fastest; none of more than [`MAX_RANK`] axes.
+    /// The binding of a packed tensor with elements of `element_bytes` bytes, first axis fastest; `None` if it has more
+    /// than [`MAX_RANK`] axes.
     #[must_use]
     pub fn packed(buffer: Buffer, sizes: &[u64], element_bytes: u64) -> Option<Self> {
         let (mut all, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
@@ -66,97 +69,97 @@ impl<Buffer> TensorMapBinding<Buffer> {
         Some(Self { buffer, offset: 0, sizes: all, strides })
     }
 
-    /// The same tensor in a buffer that is named otherwise.
+    /// The same tensor in another buffer.
     #[must_use]
     pub fn in_buffer<Other>(self, buffer: Other) -> TensorMapBinding<Other> {
         let Self { offset, sizes, strides, .. } = self;
         TensorMapBinding { buffer, offset, sizes, strides }
     }
 
-    /// The bytes of its buffer up to the end of its last element, as a map of it reads them.
+    /// Byte offset in the buffer at which the tensor's last element ends, as a map reads it.
     ///
     /// # Errors
-    /// A sentence on a size that is none, or on an end that no address reaches.
-    pub fn end(&self, map: &TensorMap) -> Result<u64, String> {
+    /// [`TensorMapError::TensorSizes`], [`TensorMapError::TensorEnd`].
+    pub fn end(&self, map: &TensorMap) -> Result<u64, TensorMapError> {
         let own = self.sizes.get(..map.rank()).unwrap_or_default();
         if own.iter().any(|&size| size == 0 || size > 1 << 32) {
-            return Err(format!("a tensor of sizes {own:?}; expected 1 to 2^32 along each axis"));
+            return Err(TensorMapError::TensorSizes { sizes: own.to_vec() });
         }
         let element = u64::from(map.element_bits / 8);
         let first = own.first().and_then(|&size| size.checked_mul(element));
         let further = own.iter().zip(&self.strides).skip(1).map(|(&size, &stride)| (size - 1).checked_mul(stride));
         let end =
             further.fold(first.and_then(|bytes| self.offset.checked_add(bytes)), |end, more| end?.checked_add(more?));
-        end.ok_or_else(|| format!("a tensor of sizes {own:?} and strides {:?} ends behind all addresses", self.strides))
+        end.ok_or_else(|| TensorMapError::TensorEnd { sizes: own.to_vec(), strides: self.strides })
     }
 }
 
 impl TensorMap {
-    /// How many axes the tensor has.
+    /// Number of axes of the tensor.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.box_sizes.len()
     }
 
-    /// Bytes of a box along its first axis.
+    /// Number of bytes of a box along its first axis.
     #[must_use]
     pub fn row_bytes(&self) -> u64 {
         let row = self.box_sizes.first().copied().unwrap_or(0);
         u64::from(row) * u64::from(self.element_bits / 8)
     }
 
-    /// Bytes of a box.
+    /// Number of bytes of a box.
     #[must_use]
     pub fn box_bytes(&self) -> u64 {
         let rows = self.box_sizes.iter().skip(1).fold(1u64, |rows, &size| rows.saturating_mul(u64::from(size)));
         self.row_bytes().saturating_mul(rows)
     }
 
-    /// Whether there can be such a map at all.
+    /// Checks the tensor map alone, independent of an instruction.
     ///
     /// # Errors
-    /// A sentence on what is wrong, and what was expected.
-    pub fn check(&self) -> Result<(), String> {
+    /// [`TensorMapError`]: the first violation.
+    pub fn check(&self) -> Result<(), TensorMapError> {
         if !matches!(self.element_bits, 8 | 16 | 32 | 64) {
-            return Err(format!("elements of {} bits; expected 8, 16, 32 or 64", self.element_bits));
+            return Err(TensorMapError::ElementBits { bits: self.element_bits });
         }
         if self.rank() == 0 || self.rank() > MAX_RANK {
-            return Err(format!("a box of {} axes; expected 1 to {MAX_RANK}", self.rank()));
+            return Err(TensorMapError::Rank { rank: self.rank() });
         }
         if self.box_sizes.contains(&0) {
-            return Err(format!("a box of {:?} elements; expected one at least along each axis", self.box_sizes));
+            return Err(TensorMapError::EmptyBox { sizes: self.box_sizes.clone() });
         }
         if self.box_bytes() > u64::from(u32::MAX) {
-            return Err(format!("a box of {} bytes; shared memory has fewer addresses", self.box_bytes()));
+            return Err(TensorMapError::BoxBytes { bytes: self.box_bytes() });
         }
-        if self.mix.mask != 0 && !(1..32).contains(&self.mix.shift) {
-            return Err(format!("address bits are mixed by a shift of {}; expected 1 to 31", self.mix.shift));
+        if self.swizzle.mask != 0 && !(1..32).contains(&self.swizzle.shift) {
+            return Err(TensorMapError::SwizzleShift { shift: self.swizzle.shift });
         }
         Ok(())
     }
 
-    /// Whether an instruction can copy such boxes.
+    /// Checks whether an instruction can copy the boxes of this map.
     ///
     /// # Errors
-    /// A sentence on what it cannot.
-    pub fn check_for(&self, operand: &TensorCopyOperand) -> Result<(), String> {
+    /// [`TensorMapError`]: the first limit that the boxes violate.
+    pub fn check_for(&self, operand: &TensorCopyOperand) -> Result<(), TensorMapError> {
         if self.rank() != operand.rank as usize {
-            return Err(format!("it copies boxes of {} axes; the map's have {}", operand.rank, self.rank()));
+            return Err(TensorMapError::OtherRank { expected: operand.rank, rank: self.rank() });
         }
-        if let Some(size) = self.box_sizes.iter().find(|&&size| size > operand.most) {
-            return Err(format!("a box has {size} elements along an axis; it copies {} at most", operand.most));
+        if let Some(&size) = self.box_sizes.iter().find(|&&size| size > operand.most) {
+            return Err(TensorMapError::BoxSize { size, most: operand.most });
         }
-        let row = self.row_bytes();
-        if operand.row_grain == 0 || !row.is_multiple_of(u64::from(operand.row_grain)) {
-            return Err(format!("rows of a box have {row} bytes; it copies multiples of {}", operand.row_grain));
+        let bytes = self.row_bytes();
+        if operand.row_granularity == 0 || !bytes.is_multiple_of(u64::from(operand.row_granularity)) {
+            return Err(TensorMapError::RowBytes { bytes, granularity: operand.row_granularity });
         }
-        let Some(arrangement) = operand.arrangement_of(self.mix) else {
-            let names: Vec<_> = operand.arrangements.iter().map(|one| one.name.as_str()).collect();
-            return Err(format!("no box of it lies like this; there are: {}", names.join(", ")));
+        let Some(box_layout) = operand.find_layout(self.swizzle) else {
+            let known = operand.layouts.iter().map(|one| one.name.clone()).collect();
+            return Err(TensorMapError::BoxLayout { known });
         };
-        match arrangement.row_bytes {
-            Some(expected) if row != u64::from(expected) => {
-                Err(format!("rows of a box have {row} bytes; with {} they have {expected}", arrangement.name))
+        match box_layout.row_bytes {
+            Some(expected) if bytes != u64::from(expected) => {
+                Err(TensorMapError::LayoutRowBytes { bytes, layout: box_layout.name.clone(), expected })
             }
             _ => Ok(()),
         }

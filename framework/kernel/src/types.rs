@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 use tilewright_target::named_enum;
 
 named_enum! {
-    /// What a scalar is. Widths are powers of two.
+    /// The element type of a scalar or vector. Widths are powers of two.
     pub enum Element as array {
         /// One bit: the result of a comparison.
         I1 = "i1",
-        /// An 8-bit integer without sign.
+        /// An 8-bit integer, signless.
         I8 = "i8",
-        /// A 16-bit integer without sign.
+        /// A 16-bit integer, signless.
         I16 = "i16",
-        /// A 32-bit integer without sign.
+        /// A 32-bit integer, signless.
         I32 = "i32",
-        /// A 64-bit integer without sign.
+        /// A 64-bit integer, signless.
         I64 = "i64",
         /// IEEE binary16.
         F16 = "f16",
-        /// The upper half of a binary32.
+        /// Bfloat16: the upper half of a binary32.
         Bf16 = "bf16",
         /// IEEE binary32.
         F32 = "f32",
@@ -30,7 +30,7 @@ named_enum! {
 }
 
 impl Element {
-    /// Width in bits.
+    /// Width of an element in bits.
     #[must_use]
     pub fn bits(self) -> u32 {
         match self {
@@ -48,9 +48,9 @@ impl Element {
         matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
     }
 
-    /// The integer of the given width, where there is one.
+    /// The integer type of the given width, if it exists.
     #[must_use]
-    pub fn integer(bits: u32) -> Option<Self> {
+    pub fn integer_of_width(bits: u32) -> Option<Self> {
         match bits {
             1 => Some(Self::I1),
             8 => Some(Self::I8),
@@ -63,20 +63,20 @@ impl Element {
 }
 
 named_enum! {
-    /// A memory.
+    /// A memory space.
     pub enum MemorySpace as array {
-        /// Memory that all blocks see; 64-bit addresses.
+        /// Global memory; 64-bit addresses.
         Global = "global",
-        /// Memory of one block; 32-bit addresses counted from its start.
+        /// Shared memory of the block; 32-bit addresses from its start.
         Shared = "shared",
-        /// Shared memory of a block of the cluster, be it the own or another: which block, and a 32-bit
-        /// address counted from the start of its memory.
+        /// Shared memory of any block of the cluster (PTX `shared::cluster`): a block index, and a 32-bit address from
+        /// the start of its memory.
         Cluster = "cluster",
     }
 }
 
 impl MemorySpace {
-    /// Width of an address in bits, within one memory.
+    /// Width of an address in bits; the block index of [`Self::Cluster`] is not counted.
     #[must_use]
     pub fn address_bits(self) -> u32 {
         match self {
@@ -92,19 +92,19 @@ impl MemorySpace {
 pub enum Type {
     /// One element.
     Scalar(Element),
-    /// A power-of-two number, two or more, of elements held by one lane.
+    /// A vector of elements in one lane; the count is a power of two, at least two.
     Vector(Element, u32),
-    /// A byte address in a memory.
+    /// A byte address in a memory space.
     Pointer(MemorySpace),
-    /// What an asynchronous operation will give: so many elements, a scalar where it is one. Only a wait
-    /// makes it that; an instruction may take it as the accumulator that is handed on to it.
+    /// The result of an asynchronous operation in flight: a vector of this many elements, a scalar if it is 1. Only
+    /// a wait makes it readable; an instruction may take it as its accumulator.
     Pending(Element, u32),
-    /// The map of a tensor in global memory, encoded by the host. Only a parameter is one, only an instruction takes it.
+    /// A tensor map, encoded by the host. Only parameters have this type, and only instructions take them.
     TensorMap,
 }
 
 impl Type {
-    /// Width in bits; nobody knows that of a map: zero.
+    /// Width of a value in bits; zero for a tensor map.
     #[must_use]
     pub fn bits(self) -> u32 {
         match self {
@@ -115,7 +115,7 @@ impl Type {
         }
     }
 
-    /// The element of a scalar or vector; none of what is pending.
+    /// The element type of a scalar or vector; `None` for other types, pending ones included.
     #[must_use]
     pub fn element(self) -> Option<Element> {
         match self {
@@ -124,7 +124,7 @@ impl Type {
         }
     }
 
-    /// How many elements it holds: one for scalars and pointers.
+    /// The number of elements: one for scalars and pointers.
     #[must_use]
     pub fn count(self) -> u32 {
         match self {
@@ -133,18 +133,18 @@ impl Type {
         }
     }
 
-    /// What a wait makes of it: the scalar or vector that is pending; other types stay.
+    /// The type after a wait: the scalar or vector that is pending; other types are unchanged.
     #[must_use]
-    pub fn awaited(self) -> Self {
+    pub fn after_wait(self) -> Self {
         match self {
-            Self::Pending(element, count) => Self::of(element, count),
+            Self::Pending(element, count) => Self::vector_or_scalar(element, count),
             plain => plain,
         }
     }
 
-    /// The same scalar or vector while it is pending; other types stay.
+    /// The pending form of a scalar or vector; other types are unchanged.
     #[must_use]
-    pub fn pending(self) -> Self {
+    pub fn to_pending(self) -> Self {
         match self {
             Self::Scalar(element) => Self::Pending(element, 1),
             Self::Vector(element, count) => Self::Pending(element, count),
@@ -152,27 +152,28 @@ impl Type {
         }
     }
 
-    /// Whether only a wait may take it, or an instruction that it is handed on to.
+    /// Whether values of this type are pending: only a wait, or an instruction that takes the value as its accumulator,
+    /// may use it.
     #[must_use]
     pub fn is_pending(self) -> bool {
         matches!(self, Self::Pending(..))
     }
 
-    /// The scalar of its element; other types stay.
+    /// The scalar type of the element type; other types than vectors are unchanged.
     #[must_use]
-    pub(crate) fn scalar(self) -> Self {
+    pub(crate) fn element_scalar(self) -> Self {
         self.element().map_or(self, Self::Scalar)
     }
 
-    /// The `i1`s of a comparison, one for each element.
+    /// The result type of a comparison: an `i1` for each element.
     #[must_use]
-    pub(crate) fn flags(self) -> Self {
-        Self::of(Element::I1, self.count())
+    pub(crate) fn comparison_result(self) -> Self {
+        Self::vector_or_scalar(Element::I1, self.count())
     }
 
-    /// The scalar where `count` is one, the vector otherwise.
+    /// A scalar if `count` is 1, otherwise a vector.
     #[must_use]
-    pub fn of(element: Element, count: u32) -> Self {
+    pub fn vector_or_scalar(element: Element, count: u32) -> Self {
         if count == 1 { Self::Scalar(element) } else { Self::Vector(element, count) }
     }
 }
@@ -183,13 +184,13 @@ impl fmt::Display for Type {
             Self::Scalar(element) => f.write_str(element.name()),
             Self::Vector(element, count) => write!(f, "{count}x{}", element.name()),
             Self::Pointer(space) => write!(f, "ptr.{}", space.name()),
-            Self::Pending(..) => write!(f, "pending.{}", self.awaited()),
+            Self::Pending(..) => write!(f, "pending.{}", self.after_wait()),
             Self::TensorMap => f.write_str("map"),
         }
     }
 }
 
-/// How far a value is known to be the same; of two, the later says less.
+/// The lanes that are known to have an equal value; the strongest level is first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Uniformity {
@@ -204,13 +205,13 @@ pub enum Uniformity {
 }
 
 impl Uniformity {
-    /// What is known of a value that depends on both: the less of the two.
+    /// The uniformity of a value that depends on two values: the weaker of their levels.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         self.max(other)
     }
 
-    /// Whether the value is equal in all lanes of a warp at least.
+    /// Whether the value is equal at least in all lanes of a warp.
     #[must_use]
     pub fn is_uniform(self) -> bool {
         self <= Self::Uniform

@@ -1,13 +1,13 @@
 //! Which values are equal in all lanes of a warp, block or cluster.
 //!
-//! The least solution of the rules below: every value begins as cluster-uniform and is raised until
-//! nothing changes. Values that a region defines are compared between the lanes that run it.
+//! The analysis computes the least fixed point of the rules below: every value starts as cluster-uniform and is lowered
+//! to weaker levels until nothing changes. Values that a region defines are compared between the lanes that run it.
 
 use super::{Kernel, MAX_VALUES, Op, Region, SpecialRegister, Statement, Uniformity, Value};
 
-/// The uniformity of every value of a kernel, by the value's number.
+/// Computes the uniformity of every value of a kernel, indexed by value number.
 ///
-/// Right for verified kernels; for others it is some answer, never a panic.
+/// Correct for verified kernels; for others the result is arbitrary, but there is no panic.
 #[must_use]
 pub fn uniformity(kernel: &Kernel) -> Vec<Uniformity> {
     let values = kernel.value_limit().min(MAX_VALUES) as usize;
@@ -35,7 +35,7 @@ impl Analysis<'_> {
     }
 
     fn raise(&mut self, value: Value, level: Uniformity) {
-        // A warp of one lane, a block of one warp, or a cluster of one block has nothing to differ from.
+        // A warp of one lane, a block of one warp or a cluster of one block is always uniform.
         let level = match level {
             Uniformity::Varying if self.kernel.launch.lanes == 1 => Uniformity::Uniform,
             level => level,
@@ -69,37 +69,40 @@ impl Analysis<'_> {
                 self.region(otherwise);
                 let chosen = self.level(*condition);
                 for (index, &(result, _)) in statement.results.iter().enumerate() {
-                    let level = chosen.join(self.yielded(then, index)).join(self.yielded(otherwise, index));
+                    let level = chosen
+                        .join(self.yielded_uniformity(then, index))
+                        .join(self.yielded_uniformity(otherwise, index));
                     self.raise(result, level);
                 }
             }
             Op::For { from, to, step, carried, body } => {
-                let turns = self.join(&[*from, *to, *step]);
+                let iterations = self.join(&[*from, *to, *step]);
                 let index = self.join(&[*from, *step]);
                 if let Some(&(argument, _)) = body.arguments.first() {
                     self.raise(argument, index);
                 }
-                for (number, (&(argument, _), &initial)) in body.arguments.iter().skip(1).zip(carried).enumerate() {
-                    let level = self.level(initial).join(self.yielded(body, number));
+                for (result_index, (&(argument, _), &initial)) in body.arguments.iter().skip(1).zip(carried).enumerate()
+                {
+                    let level = self.level(initial).join(self.yielded_uniformity(body, result_index));
                     self.raise(argument, level);
                 }
                 self.region(body);
-                // Where lanes leave the loop at different turns, what they leave with differs.
+                // If lanes leave the loop in different iterations, the carried values that they leave with differ.
                 for (&(result, _), &(argument, _)) in statement.results.iter().zip(body.arguments.iter().skip(1)) {
-                    let level = turns.join(self.level(argument));
+                    let level = iterations.join(self.level(argument));
                     self.raise(result, level);
                 }
             }
             Op::While { carried, body } => {
-                for (number, (&(argument, _), &initial)) in body.arguments.iter().zip(carried).enumerate() {
-                    let level = self.level(initial).join(self.yielded(body, number + 1));
+                for (result_index, (&(argument, _), &initial)) in body.arguments.iter().zip(carried).enumerate() {
+                    let level = self.level(initial).join(self.yielded_uniformity(body, result_index + 1));
                     self.raise(argument, level);
                 }
                 self.region(body);
-                // What lanes leave with is what they yield last, which differs where their numbers of turns do.
-                let turns = self.yielded(body, 0);
-                for (number, &(result, _)) in statement.results.iter().enumerate() {
-                    let level = turns.join(self.yielded(body, number + 1));
+                // The results are the values yielded last, which differ if lanes leave in different iterations.
+                let iterations = self.yielded_uniformity(body, 0);
+                for (result_index, &(result, _)) in statement.results.iter().enumerate() {
+                    let level = iterations.join(self.yielded_uniformity(body, result_index + 1));
                     self.raise(result, level);
                 }
             }
@@ -112,26 +115,26 @@ impl Analysis<'_> {
         }
     }
 
-    /// What is known of the results of an operation without regions.
+    /// The uniformity of the results of an operation without regions.
     fn computed(&self, op: &Op) -> Uniformity {
         match op {
             Op::Special(SpecialRegister::Lane) => Uniformity::Varying,
             Op::Special(SpecialRegister::Warp) => Uniformity::Uniform,
-            // Blocks of a cluster are neighbours along the first axis.
+            // Blocks of a cluster are adjacent along axis 0 of the grid.
             Op::Special(SpecialRegister::Block | SpecialRegister::Program(0)) => Uniformity::BlockUniform,
-            // All lanes read the same lane, or every lane holds the same.
-            Op::Exchange { value, lane, .. } => match (self.level(*value), self.level(*lane)) {
+            // Uniform if all lanes read the same lane, or all lanes provide the same value.
+            Op::Shuffle { value, lane, .. } => match (self.level(*value), self.level(*lane)) {
                 (Uniformity::Varying, Uniformity::Varying) => Uniformity::Varying,
                 (level @ (Uniformity::ClusterUniform | Uniformity::BlockUniform), _) => level,
                 _ => Uniformity::Uniform,
             },
-            Op::Same { value, scope } => self.level(*value).min(scope.uniformity()),
+            Op::AssumeUniform { value, scope } => self.level(*value).min(scope.uniformity()),
             op => op.uniformity_at_best().join(self.join(&op.operands())),
         }
     }
 
-    /// The level of value `index` that a region yields.
-    fn yielded(&self, region: &Region, index: usize) -> Uniformity {
+    /// The uniformity of value `index` that a region yields.
+    fn yielded_uniformity(&self, region: &Region, index: usize) -> Uniformity {
         match region.statements.last().map(|statement| &statement.op) {
             Some(Op::Yield { values }) => values.get(index).map_or(Uniformity::Varying, |&value| self.level(value)),
             _ => Uniformity::Varying,

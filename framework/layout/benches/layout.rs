@@ -61,7 +61,7 @@ fn families(criterion: &mut Criterion) {
 }
 
 fn planning(criterion: &mut Criterion) {
-    let text = tilewright_testkit::machines::SMALL;
+    let text = tilewright_testkit::test_targets::SMALL;
     let target = tilewright_target::TargetDescription::from_toml("small.toml", text).expect("a target");
     let small = |order: [u64; 2]| {
         let lanes = u64::from(target.lanes.default);
@@ -72,9 +72,9 @@ fn planning(criterion: &mut Criterion) {
         Neutral.resolve(&family(&text), &[16, 16], &Neutral).expect("a layout").linear().clone()
     };
     let (src, dst) = (small([1, 0]), small([0, 1]));
-    tilewright_plan::movement::convert(&src, &dst, 32, &target).expect("a plan");
+    tilewright_plan::movement::plan_conversion(&src, &dst, 32, &target).expect("a plan");
     criterion.bench_function("plan_conversion", |b| {
-        b.iter(|| tilewright_plan::movement::convert(black_box(&src), black_box(&dst), 32, &target))
+        b.iter(|| tilewright_plan::movement::plan_conversion(black_box(&src), black_box(&dst), 32, &target))
     });
 }
 

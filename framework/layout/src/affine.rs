@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::{Coordinates, Dim, LayoutError, LinearLayout};
 
-/// The map `x -> A x xor b`: what flips and slices make of a linear layout, and no linear layout
-/// can say, since that maps zero to zero (seed 000, section 8).
+/// The affine map `x -> A x xor b` over F2 (Linear Layouts paper, section 8), such as a linear layout that is flipped
+/// or sliced. A linear layout alone maps zero to zero.
 ///
 /// ```
 /// use tilewright_layout::{AffineLayout, Dim, LinearLayout};
@@ -20,7 +20,8 @@ use super::{Coordinates, Dim, LayoutError, LinearLayout};
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct AffineLayout {
     linear: LinearLayout,
-    /// The packed image of zero.
+    /// The constant `b`, the image of zero, as a packed coordinate: all out dims in one integer, the first in the low
+    /// bits.
     offset: u64,
 }
 
@@ -31,16 +32,16 @@ impl From<LinearLayout> for AffineLayout {
 }
 
 impl AffineLayout {
-    /// `x -> linear(x) xor offset`; dims that `offset` does not name are at zero.
+    /// The map `x -> linear(x) xor offset`; the offset is zero along the out dims that `offset` does not name.
     ///
     /// # Errors
-    /// An out dim that is not there, or a coordinate beyond its size.
+    /// `offset` names a dim that is no out dim of `linear`, or a coordinate beyond the dim's size.
     pub fn new(linear: LinearLayout, offset: &[(Dim, u64)]) -> Result<Self, LayoutError> {
         let offset = linear.outs.pack(offset)?;
         Ok(Self { linear, offset })
     }
 
-    /// The linear part, `A`.
+    /// The linear part of the map: the matrix `A`, as a layout.
     #[must_use]
     pub fn linear_part(&self) -> &LinearLayout {
         &self.linear
@@ -51,32 +52,33 @@ impl AffineLayout {
         self.linear.outs.unpack(self.offset)
     }
 
-    /// The linear layout that is the same map; `None` where the constant is not zero.
+    /// The linear layout that is the same map; `None` if the constant is not zero.
     #[must_use]
     pub fn as_linear(&self) -> Option<&LinearLayout> {
         (self.offset == 0).then_some(&self.linear)
     }
 
-    /// The packed out coordinate of a packed input; allocates nothing.
+    /// Applies the map to a packed input (all input dims in one integer, the first in the low bits) and returns the
+    /// packed out coordinate; allocates nothing.
     #[inline]
     #[must_use]
     pub fn apply_packed(&self, input: u64) -> u64 {
         self.linear.apply_packed(input) ^ self.offset
     }
 
-    /// The coordinates of an input; dims that are not named are at zero.
+    /// Applies the map to an input given by dim; input dims that `input` does not name are at zero.
     ///
     /// # Errors
-    /// A dim that is not an input, or a coordinate beyond its size.
+    /// `input` names a dim that is no input dim, or a coordinate beyond the dim's size.
     #[inline]
     pub fn apply(&self, input: &[(Dim, u64)]) -> Result<Coordinates, LayoutError> {
-        Ok(Coordinates::of(&self.linear.outs, self.apply_packed(self.linear.ins.pack(input)?)))
+        Ok(Coordinates::unpack(&self.linear.outs, self.apply_packed(self.linear.ins.pack(input)?)))
     }
 
-    /// The coordinates along an out dim in reverse: `y -> size - 1 - y`.
+    /// This map with the coordinates along an out dim reversed: `y -> size - 1 - y` after the map.
     ///
     /// # Errors
-    /// Where the dim is absent.
+    /// If the dim is absent.
     pub fn flip_out(&self, dim: Dim) -> Result<Self, LayoutError> {
         if !self.linear.outs.contains(dim) {
             return Err(LayoutError::NoSuchDim { dim });
@@ -84,10 +86,10 @@ impl AffineLayout {
         Ok(Self { linear: self.linear.clone(), offset: self.offset ^ self.linear.outs.mask_of(dim) })
     }
 
-    /// The positions of an input dim in reverse: `x -> size - 1 - x` before this map.
+    /// This map with the positions of an input dim reversed: `x -> size - 1 - x` before the map.
     ///
     /// # Errors
-    /// Where the dim is absent.
+    /// If the dim is absent.
     pub fn flip_in(&self, dim: Dim) -> Result<Self, LayoutError> {
         if !self.linear.ins.contains(dim) {
             return Err(LayoutError::NoSuchDim { dim });
@@ -96,12 +98,12 @@ impl AffineLayout {
         Ok(Self { linear: self.linear.clone(), offset: self.offset ^ moved })
     }
 
-    /// This map on the positions `start..start + size` of an input dim, counted from `start`: what
-    /// a slice of a tensor is in a map from elements to memory.
+    /// Restricts this map to the positions `start..start + size` of an input dim, counted from `start`, as for a slice
+    /// of a tensor in a map from elements to memory.
     ///
     /// # Errors
-    /// [`LayoutError::NotAffine`] where `start` is no multiple of `size`: then `start + x` carries,
-    /// and is no xor. Sizes that are no powers of two, positions beyond the dim, absent dims.
+    /// [`LayoutError::NotAffine`] if `start` is no multiple of `size`: then `start + x` carries and is no xor. A size
+    /// that is no power of two, positions beyond the dim, or an absent dim.
     pub fn slice_in(&self, dim: Dim, start: u64, size: u64) -> Result<Self, LayoutError> {
         let linear = &self.linear;
         if !size.is_power_of_two() {
@@ -118,11 +120,11 @@ impl AffineLayout {
         Ok(Self { linear: linear.resize_in(dim, size)?, offset: self.offset ^ moved })
     }
 
-    /// `by` added to the coordinate along an out dim.
+    /// This map with `by` added to the coordinate along an out dim.
     ///
     /// # Errors
-    /// [`LayoutError::NotAffine`] where adding carries into bits that depend on the input, or out
-    /// of the dim; a dim that is absent.
+    /// [`LayoutError::NotAffine`] if adding carries into bits that depend on the input, or out of the dim; also if the
+    /// dim is absent.
     pub fn shift_out(&self, dim: Dim, by: u64) -> Result<Self, LayoutError> {
         let outs = &self.linear.outs;
         let shift = outs.shift_of(dim).ok_or(LayoutError::NoSuchDim { dim })?;
@@ -135,7 +137,7 @@ impl AffineLayout {
         Ok(Self { linear: self.linear.clone(), offset: self.offset ^ changed })
     }
 
-    /// `outer(self(x))`.
+    /// The composition `x -> outer(self(x))`.
     ///
     /// # Errors
     /// As [`LinearLayout::compose`].
@@ -155,11 +157,12 @@ impl AffineLayout {
         Ok(Self { linear, offset })
     }
 
-    /// The C with `self(x) = outer(C(x))`; its linear part is that of
+    /// The map C with `self(x) = outer(C(x))`; the linear part of C is the result of
     /// [`LinearLayout::invert_and_compose`].
     ///
     /// # Errors
-    /// As there; and [`LayoutError::OffsetNotReached`] where `outer` never reaches the image of zero.
+    /// As [`LinearLayout::invert_and_compose`]; [`LayoutError::OffsetNotReached`] if `outer` never reaches the image of
+    /// zero.
     pub fn invert_and_compose(&self, outer: &Self) -> Result<Self, LayoutError> {
         let linear = self.linear.invert_and_compose(&outer.linear)?;
         let moves = self.linear.outs.embedding(&outer.linear.outs)?;
@@ -168,10 +171,11 @@ impl AffineLayout {
         Ok(Self { linear, offset: offset.ok_or(LayoutError::OffsetNotReached)? })
     }
 
-    /// The direct sum, as [`LinearLayout::direct_sum`]: `outer` above `self`.
+    /// The direct sum `self * outer`, as [`LinearLayout::direct_sum`]: in dims that both maps have, `outer` acts on
+    /// higher bits.
     ///
     /// # Errors
-    /// More than 64 bits on a side.
+    /// The inputs or the outputs have more than 64 bits together.
     pub fn direct_sum(&self, outer: &Self) -> Result<Self, LayoutError> {
         let linear = self.linear.direct_sum(&outer.linear)?;
         let mut offset = super::space::scatter(&self.linear.outs.embedding(&linear.outs)?, self.offset);
@@ -184,7 +188,7 @@ impl AffineLayout {
 }
 
 impl fmt::Display for AffineLayout {
-    /// The linear part, and a line for the constant.
+    /// Writes the linear part, then a line for the constant.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let offset: Vec<_> = self.offset().map(|(_, value)| value.to_string()).collect();
         write!(f, "{}\nxor [{}]", self.linear, offset.join(","))

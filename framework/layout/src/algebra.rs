@@ -4,13 +4,13 @@ use smallvec::SmallVec;
 
 use crate::f2::{Columns, Solver, Subspace, multiply};
 
-use super::shape::listed;
-use super::space::{Moves, low_mask, place_columns, scatter};
+use super::shape::dim_names;
+use super::space::{Moves, low_mask, scatter, scatter_columns};
 use super::{Dim, LayoutError, LinearLayout, Space};
 
 impl LinearLayout {
-    /// The direct sum `self * outer` (seed 000, Definition 4.3): `outer` acts on higher input bits
-    /// than `self` where they share an input dim, and on higher out bits where they share an out dim.
+    /// The direct sum `self * outer` (Linear Layouts paper, Definition 4.3): in dims that both layouts have, input or
+    /// out, `outer` acts on higher bits than `self`.
     ///
     /// ```
     /// use tilewright_layout::{Dim, LinearLayout};
@@ -19,34 +19,44 @@ impl LinearLayout {
     /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
     ///
-    /// Dims that one of the two lacks are listed where its other dims put them; where the two list
-    /// their shared dims in different orders, `self`'s has precedence.
+    /// A dim that one of the two lacks keeps its position among the other's dims. If they list shared dims in different
+    /// orders, `self`'s order has precedence.
     ///
     /// # Errors
-    /// More than 64 bits on a side.
+    /// The inputs or the outputs have more than 64 bits together.
     pub fn direct_sum(&self, outer: &Self) -> Result<Self, LayoutError> {
         let mut sum = Self::default();
-        let mut places = [Moves::new(), Moves::new()];
-        if !self.ins.join(&outer.ins, &mut sum.ins, &mut places) {
-            (sum.ins, places) = self.ins.joined(&outer.ins, &supremum(&self.ins, &outer.ins)?)?;
+        let mut moved_bits = [Moves::new(), Moves::new()];
+        if !self.ins.join(&outer.ins, &mut sum.ins, &mut moved_bits) {
+            (sum.ins, moved_bits) = self.ins.direct_sum(&outer.ins, &supremum(&self.ins, &outer.ins)?)?;
         }
         let mut moves = [Moves::new(), Moves::new()];
         if !self.outs.join(&outer.outs, &mut sum.outs, &mut moves) {
-            (sum.outs, moves) = self.outs.joined(&outer.outs, &supremum(&self.outs, &outer.outs)?)?;
+            (sum.outs, moves) = self.outs.direct_sum(&outer.outs, &supremum(&self.outs, &outer.outs)?)?;
         }
         sum.columns.resize(sum.ins.bits() as usize, 0);
-        place_columns(&self.columns, &places[0], &moves[0], &mut sum.columns);
-        place_columns(&outer.columns, &places[1], &moves[1], &mut sum.columns);
+        scatter_columns(&self.columns, &moved_bits[0], &moves[0], &mut sum.columns);
+        scatter_columns(&outer.columns, &moved_bits[1], &moves[1], &mut sum.columns);
         Ok(sum)
     }
 
-    /// `outer(self(x))`; `outer` may have larger input dims than `self` has out dims.
+    /// The composition `x -> outer(self(x))`; `outer` may have larger input dims than `self` has out dims.
     ///
     /// # Errors
-    /// Where `self`'s out dims are not `outer`'s input dims, or one does not fit.
+    /// The out dims of `self`are not the input dims of `outer`, or one of them is larger in `self` than in `outer`.
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright_layout::{Dim, LinearLayout};
+    /// // Lanes own offsets, and offsets are elements in reverse order of their bits.
+    /// let lanes = LinearLayout::identity(4, Dim::LANE, Dim::OFFSET)?;
+    /// let reversed = LinearLayout::from_bases(&[(Dim::OFFSET, vec![vec![2], vec![1]])], &[(Dim::tensor(0), 4)])?;
+    /// assert_eq!(lanes.compose(&reversed)?.apply(&[(Dim::LANE, 1)])?, [(Dim::tensor(0), 2)]);
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
+    /// ```
     pub fn compose(&self, outer: &Self) -> Result<Self, LayoutError> {
         if self.outs.len() != outer.ins.len() || self.outs.dims().any(|d| !outer.ins.contains(d)) {
-            return Err(LayoutError::DimsDiffer { left: listed(&self.outs), right: listed(&outer.ins) });
+            return Err(LayoutError::DimsDiffer { left: dim_names(&self.outs), right: dim_names(&outer.ins) });
         }
         let mut result = Self { ins: self.ins.clone(), outs: outer.outs.clone(), columns: Columns::new() };
         if self.outs == outer.ins {
@@ -62,6 +72,14 @@ impl LinearLayout {
     ///
     /// # Errors
     /// [`LayoutError::NotInvertible`].
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright_layout::{Dim, LinearLayout};
+    /// let lanes = LinearLayout::identity(8, Dim::LANE, Dim::tensor(0))?;
+    /// assert_eq!(lanes.invert()?.apply(&[(Dim::tensor(0), 5)])?, [(Dim::LANE, 5)]);
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
+    /// ```
     pub fn invert(&self) -> Result<Self, LayoutError> {
         let solver = Solver::new(&self.columns);
         let (rank, ins, outs) = (solver.rank(), self.ins.bits(), self.outs.bits());
@@ -71,10 +89,19 @@ impl LinearLayout {
         Ok(self.backwards(&solver))
     }
 
-    /// A right inverse of a surjective layout: X with `self(X(y)) = y`, free variables zero.
+    /// The right inverse X of a surjective layout, `self(X(y)) = y`, whose free variables are zero.
     ///
     /// # Errors
     /// [`LayoutError::NotSurjective`].
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright_layout::{Dim, LinearLayout};
+    /// // Lanes 4 to 7 have replicas of the elements of lanes 0 to 3.
+    /// let lanes = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![1], vec![2], vec![0]])], &[(Dim::tensor(0), 4)])?;
+    /// assert_eq!(lanes.pseudoinvert()?.apply(&[(Dim::tensor(0), 3)])?, [(Dim::LANE, 3)]);
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
+    /// ```
     pub fn pseudoinvert(&self) -> Result<Self, LayoutError> {
         let solver = Solver::new(&self.columns);
         let bits = self.outs.bits();
@@ -84,7 +111,7 @@ impl LinearLayout {
         Ok(self.backwards(&solver))
     }
 
-    /// From the out space to the input space, by this layout's solver, which reaches all of it.
+    /// The right inverse of this layout, which is surjective; `solver` has reduced this layout's matrix.
     fn backwards(&self, solver: &Solver) -> Self {
         let mut result = Self { ins: self.outs.clone(), outs: self.ins.clone(), columns: Columns::new() };
         for bit in 0..self.outs.bits() {
@@ -93,17 +120,28 @@ impl LinearLayout {
         result
     }
 
-    /// The C with `self(x) = outer(C(x))`.
+    /// The layout C with `self(x) = outer(C(x))`.
     ///
-    /// Where `outer` is not injective several C are right. The witness: a dim in which both have
-    /// the same bases is mapped by the identity, unless `outer`'s other dims reach its image too;
-    /// every other unknown that is free is zero, columns of `outer` being taken in order.
+    /// If `outer` is not injective, several C are right. The result maps a dim by the identity if both layouts have the
+    /// same bases in it and no other dim of `outer` reaches its image. Every other free unknown is zero; columns of
+    /// `outer` are taken in order.
     ///
     /// # Errors
-    /// Where the out dims differ, or `outer` does not reach all that `self` reaches.
+    /// The out dims differ, or `outer` does not reach every element that `self` reaches.
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright_layout::{Dim, LinearLayout};
+    /// // In which register of the second layout is the element of lane 5 of the first?
+    /// let lanes = LinearLayout::identity(8, Dim::LANE, Dim::tensor(0))?;
+    /// let registers = LinearLayout::identity(8, Dim::REGISTER, Dim::tensor(0))?;
+    /// let places = lanes.invert_and_compose(&registers)?;
+    /// assert_eq!(places.apply(&[(Dim::LANE, 5)])?, [(Dim::REGISTER, 5)]);
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
+    /// ```
     pub fn invert_and_compose(&self, outer: &Self) -> Result<Self, LayoutError> {
         if self.outs.len() != outer.outs.len() || self.outs.dims().any(|d| !outer.outs.contains(d)) {
-            return Err(LayoutError::DimsDiffer { left: listed(&self.outs), right: listed(&outer.outs) });
+            return Err(LayoutError::DimsDiffer { left: dim_names(&self.outs), right: dim_names(&outer.outs) });
         }
         let moves = self.outs.embedding(&outer.outs)?;
         let mut targets = Columns::new();
@@ -136,27 +174,28 @@ impl LinearLayout {
             if !outer.ins.contains(dim) || outer.columns_of(dim) != own {
                 continue;
             }
-            let place = outer.ins.range_of(dim);
-            let others = || outer.columns[..place.start].iter().chain(&outer.columns[place.end..]).copied();
+            let range = outer.ins.range_of(dim);
+            let others = || outer.columns[..range.start].iter().chain(&outer.columns[range.end..]).copied();
             let bits = |columns: &mut dyn Iterator<Item = u64>| columns.fold(0, |all, column| all | column);
-            // No bit in common, as in most layouts, is no element in common.
-            let apart = bits(&mut others()) & bits(&mut own.iter().copied()) == 0;
-            if apart || Subspace::span(others()).intersection(&Subspace::span(own.iter().copied())).dimension() == 0 {
+            // Images without a common bit, as in most layouts, have no common element.
+            let is_disjoint = bits(&mut others()) & bits(&mut own.iter().copied()) == 0;
+            if is_disjoint
+                || Subspace::span(others()).intersection(&Subspace::span(own.iter().copied())).dimension() == 0
+            {
                 kept.push(dim);
             }
         }
         kept
     }
 
-    /// The C with `self = inner * C`, or `None` where `self` is not such a direct sum
-    /// (seed 000, Definition 4.4, label by label). C keeps all dims of `self`.
+    /// The quotient C with `self = inner * C`, or `None` if `self` is no such direct sum (Linear Layouts paper,
+    /// Definition 4.4, dim by dim). C keeps all dims of `self`.
     #[must_use]
     pub fn divide_left(&self, inner: &Self) -> Option<Self> {
         self.divide(inner, false)
     }
 
-    /// The C with `self = C * outer`, or `None` where `self` is not such a direct sum. C keeps all
-    /// dims of `self`.
+    /// The quotient C with `self = C * outer`, or `None` if `self` is no such direct sum. C keeps all dims of `self`.
     #[must_use]
     pub fn divide_right(&self, outer: &Self) -> Option<Self> {
         self.divide(outer, true)
@@ -188,12 +227,12 @@ impl LinearLayout {
             let divisor_bits = if divisor_above { bits - taken..bits } else { 0..taken };
             let mut of_divisor = divisor.columns_of(dim).iter();
             for (bit, &column) in (0..bits).zip(self.columns_of(dim)) {
-                let (part, rest) = split(column);
+                let (divisor_column, rest) = split(column);
                 if divisor_bits.contains(&bit) {
-                    if rest != 0 || of_divisor.next() != Some(&part) {
+                    if rest != 0 || of_divisor.next() != Some(&divisor_column) {
                         return None;
                     }
-                } else if part != 0 {
+                } else if divisor_column != 0 {
                     return None;
                 } else {
                     columns.push(rest);
@@ -203,10 +242,10 @@ impl LinearLayout {
         Some(Self { ins, outs, columns })
     }
 
-    /// The bits of a column that belong to the divisor, packed as the divisor's out coordinate,
-    /// and the others, packed as the quotient's.
+    /// Splits the bits of a column into those that belong to the divisor, packed as the divisor's out coordinate, and
+    /// the others, packed as the quotient's out coordinate.
     pub(super) fn split_column(&self, column: u64, divisor: &Self, divisor_above: bool) -> (u64, u64) {
-        let (mut part, mut rest, mut rest_shift) = (0u64, 0u64, 0);
+        let (mut divisor_column, mut rest, mut rest_shift) = (0u64, 0u64, 0);
         for (dim, value) in self.outs.unpack(column) {
             let taken = divisor.outs.bits_of(dim);
             let left = self.outs.bits_of(dim).saturating_sub(taken);
@@ -215,15 +254,15 @@ impl LinearLayout {
             } else {
                 (value & low_mask(taken), value.checked_shr(taken).unwrap_or(0))
             };
-            part |= divisor.outs.shift_of(dim).and_then(|s| own.checked_shl(s)).unwrap_or(0);
+            divisor_column |= divisor.outs.shift_of(dim).and_then(|s| own.checked_shl(s)).unwrap_or(0);
             rest |= other.checked_shl(rest_shift).unwrap_or(0);
             rest_shift += left;
         }
-        (part, rest)
+        (divisor_column, rest)
     }
 
-    /// Whether, on each of the given dims, this is the identity and nothing else touches it:
-    /// the dim occurs on both sides with one size, and no terms cross either way.
+    /// Whether this layout is the identity on each of the given dims and nothing else touches them: the dim occurs on
+    /// both sides with one size, and no other dim maps to it or from it.
     #[must_use]
     pub fn is_trivial_over(&self, dims: &[Dim]) -> bool {
         dims.iter().all(|&dim| {
@@ -242,8 +281,7 @@ impl LinearLayout {
         })
     }
 
-    /// What is left once the given dims, over which this layout is trivial, are taken away;
-    /// `None` where it is not trivial over them.
+    /// This layout without the given dims, over which it is trivial; `None` if it is not trivial over them.
     #[must_use]
     pub fn quotient(&self, dims: &[Dim]) -> Option<Self> {
         if !self.is_trivial_over(dims) {
@@ -255,14 +293,14 @@ impl LinearLayout {
     }
 }
 
-/// The dims of both spaces, each without bits.
+/// Merges the dims of both spaces into one order; every dim of the result has size one.
 ///
-/// Both lists are read from the front. A dim that the other list lacks goes first, the left one
-/// before the right one. Where each front dim waits for the other list, no order respects both:
-/// the one that the other list has earlier goes first, the left one where they are level.
+/// Both lists are read from the front. A dim that the other list lacks goes first, the left one before the right one.
+/// If each front dim also stands further back in the other list, no order respects both: the dim that stands earlier in
+/// the other list goes first, the left one if they are equally far.
 fn supremum(left: &Space, right: &Space) -> Result<Space, LayoutError> {
     let mut result = Space::default();
-    let place = |space: &Space, dim| space.dims().position(|d| d == dim);
+    let index_of = |space: &Space, dim| space.dims().position(|d| d == dim);
     let (mut lefts, mut rights) = (left.dims().peekable(), right.dims().peekable());
     loop {
         while lefts.next_if(|&dim| result.contains(dim)).is_some() {}
@@ -270,7 +308,7 @@ fn supremum(left: &Space, right: &Space) -> Result<Space, LayoutError> {
         let dim = match (lefts.peek().copied(), rights.peek().copied()) {
             (None, None) => return Ok(result),
             (Some(dim), None) | (None, Some(dim)) => dim,
-            (Some(l), Some(r)) => match (place(right, l), place(left, r)) {
+            (Some(l), Some(r)) => match (index_of(right, l), index_of(left, r)) {
                 (Some(_), None) => r,
                 (Some(in_right), Some(in_left)) if in_right > in_left => r,
                 _ => l,

@@ -1,4 +1,4 @@
-//! What a layout keeps together: runs of elements, and vectors of registers.
+//! Contiguity of a layout: runs of consecutive elements, and vectors of registers.
 
 use crate::f2::Subspace;
 
@@ -6,8 +6,8 @@ use super::space::low_mask;
 use super::{ColumnAction, Dim, LinearLayout};
 
 impl LinearLayout {
-    /// The largest V with `L(a V + v) = L(a V) + v` for all `v < V`, counted on the first input dim
-    /// and the first out dim; one where there is no such run.
+    /// The length of the runs of consecutive elements, at least one: the largest V with `L(a V + v) = L(a V) + v` for
+    /// all `v < V`, where the input counts along the first input dim and the output along the first out dim.
     ///
     /// ```
     /// use tilewright_layout::{Dim, LinearLayout};
@@ -29,8 +29,7 @@ impl LinearLayout {
         1 << (in_order as u32).min(lowest)
     }
 
-    /// The largest n such that the coordinates along `dim` that this layout reaches hold all of
-    /// `0..n`; one where the dim is absent.
+    /// The largest n such that this layout reaches all coordinates `0..n` along `dim`; one if the dim is absent.
     #[must_use]
     pub fn contiguous_along_out(&self, dim: Dim) -> u64 {
         let along = self.columns.iter().map(|&column| self.outs.coordinate(column, dim));
@@ -39,9 +38,9 @@ impl LinearLayout {
         1u64.checked_shl(run as u32).unwrap_or(u64::MAX)
     }
 
-    /// The most elements that one access can move, of a map from (register, ...) to (offset, ...),
-    /// and the order of registers in which they are `0..n` of the first (seed 000, section 5.3):
-    /// powers of two, of at most `widest` elements.
+    /// The most elements that one vector access can move under a map from (register, ...) to (offset, ...), a power of
+    /// two of at most `widest`, and the order of registers that makes them contiguous (Linear Layouts paper, section
+    /// 5.3).
     ///
     /// ```
     /// use tilewright_layout::{Dim, LinearLayout};
@@ -57,22 +56,22 @@ impl LinearLayout {
         let Some(shift) = self.outs.shift_of(offset) else { return none() };
         let most = self.outs.bits_of(offset).min(widest.max(1).ilog2()).min(self.ins.bits_of(register));
         let own = self.columns_of(register);
-        let place = |bit: u32| own.iter().position(|&column| column == 1 << (shift + bit));
+        let index_of = |bit: u32| own.iter().position(|&column| column == 1 << (shift + bit));
         let alone = |bits: u32| {
             let low = low_mask(bits) << shift;
             self.columns.iter().filter(|&&column| column & low != 0).count() == bits as usize
         };
         for bits in (1..=most).rev() {
-            let places: Option<Vec<usize>> = (0..bits).map(place).collect();
-            if let Some(places) = places.filter(|_| alone(bits)) {
-                return (1 << bits, ColumnAction::first(register, own.len() as u32, &places));
+            let bit_indices: Option<Vec<usize>> = (0..bits).map(index_of).collect();
+            if let Some(bit_indices) = bit_indices.filter(|_| alone(bits)) {
+                return (1 << bits, ColumnAction::first(register, own.len() as u32, &bit_indices));
             }
         }
         none()
     }
 
-    /// Whether, on out dim `dim`, this is the identity from the input dim of that name: as large,
-    /// and reached by nothing else. That input dim may also move along other out dims.
+    /// Whether this layout is the identity from the input dim `dim` to the out dim `dim`: both have one size, and no
+    /// other input dim moves along the out dim. The input dim may also move along other out dims.
     #[must_use]
     pub fn is_identity_on_out(&self, dim: Dim) -> bool {
         let (Some(start), true) = (self.ins.shift_of(dim), self.outs.contains(dim)) else { return false };

@@ -1,4 +1,4 @@
-//! The coordinates of one element, by name: what applying a layout gives.
+//! The coordinates of one element by dim: the result of applying a layout.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -25,9 +25,9 @@ use super::{Dim, Space};
 pub struct Coordinates(SmallVec<[(Dim, u64); 16]>);
 
 impl Coordinates {
-    /// The coordinates that `packed` stands for in `space`.
+    /// Unpacks the coordinates of `packed` in `space`.
     #[inline]
-    pub(super) fn of(space: &Space, packed: u64) -> Self {
+    pub(super) fn unpack(space: &Space, packed: u64) -> Self {
         Self(space.unpack(packed).collect())
     }
 }

@@ -1,9 +1,9 @@
-//! Names of the dims of a layout: small, `Copy`, and makeable at run time.
+//! Names of the dims of a layout: small, `Copy`, and created at run time.
 
 use std::fmt;
 use std::sync::RwLock;
 
-/// The name of an input or output dim. Comparing two is comparing two integers.
+/// The name of an input or output dim; two names compare as integers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dim(u16);
 
@@ -12,7 +12,7 @@ const TENSOR_BASE: u16 = 16;
 const TENSOR_AXES: u16 = 48;
 const RUN_TIME_BASE: u16 = TENSOR_BASE + TENSOR_AXES;
 
-/// Names made at run time, in order of creation; they live as long as the process.
+/// Names created at run time, in order of creation; they are never freed.
 static RUN_TIME: RwLock<Vec<&'static str>> = RwLock::new(Vec::new());
 
 impl Dim {
@@ -31,23 +31,22 @@ impl Dim {
     /// Column of tensor memory.
     pub const COL: Self = Self(6);
 
-    /// The number that stands for the name in this process.
+    /// The number by which this process stores the name.
     #[inline]
     pub(super) fn number(self) -> u16 {
         self.0
     }
 
-    /// The dim that [`Dim::number`] gave the number of.
+    /// The inverse of [`Dim::number`].
     #[inline]
-    pub(super) fn of_number(number: u16) -> Self {
+    pub(super) fn from_number(number: u16) -> Self {
         Self(number)
     }
 
     /// Axis `axis` of a tensor: `dim0`, `dim1`, ... as shaped.
     ///
     /// # Panics
-    /// Where `axis` is 48 or more: a tensor of so many axes has more than 2^48 elements or axes
-    /// of size one only.
+    /// If `axis` is 48 or more: such a tensor has more than 2^48 elements, or axes of size one only.
     #[inline]
     #[must_use]
     pub fn tensor(axis: usize) -> Self {
@@ -55,38 +54,38 @@ impl Dim {
         Self(TENSOR_BASE + axis as u16)
     }
 
-    /// The axis number, where this dim is an axis of a tensor.
+    /// The axis number, if this dim is an axis of a tensor.
     #[inline]
     #[must_use]
     pub fn tensor_axis(self) -> Option<usize> {
         (TENSOR_BASE..RUN_TIME_BASE).contains(&self.0).then(|| usize::from(self.0 - TENSOR_BASE))
     }
 
-    /// The dim of this name; makes it where it is new.
+    /// Finds the dim of this name, or creates it.
     ///
-    /// Names are kept for the life of the process, so a program should make few: after 65,000
-    /// different ones further names are all the dim `overflow`.
+    /// Names are never freed, so a program should create few: after 65,000 different ones all further names are the dim
+    /// `overflow`.
     #[must_use]
     pub fn named(name: &str) -> Self {
         if let Some(known) = Self::well_known(name) {
             return known;
         }
         let find = |names: &[&str]| names.iter().position(|n| *n == name);
-        let made = |index: usize| Self(RUN_TIME_BASE + index as u16);
+        let run_time_dim = |index: usize| Self(RUN_TIME_BASE + index as u16);
         if let Some(index) = find(&RUN_TIME.read().unwrap_or_else(|poison| poison.into_inner())) {
-            return made(index);
+            return run_time_dim(index);
         }
         let mut names = RUN_TIME.write().unwrap_or_else(|poison| poison.into_inner());
         if let Some(index) = find(&names) {
-            return made(index);
+            return run_time_dim(index);
         }
         let room = usize::from(u16::MAX - RUN_TIME_BASE);
         if names.len() >= room {
-            return made(room - 1);
+            return run_time_dim(room - 1);
         }
         let kept = if names.len() + 1 == room { "overflow" } else { name };
         names.push(Box::leak(kept.to_owned().into_boxed_str()));
-        made(names.len() - 1)
+        run_time_dim(names.len() - 1)
     }
 
     fn well_known(name: &str) -> Option<Self> {

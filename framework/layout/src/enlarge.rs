@@ -1,16 +1,17 @@
-//! Shapes that are no power of two: a larger layout, and a mask of what of it is real.
+//! Shapes that are no powers of two: a layout of a larger shape and a mask of its real elements.
 
 use super::{Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout};
 
-/// Axes that have names.
+/// Maximum number of axes of a tensor: [`Dim::tensor`] has no further names.
 const MOST_AXES: usize = 48;
 
-/// A shape of any sizes within one of powers of two (seed 000, section 8): layouts are made for the
-/// enlarged shape, and accesses to what is not real are masked off.
+/// A shape of any sizes, enlarged to the smallest shape of powers of two that holds it (Linear Layouts paper, section
+/// 8): layouts are built for the enlarged shape, and accesses outside of the original shape are masked off. Elements
+/// inside of the original shape are *real*.
 ///
 /// ```
 /// use tilewright_layout::{Dim, Enlarged};
-/// let enlarged = Enlarged::of(&[48, 64])?;
+/// let enlarged = Enlarged::new(&[48, 64])?;
 /// assert_eq!(enlarged.shape(), [64, 64]);
 /// assert_eq!(enlarged.bounds(), [(Dim::tensor(0), 48)]);
 /// assert!(enlarged.is_real(&[(Dim::tensor(0), 47), (Dim::tensor(1), 63)]));
@@ -23,25 +24,25 @@ pub struct Enlarged {
     shape: Vec<u64>,
 }
 
-/// How much of one register's or lane's share of an enlarged tensor is real.
+/// How many elements at one position of an input dim (such as a register or a lane) are real.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Share {
-    /// All of it: no access needs a mask.
+    /// All elements are real: no access needs a mask.
     Real,
-    /// Some of it may be: accesses are checked one by one.
+    /// Some elements may be real: each access needs a check.
     Mixed,
-    /// None of it: there is nothing to access.
+    /// No element is real: all accesses are dropped.
     Nothing,
 }
 
 impl Enlarged {
-    /// The smallest shape of powers of two, one size for each axis, that holds `shape`.
+    /// Enlarges `shape` to the smallest shape of powers of two, one size for each axis, that holds it.
     ///
     /// # Errors
     /// [`LayoutError::NotPowerOfTwo`] at an axis without elements or of more than 2^63;
-    /// [`LayoutError::TooManyBits`] where coordinates of the enlarged shape do not fit a word;
-    /// [`LayoutError::NoSuchDim`] where there are more than 48 axes.
-    pub fn of(shape: &[u64]) -> Result<Self, LayoutError> {
+    /// [`LayoutError::TooManyBits`] if coordinates of the enlarged shape do not fit a word;
+    /// [`LayoutError::NoSuchDim`] if there are more than 48 axes.
+    pub fn new(shape: &[u64]) -> Result<Self, LayoutError> {
         if shape.len() > MOST_AXES {
             return Err(LayoutError::NoSuchDim { dim: Dim::named(&format!("dim{MOST_AXES}")) });
         }
@@ -63,8 +64,8 @@ impl Enlarged {
         &self.shape
     }
 
-    /// The mask: real are the elements whose coordinate along each of these axes is below its
-    /// bound. Axes that were not enlarged are not listed.
+    /// The mask: an element is real if its coordinate along each of these axes is below the bound. Axes that were not
+    /// enlarged are not listed.
     #[must_use]
     pub fn bounds(&self) -> Vec<(Dim, u64)> {
         let sizes = self.real.iter().zip(&self.shape).enumerate();
@@ -73,7 +74,7 @@ impl Enlarged {
 
     /// Whether all elements are real, so that there is nothing to mask.
     #[must_use]
-    pub fn is_whole(&self) -> bool {
+    pub fn is_unmasked(&self) -> bool {
         self.real == self.shape
     }
 
@@ -92,23 +93,23 @@ impl Enlarged {
         families.resolve(spec, &self.shape, families)
     }
 
-    /// How much is real of what `layout` gives to the position `at` along the input dim `dim`,
-    /// whatever the other input dims say. [`Share::Real`] is said exactly where it is so;
-    /// [`Share::Nothing`] where one axis alone shows it.
+    /// The share of real elements at position `at` of the input dim `dim`, over all positions of the other input dims.
+    /// It is [`Share::Real`] exactly if all are real, but [`Share::Nothing`] only if the coordinates along a single
+    /// axis show it.
     ///
     /// ```
     /// use tilewright_layout::{Dim, Enlarged, LinearLayout, Share};
     /// let lanes = LinearLayout::identity(4, Dim::LANE, Dim::tensor(0))?;
     /// let layout = lanes.direct_sum(&LinearLayout::identity(4, Dim::REGISTER, Dim::tensor(0))?)?;
     /// // Registers hold elements 0 to 3, 4 to 7, ...; the first ten are real.
-    /// let enlarged = Enlarged::of(&[10])?;
+    /// let enlarged = Enlarged::new(&[10])?;
     /// let shares: Vec<_> = (0..4).map(|register| enlarged.share(&layout, Dim::REGISTER, register)).collect();
     /// assert_eq!(shares, [Share::Real, Share::Real, Share::Mixed, Share::Nothing]);
     /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
     #[must_use]
     pub fn share(&self, layout: &LinearLayout, dim: Dim, at: u64) -> Share {
-        let own = columns_at(layout.columns_of(dim), at);
+        let dim_columns = columns_at(layout.columns_of(dim), at);
         let mut others: Vec<u64> = Vec::new();
         for other in layout.ins().dims().filter(|&other| other != dim) {
             others.extend(layout.columns_of(other));
@@ -116,8 +117,8 @@ impl Enlarged {
         let mut share = Share::Real;
         for (axis, bound) in self.bounds() {
             let along = |packed: u64| layout.outs().coordinate(packed, axis);
-            let (least, most) = extremes(along(own), others.iter().map(|&column| along(column)));
-            if least >= bound {
+            let (min, most) = extremes(along(dim_columns), others.iter().map(|&column| along(column)));
+            if min >= bound {
                 return Share::Nothing;
             }
             if most >= bound {
@@ -128,15 +129,15 @@ impl Enlarged {
     }
 }
 
-/// The sum of the columns whose bits are set in `at`.
+/// The xor of the columns whose bits are set in `at`.
 fn columns_at(columns: &[u64], at: u64) -> u64 {
     let taken = columns.iter().enumerate().filter(|(bit, _)| at.checked_shr(*bit as u32).unwrap_or(0) & 1 == 1);
     taken.fold(0, |sum, (_, column)| sum ^ column)
 }
 
-/// The least and the largest of `start` xored with all sums of `steps`.
+/// The least and the largest xor of `start` with any subset of `steps`.
 fn extremes(start: u64, steps: impl Iterator<Item = u64>) -> (u64, u64) {
-    // With distinct leading bits, each bit that can be chosen is chosen from the top down.
+    // A reduced basis has distinct leading bits, so a greedy choice from the top bit down is optimal.
     let mut basis: Vec<u64> = Vec::new();
     for step in steps {
         let reduced = basis.iter().fold(step, |step, &other| step.min(step ^ other));
@@ -145,7 +146,7 @@ fn extremes(start: u64, steps: impl Iterator<Item = u64>) -> (u64, u64) {
             basis.sort_unstable_by(|a, b| b.cmp(a));
         }
     }
-    let least = basis.iter().fold(start, |value, &step| value.min(value ^ step));
+    let min = basis.iter().fold(start, |value, &step| value.min(value ^ step));
     let most = basis.iter().fold(start, |value, &step| value.max(value ^ step));
-    (least, most)
+    (min, most)
 }

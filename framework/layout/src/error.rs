@@ -1,103 +1,103 @@
-//! What can be wrong with a question about layouts.
+//! Errors of operations on layouts.
 
 use thiserror::Error;
 
 use super::Dim;
 
-/// Why a layout cannot be built or an operation has no result.
+/// A layout that cannot be built or an operation without a result.
 ///
-/// All variants are the caller's: the operation is not defined on what was given.
+/// Every variant is the caller's error: the operation is not defined for its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LayoutError {
     /// A size is not a power of two.
-    #[error("the size of {dim} is {size}, which is no power of two")]
+    #[error("the size of {dim} is {size}, which is not a power of two")]
     NotPowerOfTwo {
-        /// The dim.
+        /// The dim of that size.
         dim: Dim,
-        /// Its size in elements.
+        /// Size of the dim in elements.
         size: u64,
     },
     /// A stride is not a power of two.
-    #[error("stride {stride} is no power of two: x -> {stride} * x is not linear over F2")]
+    #[error("stride {stride} is not a power of two: x -> {stride} * x is not linear over F2")]
     StrideNotPowerOfTwo {
         /// The stride in elements.
         stride: u64,
     },
-    /// One side has more bits than a machine word.
+    /// The inputs or the outputs have more than 64 bits together.
     #[error("{bits} bits on one side of a layout: at most 64 fit")]
     TooManyBits {
-        /// How many it would have.
+        /// Number of bits that they would have.
         bits: u32,
     },
-    /// A dim occurs twice on one side.
+    /// A dim occurs twice among the input dims, or among the out dims.
     #[error("dim {dim} is named twice on one side")]
     DuplicateDim {
-        /// The dim.
+        /// The repeated dim.
         dim: Dim,
     },
-    /// A dim is not there.
+    /// A layout or space lacks a dim.
     #[error("there is no dim {dim} here")]
     NoSuchDim {
-        /// The dim.
+        /// The missing dim.
         dim: Dim,
     },
     /// A coordinate lies outside its dim.
     #[error("coordinate {value} does not fit {dim}, which has 2^{bits} positions")]
     CoordinateTooLarge {
-        /// The dim.
+        /// The dim of the coordinate.
         dim: Dim,
-        /// The coordinate.
+        /// The coordinate that is too large.
         value: u64,
-        /// Log2 of the size of the dim.
+        /// Log2 of the dim's size.
         bits: u32,
     },
-    /// Two sides should have agreeing sizes for a dim.
+    /// A dim has different sizes in the two operands.
     #[error("dim {dim} has 2^{left} positions on the left and 2^{right} on the right")]
     SizeMismatch {
-        /// The dim.
+        /// The dim whose sizes differ.
         dim: Dim,
-        /// Log2 of its size on the left.
+        /// Log2 of the dim's size in the left operand.
         left: u32,
-        /// Log2 of its size on the right.
+        /// Log2 of the dim's size in the right operand.
         right: u32,
     },
-    /// Two sides should have the same dims.
+    /// The dims of the two operands differ.
     #[error("the dims differ: {left} against {right}")]
     DimsDiffer {
-        /// Dims on the left.
+        /// Dims of the left operand.
         left: String,
-        /// Dims on the right.
+        /// Dims of the right operand.
         right: String,
     },
     /// A basis has the wrong number of coordinates.
     #[error("basis {index} of {dim} has {found} coordinates, expected {expected}")]
     BasisLength {
-        /// The input dim.
+        /// The input dim of the basis.
         dim: Dim,
-        /// Which of its bases.
+        /// Index of the basis in the dim.
         index: usize,
-        /// How many coordinates it has.
+        /// Number of coordinates of the basis.
         found: usize,
-        /// How many out dims there are.
+        /// Number of out dims.
         expected: usize,
     },
     /// A layout that must reach every element does not.
     #[error("the layout is not surjective: it reaches 2^{rank} of 2^{bits} elements")]
     NotSurjective {
-        /// Log2 of the number of elements it reaches.
+        /// Log2 of the number of elements that the layout reaches.
         rank: u32,
-        /// Log2 of the number of elements there are.
+        /// Log2 of the number of elements of the out space.
         bits: u32,
     },
     /// A layout that must be one-to-one and onto is not.
     #[error("the layout is not invertible: rank {rank}, {ins} bits in, {outs} bits out")]
     NotInvertible {
-        /// Rank of the matrix.
+        /// Rank of the layout's matrix.
         rank: u32,
-        /// Bits in.
+        /// Number of input bits.
         ins: u32,
-        /// Bits out.
+        /// Number of out bits.
         outs: u32,
     },
     /// A linear system has no solution.
@@ -105,48 +105,48 @@ pub enum LayoutError {
     NoSolution {
         /// The input dim whose basis has no preimage.
         dim: Dim,
-        /// Which bit of it.
+        /// Index of that basis in the dim.
         bit: u32,
     },
     /// The total sizes before and after a reshape differ.
     #[error("2^{before} positions cannot be reshaped to 2^{after}")]
     ReshapeSize {
-        /// Bits before.
+        /// Number of bits before the reshape.
         before: u32,
-        /// Bits after.
+        /// Number of bits after the reshape.
         after: u32,
     },
-    /// Bases that are to be taken of a dim are not a selection of those that it has.
-    #[error("basis {bit} of {dim} is named twice or is not there: it has {bits}, each can be taken once")]
+    /// A list of bases of a dim names a basis twice, or one that the dim lacks.
+    #[error("basis {bit} of {dim} is selected twice or does not exist: it has {bits}, each can be selected once")]
     NotASelection {
-        /// The dim.
+        /// The dim whose bases are listed.
         dim: Dim,
-        /// The basis that is wrong.
+        /// Index of the basis that is repeated or missing.
         bit: usize,
-        /// How many bases the dim has.
+        /// Number of bases of the dim.
         bits: u32,
     },
-    /// A mask selects input bits that are not there.
-    #[error("mask {mask:#b} of {dim} selects input bits beyond the {bits} that there are")]
+    /// A mask selects input bits that the input space lacks.
+    #[error("mask {mask:#b} of {dim} selects input bits beyond the existing {bits} ")]
     MaskTooWide {
-        /// The out dim.
+        /// The out dim that the mask belongs to.
         dim: Dim,
-        /// The mask.
+        /// The mask over packed input bits.
         mask: u64,
-        /// How many input bits there are.
+        /// Number of input bits.
         bits: u32,
     },
-    /// An addition is no xor, so the result would not be affine over F2.
+    /// An addition carries, so the result would not be affine over F2.
     #[error(
-        "adding {by} along {dim} carries, its low {bits} bits varying: that is no affine map over F2; \
-             only multiples of what varies can be added"
+        "adding {by} along {dim} carries, since its low {bits} bits vary: the result is not an affine map over F2; \
+         add only multiples of 2^{bits}"
     )]
     NotAffine {
-        /// The dim.
+        /// The out dim along which a number is added.
         dim: Dim,
-        /// What is to be added.
+        /// The number that is added.
         by: u64,
-        /// How many low bits vary.
+        /// Number of low bits that vary.
         bits: u32,
     },
     /// The image of zero under the first map is never reached by the second.

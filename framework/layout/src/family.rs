@@ -1,4 +1,4 @@
-//! Families: constructors of layouts from parameters and a shape, named the same way everywhere.
+//! Families: constructors of layouts from parameters and a shape, under the same names in every notation.
 
 use std::fmt;
 
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{AttributeSyntax, FamilyError, FamilySpec, LinearLayout, MemoryLayout};
 
-/// What a family builds.
+/// A layout that a family (a named constructor of layouts such as `blocked`) builds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layout {
-    /// From (register, lane, warp, block) to elements.
+    /// A distributed layout, from (register, lane, warp, block) to elements.
     Distributed(LinearLayout),
-    /// From (offset, block) to elements.
+    /// A memory layout, from (offset, block) to elements.
     Memory(MemoryLayout),
-    /// From (row, col) of tensor memory to elements.
+    /// A layout of tensor memory, from its (row, col) to elements.
     TensorMemory(LinearLayout),
 }
 
 impl Layout {
-    /// The linear map, without padding.
+    /// The linear map of the layout, without padding.
     #[must_use]
     pub fn linear(&self) -> &LinearLayout {
         match self {
@@ -29,10 +29,10 @@ impl Layout {
     }
 }
 
-/// Resolves family names. Implemented by the neutral families, by each vendor's plugin, and by
-/// [`FamilySet`], which asks all of them.
+/// A provider of families: builds the layouts that specs name. Implemented by the neutral families, by each vendor's
+/// plugin, and by [`FamilySet`], which combines several providers.
 pub trait Families: Send + Sync {
-    /// The names that [`Families::resolve`] serves.
+    /// The names of the families that [`Families::resolve`] builds.
     fn names(&self) -> Vec<String>;
 
     /// Whether `name` is one of [`Families::names`].
@@ -40,33 +40,32 @@ pub trait Families: Send + Sync {
         self.names().iter().any(|served| served == name)
     }
 
-    /// The layout that `spec` names for a tensor of `shape`. `all` resolves whatever `spec` derives
-    /// from; an implementation that owns the parent need not ask it.
+    /// Builds the layout that `spec` names for a tensor of `shape`. `all` builds the parent layout of `spec`; an
+    /// implementation that has the parent's family itself need not use `all`.
     ///
     /// # Errors
     /// [`FamilyError`].
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError>;
 
-    /// Typical layouts of these families, which a conformance suite builds its cases from; a family
-    /// that is in no sample is shown by nothing. Empty where no kernel has such a block.
-    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+    /// Typical layouts of these families, from which the conformance suite builds cases; a family without a sample is
+    /// not tested. Empty if no kernel has such a block.
+    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
         let _ = use_case;
         Vec::new()
     }
 
-    /// How attribute text spells the layouts of these families; one without a spelling is written by
-    /// rule, in its own words.
-    fn spellings(&self) -> Vec<AttributeSyntax> {
+    /// The attribute syntax of these families; a family without one is printed by the general rule, under its own name.
+    fn attribute_syntaxes(&self) -> Vec<AttributeSyntax> {
         Vec::new()
     }
 }
 
-/// What samples are asked for: a block of so many warps and elements of so many bits.
+/// The block for which [`Families::samples`] returns layouts: its lanes, warps and element width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SampleUse {
-    /// Lanes of a warp.
+    /// Number of lanes in a warp.
     pub lanes: u32,
-    /// Warps of a block.
+    /// Number of warps in the block.
     pub warps: u32,
     /// Width of an element in bits.
     pub element_bits: u32,
@@ -74,14 +73,14 @@ pub struct SampleUse {
 
 /// A typical layout of a tensor of two axes, for [`Families::samples`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Sample {
+pub struct SampleLayout {
     /// A short name, unique among the samples of one use: lower-case letters, digits and `-`.
     pub name: String,
-    /// The layout.
+    /// The layout as a family with parameters.
     pub spec: FamilySpec,
-    /// The instruction operand whose tile the layout repeats, where there is one: for a block of
-    /// one warp and a tensor of the tile's size, the layout is the operand's, up to the order of
-    /// registers and, for the two factors of a contraction together, the order of K.
+    /// The instruction operand whose tile the layout repeats, if any. For a block of one warp and a tensor of the
+    /// tile's size, the layout is the operand's, up to the order of registers and, for operands A and B together, the
+    /// order of K.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operand: Option<SampleOperand>,
 }
@@ -95,23 +94,23 @@ pub struct SampleOperand {
     pub role: String,
 }
 
-impl Sample {
+impl SampleLayout {
     /// A sample that belongs to no instruction.
     #[must_use]
     pub fn new(name: &str, spec: FamilySpec) -> Self {
         Self { name: name.to_owned(), spec, operand: None }
     }
 
-    /// Says which operand's tile the layout repeats.
+    /// Sets the operand whose tile the layout repeats.
     #[must_use]
-    pub fn feeding(mut self, instruction: &str, role: &str) -> Self {
+    pub fn for_operand(mut self, instruction: &str, role: &str) -> Self {
         self.operand = Some(SampleOperand { instruction: instruction.to_owned(), role: role.to_owned() });
         self
     }
 }
 
-/// Several providers of families as one. A derived layout goes to the provider that serves its
-/// parent, where that one serves the derived family too; otherwise to the first that serves it.
+/// Several providers of families as one. A layout with a parent layout is built by the provider of the parent's family
+/// if that provider has the derived family too; otherwise by the first provider that has it.
 #[derive(Default)]
 pub struct FamilySet<'a> {
     providers: Vec<&'a dyn Families>,
@@ -124,13 +123,13 @@ impl fmt::Debug for FamilySet<'_> {
 }
 
 impl<'a> FamilySet<'a> {
-    /// The set of the given providers, asked in this order.
+    /// The set of the given providers, in order of precedence.
     #[must_use]
     pub fn new(providers: Vec<&'a dyn Families>) -> Self {
         Self { providers }
     }
 
-    /// The layout that `spec` names for a tensor of `shape`.
+    /// Builds the layout that `spec` names for a tensor of `shape`.
     ///
     /// # Errors
     /// [`FamilyError`].
@@ -138,8 +137,8 @@ impl<'a> FamilySet<'a> {
         self.resolve(spec, shape, self)
     }
 
-    fn owner(&self, spec: &FamilySpec) -> Option<&'a dyn Families> {
-        let of_parent = spec.parent.as_deref().and_then(|parent| self.owner(parent));
+    fn find_provider(&self, spec: &FamilySpec) -> Option<&'a dyn Families> {
+        let of_parent = spec.parent.as_deref().and_then(|parent| self.find_provider(parent));
         match of_parent.filter(|provider| provider.serves(&spec.name)) {
             Some(provider) => Some(provider),
             None => self.providers.iter().copied().find(|provider| provider.serves(&spec.name)),
@@ -160,17 +159,17 @@ impl Families for FamilySet<'_> {
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {
-        match self.owner(spec) {
+        match self.find_provider(spec) {
             Some(provider) => provider.resolve(spec, shape, all),
             None => Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() }),
         }
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
         self.providers.iter().flat_map(|provider| provider.samples(use_case)).collect()
     }
 
-    fn spellings(&self) -> Vec<AttributeSyntax> {
-        self.providers.iter().flat_map(|provider| provider.spellings()).collect()
+    fn attribute_syntaxes(&self) -> Vec<AttributeSyntax> {
+        self.providers.iter().flat_map(|provider| provider.attribute_syntaxes()).collect()
     }
 }

@@ -6,51 +6,52 @@ use thiserror::Error;
 
 use super::LayoutError;
 
-/// Why a family cannot build a layout.
+/// The reason why a family cannot build a layout.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum FamilyError {
-    /// Nobody serves this family; the caller's fault, or a plugin is missing.
+    /// No provider serves this family; the caller's fault, or a plugin is missing.
     #[error("unknown layout family `{name}`{}", nearest(.known, .name))]
     Unknown {
-        /// The name asked for.
+        /// The requested name of a family.
         name: String,
-        /// The names there are.
+        /// The names of all families that the providers have.
         known: Vec<String>,
     },
     /// A parameter is missing, unknown, of the wrong type or out of range; the caller's fault.
     #[error("family `{family}`, parameter `{parameter}`: {message}")]
     Parameter {
-        /// The family.
+        /// Name of the family.
         family: String,
-        /// The parameter.
+        /// Name of the parameter.
         parameter: String,
-        /// The fault and the expectation.
+        /// The error in the parameter, and the expected value.
         message: String,
     },
     /// The shape does not fit the family; the caller's fault.
     #[error("family `{family}`, shape {shape:?}: {message}")]
     Shape {
-        /// The family.
+        /// Name of the family.
         family: String,
-        /// The shape.
+        /// The shape of the tensor.
         shape: Vec<u64>,
-        /// The fault and the expectation.
+        /// The error in the shape, and the expected shape.
         message: String,
     },
-    /// The construction is not a layout.
+    /// The layout algebra rejected the family's construction.
     #[error("family `{family}`: {message}")]
     Layout {
-        /// The family.
+        /// Name of the family.
         family: String,
         /// The error of the layout algebra.
         message: String,
     },
-    /// The plugin that serves the family broke; its fault.
+    /// The plugin that provides the family failed, with its message; the plugin's fault.
     #[error("plugin failure: {0}")]
     Plugin(String),
 }
 
-/// The end of a message about an unknown name: the nearest known one.
+/// The end of a message about an unknown name: suggests the nearest known name, or lists the known names if none is
+/// near.
 pub(super) fn nearest<S: AsRef<str>>(known: &[S], name: &str) -> String {
     let names: Vec<_> = known.iter().map(S::as_ref).collect();
     let best = names.iter().map(|&candidate| (levenshtein(candidate, name), candidate)).min();
@@ -62,7 +63,7 @@ pub(super) fn nearest<S: AsRef<str>>(known: &[S], name: &str) -> String {
 }
 
 impl FamilyError {
-    /// Reports what the algebra says of a family's construction.
+    /// Converts an error of the layout algebra that occurred while a family built a layout.
     #[must_use]
     pub fn of_layout(family: &str, error: &LayoutError) -> Self {
         Self::Layout { family: family.to_owned(), message: error.to_string() }

@@ -1,4 +1,4 @@
-//! Layouts by name: a family, its parameters and the layout that it derives from.
+//! Layouts by name: a family, its parameters and its parent layout.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,23 @@ use serde::{Deserialize, Serialize};
 pub enum FamilyAttribute {
     /// True or false.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A word.
+    /// A string.
     Text(String),
     /// A list.
     List(Vec<FamilyAttribute>),
-    /// Another family's layout.
+    /// A nested spec.
     Spec(Box<FamilySpec>),
 }
 
-/// A layout by name: the family, its parameters, and for some the layout that it derives from.
+/// A layout by name: the family, its parameters, and the parent layout if the family derives from one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FamilySpec {
     /// Name of the family: `blocked`, `slice`, ...
     #[serde(rename = "kind")]
     pub name: String,
-    /// The layout that this one derives from.
+    /// The parent layout, for families that derive from one, such as `slice`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Box<FamilySpec>>,
     /// Parameters by name, in `snake_case`.
@@ -41,16 +41,16 @@ impl FamilySpec {
         Self { name: name.to_owned(), parent: None, attributes: BTreeMap::new() }
     }
 
-    /// With one more parameter.
+    /// The same spec with one more parameter.
     #[must_use]
     pub fn with(mut self, parameter: &str, value: impl Into<FamilyAttribute>) -> Self {
         self.attributes.insert(parameter.to_owned(), value.into());
         self
     }
 
-    /// Derived from `parent`.
+    /// The same spec, derived from the layout `parent`.
     #[must_use]
-    pub fn of(mut self, parent: Self) -> Self {
+    pub fn with_parent(mut self, parent: Self) -> Self {
         self.parent = Some(Box::new(parent));
         self
     }

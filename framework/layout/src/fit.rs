@@ -1,13 +1,13 @@
-//! Layouts made to fit others: sizes of a shape, solutions of systems, tiles taken out.
+//! Operations that fit layouts to others: resizing to a shape, solving linear systems, removing a tile.
 
 use crate::f2::{Columns, Solver};
 
-use super::shape::listed;
+use super::shape::dim_names;
 use super::space::scatter;
 use super::{Dim, LayoutError, LinearLayout, Space};
 
-/// The X with `a(X(x)) = b(x)`: every unknown that `a` leaves free is zero, the columns of `a`
-/// being taken in order. Unlike [`LinearLayout::invert_and_compose`] it keeps no dim the identity.
+/// Solves `a(X(x)) = b(x)` for the layout X; free unknowns of `a` are zero, and columns of `a` are taken in order.
+/// Unlike [`LinearLayout::invert_and_compose`] it does not prefer the identity on common dims.
 ///
 /// ```
 /// use tilewright_layout::{Dim, LinearLayout, solve};
@@ -19,10 +19,10 @@ use super::{Dim, LayoutError, LinearLayout, Space};
 /// ```
 ///
 /// # Errors
-/// Where the out dims differ, or `a` does not reach all that `b` reaches.
+/// The out dims differ, or `a` does not reach every element that `b` reaches.
 pub fn solve(a: &LinearLayout, b: &LinearLayout) -> Result<LinearLayout, LayoutError> {
     if a.outs.len() != b.outs.len() || b.outs.dims().any(|d| !a.outs.contains(d)) {
-        return Err(LayoutError::DimsDiffer { left: listed(&a.outs), right: listed(&b.outs) });
+        return Err(LayoutError::DimsDiffer { left: dim_names(&a.outs), right: dim_names(&b.outs) });
     }
     let moves = b.outs.embedding(&a.outs)?;
     let solver = Solver::new(&a.columns);
@@ -36,12 +36,12 @@ pub fn solve(a: &LinearLayout, b: &LinearLayout) -> Result<LinearLayout, LayoutE
 }
 
 impl LinearLayout {
-    /// The layout whose out bits are parities of selected input bits (seed 001): out bit `i` of a
-    /// dim is the xor of the packed input's bits in the dim's mask `i`.
+    /// The layout whose out bits are parities of selected input bits: out bit `i` of a dim is the xor of the packed
+    /// input's bits in the dim's mask `i`.
     ///
     /// ```
     /// use tilewright_layout::{Dim, LinearLayout, Space};
-    /// // Seed 001: a row-major 4x4 tensor. The row is in the upper two bits of the offset.
+    /// // A row-major 4x4 tensor. The row is in the upper two bits of the offset.
     /// let ins = Space::of_sizes(&[(Dim::OFFSET, 16)])?;
     /// let masks = [(Dim::tensor(0), vec![0b0100, 0b1000]), (Dim::tensor(1), vec![0b0001, 0b0010])];
     /// let layout = LinearLayout::from_output_masks(ins, &masks)?;
@@ -85,8 +85,8 @@ impl LinearLayout {
         masks
     }
 
-    /// Whether both are the same map once the sizes of out dims are left aside: the same input
-    /// space, the same out dims in the same order, the same coordinates.
+    /// Whether both are the same map apart from the sizes of out dims: the same input space, the same out dims in the
+    /// same order, the same coordinates.
     #[must_use]
     pub fn equal_ignoring_out_sizes(&self, other: &Self) -> bool {
         let same = |(&a, &b): (&u64, &u64)| self.outs.unpack(a).eq(other.outs.unpack(b));
@@ -95,19 +95,19 @@ impl LinearLayout {
             && self.columns.iter().zip(&other.columns).all(same)
     }
 
-    /// Whether this can be the layout of a memory (seed 000, Definition 4.14): invertible, every
-    /// column with one or two bits set.
+    /// Whether this can be a memory layout (Linear Layouts paper, Definition 4.14): invertible, every column with one
+    /// or two bits set.
     #[must_use]
     pub fn is_memory_layout(&self) -> bool {
         self.columns.iter().all(|column| matches!(column.count_ones(), 1 | 2)) && self.is_invertible()
     }
 
-    /// What is left of this layout when `tile`, which may be anywhere in the out space, is taken
-    /// out: the tile's bases zero, the others as they are. `None` where the first bases of each
-    /// input dim are not the tile's, or another basis has a bit of the tile's image.
+    /// This layout without `tile`, which may lie anywhere in the out space: the tile's bases become zero, the others
+    /// stay. `None` if the first bases of each input dim are not the tile's, or another basis has a bit of the tile's
+    /// image.
     ///
-    /// More general than [`LinearLayout::divide_left`], which wants the tile in the lowest bits:
-    /// `self(x) = tile(x mod tile) xor repetitions(x)`.
+    /// More general than [`LinearLayout::divide_left`], which needs the tile in the lowest bits: `self(x) = tile(x mod
+    /// tile) xor repetitions(x)`.
     #[must_use]
     pub fn repetitions(&self, tile: &Self) -> Option<Self> {
         let moves = tile.outs.embedding(&self.outs).ok()?;
@@ -129,8 +129,8 @@ impl LinearLayout {
         Some(Self { ins: self.ins.clone(), outs: self.outs.clone(), columns })
     }
 
-    /// This layout, cut along every out dim that is larger than the given size: coordinates beyond
-    /// it become zero, so what held them becomes a copy.
+    /// This layout, cut along every out dim that is larger than the given size: coordinates beyond the size become
+    /// zero, so that registers or lanes there become replicas.
     ///
     /// # Errors
     /// A size that is no power of two.
@@ -147,8 +147,8 @@ impl LinearLayout {
         }
     }
 
-    /// This layout, repeated along every out dim that is smaller than the given size by more
-    /// positions of the first input dim, in the order of the out dims.
+    /// This layout, repeated along every out dim that is smaller than the given size, in the order of the out dims;
+    /// further positions of the first input dim take the repetitions.
     ///
     /// # Errors
     /// A size that is no power of two, or more than 64 bits on a side.
@@ -160,12 +160,12 @@ impl LinearLayout {
             if missing == 0 { Ok(layout) } else { layout.direct_sum(&Self::identity(1 << missing, input, dim)?) }
         })
     }
-    /// This layout onto exactly `outs`, which lists the same dims: cut where it is larger, coordinates
-    /// beyond becoming zero, and repeated where it is smaller, in this layout's order of out dims, by
-    /// more positions of `input`, which the result has even where nothing is repeated.
+    /// Fits this layout to exactly the out space `outs`, which has the same dims. Larger dims are cut (coordinates
+    /// beyond become zero); smaller dims are repeated in this layout's order of out dims, and further positions of
+    /// `input` take the repetitions. The result has `input` even without repetitions.
     pub(super) fn fitted(&self, outs: Space, input: Dim) -> Result<Self, LayoutError> {
         if outs.len() != self.outs.len() {
-            return Err(LayoutError::DimsDiffer { left: listed(&self.outs), right: listed(&outs) });
+            return Err(LayoutError::DimsDiffer { left: dim_names(&self.outs), right: dim_names(&outs) });
         }
         let moves = self.outs.resizing(&outs)?;
         let missing = |dim, bits: u32| outs.bits_of(dim).saturating_sub(bits);

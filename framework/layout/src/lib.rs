@@ -5,8 +5,8 @@
 //! significant bit first, and the first dim listed is the most minor. A *family* builds layouts
 //! from parameters and a shape; [`FamilySpec`] names one, [`Families`] resolves it.
 //!
-//! [`f2`] is the linear algebra on machine words beneath; [`cute`] is CuTe's notation and algebra, with the bridge to linear
-//! layouts.
+//! [`f2`] holds the linear algebra on machine words; [`cute`] holds CuTe's notation and algebra, with the bridge to
+//! linear layouts.
 
 mod affine;
 mod algebra;
@@ -38,17 +38,17 @@ pub use coordinates::Coordinates;
 pub use dim::Dim;
 pub use enlarge::{Enlarged, Share};
 pub use error::LayoutError;
-pub use family::{Families, FamilySet, Layout, Sample, SampleOperand, SampleUse};
+pub use family::{Families, FamilySet, Layout, SampleLayout, SampleOperand, SampleUse};
 pub use family_error::FamilyError;
 pub use family_spec::{FamilyAttribute, FamilySpec};
 pub use fit::solve;
-pub use limits::MOST_TENSOR_BITS;
+pub use limits::MAX_TENSOR_BITS;
 pub use linear::{Bases, LinearLayout};
 pub use memory::{MemoryLayout, Padding};
 pub use notation::LayoutNames;
 pub use notation::{
-    AttributeSyntax, AttributeSyntaxes, Omitted, ParameterPlace, ParameterSyntax, layout_from_json, layout_to_json,
+    AttributeSyntax, AttributeSyntaxes, Omitted, ParameterPosition, ParameterSyntax, layout_from_json, layout_to_json,
     parse_definitions, parse_spec, spec_from_json, spec_to_json,
 };
-pub use parameters::{Axes, Basis, GivenBases, Numbers, Parameters};
+pub use parameters::{Axes, Basis, GivenBases, IntVec, Parameters};
 pub use space::Space;

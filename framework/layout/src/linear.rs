@@ -7,7 +7,7 @@ use crate::f2::{Columns, Solver, multiply, rank};
 use super::space::low_mask;
 use super::{Coordinates, Dim, LayoutError, Space};
 
-/// A linear map over F2 between labelled spaces (seed 000, Definition 4.1).
+/// A linear map over F2 between labelled spaces (Linear Layouts paper, Definition 4.1).
 ///
 /// Column `i` is the packed out coordinate of input bit `i`, inputs and outputs being packed with
 /// the first dim listed in the least significant bits. Equality is equality of maps, including
@@ -15,7 +15,7 @@ use super::{Coordinates, Dim, LayoutError, Space};
 ///
 /// ```
 /// use tilewright_layout::{Dim, LinearLayout};
-/// // Seed 000, Figure 1: layout A, two rows and two columns a lane, 4x8 lanes, two warps.
+/// // Linear Layouts paper, Figure 1: layout A, two rows and two columns a lane, 4x8 lanes, two warps.
 /// let (reg, lane, warp) = (Dim::REGISTER, Dim::LANE, Dim::WARP);
 /// let (i, j) = (Dim::tensor(0), Dim::tensor(1));
 /// let a = LinearLayout::from_bases(
@@ -37,7 +37,7 @@ pub struct LinearLayout {
     pub(super) columns: Columns,
 }
 
-/// The images of one input dim's powers of two, each as coordinates in the order of the out dims.
+/// The bases of one input dim: the images of its powers of two, each as coordinates in the order of the out dims.
 pub type Bases = Vec<Vec<u64>>;
 
 impl LinearLayout {
@@ -47,7 +47,7 @@ impl LinearLayout {
         Self::default()
     }
 
-    /// `x -> x` from `size` positions of `input` to as many of `output`.
+    /// The identity `x -> x` from `size` positions of `input` to as many of `output`.
     ///
     /// # Errors
     /// A size that is no power of two.
@@ -55,10 +55,18 @@ impl LinearLayout {
         Self::strided(size, 1, input, output)
     }
 
-    /// `x -> stride * x` from `size` positions of `input` to `size * stride` of `output`.
+    /// The map `x -> stride * x` from `size` positions of `input` to `size * stride` of `output`.
     ///
     /// # Errors
     /// A size or stride that is no power of two, or more than 64 bits.
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright_layout::{Dim, LinearLayout};
+    /// let lanes = LinearLayout::strided(4, 2, Dim::LANE, Dim::tensor(0))?;
+    /// assert_eq!(lanes.apply(&[(Dim::LANE, 3)])?, [(Dim::tensor(0), 6)]);
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
+    /// ```
     pub fn strided(size: u64, stride: u64, input: Dim, output: Dim) -> Result<Self, LayoutError> {
         if !stride.is_power_of_two() {
             return Err(LayoutError::StrideNotPowerOfTwo { stride });
@@ -74,7 +82,7 @@ impl LinearLayout {
         Ok(layout)
     }
 
-    /// `x -> 0` from `size` positions of `input` to `out_size` of `output`: replication.
+    /// The replication `x -> 0` from `size` positions of `input` to `out_size` of `output`.
     ///
     /// # Errors
     /// A size that is no power of two.
@@ -90,6 +98,16 @@ impl LinearLayout {
     /// # Errors
     /// Sizes that are no powers of two, coordinates that do not fit, bases of the wrong length,
     /// dims named twice, or more than 64 bits on a side.
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright_layout::{Dim, LinearLayout};
+    /// // Lane 1 has element (0, 1), lane 2 element (1, 0), lane 3 their sum.
+    /// let outs = [(Dim::tensor(0), 2), (Dim::tensor(1), 2)];
+    /// let lanes = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![0, 1], vec![1, 0]])], &outs)?;
+    /// assert_eq!(lanes.apply(&[(Dim::LANE, 3)])?, [(Dim::tensor(0), 1), (Dim::tensor(1), 1)]);
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
+    /// ```
     pub fn from_bases(bases: &[(Dim, Bases)], outs: &[(Dim, u64)]) -> Result<Self, LayoutError> {
         let lists = bases.iter().map(|(dim, images)| (*dim, images.iter().map(|image| image.iter().copied())));
         Self::from_lists(lists, Space::of_sizes(outs)?)
@@ -118,7 +136,7 @@ impl LinearLayout {
     /// The layout with the given bases; each out dim gets the least size that holds its coordinates.
     ///
     /// # Errors
-    /// As [`LinearLayout::from_bases`]; and where the result is not surjective, since then the
+    /// As [`LinearLayout::from_bases`]; a result that is not surjective, since then the
     /// sizes cannot be known.
     pub fn from_bases_inferred(bases: &[(Dim, Bases)], outs: &[Dim]) -> Result<Self, LayoutError> {
         let size = |axis: usize| {
@@ -145,7 +163,7 @@ impl LinearLayout {
         Ok(Self { ins, outs, columns: Columns::from_slice(columns) })
     }
 
-    /// This layout, where it reaches every element.
+    /// Returns this layout if it reaches every element.
     ///
     /// # Errors
     /// [`LayoutError::NotSurjective`] otherwise.
@@ -156,25 +174,25 @@ impl LinearLayout {
         Err(LayoutError::NotSurjective { rank: self.rank(), bits: self.outs.bits() })
     }
 
-    /// The input space.
+    /// The input space: the input dims with their sizes.
     #[must_use]
     pub fn ins(&self) -> &Space {
         &self.ins
     }
 
-    /// The output space.
+    /// The output space: the out dims with their sizes.
     #[must_use]
     pub fn outs(&self) -> &Space {
         &self.outs
     }
 
-    /// All columns, those of the first input dim first.
+    /// The columns of all input dims, those of the first input dim first.
     #[must_use]
     pub fn columns(&self) -> &[u64] {
         &self.columns
     }
 
-    /// The columns of one input dim; empty where it is absent.
+    /// The columns of one input dim; empty if it is absent.
     #[must_use]
     pub fn columns_of(&self, dim: Dim) -> &[u64] {
         &self.columns[self.ins.range_of(dim)]
@@ -187,35 +205,45 @@ impl LinearLayout {
         self.columns_of(dim).iter().map(coordinates).collect()
     }
 
-    /// Log2 of the size of an input dim; zero where it is absent.
+    /// Log2 of the size of an input dim; zero if it is absent.
     #[must_use]
     pub fn in_bits(&self, dim: Dim) -> u32 {
         self.ins.bits_of(dim)
     }
 
-    /// Log2 of the size of an out dim; zero where it is absent.
+    /// Log2 of the size of an out dim; zero if it is absent.
     #[must_use]
     pub fn out_bits(&self, dim: Dim) -> u32 {
         self.outs.bits_of(dim)
     }
 
-    /// The packed out coordinate of a packed input; allocates nothing.
+    /// Applies the map to a packed input (all input dims in one integer, the first in the low bits) and returns the
+    /// packed out coordinate; allocates nothing.
     #[inline]
     #[must_use]
     pub fn apply_packed(&self, input: u64) -> u64 {
         multiply(&self.columns, input)
     }
 
-    /// The coordinates of an input; dims that are not named are at zero.
+    /// Applies the map to an input given by dim; input dims that `input` does not name are at zero.
     ///
     /// # Errors
-    /// A dim that is not an input, or a coordinate beyond its size.
+    /// `input` names a dim that is not an input dim, or a coordinate beyond the dim's size.
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright_layout::{Dim, LinearLayout};
+    /// let lanes = LinearLayout::identity(8, Dim::LANE, Dim::tensor(0))?;
+    /// assert_eq!(lanes.apply(&[(Dim::LANE, 5)])?, [(Dim::tensor(0), 5)]);
+    /// assert!(lanes.apply(&[(Dim::LANE, 8)]).is_err());
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
+    /// ```
     #[inline]
     pub fn apply(&self, input: &[(Dim, u64)]) -> Result<Coordinates, LayoutError> {
-        Ok(Coordinates::of(&self.outs, self.apply_packed(self.ins.pack(input)?)))
+        Ok(Coordinates::unpack(&self.outs, self.apply_packed(self.ins.pack(input)?)))
     }
 
-    /// The rank of the matrix.
+    /// The rank of the layout's matrix over F2.
     #[must_use]
     pub fn rank(&self) -> u32 {
         rank(&self.columns)
@@ -239,8 +267,8 @@ impl LinearLayout {
         self.ins.bits() == self.outs.bits() && self.is_surjective()
     }
 
-    /// Whether this is a distributed layout (seed 000, Definition 4.10): surjective, every column
-    /// zero or a unit vector, no unit vector twice.
+    /// Whether this is a distributed layout (Linear Layouts paper, Definition 4.10): surjective, every column zero or a
+    /// unit vector, no unit vector twice.
     #[must_use]
     pub fn is_distributed(&self) -> bool {
         let mut seen = 0;
@@ -252,8 +280,8 @@ impl LinearLayout {
         units && seen == low_mask(self.outs.bits())
     }
 
-    /// For each input dim, the mask of bits that no element depends on once the others are fixed:
-    /// those whose columns depend on earlier ones.
+    /// For each input dim, the mask of its free bits: bits whose columns are the xor of earlier columns, so that the
+    /// other bits alone reach every element (Triton `getFreeVariableMasks`).
     #[must_use]
     pub fn free_variable_masks(&self) -> Vec<(Dim, u64)> {
         self.ins.unpack(Solver::new(&self.columns).free_columns()).collect()
@@ -268,7 +296,7 @@ impl LinearLayout {
 }
 
 impl fmt::Display for LinearLayout {
-    /// One line for each input dim, `lane: [0,1] [0,2] ...`, and a line for the out dims.
+    /// Writes one line for each input dim, `lane: [0,1] [0,2] ...`, and a line for the out dims.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for dim in self.ins.dims() {
             write!(f, "{dim}:")?;

@@ -7,13 +7,13 @@ use super::LinearLayout;
 /// Padding after every `interval` elements; both in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Padding {
-    /// After how many elements, a power of two.
+    /// Interval in elements, a power of two.
     pub interval: u64,
-    /// How many elements are left out there.
+    /// Elements of padding after each interval.
     pub padding: u64,
 }
 
-/// A layout of a tensor in memory (seed 000, Definition 4.14; seed 002 for padding).
+/// A layout of a tensor in memory (Linear Layouts paper, Definition 4.14; padding as in Triton's `padded_shared`).
 ///
 /// The linear part maps (offset, block) to elements. An element whose offset is `o` lies at
 /// physical offset `o + sum((o / interval) * padding)`, in elements.
@@ -23,12 +23,12 @@ pub struct MemoryLayout {
     pub linear: LinearLayout,
     /// Padding, intervals ascending; empty for most layouts.
     pub padding: Vec<Padding>,
-    /// Alignment of the allocation in bytes, where the family asks for one.
+    /// Required alignment of the allocation in bytes; `None` if the family requires none.
     pub alignment: Option<u32>,
 }
 
 impl MemoryLayout {
-    /// An unpadded layout without wishes for its alignment.
+    /// An unpadded layout without required alignment.
     #[must_use]
     pub fn linear(linear: LinearLayout) -> Self {
         Self { linear, padding: Vec::new(), alignment: None }
@@ -40,15 +40,15 @@ impl MemoryLayout {
         offset + self.padding.iter().map(|p| offset / p.interval.max(1) * p.padding).sum::<u64>()
     }
 
-    /// Elements that one block must allocate: padding after the last element is left out. `u64::MAX` where all 64 bits
-    /// are offsets, which is more than any count.
+    /// Number of elements that one block must allocate, without padding after the last element. `u64::MAX` if all 64
+    /// bits of the input are offset bits.
     #[must_use]
     pub fn allocated_elements(&self) -> u64 {
         let last = 1u64.checked_shl(self.linear.in_bits(super::Dim::OFFSET)).map_or(u64::MAX, |offsets| offsets - 1);
         self.physical_offset(last).saturating_add(1)
     }
 
-    /// Bytes that one block must allocate for elements of so many bits.
+    /// Number of bytes that one block must allocate for elements of `element_bits` bits.
     #[must_use]
     pub fn allocated_bytes(&self, element_bits: u32) -> u64 {
         self.allocated_elements().saturating_mul(u64::from(element_bits)).div_ceil(8)

@@ -1,7 +1,6 @@
-//! Reading the parameters of a family: by name, with errors that name what is wrong.
+//! Readers of a family's parameters, by name, with errors that name the parameter.
 //!
-//! What is read stays in the spec or in place: a family's layout is built without heap allocation
-//! for the usual ranks, so the cost of reading does not hide that of building.
+//! Values stay in the spec or in place: for usual ranks, a family builds its layout without heap allocation.
 
 use std::cell::{Cell, RefCell};
 
@@ -12,22 +11,22 @@ use super::family_error::nearest;
 use super::notation::case::snake_case;
 use super::{Bases, FamilyAttribute, FamilyError, FamilySpec};
 
-/// A list of numbers, one an axis in most uses; four are held without heap allocation.
-pub type Numbers = SmallVec<[u64; 4]>;
+/// A list of numbers, mostly one for each axis; four are held without heap allocation.
+pub type IntVec = SmallVec<[u64; 4]>;
 
 /// A list of axes; four are held without heap allocation.
 pub type Axes = SmallVec<[usize; 4]>;
 
-/// Reads the parameters of a spec, each under its name or one of its other spellings, and in the
-/// end names those that nobody read.
+/// A reader of a spec's parameters, each by its name or an alias; in the end it reports the parameters that were not
+/// read.
 #[derive(Debug)]
 pub struct Parameters<'a> {
     spec: &'a FamilySpec,
     given: SmallVec<[(&'a str, &'a FamilyAttribute); 10]>,
-    /// Which of `given` have been read. No family has 64 parameters: where more are given, one of
-    /// the first 64 stays unread.
+    /// Mask of the parameters in `given` that have been read. No family has 64 parameters: if a spec has more, one of
+    /// the first 64 stays unread and is reported.
     read: Cell<u64>,
-    /// Names asked for, for messages about those that nobody asked for.
+    /// The names of all requested parameters, for messages about unread ones.
     requested: RefCell<SmallVec<[&'static [&'static str]; 12]>>,
 }
 
@@ -49,7 +48,7 @@ impl<'a> Parameters<'a> {
         Self { spec, given, read: Cell::new(0), requested: RefCell::default() }
     }
 
-    /// The raw value of a parameter; `names` are its spellings, the proper one first.
+    /// The raw value of a parameter; `names` are its name and aliases, the canonical one first.
     #[must_use]
     pub fn optional(&self, names: &'static [&'static str]) -> Option<&'a FamilyAttribute> {
         self.requested.borrow_mut().push(names);
@@ -63,16 +62,16 @@ impl<'a> Parameters<'a> {
         found
     }
 
-    /// Parameters that were given and that nobody has read.
+    /// Names of the parameters that were given and not read.
     fn unread(&self) -> impl Iterator<Item = &'a str> + '_ {
         let is_read = |index: usize| self.read.get().checked_shr(index as u32).unwrap_or(0) & 1 == 1;
         self.given.iter().enumerate().filter(move |&(index, _)| !is_read(index)).map(|(_, &(name, _))| name)
     }
 
-    /// The value of a parameter that must be there.
+    /// The value of a required parameter.
     ///
     /// # Errors
-    /// [`FamilyError::Parameter`] where it is not.
+    /// [`FamilyError::Parameter`] if it is absent.
     pub fn required(&self, names: &'static [&'static str]) -> Result<&'a FamilyAttribute, FamilyError> {
         self.optional(names).ok_or_else(|| match self.misspelt(names) {
             Some(given) => self.wrong(names[0], &format!("is missing; `{given}` was given: is it misspelt?")),
@@ -80,7 +79,7 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// A parameter that was given, that nobody has read, and whose name is nearly one of `names`, or one in `camelCase`.
+    /// An unread parameter whose name is close to one of `names`, or is one of them in `camelCase`.
     fn misspelt(&self, names: &'static [&'static str]) -> Option<&'a str> {
         let near = self.unread().filter_map(|given| {
             let given_name = snake_case(given);
@@ -90,7 +89,7 @@ impl<'a> Parameters<'a> {
         near.min().map(|(_, given)| given)
     }
 
-    /// A whole number, not negative.
+    /// Reads a required parameter that is a non-negative integer.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
@@ -98,7 +97,7 @@ impl<'a> Parameters<'a> {
         self.as_number(names[0], self.required(names)?)
     }
 
-    /// A whole number, not negative, or `default` where it is not given.
+    /// Reads a parameter that is a non-negative integer; `default` if it is absent.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
@@ -106,7 +105,7 @@ impl<'a> Parameters<'a> {
         self.optional(names).map_or(Ok(default), |value| self.as_number(names[0], value))
     }
 
-    /// True or false, or `default` where it is not given.
+    /// Reads a parameter that is true or false; `default` if it is absent.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
@@ -118,15 +117,15 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    /// A list of whole numbers, not negative.
+    /// Reads a required parameter that is a list of non-negative integers.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
-    pub fn numbers(&self, names: &'static [&'static str]) -> Result<Numbers, FamilyError> {
+    pub fn numbers(&self, names: &'static [&'static str]) -> Result<IntVec, FamilyError> {
         self.as_numbers(names[0], self.required(names)?)
     }
 
-    /// A power of two.
+    /// Reads a required parameter that is a power of two.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
@@ -134,16 +133,16 @@ impl<'a> Parameters<'a> {
         self.as_power(names[0], self.number(names)?)
     }
 
-    /// A list of `count` powers of two.
+    /// Reads a required parameter that is a list of `count` powers of two.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
-    pub fn powers(&self, names: &'static [&'static str], count: usize) -> Result<Numbers, FamilyError> {
+    pub fn powers(&self, names: &'static [&'static str], count: usize) -> Result<IntVec, FamilyError> {
         let value = self.required(names)?;
         if let FamilyAttribute::List(items) = value
             && items.len() == count
         {
-            let mut powers = Numbers::new();
+            let mut powers = IntVec::new();
             for item in items {
                 match item {
                     FamilyAttribute::Int(number) if *number > 0 && number.count_ones() == 1 => {
@@ -166,7 +165,7 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    /// A list that names each of the axes 0 to `rank` - 1 once.
+    /// Reads a required parameter that is a list naming each of the axes 0 to `rank` - 1 once.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
@@ -187,7 +186,7 @@ impl<'a> Parameters<'a> {
         Err(self.wrong(names[0], &format!("{list:?} must list each of the {rank} axes once, from 0 on")))
     }
 
-    /// A list of lists of whole numbers, not negative: bases.
+    /// Reads a required parameter that is a list of bases: lists of non-negative integers.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
@@ -195,7 +194,7 @@ impl<'a> Parameters<'a> {
         Ok(self.given_bases(names[0], self.required(names)?)?.to_vec())
     }
 
-    /// A list of lists of whole numbers, empty where it is not given.
+    /// Reads a parameter that is a list of bases (lists of non-negative integers); empty if it is absent.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
@@ -203,7 +202,7 @@ impl<'a> Parameters<'a> {
         Ok(self.listed_bases(names)?.to_vec())
     }
 
-    /// As [`Parameters::bases_or_none`], the lists staying where they are.
+    /// As [`Parameters::bases_or_none`], without a copy of the lists.
     ///
     /// # Errors
     /// [`FamilyError::Parameter`].
@@ -211,10 +210,10 @@ impl<'a> Parameters<'a> {
         self.optional(names).map_or(Ok(GivenBases::default()), |value| self.given_bases(names[0], value))
     }
 
-    /// The layout that this one derives from.
+    /// The parent layout of the spec.
     ///
     /// # Errors
-    /// [`FamilyError::Parameter`] where there is none.
+    /// [`FamilyError::Parameter`] if the spec has no parent.
     pub fn parent(&self) -> Result<&'a FamilySpec, FamilyError> {
         self.spec.parent.as_deref().ok_or_else(|| self.wrong("parent", "is missing"))
     }
@@ -222,14 +221,14 @@ impl<'a> Parameters<'a> {
     /// Checks that every parameter that was given has been read.
     ///
     /// # Errors
-    /// [`FamilyError::Parameter`] that names the first one that has not.
+    /// [`FamilyError::Parameter`] that names the first parameter that has not been read.
     pub fn finish(&self) -> Result<(), FamilyError> {
         let Some(unread) = self.unread().next() else { return Ok(()) };
         let near = nearest(&self.requested.borrow().concat(), &snake_case(unread));
         Err(self.wrong(unread, &format!("is not a parameter of this family{near}")))
     }
 
-    /// The error that says what is wrong with a parameter.
+    /// The error for a parameter with a wrong value.
     #[cold]
     #[must_use]
     pub fn wrong(&self, parameter: &str, message: &str) -> FamilyError {
@@ -244,7 +243,7 @@ impl<'a> Parameters<'a> {
         match value {
             FamilyAttribute::Int(number) if *number >= 0 => Ok(*number as u64),
             FamilyAttribute::Int(number) => Err(self.wrong(name, &format!("{number} is negative"))),
-            _ => Err(self.wrong(name, "must be a whole number")),
+            _ => Err(self.wrong(name, "must be an integer")),
         }
     }
 
@@ -252,29 +251,29 @@ impl<'a> Parameters<'a> {
         if number.is_power_of_two() {
             return Ok(number);
         }
-        Err(self.wrong(name, &format!("{number} is no power of two")))
+        Err(self.wrong(name, &format!("{number} is not a power of two")))
     }
 
-    fn as_numbers(&self, name: &str, value: &FamilyAttribute) -> Result<Numbers, FamilyError> {
+    fn as_numbers(&self, name: &str, value: &FamilyAttribute) -> Result<IntVec, FamilyError> {
         match value {
             FamilyAttribute::List(items) => {
-                let mut numbers = Numbers::new();
+                let mut numbers = IntVec::new();
                 for item in items {
                     numbers.push(self.as_number(name, item)?);
                 }
                 Ok(numbers)
             }
-            _ => Err(self.wrong(name, "must be a list of whole numbers")),
+            _ => Err(self.wrong(name, "must be a list of integers")),
         }
     }
 
     fn given_bases(&self, name: &str, value: &'a FamilyAttribute) -> Result<GivenBases<'a>, FamilyError> {
         let FamilyAttribute::List(lists) = value else {
-            return Err(self.wrong(name, "must be a list of lists of whole numbers"));
+            return Err(self.wrong(name, "must be a list of lists of integers"));
         };
         for list in lists {
             let FamilyAttribute::List(items) = list else {
-                return Err(self.wrong(name, "must be a list of whole numbers"));
+                return Err(self.wrong(name, "must be a list of integers"));
             };
             for item in items {
                 self.as_number(name, item)?;
@@ -284,7 +283,7 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// The coordinates of one of [`GivenBases`].
+/// The coordinates of one basis of [`GivenBases`].
 #[derive(Debug, Clone)]
 pub struct Basis<'a>(std::slice::Iter<'a, FamilyAttribute>);
 
@@ -292,7 +291,7 @@ impl Iterator for Basis<'_> {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
-        // Every item was found to be a number, not negative.
+        // `listed_bases` has checked that every item is a non-negative integer.
         self.0.next().map(|item| if let FamilyAttribute::Int(number) = item { number.unsigned_abs() } else { 0 })
     }
 
@@ -303,7 +302,7 @@ impl Iterator for Basis<'_> {
 
 impl ExactSizeIterator for Basis<'_> {}
 
-/// Bases as a spec lists them, found to be lists of whole numbers that are not negative.
+/// The bases that a spec lists, checked to be lists of non-negative integers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GivenBases<'a> {
     lists: &'a [FamilyAttribute],
@@ -323,7 +322,7 @@ impl<'a> GivenBases<'a> {
             .map(|list| Basis(if let FamilyAttribute::List(items) = list { items.iter() } else { [].iter() }))
     }
 
-    /// The bases as lists of their own.
+    /// The bases as owned lists.
     #[must_use]
     pub fn to_vec(self) -> Bases {
         self.iter().map(Iterator::collect).collect()

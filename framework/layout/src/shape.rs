@@ -1,4 +1,4 @@
-//! Operations that change how the dims of a layout are listed, split or named, not the map.
+//! Operations that reorder, split or rename the dims of a layout and keep the map.
 
 use crate::f2::Columns;
 
@@ -9,7 +9,7 @@ impl LinearLayout {
     /// The same map with the out dims listed in the given order.
     ///
     /// # Errors
-    /// Where `order` is not a permutation of the out dims.
+    /// `order` is not a permutation of the out dims.
     pub fn transpose_outs(&self, order: &[Dim]) -> Result<Self, LayoutError> {
         let mut result = Self { ins: self.ins.clone(), outs: reordered(&self.outs, order)?, columns: Columns::new() };
         let moves = self.outs.embedding(&result.outs)?;
@@ -20,26 +20,26 @@ impl LinearLayout {
     /// The same map with the input dims listed in the given order.
     ///
     /// # Errors
-    /// Where `order` is not a permutation of the input dims.
+    /// `order` is not a permutation of the input dims.
     pub fn transpose_ins(&self, order: &[Dim]) -> Result<Self, LayoutError> {
         let ins = reordered(&self.ins, order)?;
         let columns = order.iter().flat_map(|&dim| self.columns_of(dim)).copied().collect();
         Ok(Self { ins, outs: self.outs.clone(), columns })
     }
 
-    /// The out dims become those given, the packed coordinate staying what it is.
+    /// Replaces the out dims by `outs`; every packed out coordinate stays the same.
     ///
     /// # Errors
-    /// A total size other than before, or sizes that are no powers of two.
+    /// The total size of `outs` differs from before, or a size is no power of two.
     pub fn reshape_outs(&self, outs: &[(Dim, u64)]) -> Result<Self, LayoutError> {
         let outs = same_size(&self.outs, outs)?;
         Ok(Self { ins: self.ins.clone(), outs, columns: self.columns.clone() })
     }
 
-    /// The input dims become those given, the packed input staying what it is.
+    /// Replaces the input dims by `ins`; the map from packed inputs stays the same.
     ///
     /// # Errors
-    /// A total size other than before, or sizes that are no powers of two.
+    /// The total size of `ins` differs from before, or a size is no power of two.
     pub fn reshape_ins(&self, ins: &[(Dim, u64)]) -> Result<Self, LayoutError> {
         let ins = same_size(&self.ins, ins)?;
         Ok(Self { ins, outs: self.outs.clone(), columns: self.columns.clone() })
@@ -72,7 +72,7 @@ impl LinearLayout {
     /// Gives an input dim another name.
     ///
     /// # Errors
-    /// Where the dim is absent or the new name is taken.
+    /// The dim is absent, or the new name is taken.
     pub fn rename_in(&self, from: Dim, to: Dim) -> Result<Self, LayoutError> {
         let ins = renamed(&self.ins, from, to)?;
         Ok(Self { ins, outs: self.outs.clone(), columns: self.columns.clone() })
@@ -81,7 +81,7 @@ impl LinearLayout {
     /// Gives an out dim another name.
     ///
     /// # Errors
-    /// Where the dim is absent or the new name is taken.
+    /// The dim is absent, or the new name is taken.
     pub fn rename_out(&self, from: Dim, to: Dim) -> Result<Self, LayoutError> {
         let outs = renamed(&self.outs, from, to)?;
         Ok(Self { ins: self.ins.clone(), outs, columns: self.columns.clone() })
@@ -90,7 +90,7 @@ impl LinearLayout {
     /// Sets the size of an input dim: shrinking drops its top bases, growing appends zero bases.
     ///
     /// # Errors
-    /// Where the dim is absent, the size no power of two, or 64 bits are exceeded.
+    /// The dim is absent, the size is no power of two, or 64 bits are exceeded.
     pub fn resize_in(&self, dim: Dim, size: u64) -> Result<Self, LayoutError> {
         let sized = Space::of_sizes(&[(dim, size)])?;
         if !self.ins.contains(dim) {
@@ -112,12 +112,11 @@ impl LinearLayout {
         Ok(Self { ins, outs: self.outs.clone(), columns })
     }
 
-    /// Sets the size of an out dim. Coordinates that no longer fit become zero, as for a tensor
-    /// smaller than the tile that a layout was built for: whole bases along `dim` are cut to the
-    /// bits that remain.
+    /// Sets the size of an out dim. Coordinates that no longer fit become zero, as for a tensor smaller than the
+    /// layout's tile: bases along `dim` keep only the remaining bits.
     ///
     /// # Errors
-    /// Where the dim is absent, the size no power of two, or 64 bits are exceeded.
+    /// The dim is absent, the size is no power of two, or 64 bits are exceeded.
     pub fn resize_out(&self, dim: Dim, size: u64) -> Result<Self, LayoutError> {
         let sized = Space::of_sizes(&[(dim, size)])?;
         if !self.outs.contains(dim) {
@@ -126,8 +125,8 @@ impl LinearLayout {
         self.with_out_bits(|d, bits| if d == dim { sized.bits() } else { bits })
     }
 
-    /// The same map onto out dims of other sizes, given as bits by dim and bits before; coordinates
-    /// are cut to the bits that remain.
+    /// The same map onto out dims of other sizes: `sized` returns the new number of bits of a dim from the dim and the
+    /// old number. Coordinates keep only the remaining bits.
     pub(super) fn with_out_bits(&self, sized: impl Fn(Dim, u32) -> u32) -> Result<Self, LayoutError> {
         let mut outs = Space::default();
         for (dim, bits) in self.outs.iter() {
@@ -142,7 +141,7 @@ impl LinearLayout {
     /// order; sizes stay.
     ///
     /// # Errors
-    /// A dim that is not there.
+    /// A dim is absent.
     pub fn sublayout(&self, ins: &[Dim], outs: &[Dim]) -> Result<Self, LayoutError> {
         for &dim in ins {
             require(&self.ins, dim)?;
@@ -168,12 +167,12 @@ impl LinearLayout {
     /// Whether the part of the map from the given input dims to the given out dims is zero.
     ///
     /// # Errors
-    /// A dim that is not there.
+    /// A dim is absent.
     pub fn sublayout_is_zero(&self, ins: &[Dim], outs: &[Dim]) -> Result<bool, LayoutError> {
         Ok(self.sublayout(ins, outs)?.columns.iter().all(|&column| column == 0))
     }
 
-    /// Drops the zero bases of one input dim, the others moving down.
+    /// Drops the zero bases of one input dim and moves the others down.
     #[must_use]
     pub fn remove_zero_bases(&self, dim: Dim) -> Self {
         let mut result = self.clone();
@@ -195,19 +194,20 @@ impl LinearLayout {
         });
         let mut ins = Space::default();
         for (d, bits) in self.ins.iter() {
-            // A space no larger than one that was valid is valid.
+            // A space no larger than a valid one is valid.
             let _ = ins.push_new(d, if d == dim { bits - zeros as u32 } else { bits });
         }
         self.ins = ins;
     }
 
-    /// The same outputs from more input dims: `other`'s are listed after these.
+    /// Concatenates the input dims of two layouts onto one out space; the input dims of `other` follow those of this
+    /// layout.
     ///
     /// # Errors
-    /// Where the out spaces differ, or an input dim is in both.
+    /// The out spaces differ, or an input dim is in both.
     pub fn concat_ins(&self, other: &Self) -> Result<Self, LayoutError> {
         if self.outs != other.outs {
-            return Err(LayoutError::DimsDiffer { left: listed(&self.outs), right: listed(&other.outs) });
+            return Err(LayoutError::DimsDiffer { left: dim_names(&self.outs), right: dim_names(&other.outs) });
         }
         let mut ins = self.ins.clone();
         for (dim, bits) in other.ins.iter() {
@@ -229,7 +229,7 @@ fn reordered(space: &Space, order: &[Dim]) -> Result<Space, LayoutError> {
         result.push(dim, space.bits_of(dim))?;
     }
     if result.len() != space.len() {
-        return Err(LayoutError::DimsDiffer { left: listed(space), right: listed(&result) });
+        return Err(LayoutError::DimsDiffer { left: dim_names(space), right: dim_names(&result) });
     }
     Ok(result)
 }
@@ -245,7 +245,7 @@ fn same_size(space: &Space, dims: &[(Dim, u64)]) -> Result<Space, LayoutError> {
 fn flattened(space: &Space) -> Space {
     let mut result = Space::default();
     if let Some(first) = space.dims().next() {
-        // One dim of as many bits as there were: always valid.
+        // One dim with the bits of all: always valid.
         let _ = result.push(first, space.bits());
     }
     result
@@ -254,7 +254,7 @@ fn flattened(space: &Space) -> Space {
 fn squeezed(space: &Space) -> Space {
     let mut result = Space::default();
     for (dim, bits) in space.iter().filter(|&(_, bits)| bits > 0) {
-        // A selection of dims that were valid together.
+        // A selection of dims of a valid space.
         let _ = result.push_new(dim, bits);
     }
     result
@@ -270,7 +270,7 @@ fn renamed(space: &Space, from: Dim, to: Dim) -> Result<Space, LayoutError> {
 }
 
 /// The names of the dims of a space, for messages.
-pub(super) fn listed(space: &Space) -> String {
+pub(super) fn dim_names(space: &Space) -> String {
     let names: Vec<_> = space.dims().map(|dim| dim.to_string()).collect();
     format!("({})", names.join(", "))
 }

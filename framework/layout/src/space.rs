@@ -6,10 +6,10 @@ use smallvec::SmallVec;
 
 use super::{Dim, LayoutError};
 
-/// Runs of bits of a packed coordinate, and where they go.
+/// The moves of runs of bits that convert a packed coordinate.
 pub(super) type Moves = SmallVec<[Move; 8]>;
 
-/// A run of bits: from which bit on, to which, and how many.
+/// A run of bits that moves: its lowest source bit, its lowest target bit, its length.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Move {
     from: u8,
@@ -18,7 +18,7 @@ pub(super) struct Move {
 }
 
 impl Move {
-    /// The run in the other direction.
+    /// Swaps source and target.
     pub(super) fn reverse(&mut self) {
         std::mem::swap(&mut self.from, &mut self.to);
     }
@@ -30,8 +30,9 @@ impl Move {
     }
 }
 
-/// How many dims a space holds in place. Four input dims and seven axes cover every kernel.
-const IN_PLACE: usize = 7;
+/// Maximum number of dims that a space holds without heap allocation. Four input dims and seven axes cover every
+/// kernel.
+const INLINE_DIMS: usize = 7;
 
 /// An ordered list of dims with their sizes (as powers of two), the most minor first.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -39,16 +40,15 @@ pub struct Space {
     entries: Entries,
 }
 
-/// The entries of a space. A list moves to the heap when it outgrows the array, and only then;
-/// unused places of the array are zero: so equal spaces are equal values.
+/// The entries of a space. A list moves to the heap only if it outgrows the array; unused entries of the array are
+/// zero, so equal spaces are equal values.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Entries {
-    InPlace { len: u8, list: [Entry; IN_PLACE] },
+    Inline { len: u8, list: [Entry; INLINE_DIMS] },
     OnHeap(Vec<Entry>),
 }
 
-/// A dim, its lowest bit in the packed coordinate, and its number of bits, in one word: two lists
-/// compare as words.
+/// A dim, its lowest bit in the packed coordinate, and its number of bits, in one word, so that lists compare as words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Entry(u32);
 
@@ -62,7 +62,7 @@ impl Entry {
 
     #[inline]
     fn dim(self) -> Dim {
-        Dim::of_number((self.0 >> 16) as u16)
+        Dim::from_number((self.0 >> 16) as u16)
     }
 
     #[inline]
@@ -75,10 +75,10 @@ impl Entry {
         self.0 & 0xff
     }
 
-    /// This dim's coordinate of a packed coordinate.
+    /// The coordinate along this entry's dim, extracted from a packed coordinate.
     #[inline]
     fn coordinate(self, packed: u64) -> u64 {
-        // A shift of 64 occurs for dims of no bits only, whose mask is zero.
+        // A shift of 64 occurs only for dims without bits, whose mask is zero.
         packed >> (self.shift() & 63) & low_mask(self.bits())
     }
 }
@@ -86,7 +86,7 @@ impl Entry {
 impl Default for Space {
     #[inline]
     fn default() -> Self {
-        Self { entries: Entries::InPlace { len: 0, list: [Entry::UNUSED; IN_PLACE] } }
+        Self { entries: Entries::Inline { len: 0, list: [Entry::UNUSED; INLINE_DIMS] } }
     }
 }
 
@@ -109,7 +109,7 @@ impl Space {
     /// Appends a dim of size 2^`bits` as the most major one.
     ///
     /// # Errors
-    /// A dim that is there already, or more than 64 bits in all.
+    /// A dim that is present already, or more than 64 bits in all.
     #[inline]
     pub fn push(&mut self, dim: Dim, bits: u32) -> Result<(), LayoutError> {
         if self.contains(dim) {
@@ -118,7 +118,7 @@ impl Space {
         self.push_new(dim, bits)
     }
 
-    /// Appends a dim that is known not to be there yet.
+    /// Appends a dim that is known to be new.
     #[inline]
     pub(super) fn push_new(&mut self, dim: Dim, bits: u32) -> Result<(), LayoutError> {
         if self.fits(dim, bits) { Ok(()) } else { Err(self.overfull(bits)) }
@@ -129,7 +129,8 @@ impl Space {
         LayoutError::TooManyBits { bits: self.bits().saturating_add(bits) }
     }
 
-    /// Appends a dim that is known not to be there yet, where its bits fit.
+    /// Appends a dim that is known to be new, and returns true; returns false if the space would have more than 64
+    /// bits.
     #[inline]
     fn fits(&mut self, dim: Dim, bits: u32) -> bool {
         let shift = self.bits();
@@ -138,9 +139,9 @@ impl Space {
         }
         let entry = Entry::new(dim, shift, bits);
         match &mut self.entries {
-            Entries::InPlace { len, list } => match list.get_mut(usize::from(*len)) {
-                Some(place) => {
-                    *place = entry;
+            Entries::Inline { len, list } => match list.get_mut(usize::from(*len)) {
+                Some(free_entry) => {
+                    *free_entry = entry;
                     *len += 1;
                 }
                 None => {
@@ -157,7 +158,7 @@ impl Space {
     #[inline]
     fn entries(&self) -> &[Entry] {
         match &self.entries {
-            Entries::InPlace { len, list } => &list[..usize::from(*len)],
+            Entries::Inline { len, list } => &list[..usize::from(*len)],
             Entries::OnHeap(list) => list,
         }
     }
@@ -186,9 +187,9 @@ impl Space {
         self.entries().is_empty()
     }
 
-    /// The lowest bit and the number of bits of the dim at a place in the list; none beyond its end.
+    /// The lowest bit and the number of bits of the dim at an index of the list; zeros if the index is beyond its end.
     #[inline]
-    pub(super) fn place_at(&self, index: usize) -> (u32, u32) {
+    pub(super) fn shift_and_bits(&self, index: usize) -> (u32, u32) {
         self.entries().get(index).map_or((0, 0), |entry| (entry.shift(), entry.bits()))
     }
 
@@ -209,27 +210,27 @@ impl Space {
         self.find(dim).is_some()
     }
 
-    /// Log2 of the size of `dim`; zero where it is absent.
+    /// Log2 of the size of `dim`; zero if it is absent.
     #[inline]
     #[must_use]
     pub fn bits_of(&self, dim: Dim) -> u32 {
         self.find(dim).map_or(0, Entry::bits)
     }
 
-    /// Position of the lowest bit of `dim` in the packed coordinate.
+    /// Position of the lowest bit of `dim` in the packed coordinate; `None` if the dim is absent.
     #[inline]
     #[must_use]
     pub fn shift_of(&self, dim: Dim) -> Option<u32> {
         self.find(dim).map(Entry::shift)
     }
 
-    /// The bits of `dim` in the packed coordinate, from the lowest on; none where it is absent.
+    /// The range of bits of `dim` in the packed coordinate; empty if it is absent.
     #[inline]
     pub(super) fn range_of(&self, dim: Dim) -> std::ops::Range<usize> {
         self.find(dim).map_or(0..0, |entry| entry.shift() as usize..(entry.shift() + entry.bits()) as usize)
     }
 
-    /// Mask of the bits of `dim` in the packed coordinate; zero where it is absent.
+    /// Mask of the bits of `dim` in the packed coordinate; zero if it is absent.
     #[must_use]
     pub fn mask_of(&self, dim: Dim) -> u64 {
         self.find(dim).map_or(0, |entry| low_mask(entry.bits()) << (entry.shift() & 63))
@@ -281,10 +282,10 @@ impl Space {
         Ok(packed)
     }
 
-    /// Where every bit of this space's packed coordinate goes in that of `other`, by name.
+    /// The moves that convert a packed coordinate of this space to one of `other`, dim by dim.
     ///
     /// # Errors
-    /// A dim that `other` lacks or has smaller.
+    /// `other` lacks a dim of this space, or has it with fewer bits.
     pub(super) fn embedding(&self, other: &Self) -> Result<Moves, LayoutError> {
         let mut moves = Moves::new();
         for entry in self.entries() {
@@ -298,51 +299,52 @@ impl Space {
         Ok(moves)
     }
 
-    /// The space in which each dim has the bits of both, those of `above` being the upper ones, and
-    /// where the bits of either go. Dims are listed as in `order`, which lists those of both.
+    /// The direct sum of two spaces, and the moves that convert packed coordinates of either to it: each dim has the
+    /// bits of both spaces, those of `above` as the upper ones. Dims are listed as in `order`, which lists those of
+    /// both.
     ///
     /// # Errors
     /// More than 64 bits.
-    pub(super) fn joined(&self, above: &Self, order: &Self) -> Result<(Self, [Moves; 2]), LayoutError> {
+    pub(super) fn direct_sum(&self, above: &Self, order: &Self) -> Result<(Self, [Moves; 2]), LayoutError> {
         let mut space = Self::default();
         let mut moves = [Moves::new(), Moves::new()];
         for listed in order.entries() {
             let dim = listed.dim();
-            let own = self.find(dim).unwrap_or(Entry::UNUSED);
+            let left_entry = self.find(dim).unwrap_or(Entry::UNUSED);
             let other = above.find(dim).unwrap_or(Entry::UNUSED);
             let shift = space.bits();
-            space.push_new(dim, own.bits() + other.bits())?;
-            add_move(&mut moves[0], own.shift(), shift, own.bits());
-            add_move(&mut moves[1], other.shift(), shift + own.bits(), other.bits());
+            space.push_new(dim, left_entry.bits() + other.bits())?;
+            add_move(&mut moves[0], left_entry.shift(), shift, left_entry.bits());
+            add_move(&mut moves[1], other.shift(), shift + left_entry.bits(), other.bits());
         }
         Ok((space, moves))
     }
 
-    /// [`Space::joined`] in one pass, for the usual case: the result lists the dims of this space and
-    /// then those that only `above` has, which lists them after all that it shares. False, and `space`
-    /// and `moves` of no use, where that is not so or the result does not fit in place.
+    /// [`Space::direct_sum`] in one pass for the usual case: the result lists the dims of this space and then those
+    /// that only `above` has, and `above` lists these after the shared ones. Returns whether the case applies;
+    /// otherwise, or if the result needs heap allocation, `space` and `moves` are undefined.
     #[inline]
     pub(super) fn join(&self, above: &Self, space: &mut Self, moves: &mut [Moves; 2]) -> bool {
-        let (mut list, mut len, mut shift) = ([Entry::UNUSED; IN_PLACE], 0, 0);
+        let (mut list, mut len, mut shift) = ([Entry::UNUSED; INLINE_DIMS], 0, 0);
         let mut rest = above.entries();
-        let mut add = |dim: Dim, own: Entry, other: Entry| {
-            let bits = own.bits() + other.bits();
-            let Some(place) = list.get_mut(len).filter(|_| shift + bits <= 64) else { return false };
-            *place = Entry::new(dim, shift, bits);
-            add_move(&mut moves[0], own.shift(), shift, own.bits());
-            add_move(&mut moves[1], other.shift(), shift + own.bits(), other.bits());
+        let mut add = |dim: Dim, left_entry: Entry, other: Entry| {
+            let bits = left_entry.bits() + other.bits();
+            let Some(free_entry) = list.get_mut(len).filter(|_| shift + bits <= 64) else { return false };
+            *free_entry = Entry::new(dim, shift, bits);
+            add_move(&mut moves[0], left_entry.shift(), shift, left_entry.bits());
+            add_move(&mut moves[1], other.shift(), shift + left_entry.bits(), other.bits());
             (len, shift) = (len + 1, shift + bits);
             true
         };
-        for &own in self.entries() {
+        for &left_entry in self.entries() {
             let other = match rest {
-                [first, later @ ..] if first.dim() == own.dim() => {
+                [first, later @ ..] if first.dim() == left_entry.dim() => {
                     rest = later;
                     *first
                 }
                 _ => Entry::UNUSED,
             };
-            if !add(own.dim(), own, other) {
+            if !add(left_entry.dim(), left_entry, other) {
                 return false;
             }
         }
@@ -351,12 +353,12 @@ impl Space {
                 return false;
             }
         }
-        space.entries = Entries::InPlace { len: len as u8, list };
+        space.entries = Entries::Inline { len: len as u8, list };
         true
     }
 
-    /// Where the bits go when the dims get the sizes and the order that they have in `other`: the
-    /// lowest bits of each stay, those that no longer fit are dropped.
+    /// The moves that convert a packed coordinate to the sizes and the order that the dims have in `other`: the lowest
+    /// bits of each dim stay, bits that no longer fit are dropped.
     ///
     /// # Errors
     /// A dim that `other` lacks.
@@ -371,7 +373,8 @@ impl Space {
     }
 }
 
-/// Adds a run of bits, as part of the one before it where it goes on there on both sides.
+/// Adds the move of a run of bits; extends the previous move if this one continues it both in the source and in the
+/// target.
 #[inline]
 fn add_move(moves: &mut Moves, from: u32, to: u32, bits: u32) {
     if bits == 0 {
@@ -399,20 +402,20 @@ pub(super) fn low_mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// Moves the runs of a packed coordinate.
+/// Applies the moves to a packed coordinate.
 #[inline]
 pub(super) fn scatter(moves: &[Move], packed: u64) -> u64 {
     moves.iter().fold(0, |out, run| out | run.apply(packed))
 }
 
-/// Moves columns to other places, the places being moved as input bits by `places`, and the bits of
-/// each column by `moves`. The places must be zero before.
+/// Moves columns to other positions: `index_moves` moves the bits of a column's index, `moves` the bits of the column
+/// itself. The target columns must be zero before.
 #[inline]
-pub(super) fn place_columns(columns: &[u64], places: &[Move], moves: &[Move], to: &mut [u64]) {
-    for place in places {
-        let count = usize::from(place.bits);
-        let from = &columns[usize::from(place.from)..][..count];
-        let to = &mut to[usize::from(place.to)..][..count];
+pub(super) fn scatter_columns(columns: &[u64], index_moves: &[Move], moves: &[Move], to: &mut [u64]) {
+    for index_move in index_moves {
+        let count = usize::from(index_move.bits);
+        let from = &columns[usize::from(index_move.from)..][..count];
+        let to = &mut to[usize::from(index_move.to)..][..count];
         for run in moves {
             for (target, &column) in to.iter_mut().zip(from) {
                 *target |= run.apply(column);

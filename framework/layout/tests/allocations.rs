@@ -1,5 +1,5 @@
-//! What the layout core takes from the heap: nothing to apply a layout, at most one block to compose
-//! two, nothing to build a family's layout of two axes.
+//! Heap allocations of the layout core: none to apply a layout, at most one to compose two, none to build a family's
+//! layout of two axes.
 
 use std::alloc::{GlobalAlloc, Layout as Block, System};
 use std::cell::Cell;
@@ -7,7 +7,7 @@ use std::cell::Cell;
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{AffineLayout, Dim, Families, LinearLayout, parse_spec};
 
-/// Counts the allocations of the running thread.
+/// An allocator that counts the allocations of the current thread.
 struct Counting;
 
 thread_local! {
@@ -15,17 +15,17 @@ thread_local! {
 }
 
 fn count_one() {
-    // A thread that is ending has no counter any more, and nobody asks for it.
+    // A thread that is ending has no counter any more.
     let _ = COUNT.try_with(|count| count.set(count.get() + 1));
 }
 
-// An allocator is unsafe to implement; this one hands every call on unchanged to the system's, and
-// its counter, an integer made at compile time, needs no allocation.
+// The unsafe trait is implemented by passing every call unchanged to the system's allocator. The counter, an integer
+// initialised at compile time, does not allocate.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, block: Block) -> *mut u8 {
         count_one();
-        // SAFETY: the caller promises what the system's allocator asks for.
+        // SAFETY: the caller guarantees the requirements of the system's allocator.
         unsafe { System.alloc(block) }
     }
 
@@ -50,7 +50,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often `work` takes memory from the heap.
+/// The number of heap allocations of `work`.
 fn allocations<T>(work: impl FnOnce() -> T) -> u64 {
     let before = COUNT.get();
     let result = work();
@@ -59,11 +59,15 @@ fn allocations<T>(work: impl FnOnce() -> T) -> u64 {
     after - before
 }
 
-/// Registers along the second axis, five bits of lanes and two of warps along the first.
+/// A layout with registers along the second axis, and five bits of lanes and two of warps along the first.
 fn tile(register_bits: u32) -> LinearLayout {
-    let part = |bits: u32, dim, axis| LinearLayout::identity(1u64 << bits, dim, Dim::tensor(axis)).expect("few bits");
-    let registers = part(register_bits, Dim::REGISTER, 1);
-    registers.direct_sum(&part(5, Dim::LANE, 0)).and_then(|l| l.direct_sum(&part(2, Dim::WARP, 0))).expect("few bits")
+    let identity_of =
+        |bits: u32, dim, axis| LinearLayout::identity(1u64 << bits, dim, Dim::tensor(axis)).expect("few bits");
+    let registers = identity_of(register_bits, Dim::REGISTER, 1);
+    registers
+        .direct_sum(&identity_of(5, Dim::LANE, 0))
+        .and_then(|l| l.direct_sum(&identity_of(2, Dim::WARP, 0)))
+        .expect("few bits")
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Tile operations as kernel IR: whole programs ([`program_kernel`]), and functions around one operation ([`tensor_kernel`]), of
-//! which hosts ask for the kernel of one conversion ([`conversion_kernel`]).
+//! Lowers tile operations to kernel IR: whole programs ([`program_kernel`]), and functions around one operation
+//! ([`tensor_kernel`]), such as the kernel of one conversion ([`conversion_kernel`]).
 
 mod program;
 pub mod registers;

@@ -1,49 +1,49 @@
-//! Functions from tensors to tensors: tile programs around one operation, by which its code is looked at, run and checked.
+//! Tensor functions: tile programs around one operation, to inspect, run and check the code of the operation.
 
 use std::sync::LazyLock;
 
 use tilewright_assign::LaunchConfig;
-use tilewright_assign::layouts::{LayoutCache, in_order, name};
+use tilewright_assign::layouts::{LayoutCache, canonical_order, layout_name};
 use tilewright_kernel::Kernel;
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{Plan, PlanContext};
-use tilewright_tile::facts::AxisInfoMap;
+use tilewright_plan::movement::{ConversionPlan, PlanContext};
+use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::{tt, ttg};
 use tilewright_tile::{FunctionBuilder, TileType, Value};
 
 use super::program::{FixedPlans, LowerError, LoweringInput, Reason, program_kernel};
-use super::registers::integer;
+use super::registers::memory_integer;
 
 static DIALECTS: LazyLock<Dialects> = LazyLock::new(Dialects::neutral);
 
 /// A tensor of integers in registers.
 #[derive(Debug, Clone, Copy)]
 pub struct RegisterTensor<'a> {
-    /// The name of the parameter that it comes from.
+    /// The name of the function's parameter that has the tensor.
     pub name: &'a str,
-    /// Its layout.
+    /// The register layout of the tensor.
     pub layout: &'a LinearLayout,
-    /// Bits of an element.
+    /// Number of bits of an element.
     pub element_bits: u32,
 }
 
 impl RegisterTensor<'_> {
-    /// The type of the tensor.
+    /// Returns the type of the tensor.
     ///
     /// # Errors
     /// [`Reason::Movement`] if memory holds no elements of this width.
     pub fn ty(&self) -> Result<TileType, Reason> {
-        let element = TileType::integer(integer(self.element_bits)?.bits());
-        let layout = in_order(self.layout)?;
+        let element = TileType::integer(memory_integer(self.element_bits)?.bits());
+        let layout = canonical_order(self.layout)?;
         let shape: Vec<u64> = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
-        Ok(TileType::tensor(shape, element, Some(name(&layout))))
+        Ok(TileType::tensor(shape, element, Some(layout_name(&layout))))
     }
 }
 
-/// The kernel of a function of these tensors, whose operations `body` adds; the values that it gives are the function's
-/// results. The parameters are those of [`program_kernel`].
+/// Lowers a function of the tensors `tensors` to a kernel. `body` adds the function's operations; the values that it
+/// returns are the function's results. The kernel's parameters are those of [`program_kernel`].
 ///
 /// # Errors
 /// [`LowerError`].
@@ -53,7 +53,7 @@ pub fn tensor_kernel(
     context: PlanContext<'_>,
     body: impl FnOnce(&mut FunctionBuilder<'_>, &[Value], &mut FixedPlans) -> Result<Vec<Value>, Reason>,
 ) -> Result<Kernel, LowerError> {
-    let failed = |reason| LowerError::of_function(name, None, reason);
+    let failed = |reason| LowerError::for_function(name, None, reason);
     let types = tensors.iter().map(RegisterTensor::ty).collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let mut builder = FunctionBuilder::new(&DIALECTS, name, types);
     let arguments = builder.arguments().to_vec();
@@ -61,33 +61,33 @@ pub fn tensor_kernel(
     let mut plans = FixedPlans::default();
     let results = body(&mut builder, &arguments, &mut plans).map_err(failed)?;
     let types = results.iter().map(|&result| builder.ty(result).clone()).collect();
-    builder.op(tt::RETURN).operands("srcs", &results).done().map_err(|error| failed(error.into()))?;
-    let function = &builder.results(types).finish();
+    builder.op(tt::RETURN).operands("srcs", &results).build().map_err(|error| failed(error.into()))?;
+    let function = &builder.set_result_types(types).finish();
     let bits = |dim| tensors.first().map_or(0, |tensor| tensor.layout.in_bits(dim));
-    let machine =
+    let config =
         &LaunchConfig { context, families: &Neutral, lanes: 1 << bits(Dim::LANE), warps: 1 << bits(Dim::WARP) };
-    let (facts, layouts) = (&AxisInfoMap::of(function), &LayoutCache::new(machine.families));
-    program_kernel(&LoweringInput { function, facts, layouts, machine, plans: &plans })
+    let (axis_info, layouts) = (&AxisInfoMap::of(function), &LayoutCache::new(config.families));
+    program_kernel(&LoweringInput { function, axis_info, layouts, config, plans: &plans })
 }
 
-/// A kernel that reads a tensor into the layout `src`, converts it by `plan`, and writes the registers out.
+/// Returns a kernel that loads a tensor in the layout `src`, converts it by `plan`, and stores the registers.
 ///
-/// Its parameters are two pointers to global memory, as [`program_kernel`] has them for a function of one tensor and one result.
-/// The kernel is launched in clusters if the plan asks for them.
+/// The kernel's parameters are two pointers to global memory, as [`program_kernel`] has them for a function of one
+/// tensor and one result. The kernel is launched in clusters if the plan needs them.
 ///
 /// # Errors
-/// [`LowerError`]: the plan is not for these layouts, or no element has this width.
+/// [`LowerError`]: the plan is not for these layouts, or no element type has this width.
 pub fn conversion_kernel(
     name: &str,
     [src, dst]: [&LinearLayout; 2],
     element_bits: u32,
-    plan: &Plan,
+    plan: &ConversionPlan,
     context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
     let tensor = RegisterTensor { name: "tensor", layout: src, element_bits };
     tensor_kernel(name, &[tensor], context, |builder, tensors, plans| {
         let converted = RegisterTensor { layout: dst, ..tensor }.ty()?;
-        let op = builder.op(ttg::CONVERT_LAYOUT).operand(tensors[0]).result(converted).done()?;
+        let op = builder.op(ttg::CONVERT_LAYOUT).operand(tensors[0]).result(converted).build()?;
         plans.conversions.insert(op, plan.clone());
         Ok(builder.body().op(op).results.to_vec())
     })

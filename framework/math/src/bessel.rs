@@ -1,15 +1,15 @@
-//! Bessel functions of the orders 0 and 1: of the first and second kind, and modified ones.
+//! Bessel functions of orders 0 and 1, of the first and second kind, and modified ones.
 //!
-//! Up to 2 the functions are polynomials of the argument's square, those of the second kind beside a logarithm; from there to 8
-//! polynomials around 3, 5 and 7; beyond, waves whose amplitude and phase change little (Abramowitz and Stegun, 9.2.5). Next to their zeros errors are
-//! small beside the wave, not beside the result.
+//! Up to 2, they are polynomials of the argument's square, plus a logarithm for the second kind; from 2 to 8,
+//! polynomials around 3, 5 and 7; beyond, waves of slowly varying amplitude and phase (Abramowitz and Stegun, 9.2.5).
+//! Near zeros of the functions, errors are small relative to the wave, not to the result.
 //!
-//! Modified functions are polynomials of the square up to 8, and powers of e over a square root beyond.
+//! Modified functions are polynomials of the square up to 8, and beyond an exponential over a square root.
 
 use super::angle;
-use super::exponential::exp_parts;
+use super::exponential::exp_double_word;
+use super::formula_builder::Real;
 use super::logarithm::log;
-use super::place::Real;
 use super::table::Table;
 use super::tables::bessel::{
     J0_AT_3, J0_AT_5, J0_AT_7, J0_NEAR, J1_AT_3, J1_AT_5, J1_AT_7, J1_NEAR, Y0_AT_3, Y0_AT_5, Y0_AT_7, Y0_NEAR,
@@ -19,7 +19,7 @@ use super::tables::bessel_far::{P0, P1, Q0, Q1};
 use super::tables::modified_bessel::{I0_FAR, I0_NEAR, I1_FAR, I1_NEAR};
 use super::trigonometric::sine;
 
-/// Which of both orders.
+/// The order of a Bessel function: zero or one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     Zero,
@@ -29,7 +29,7 @@ pub(super) enum Order {
 use Order::{One, Zero};
 
 impl Order {
-    /// One of two, by the order.
+    /// Selects a value by the order.
     fn of<T>(self, zero: T, one: T) -> T {
         if self == Zero { zero } else { one }
     }
@@ -40,14 +40,14 @@ const ROOT_OF_INVERSE_PI: f64 = 0.564_189_583_547_756_3;
 /// Two over pi.
 const TWO_OVER_PI: f64 = std::f64::consts::FRAC_2_PI;
 
-/// Of the first kind, up to 2.
+/// The function of the first kind, for arguments up to 2.
 fn first_near<'p>(size: Real<'p>, order: Order) -> Real<'p> {
     let square = size * size;
     let near = order.of(&J0_NEAR, &J1_NEAR).at(square);
     if order == One { size * near } else { near }
 }
 
-/// Of the second kind, up to 2.
+/// The function of the second kind, for arguments up to 2.
 fn second_near<'p>(size: Real<'p>, order: Order) -> Real<'p> {
     let square = size * size;
     let wave = log(size) * first_near(size, order);
@@ -57,18 +57,19 @@ fn second_near<'p>(size: Real<'p>, order: Order) -> Real<'p> {
     }
 }
 
-/// From 2 to 8, by three polynomials.
+/// A function for arguments from 2 to 8, by three polynomials around 3, 5 and 7.
 fn between<'p>(size: Real<'p>, pieces: [&Table; 3]) -> Real<'p> {
     let (is_first, is_second) = (size.is_less(4.0), size.is_less(6.0));
-    let middle = is_first.select(3.0, is_second.select(5.0, size.place.number(7.0)));
+    let middle = is_first.select(3.0, is_second.select(5.0, size.formula.constant(7.0)));
     Table::one_at(size - middle, &[(is_first, pieces[0]), (is_second, pieces[1])], pieces[2])
 }
 
-/// From 8 on: `p` and `q` parts of the wave, which the functions of both kinds share, over its amplitude.
+/// The wave form for arguments from 8 on: the P and Q terms (Abramowitz and Stegun, 9.2.5) that both kinds share, and
+/// the amplitude.
 struct Wave<'p> {
     p: Real<'p>,
     q: Real<'p>,
-    /// The sum of cosine and sine, and the sine less the cosine.
+    /// Sine plus cosine of the argument; `difference` is sine minus cosine.
     sum: Real<'p>,
     difference: Real<'p>,
     amplitude: Real<'p>,
@@ -85,26 +86,27 @@ impl<'p> Wave<'p> {
         Self { p, q, sum: cos + sin, difference: sin - cos, amplitude }
     }
 
-    /// `p cos(a) - q sin(a)`, where `a` is the argument less an eighth of a turn, or three.
+    /// The first kind: `p cos(a) - q sin(a)` times the amplitude; `a` is the argument minus pi / 4 (order 0) or 3 pi /
+    /// 4 (order 1).
     fn first(&self, order: Order) -> Real<'p> {
         let (cos, sin) = order.of((self.sum, self.difference), (self.difference, -self.sum));
         self.p.mul_add(cos, -(self.q * sin)) * self.amplitude
     }
 
-    /// `p sin(a) + q cos(a)`.
+    /// The second kind: `p sin(a) + q cos(a)` times the amplitude, with `a` as for the first kind.
     fn second(&self, order: Order) -> Real<'p> {
         let (cos, sin) = order.of((self.sum, self.difference), (self.difference, -self.sum));
         self.p.mul_add(sin, self.q * cos) * self.amplitude
     }
 }
 
-/// One of three, by where the argument is; zero at infinity.
+/// Selects the result for the argument's range: up to 2, to 8, or beyond; zero at infinity.
 fn put_together<'p>(size: Real<'p>, near: Real<'p>, between: Real<'p>, far: Real<'p>) -> Real<'p> {
     let far = size.is_equal(f64::INFINITY).select(0.0, far);
     size.is_less(2.0).select(near, size.is_less(8.0).select(between, far))
 }
 
-/// Of the first kind.
+/// The Bessel function of the first kind.
 pub(super) fn first<'p>(x: Real<'p>, order: Order) -> Real<'p> {
     let size = x.abs();
     let pieces = order.of([&J0_AT_3, &J0_AT_5, &J0_AT_7], [&J1_AT_3, &J1_AT_5, &J1_AT_7]);
@@ -113,7 +115,7 @@ pub(super) fn first<'p>(x: Real<'p>, order: Order) -> Real<'p> {
     if order == One { result.with_sign_changed(x.sign()) } else { result }
 }
 
-/// Of the second kind, which is minus infinity at zero, and nothing below.
+/// The Bessel function of the second kind: minus infinity at zero, NaN below.
 pub(super) fn second<'p>(x: Real<'p>, order: Order) -> Real<'p> {
     let pieces = order.of([&Y0_AT_3, &Y0_AT_5, &Y0_AT_7], [&Y1_AT_3, &Y1_AT_5, &Y1_AT_7]);
     let far = Wave::of(x, order).second(order);
@@ -122,17 +124,17 @@ pub(super) fn second<'p>(x: Real<'p>, order: Order) -> Real<'p> {
     x.is_less(0.0).select(f64::NAN, result)
 }
 
-/// Modified, of the first kind.
+/// The modified Bessel function of the first kind.
 pub(super) fn modified<'p>(x: Real<'p>, order: Order) -> Real<'p> {
-    let place = x.place;
+    let formula = x.formula;
     let size = x.abs();
     let square = size * size;
     let near = order.of(&I0_NEAR, &I1_NEAR).at(square);
     let near = if order == One { size * near } else { near };
-    // Beyond, results are infinite.
-    let inside = size.clamped(8.0, place.by_type(100.0, 720.0));
+    // Results beyond are infinite.
+    let inside = size.clamped(8.0, formula.by_type(100.0, 720.0));
     let over = order.of(&I0_FAR, &I1_FAR).at(16.0 / inside - 1.0) / inside.sqrt();
-    let power = exp_parts(inside, None);
+    let power = exp_double_word(inside, None);
     let far = power.high.mul_add(over, power.low * over).scaled(power.exponent);
     let result = size.is_less(8.0).select(near, far);
     if order == One { result.with_sign_changed(x.sign()) } else { result }

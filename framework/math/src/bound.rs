@@ -1,15 +1,15 @@
-//! How far from the exact value results are at most.
+//! Error bounds of results.
 
 use tilewright_kernel::{Element, MathFunction};
 
-/// The greatest error of a function's expansion, in units in the last place of the exact result: where that is subnormal
-/// the least number above zero, beyond the greatest number the last place of that. Zero means exact. Of
-/// [`MathFunction::Lgamma`] below zero, where results vanish between the poles, the unit is at least that of one. Of Bessel
-/// functions of the first and second kind from 1/2 on, the unit is at least that of their waves, `sqrt(2 / (pi x))` but no more than 1/2;
-/// of those of any order it grows with the order: what is said is of sizes up to 32.
-/// `None` for elements other than `f32` and `f64`.
+/// Returns the maximum error of a function's expansion, in units in the last place (ulp) of the exact result. Zero
+/// means exact; `None` for elements other than `f32` and `f64`. The ulp of a subnormal result is the minimum subnormal,
+/// and that of a result beyond the greatest finite value is that value's. For [`MathFunction::Lgamma`] below zero,
+/// where results vanish between the poles, the ulp is at least that of one. For Bessel functions of the first and
+/// second kind from 1/2 on, the ulp is at least that of their amplitude, `sqrt(2 / (pi x))` but no more than 1/2; for
+/// those of any order the error grows with the order, and the bound holds for orders of magnitude up to 32.
 ///
-/// The greatest errors that were met are less: `docs/math.md` lists those of the tests' arguments.
+/// Measured errors are smaller: `docs/math.md` lists those of the tests' arguments.
 #[must_use]
 pub fn bound(function: MathFunction, element: Element) -> Option<f64> {
     if !matches!(element, Element::F32 | Element::F64) {
@@ -31,7 +31,7 @@ pub fn bound(function: MathFunction, element: Element) -> Option<f64> {
         MathFunction::BesselJ0 | MathFunction::BesselJ1 | MathFunction::BesselY0 | MathFunction::BesselY1 => 4.0,
         MathFunction::BesselI0 | MathFunction::BesselI1 => 3.0,
         MathFunction::BesselJn | MathFunction::BesselYn => 16.0,
-        // What is exact was named before.
+        // The remaining functions are exact.
         _ => 0.0,
     })
 }

@@ -1,70 +1,70 @@
-//! Branches and loops over numbers and words.
+//! Branches and loops over `Real` and `Int` values.
 
-use super::place::{Place, Real, Truth, Word};
+use super::formula_builder::{Bool, FormulaBuilder, Int, Real};
 use tilewright_kernel::{Region, Value};
 
-impl<'p> Place<'p> {
-    /// Runs `then` in the lanes where the condition holds, `otherwise` in the others; both give as many numbers, and a
-    /// word before them.
+impl<'p> FormulaBuilder<'p> {
+    /// Executes `then` in lanes that satisfy the condition and `otherwise` in the other lanes; both return a word and N
+    /// floating-point values.
     pub fn branch<const N: usize>(
         &'p self,
-        condition: Truth<'p>,
-        then: impl FnOnce() -> (Word<'p>, [Real<'p>; N]),
-        otherwise: impl FnOnce() -> (Word<'p>, [Real<'p>; N]),
-    ) -> (Word<'p>, [Real<'p>; N]) {
+        condition: Bool<'p>,
+        then: impl FnOnce() -> (Int<'p>, [Real<'p>; N]),
+        otherwise: impl FnOnce() -> (Int<'p>, [Real<'p>; N]),
+    ) -> (Int<'p>, [Real<'p>; N]) {
         let then = self.region(then);
         let otherwise = self.region(otherwise);
-        let mut types = vec![self.word_type()];
-        types.resize(1 + N, self.number_type());
+        let mut types = vec![self.int_type()];
+        types.resize(1 + N, self.float_type());
         let results = self.builder.borrow_mut().if_else(condition.value, then, otherwise, &types);
-        (self.word_of(results[0]), std::array::from_fn(|index| self.real(results[index + 1])))
+        (self.int_of(results[0]), std::array::from_fn(|index| self.real(results[index + 1])))
     }
 
-    fn region<const N: usize>(&self, run: impl FnOnce() -> (Word<'p>, [Real<'p>; N])) -> Region {
+    fn region<const N: usize>(&self, run: impl FnOnce() -> (Int<'p>, [Real<'p>; N])) -> Region {
         self.builder.borrow_mut().begin_region(&[]);
-        let (word, numbers) = run();
-        let values: Vec<Value> = [word.value].into_iter().chain(numbers.map(|number| number.value)).collect();
+        let (int, numbers) = run();
+        let values: Vec<Value> = [int.value].into_iter().chain(numbers.map(|number| number.value)).collect();
         self.builder.borrow_mut().end_region(&values)
     }
 
-    /// Runs `body` on two words again and again until it gives false, and gives its last words.
-    pub fn repeat(
+    /// Repeats `body` on two words until it returns false; returns its last words.
+    pub fn while_loop(
         &'p self,
-        first: [Word<'p>; 2],
-        body: impl FnOnce([Word<'p>; 2]) -> (Truth<'p>, [Word<'p>; 2]),
-    ) -> [Word<'p>; 2] {
-        let step = |words, _: [Real<'p>; 0]| {
-            let (again, words) = body(words);
-            (again, words, [])
+        first: [Int<'p>; 2],
+        body: impl FnOnce([Int<'p>; 2]) -> (Bool<'p>, [Int<'p>; 2]),
+    ) -> [Int<'p>; 2] {
+        let step = |ints, _: [Real<'p>; 0]| {
+            let (loop_condition, ints) = body(ints);
+            (loop_condition, ints, [])
         };
         self.repeat_with(first, [], step).0
     }
 
-    /// Runs `body` on words and numbers again and again until it gives false, and gives its last ones.
+    /// Repeats `body` on words and floating-point values until it returns false; returns its last values.
     pub fn repeat_with<const W: usize, const N: usize>(
         &'p self,
-        words: [Word<'p>; W],
+        ints: [Int<'p>; W],
         numbers: [Real<'p>; N],
-        body: impl FnOnce([Word<'p>; W], [Real<'p>; N]) -> (Truth<'p>, [Word<'p>; W], [Real<'p>; N]),
-    ) -> ([Word<'p>; W], [Real<'p>; N]) {
-        let values = |words: [Word<'p>; W], numbers: [Real<'p>; N]| -> Vec<Value> {
-            words.map(|word| word.value).into_iter().chain(numbers.map(|number| number.value)).collect()
+        body: impl FnOnce([Int<'p>; W], [Real<'p>; N]) -> (Bool<'p>, [Int<'p>; W], [Real<'p>; N]),
+    ) -> ([Int<'p>; W], [Real<'p>; N]) {
+        let values = |ints: [Int<'p>; W], numbers: [Real<'p>; N]| -> Vec<Value> {
+            ints.map(|int| int.value).into_iter().chain(numbers.map(|number| number.value)).collect()
         };
         let given = |values: &[Value]| {
-            let words = std::array::from_fn(|index| self.word_of(values[index]));
-            (words, std::array::from_fn(|index| self.real(values[W + index])))
+            let ints = std::array::from_fn(|index| self.int_of(values[index]));
+            (ints, std::array::from_fn(|index| self.real(values[W + index])))
         };
-        let mut types = vec![self.word_type(); W];
-        types.resize(W + N, self.number_type());
+        let mut types = vec![self.int_type(); W];
+        types.resize(W + N, self.float_type());
         let arguments = self.builder.borrow_mut().begin_region(&types);
-        let (words_before, numbers_before) = given(&arguments);
-        let (again, words_after, numbers_after) = body(words_before, numbers_before);
-        let mut next = vec![again.value];
-        next.extend(values(words_after, numbers_after));
+        let (ints_before, numbers_before) = given(&arguments);
+        let (loop_condition, ints_after, numbers_after) = body(ints_before, numbers_before);
+        let mut next = vec![loop_condition.value];
+        next.extend(values(ints_after, numbers_after));
         let results = {
             let mut builder = self.builder.borrow_mut();
             let body = builder.end_region(&next);
-            builder.while_loop(&values(words, numbers), body)
+            builder.while_loop(&values(ints, numbers), body)
         };
         given(&results)
     }

@@ -1,16 +1,16 @@
-//! Sums of two numbers, the second of which is less than the last place of the first: twice the digits.
+//! Double-word arithmetic: values as the unevaluated sum of two floating-point values, with twice the digits.
 
-use super::place::{Place, Real};
+use super::formula_builder::{FormulaBuilder, Real};
 use super::table::Table;
 
-impl<'p> Place<'p> {
-    /// The first two entries of a table, as a number in two parts.
-    pub fn parts(&'p self, table: &Table) -> DoubleWord<'p> {
+impl<'p> FormulaBuilder<'p> {
+    /// The double-word value whose parts are the first two entries of a table.
+    pub fn double_word_entry(&'p self, table: &Table) -> DoubleWord<'p> {
         DoubleWord::new([self.entry(table, 0), self.entry(table, 1)])
     }
 }
 
-/// A number in two parts.
+/// A floating-point value with twice the digits: the unevaluated sum of `high` and `low`.
 #[derive(Clone, Copy)]
 pub(super) struct DoubleWord<'p> {
     pub high: Real<'p>,
@@ -18,35 +18,35 @@ pub(super) struct DoubleWord<'p> {
 }
 
 impl<'p> DoubleWord<'p> {
-    /// Of parts as they are.
+    /// Creates a double-word value from normalised parts.
     pub fn new([high, low]: [Real<'p>; 2]) -> Self {
         Self { high, low }
     }
 
-    /// The product of a number and another.
+    /// The exact product of two floating-point values.
     pub fn product(a: Real<'p>, b: Real<'p>) -> Self {
         Self::new(a.two_product(b))
     }
 
-    /// The product, but for the least parts'.
+    /// The product of two double-word values, without the product of the low parts.
     pub fn times(self, other: Self) -> Self {
         let [high, low] = self.high.two_product(other.high);
         Self { high, low: low + self.high.mul_add(other.low, self.low * other.high) }
     }
 
-    /// The sum with a number that is not greater, or any where this one is zero.
+    /// The sum with a value of smaller magnitude; any magnitude if this value is zero.
     pub fn and_less(self, other: Real<'p>) -> Self {
         let [high, left] = self.high.fast_sum(other);
         Self { high, low: left + self.low }
     }
 
-    /// The sum, whichever is greater.
+    /// The sum with a double-word value of any magnitude.
     pub fn plus(self, other: Self) -> Self {
         let [high, left] = self.high.two_sum(other.high);
         Self::new(high.fast_sum(left + (self.low + other.low)))
     }
 
-    /// As one number.
+    /// Rounds the value to one floating-point value.
     pub fn rounded(self) -> Real<'p> {
         self.high + self.low
     }

@@ -1,35 +1,36 @@
-//! The error function, and what it is short of one.
+//! The error function and its complement.
 
-use super::exponential::exp_parts;
-use super::place::Real;
+use super::exponential::exp_double_word;
+use super::formula_builder::Real;
 use super::tables::error_function::{ERF, LOG_ERFC, SCALED_ERFC};
 
-/// A polynomial next to zero; elsewhere one for the logarithm of what is missing to one.
+/// The error function: a polynomial near zero; elsewhere one minus the exponential of a polynomial for log(erfc).
 pub(super) fn erf<'p>(x: Real<'p>) -> Real<'p> {
-    let place = x.place;
+    let formula = x.formula;
     let size = x.abs();
     let near = size.mul_add(ERF.at(size * size), size);
-    let missing = LOG_ERFC.at(size.clamped(1.0, place.by_type(4.0, 6.0)) - 2.0);
-    let far = 1.0 - exp_parts(missing, None).rounded();
+    let missing = LOG_ERFC.at(size.clamped(1.0, formula.by_type(4.0, 6.0)) - 2.0);
+    let far = 1.0 - exp_double_word(missing, None).rounded();
     size.is_less(1.0).select(near, far).with_sign_of(x)
 }
 
-/// `e^(-x^2) / (1 + 2 x)` times a function that changes little, a polynomial of `(x - k) / (x + k)`.
+/// The complementary error function: `e^(-x^2) / (1 + 2 x)` times a slowly varying function, a polynomial of `(x - k) /
+/// (x + k)`.
 pub(super) fn erfc<'p>(x: Real<'p>) -> Real<'p> {
-    let place = x.place;
+    let formula = x.formula;
     let size = x.abs();
     let near = 0.5 - x.mul_add(ERF.at(x * x), x - 0.5);
-    let inside = size.clamped(0.5, place.by_type(10.5, 27.5));
-    let middle = place.by_type(2.0, 4.0);
+    let inside = size.clamped(0.5, formula.by_type(10.5, 27.5));
+    let middle = formula.by_type(2.0, 4.0);
     let above = SCALED_ERFC.at((inside - middle) / (inside + middle));
-    let [numerator, numerator_low] = place.number(1.0).fast_sum(above);
+    let [numerator, numerator_low] = formula.constant(1.0).fast_sum(above);
     let [denominator, denominator_low] = (inside * 2.0).fast_sum(1.0);
     let scaled = numerator / denominator;
     let left = denominator_low.mul_add(-scaled, scaled.mul_add(-denominator, numerator) + numerator_low);
-    // Over the denominator: the scaled value over the numerator, which is 1.2 within a tenth.
+    // Divides by the denominator as scaled value over numerator; the numerator is 1.2 within a tenth.
     let scaled_low = left * (scaled * 0.83);
     let [square, square_low] = inside.two_product(inside);
-    let power = exp_parts(-square, Some(-square_low));
+    let power = exp_double_word(-square, Some(-square_low));
     let high = power.high * scaled;
     let low = power.high.mul_add(scaled, -high) + power.low.mul_add(scaled, power.high * scaled_low);
     let far = (high + low).scaled(power.exponent);

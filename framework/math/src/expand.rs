@@ -1,19 +1,19 @@
-//! Puts formulas in the place of functions.
+//! Replaces math functions by their expansions.
 
 use super::bound::bound;
 use super::formula;
 use tilewright_kernel::{Builder, Element, Kernel, Launch, MathFunction, Op, Region, Statement, Type, Value};
 
-/// Replaces each function that is not native, given its elements, by operations; vectors element by element. What else
-/// is in the kernel stays as it is, values keep their numbers.
+/// Replaces each math function for which `native` returns false by arithmetic operations, element by element for
+/// vectors. The rest of the kernel stays unchanged; values keep their numbers.
 ///
-/// The kernel must be one that [`tilewright_kernel::verify`] accepts; of others, what has the wrong operands stays.
+/// The kernel must pass [`tilewright_kernel::verify`]; functions with invalid operands stay.
 pub fn expand(kernel: &mut Kernel, native: impl Fn(MathFunction, Element) -> bool) {
-    let mut builder = Builder::continuing(kernel);
+    let mut builder = Builder::extend(kernel);
     region(&mut builder, &mut kernel.body, &native);
 }
 
-/// How many operations the expansion of a function of scalars has, with both branches.
+/// Number of operations in the expansion of a math function of scalars, counting both arms of branches.
 #[must_use]
 pub fn operations(function: MathFunction, element: Element) -> u64 {
     let parameter = Type::Scalar(element);
@@ -31,14 +31,14 @@ fn region(builder: &mut Builder, into: &mut Region, native: &dyn Fn(MathFunction
             region(builder, inner, native);
         }
         match expansion(builder, &statement, native) {
-            Some(own) => statements.extend(own),
+            Some(expanded) => statements.extend(expanded),
             None => statements.push(statement),
         }
     }
     into.statements = statements;
 }
 
-/// The operations that define the statement's result; none where it stays.
+/// Returns the operations that replace a statement and define its result; `None` if the statement stays.
 fn expansion(
     builder: &mut Builder,
     statement: &Statement,
@@ -47,21 +47,23 @@ fn expansion(
     let Op::Math { function, operands } = &statement.op else { return None };
     let &[(result, ty)] = statement.results.as_slice() else { return None };
     let element = ty.element().filter(|element| matches!(element, Element::F32 | Element::F64))?;
-    if operands.len() != function.operands() || bound(*function, element).is_none() || native(*function, element) {
+    if operands.len() != function.operand_count() || bound(*function, element).is_none() || native(*function, element) {
         return None;
     }
     let last = *operands.last()?;
     let operands = std::array::from_fn(|index| operands.get(index).copied().unwrap_or(last));
-    let (last, mut own) = builder.apart(|builder| {
-        element_by_element(builder, ty, operands, |builder, own| formula::append(builder, element, *function, own))
+    let (last, mut expanded) = builder.build_detached(|builder| {
+        element_by_element(builder, ty, operands, |builder, expanded| {
+            formula::append(builder, element, *function, expanded)
+        })
     });
-    // Nothing comes after what defines the last value, so that no other operation names it.
-    for defined in own.iter_mut().flat_map(|statement| &mut statement.results) {
+    // The operation that defines the last value is last, so no other operation uses that value.
+    for defined in expanded.iter_mut().flat_map(|statement| &mut statement.results) {
         if defined.0 == last {
             defined.0 = result;
         }
     }
-    Some(own)
+    Some(expanded)
 }
 
 fn element_by_element(
@@ -72,8 +74,8 @@ fn element_by_element(
 ) -> Value {
     let mut results = Vec::with_capacity(ty.count() as usize);
     for index in 0..ty.count() {
-        let own = operands.map(|operand| builder.extract(operand, index));
-        results.push(append(builder, own));
+        let expanded = operands.map(|operand| builder.extract(operand, index));
+        results.push(append(builder, expanded));
     }
     builder.pack(&results)
 }

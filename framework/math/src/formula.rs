@@ -1,7 +1,7 @@
-//! Which formula is a function's.
+//! The formula of each function.
 
 use super::bessel::{self, Order};
-use super::place::{Place, Real};
+use super::formula_builder::{FormulaBuilder, Real};
 use super::{
     bessel_orders, error_function, exact, exponential, gamma, hyperbolic, inverse_error_function, inverse_hyperbolic,
     inverse_trigonometric, logarithm, power, remainder, root, trigonometric,
@@ -9,10 +9,11 @@ use super::{
 use tilewright_kernel::Rounding;
 use tilewright_kernel::{Builder, Element, MathFunction, Value};
 
-/// Appends a function of scalars, of which as many count as it takes; the last operation defines the result.
+/// Appends the operations of a math function of scalars, the first of `operands`; the last operation defines the
+/// result.
 pub(super) fn append(builder: &mut Builder, element: Element, function: MathFunction, operands: [Value; 3]) -> Value {
-    let place = Place::new(builder, element);
-    formula(function, operands.map(|operand| place.real(operand))).value
+    let fb = FormulaBuilder::new(builder, element);
+    formula(function, operands.map(|operand| fb.real(operand))).value
 }
 
 fn formula<'p>(function: MathFunction, [x, y, z]: [Real<'p>; 3]) -> Real<'p> {

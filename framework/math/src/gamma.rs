@@ -1,107 +1,111 @@
 //! The gamma function and the logarithm of its magnitude.
 //!
-//! Above 3 the logarithm is Stirling's series, its main part in twice the digits; from 1/2 to 3 polynomials that have the
-//! zeros at 1 and 2; below 1/2 it is that of one more, less the argument's logarithm. Below zero the reflection gives
-//! both functions by the sine of pi times the argument.
+//! Above 3 the logarithm is Stirling's series, with its main part in double-word arithmetic. From 1/2 to 3, polynomials
+//! reproduce the zeros at 1 and 2; below 1/2, it is the value at `x + 1` minus the logarithm of `x`. Below zero, the
+//! reflection formula gives both functions by the sine of pi times the argument.
 
 use super::double_word::DoubleWord;
-use super::exponential::{Power, exp_parts};
-use super::logarithm::{log, log_parts};
-use super::place::{Real, Truth};
+use super::exponential::{Power, exp_double_word};
+use super::formula_builder::{Bool, Real};
+use super::logarithm::{log, log_double_word};
 use super::tables::constants::{HALF_LOG_TAU, PI};
 use super::tables::gamma::{LOG_GAMMA_1, LOG_GAMMA_2, STIRLING};
 use super::tables::trigonometric::{COS, SIN};
 
-/// `log(gamma(x))` from 3 on.
+/// `log(gamma(x))` for `x` from 3 on, by Stirling's series.
 fn stirling<'p>(x: Real<'p>) -> DoubleWord<'p> {
-    let place = x.place;
+    let formula = x.formula;
     let inverse = 1.0 / x;
     let series = inverse * STIRLING.at(inverse * inverse);
-    let log = log_parts(x);
+    let log = log_double_word(x);
     let one_less = DoubleWord::new(log.high.fast_sum(-1.0)).and_less(log.low);
-    let main = DoubleWord::new([x, place.number(0.0)]).times(one_less);
-    let rest = place.parts(&HALF_LOG_TAU).plus(DoubleWord { high: log.high * -0.5, low: log.low * -0.5 });
-    main.plus(rest.plus(DoubleWord::new([series, place.number(0.0)])))
+    let main = DoubleWord::new([x, formula.constant(0.0)]).times(one_less);
+    let rest = formula.double_word_entry(&HALF_LOG_TAU).plus(DoubleWord { high: log.high * -0.5, low: log.low * -0.5 });
+    main.plus(rest.plus(DoubleWord::new([series, formula.constant(0.0)])))
 }
 
-/// `log(gamma(x))` of an argument above 0; below 1/2 that of one more, as the condition says.
-fn log_gamma<'p>(x: Real<'p>) -> (Truth<'p>, DoubleWord<'p>) {
-    let place = x.place;
+/// `log(gamma(x))` for `x` above 0. If the returned condition holds, which is for `x` below 1/2, it is `log(gamma(x +
+/// 1))` instead.
+fn log_gamma<'p>(x: Real<'p>) -> (Bool<'p>, DoubleWord<'p>) {
+    let formula = x.formula;
     let is_less = x.is_less(0.5);
     let is_second = !x.is_less(1.4);
     let t = is_less.select(x, x - is_second.select(2.0, 1.0));
     let near = DoubleWord::product(t, is_second.select(LOG_GAMMA_2.at(t), LOG_GAMMA_1.at(t)));
     let is_near = x.is_less(3.0);
-    let far = stirling(is_near.select(place.number(3.0), x));
+    let far = stirling(is_near.select(formula.constant(3.0), x));
     let [high, low] = [(near.high, far.high), (near.low, far.low)].map(|(near, far)| is_near.select(near, far));
     (is_less, DoubleWord { high, low })
 }
 
-/// The sine of pi times a number, whose sign comes as a condition: whether it is below zero.
-fn sine_of_half_turns<'p>(x: Real<'p>) -> (DoubleWord<'p>, Truth<'p>) {
-    let whole = x.nearest();
-    let rest = x - whole;
-    let half = whole * 0.5;
+/// The magnitude of `sin(pi x)`, and whether `sin(pi x)` is negative.
+fn sin_pi<'p>(x: Real<'p>) -> (DoubleWord<'p>, Bool<'p>) {
+    let nearest_integer = x.nearest();
+    let rest = x - nearest_integer;
+    let half = nearest_integer * 0.5;
     let is_odd = !half.truncated().is_equal(half);
     let size = rest.abs();
     let is_near = size.is_less(0.25);
-    let angle = x.place.parts(&PI).times(DoubleWord::new([is_near.select(size, 0.5 - size), x.place.number(0.0)]));
+    let angle = x
+        .formula
+        .double_word_entry(&PI)
+        .times(DoubleWord::new([is_near.select(size, 0.5 - size), x.formula.constant(0.0)]));
     let (r, z) = (angle.high, angle.high * angle.high);
     let sine = r.fast_sum((r * z).mul_add(SIN.at(z), angle.low));
-    let cosine = x.place.number(1.0).fast_sum(z.mul_add(z.mul_add(COS.at(z), -0.5), angle.low * -r));
-    let [high, low] = [0, 1].map(|part| is_near.select(sine[part], cosine[part]));
+    let cosine = x.formula.constant(1.0).fast_sum(z.mul_add(z.mul_add(COS.at(z), -0.5), angle.low * -r));
+    let [high, low] = [0, 1].map(|index| is_near.select(sine[index], cosine[index]));
     (DoubleWord { high, low }, is_odd ^ rest.is_less(0.0))
 }
 
-/// Whether a number is whole and not above zero: where the function has poles.
-fn is_pole<'p>(x: Real<'p>) -> Truth<'p> {
-    x.truncated().is_equal(x) & !x.place.number(0.0).is_less(x)
+/// Whether the argument is an integer not above zero, where the function has poles.
+fn is_pole<'p>(x: Real<'p>) -> Bool<'p> {
+    x.truncated().is_equal(x) & !x.formula.constant(0.0).is_less(x)
 }
 
-/// Arguments so near to zero that the function is their inverse.
-fn is_tiny<'p>(x: Real<'p>) -> Truth<'p> {
-    x.abs().is_less(x.place.by_type(2f64.powi(-30), 2f64.powi(-60)))
+/// Whether the argument is so near to zero that the result is its inverse.
+fn is_tiny<'p>(x: Real<'p>) -> Bool<'p> {
+    x.abs().is_less(x.formula.by_type(2f64.powi(-30), 2f64.powi(-60)))
 }
 
-/// pi over a number in two parts.
+/// The quotient of pi and a double-word value.
 fn reflected<'p>(divisor: DoubleWord<'p>) -> Real<'p> {
-    let pi = divisor.high.place.parts(&PI);
+    let pi = divisor.high.formula.double_word_entry(&PI);
     let quotient = pi.high / divisor.high;
     let left = quotient.mul_add(-divisor.high, pi.high) + quotient.mul_add(-divisor.low, pi.low);
     quotient + left / divisor.high
 }
 
 pub(super) fn lgamma<'p>(x: Real<'p>) -> Real<'p> {
-    let place = x.place;
-    // Beyond, results are infinite.
-    let greatest = place.by_type(4.085_003_1e36, 2.559_983_327_851_638_3e305);
+    let formula = x.formula;
+    // Results beyond are infinite.
+    let greatest = formula.by_type(4.085_003_1e36, 2.559_983_327_851_638_3e305);
     let size = x.abs().clamped(0.0, greatest);
     let (is_less, value) = log_gamma(size);
     let above = value.rounded() - is_less.select(log(size), 0.0);
-    let (sine, _) = sine_of_half_turns(size);
-    // Both logarithms are great where they cancel.
-    let reflected = log_parts(place.entry(&PI, 0) / (sine.high * is_less.select(1.0, size)));
+    let (sine, _) = sin_pi(size);
+    // Both logarithms are large when they cancel.
+    let reflected = log_double_word(formula.entry(&PI, 0) / (sine.high * is_less.select(1.0, size)));
     let below = reflected.plus(DoubleWord { high: -value.high, low: -value.low }).rounded();
     let result = x.is_less(0.0).select(below, above);
     let result = is_tiny(x).select(-log(x.abs()), result);
-    let result = (is_pole(x) | place.number(greatest).is_less(x.abs())).select(f64::INFINITY, result);
+    let result = (is_pole(x) | formula.constant(greatest).is_less(x.abs())).select(f64::INFINITY, result);
     x.is_unordered(x).select(f64::NAN, result)
 }
 
 pub(super) fn tgamma<'p>(x: Real<'p>) -> Real<'p> {
-    let place = x.place;
-    // Beyond, results are infinite above zero, and zero below.
-    let size = x.abs().clamped(0.0, place.by_type(45.0, 190.0));
+    let formula = x.formula;
+    // Results beyond are infinite for positive arguments and zero for negative ones.
+    let size = x.abs().clamped(0.0, formula.by_type(45.0, 190.0));
     let (is_less, value) = log_gamma(size);
-    let Power { high, low, exponent } = exp_parts(value.high, Some(value.low));
+    let Power { high, low, exponent } = exp_double_word(value.high, Some(value.low));
     let above = (high + low) / is_less.select(size, 1.0);
-    let (sine, is_below) = sine_of_half_turns(x.abs());
+    let (sine, is_below) = sin_pi(x.abs());
     let product = sine.times(DoubleWord { high, low });
-    let below = reflected(product.times(DoubleWord::new([is_less.select(1.0, size), place.number(0.0)])));
+    let below = reflected(product.times(DoubleWord::new([is_less.select(1.0, size), formula.constant(0.0)])));
     let is_negative = x.is_less(0.0);
-    let exponent = is_negative.select_word(place.word(0) - exponent, exponent);
+    let exponent = is_negative.select_int(formula.int(0) - exponent, exponent);
     let result = is_negative.select(below, above).scaled(exponent);
-    let sign = (is_negative & !is_below).select_word(1 << (place.width() - 1), 0);
+    let sign = (is_negative & !is_below).select_int(1 << (formula.width() - 1), 0);
     let result = is_tiny(x).select(1.0 / x, result.with_sign_changed(sign));
     let result = (is_pole(x) & is_negative).select(f64::NAN, result);
     x.is_unordered(x).select(f64::NAN, result)

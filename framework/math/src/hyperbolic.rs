@@ -1,15 +1,14 @@
-//! Hyperbolic functions: polynomials where exponentials would cancel, exponentials elsewhere.
+//! Hyperbolic functions: polynomials near zero, exponentials elsewhere.
 
-use super::exponential::{Power, exp_parts};
-use super::place::Real;
+use super::exponential::{Power, exp_double_word};
+use super::formula_builder::Real;
 use super::tables::hyperbolic::{SINH, TANH};
 
-/// Half of the sum of e to the power of a number that is not negative, and of its inverse times a sign. Half of that is
-/// put together, so that nothing overflows before the result does; what rounding left of the power is added to the
-/// lesser part.
+/// `(e^x + sign e^-x) / 2` for `x` not negative. It is computed from half of the exponential, so that it does not
+/// overflow early; the rounding error of the exponential is added to the smaller term.
 fn half_sum<'p>(x: Real<'p>, sign: f64) -> Real<'p> {
-    let greatest = x.place.by_type(89.5, 710.6);
-    let Power { high, low, exponent } = exp_parts(x.clamped(0.0, greatest), None);
+    let greatest = x.formula.by_type(89.5, 710.6);
+    let Power { high, low, exponent } = exp_double_word(x.clamped(0.0, greatest), None);
     let scale = (exponent - 2).power_of_two();
     let power = high * scale;
     (power + low.mul_add(scale, (sign / 16.0) / power)) * 2.0
@@ -27,12 +26,12 @@ pub(super) fn cosh<'p>(x: Real<'p>) -> Real<'p> {
 }
 
 pub(super) fn tanh<'p>(x: Real<'p>) -> Real<'p> {
-    let place = x.place;
+    let formula = x.formula;
     let size = x.abs();
     let z = size * size;
     let near = (size * z).mul_add(TANH.at(z), size);
-    let greatest = place.by_type(10.0, 20.0);
-    let power = exp_parts(size.clamped(0.0, greatest) * 2.0, None);
+    let greatest = formula.by_type(10.0, 20.0);
+    let power = exp_double_word(size.clamped(0.0, greatest) * 2.0, None);
     let scale = power.exponent.power_of_two();
     let far = 1.0 - 2.0 / (power.high.mul_add(scale, 1.0) + power.low * scale);
     size.is_less(0.7).select(near, far).with_sign_of(x)

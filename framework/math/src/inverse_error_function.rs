@@ -1,29 +1,29 @@
-//! Inverses of the error function and of what it is short of one, and that scaled so that it does not vanish.
+//! Inverses of the error function and of its complement, and the scaled complement.
 //!
-//! With `w = -log(1 - x^2)` the inverse over `x` changes little: a polynomial of `w` next to zero, polynomials of its square root
-//! beyond (Giles, "Approximating the erfinv function", GPU Computing Gems, 2011, whose coefficients are others).
+//! With `w = -log(1 - x^2)`, the inverse over `x` varies slowly: a polynomial of `w` near zero, polynomials of its
+//! square root beyond (Giles, "Approximating the erfinv function", GPU Computing Gems, 2011, with other coefficients).
 
-use super::exponential::exp_parts;
+use super::exponential::exp_double_word;
+use super::formula_builder::Real;
 use super::logarithm::log;
-use super::place::Real;
 use super::tables::inverse_error_function::{FAR, MIDDLE, NEAR};
 use super::tables::scaled_error_function::SCALED;
 
-/// The inverse of the error function at `x`, given `1 - x^2`.
+/// The inverse of the error function at `x`; `rest` is `1 - x^2`.
 fn inverse<'p>(x: Real<'p>, rest: Real<'p>) -> Real<'p> {
-    let place = x.place;
+    let formula = x.formula;
     let w = -log(rest);
     let root = w.sqrt();
     let near = NEAR.at(w - 2.5);
     let middle = MIDDLE.at(root - 4.0);
-    let far = FAR.at(root - place.by_type(7.0, 16.0));
-    let is_middle = root.is_less(place.by_type(4.02, 6.05));
+    let far = FAR.at(root - formula.by_type(7.0, 16.0));
+    let is_middle = root.is_less(formula.by_type(4.02, 6.05));
     x * w.is_less(5.0).select(near, is_middle.select(middle, far))
 }
 
 pub(super) fn erfinv<'p>(x: Real<'p>) -> Real<'p> {
     let rest = (-x).mul_add(x, 1.0);
-    let at_end = x.place.number(f64::INFINITY).with_sign_of(x);
+    let at_end = x.formula.constant(f64::INFINITY).with_sign_of(x);
     rest.is_equal(0.0).select(at_end, inverse(x, rest))
 }
 
@@ -33,24 +33,25 @@ pub(super) fn erfcinv<'p>(y: Real<'p>) -> Real<'p> {
     (y.is_equal(0.0) | y.is_equal(2.0)).select(at_end, inverse(1.0 - y, rest))
 }
 
-/// `e^(x^2) erfc(x)`: a function that changes little over `1 + 2 x`; below zero what is missing to `2 e^(x^2)`.
+/// The scaled complementary error function, `e^(x^2) erfc(x)`: a slowly varying function over `1 + 2 x`; below zero, `2
+/// e^(x^2)` minus that of `-x`.
 pub(super) fn erfcx<'p>(x: Real<'p>) -> Real<'p> {
-    let place = x.place;
+    let formula = x.formula;
     let size = x.abs();
-    // Beyond, `t` is one.
+    // `t` is one beyond.
     let inside = size.clamped(0.0, 1e30);
-    let middle = place.by_type(2.0, 4.0);
+    let middle = formula.by_type(2.0, 4.0);
     let above = SCALED.at((inside - middle) / (inside + middle));
-    let [numerator, numerator_low] = place.number(1.0).fast_sum(above);
+    let [numerator, numerator_low] = formula.constant(1.0).fast_sum(above);
     let [denominator, denominator_low] = size.two_sum(0.5);
     let quotient = numerator / denominator;
     let left = denominator_low.mul_add(-quotient, quotient.mul_add(-denominator, numerator) + numerator_low);
     let above = 0.5 * (quotient + left / denominator);
     let above = size.is_equal(f64::INFINITY).select(0.0, above);
-    // Beyond, results are infinite.
-    let inside = size.clamped(0.0, place.by_type(9.5, 26.9));
+    // Results beyond are infinite.
+    let inside = size.clamped(0.0, formula.by_type(9.5, 26.9));
     let [square, square_low] = inside.two_product(inside);
-    let power = exp_parts(square, Some(square_low));
+    let power = exp_double_word(square, Some(square_low));
     let below = (power.high + power.low).scaled(power.exponent + 1) - above;
     x.is_less(0.0).select(below, above)
 }

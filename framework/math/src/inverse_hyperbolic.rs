@@ -1,23 +1,23 @@
-//! Inverses of the hyperbolic functions: polynomials next to zero, logarithms elsewhere.
+//! Inverse hyperbolic functions: polynomials near zero, logarithms elsewhere.
 
+use super::formula_builder::Real;
 use super::logarithm::{log, log_of_one_and};
-use super::place::Real;
 use super::tables::constants::LN_2;
 use super::tables::hyperbolic::{ASINH, ATANH};
 
-/// From here on, 1 beside the square is nothing.
+/// The limit above which 1 is negligible next to the argument's square.
 fn far<'p>(x: Real<'p>) -> f64 {
-    x.place.by_type(65_536.0, 4_294_967_296.0)
+    x.formula.by_type(65_536.0, 4_294_967_296.0)
 }
 
-/// `log(2 x)`.
+/// The natural logarithm of `2 x`.
 fn log_of_twice<'p>(x: Real<'p>) -> Real<'p> {
-    let [high, low] = [0, 1].map(|part| x.place.entry(&LN_2, part));
+    let [high, low] = [0, 1].map(|half| x.formula.entry(&LN_2, half));
     log(x) + low + high
 }
 
-/// A square root in two parts, of a sum in two parts above zero.
-fn root_parts<'p>(high: Real<'p>, low: Real<'p>) -> [Real<'p>; 2] {
+/// The square root, in two parts, of the positive number `high + low`.
+fn sqrt_high_low<'p>(high: Real<'p>, low: Real<'p>) -> [Real<'p>; 2] {
     let root = high.sqrt();
     let left = root.mul_add(-root, high) + low;
     [root, left / (root * 2.0)]
@@ -32,25 +32,26 @@ pub(super) fn asinh<'p>(x: Real<'p>) -> Real<'p> {
     // x + sqrt(x^2 + 1) is one and `x + (sqrt(x^2 + 1) - 1)`.
     let [square, left] = inside.two_product(inside);
     let [sum, more] = square.two_sum(1.0);
-    let [root, rest] = root_parts(sum, more + left);
-    let [part, lost] = root.two_sum(-1.0);
-    let [sum, more] = inside.two_sum(part);
+    let [root, rest] = sqrt_high_low(sum, more + left);
+    let [half, lost] = root.two_sum(-1.0);
+    let [sum, more] = inside.two_sum(half);
     let middle = log_of_one_and(sum, Some(more + (lost + rest)));
     let result = size.is_less(0.5).select(near, middle);
-    let is_far = x.place.number(limit).is_less(size);
+    let is_far = x.formula.constant(limit).is_less(size);
     is_far.select(log_of_twice(size), result).with_sign_of(x)
 }
 
-/// With `t = x - 1`, x + sqrt(x^2 - 1) is one and `t + sqrt(2 t + t^2)`.
+/// The inverse hyperbolic cosine, the logarithm of `x + sqrt(x^2 - 1)`; with `t = x - 1`, that is one plus `t + sqrt(2
+/// t + t^2)`.
 pub(super) fn acosh<'p>(x: Real<'p>) -> Real<'p> {
     let limit = far(x);
     let t = x.clamped(1.0, limit) - 1.0;
     let [square, left] = t.two_product(t);
     let [sum, more] = (t * 2.0).two_sum(square);
-    let [root, rest] = root_parts(sum, more + left);
+    let [root, rest] = sqrt_high_low(sum, more + left);
     let [sum, more] = t.two_sum(root);
     let near = log_of_one_and(sum, Some(more + t.is_equal(0.0).select(0.0, rest)));
-    let is_far = x.place.number(limit).is_less(x);
+    let is_far = x.formula.constant(limit).is_less(x);
     let result = is_far.select(log_of_twice(x), near);
     x.is_less(1.0).select(f64::NAN, result)
 }

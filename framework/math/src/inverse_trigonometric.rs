@@ -1,26 +1,26 @@
-//! The angles of sines, cosines and tangents.
+//! Inverse trigonometric functions.
 
-use super::place::{Real, Truth};
+use super::formula_builder::{Bool, Real};
 use super::table::Table;
 use super::tables::constants::{HALF_PI, PI};
 use super::tables::inverse_trigonometric::{ASIN, ATAN};
 
-/// The angle of a tangent between 0 and 1, as the tangent and what it is less.
+/// The arc tangent of a value between 0 and 1, as that value and a correction to add.
 fn small_angle<'p>(tangent: Real<'p>) -> [Real<'p>; 2] {
     let z = tangent * tangent;
     [tangent, (tangent * z) * ATAN.at(z)]
 }
 
-/// pi / 2, or pi, less an angle in two parts.
-fn less_than<'p>(whole: &Table, [angle, rest]: [Real<'p>; 2]) -> Real<'p> {
-    let place = angle.place;
-    let [high, low] = place.entry(whole, 0).fast_sum(-angle);
-    high + (low + (place.entry(whole, 1) - rest))
+/// The constant, pi / 2 or pi, minus an angle that is given in two parts.
+fn less_than<'p>(constant: &Table, [angle, rest]: [Real<'p>; 2]) -> Real<'p> {
+    let formula = angle.formula;
+    let [high, low] = formula.entry(constant, 0).fast_sum(-angle);
+    high + (low + (formula.entry(constant, 1) - rest))
 }
 
 pub(super) fn atan<'p>(x: Real<'p>) -> Real<'p> {
     let tangent = x.abs();
-    let is_steep = x.place.number(1.0).is_less(tangent);
+    let is_steep = x.formula.constant(1.0).is_less(tangent);
     let angle = small_angle(is_steep.select(1.0 / tangent, tangent));
     is_steep.select(less_than(&HALF_PI, angle), angle[0] + angle[1]).with_sign_of(x)
 }
@@ -30,35 +30,35 @@ pub(super) fn atan2<'p>(y: Real<'p>, x: Real<'p>) -> Real<'p> {
     let (height, width) = (y.abs(), x.abs());
     let is_steep = width.is_less(height);
     let (less, greater) = (is_steep.select(width, height), is_steep.select(height, width));
-    // Of the origin, and where both are infinite, C has the angles of zero and of the diagonals.
+    // At the origin, C gives the angle of an axis; if both are infinite, that of a diagonal.
     let is_origin = greater.is_equal(0.0);
     let tangent = less.is_equal(greater).select(1.0, less / greater);
     let angle = small_angle(is_origin.select(0.0, tangent));
     let is_right = x.sign().is_equal(0);
     let right = is_steep.select(less_than(&HALF_PI, angle), angle[0] + angle[1]);
-    let left = is_steep.select(less_than(&HALF_PI, angle.map(|part| -part)), less_than(&PI, angle));
+    let left = is_steep.select(less_than(&HALF_PI, angle.map(|half| -half)), less_than(&PI, angle));
     let result = is_right.select(right, left).with_sign_of(y);
     x.is_unordered(y).select(f64::NAN, result)
 }
 
-/// The angle of a sine between 0 and 1, or where that is more than 1/2, half of what is missing to a quarter turn: in
-/// two parts, with the condition.
-fn asin_parts<'p>(sine: Real<'p>) -> (Truth<'p>, [Real<'p>; 2]) {
-    let is_steep = sine.place.number(0.5).is_less(sine);
+/// The arc sine of a value between 0 and 1, in two parts. Above 1/2, the returned condition is true, and the parts are
+/// of half of the complement, `(pi / 2 - asin(sine)) / 2`.
+fn asin_high_low<'p>(sine: Real<'p>) -> (Bool<'p>, [Real<'p>; 2]) {
+    let is_steep = sine.formula.constant(0.5).is_less(sine);
     let z = is_steep.select((1.0 - sine) * 0.5, sine * sine);
     let root = is_steep.select(z.sqrt(), sine);
     (is_steep, [root, (root * z) * ASIN.at(z)])
 }
 
 pub(super) fn asin<'p>(x: Real<'p>) -> Real<'p> {
-    let (is_steep, angle) = asin_parts(x.abs());
-    is_steep.select(less_than(&HALF_PI, angle.map(|part| part * 2.0)), angle[0] + angle[1]).with_sign_of(x)
+    let (is_steep, angle) = asin_high_low(x.abs());
+    is_steep.select(less_than(&HALF_PI, angle.map(|half| half * 2.0)), angle[0] + angle[1]).with_sign_of(x)
 }
 
 pub(super) fn acos<'p>(x: Real<'p>) -> Real<'p> {
-    let (is_steep, angle) = asin_parts(x.abs());
+    let (is_steep, angle) = asin_high_low(x.abs());
     let signed = [angle[0].with_sign_changed(x.sign()), angle[1].with_sign_changed(x.sign())];
-    let twice = angle.map(|part| part * 2.0);
+    let twice = angle.map(|half| half * 2.0);
     let near_ends = x.is_less(0.0).select(less_than(&PI, twice), twice[0] + twice[1]);
     is_steep.select(near_ends, less_than(&HALF_PI, signed))
 }

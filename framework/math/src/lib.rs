@@ -1,20 +1,22 @@
-//! Functions of floating-point numbers as kernel IR.
+//! Math functions of floating-point values as kernel IR.
 //!
-//! [`expand`] puts formulas in the place of [`tilewright_kernel::Op::Math`] where a target has no instruction of its own: arithmetic
-//! that rounds as IEEE 754 says, selects, and integer operations on the bits of numbers, all in the type of the operands.
-//! Branches are taken only where the rare case is costly: angles of many turns, remainders of great quotients.
+//! [`expand`] replaces [`tilewright_kernel::Op::Math`] by formulas if a target has no such instruction: arithmetic with
+//! the rounding of IEEE 754, selects, and integer operations on the bits of values, all in the type of the operands.
+//! Branches are used only for rare costly cases: large angles, and remainders of large quotients.
 //!
-//! [`bound`] says how far from the exact value a result is at most. Results at zeros, infinities, NaN, poles and outside
-//! a function's domain are those of C (ISO/IEC 9899:2024, F.10); subnormal numbers are numbers like others.
+//! [`bound`] returns the error bound of a result. Results at zeros, infinities, NaN, poles and outside of a function's
+//! domain are those of C (ISO/IEC 9899:2024, F.10); subnormals are handled like other values.
 //!
-//! Formulas are written with `Real`, `Word` and `Truth` (`place`): values of the kernel under construction with operators
-//! that append operations. One formula serves both types; what differs are coefficients (`tables`).
+//! Formulas are written with the types `Real`, `Int` and `Bool` (module `formula_builder`): values of the kernel under
+//! construction, with operators that append operations. One formula serves both floating-point types; only coefficients
+//! (module `tables`) differ.
 //!
-//! [`casts`] converts to types narrower than those of the kernel IR.
+//! [`casts`] converts to and from types narrower than those of the kernel IR.
 
 mod angle;
 mod bessel;
 mod bessel_orders;
+mod boolean;
 mod bound;
 pub mod casts;
 mod control_flow;
@@ -24,13 +26,14 @@ mod exact;
 mod expand;
 mod exponential;
 mod formula;
+mod formula_builder;
 mod gamma;
 mod hyperbolic;
+mod int;
 mod inverse_error_function;
 mod inverse_hyperbolic;
 mod inverse_trigonometric;
 mod logarithm;
-mod place;
 mod polynomial;
 mod power;
 mod real;
@@ -39,8 +42,6 @@ mod root;
 mod table;
 mod tables;
 mod trigonometric;
-mod truth;
-mod word;
 
 pub use bound::bound;
 pub use expand::{expand, operations};

@@ -1,8 +1,8 @@
-//! Numbers in formulas.
+//! Operations on floating-point values of formulas.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use super::place::{Number, Real, Truth, Word};
+use super::formula_builder::{Bool, Int, Number, Real};
 use tilewright_kernel::{Binary, Cast, Compare, Unary};
 
 macro_rules! operator {
@@ -19,7 +19,7 @@ macro_rules! operator {
             type Output = Real<'p>;
 
             fn $method(self, other: Real<'p>) -> Real<'p> {
-                other.place.number(self).binary(Binary::$op, other)
+                other.formula.constant(self).binary(Binary::$op, other)
             }
         }
     };
@@ -40,127 +40,130 @@ impl<'p> Neg for Real<'p> {
 
 impl<'p> Real<'p> {
     fn unary(self, op: Unary) -> Self {
-        self.place.real(self.place.build(|builder| builder.unary(op, self.value)))
+        self.formula.real(self.formula.build(|builder| builder.unary(op, self.value)))
     }
 
     fn binary(self, op: Binary, other: impl Number<'p>) -> Self {
-        let other = other.at(self.place);
-        self.place.real(self.place.build(|builder| builder.binary(op, self.value, other.value)))
+        let other = other.at(self.formula);
+        self.formula.real(self.formula.build(|builder| builder.binary(op, self.value, other.value)))
     }
 
-    fn compare(self, op: Compare, other: impl Number<'p>) -> Truth<'p> {
-        let other = other.at(self.place);
-        Truth { place: self.place, value: self.place.build(|builder| builder.compare(op, self.value, other.value)) }
+    fn compare(self, op: Compare, other: impl Number<'p>) -> Bool<'p> {
+        let other = other.at(self.formula);
+        Bool {
+            formula: self.formula,
+            value: self.formula.build(|builder| builder.compare(op, self.value, other.value)),
+        }
     }
 
-    /// `self * factor + term`, rounded once.
-    pub fn mul_add(self, factor: impl Number<'p>, term: impl Number<'p>) -> Self {
-        let (factor, term) = (factor.at(self.place), term.at(self.place));
-        self.place.real(self.place.build(|builder| builder.f_mul_add(self.value, factor.value, term.value)))
+    /// `self * multiplier + term` with one rounding.
+    pub fn mul_add(self, multiplier: impl Number<'p>, term: impl Number<'p>) -> Self {
+        let (multiplier, term) = (multiplier.at(self.formula), term.at(self.formula));
+        self.formula.real(self.formula.build(|builder| builder.fma(self.value, multiplier.value, term.value)))
     }
 
-    /// Without its sign.
+    /// Absolute value.
     pub fn abs(self) -> Self {
         self.unary(Unary::FAbs)
     }
 
-    /// Square root, to nearest.
+    /// Square root, rounded to nearest.
     pub fn sqrt(self) -> Self {
         self.unary(Unary::FSqrt)
     }
 
-    /// The whole number next to it towards zero.
+    /// Rounds to an integral value toward zero.
     pub fn truncated(self) -> Self {
         self.unary(Unary::FTrunc)
     }
 
-    /// The nearest whole number, of two the even one.
+    /// Rounds to the nearest integral value, ties to even.
     pub fn nearest(self) -> Self {
         self.unary(Unary::FNearest)
     }
 
-    /// Whether it is less; false where one is a NaN.
-    pub fn is_less(self, other: impl Number<'p>) -> Truth<'p> {
+    /// Whether `self < other`; false for NaN.
+    pub fn is_less(self, other: impl Number<'p>) -> Bool<'p> {
         self.compare(Compare::FLt, other)
     }
 
-    /// Whether it is equal; false where one is a NaN.
-    pub fn is_equal(self, other: impl Number<'p>) -> Truth<'p> {
+    /// Whether the values are equal; false for NaN.
+    pub fn is_equal(self, other: impl Number<'p>) -> Bool<'p> {
         self.compare(Compare::FEq, other)
     }
 
-    /// Whether one is a NaN.
-    pub fn is_unordered(self, other: impl Number<'p>) -> Truth<'p> {
+    /// Whether either value is NaN.
+    pub fn is_unordered(self, other: impl Number<'p>) -> Bool<'p> {
         self.compare(Compare::FUnordered, other)
     }
 
-    /// Its bits.
-    pub fn bits(self) -> Word<'p> {
-        let ty = self.place.word_type();
-        self.place.word_of(self.place.build(|builder| builder.cast(Cast::Bits, self.value, ty)))
+    /// The bits of the value, as an integer.
+    pub fn bits(self) -> Int<'p> {
+        let ty = self.formula.int_type();
+        self.formula.int_of(self.formula.build(|builder| builder.cast(Cast::Bits, self.value, ty)))
     }
 
-    /// The integer next to it towards zero, where it has one.
-    pub fn to_word(self) -> Word<'p> {
-        let ty = self.place.word_type();
-        self.place.word_of(self.place.build(|builder| builder.cast(Cast::IntS, self.value, ty)))
+    /// Converts to an integer, rounding toward zero; unspecified if it is out of range.
+    pub fn to_int(self) -> Int<'p> {
+        let ty = self.formula.int_type();
+        self.formula.int_of(self.formula.build(|builder| builder.cast(Cast::IntS, self.value, ty)))
     }
 
-    /// The sign bit of it, the others zero.
-    pub fn sign(self) -> Word<'p> {
-        self.bits() & (1 << (self.place.width() - 1))
+    /// The sign bit of the value at its place; other bits are zero.
+    pub fn sign(self) -> Int<'p> {
+        self.bits() & (1 << (self.formula.width() - 1))
     }
 
-    /// It, which has no sign, with the sign of another.
+    /// Sets the sign of a value without sign to that of `other`.
     pub fn with_sign_of(self, other: Self) -> Self {
         (self.bits() | other.sign()).as_real()
     }
 
-    /// It, with the sign changed where a sign bit is set.
-    pub fn with_sign_changed(self, sign: Word<'p>) -> Self {
+    /// Flips the sign if the sign bit of `sign` is set.
+    pub fn with_sign_changed(self, sign: Int<'p>) -> Self {
         (self.bits() ^ sign).as_real()
     }
 
-    /// No less than `low` and no more than `high`; a NaN stays one.
+    /// Clamps to `low` and `high`; NaN stays NaN.
     pub fn clamped(self, low: f64, high: f64) -> Self {
         let raised = self.is_less(low).select(low, self);
-        raised.place.number(high).is_less(raised).select(high, raised)
+        raised.formula.constant(high).is_less(raised).select(high, raised)
     }
 
-    /// The whole number nearest to `self * factor`, as a number and as a word whose upper bits are anything but for
-    /// `f32` below 2^21, `f64` below 2^50: adding 1.5 * 2^fraction rounds there.
-    pub fn nearest_of_product(self, factor: impl Number<'p>) -> (Self, Word<'p>) {
-        let magic = 1.5 * ((1u64 << self.place.fraction()) as f64);
-        let shifted = self.mul_add(factor, magic);
-        let word = shifted.bits() - self.place.bits_of(magic);
-        (shifted - magic, word)
+    /// The integral value nearest to `self * multiplier`, as a floating-point value and as an integer. Upper bits of
+    /// the integer are unspecified, except for `f32` below 2^21 and `f64` below 2^50. Adding 1.5 * 2^fraction rounds.
+    pub fn nearest_of_product(self, multiplier: impl Number<'p>) -> (Self, Int<'p>) {
+        let magic = 1.5 * ((1u64 << self.formula.fraction()) as f64);
+        let shifted = self.mul_add(multiplier, magic);
+        let int = shifted.bits() - self.formula.bits_of(magic);
+        (shifted - magic, int)
     }
 
-    /// It times two to a power of twice the range of normal numbers at most, in two steps: the second rounds.
-    pub fn scaled(self, exponent: Word<'p>) -> Self {
+    /// Multiplies by a power of two of at most twice the normal exponent range, in two steps; the second step rounds.
+    pub fn scaled(self, exponent: Int<'p>) -> Self {
         let half = exponent.shr_s(1);
         let rest = exponent - half;
         self * half.power_of_two() * rest.power_of_two()
     }
 
-    /// What `high = rounded(high + low)` leaves, and it: `|self| >= |low|`, or zero.
+    /// The rounded sum `self + low` and its rounding error, for `|self| >= |low|` or `self` zero (Fast2Sum).
     pub fn fast_sum(self, low: impl Number<'p>) -> [Self; 2] {
-        let low = low.at(self.place);
+        let low = low.at(self.formula);
         let high = self + low;
         [high, (self - high) + low]
     }
 
-    /// A sum and what its rounding left, whichever is greater.
+    /// The rounded sum and its rounding error, for operands of any magnitude (2Sum).
     pub fn two_sum(self, other: impl Number<'p>) -> [Self; 2] {
-        let other = other.at(self.place);
+        let other = other.at(self.formula);
         let sum = self + other;
-        let part = sum - self;
-        [sum, (self - (sum - part)) + (other - part)]
+        let rounded = sum - self;
+        [sum, (self - (sum - rounded)) + (other - rounded)]
     }
 
-    /// A product and what its rounding left.
+    /// The rounded product and its rounding error.
     pub fn two_product(self, other: impl Number<'p>) -> [Self; 2] {
-        let other = other.at(self.place);
+        let other = other.at(self.formula);
         let product = self * other;
         [product, self.mul_add(other, -product)]
     }

@@ -1,7 +1,7 @@
-//! Coefficients and constants, for both types of numbers.
+//! Coefficients and constants for both floating-point types.
 
-/// Numbers for `f32` and for `f64`: the coefficients of a polynomial, that of the zeroth power first, or the parts of
-/// a constant, the greatest first.
+/// Values for `f32` and for `f64`: the coefficients of a polynomial in ascending order, or the parts of a constant in
+/// descending magnitude.
 #[derive(Debug)]
 pub(super) struct Table {
     pub single: &'static [f32],
@@ -9,13 +9,13 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// An entry; zero beyond the last.
+    /// The entry at an index for `f32` (if `is_single`) or `f64`; zero beyond the last entry.
     pub fn entry(&self, is_single: bool, index: usize) -> f64 {
         let entry = if is_single { self.single.get(index).map(|&c| c.into()) } else { self.double.get(index).copied() };
         entry.unwrap_or(0.0)
     }
 
-    /// How many entries the type has.
+    /// Number of entries for `f32` (if `is_single`) or `f64`.
     pub fn len(&self, is_single: bool) -> usize {
         if is_single { self.single.len() } else { self.double.len() }
     }

@@ -1,25 +1,25 @@
 //! Sine, cosine, tangent.
 
 use super::angle::{self, Angle};
-use super::place::{Real, Word};
+use super::formula_builder::{Int, Real};
 use super::tables::trigonometric::{COS, SIN, TAN};
 
-/// The sine of an angle and some quarter turns.
-pub(super) fn sine<'p>(angle: &Angle<'p>, turns: u64) -> Real<'p> {
-    let (r, quadrant) = (angle.high, angle.quadrant + turns);
+/// The sine of an angle plus `quarters` times pi / 2.
+pub(super) fn sine<'p>(angle: &Angle<'p>, quarters: u64) -> Real<'p> {
+    let (r, quadrant) = (angle.high, angle.quadrant + quarters);
     let z = r * r;
     let sine = (r * z).mul_add(SIN.at(z), r);
     let cosine = z.mul_add(z.mul_add(COS.at(z), -0.5), 1.0);
-    quadrant.has(1).select(cosine, sine).with_sign_changed(sign_of_half_turn(quadrant))
+    quadrant.has(1).select(cosine, sine).with_sign_changed(sign_of_quadrant(quadrant))
 }
 
-/// A sign bit, where a half turn is in the quadrant.
-fn sign_of_half_turn<'p>(quadrant: Word<'p>) -> Word<'p> {
-    (quadrant & 2) << (quadrant.place.width() - 2)
+/// The sign bit, set in the quadrants with a negative result.
+fn sign_of_quadrant<'p>(quadrant: Int<'p>) -> Int<'p> {
+    (quadrant & 2) << (quadrant.formula.width() - 2)
 }
 
 pub(super) fn sin<'p>(x: Real<'p>) -> Real<'p> {
-    // The zeros' signs are lost in sums.
+    // Sums lose the sign of zero.
     x.is_equal(0.0).select(x, sine(&angle::reduced(x), 0))
 }
 
@@ -33,7 +33,7 @@ pub(super) fn tan<'p>(x: Real<'p>) -> Real<'p> {
     let rest = (r * z) * TAN.at(z);
     let slope = (r + rest).mul_add(r + rest, 1.0);
     let [tangent, left] = r.fast_sum(low.mul_add(slope, rest));
-    // A quarter turn on: minus one over both parts.
+    // In odd quadrants: minus one over the sum of both parts.
     let inverse = -1.0 / tangent;
     let error = inverse.mul_add(tangent, 1.0);
     let turned = inverse.mul_add(inverse.mul_add(left, error), inverse);

@@ -1,4 +1,4 @@
-//! Where everything of a picture goes, in pixels at scale one.
+//! Computes the layout of a picture: the positions of all its parts, in pixels at scale one.
 
 mod font;
 mod grid;
@@ -7,14 +7,14 @@ use crate::{Content, Panel, Picture, Table};
 
 use font::{BODY, HEADING, LEADING, OPERATOR, TITLE, width};
 
-pub(crate) use grid::{Label, Place, PlacedGrid};
+pub(crate) use grid::{Label, LabelPosition, PlacedGrid};
 
 const MARGIN: f64 = 20.0;
 const GAP: f64 = 36.0;
-/// Side of a legend's swatch.
+/// Side of a colour swatch in the legend, in pixels.
 pub(crate) const SWATCH: f64 = 14.0;
 
-/// A line of text: its left end and its baseline.
+/// A line of text, positioned by the left end of its baseline.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub x: f64,
@@ -24,23 +24,23 @@ pub(crate) struct Line {
     pub text: String,
 }
 
-/// Everything in its place.
+/// A picture with the position of every part.
 #[derive(Debug)]
-pub(crate) struct Arranged<'a> {
+pub(crate) struct PlacedPicture<'a> {
     pub width: f64,
     pub height: f64,
     pub lines: Vec<Line>,
-    /// Left end, top, width of thin horizontal rules.
+    /// Left end, top and width of each thin horizontal rule.
     pub rules: Vec<(f64, f64, f64)>,
-    /// A place for each panel; none where the panel is no grid.
+    /// For each panel, its grid with positions; `None` for a panel without a grid.
     pub grids: Vec<Option<PlacedGrid<'a>>>,
-    /// Left end and top of each swatch of the legend.
+    /// Left end and top of each colour swatch of the legend.
     pub swatches: Vec<(f64, f64)>,
 }
 
-/// Puts everything in its place.
-pub(crate) fn arrange(picture: &Picture) -> Arranged<'_> {
-    let mut done = Arranged {
+/// Computes the positions of all parts of a picture.
+pub(crate) fn arrange(picture: &Picture) -> PlacedPicture<'_> {
+    let mut done = PlacedPicture {
         width: 0.0,
         height: MARGIN,
         lines: Vec::new(),
@@ -64,8 +64,8 @@ pub(crate) fn arrange(picture: &Picture) -> Arranged<'_> {
     done
 }
 
-impl<'a> Arranged<'a> {
-    /// A line of text below everything so far.
+impl<'a> PlacedPicture<'a> {
+    /// Adds a line of text below all parts placed so far.
     fn line(&mut self, x: f64, size: f64, bold: bool, text: &str) {
         let y = self.height + size;
         self.put(x, y, size, bold, text);
@@ -77,7 +77,7 @@ impl<'a> Arranged<'a> {
         self.lines.push(Line { x, y, size, bold, text: text.to_owned() });
     }
 
-    /// A row of panels below everything so far, their contents level.
+    /// Adds a row of panels below all parts placed so far, with their contents aligned at the top.
     fn panels(&mut self, row: &'a [Panel]) {
         let top = self.height;
         let heads = row.iter().map(|panel| {
@@ -116,12 +116,12 @@ impl<'a> Arranged<'a> {
         }
     }
 
-    /// The content with its top left corner at a place; returns its right and its lower end.
+    /// Places a panel's content with its top left corner at (`x`, `y`); returns the content's right and lower ends.
     fn content(&mut self, x: f64, y: f64, panel: &'a Panel) -> (f64, f64) {
         let mut placed = None;
         let (right, low) = match &panel.content {
             Content::Grid(grid) => {
-                let grid = grid::place(grid, x, y);
+                let grid = grid::arrange(grid, x, y);
                 let end = grid.end();
                 placed = Some(grid);
                 end

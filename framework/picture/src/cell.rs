@@ -1,100 +1,100 @@
-//! A cell of a grid: its text, its colour, and what lights up together with it.
+//! A cell of a grid: its text, its colour, and its links to other cells.
 
 use crate::{Fill, Tone};
 
-/// A cell of a grid.
+/// A cell of a grid in a picture: its text, colour, frame, links and tooltip.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// Lines of text, top to bottom; a terminal shows them on one line with `/` between.
+    /// Lines of text, top to bottom; a terminal shows them on one line with `/` in between.
     pub lines: Vec<String>,
     /// The colour behind the text.
     pub fill: Fill,
-    /// A heavy frame around the cell.
+    /// Colour of a heavy frame around the cell; `None` for no frame.
     pub mark: Option<Tone>,
-    /// Cells with an equal link anywhere in the picture light up with this one.
+    /// Link strings. Cells of the picture that share a link string light up together.
     pub links: Vec<String>,
-    /// Cells with an equal kin anywhere in the picture are framed faintly with this one.
+    /// Kin strings. If the pointer is on a cell, all cells that share one of its kin strings get a faint frame.
     pub kin: Vec<String>,
-    /// Lines that are shown when the cell is pointed at; its text where there are none.
+    /// Lines of the tooltip; if empty, the cell's text is shown.
     pub hover: Vec<String>,
 }
 
 impl Cell {
-    /// A cell with one line of text and no colour.
+    /// Creates a cell with one line of text and no colour.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { lines: vec![text.into()], ..Self::default() }
     }
 
-    /// A place of a grid without a cell, as in a corner that nothing fills.
+    /// Creates a position without a cell, such as an empty corner of the grid.
     #[must_use]
     pub fn absent() -> Self {
         Self { fill: Fill::Absent, ..Self::default() }
     }
 
-    /// Whether there is a cell.
+    /// Whether this is a position without a cell.
     #[must_use]
     pub fn is_absent(&self) -> bool {
         self.fill == Fill::Absent
     }
 
-    /// With one more line of text.
+    /// Adds a line of text.
     #[must_use]
     pub fn line(mut self, text: impl Into<String>) -> Self {
         self.lines.push(text.into());
         self
     }
 
-    /// With this colour.
+    /// Sets the colour behind the text.
     #[must_use]
     pub fn fill(mut self, fill: Fill) -> Self {
         self.fill = fill;
         self
     }
 
-    /// With a heavy frame.
+    /// Adds a heavy frame in this colour.
     #[must_use]
     pub fn mark(mut self, tone: Tone) -> Self {
         self.mark = Some(tone);
         self
     }
 
-    /// With one more link.
+    /// Adds a link string; cells that share one light up together.
     #[must_use]
     pub fn link(mut self, link: impl Into<String>) -> Self {
         self.links.push(link.into());
         self
     }
 
-    /// With further links.
+    /// Adds link strings; cells that share one light up together.
     #[must_use]
     pub fn links(mut self, links: impl IntoIterator<Item = String>) -> Self {
         self.links.extend(links);
         self
     }
 
-    /// With one more kin.
+    /// Adds a kin string; cells that share one are framed together.
     #[must_use]
     pub fn kin(mut self, kin: impl Into<String>) -> Self {
         self.kin.push(kin.into());
         self
     }
 
-    /// With further kin.
+    /// Adds kin strings; cells that share one are framed together.
     #[must_use]
     pub fn kins(mut self, kin: impl IntoIterator<Item = String>) -> Self {
         self.kin.extend(kin);
         self
     }
 
-    /// With one more line that is shown when the cell is pointed at.
+    /// Adds a line to the tooltip.
     #[must_use]
     pub fn hover(mut self, text: impl Into<String>) -> Self {
         self.hover.push(text.into());
         self
     }
 
-    /// The text on one line.
+    /// Returns all lines of the text on one line.
     #[must_use]
     pub fn text(&self) -> String {
         self.lines.join("/")

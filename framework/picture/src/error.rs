@@ -1,38 +1,38 @@
-//! Why something cannot be drawn.
+//! Errors in drawing a picture.
 
 use thiserror::Error;
 use tilewright_layout::LayoutError;
 
-/// Log2 of the most cells that a grid is drawn with.
+/// Log2 of the max number of cells of a grid.
 pub(crate) const MOST_BITS: u32 = 16;
 
-/// Why a view has no picture; each says what to do instead.
+/// The reason why there is no picture; each message names a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PictureError {
-    /// More cells than a picture can show.
+    /// The object has more cells than the limit of a picture.
     #[error("{what} has 2^{bits} cells, and a picture shows at most 2^{most}; {remedy}")]
     TooLarge {
-        /// What should have been drawn.
+        /// The name of the object to draw.
         what: String,
-        /// Log2 of its cells.
+        /// Log2 of the object's number of cells.
         bits: u32,
-        /// Log2 of the most that is drawn.
+        /// Log2 of the max number of cells.
         most: u32,
-        /// What to do.
+        /// The remedy that the message suggests.
         remedy: String,
     },
-    /// The view does not apply to what was given.
+    /// The object has no picture of the requested kind.
     #[error("{what} cannot be drawn: {reason}; {remedy}")]
     NotDrawable {
-        /// What should have been drawn.
+        /// The name of the object to draw.
         what: String,
-        /// Why it cannot be.
+        /// The reason why the object cannot be drawn.
         reason: String,
-        /// What to do.
+        /// The remedy that the message suggests.
         remedy: String,
     },
-    /// The algebra has no result to show.
+    /// The layout algebra has no result to draw.
     #[error(transparent)]
     Layout(#[from] LayoutError),
 }
@@ -42,7 +42,7 @@ impl PictureError {
         Self::NotDrawable { what: what.into(), reason: reason.into(), remedy: remedy.into() }
     }
 
-    /// Refuses more than 2^`most` cells.
+    /// Returns [`Self::TooLarge`] if 2^`bits` cells are more than 2^`most`.
     pub(crate) fn limit(what: &str, bits: u32, most: u32, remedy: impl Into<String>) -> Result<(), Self> {
         match bits <= most {
             true => Ok(()),
@@ -51,7 +51,7 @@ impl PictureError {
     }
 }
 
-/// Refuses a tile that has more cells than a reader can look at.
+/// Returns an error for a tile with more cells than a grid may have.
 pub(crate) fn check_size(what: &str, bits: u32) -> Result<(), PictureError> {
     PictureError::limit(what, bits, MOST_BITS, "draw a smaller tile of it")
 }

@@ -1,55 +1,55 @@
-//! Colours by meaning, and the palette behind them.
+//! Colours by their meaning, and their palette.
 //!
-//! The eight base hues are those of Okabe and Ito's palette for colour-blind readers
-//! (<https://jfly.uni-koeln.de/color/>, with a grey in place of black), ordered so that neighbours
-//! differ in more than hue. Indices beyond eight repeat the hues lighter: four tiers, then again.
+//! The eight base hues are the palette of Okabe and Ito for colour-blind readers (<https://jfly.uni-koeln.de/color/>,
+//! with grey instead of black), ordered so that neighbours differ in more than hue. Indices from eight on repeat the
+//! hues in lighter tiers; after four tiers the colours repeat.
 
-/// A colour by its meaning.
+/// The colour of a cell, by its meaning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Fill {
-    /// The background.
+    /// The colour of the background.
     #[default]
     Empty,
-    /// One of `of` things that are told apart by hue, and within it one of `shades`.
+    /// A colour for one of `of` items. The hue distinguishes the items, one of `shades` shades a second property.
     Hue {
-        /// Which of them: a lane, a warp, a register, a bank.
+        /// Index of the item: a lane, warp, register or bank.
         index: u64,
-        /// How many there are.
+        /// Number of items that the hue distinguishes.
         of: u64,
-        /// Which shade: a second key, 0 the darkest.
+        /// Index of the shade; 0 is the darkest.
         shade: u64,
-        /// How many shades there are; one for no second key.
+        /// Number of shades; 1 if no second property is shown.
         shades: u64,
     },
-    /// A verdict.
+    /// A colour for a verdict, such as correct or wrong.
     Tone(Tone),
-    /// No cell at all: nothing is drawn, no lines around it either.
+    /// No cell: nothing is drawn, not even border lines.
     Absent,
 }
 
-/// What a colour says.
+/// A verdict or emphasis that a colour expresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tone {
-    /// Nothing: a zero, a blank.
+    /// A neutral colour, such as for a zero or a blank.
     Quiet,
-    /// A one, or something to look at.
+    /// An emphasised colour, such as for a one.
     Strong,
-    /// As it should be: the same, free of conflicts.
+    /// A colour for correct results, such as equal or free of conflicts.
     Good,
-    /// Something to note: moved.
+    /// A colour for notable results, such as a moved element.
     Warn,
-    /// A difference, a conflict.
+    /// A colour for wrong results, such as a difference or a conflict.
     Bad,
 }
 
-/// A colour as screens take it.
+/// An sRGB colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
 const WHITE: Rgb = Rgb(255, 255, 255);
 const INK: Rgb = Rgb(0, 0, 0);
 
-/// Blue, orange, green, purple, sky, vermillion, yellow, grey.
+/// The base hues: blue, orange, green, purple, sky, vermillion, yellow, grey.
 const HUES: [Rgb; 8] = [
     Rgb(0, 114, 178),
     Rgb(230, 159, 0),
@@ -61,29 +61,29 @@ const HUES: [Rgb; 8] = [
     Rgb(140, 140, 140),
 ];
 
-/// How much white the four tiers of indices 0 to 31 are mixed with, in hundredths.
+/// Percentage of white mixed into the hues of indices 0 to 7, 8 to 15, 16 to 23 and 24 to 31.
 const TIERS: [u32; 4] = [0, 35, 58, 78];
 
 impl Fill {
-    /// The hue of thing `index` of `of`.
+    /// The colour of item number `index` of `of` items.
     #[must_use]
     pub fn hue(index: u64, of: u64) -> Self {
         Self::shaded(index, of, 0, 1)
     }
 
-    /// The hue of thing `index` of `of`, in shade `shade` of `shades`.
+    /// The colour of item number `index` of `of` items, in shade `shade` of `shades`.
     #[must_use]
     pub fn shaded(index: u64, of: u64, shade: u64, shades: u64) -> Self {
         Self::Hue { index, of, shade, shades }
     }
 
-    /// The colour of a verdict.
+    /// Creates the colour of a verdict.
     #[must_use]
     pub fn tone(tone: Tone) -> Self {
         Self::Tone(tone)
     }
 
-    /// The colour; none for the background.
+    /// Returns the colour; `None` for the background and for no cell.
     #[must_use]
     pub fn rgb(self) -> Option<Rgb> {
         match self {
@@ -94,7 +94,8 @@ impl Fill {
     }
 }
 
-/// The tiers share the way to white with the shades: with few things all of it is the shades'.
+/// Computes the colour of an item in a shade. Lighter tiers and shades share the range up to white; with at most eight
+/// items the shades get all of it.
 fn hue(index: u64, of: u64, shade: u64, shades: u64) -> Rgb {
     let base = HUES[(index % 8) as usize];
     let tiers = of.div_ceil(8).clamp(1, 4);
@@ -105,12 +106,12 @@ fn hue(index: u64, of: u64, shade: u64, shades: u64) -> Rgb {
         2 => 30,
         _ => 16,
     };
-    let part = shade.min(shades.saturating_sub(1)) as u32 * span / (shades.max(2) - 1) as u32;
-    base.mixed(WHITE, start + part)
+    let shift_to_white = shade.min(shades.saturating_sub(1)) as u32 * span / (shades.max(2) - 1) as u32;
+    base.mixed(WHITE, start + shift_to_white)
 }
 
 impl Tone {
-    /// The colour.
+    /// Returns the colour of this verdict.
     #[must_use]
     pub fn rgb(self) -> Rgb {
         match self {
@@ -124,21 +125,21 @@ impl Tone {
 }
 
 impl Rgb {
-    /// This colour with so many hundredths of another.
+    /// Mixes this colour with `hundredths` percent of another.
     #[must_use]
     pub fn mixed(self, other: Self, hundredths: u32) -> Self {
         let share = hundredths.min(100);
-        let mix = |a: u8, b: u8| ((u32::from(a) * (100 - share) + u32::from(b) * share + 50) / 100) as u8;
-        Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
+        let blend = |a: u8, b: u8| ((u32::from(a) * (100 - share) + u32::from(b) * share + 50) / 100) as u8;
+        Self(blend(self.0, other.0), blend(self.1, other.1), blend(self.2, other.2))
     }
 
-    /// Black or white, whichever reads better on this colour.
+    /// Returns black or white, whichever is more legible on this colour.
     #[must_use]
     pub fn ink(self) -> Self {
         if self.contrast(INK) >= self.contrast(WHITE) { INK } else { WHITE }
     }
 
-    /// The contrast ratio of two colours, 1 to 21 (Web Content Accessibility Guidelines 2.2).
+    /// Returns the contrast ratio of two colours, 1 to 21 (Web Content Accessibility Guidelines 2.2).
     #[must_use]
     pub fn contrast(self, other: Self) -> f64 {
         let (a, b) = (self.luminance(), other.luminance());
@@ -153,7 +154,7 @@ impl Rgb {
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
 
-    /// As CSS writes it: `#0072b2`.
+    /// Returns the colour in CSS notation, such as `#0072b2`.
     #[must_use]
     pub fn hex(self) -> String {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)

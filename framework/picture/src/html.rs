@@ -1,13 +1,13 @@
-//! A picture as a page of its own: hover, linked views, zoom.
+//! Renders a picture as a self-contained HTML page with tooltips, linked highlighting and zoom.
 //!
-//! The page holds the picture's SVG, what the pointer needs to know of each cell as JSON, and a small
-//! script of ours. It refers to nothing outside itself and forbids itself to.
+//! The page contains the SVG, the data of each cell as JSON, and a script. A content security policy forbids all
+//! external resources.
 
 use std::collections::HashMap;
 
 use serde_json::{Value as Json, json};
 
-use crate::arrange::{Arranged, arrange};
+use crate::arrange::{PlacedPicture, arrange};
 use crate::svg::{draw, escaped};
 use crate::{Cell, Picture};
 
@@ -15,13 +15,13 @@ const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
-/// The picture as an HTML document.
+/// Renders the picture as an HTML document.
 #[must_use]
 pub fn render(picture: &Picture) -> String {
     let placed = arrange(picture);
     let title = escaped(&picture.title);
     let image = draw(picture, &placed);
-    // Inside a script `<` could end it.
+    // `<` could close the script element.
     let data = data(&placed).to_string().replace('<', "\\u003c");
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -34,9 +34,9 @@ pub fn render(picture: &Picture) -> String {
     )
 }
 
-/// What the script needs: all strings once, and for every grid its place and its cells'
-/// links, kin and hover lines as numbers of strings.
-fn data(placed: &Arranged<'_>) -> Json {
+/// Returns the data that the page's script reads: all strings once, and for every grid its position and its cells'
+/// links, kin strings and tooltip lines as indices of strings.
+fn data(placed: &PlacedPicture<'_>) -> Json {
     let mut names = Names::default();
     let grids = placed.grids.iter().flatten().map(|grid| {
         let cells: Vec<Json> = grid.grid.cells().map(|(_, _, cell)| names.of_cell(cell)).collect();
@@ -49,7 +49,7 @@ fn data(placed: &Arranged<'_>) -> Json {
     json!({ "names": names.all, "grids": grids })
 }
 
-/// Strings, each once.
+/// Interned strings: each distinct string gets an index.
 #[derive(Default)]
 struct Names<'a> {
     all: Vec<&'a str>,

@@ -1,24 +1,20 @@
-//! Pictures of tensor layouts: one model, three ways to draw it, and the views that fill it.
+//! Pictures of tensor layouts: a model, three renderers, and the views that fill the model.
 //!
-//! A view turns what it shows into a [`Picture`]; a renderer turns any picture into [`svg`], into an
-//! [`html`] page of its own that answers the pointer, or into text for a [`terminal`]. Renderers know
-//! the model and nothing of layouts; views know nothing of pixels.
+//! A view builds a [`Picture`]; a renderer turns it into [`svg`], into a self-contained [`html`] page with tooltips, or
+//! into text for a [`terminal`]. Renderers depend on the model only, not on layouts; views do not depend on pixels.
 //!
 //! # The model
 //!
-//! A [`Picture`] is rows of [`Panel`]s, side by side within a row. A panel has a title, a caption and a
-//! [`Content`]:
+//! A [`Picture`] consists of rows of [`Panel`]s. A panel has a title, a caption and a [`Content`]:
 //!
-//! - a [`Grid`] of [`Cell`]s over two [`Axis`]es, which have headings and [`Band`]s (a thick border before
-//!   each, and a heading over it), with [`Frame`]s around rectangles of cells, and [`Run`]s: names of
-//!   stretches of a row, shown instead of the cells' texts where cells are too small for theirs. A bit
-//!   matrix is a grid too: [`view::matrix_grid`];
+//! - a [`Grid`] of [`Cell`]s over two [`Axis`]es with headings and [`Band`]s (a thick border and a heading), with
+//!   [`Outline`]s around rectangles of cells, and [`Run`]s: names of consecutive cells of a row, shown instead of the
+//!   cells' texts if cells are too small. A bit matrix is a grid too: [`view::matrix_grid`];
 //! - a [`Table`] of text, a note (lines of text), or an operator between two panels.
 //!
-//! A [`Cell`] has lines of text, a [`Fill`], perhaps a [`Tone`]d mark around it, links, kin, and what to
-//! say when it is pointed at. Cells that share a *link* in any panel light up together; cells that
-//! share a *kin* are framed more faintly. Links are plain strings that the views agree on: an element
-//! is `element 3,5`, a lane `lane 3`.
+//! A [`Cell`] has lines of text, a [`Fill`], an optional mark with a [`Tone`], links, kin, and tooltip lines. Cells
+//! with an equal *link* in any panel light up together; cells with an equal *kin* get a faint frame. Links are strings
+//! with conventions: `element 3,5` for an element, `lane 3` for a lane.
 //!
 //! # Writing a view
 //!
@@ -42,17 +38,16 @@
 //! assert!(terminal::render(&picture, &terminal::Style::plain()).contains("0,1"));
 //! ```
 //!
-//! Hues come from [`Fill::hue`] (`index` of `of`: lane, warp, register, bank), which keeps neighbours
-//! apart and repeats after 32; [`Fill::shaded`] adds a lighter or darker shade for a second key.
-//! [`Fill::tone`] is for verdicts: same, moved, conflict. The index should also be in the cell's text,
-//! since no palette tells 64 lanes apart.
+//! Hues come from [`Fill::hue`] (`index` of `of`: lane, warp, register, bank), which separates neighbours and repeats
+//! after 32; [`Fill::shaded`] adds shades for a second key. [`Fill::tone`] is for verdicts: same, moved, conflict. The
+//! cell's text should show the index as well, because no palette distinguishes 64 lanes.
 //!
-//! Views refuse what they cannot draw with a [`PictureError`] that says what to do instead.
+//! Views that cannot draw their arguments return a [`PictureError`] with a remedy.
 //!
-//! # What may import what
+//! # Dependencies between modules
 //!
-//! The model (`picture`, `grid`, `cell`, `fill`) imports nothing; `arrange` and the renderers import the
-//! model; `view` imports the model and `tilewright`'s layouts, and no renderer.
+//! The model (`picture`, `grid`, `cell`, `fill`) depends on nothing; `arrange` and the renderers depend on the model;
+//! `view` depends on the model and on `tilewright`'s layouts, but on no renderer.
 
 mod arrange;
 mod cell;
@@ -69,5 +64,5 @@ pub mod view;
 pub use cell::Cell;
 pub use error::PictureError;
 pub use fill::{Fill, Rgb, Tone};
-pub use grid::{Axis, Band, Frame, Grid, Run};
+pub use grid::{Axis, Band, Grid, Outline, Run};
 pub use picture::{Content, Panel, Picture, Table};

@@ -1,54 +1,54 @@
-//! The picture: rows of panels.
+//! The picture model: rows of panels.
 
 use crate::{Fill, Grid};
 
-/// What a renderer draws.
+/// A picture: rows of panels, independent of how they are rendered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Picture {
-    /// The heading over all of it.
+    /// The main heading of the picture.
     pub title: String,
-    /// Lines under the title.
+    /// Lines of text under the title.
     pub caption: Vec<String>,
-    /// Colours and what they mean.
+    /// The legend: colours with their meanings.
     pub legend: Vec<(Fill, String)>,
     rows: Vec<Vec<Panel>>,
 }
 
-/// One of a picture's parts.
+/// A panel of a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Panel {
     /// The heading over the panel; may be empty.
     pub title: String,
-    /// Lines under the title.
+    /// Lines of text under the panel's title.
     pub caption: Vec<String>,
-    /// What it shows.
+    /// The grid, table or text that the panel shows.
     pub content: Content,
 }
 
-/// What a panel shows.
+/// Content of a panel of a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// Coloured cells.
+    /// A grid of coloured cells.
     Grid(Grid),
-    /// Text in columns.
+    /// A table of texts in columns.
     Table(Table),
     /// Lines of text.
     Note(Vec<String>),
-    /// A sign between two panels: `=`.
+    /// A sign such as `=` between two panels.
     Operator(String),
 }
 
-/// Text in columns, under a heading each. A row may be shorter than the header.
+/// A table of texts in columns with headings. A row may be shorter than the header.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
-    /// The headings.
+    /// The headings of the columns.
     pub header: Vec<String>,
-    /// The rows.
+    /// The texts of each row.
     pub rows: Vec<Vec<String>>,
 }
 
 impl Picture {
-    /// A picture without panels.
+    /// Creates a picture without panels.
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), ..Self::default() }
@@ -62,26 +62,26 @@ impl Picture {
         }
     }
 
-    /// Further panels go to a new row.
+    /// Starts a new row for further panels.
     pub fn start_row(&mut self) {
         if self.rows.last().is_some_and(|row| !row.is_empty()) {
             self.rows.push(Vec::new());
         }
     }
 
-    /// The rows of panels, top to bottom.
+    /// Returns the rows of panels, top to bottom.
     #[must_use]
     pub fn rows(&self) -> &[Vec<Panel>] {
         &self.rows
     }
 
-    /// All panels in order.
+    /// Returns all panels in order.
     pub fn panels(&self) -> impl Iterator<Item = &Panel> {
         self.rows.iter().flatten()
     }
 
-    /// Every grid changed by `change`; its rows and columns may become fewer.
-    pub fn change_grids(&mut self, mut change: impl FnMut(&Grid) -> Grid) {
+    /// Replaces every grid by the result of `change`, which may have another number of rows and columns.
+    pub fn map_grids(&mut self, mut change: impl FnMut(&Grid) -> Grid) {
         for panel in self.rows.iter_mut().flatten() {
             if let Content::Grid(grid) = &mut panel.content {
                 *grid = change(grid);
@@ -91,7 +91,7 @@ impl Picture {
 }
 
 impl Table {
-    /// A table with these headings.
+    /// Creates a table with these headings and rows.
     #[must_use]
     pub fn new<T: Into<String>>(header: impl IntoIterator<Item = T>, rows: Vec<Vec<String>>) -> Self {
         Self { header: header.into_iter().map(Into::into).collect(), rows }
@@ -99,38 +99,38 @@ impl Table {
 }
 
 impl Panel {
-    /// A panel of coloured cells.
+    /// Creates a panel with a grid of coloured cells.
     #[must_use]
     pub fn grid(title: impl Into<String>, grid: Grid) -> Self {
         Self::of(title.into(), Content::Grid(grid))
     }
 
-    /// A panel of text in columns.
+    /// Creates a panel with a table of texts.
     #[must_use]
     pub fn table(title: impl Into<String>, table: Table) -> Self {
         Self::of(title.into(), Content::Table(table))
     }
 
-    /// A panel of lines of text.
+    /// Creates a panel with lines of text.
     #[must_use]
     pub fn note<T: Into<String>>(title: impl Into<String>, lines: impl IntoIterator<Item = T>) -> Self {
         Self::of(title.into(), Content::Note(lines.into_iter().map(Into::into).collect()))
     }
 
-    /// A sign between two panels.
+    /// Creates a panel that is a sign, such as `=`, between its neighbours.
     #[must_use]
     pub fn operator(sign: impl Into<String>) -> Self {
         Self::of(String::new(), Content::Operator(sign.into()))
     }
 
-    /// With one more line under the title.
+    /// Adds a line of text under the panel's title.
     #[must_use]
     pub fn caption(mut self, line: impl Into<String>) -> Self {
         self.caption.push(line.into());
         self
     }
 
-    /// The grid of the panel; `None` for a panel of another kind.
+    /// Returns the grid of the panel; `None` if the panel has other content.
     #[must_use]
     pub fn as_grid(&self) -> Option<&Grid> {
         match &self.content {

@@ -1,11 +1,10 @@
-//! A picture as SVG.
+//! Renders a picture as SVG.
 //!
-//! One file that refers to nothing outside itself and scales to whatever shows it. Cells of one
-//! colour are one path, so that large grids stay small.
+//! The file is self-contained and scalable. Cells of one colour form one path, so that large grids stay small.
 
 use std::fmt::{self, Display, Write};
 
-use crate::arrange::{Arranged, SWATCH, arrange};
+use crate::arrange::{PlacedPicture, SWATCH, arrange};
 use crate::{Fill, Picture, Rgb};
 
 mod cells;
@@ -13,14 +12,14 @@ mod cells;
 const SANS: &str = "DejaVu Sans Mono, Menlo, Consolas, monospace";
 const INK: &str = "#222";
 
-/// The picture as an SVG document.
+/// Renders the picture as an SVG document.
 #[must_use]
 pub fn render(picture: &Picture) -> String {
     draw(picture, &arrange(picture))
 }
 
-/// Draws what has been put in its place. Writing to a string does not fail.
-pub(crate) fn draw(picture: &Picture, placed: &Arranged<'_>) -> String {
+/// Writes a picture with computed positions as SVG. Writing to a string does not fail.
+pub(crate) fn draw(picture: &Picture, placed: &PlacedPicture<'_>) -> String {
     let (width, height) = (Px(placed.width), Px(placed.height));
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
@@ -61,12 +60,12 @@ fn text(out: &mut String, (x, y): (f64, f64), style: &str, text: &str) {
     let _ = writeln!(out, "<text x=\"{}\" y=\"{}\"{style}>{}</text>", Px(x), Px(y), escaped(text));
 }
 
-/// The colour of a fill, white for the background.
+/// Returns the colour of a fill; white for the background.
 fn colour(fill: Fill) -> Rgb {
     fill.rgb().unwrap_or(Rgb(255, 255, 255))
 }
 
-/// A length in pixels, written as short as a hundredth of a pixel allows.
+/// A length in pixels, printed with two decimals.
 struct Px(f64);
 
 impl Display for Px {
@@ -75,7 +74,7 @@ impl Display for Px {
     }
 }
 
-/// Text as XML takes it.
+/// Escapes text for XML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,7 +1,7 @@
-//! A picture as text, with colours where the terminal has them.
+//! Renders a picture as text, with colours if the terminal has them.
 //!
-//! Plain text aligns and holds no escape sequences. Panels of a row stand side by side where the width
-//! allows it and below each other where it does not; a grid that is too wide is cut, and says so.
+//! Plain text is aligned and has no escape sequences. Panels of a row are adjacent if the width allows it, else below
+//! each other. A grid that is too wide is cut, with a note.
 
 mod block;
 mod grid;
@@ -10,41 +10,41 @@ use crate::{Content, Panel, Picture};
 
 use block::Block;
 
-/// Width that plain text keeps panels side by side within.
+/// Max width of adjacent panels in plain text, in characters.
 const PLAIN_WIDTH: usize = 160;
 
-/// How colours are written.
+/// How colours are written to the terminal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Colours {
-    /// Not at all.
+    /// Text is written without colours.
     #[default]
     None,
-    /// By number, of the 256 that most terminals have.
+    /// Colours by index of the 256-colour palette.
     Numbered,
-    /// As red, green and blue.
+    /// Colours as 24-bit RGB.
     Exact,
 }
 
-/// How text is written.
+/// Options of rendering as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Style {
     /// How colours are written.
     pub colours: Colours,
-    /// Columns of the terminal; grids that are wider are cut. Nothing is cut where it is not known.
+    /// Width of the terminal in characters; wider grids are cut. `None` cuts nothing.
     pub width: Option<usize>,
-    /// What is said where a grid is cut: how to see the rest.
+    /// Text under a cut grid: how to see the rest.
     pub remedy: String,
 }
 
 impl Style {
-    /// Text without colours, of any width.
+    /// Returns options for text without colours, of unlimited width.
     #[must_use]
     pub fn plain() -> Self {
         Self::default()
     }
 }
 
-/// The picture as lines of text.
+/// Renders the picture as text.
 #[must_use]
 pub fn render(picture: &Picture, style: &Style) -> String {
     let mut lines = Block::default();
@@ -75,7 +75,7 @@ fn panel_block(panel: &Panel, style: &Style) -> Block {
 }
 
 fn legend(lines: &mut Block, picture: &Picture, style: &Style) {
-    // Without colours a legend of colours says nothing.
+    // Without colours the legend has no use.
     if picture.legend.is_empty() || style.colours == Colours::None {
         return;
     }

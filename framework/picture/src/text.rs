@@ -1,23 +1,23 @@
-//! Lists and ranges of numbers as text.
+//! Formats lists and ranges of numbers as text.
 
 use std::fmt::Display;
 
-/// Items with a separator between them.
+/// Formats items with a separator between them.
 pub(crate) fn join<T: Display>(items: impl IntoIterator<Item = T>, separator: &str) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(separator)
 }
 
-/// A range of numbers: `8-15`, or `8` for one number.
+/// Formats a range of numbers: `8-15`, or `8` for one number.
 pub(crate) fn from_to(first: u64, last: u64) -> String {
     if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
-/// Numbers in ascending order with ranges for stretches of them: `0-3,8`.
+/// Formats numbers in ascending order, consecutive ones as ranges: `0-3,8`.
 pub(crate) fn ranges(numbers: &[u64]) -> String {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
-    join(sorted.chunk_by(|a, b| a + 1 == *b).map(|part| from_to(part[0], part[part.len() - 1])), ",")
+    join(sorted.chunk_by(|a, b| a + 1 == *b).map(|piece| from_to(piece[0], piece[piece.len() - 1])), ",")
 }
 
 #[cfg(test)]

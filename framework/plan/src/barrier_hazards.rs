@@ -1,13 +1,13 @@
-//! Hazards of shared memory: the accesses since the last barrier of the block that a later access must come after.
+//! Hazards of shared memory: accesses since the last block barrier that a later access must not pass.
 //!
-//! Layout synthesis predicts over the tile IR how many barriers a program takes; the lowering finds over the kernel IR where they
-//! belong. Both ask this one analysis, each with its own names of buffers.
+//! Layout synthesis predicts the barriers of a program over the tile IR; lowering places them over the kernel IR. Both
+//! use this analysis, each with its own names of buffers.
 
 use std::collections::BTreeSet;
 
 use tilewright_target::Direction;
 
-/// The buffers that were read and written since the block's last barrier.
+/// The shared-memory buffers, each by a name of type `B`, that were read and written since the last block barrier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BarrierHazards<B: Ord> {
     read: BTreeSet<B>,
@@ -21,19 +21,20 @@ impl<B: Ord> Default for BarrierHazards<B> {
 }
 
 impl<B: Ord> BarrierHazards<B> {
-    /// Forgets all accesses: the block has passed a barrier.
+    /// Clears all recorded accesses, because the block has passed a barrier.
     pub fn pass_barrier(&mut self) {
         self.read.clear();
         self.written.clear();
     }
 
-    /// Whether a barrier must come before an access of the buffers that `may_be` accepts: another thread may have written them,
-    /// or, if they are written now, read them.
+    /// Whether an access needs a block barrier before it, because another thread may have written the accessed buffers
+    /// (read or write after write), or may have read them if this access is a store (write after read). `may_be`
+    /// returns true for every buffer that the access may touch.
     pub fn needs_barrier(&self, direction: Direction, may_be: impl Fn(&B) -> bool) -> bool {
         self.written.iter().any(&may_be) || direction == Direction::Store && self.read.iter().any(may_be)
     }
 
-    /// Notes an access of buffers.
+    /// Records a load or a store of the given buffers.
     pub fn access(&mut self, direction: Direction, buffers: impl IntoIterator<Item = B>) {
         match direction {
             Direction::Load => self.read.extend(buffers),
@@ -41,14 +42,14 @@ impl<B: Ord> BarrierHazards<B> {
         }
     }
 
-    /// The hazards under other names.
+    /// Returns the recorded accesses with each buffer renamed by `name`.
     #[must_use]
-    pub fn renamed<N: Ord>(self, name: impl Fn(B) -> N) -> BarrierHazards<N> {
+    pub fn rename<N: Ord>(self, name: impl Fn(B) -> N) -> BarrierHazards<N> {
         let named = |buffers: BTreeSet<B>| buffers.into_iter().map(&name).collect();
         BarrierHazards { read: named(self.read), written: named(self.written) }
     }
 
-    /// Adds the accesses of another path to the same place.
+    /// Adds the accesses of another control-flow path that ends at the same point.
     pub fn join(&mut self, other: &Self)
     where
         B: Copy,

@@ -1,8 +1,8 @@
-//! Layouts from the columns of each of their input dims.
+//! Builds layouts from the columns of each input dim.
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 
-/// The layout of these input dims, each with its columns.
+/// Returns the layout with these input dims, each with its columns (the image of each bit of the dim).
 pub(crate) fn of_dims<C: AsRef<[u64]>>(dims: &[(Dim, C)], outs: &Space) -> Result<LinearLayout, LayoutError> {
     let (mut ins, mut columns) = (Space::default(), Vec::new());
     for (dim, own) in dims {
@@ -12,17 +12,18 @@ pub(crate) fn of_dims<C: AsRef<[u64]>>(dims: &[(Dim, C)], outs: &Space) -> Resul
     LinearLayout::from_columns(ins, outs.clone(), &columns)
 }
 
-/// The distributed layout of one block with these columns of registers, lanes and warps.
+/// Returns the distributed layout of one block with these columns for registers, lanes and warps.
 pub(crate) fn distributed([registers, lanes, warps]: [&[u64]; 3], outs: &Space) -> Result<LinearLayout, LayoutError> {
     of_dims(&[(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps), (Dim::BLOCK, &[])], outs)
 }
 
-/// The memory layout of one block with these columns of offsets.
+/// Returns the memory layout of one block with these columns for the bits of the offset.
 pub(crate) fn in_memory(offsets: &[u64], outs: &Space) -> Result<LinearLayout, LayoutError> {
     of_dims(&[(Dim::OFFSET, offsets), (Dim::BLOCK, &[])], outs)
 }
 
-/// The packed coordinates of the bits of an out dim, the lowest first.
+/// Returns the packed coordinate of each bit of an output dim, lowest bit first. A packed coordinate joins the
+/// coordinates of all output dims in one integer.
 pub(crate) fn units(outs: &Space, dim: Dim) -> impl Iterator<Item = u64> + Clone + use<> {
     let shift = outs.shift_of(dim).unwrap_or(0);
     (0..outs.bits_of(dim)).map(move |bit| 1u64 << (shift + bit))

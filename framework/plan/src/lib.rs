@@ -1,12 +1,13 @@
 //! Plans: how data moves between layouts and how matrices are multiplied, from target data alone.
 //!
-//! [`movement`] plans conversions, reductions, scans, gathers, accesses of memory and copies. [`contract`] plans matrix
-//! multiplication with a target's instructions. [`constraint`] solves for layouts in registers, and [`memory_synthesis`]
-//! for layouts in shared memory, from the operations that use them. [`barrier_hazards`] finds the barriers between such operations.
+//! [`movement`] plans conversions, reductions, scans, gathers, accesses of memory and copies. [`mma`] plans matrix
+//! multiplication with a target's instructions. [`constraint`] solves for layouts in registers, and
+//! [`memory_synthesis`] for layouts in shared memory, from the operations that use them. [`barrier_hazards`] finds
+//! where block barriers are needed between accesses of shared memory.
 
 pub mod barrier_hazards;
 pub mod constraint;
-pub mod contract;
 mod layouts;
 pub mod memory_synthesis;
+pub mod mma;
 pub mod movement;

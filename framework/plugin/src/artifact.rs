@@ -1,4 +1,4 @@
-//! What compiling asks for and gives.
+//! Input and output of compilation: options and artifacts.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use tilewright_target::{Instruction, Operand};
 /// Options of one compilation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompileOptions {
-    /// The forms that are wanted; those that the target has no notion of are left out of the artifact.
+    /// The requested forms of compiled code; the artifact lacks those that the target cannot produce.
     pub emit: Vec<Emit>,
     /// Optimisation level of the code generator, 0 to 3.
     pub optimisation: u8,
@@ -25,86 +25,87 @@ impl Default for CompileOptions {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Emit {
-    /// The code generator's own intermediate form, as text.
+    /// The code generator's own intermediate representation, as text.
     Intermediate,
     /// Assembly, as text.
     Assembly,
-    /// What a driver loads: a linked code object, a binary module.
+    /// The form that a driver loads: a linked code object or a binary module.
     Object,
-    /// The kernels as functions that a host's own code calls on the device: the code generator's intermediate form as
-    /// bytes, for a host that links it into a module of its own with the same major version of that code generator.
+    /// The kernels as functions for a host's own device code: the code generator's intermediate representation as
+    /// bytes, for a host that links it into its own module with the same major version of that code generator.
     Functions,
 }
 
-/// Compiled code.
+/// An artifact: the compiled code of a module, in one or more forms.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
-    /// One payload for each form.
+    /// The code, one payload for each form.
     pub payloads: Vec<Payload>,
-    /// One entry for each kernel, in the order of the module.
+    /// The properties of each kernel that a launcher needs, in the order of the module.
     pub kernels: Vec<KernelMetadata>,
-    /// The tool, not of the plugin's own making, that took the object as valid: an assembler, a
-    /// linker, a validator. Absent where there was none, or no object was asked for.
+    /// The external tool that accepted the object as valid: an assembler, a linker or a validator. `None` if there is
+    /// no such tool or no object was requested.
     #[serde(default)]
-    pub taken_by: Option<String>,
+    #[serde(rename = "taken_by")]
+    pub accepted_by: Option<String>,
 }
 
 impl Artifact {
-    /// The payload of the given form.
+    /// Returns the code in the given form; `None` if the artifact lacks it.
     #[must_use]
     pub fn payload(&self, form: Emit) -> Option<&Payload> {
         self.payloads.iter().find(|payload| payload.form == form)
     }
 
-    /// The payload of the given form as text; `None` where it is absent or no UTF-8.
+    /// Returns the code in the given form as text; `None` if the artifact lacks it or it is not UTF-8.
     #[must_use]
     pub fn text(&self, form: Emit) -> Option<&str> {
         self.payload(form).and_then(|payload| std::str::from_utf8(&payload.bytes).ok())
     }
 }
 
-/// One form of compiled code.
+/// The compiled code in one form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Payload {
-    /// Which form.
+    /// The form of the code, such as assembly or a loadable object.
     pub form: Emit,
-    /// The format, by its usual file extension: `ptx`, `s`, `hsaco`, `spv`, ...
+    /// The file format, by its usual file extension: `ptx`, `s`, `hsaco`, `spv`, ...
     pub format: String,
-    /// The code.
+    /// The bytes of the code.
     #[serde(with = "byte_string")]
     pub bytes: Vec<u8>,
-    /// Whether compiling the module again may give other bytes: a tool made them of which that is known.
+    /// Whether compiling the module again may give other bytes, since a tool that produced them is not deterministic.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_differ: bool,
 }
 
-/// What a launcher must know of a kernel.
+/// The properties of a kernel that a launcher needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelMetadata {
-    /// Its name.
+    /// The kernel's name.
     pub name: String,
-    /// Lanes of a warp that it was compiled for.
+    /// Lanes (threads) of a warp, fixed at compile time.
     pub lanes: u32,
-    /// Warps of a block that it was compiled for.
+    /// Warps of a block, fixed at compile time.
     pub warps: u32,
-    /// Blocks of a cluster that it was compiled for; one where it was for none.
+    /// Blocks of a cluster, fixed at compile time; 1 for a kernel without clusters.
     #[serde(default = "one_block")]
     pub blocks: u32,
-    /// Static shared memory in bytes.
+    /// Static shared memory of a block in bytes.
     pub shared_bytes: u64,
-    /// The parameters that are maps of tensors, which the host must encode.
+    /// The tensor maps among the kernel's parameters, which the host must encode before a launch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub maps: Vec<EncodedMap>,
-    /// The width of each parameter in bits, 0 of a map of a tensor; absent where whoever compiled it does not say.
+    /// The width of each parameter in bits, 0 for a tensor map; `None` if the compiling tool does not report widths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Vec<u32>>,
 }
 
 impl KernelMetadata {
-    /// What is to be known of a kernel whose static shared memory was laid out in so many bytes; `rows` know how maps are
-    /// encoded.
+    /// Returns the metadata of a kernel with `shared_bytes` bytes of static shared memory; `rows` is the instruction
+    /// table, which has the encodings of tensor maps.
     #[must_use]
-    pub fn of(kernel: &Kernel, shared_bytes: u64, rows: &[Instruction]) -> Self {
+    pub fn new(kernel: &Kernel, shared_bytes: u64, rows: &[Instruction]) -> Self {
         let Launch { lanes, warps, blocks } = kernel.launch;
         let parameters = kernel.parameters.iter().map(|parameter| parameter.ty.bits()).collect();
         Self {
@@ -119,29 +120,30 @@ impl KernelMetadata {
     }
 }
 
-/// A map that the host encodes, with the address, the sizes and the strides of the tensor, for a launch.
+/// A tensor map that the host encodes for a launch, with the address, the sizes and the strides of the tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EncodedMap {
-    /// Number of the parameter.
+    /// Index of the kernel parameter that takes the tensor map.
     pub parameter: u32,
-    /// What the kernel was compiled for.
+    /// The tensor map that the kernel was compiled for.
     pub map: TensorMap,
-    /// The number by which the encoder knows how a box lies in shared memory; absent where no row of the target knows.
+    /// The driver's number for the layout of the copied box in shared memory (such as its swizzle mode); `None` if no
+    /// instruction of the target supports that layout.
     pub mode: Option<u32>,
-    /// What the tensor follows from, where the launch makes it of what it gives other parameters.
+    /// How a launch derives the tensor from other arguments; `None` if the caller passes the tensor itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<DerivedTensorMap>,
 }
 
-/// The maps that a kernel takes, with the modes that the rows have for them.
+/// Returns the tensor maps among a kernel's parameters, with the driver's mode numbers from the instruction table.
 fn encoded_maps(kernel: &Kernel, rows: &[Instruction]) -> Vec<EncodedMap> {
     let mode = |map: &TensorMap| {
-        let boxes = rows.iter().flat_map(|row| &row.operands).filter_map(|operand| match operand {
+        let box_operands = rows.iter().flat_map(|row| &row.operands).filter_map(|operand| match operand {
             Operand::Box(operand) => Some(operand),
             _ => None,
         });
-        let mut fitting = boxes.filter(|operand| map.check_for(operand).is_ok());
-        fitting.find_map(|operand| Some(operand.arrangement_of(map.mix)?.mode))
+        let mut fitting = box_operands.filter(|operand| map.check_for(operand).is_ok());
+        fitting.find_map(|operand| Some(operand.find_layout(map.swizzle)?.mode))
     };
     let mapped = (0..).zip(&kernel.parameters).filter_map(|(number, own)| Some((number, own, own.map.as_ref()?)));
     mapped
@@ -156,7 +158,7 @@ fn one_block() -> u32 {
     1
 }
 
-/// Bytes as one byte string rather than a list of numbers.
+/// Serialises bytes as one byte string rather than a list of numbers.
 pub(crate) mod byte_string {
     use serde::de::{Error, Visitor};
     use serde::{Deserializer, Serializer};

@@ -1,13 +1,13 @@
-//! Reads (pointer, length) pairs that the other side wrote.
+//! Reads (pointer, length) pairs that the other side of the boundary wrote.
 
 use super::abi::Slice;
 use super::failure::{ErrorCode, PluginFailure};
 use super::wire::MAX_BYTES;
 
-/// The bytes of a slice from the other side, as far as its length can be believed.
+/// Returns the bytes of a slice that the other side wrote, after checks of its pointer and length.
 ///
-/// The caller uses them no longer than the interface's contract for this slice says. A length
-/// that is possible but wrong cannot be noticed here; only isolation survives it.
+/// The caller must keep the slice's memory alive for the lifetime `'a`. A wrong length that looks valid cannot be
+/// detected here; only a host that runs the plugin in another process survives it.
 pub(super) fn read_slice<'a>(slice: Slice) -> Result<&'a [u8], PluginFailure> {
     if slice.length == 0 {
         return Ok(&[]);
@@ -20,8 +20,8 @@ pub(super) fn read_slice<'a>(slice: Slice) -> Result<&'a [u8], PluginFailure> {
         let message = format!("{} bytes, where at most {MAX_BYTES} may cross", slice.length);
         return Err(PluginFailure::new(ErrorCode::MALFORMED, [message]));
     }
-    // SAFETY: the contract says that `data` is valid for `length` bytes; what is checkable is
-    // checked above.
+    // SAFETY: the contract guarantees that `data` is valid for `length` bytes; the checks above reject all detectable
+    // violations.
     #[allow(unsafe_code)]
     Ok(unsafe { std::slice::from_raw_parts(slice.data, slice.length) })
 }

@@ -1,5 +1,5 @@
-//! The calls that a host makes of a plugin, as values: the same for a library in this process and
-//! for one in another.
+//! The calls from a host to a plugin as values. A library in this process and one in another process take the same
+//! values.
 
 use std::path::Path;
 
@@ -9,33 +9,34 @@ use super::devices::call::DeviceCall;
 use super::failure::PluginFailure;
 use crate::artifact::byte_string;
 
-/// One call. Targets are numbered by the caller; numbers are never used twice.
+/// One call to a plugin. The caller numbers the targets that it creates and never reuses a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Call {
-    /// What the plugin is; answers a `PluginInfo`.
+    /// Requests the plugin's name, version and architectures; the answer is a `PluginInfo`.
     Describe,
-    /// Makes a target; answers nothing.
+    /// Creates a target under a number; the answer is empty.
     Create {
         target: u64,
         #[serde(with = "byte_string")]
         description: Vec<u8>,
     },
-    /// Ends a target; answers nothing.
+    /// Destroys a target; the answer is empty.
     Destroy { target: u64 },
-    /// Requests pieces of the target's description; the answer is a `TargetInfo` with at least these pieces.
+    /// Requests pieces of a target's tables; the answer is a `TargetInfo` with at least these pieces.
     Info {
         target: u64,
         #[serde(with = "byte_string")]
         request: Vec<u8>,
     },
-    /// The layout of a family; a `FamilyRequest` is answered by a `FamilyAnswer`.
+    /// Requests the layout of a family (a named constructor of layouts); the request is a `FamilyRequest`, the answer a
+    /// `FamilyAnswer`.
     Resolve {
         target: u64,
         #[serde(with = "byte_string")]
         request: Vec<u8>,
     },
-    /// Code for a module; answers an artifact.
+    /// Compiles a module; the answer is an `Artifact`.
     Compile {
         target: u64,
         #[serde(with = "byte_string")]
@@ -43,16 +44,17 @@ pub(super) enum Call {
         #[serde(with = "byte_string")]
         options: Vec<u8>,
     },
-    /// Opens a target's devices as one set; answers `DeviceNames`. Sets are numbered as targets are.
+    /// Opens a target's devices as one set; the answer is `DeviceNames`. The caller numbers the sets that it opens and
+    /// never reuses a number.
     OpenDevices { target: u64, devices: u64 },
-    /// Closes a set; answers nothing.
+    /// Closes a set of devices; the answer is empty.
     CloseDevices { devices: u64 },
-    /// A call of one device of a set; answers what the call says.
+    /// Makes a call on one device of a set; the answer depends on the [`DeviceCall`].
     Device { devices: u64, device: u32, call: DeviceCall },
 }
 
 impl Call {
-    /// The target that it is made on.
+    /// Returns the number of the target that the call is for; `None` if the call names no target.
     pub(super) fn target(&self) -> Option<u64> {
         match self {
             Self::Describe | Self::CloseDevices { .. } | Self::Device { .. } => None,
@@ -65,8 +67,8 @@ impl Call {
         }
     }
 
-    /// Whether it makes or ends a target, or reads its families and instructions: what takes neither a code generator
-    /// nor a driver.
+    /// Whether the call only creates or destroys a target or reads its families and instructions, so that it needs
+    /// neither a code generator nor a driver.
     pub(super) fn reads_tables(&self) -> bool {
         match self {
             Self::Describe | Self::Create { .. } | Self::Destroy { .. } | Self::Info { .. } | Self::Resolve { .. } => {
@@ -76,11 +78,11 @@ impl Call {
         }
     }
 
-    /// What the plugin is doing meanwhile, for messages.
+    /// Returns the plugin's activity during the call, as a phrase for messages.
     pub(super) fn doing(&self) -> &'static str {
         match self {
             Self::Describe => "being loaded",
-            Self::Create { .. } => "making a target",
+            Self::Create { .. } => "creating a target",
             Self::Destroy { .. } => "ending a target",
             Self::Info { .. } => "listing families and instructions",
             Self::Resolve { .. } => "resolving a layout family",
@@ -89,16 +91,16 @@ impl Call {
             Self::CloseDevices { .. } => "closing devices",
             Self::Device { call: DeviceCall::Load { .. }, .. } => "loading code",
             Self::Device { call: DeviceCall::Launch { .. }, .. } => "running a kernel",
-            Self::Device { .. } => "at a device's memory",
+            Self::Device { .. } => "accessing a device's memory",
         }
     }
 }
 
-/// Something that answers calls.
+/// Receiver of calls to one plugin: the plugin's library in this process, or a process that serves the library.
 pub(super) trait Channel: Send + Sync {
-    /// The plugin's library.
+    /// Returns the path of the plugin's library.
     fn file(&self) -> &Path;
 
-    /// Makes a call; the bytes are what the call says that it answers.
+    /// Makes a call and returns the bytes of its answer.
     fn call(&self, call: Call) -> Result<Vec<u8>, PluginFailure>;
 }

@@ -1,7 +1,8 @@
 //! [`ChildProcess`]: a process that reads requests from its standard input and answers with messages on its standard
-//! output, as hosts of plugins and workers of a test suite do.
+//! output, such as a plugin host or a worker of a test suite.
 //!
-//! It leads a process group, which ends with it, and the last part of its standard error is kept, to be quoted when it dies.
+//! The child leads a process group, and killing the child kills the group. The last part of the child's standard error
+//! is kept for the message about its end.
 
 use std::io::{self, BufReader, Read, Write};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
@@ -15,54 +16,55 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::discovery::debugging;
 
-/// How often a silent process is asked whether it still runs.
+/// Interval at which a child that sends nothing is checked for having exited.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How much of its standard error is kept, in bytes.
-const LAST_WORDS: usize = 4096;
+/// Max bytes kept of the end of the child's standard error.
+const STDERR_TAIL_BYTES: usize = 4096;
 
-/// How long to wait for the end of a dead process's standard error, which a process outside of its group may hold open.
-const LAST_WORDS_WAIT: Duration = Duration::from_millis(500);
+/// Timeout for reading the rest of an ended child's standard error, which a process outside its group may hold open.
+const STDERR_WAIT: Duration = Duration::from_millis(500);
 
-/// Messages that are read before somebody takes them.
-const MESSAGES_AHEAD: usize = 16;
+/// Max messages from the child that are buffered until the caller takes them.
+const MAX_QUEUED_MESSAGES: usize = 16;
 
-/// A running process whose messages are each an `M`. Dropping it ends its process group.
+/// A running process whose messages are of type `M`. Dropping it kills its process group.
 #[derive(Debug)]
 pub struct ChildProcess<M> {
     process: Child,
     reaped: bool,
-    /// Standard input stays open as long as this lives.
+    /// Sender of bytes to the child's standard input, which stays open as long as this field exists.
     input: Sender<Vec<u8>>,
     messages: Receiver<M>,
-    last_words: Arc<Mutex<Vec<u8>>>,
-    standard_error_ended: Receiver<()>,
+    stderr_tail: Arc<Mutex<Vec<u8>>>,
+    standard_error_eof: Receiver<()>,
 }
 
 /// The next event of a [`ChildProcess`].
 #[derive(Debug)]
 pub enum ChildEvent<M> {
-    /// A message.
+    /// A message that the child sent.
     Message(M),
-    /// The process or its standard output has ended.
-    Ended,
+    /// The child or its standard output has ended.
+    Exited,
     /// The deadline has passed.
-    Late,
-    /// The caller asked to stop.
+    TimedOut,
+    /// The caller set `stop`.
     Stopped,
 }
 
-/// How a [`ChildProcess`] ended.
+/// The exit status and last output of a [`ChildProcess`].
 #[derive(Debug)]
 pub struct ChildEnd {
-    /// Its exit status; `None` if it was killed.
+    /// The child's exit status; `None` if it was killed.
     pub status: Option<ExitStatus>,
-    /// The last part of what it wrote to standard error, without the space around it.
-    pub last_words: String,
+    /// The last part of the child's standard error, trimmed.
+    pub stderr_tail: String,
 }
 
 impl<M: Send + 'static> ChildProcess<M> {
-    /// Starts a process; `read` takes the next message from its standard output, none at its end.
+    /// Starts a child process. `read` takes the next message from the child's standard output and returns `None` at its
+    /// end.
     ///
     /// # Errors
     /// The process cannot be started.
@@ -75,34 +77,34 @@ impl<M: Send + 'static> ChildProcess<M> {
         let mut process = command.spawn()?;
         let (input, written) = mpsc::channel::<Vec<u8>>();
         if let Some(mut to) = process.stdin.take() {
-            // Of its own thread, since a process that reads nothing would block the writer past any deadline. A process that is
-            // gone is noticed by its silence.
+            // A thread of its own, since a process that does not read would block the writer beyond any deadline. A
+            // process that has ended shows by its silence.
             thread::spawn(move || written.iter().try_for_each(|bytes| to.write_all(&bytes).and_then(|()| to.flush())));
         }
-        let (sender, messages) = mpsc::sync_channel(MESSAGES_AHEAD);
+        let (sender, messages) = mpsc::sync_channel(MAX_QUEUED_MESSAGES);
         if let Some(output) = process.stdout.take() {
             let mut output = BufReader::new(output);
             thread::spawn(move || while read(&mut output).is_some_and(|message| sender.send(message).is_ok()) {});
         }
-        let last_words = Arc::new(Mutex::new(Vec::new()));
-        let (ends, standard_error_ended) = mpsc::channel();
+        let stderr_tail = Arc::new(Mutex::new(Vec::new()));
+        let (ends, standard_error_eof) = mpsc::channel();
         if let Some(stream) = process.stderr.take() {
-            let kept = Arc::clone(&last_words);
+            let kept = Arc::clone(&stderr_tail);
             thread::spawn(move || {
-                keep_last_words(stream, &kept);
+                keep_stderr_tail(stream, &kept);
                 drop(ends);
             });
         }
-        Ok(Self { process, reaped: false, input, messages, last_words, standard_error_ended })
+        Ok(Self { process, reaped: false, input, messages, stderr_tail, standard_error_eof })
     }
 
-    /// Writes to its standard input, later if it does not read now.
+    /// Queues bytes for the child's standard input; returns at once, even if the child does not read now.
     pub fn send(&self, bytes: Vec<u8>) {
-        // Nobody takes them if its input is closed, and then it ends as well.
+        // If its input is closed, nobody takes the bytes, and the process ends as well.
         let _ = self.input.send(bytes);
     }
 
-    /// The next event, at the latest at `deadline` or soon after `stop` is set.
+    /// Waits for the next event: a message, the child's end, `deadline`, or soon after `stop` is set.
     pub fn next(&mut self, deadline: Instant, stop: &AtomicBool) -> ChildEvent<M> {
         loop {
             if stop.load(Ordering::Relaxed) {
@@ -111,44 +113,46 @@ impl<M: Send + 'static> ChildProcess<M> {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.messages.recv_timeout(left.min(TICK)) {
                 Ok(message) => return ChildEvent::Message(message),
-                Err(RecvTimeoutError::Disconnected) => return ChildEvent::Ended,
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return ChildEvent::Late,
+                Err(RecvTimeoutError::Disconnected) => return ChildEvent::Exited,
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return ChildEvent::TimedOut,
                 // Its descendants may hold the pipe open after it has ended.
-                Err(RecvTimeoutError::Timeout) if self.has_ended() => {
-                    return self.messages.recv_timeout(TICK).map_or(ChildEvent::Ended, ChildEvent::Message);
+                Err(RecvTimeoutError::Timeout) if self.has_exited() => {
+                    return self.messages.recv_timeout(TICK).map_or(ChildEvent::Exited, ChildEvent::Message);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
     }
 
-    /// Ends the process and its descendants at once.
+    /// Kills the child and its descendants at once.
     pub fn kill(mut self) -> ChildEnd {
-        let ended = self.has_ended();
-        self.end(ended)
+        let exited = self.has_exited();
+        self.end(exited)
     }
 
-    /// Ends the process and its descendants; a process that has closed its output may first exit within a short time.
+    /// Ends the child and its descendants; a child that has closed its output first gets a short time to exit by
+    /// itself.
     pub fn finish(mut self) -> ChildEnd {
         let patience = Instant::now() + 4 * TICK;
-        while !self.has_ended() && Instant::now() < patience {
+        while !self.has_exited() && Instant::now() < patience {
             thread::sleep(TICK / 10);
         }
-        let ended = self.has_ended();
-        self.end(ended)
+        let exited = self.has_exited();
+        self.end(exited)
     }
 
     fn end(&mut self, by_itself: bool) -> ChildEnd {
         let status = self.reap().filter(|_| by_itself);
-        let _ = self.standard_error_ended.recv_timeout(LAST_WORDS_WAIT);
-        let kept = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);
-        ChildEnd { status, last_words: String::from_utf8_lossy(&kept).trim().to_owned() }
+        let _ = self.standard_error_eof.recv_timeout(STDERR_WAIT);
+        let kept = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner);
+        ChildEnd { status, stderr_tail: String::from_utf8_lossy(&kept).trim().to_owned() }
     }
 }
 
 impl<M> ChildProcess<M> {
-    /// Whether the process has ended; it stays a zombie, so that its number stays its group's.
-    fn has_ended(&self) -> bool {
+    /// Whether the child has ended. It is not reaped here, so that its process id stays reserved as the id of its
+    /// group.
+    fn has_exited(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         self.pid().is_none_or(|pid| !matches!(waitid(WaitId::Pid(pid), options), Ok(None)))
     }
@@ -157,10 +161,10 @@ impl<M> ChildProcess<M> {
         i32::try_from(self.process.id()).ok().and_then(Pid::from_raw)
     }
 
-    /// Ends the group and takes the status of the process.
+    /// Kills the child's process group and reaps the child.
     fn reap(&mut self) -> Option<ExitStatus> {
         if let Some(pid) = self.pid() {
-            // An error means that nobody is left to end.
+            // An error means that no process is left.
             let _ = kill_process_group(pid, Signal::KILL);
         }
         self.reaped = true;
@@ -176,14 +180,14 @@ impl<M> Drop for ChildProcess<M> {
     }
 }
 
-/// Reads standard error to its end and keeps its last part.
-fn keep_last_words(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
+/// Reads the child's standard error to its end and keeps the last part in `kept`.
+fn keep_stderr_tail(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
     let pass_on = debugging();
     let mut chunk = [0; 1024];
     while let Ok(count @ 1..) = from.read(&mut chunk) {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(&chunk[..count]);
-        let surplus = kept.len().saturating_sub(LAST_WORDS);
+        let surplus = kept.len().saturating_sub(STDERR_TAIL_BYTES);
         kept.drain(..surplus);
         drop(kept);
         if pass_on {

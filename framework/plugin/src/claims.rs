@@ -1,15 +1,15 @@
-//! What a plugin says of its target, held against the target's file and against what was asked, before anybody relies
-//! on it. That figures and layouts are true is for the suite to show; here is what no reader could make sense of.
+//! Checks of a plugin's answers against the target's description and the request. Answers that no reader could
+//! interpret are rejected here; the conformance suite checks that values and layouts are right.
 
 use std::collections::HashSet;
 
 use tilewright_layout::{Dim, Layout};
 use tilewright_target::{Instruction, Operand, TargetDescription};
 
-/// Whether the rows of a target's table can be rows of it.
+/// Checks the entries of a target's instruction table.
 ///
 /// # Errors
-/// The row, and what is wrong with it.
+/// Returns the faulty entry and its fault.
 pub(super) fn check_instructions(rows: &[Instruction], target: &TargetDescription) -> Result<(), String> {
     let mut names = HashSet::new();
     for row in rows {
@@ -34,15 +34,15 @@ fn check_operand(operand: &Operand, target: &TargetDescription) -> Result<(), St
     let most = target.lanes.choices.iter().copied().max().unwrap_or(target.lanes.default);
     let lanes = 1u64.checked_shl(layout.in_bits(Dim::LANE)).unwrap_or(u64::MAX);
     if lanes > most.into() {
-        return Err(format!("operand `{role}` lies in {lanes} lanes, and a warp has at most {most}"));
+        return Err(format!("operand `{role}` uses {lanes} lanes; a warp has at most {most}"));
     }
     Ok(())
 }
 
-/// Whether a layout is one of a tensor of the shape that was asked for.
+/// Checks that a layout is for a tensor of the requested shape.
 ///
 /// # Errors
-/// What it covers.
+/// Returns the shape that the layout has instead.
 pub(super) fn check_layout(layout: &Layout, shape: &[u64]) -> Result<(), String> {
     let outs: Vec<(Dim, u32)> = layout.linear().outs().iter().collect();
     let axes = (0..shape.len()).map(Dim::tensor);
@@ -52,5 +52,5 @@ pub(super) fn check_layout(layout: &Layout, shape: &[u64]) -> Result<(), String>
         return Ok(());
     }
     let covers: Vec<String> = outs.iter().map(|(dim, bits)| format!("{dim}: 2^{bits}")).collect();
-    Err(format!("a layout of ({}), where one of shape {shape:?} was asked for", covers.join(", ")))
+    Err(format!("a layout of ({}), expected one of shape {shape:?}", covers.join(", ")))
 }

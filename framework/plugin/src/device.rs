@@ -1,4 +1,4 @@
-//! Hardware, or what stands for it: memory, and launches.
+//! Devices, real or simulated: their memory, loaded code and launches.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -6,11 +6,11 @@ use thiserror::Error;
 use super::Artifact;
 use tilewright_kernel::{Counts, TensorMapBinding};
 
-/// A device that runs what a target compiles.
+/// A device that runs compiled code of a target.
 ///
 /// Calls are synchronous: a launch has ended when it returns.
 pub trait Device: Send {
-    /// What the device calls itself, with driver version.
+    /// Returns the device's name, with the driver version.
     fn name(&self) -> String;
 
     /// Allocates zeroed memory.
@@ -19,35 +19,35 @@ pub trait Device: Send {
     /// [`DeviceError::OutOfMemory`], [`DeviceError::Driver`].
     fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError>;
 
-    /// Frees memory of this device; a buffer that is not, or no longer, of it is ignored.
+    /// Frees a buffer; ignores one that is not, or no longer, allocated on this device.
     fn free(&mut self, buffer: DeviceBuffer);
 
-    /// Copies bytes into a buffer, from the byte `offset` of it on.
+    /// Copies bytes into a buffer from byte `offset`.
     ///
     /// # Errors
     /// [`DeviceError::BadBuffer`], [`DeviceError::Driver`].
     fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError>;
 
-    /// Copies so many bytes of a buffer, from the byte `offset` of it on.
+    /// Returns `bytes` bytes of a buffer from byte `offset` on.
     ///
     /// # Errors
     /// [`DeviceError::BadBuffer`], [`DeviceError::Driver`].
     fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError>;
 
-    /// Forgets what a buffer holds: a kernel or host that reads it before it is written is wrong. A device that does not
-    /// know which bytes were written does nothing.
+    /// Invalidates the contents of a buffer: a kernel or host must write it before reading. A device that does not
+    /// track written bytes does nothing.
     fn discard(&mut self, buffer: DeviceBuffer) {
         let _ = buffer;
     }
 
-    /// Makes the kernels of an artifact ready to run.
+    /// Loads the kernels of an artifact.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`], [`DeviceError::BadLaunch`] where the artifact has no code for such a device,
+    /// [`DeviceError::Unsupported`], [`DeviceError::BadLaunch`] if the artifact has no code for this device,
     /// [`DeviceError::Driver`].
     fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError>;
 
-    /// Forgets loaded code; code that is not, or no longer, loaded here is ignored.
+    /// Unloads code; ignores code that is not, or no longer, loaded on this device.
     fn unload(&mut self, code: LoadedCode);
 
     /// Runs a kernel of loaded code to its end.
@@ -57,54 +57,55 @@ pub trait Device: Send {
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError>;
 }
 
-/// Memory of a device, by its number.
+/// A buffer in a device's memory, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DeviceBuffer(pub u64);
 
-/// Code of an artifact on a device, by its number.
+/// The code of an artifact loaded on a device, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LoadedCode(pub u64);
 
-/// Blocks along the three axes of a launch.
+/// Number of blocks along each of the three axes of a launch.
 pub type LaunchGrid = [u32; 3];
 
-/// What is to run. How many lanes a block has, the kernel says.
+/// The parameters of a launch. The number of lanes per block is fixed in the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchRequest {
-    /// The code.
+    /// The loaded code that has the kernel.
     pub code: LoadedCode,
-    /// The kernel's name in it.
+    /// The kernel's name in the loaded code.
     pub kernel: String,
-    /// Blocks along the three axes, each at least one.
+    /// Number of blocks along each of the three axes, at least one each.
     pub grid: LaunchGrid,
-    /// One for each parameter of the kernel.
+    /// One argument for each parameter of the kernel.
     pub arguments: Vec<LaunchArgument>,
 }
 
-/// What is known of a launch that has ended.
+/// The report of a finished launch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launched {
-    /// How long the device worked at it, by its own clock; absent where it has none.
+    /// The launch's duration in nanoseconds by the device's clock; `None` if the device has no clock.
     #[serde(default)]
     pub nanoseconds: Option<u64>,
-    /// What a warp executed, the most over all warps, by the product's own bank rows; absent where the device does not
-    /// count. Hardware does not.
+    /// Counts of events, such as instructions, for the warp with the most of each; `None` if the device does not count,
+    /// as real hardware.
     #[serde(default)]
     pub counts: Option<Counts>,
-    /// Sectors of global memory that were touched. Only a device that runs kernel IR operation by operation counts them;
-    /// its `counts` are then exact, before any code generator. They never cross the plugin boundary.
+    /// Sectors of global memory that the launch accessed. Only a device that interprets kernel IR operation by
+    /// operation fills it; then `counts` are exact counts of that IR, before any code generator. Never sent across the
+    /// plugin boundary.
     #[serde(skip)]
     pub sectors: Option<Sectors>,
 }
 
-/// Sectors of global memory: units of the target's `global.transaction_bytes`.
+/// Numbers of accessed sectors of global memory. A sector has the size `global.transaction_bytes` of the target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sectors {
-    /// Sectors loaded: for each load of a warp those that its lanes touch.
+    /// Sectors loaded: the sum, over all loads of all warps, of the different sectors that the warp's lanes access.
     pub loaded: u64,
-    /// Sectors stored, counted likewise.
+    /// Sectors stored: the same sum over all stores.
     pub stored: u64,
-    /// Different sectors that were prefetched.
+    /// Number of different sectors that were prefetched.
     pub prefetched: u64,
 }
 
@@ -114,22 +115,22 @@ pub struct Sectors {
 pub enum LaunchArgument {
     /// The address of a buffer.
     Buffer(DeviceBuffer),
-    /// A scalar, by its bits.
+    /// A scalar, given by its bits.
     Scalar {
-        /// The bits, zero-extended.
+        /// The scalar's bits, zero-extended.
         bits: u64,
-        /// Its width in bits.
+        /// The scalar's width in bits.
         width: u32,
     },
-    /// A tensor, for a parameter that is a map.
+    /// A tensor, for a parameter that is a tensor map.
     Tensor(TensorMapBinding<DeviceBuffer>),
 }
 
 impl LaunchArgument {
-    /// The value of an argument that is an address or a number, and its width in bits; `address` is that of a buffer.
+    /// Returns the value of a buffer or scalar argument and its width in bits; `address` maps a buffer to its address.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] of a tensor, which only some devices have maps of; and those of `address`.
+    /// [`DeviceError::Unsupported`] for a tensor, since only some devices support tensor maps; errors of `address`.
     pub fn value(
         &self,
         address: impl FnOnce(DeviceBuffer) -> Result<u64, DeviceError>,
@@ -138,37 +139,38 @@ impl LaunchArgument {
             Self::Buffer(buffer) => Ok((address(buffer)?, 64)),
             Self::Scalar { bits, width } if width <= 64 => Ok((bits, width)),
             Self::Scalar { width, .. } => Err(DeviceError::BadLaunch(format!("a scalar of {width} bits"))),
-            Self::Tensor(_) => Err(DeviceError::Unsupported("tensors that a kernel takes by their maps".to_owned())),
+            Self::Tensor(_) => Err(DeviceError::Unsupported("kernel parameters that are tensor maps".to_owned())),
         }
     }
 }
 
-/// Why a device did not do what was asked.
+/// The reason why a device rejected or failed a call.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DeviceError {
     /// The vendor's runtime is not on this machine.
     #[error("no runtime: {0}")]
     NoRuntime(String),
-    /// The device has not enough memory left.
-    #[error("out of device memory: {0} bytes asked for")]
+    /// The device has not enough free memory for this many bytes.
+    #[error("out of device memory: {0} bytes requested")]
     OutOfMemory(u64),
-    /// A buffer that is not of this device, or too small.
+    /// The buffer is not one of this device, or is too small.
     #[error("bad buffer: {0}")]
     BadBuffer(String),
-    /// The device has no way to run this: fewer lanes, less shared memory; nobody's fault.
+    /// The device cannot run the launch, such as too many lanes or too much shared memory; nobody's fault.
     #[error("unsupported: {0}")]
     Unsupported(String),
     /// The artifact or the launch is wrong; the caller's fault.
     #[error("bad launch: {0}")]
     BadLaunch(String),
-    /// The kernel did something wrong.
+    /// The kernel caused a fault on the device, such as an invalid address.
     #[error("kernel fault: {0}")]
     Fault(String),
-    /// The driver failed.
+    /// The vendor's driver failed.
     #[error("driver: {0}")]
     Driver(String),
-    /// The plugin broke: it panicked, ended, hung or answered nonsense; its devices may be gone. The plugin's fault.
+    /// The plugin failed: it panicked, ended, hung or gave an invalid answer, which is the plugin's fault. Its devices
+    /// may be gone.
     #[error("plugin failure: {0}")]
     Plugin(String),
 }

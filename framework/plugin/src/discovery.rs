@@ -1,4 +1,4 @@
-//! Where plugins are looked for.
+//! The search for plugins in files and directories.
 
 use std::env;
 use std::fs;
@@ -6,26 +6,25 @@ use std::path::{Path, PathBuf};
 
 use super::manifest::MANIFEST_SUFFIX;
 
-/// Environment variable with directories of plugins, separated as in `PATH`.
+/// Environment variable with a list of plugin directories, separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "TILEWRIGHT_PLUGIN_PATH";
 
-/// Environment variable that, when set and not `0`, has every candidate printed to standard error
-/// with why it was refused.
+/// Environment variable that, if set and not `0`, prints every rejected candidate and the reason to standard error.
 pub const DEBUG_VARIABLE: &str = "TILEWRIGHT_PLUGIN_DEBUG";
 
-/// Files and directories of plugins, in the order in which they are asked.
+/// The files and directories that are searched for plugins, in order of precedence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Discovery {
     /// Libraries or manifests that the user named; one that cannot be loaded is an error.
     pub files: Vec<PathBuf>,
-    /// Directories with manifests; one that cannot be used is passed over and reported.
+    /// Directories with manifests; one that cannot be used is skipped and reported.
     pub directories: Vec<PathBuf>,
 }
 
 impl Discovery {
-    /// What a program looks through unless told otherwise: the directories of
-    /// [`PATH_VARIABLE`], then that of the executable, its `deps`, and the `deps` beside it, where
-    /// cargo puts libraries, then `lib/tilewright` beside it, where an installation puts plugins. Never the working directory.
+    /// Returns the default search path of a program, which never has the working directory: the directories of
+    /// [`PATH_VARIABLE`]; the executable's directory, its `deps`, and the sibling `deps`, for libraries built by cargo;
+    /// then the sibling `lib/tilewright`, for installed plugins.
     #[must_use]
     pub fn standard() -> Self {
         let variable = env::var_os(PATH_VARIABLE).unwrap_or_default();
@@ -38,7 +37,7 @@ impl Discovery {
         Self { files: Vec::new(), directories }
     }
 
-    /// With one more file that the user named.
+    /// Returns the search path with one more file that the user named.
     #[must_use]
     pub fn file(mut self, file: impl Into<PathBuf>) -> Self {
         self.files.push(file.into());
@@ -46,11 +45,11 @@ impl Discovery {
     }
 }
 
-/// The manifests of a directory by name, or why it cannot be used.
+/// Returns the manifests in a directory in order of name, or the reason why the directory cannot be used.
 pub(super) fn manifests_in(directory: &Path) -> Result<Vec<PathBuf>, String> {
     if !directory.is_absolute() {
         return Err(
-            "is relative, and plugins are never looked for in the working directory; give the full path".to_owned()
+            "is relative, and plugins are never searched for in the working directory; give the full path".to_owned()
         );
     }
     let entries = fs::read_dir(directory).map_err(|error| format!("cannot be read: {error}"))?;
@@ -62,12 +61,12 @@ pub(super) fn manifests_in(directory: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Whether [`DEBUG_VARIABLE`] asks for it.
+/// Whether [`DEBUG_VARIABLE`] requests debug output.
 pub(super) fn debugging() -> bool {
     env::var_os(DEBUG_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Prints what happened to a candidate where [`DEBUG_VARIABLE`] asks for it.
+/// Prints what happened to a candidate plugin if [`DEBUG_VARIABLE`] requests debug output.
 pub(super) fn trace(candidate: &Path, what: &str) {
     if debugging() {
         eprintln!("plugin candidate {}: {what}", candidate.display());

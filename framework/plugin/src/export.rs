@@ -1,7 +1,7 @@
-//! The plugin's side: the entry symbol and the shims behind its table.
+//! The plugin's side of the boundary: the entry symbol and the C functions of the plugin's table.
 //!
-//! The shims serve the factories that are registered in this image. They catch panics and hand
-//! them out as errors; nothing unwinds across the boundary.
+//! The functions serve the target factories that are registered in this shared library or program. They catch panics
+//! and return them as errors, so that nothing unwinds across the boundary.
 
 #![allow(unsafe_code)]
 
@@ -23,19 +23,19 @@ use tilewright_kernel as kernel;
 use tilewright_layout::FamilySet;
 use tilewright_layout::families::Neutral;
 
-/// Exports the targets that a library crate registers as a plugin: call it once, in a crate of
-/// type `cdylib` that holds nothing else, with the name of the library crate.
+/// Exports the targets that a library crate registers as a plugin. Call it once, in a crate of type `cdylib` with no
+/// other content, with the name of the library crate.
 ///
 /// ```text
 /// tilewright::export_plugin!(acme_targets);
 /// ```
 ///
-/// Without a name it exports the targets of the crate itself: for a plugin that is one crate, which nothing but its own
-/// tests may link, since two images' worth of the entry symbol cannot be in one.
+/// Without a name it exports the targets of the crate itself, for a plugin of a single crate. Only that crate's own
+/// tests may link it, since one library or program cannot have the entry symbol twice.
 #[macro_export]
 macro_rules! export_plugin {
     ($library:ident) => {
-        // An unreferenced library would be left out of the image, and its registrations with it.
+        // An unreferenced library would be left out of the image together with its registrations.
         #[allow(unused_extern_crates)]
         extern crate $library as _;
         $crate::export_plugin!();
@@ -58,7 +58,8 @@ macro_rules! export_plugin {
     };
 }
 
-/// The extensions of every plugin that `export_plugin!` makes.
+/// The head of the chain of optional tables (devices, then pieces) that every plugin exported with `export_plugin!`
+/// has.
 static DEVICE_TABLE: DeviceTable = devices::serve::table(&PIECE_TABLE);
 static PIECE_TABLE: PieceTable = PieceTable {
     extension: Extension {
@@ -89,7 +90,7 @@ static TABLE: PluginTable = PluginTable {
     error_destroy: Some(error_destroy),
 };
 
-/// What the entry symbol that [`export_plugin!`](crate::export_plugin) makes does.
+/// The implementation of the entry symbol from [`export_plugin!`](crate::export_plugin).
 ///
 /// # Safety
 /// `host` must be null or point to a host table that lives until the process ends.
@@ -106,7 +107,7 @@ pub unsafe fn query(host_major: u32, _host_minor: u32, host: *const HostTable) -
     &raw const TABLE
 }
 
-/// A target behind a handle.
+/// The target that a [`TargetHandle`] points to.
 struct Served(Box<dyn Target>);
 
 extern "C" fn name() -> Slice {
@@ -122,23 +123,23 @@ extern "C" fn architecture(index: u32) -> Slice {
     all.nth(index as usize).map_or(Slice::EMPTY, |name| Slice::of(name.as_bytes()))
 }
 
-/// Runs `work`, writes what it gives to `out`, or returns its error or panic as a handle.
+/// Runs `work` and writes its result to `out` as a handle, or returns its error or panic as a handle.
 ///
 /// # Safety
 /// `out` must be valid for a write.
-pub(super) unsafe fn answered<Work, Handle, Value>(out: *mut *mut Handle, work: Work) -> *mut ErrorHandle
+pub(super) unsafe fn return_handle<Work, Handle, Value>(out: *mut *mut Handle, work: Work) -> *mut ErrorHandle
 where
     Work: FnOnce() -> Result<Value, PluginFailure>,
 {
     // SAFETY: the caller's contract. The handle is only ever cast back to a `Value`.
-    unsafe { given(out, || work().map(|value| Box::into_raw(Box::new(value)).cast())) }
+    unsafe { return_value(out, || work().map(|value| Box::into_raw(Box::new(value)).cast())) }
 }
 
-/// Runs `work`, writes what it gives to `out` as it is, or returns its error or panic as a handle.
+/// Runs `work` and writes its result to `out` by value, or returns its error or panic as a handle.
 ///
 /// # Safety
 /// `out` must be valid for a write.
-pub(super) unsafe fn given<Value>(
+pub(super) unsafe fn return_value<Value>(
     out: *mut Value,
     work: impl FnOnce() -> Result<Value, PluginFailure>,
 ) -> *mut ErrorHandle {
@@ -158,11 +159,11 @@ pub(super) unsafe fn given<Value>(
     }
 }
 
-/// Drops what `answered` made.
+/// Drops the value behind a handle that [`return_handle`] returned.
 ///
 /// # Safety
-/// `handle` must be null or come from `answered` with the same `Value`, and be dropped once.
-pub(super) unsafe fn destroyed<Value>(handle: *mut Value) {
+/// `handle` must be null or come from [`return_handle`] with the same `Value`, and is dropped once.
+pub(super) unsafe fn drop_handle<Value>(handle: *mut Value) {
     let drop_it = AssertUnwindSafe(|| {
         if !handle.is_null() {
             // SAFETY: the caller's contract.
@@ -174,12 +175,12 @@ pub(super) unsafe fn destroyed<Value>(handle: *mut Value) {
     }
 }
 
-/// The target behind a handle.
+/// Returns the target that a handle points to.
 ///
 /// # Safety
 /// `target` must be null or a live handle of this table.
-pub(super) unsafe fn served<'a>(target: *const TargetHandle) -> Result<&'a dyn Target, PluginFailure> {
-    // SAFETY: the caller's contract; handles are made by `target_create` from a `Served`.
+pub(super) unsafe fn target_of_handle<'a>(target: *const TargetHandle) -> Result<&'a dyn Target, PluginFailure> {
+    // SAFETY: the caller's contract; handles are created by `target_create` from a `Served`.
     let served = unsafe { target.cast::<Served>().as_ref() };
     served
         .map(|served| &*served.0)
@@ -190,22 +191,22 @@ unsafe extern "C" fn target_create(description: Slice, out: *mut *mut TargetHand
     let work = || {
         let description = message::read_description(read_slice(description)?)
             .map_err(|error| PluginFailure::malformed("the target description", &error))?;
-        let factory = TargetFactory::of(&description.architecture)
+        let factory = TargetFactory::find(&description.architecture)
             .ok_or_else(|| PluginFailure::new(ErrorCode::ARCHITECTURE, [description.architecture.as_str()]))?;
         Ok(Served((factory.create)(description)?))
     };
     // SAFETY: the host's contract.
-    unsafe { answered(out, work) }
+    unsafe { return_handle(out, work) }
 }
 
 unsafe extern "C" fn target_destroy(target: *mut TargetHandle) {
     // SAFETY: the host's contract.
-    unsafe { destroyed(target.cast::<Served>()) }
+    unsafe { drop_handle(target.cast::<Served>()) }
 }
 
 unsafe extern "C" fn target_info(target: *const TargetHandle, out: *mut *mut BlobHandle) -> *mut ErrorHandle {
     // SAFETY: the host's contract.
-    unsafe { answered(out, || info_bytes(served(target)?)) }
+    unsafe { return_handle(out, || info_bytes(target_of_handle(target)?)) }
 }
 
 unsafe extern "C" fn target_pieces(
@@ -214,7 +215,7 @@ unsafe extern "C" fn target_pieces(
     out: *mut *mut BlobHandle,
 ) -> *mut ErrorHandle {
     // SAFETY: the host's contract.
-    unsafe { answered(out, || pieces_bytes(served(target)?, read_slice(request)?)) }
+    unsafe { return_handle(out, || pieces_bytes(target_of_handle(target)?, read_slice(request)?)) }
 }
 
 unsafe extern "C" fn resolve_family(
@@ -223,7 +224,7 @@ unsafe extern "C" fn resolve_family(
     out: *mut *mut BlobHandle,
 ) -> *mut ErrorHandle {
     // SAFETY: the host's contract.
-    unsafe { answered(out, || family_bytes(served(target)?, read_slice(request)?)) }
+    unsafe { return_handle(out, || family_bytes(target_of_handle(target)?, read_slice(request)?)) }
 }
 
 unsafe extern "C" fn compile(
@@ -233,7 +234,9 @@ unsafe extern "C" fn compile(
     out: *mut *mut BlobHandle,
 ) -> *mut ErrorHandle {
     // SAFETY: the host's contract.
-    unsafe { answered(out, || artifact_bytes(served(target)?, read_slice(module)?, read_slice(options)?)) }
+    unsafe {
+        return_handle(out, || artifact_bytes(target_of_handle(target)?, read_slice(module)?, read_slice(options)?))
+    }
 }
 
 fn info_bytes(target: &dyn Target) -> Result<Vec<u8>, PluginFailure> {
@@ -249,7 +252,7 @@ fn pieces_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, PluginFa
 fn family_bytes(target: &dyn Target, request: &[u8]) -> Result<Vec<u8>, PluginFailure> {
     let request: FamilyRequest =
         wire::read(request).map_err(|error| PluginFailure::malformed("the layout family request", &error))?;
-    // What the family derives from is the target's own or neutral: nobody else is on this side.
+    // A parent layout is of the target's own families or neutral: the plugin's side has no others.
     let all = FamilySet::new(vec![target.families(), &Neutral]);
     let layout = target.families().resolve(&request.spec, &request.shape, &all)?;
     written("the layout", &FamilyAnswer { layout })
@@ -273,7 +276,7 @@ unsafe extern "C" fn blob_bytes(blob: *const BlobHandle) -> Slice {
 
 unsafe extern "C" fn blob_destroy(blob: *mut BlobHandle) {
     // SAFETY: the host's contract.
-    unsafe { destroyed(blob.cast::<Vec<u8>>()) }
+    unsafe { drop_handle(blob.cast::<Vec<u8>>()) }
 }
 
 unsafe extern "C" fn error_code(error: *const ErrorHandle) -> u32 {
@@ -290,5 +293,5 @@ unsafe extern "C" fn error_message(error: *const ErrorHandle, index: u32) -> Sli
 
 unsafe extern "C" fn error_destroy(error: *mut ErrorHandle) {
     // SAFETY: the host's contract.
-    unsafe { destroyed(error.cast::<PluginFailure>()) }
+    unsafe { drop_handle(error.cast::<PluginFailure>()) }
 }

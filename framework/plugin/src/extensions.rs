@@ -1,15 +1,16 @@
-//! Finds an extension in the chain of a plugin's table.
+//! Finds an optional table by name in the chain that starts at a plugin's table.
 
 #![allow(unsafe_code)]
 
 use super::abi::Extension;
 use super::failure::PluginFailure;
-use super::plugin_slots::{MOST_ITEMS, text};
+use super::plugin_functions::{MOST_ITEMS, text};
 
-/// The extension of this name, which has at least so many bytes; `None` if the plugin does not have it.
+/// Finds the optional table of this name, which must have at least `required_bytes` bytes; `None` if the chain lacks
+/// it.
 ///
 /// # Errors
-/// The chain breaks a rule of the interface.
+/// The chain violates a rule of the interface.
 pub(super) fn find_extension(
     first: *const Extension,
     name: &str,
@@ -41,7 +42,7 @@ pub(super) fn find_extension(
     Err(broken("they have no end"))
 }
 
-/// The error of a chain that breaks a rule.
+/// Returns the error for a chain that violates a rule of the interface.
 pub(super) fn broken(what: &str) -> PluginFailure {
     PluginFailure::internal(format!("its extensions are broken: {what}"))
 }

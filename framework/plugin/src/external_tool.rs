@@ -1,7 +1,7 @@
-//! [`ExternalTool`]: a program of somebody else's that a plugin runs, such as an assembler or a validator.
+//! [`ExternalTool`]: a third-party program that a plugin runs, such as an assembler or a validator.
 //!
-//! One rule finds it: the environment variable of the tool, then `PATH`, then the places that only its plugin knows. One text
-//! says what went wrong: the tool, where it was looked for, and how to install it.
+//! A tool is searched in its environment variable, then `PATH`, then directories that the plugin gives. Errors name the
+//! tool, the searched places, and how to install it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,57 +11,58 @@ use thiserror::Error;
 
 use crate::CompileError;
 
-/// A program that plugins run if the machine has it.
+/// A third-party program that a plugin runs if the machine has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExternalTool {
-    /// Name of the program, as it is called along `PATH`.
+    /// Name of the program in `PATH`.
     pub program: &'static str,
-    /// Environment variable that names the program to use instead.
+    /// Environment variable that may name another file to run for this program.
     pub variable: &'static str,
-    /// How to get the program: a clause that begins with a verb.
+    /// Instruction to install the program: a clause that begins with a verb.
     pub install: &'static str,
 }
 
 /// A tool that is missing, cannot be run, or fails.
 #[derive(Debug, Error)]
 pub enum ToolError {
-    /// The program is in none of the places.
+    /// The program was not found.
     #[error(
-        "`{}` was not found: {} is not set, and it is not {places}; set {} to the file, or {}",
+        "`{}` was not found: {} is not set, and it is not {search_path}; set {} to the file, or {}",
         tool.program, tool.variable, tool.variable, tool.install
     )]
     NotFound {
-        /// The tool.
+        /// The tool that was not found.
         tool: ExternalTool,
-        /// Where it was looked for, besides the variable.
-        places: &'static str,
+        /// The searched places other than the environment variable, as words that follow "it is not".
+        search_path: &'static str,
     },
-    /// The program, or a file that it needs, cannot be used.
+    /// The tool's program, or a file that the program needs, cannot be used.
     #[error("cannot run {}: {source}; set {} to the `{}` to use, or {}", path.display(), tool.variable, tool.program, tool.install)]
     CannotRun {
-        /// The tool.
+        /// The tool that cannot be run.
         tool: ExternalTool,
-        /// The file that was to be run.
+        /// The file that could not be run.
         path: PathBuf,
-        /// Why it cannot be.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The program ran and failed.
-    #[error("{} refused the {input} ({status}): {message}", path.display())]
+    #[error("{} rejected the {input} ({status}): {message}", path.display())]
     Refused {
-        /// The file that was run.
+        /// The path of the program that was run.
         path: PathBuf,
-        /// The input, by the name of its format.
+        /// The name of the input's format.
         input: &'static str,
-        /// How the program ended.
+        /// The program's exit status.
         status: ExitStatus,
-        /// All that it printed.
+        /// The program's output.
         message: String,
     },
 }
 
 impl ToolError {
-    /// The same as a failure of the code generator. Not a `From`, with which `?` in closures no longer has one error to infer.
+    /// Converts to a failure of the code generator. This is no `From`, since `?` in closures could then no longer infer
+    /// the error type.
     #[must_use]
     pub fn into_compile_error(self) -> CompileError {
         CompileError::Backend(self.to_string())
@@ -69,40 +70,42 @@ impl ToolError {
 }
 
 impl ExternalTool {
-    /// The program that the variable names, else the one along `PATH`.
+    /// Returns the program that the environment variable names, or else the one found in `PATH`.
     ///
-    /// A program that the variable names is not looked at before it is run, so that a wrong name is an error and never
-    /// another program.
+    /// A program from the variable is not checked before it runs: a wrong name is an error and never selects another
+    /// program.
     ///
     /// # Errors
     /// [`ToolError::NotFound`].
     pub fn find(&self) -> Result<PathBuf, ToolError> {
         let found = self.named().or_else(|| which::which(self.program).ok());
-        found.ok_or(ToolError::NotFound { tool: *self, places: "on PATH" })
+        found.ok_or(ToolError::NotFound { tool: *self, search_path: "on PATH" })
     }
 
-    /// The program that the variable names, else the first of some `candidates` that is a file; `places` says where these are, in words that follow "it is not".
+    /// Returns the program that the environment variable names, or else the first of `candidates` that is a file;
+    /// `search_path` names the candidates' directories, in words that follow "it is not".
     ///
     /// # Errors
     /// [`ToolError::NotFound`].
     pub fn find_among(
         &self,
-        places: &'static str,
+        search_path: &'static str,
         candidates: impl IntoIterator<Item = PathBuf>,
     ) -> Result<PathBuf, ToolError> {
         let found = self.named().or_else(|| candidates.into_iter().find(|file| file.is_file()));
-        found.ok_or(ToolError::NotFound { tool: *self, places })
+        found.ok_or(ToolError::NotFound { tool: *self, search_path })
     }
 
-    /// The program that the variable names, if it is set. A bare name is looked for along `PATH`.
+    /// Returns the program that the environment variable names; `None` if it is unset. A bare name is searched in
+    /// `PATH`.
     #[must_use]
     pub fn named(&self) -> Option<PathBuf> {
         let name: OsString = std::env::var_os(self.variable).filter(|name| !name.is_empty())?;
         Some(which::which(&name).unwrap_or_else(|_| PathBuf::from(name)))
     }
 
-    /// Runs the program at `path` with the arguments that `prepare` adds, and gives what it printed if it succeeds. `input`
-    /// names the format of what it reads.
+    /// Runs the program at `path` with the arguments that `prepare` adds; returns the program's output if it succeeds.
+    /// `input` names the format of the program's input, for messages.
     ///
     /// # Errors
     /// [`ToolError::CannotRun`] and [`ToolError::Refused`].
@@ -121,7 +124,7 @@ impl ExternalTool {
         Err(ToolError::Refused { path: path.to_owned(), input, status: output.status, message })
     }
 
-    /// The error of a file that the program at `path` needs, or of the program itself.
+    /// Returns the error that the program at `path`, or a file that it needs, cannot be used.
     #[must_use]
     pub fn cannot_run(&self, path: &Path, source: std::io::Error) -> ToolError {
         ToolError::CannotRun { tool: *self, path: path.to_owned(), source }

@@ -1,36 +1,36 @@
-//! Registration: how a vendor's library crate says which architectures it serves.
+//! Registration of the architectures that a vendor's library crate serves.
 //!
-//! The registry of `inventory` is per image: the factories that a host sees are those linked into
-//! it, and a plugin's are seen by the plugin's own entry symbol only.
+//! Each shared library or program has its own registry (`inventory`): a host sees the factories linked into it, and a
+//! plugin's factories are visible only to that plugin's own entry symbol.
 
 use super::factory_error::FactoryError;
 use crate::Target;
 use tilewright_target::TargetDescription;
 
-/// One group of architectures and what makes targets of them. Submit it with
+/// A group of architectures and the function that creates their targets. Submit it with
 /// [`register_targets!`](crate::register_targets).
 #[derive(Debug, Clone, Copy)]
 pub struct TargetFactory {
-    /// Name of the plugin: one word.
+    /// Name of the plugin that the factory belongs to: one word.
     pub plugin: &'static str,
     /// Version of the plugin.
     pub version: &'static str,
-    /// The architectures served, as target files name them.
+    /// The names of the architectures, as target files spell them.
     pub architectures: &'static [&'static str],
-    /// Makes a target; called for these architectures only, and never twice at once.
+    /// Creates a target of one of `architectures`; never called concurrently.
     pub create: fn(TargetDescription) -> Result<Box<dyn Target>, FactoryError>,
 }
 
 inventory::collect!(TargetFactory);
 
 impl TargetFactory {
-    /// The factories of this image.
+    /// Returns the factories registered in this shared library or program.
     pub(super) fn all() -> impl Iterator<Item = &'static Self> {
         inventory::iter::<Self>()
     }
 
-    /// The factory of this image that serves an architecture.
-    pub(super) fn of(architecture: &str) -> Option<&'static Self> {
+    /// Returns the factory registered in this library or program for an architecture; `None` if there is none.
+    pub(super) fn find(architecture: &str) -> Option<&'static Self> {
         Self::all().find(|factory| factory.architectures.contains(&architecture))
     }
 }

@@ -1,18 +1,18 @@
-//! Why a target could not be made, or could not say what it has.
+//! Errors in the creation of a target or in the reading of its tables.
 
 use thiserror::Error;
 
-/// Why a factory made no target.
+/// The reason why a factory created no target.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FactoryError {
     /// The plugin does not serve this architecture; the caller's fault.
-    #[error("no target of architecture `{0}` can be made by this plugin")]
+    #[error("this plugin cannot create a target of architecture `{0}`")]
     Architecture(String),
-    /// The description lacks something or cannot be: the target file's fault.
+    /// The target's description lacks something or is inconsistent: the fault of the target file.
     #[error("target description: {0}")]
     Description(String),
-    /// The plugin broke; its fault.
+    /// The plugin failed; the plugin's fault.
     #[error("plugin failure: {0}")]
     Failed(String),
 }

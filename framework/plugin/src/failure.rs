@@ -1,7 +1,7 @@
-//! Errors as they cross the boundary: a code from a fixed list and a chain of messages.
+//! Errors as they cross the plugin boundary: a code from a fixed list and a chain of messages.
 //!
-//! Each code says what its chain holds, so that a host's typed error survives the way there and
-//! back. Imports `layout` and `vendor` for those errors.
+//! The code defines the meaning of each message of the chain, so that the host can rebuild the plugin's typed error.
+//! Imports `layout` and `vendor` for those errors.
 
 use std::any::Any;
 use std::fmt;
@@ -14,57 +14,56 @@ use crate::CompileError;
 use tilewright_kernel::DecodeError;
 use tilewright_layout::FamilyError;
 
-/// The kind of an error. Codes of a later version, unknown to this one, count as
-/// [`ErrorCode::INTERNAL`].
+/// The kind of an error, a number. A host treats numbers that it does not know as [`ErrorCode::INTERNAL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ErrorCode(pub u32);
 
 impl ErrorCode {
-    /// The plugin broke: a panic, or a state that it holds impossible. Chain: messages.
+    /// The plugin failed: a panic or an impossible state. Chain: messages.
     pub const INTERNAL: Self = Self(1);
-    /// Bytes from the host cannot be read. Chain: what they should have been, what is wrong.
+    /// Bytes from the host cannot be read. Chain: the expected content of the bytes, the fault.
     pub const MALFORMED: Self = Self(2);
-    /// The target has no way to do this. Chain: what.
+    /// The target cannot do this. Chain: the unsupported feature.
     pub const UNSUPPORTED: Self = Self(3);
-    /// The module breaks a rule. Chain: messages.
+    /// The module violates a rule. Chain: messages.
     pub const INVALID: Self = Self(4);
-    /// An option cannot be taken. Chain: the option, what is wrong.
+    /// An option is not accepted. Chain: the option, the fault.
     pub const OPTION: Self = Self(5);
     /// The code generator failed. Chain: messages.
     pub const BACKEND: Self = Self(6);
     /// The plugin does not serve the architecture. Chain: the architecture.
     pub const ARCHITECTURE: Self = Self(7);
-    /// The plugin cannot use the target's description. Chain: what is wrong.
+    /// The plugin cannot use the target's description. Chain: the fault.
     pub const DESCRIPTION: Self = Self(8);
-    /// The target has no such layout family. Chain: the family, then those that there are.
+    /// The target has no such layout family. Chain: the family, then the known ones.
     pub const FAMILY: Self = Self(9);
-    /// A family's parameter is wrong. Chain: the family, the parameter, what is wrong.
+    /// A family's parameter is wrong. Chain: the family, the parameter, the fault.
     pub const FAMILY_PARAMETER: Self = Self(10);
-    /// The shape does not fit the family. Chain: the family, the shape's sizes with commas, what is wrong.
+    /// The shape does not fit the family. Chain: the family, the shape's sizes with commas, the fault.
     pub const FAMILY_SHAPE: Self = Self(11);
-    /// A family's construction is no layout. Chain: the family, what is wrong.
+    /// A family's construction is no layout. Chain: the family, the fault.
     pub const FAMILY_LAYOUT: Self = Self(12);
-    /// A vendor's runtime is missing. Chain: what is, and how to get it.
+    /// A vendor's runtime is missing. Chain: the runtime, and how to install it.
     pub const NO_RUNTIME: Self = Self(13);
-    /// A device has not enough memory left. Chain: the bytes asked for.
+    /// A device has not enough free memory. Chain: the requested bytes.
     pub const OUT_OF_MEMORY: Self = Self(14);
-    /// A buffer is not the device's, or too small. Chain: messages.
+    /// A buffer is of another device, or too small. Chain: messages.
     pub const BUFFER: Self = Self(15);
     /// An artifact or a launch does not fit the device. Chain: messages.
     pub const LAUNCH: Self = Self(16);
-    /// A kernel did something wrong. Chain: messages.
+    /// A kernel caused a fault. Chain: messages.
     pub const FAULT: Self = Self(17);
     /// A driver failed. Chain: messages.
     pub const DRIVER: Self = Self(18);
 }
 
-/// An error on its way across the boundary.
+/// An error as it crosses the boundary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PluginFailure {
-    /// Its kind.
+    /// The kind of the error.
     pub code: ErrorCode,
-    /// Messages, outermost first; what they hold, the code says.
+    /// Messages, outermost first; the code defines the meaning of each.
     pub chain: Vec<String>,
 }
 
@@ -79,17 +78,17 @@ impl PluginFailure {
         Self { code, chain: chain.into_iter().map(Into::into).collect() }
     }
 
-    /// A plugin's own fault, told with what the reader can do.
+    /// Returns the error for a plugin's own fault, with a remedy in the message.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::INTERNAL, [message])
     }
 
-    /// Bytes that cannot be read, by what they should have been.
+    /// Returns the error for bytes that cannot be read; `what` is the expected content.
     pub(super) fn malformed(what: &str, error: &WireError) -> Self {
         Self::new(ErrorCode::MALFORMED, [what.to_owned(), error.to_string()])
     }
 
-    /// A caught panic, by its payload.
+    /// Returns the error for a caught panic, from the panic's payload.
     pub(super) fn panicked(payload: &(dyn Any + Send)) -> Self {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
@@ -101,12 +100,12 @@ impl PluginFailure {
         self.chain.get(index).cloned().unwrap_or_default()
     }
 
-    /// All messages from one on, as one.
+    /// Joins all messages from index `index` on.
     fn tail(&self, index: usize) -> String {
         self.chain.get(index..).unwrap_or_default().join(": ")
     }
 
-    /// As an error of compiling by the plugin that `plugin` names.
+    /// Converts to a compile error that names the plugin.
     pub(super) fn into_compile_error(self, plugin: &str) -> CompileError {
         match self.code {
             ErrorCode::UNSUPPORTED => CompileError::Unsupported(self.tail(0)),
@@ -117,7 +116,7 @@ impl PluginFailure {
         }
     }
 
-    /// As an error of resolving a family by the plugin that `plugin` names.
+    /// Converts to a family error that names the plugin.
     pub(super) fn into_family_error(self, plugin: &str) -> FamilyError {
         match self.code {
             ErrorCode::FAMILY => {
@@ -189,7 +188,7 @@ impl From<FactoryError> for PluginFailure {
 }
 
 impl PluginFailure {
-    /// As an error of making a target by the plugin that `plugin` names.
+    /// Converts to a factory error that names the plugin.
     pub(super) fn into_factory_error(self, plugin: &str) -> FactoryError {
         match self.code {
             ErrorCode::ARCHITECTURE => FactoryError::Architecture(self.tail(0)),

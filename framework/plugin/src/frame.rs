@@ -1,5 +1,5 @@
-//! Frames of the pipe between a host and the process that serves a plugin: the length in four
-//! bytes, least significant first, then CBOR in the same envelope as everything that crosses.
+//! Frames on the pipe between a host and the process that serves a plugin: the length in four bytes, little-endian,
+//! then CBOR in the envelope of [`wire`](crate::wire).
 
 use std::io::{self, Read, Write};
 
@@ -11,34 +11,35 @@ use super::failure::PluginFailure;
 use super::wire::{self, MAX_BYTES};
 use crate::artifact::byte_string;
 
-/// A call on its way to the plugin.
+/// A call to the plugin.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Request {
-    /// Its number; answers carry it.
+    /// The call's number, which its answers repeat.
     pub id: u64,
-    /// How long the caller waits, in milliseconds.
+    /// Timeout of the call in milliseconds.
     pub limit_ms: u64,
     pub call: Call,
 }
 
-/// One part of the answer to a call. The last part is the end record, which is the only verdict:
-/// how the process ends says nothing.
+/// One part of the answer to a call. The last part reports success or failure; the exit status of the process does not
+/// count.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Answer {
     pub id: u64,
-    pub part: Part,
+    #[serde(rename = "part")]
+    pub event: AnswerEvent,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Part {
+pub(super) enum AnswerEvent {
     Log { level: u32, message: String },
     Progress { done: u64, total: u64, what: String },
     Done(#[serde(with = "byte_string")] Vec<u8>),
     Failed(PluginFailure),
 }
 
-/// Writes one frame and flushes.
+/// Writes one frame and flushes the stream.
 pub(super) fn write<T: Serialize>(to: &mut impl Write, value: &T) -> io::Result<()> {
     let bytes = wire::write(value).map_err(io::Error::other)?;
     let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
@@ -47,7 +48,7 @@ pub(super) fn write<T: Serialize>(to: &mut impl Write, value: &T) -> io::Result<
     to.flush()
 }
 
-/// Reads one frame; `None` where the stream ends before one begins.
+/// Reads one frame; `None` if the stream ends before a frame begins.
 pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
     let mut length = [0; 4];
     match from.read(&mut length)? {
@@ -58,7 +59,7 @@ pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Opti
     if length > MAX_BYTES {
         return Err(io::Error::other(format!("a frame of {length} bytes, where at most {MAX_BYTES} are read")));
     }
-    // Grows with what arrives, so that a length alone takes no memory.
+    // The buffer grows with arriving bytes, so that a large length alone allocates nothing.
     let mut bytes = Vec::new();
     from.take(length as u64).read_to_end(&mut bytes)?;
     if bytes.len() < length {

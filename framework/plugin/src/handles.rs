@@ -1,4 +1,4 @@
-//! What a device has given out: memory and code, by numbers that only it can read.
+//! Handle tables of a device: its buffers and loaded code by opaque numbers.
 
 use std::collections::HashMap;
 
@@ -6,8 +6,8 @@ use tilewright_kernel::{TensorMap, TensorMapBinding};
 
 use super::{Artifact, DeviceBuffer, DeviceError, KernelMetadata, LaunchArgument, LaunchRequest, LoadedCode};
 
-/// A device's buffers and loaded code. Numbers are never given twice, so that one that is no longer good is told from
-/// all others; what is dropped here is released by its own `drop`.
+/// A device's buffers and loaded code by number. Numbers are never reused, so stale handles are detected; a removed
+/// entry is released by its own `drop`.
 #[derive(Debug)]
 pub struct HandleTable<Memory, Code> {
     buffers: HashMap<u64, (Memory, u64)>,
@@ -27,22 +27,22 @@ impl<Memory, Code> HandleTable<Memory, Code> {
         self.next - 1
     }
 
-    /// Enters memory of so many bytes.
-    pub fn lend(&mut self, memory: Memory, bytes: u64) -> DeviceBuffer {
+    /// Adds a buffer of `bytes` bytes in `memory`; returns the new buffer's handle.
+    pub fn insert_buffer(&mut self, memory: Memory, bytes: u64) -> DeviceBuffer {
         let number = self.number();
         self.buffers.insert(number, (memory, bytes));
         DeviceBuffer(number)
     }
 
-    /// Strikes out a buffer and gives its memory; nothing where it is not here.
-    pub fn take_back(&mut self, buffer: DeviceBuffer) -> Option<Memory> {
+    /// Removes a buffer and returns its memory; `None` if the handle is unknown.
+    pub fn remove_buffer(&mut self, buffer: DeviceBuffer) -> Option<Memory> {
         self.buffers.remove(&buffer.0).map(|(memory, _)| memory)
     }
 
-    /// The memory of a buffer of which `bytes` bytes from `offset` on are to be used.
+    /// Returns the memory of a buffer, after a check that it has `bytes` bytes from `offset` on.
     ///
     /// # Errors
-    /// [`DeviceError::BadBuffer`] where there is no such buffer, or it ends before.
+    /// [`DeviceError::BadBuffer`] if the buffer is unknown or too small.
     pub fn memory(&self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<&Memory, DeviceError> {
         let missing = || DeviceError::BadBuffer(format!("there is no buffer {} here", buffer.0));
         let (memory, size) = self.buffers.get(&buffer.0).ok_or_else(missing)?;
@@ -52,33 +52,34 @@ impl<Memory, Code> HandleTable<Memory, Code> {
         }
     }
 
-    /// The memory of a tensor that a map is made of, all of whose elements must be there.
+    /// Returns the memory of a tensor that is passed for a tensor map, after a check that it has all elements of the
+    /// tensor.
     ///
     /// # Errors
-    /// [`DeviceError::BadLaunch`] where there is no such tensor, else as [`Self::memory`].
+    /// [`DeviceError::BadLaunch`] if the tensor is inconsistent, otherwise as [`Self::memory`].
     pub fn tensor(&self, given: &TensorMapBinding<DeviceBuffer>, map: &TensorMap) -> Result<&Memory, DeviceError> {
-        let end = given.end(map).map_err(DeviceError::BadLaunch)?;
+        let end = given.end(map).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
         self.memory(given.buffer, 0, end)
     }
 
-    /// Enters the code of an artifact.
-    pub fn keep(&mut self, code: Code, artifact: &Artifact) -> LoadedCode {
+    /// Adds loaded code of an artifact; returns its handle.
+    pub fn insert_code(&mut self, code: Code, artifact: &Artifact) -> LoadedCode {
         let number = self.number();
         self.codes.insert(number, (code, artifact.kernels.clone()));
         LoadedCode(number)
     }
 
-    /// Strikes out code and gives it; nothing where it is not here.
-    pub fn forget(&mut self, code: LoadedCode) -> Option<Code> {
+    /// Removes loaded code and returns it; `None` if the handle is unknown.
+    pub fn remove_code(&mut self, code: LoadedCode) -> Option<Code> {
         self.codes.remove(&code.0).map(|(code, _)| code)
     }
 
-    /// The code that a launch asks for, and what is known of its kernel.
+    /// Returns the code that a launch runs, and the metadata of the launched kernel.
     ///
     /// # Errors
-    /// [`DeviceError::BadLaunch`] where there is no such code or kernel, the grid has no blocks, or the arguments are not
-    /// those that the kernel takes.
-    pub fn launched(&self, launch: &LaunchRequest) -> Result<(&Code, &KernelMetadata), DeviceError> {
+    /// [`DeviceError::BadLaunch`] if the code or kernel is unknown, the grid has no blocks, or the arguments do not fit
+    /// the kernel.
+    pub fn find_kernel(&self, launch: &LaunchRequest) -> Result<(&Code, &KernelMetadata), DeviceError> {
         let bad = |message: String| DeviceError::BadLaunch(message);
         let entry = self.codes.get(&launch.code.0);
         let (code, kernels) = entry.ok_or_else(|| bad(format!("no code {} is loaded here", launch.code.0)))?;
@@ -87,18 +88,20 @@ impl<Memory, Code> HandleTable<Memory, Code> {
         if launch.grid.contains(&0) {
             return Err(bad(format!("a grid of {:?} blocks", launch.grid)));
         }
-        // Some runtimes would read arguments that are not there.
-        let unknown = || bad("the artifact does not say what its kernels take; compile it again".to_owned());
+        // Some runtimes would read missing arguments.
+        let unknown = || bad("the artifact has no parameter types of its kernels; compile it again".to_owned());
         let parameters = kernel.parameters.as_ref().ok_or_else(unknown)?;
-        fit(parameters, &launch.arguments).map_err(|what| bad(format!("kernel `{}` {what}", kernel.name)))?;
+        check_arguments(parameters, &launch.arguments)
+            .map_err(|what| bad(format!("kernel `{}` {what}", kernel.name)))?;
         Ok((code, kernel))
     }
 }
 
-/// Whether there is an argument for each parameter, as wide as it. Which are addresses, a width does not tell.
-fn fit(parameters: &[u32], arguments: &[LaunchArgument]) -> Result<(), String> {
+/// Checks that every parameter has an argument of the parameter's width in bits. Widths do not distinguish an address
+/// from another 64-bit value.
+fn check_arguments(parameters: &[u32], arguments: &[LaunchArgument]) -> Result<(), String> {
     if parameters.len() != arguments.len() {
-        return Err(format!("takes {} arguments, {} are given", parameters.len(), arguments.len()));
+        return Err(format!("takes {} arguments, {} were passed", parameters.len(), arguments.len()));
     }
     for (number, (&bits, argument)) in parameters.iter().zip(arguments).enumerate() {
         let given = match *argument {
@@ -106,15 +109,15 @@ fn fit(parameters: &[u32], arguments: &[LaunchArgument]) -> Result<(), String> {
             LaunchArgument::Scalar { width, .. } => width,
             LaunchArgument::Tensor(_) if bits == 0 => continue,
             LaunchArgument::Tensor(_) => {
-                return Err(format!("takes {bits} bits as argument {number}, a tensor is given"));
+                return Err(format!("takes {bits} bits as argument {number}, a tensor was passed"));
             }
         };
         if bits == 0 {
-            return Err(format!("takes a tensor as argument {number}, {given} bits are given"));
+            return Err(format!("takes a tensor as argument {number}, {given} bits were passed"));
         }
-        // A truth is one bit to programs and a byte to kernels.
+        // A bool (i1) is one bit in programs and a byte in kernels.
         if given.div_ceil(8) != bits.div_ceil(8) {
-            return Err(format!("takes {bits} bits as argument {number}, {given} are given"));
+            return Err(format!("takes {bits} bits as argument {number}, {given} were passed"));
         }
     }
     Ok(())
@@ -131,8 +134,8 @@ mod tests {
 
     fn handles(parameters: Option<Vec<u32>>) -> (HandleTable<&'static str, &'static str>, LoadedCode, DeviceBuffer) {
         let mut handles = HandleTable::default();
-        let artifact = Artifact { payloads: Vec::new(), kernels: vec![metadata(parameters)], taken_by: None };
-        let (code, buffer) = (handles.keep("code", &artifact), handles.lend("memory", 16));
+        let artifact = Artifact { payloads: Vec::new(), kernels: vec![metadata(parameters)], accepted_by: None };
+        let (code, buffer) = (handles.insert_code("code", &artifact), handles.insert_buffer("memory", 16));
         (handles, code, buffer)
     }
 
@@ -147,9 +150,9 @@ mod tests {
                 "{offset}, {bytes}"
             );
         }
-        handles.take_back(buffer);
+        handles.remove_buffer(buffer);
         assert!(matches!(handles.memory(buffer, 0, 0), Err(DeviceError::BadBuffer(_))));
-        assert_ne!(handles.lend("again", 16), buffer, "a number that was good once is good for nothing else");
+        assert_ne!(handles.insert_buffer("again", 16), buffer, "a number that was good once is good for nothing else");
     }
 
     #[test]
@@ -161,7 +164,7 @@ mod tests {
             grid: [1, 2, 3],
             arguments: vec![LaunchArgument::Buffer(buffer), LaunchArgument::Scalar { bits: 7, width: 32 }],
         };
-        assert_eq!(handles.launched(&good).map(|(code, kernel)| (*code, kernel.lanes)), Ok(("code", 32)));
+        assert_eq!(handles.find_kernel(&good).map(|(code, kernel)| (*code, kernel.lanes)), Ok(("code", 32)));
         let wrong = [
             LaunchRequest { code: LoadedCode(99), ..good.clone() },
             LaunchRequest { kernel: "sub".to_owned(), ..good.clone() },
@@ -170,16 +173,16 @@ mod tests {
             LaunchRequest { arguments: good.arguments.iter().rev().copied().collect(), ..good.clone() },
         ];
         for launch in wrong {
-            assert!(matches!(handles.launched(&launch), Err(DeviceError::BadLaunch(_))), "{launch:?}");
+            assert!(matches!(handles.find_kernel(&launch), Err(DeviceError::BadLaunch(_))), "{launch:?}");
         }
-        handles.forget(code);
-        assert!(matches!(handles.launched(&good), Err(DeviceError::BadLaunch(_))));
+        handles.remove_code(code);
+        assert!(matches!(handles.find_kernel(&good), Err(DeviceError::BadLaunch(_))));
     }
 
     #[test]
     fn code_of_unknown_arguments_is_not_launched() {
         let (handles, code, _) = handles(None);
         let launch = LaunchRequest { code, kernel: "add".to_owned(), grid: [1, 1, 1], arguments: Vec::new() };
-        assert!(matches!(handles.launched(&launch), Err(DeviceError::BadLaunch(_))));
+        assert!(matches!(handles.find_kernel(&launch), Err(DeviceError::BadLaunch(_))));
     }
 }

@@ -11,34 +11,33 @@ use std::time::Duration;
 
 use super::channel::Channel;
 use super::failure::{ErrorCode, PluginFailure};
-use super::frame::{self, Answer, Part, Request};
+use super::frame::{self, Answer, AnswerEvent, Request};
 use super::library::Library;
 use super::listener::{self, Listener, LogLevel};
 use super::load_error::LoadError;
 
-/// The library could not be loaded; the chain is the whole message. Between hosts only: no plugin
-/// may use it.
+/// Code of the error that the plugin's library could not be loaded; the chain is the whole message. Only hosts and
+/// their child processes use it, never plugins.
 pub(super) const LOAD_FAILED: ErrorCode = ErrorCode(u32::MAX);
 
-/// Serves a plugin's library over standard input and output until the input ends; what
-/// `tilewright plugin-host` does.
+/// Serves a plugin's library over standard input and output until the input ends: the implementation of `tilewright
+/// plugin-host`.
 ///
-/// Takes both streams for itself: from now on, what the plugin reads from standard input is empty,
-/// and what it prints to standard output goes to standard error.
+/// Takes over both streams: from then on, the plugin's standard input is empty, and what it prints goes to standard
+/// error.
 ///
 /// # Errors
-/// Streams that cannot be taken over or break. A library that cannot be loaded is the answer to
-/// every call.
+/// A stream fails. If the library cannot be loaded, every call is answered with that error.
 pub fn serve(library: &Path) -> io::Result<()> {
     let (input, output) = take_standard_streams()?;
     serve_streams(library, input, output)
 }
 
-/// Serves a plugin's library over the given streams until the input ends. Where the input ends
-/// while a call runs that outlasts its own limit, the process ends at once.
+/// Serves a plugin's library over the given streams until the input ends. If the input ends during a call that exceeds
+/// its own timeout, the process exits at once.
 ///
 /// # Errors
-/// Streams that break.
+/// A stream fails.
 pub fn serve_streams(
     library: &Path,
     input: impl Read + Send + 'static,
@@ -54,7 +53,7 @@ pub fn serve_streams(
     outcome
 }
 
-/// Reads requests in a thread of its own, which notices that the host is gone while a call runs.
+/// Reads requests in a separate thread, which notices the end of the input while a call runs.
 fn read_requests(mut input: impl Read + Send + 'static, finished: Arc<AtomicBool>) -> Receiver<io::Result<Request>> {
     let (requests, pending) = mpsc::channel();
     thread::spawn(move || {
@@ -74,7 +73,7 @@ fn read_requests(mut input: impl Read + Send + 'static, finished: Arc<AtomicBool
             }
         }
         drop(requests);
-        // The host is gone. Whatever still runs after its limit would run for nobody.
+        // The host is gone, so a call that exceeds its timeout has no receiver.
         thread::sleep(limit);
         if !finished.load(Ordering::Acquire) {
             end_at_once();
@@ -91,56 +90,57 @@ fn answer_all(
     for request in pending {
         let request = request?;
         answers.current.store(request.id, Ordering::Relaxed);
-        let part = match opened {
-            Ok(library) => library.call(request.call).map_or_else(Part::Failed, Part::Done),
-            Err(error) => Part::Failed(PluginFailure::new(LOAD_FAILED, [error.to_string()])),
+        let event = match opened {
+            Ok(library) => library.call(request.call).map_or_else(AnswerEvent::Failed, AnswerEvent::Done),
+            Err(error) => AnswerEvent::Failed(PluginFailure::new(LOAD_FAILED, [error.to_string()])),
         };
-        answers.send(request.id, part)?;
+        answers.send(request.id, event)?;
     }
     Ok(())
 }
 
-/// The way back to the host.
+/// The output stream to the host, on which answers are written.
 struct Answers {
     output: Mutex<Box<dyn Write + Send>>,
     current: AtomicU64,
 }
 
 impl Answers {
-    fn send(&self, id: u64, part: Part) -> io::Result<()> {
+    fn send(&self, id: u64, event: AnswerEvent) -> io::Result<()> {
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        frame::write(&mut *output, &Answer { id, part })
+        frame::write(&mut *output, &Answer { id, event })
     }
 }
 
-/// Sends what the plugin says to the host, as parts of the answer to the call that runs.
+/// A listener that forwards the plugin's log messages and progress to the host, as parts of the answer to the running
+/// call.
 struct Forward(Arc<Answers>);
 
 impl Listener for Forward {
     fn log(&self, level: LogLevel, message: &str) {
-        let part = Part::Log { level: level.0, message: message.to_owned() };
-        // Where the pipe is broken, the answer itself will say so.
-        let _ = self.0.send(self.0.current.load(Ordering::Relaxed), part);
+        let event = AnswerEvent::Log { level: level.0, message: message.to_owned() };
+        // If the pipe is broken, sending the answer itself fails too.
+        let _ = self.0.send(self.0.current.load(Ordering::Relaxed), event);
     }
 
     fn progress(&self, done: u64, total: u64, what: &str) {
-        let part = Part::Progress { done, total, what: what.to_owned() };
-        let _ = self.0.send(self.0.current.load(Ordering::Relaxed), part);
+        let event = AnswerEvent::Progress { done, total, what: what.to_owned() };
+        let _ = self.0.send(self.0.current.load(Ordering::Relaxed), event);
     }
 }
 
-/// Moves standard input and output to descriptors of our own, and leaves the plugin `/dev/null`
-/// and standard error in their places.
+/// Duplicates standard input and output to new file descriptors, and puts `/dev/null` and standard error in their place
+/// for the plugin. Returns the new descriptors.
 #[allow(unsafe_code)]
 fn take_standard_streams() -> io::Result<(File, File)> {
     use std::os::fd::{AsFd, AsRawFd, RawFd};
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let nothing = File::open("/dev/null")?;
-    let replace = |from: RawFd, place: RawFd| {
-        // SAFETY: `dup2` takes any two numbers; both are open, and nobody in this process owns
-        // descriptors 0 and 1 but the standard streams, which stay usable.
-        match unsafe { libc::dup2(from, place) } {
+    let replace = |from: RawFd, target: RawFd| {
+        // SAFETY: `dup2` accepts any two numbers; both are open, and descriptors 0 and 1 belong to the standard
+        // streams, which stay usable.
+        match unsafe { libc::dup2(from, target) } {
             -1 => Err(io::Error::last_os_error()),
             _ => Ok(()),
         }
@@ -150,9 +150,9 @@ fn take_standard_streams() -> io::Result<(File, File)> {
     Ok((input, output))
 }
 
-/// Ends the process without running exit handlers: the plugin's may wait for the thread that hangs.
+/// Exits the process without exit handlers, since the plugin's handlers may wait for the thread that hangs.
 #[allow(unsafe_code)]
 fn end_at_once() -> ! {
-    // SAFETY: ends the process; there is nothing after it.
+    // SAFETY: exits the process.
     unsafe { libc::_exit(0) }
 }

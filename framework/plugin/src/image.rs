@@ -1,13 +1,13 @@
-//! Looks at a library file before the system's loader maps it.
+//! Checks an ELF library file before the system's loader maps it.
 //!
-//! The loader trusts an ELF file's headers: it maps what they promise and is ended by a bus error
-//! where the file is shorter. So a file that was cut off must be found out before.
+//! The loader trusts the file's headers: it maps the ranges in them, and if the file is shorter, a bus error ends the
+//! process. So a truncated file must be detected before it is loaded.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Where things are in the headers of a 64-bit ELF file.
+/// Size of the header of a 64-bit ELF file, in bytes.
 const HEADER_BYTES: usize = 64;
 const PROGRAM_HEADERS_AT: usize = 32;
 const SECTION_HEADERS_AT: usize = 40;
@@ -20,8 +20,8 @@ const SEGMENT_BYTES_AT: usize = 32;
 const CLASS_64: u8 = 2;
 const LITTLE_ENDIAN: u8 = 1;
 
-/// Checks that the file holds all that its headers promise; the message says what is missing.
-/// Files that are not 64-bit little-endian ELF are left to the loader to refuse.
+/// Checks that the file is long enough for all ranges in its headers; the error names the fault. Files that are not
+/// 64-bit little-endian ELF pass, and the loader rejects them.
 pub(super) fn check(file: &Path) -> Result<(), String> {
     let unread = |error: std::io::Error| error.to_string();
     let file = File::open(file).map_err(unread)?;
@@ -31,7 +31,7 @@ pub(super) fn check(file: &Path) -> Result<(), String> {
     }
     let head = read(&file, 0, 6).unwrap_or_default();
     if cfg!(target_os = "linux") && !head.starts_with(b"\x7fELF") {
-        return Err("the file is no ELF file".to_owned());
+        return Err("the file is not an ELF file".to_owned());
     }
     if head.get(4) != Some(&CLASS_64) || head.get(5) != Some(&LITTLE_ENDIAN) {
         return Ok(());
@@ -43,14 +43,14 @@ pub(super) fn check(file: &Path) -> Result<(), String> {
     }
 }
 
-/// The end of the last thing that the loader maps, and of the section headers, with which linkers end
-/// a file; `None` if the headers are not all there.
+/// Returns the offset of the file's end according to its headers, in bytes: the end of the last range that the loader
+/// maps or of the section headers, which linkers put last; `None` if the headers are incomplete.
 fn promised_bytes(file: &File) -> Option<u64> {
     let header = read(file, 0, HEADER_BYTES)?;
     let headers = number(&header, PROGRAM_HEADERS_AT, 8)?;
     let size = number(&header, PROGRAM_HEADER_SIZE_AT, 2)?;
     let count = number(&header, PROGRAM_HEADER_COUNT_AT, 2)?;
-    // None of them, at zero, where a file was stripped of them.
+    // Zero sections at offset zero if the file was stripped of them.
     let sections = number(&header, SECTION_HEADERS_AT, 8)?;
     let section_bytes = number(&header, SECTION_HEADER_SIZE_AT, 2)? * number(&header, SECTION_HEADER_COUNT_AT, 2)?;
     let mut end = sections.saturating_add(section_bytes).max(HEADER_BYTES as u64);
@@ -63,7 +63,7 @@ fn promised_bytes(file: &File) -> Option<u64> {
     Some(end)
 }
 
-/// So many bytes of the file from a place on; `None` if it ends before.
+/// Reads `length` bytes at offset `at`; `None` if the file ends before.
 fn read(file: &File, at: u64, length: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length];
     file.read_exact_at(&mut bytes, at).ok()?;

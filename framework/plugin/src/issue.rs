@@ -1,14 +1,14 @@
-//! The row of an instruction that a kernel issues, found and checked for a code generator.
+//! Finds and checks the instruction that a kernel's statement issues, for code generators.
 
 use super::CompileError;
-use tilewright_kernel::{InstructionSignature, Launch, Module, Op, Type, check_maps_of};
+use tilewright_kernel::{InstructionSignature, Launch, Module, Op, Type, check_tensor_maps};
 use tilewright_target::Instruction;
 
-/// The row of this name among a target's, where operands, results and launch fit it.
+/// Returns the instruction of this name, after a check that the operands, results and launch sizes fit it.
 ///
 /// # Errors
-/// [`CompileError::Unsupported`] where the target has no such row, [`CompileError::Invalid`] where the
-/// kernel does not fit the row; both with the name.
+/// [`CompileError::Unsupported`] if the target has no instruction of this name, [`CompileError::Invalid`] if the kernel
+/// does not fit it. Both errors have the name.
 pub fn issued_row<'a>(
     rows: &'a [Instruction],
     name: &str,
@@ -24,16 +24,16 @@ pub fn issued_row<'a>(
     Ok(row)
 }
 
-/// Checks that the maps of a module's kernels are of boxes that the instructions which take them copy.
+/// Checks that each tensor map in a module's kernels describes a box that the instructions using it can copy.
 ///
 /// # Errors
-/// [`CompileError::Invalid`] with the kernel, the instruction and what it cannot.
+/// [`CompileError::Invalid`] that names the kernel, the instruction and the unsupported property.
 pub fn check_maps(rows: &[Instruction], module: &Module) -> Result<(), CompileError> {
     for kernel in &module.kernels {
         for statement in kernel.statements() {
             let Op::Instruction { name, operands } = &statement.op else { continue };
             let Some(row) = rows.iter().find(|row| row.name == *name) else { continue };
-            check_maps_of(kernel, row, operands).map_err(|message| {
+            check_tensor_maps(kernel, row, operands).map_err(|message| {
                 CompileError::Invalid(format!("kernel `{}`, instruction `{name}`: {message}", kernel.name))
             })?;
         }

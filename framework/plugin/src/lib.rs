@@ -1,17 +1,15 @@
-//! The traits behind which vendors' code lives, and the plugin boundary.
+//! The traits that vendors implement, and the plugin boundary.
 //!
-//! A plugin is a shared library that serves targets behind a table of C functions ([`abi`]). Its
-//! author writes a library crate that registers a [`TargetFactory`] with
-//! [`register_targets!`](crate::register_targets), and beside it a crate of type `cdylib` that
-//! calls [`export_plugin!`](crate::export_plugin); or writes it in C, from
-//! `include/tilewright_plugin.h`. A host asks a [`Registry`] for targets and cannot tell plugins
-//! that are linked in from those that were loaded, here or in a process of their own ([`serve`]).
-//! Their devices come the same ways.
-//! `docs/plugin-abi.md` has the rules.
+//! A plugin is a shared library that serves targets (GPU models) through a table of C functions ([`abi`]). The author
+//! of a plugin writes a library crate that registers a [`TargetFactory`] with
+//! [`register_targets!`](crate::register_targets), and a crate of type `cdylib` that calls
+//! [`export_plugin!`](crate::export_plugin); or writes the plugin in C, from `include/tilewright_plugin.h`. A host
+//! requests targets from a [`Registry`] and cannot distinguish plugins linked into the program from loaded ones,
+//! whether they run in this process or in another ([`serve`]). The same holds for their devices. `docs/plugin-abi.md`
+//! has the rules.
 //!
-//! Contract: a plugin that panics, lies or is of another version gives an error, and so does one
-//! that aborts or hangs where it is isolated. Nothing unwinds across the boundary, and no library
-//! is ever closed.
+//! Contract: a plugin that panics, gives wrong answers or has another version causes an error; so does one in another
+//! process that aborts or hangs. Nothing unwinds across the boundary, and no library is ever closed.
 
 pub mod abi;
 mod artifact;
@@ -30,6 +28,7 @@ mod factory;
 mod factory_error;
 mod failure;
 mod frame;
+mod functions;
 mod handles;
 mod host;
 mod image;
@@ -41,10 +40,9 @@ mod load_error;
 mod manifest;
 mod message;
 mod open_target;
-mod plugin_slots;
+mod plugin_functions;
 mod proxy;
 mod registry;
-mod slots;
 mod vendor;
 mod vendor_target;
 pub mod wire;
@@ -69,11 +67,11 @@ pub use load_error::LoadError;
 pub use manifest::{MANIFEST_SUFFIX, Manifest};
 pub use message::read_every_message;
 pub use registry::{Duplicate, Plugin, PluginOrigin, RefusedPlugin, Registry, RegistryError};
-pub use vendor::{TablePart, Vendor, VendorTarget, instruction_table};
+pub use vendor::{InstructionGroup, Vendor, VendorTarget, instruction_table};
 pub use vendor_target::{CompileError, Target};
 
-/// The layers that a plugin is written with, so that it depends on this crate alone.
+/// The crates that a plugin needs, re-exported so that it depends on this crate alone.
 pub use {tilewright_kernel as kernel, tilewright_layout as layout, tilewright_target as target};
 
-/// The crate behind [`register_targets!`](crate::register_targets), so that plugins need not name it.
+/// The crate that [`register_targets!`](crate::register_targets) uses, re-exported for plugins.
 pub use inventory;

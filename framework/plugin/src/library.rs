@@ -1,4 +1,4 @@
-//! A plugin's library in this process: opening, checking its table, calling its slots.
+//! A plugin's library loaded in this process: opens it, checks its table, calls its functions.
 
 #![allow(unsafe_code)]
 
@@ -14,52 +14,53 @@ use super::abi::{
     QueryFunction, REQUIRED_PIECE_TABLE_SIZE, REQUIRED_TABLE_SIZE, Slice, TargetHandle, TargetPieces,
 };
 use super::channel::{Call, Channel};
-use super::devices::library::{OpenDevices, Slots as DeviceSlots, find};
+use super::devices::library::{Functions as DeviceFunctions, OpenDevices, find};
 use super::extensions::find_extension;
 use super::failure::PluginFailure;
 use super::load_error::LoadError;
 use super::message::PluginInfo;
 use super::open_target::OpenTarget;
-use super::plugin_slots::{MOST_ITEMS, Slots, text};
+use super::plugin_functions::{Functions, MOST_ITEMS, text};
 use super::{image, listener, wire};
 
-/// Makes the library see its own copies of what it links before the host's: a host that exports
-/// another LLVM's symbols would interpose otherwise.
+/// The flag `RTLD_DEEPBIND` of `dlopen`: the library's symbols bind to its own dependencies first. Without it, a host
+/// that exports the symbols of another LLVM would interpose them.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const DEEP_BIND: std::ffi::c_int = 8;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 const DEEP_BIND: std::ffi::c_int = 0;
 
-/// What plugins build when they are initialised (LLVM's target registry) is not made for several
-/// threads at once, and plugins may share it.
+/// Lock held while a plugin is opened or creates a target: initialisation (such as LLVM's target registry) is not
+/// thread-safe, and plugins may share it.
 static INITIALISATION: Mutex<()> = Mutex::new(());
 
-/// A library that was opened; never closed, since what it started may outlive any handle.
+/// An open plugin library; it is never closed, since its threads may outlive any handle.
 pub(super) struct Library {
     file: PathBuf,
-    slots: Arc<Slots>,
+    functions: Arc<Functions>,
     target_pieces: Option<TargetPieces>,
     abi_minor: u32,
     targets: Mutex<HashMap<u64, Arc<OpenTarget>>>,
-    /// The extension for devices, or why there is none.
-    device_slots: Result<Arc<DeviceSlots>, PluginFailure>,
+    /// The functions of the plugin's optional table `devices`, or the reason why they are missing.
+    device_functions: Result<Arc<DeviceFunctions>, PluginFailure>,
     devices: Mutex<HashMap<u64, Arc<OpenDevices>>>,
 }
 
-/// The slot of the extension `pieces`; `None` if the plugin does not have it, or breaks a rule with it.
+/// Returns the function of the optional table `pieces`; `None` if the plugin lacks the table or the table violates a
+/// rule.
 fn pieces(first: *const Extension) -> Option<TargetPieces> {
     let extension = find_extension(first, PIECES, REQUIRED_PIECE_TABLE_SIZE).ok()??;
-    // SAFETY: its size covers all fields that this version knows; an aligned extension is an aligned table.
+    // SAFETY: its size covers all fields of this version; an aligned extension is an aligned table.
     unsafe { extension.cast::<PieceTable>().read() }.target_pieces
 }
 
-/// The absolute path of a library that may be opened.
+/// Returns the absolute path of a library after a check that it may be opened.
 pub(super) fn checked_path(file: &Path) -> Result<PathBuf, LoadError> {
     let file = fs::canonicalize(file).map_err(|_| LoadError::NotFound { file: file.to_owned() })?;
     let not_a_library = |message: String| LoadError::NotALibrary { file: file.clone(), message };
     let metadata = fs::metadata(&file).map_err(|error| not_a_library(error.to_string()))?;
     if !metadata.is_file() {
-        return Err(not_a_library("it is no file".to_owned()));
+        return Err(not_a_library("it is not a file".to_owned()));
     }
     if super::manifest::world_writable(&metadata) {
         return Err(LoadError::WorldWritable { file });
@@ -68,7 +69,7 @@ pub(super) fn checked_path(file: &Path) -> Result<PathBuf, LoadError> {
 }
 
 impl Library {
-    /// Opens a library and checks its table.
+    /// Opens a plugin's library and checks its table.
     pub(super) fn open(file: &Path) -> Result<Self, LoadError> {
         let file = checked_path(file)?;
         image::check(&file).map_err(|message| LoadError::NotALibrary { file: file.clone(), message })?;
@@ -77,41 +78,41 @@ impl Library {
             Self::table(&file)?
         };
         let broken = |message| LoadError::Broken { file: file.clone(), message };
-        let slots = Arc::new(Slots::of(&table).map_err(broken)?);
+        let functions = Arc::new(Functions::of(&table).map_err(broken)?);
         // Has an effect from minor version 1 on.
         #[allow(clippy::unnecessary_min_or_max)]
         let abi_minor = table.abi_minor.min(ABI_MINOR);
-        let device_slots = find(table.extensions);
+        let device_functions = find(table.extensions);
         let target_pieces = pieces(table.extensions);
         Ok(Self {
-            slots,
+            functions,
             target_pieces,
             abi_minor,
             targets: Mutex::default(),
-            device_slots,
+            device_functions,
             devices: Mutex::default(),
             file,
         })
     }
 
-    /// Opens the library and asks for its table.
+    /// Opens the library and returns its table of functions.
     fn table(file: &Path) -> Result<PluginTable, LoadError> {
         let flags = RTLD_NOW | RTLD_LOCAL | DEEP_BIND;
-        // SAFETY: opening runs the library's initialisers, which the user asked for by naming or
-        // installing it; the file was checked as far as it can be.
+        // SAFETY: opening runs the library's initialisers, as the user requested by naming or installing it; the file
+        // passed all checks.
         let library = unsafe { unix::Library::open(Some(file), flags) }
             .map_err(|error| LoadError::NotALibrary { file: file.to_owned(), message: error.to_string() })?;
         // SAFETY: the symbol's type is part of the interface.
         let query = unsafe { library.get::<QueryFunction>(ENTRY_SYMBOL) }.map(|symbol| *symbol);
-        // Never closed, whatever comes: initialisers may have started what needs the code.
+        // Never closed, even on errors: initialisers may have started threads.
         std::mem::forget(library);
         let query = query.map_err(|_| LoadError::NoEntry { file: file.to_owned() })?;
-        // SAFETY: called as the interface says; the host's table is a static.
+        // SAFETY: called as the interface requires; the host's table is a static.
         let table = unsafe { query(ABI_MAJOR, ABI_MINOR, &raw const listener::HOST_TABLE) };
         Self::checked_table(file, table)
     }
 
-    /// Copies the table as far as it can be believed.
+    /// Copies the plugin's table after checks of its size and version.
     fn checked_table(file: &Path, table: *const PluginTable) -> Result<PluginTable, LoadError> {
         let broken = |message: String| LoadError::Broken { file: file.to_owned(), message };
         if table.is_null() {
@@ -128,23 +129,23 @@ impl Library {
         match major {
             Some(major) if major != ABI_MAJOR => Err(LoadError::Version { file: file.to_owned(), found: Some(major) }),
             Some(_) if size >= REQUIRED_TABLE_SIZE => {
-                // SAFETY: `size` covers all fields that this version knows.
+                // SAFETY: `size` covers all fields of this version.
                 Ok(unsafe { table.read() })
             }
             _ => Err(broken(format!("its table is cut off: {size} bytes, where {REQUIRED_TABLE_SIZE} are needed"))),
         }
     }
 
-    /// What the plugin says of itself.
+    /// Reads the plugin's name, version and architectures.
     pub(super) fn info(&self) -> Result<PluginInfo, PluginFailure> {
-        // SAFETY: slots of a checked table, called as the interface says; the texts live as long
-        // as the image, and are copied at once.
+        // SAFETY: slots of a checked table, called as the interface requires; the texts live as long as the image, and
+        // are copied at once.
         let (name, version) =
-            unsafe { (text("its name", (self.slots.name)())?, text("its version", (self.slots.version)())?) };
+            unsafe { (text("its name", (self.functions.name)())?, text("its version", (self.functions.version)())?) };
         let mut architectures = Vec::new();
         for index in 0..MOST_ITEMS {
             // SAFETY: as above.
-            let slice = unsafe { (self.slots.architecture)(index) };
+            let slice = unsafe { (self.functions.architecture)(index) };
             if slice.length == 0 {
                 break;
             }
@@ -165,14 +166,14 @@ impl Library {
         let mut handle = std::ptr::null_mut();
         let error = {
             let _alone = INITIALISATION.lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: a slot of a checked table, called as the interface says.
-            unsafe { (self.slots.target_create)(Slice::of(description), &raw mut handle) }
+            // SAFETY: a slot of a checked table, called as the interface requires.
+            unsafe { (self.functions.target_create)(Slice::of(description), &raw mut handle) }
         };
-        self.slots.outcome(error)?;
+        self.functions.outcome(error)?;
         if handle.is_null() {
             return Err(PluginFailure::internal("it gave neither a target nor an error"));
         }
-        let opened = OpenTarget { slots: Arc::clone(&self.slots), handle };
+        let opened = OpenTarget { functions: Arc::clone(&self.functions), handle };
         self.targets.lock().unwrap_or_else(PoisonError::into_inner).insert(target, Arc::new(opened));
         Ok(Vec::new())
     }
@@ -182,19 +183,19 @@ impl Library {
         targets.get(&target).cloned().ok_or_else(|| PluginFailure::internal(format!("there is no target {target}")))
     }
 
-    /// Calls a slot of a target that answers a blob.
+    /// Calls a function of the plugin on a target that returns a blob; returns the blob's bytes.
     fn blob(
         &self,
         target: u64,
-        slot: impl FnOnce(&Slots, *const TargetHandle, *mut *mut BlobHandle) -> *mut ErrorHandle,
+        function: impl FnOnce(&Functions, *const TargetHandle, *mut *mut BlobHandle) -> *mut ErrorHandle,
     ) -> Result<Vec<u8>, PluginFailure> {
         let target = self.target(target)?;
-        self.slots.blob(|out| slot(&self.slots, target.handle, out))
+        self.functions.blob(|out| function(&self.functions, target.handle, out))
     }
 
     fn open_devices(&self, target: u64, devices: u64) -> Result<Vec<u8>, PluginFailure> {
-        let slots = self.device_slots.clone()?;
-        let (opened, names) = OpenDevices::open(slots, self.target(target)?)?;
+        let functions = self.device_functions.clone()?;
+        let (opened, names) = OpenDevices::open(functions, self.target(target)?)?;
         self.devices.lock().unwrap_or_else(PoisonError::into_inner).insert(devices, Arc::new(opened));
         Ok(names)
     }
@@ -220,14 +221,15 @@ impl Channel for Library {
                 self.targets.lock().unwrap_or_else(PoisonError::into_inner).remove(target);
                 Ok(Vec::new())
             }
-            Call::Info { target, request } => self.blob(*target, |slots, handle, out| match self.target_pieces {
+            Call::Info { target, request } => self.blob(*target, |functions, handle, out| match self.target_pieces {
                 Some(pieces) => unsafe { pieces(handle, Slice::of(request), out) },
-                None => unsafe { (slots.target_info)(handle, out) },
+                None => unsafe { (functions.target_info)(handle, out) },
             }),
-            Call::Resolve { target, request } => self
-                .blob(*target, |slots, handle, out| unsafe { (slots.resolve_family)(handle, Slice::of(request), out) }),
-            Call::Compile { target, module, options } => self.blob(*target, |slots, handle, out| unsafe {
-                (slots.compile)(handle, Slice::of(module), Slice::of(options), out)
+            Call::Resolve { target, request } => self.blob(*target, |functions, handle, out| unsafe {
+                (functions.resolve_family)(handle, Slice::of(request), out)
+            }),
+            Call::Compile { target, module, options } => self.blob(*target, |functions, handle, out| unsafe {
+                (functions.compile)(handle, Slice::of(module), Slice::of(options), out)
             }),
             Call::OpenDevices { target, devices } => self.open_devices(*target, *devices),
             Call::CloseDevices { devices } => {

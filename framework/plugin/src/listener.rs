@@ -1,7 +1,7 @@
-//! Logs and progress: what plugins say while they work.
+//! Log messages and progress reports of plugins.
 //!
-//! In a host, [`listen`] says where they go, and [`listening`] where they go during one call; in a plugin, [`log`] and
-//! [`progress`] send them to the host that asked.
+//! In a host, [`listen`] sets the receiver for the whole process and [`listening`] the receiver during one closure; in
+//! a plugin, [`log`] and [`progress`] send to the host.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -15,46 +15,46 @@ use serde::{Deserialize, Serialize};
 use super::abi::{ABI_MAJOR, ABI_MINOR, HostTable, Slice};
 use super::bytes::read_slice;
 
-/// How much a message matters; unknown numbers count as [`LogLevel::DEBUG`].
+/// Severity of a log message, a number. A host treats numbers that it does not know as [`LogLevel::DEBUG`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LogLevel(pub u32);
 
 impl LogLevel {
-    /// Something failed.
+    /// Level of messages about something that failed.
     pub const ERROR: Self = Self(1);
-    /// Something is suspicious.
+    /// Level of messages about something suspicious.
     pub const WARNING: Self = Self(2);
-    /// Something worth knowing.
+    /// Level of messages about something noteworthy.
     pub const INFO: Self = Self(3);
-    /// For those who look for a fault.
+    /// Level of messages with details for debugging.
     pub const DEBUG: Self = Self(4);
 }
 
-/// Takes what plugins say. Called from any thread.
+/// Receiver of log messages and progress reports of plugins. Any thread may call it.
 pub trait Listener: Send + Sync {
-    /// A message.
+    /// Receives a log message.
     fn log(&self, level: LogLevel, message: &str);
 
-    /// So much of so much of what is done; a total of zero is unknown.
+    /// Receives progress: `done` of `total` units of `what`; a `total` of zero means unknown.
     fn progress(&self, done: u64, total: u64, what: &str);
 }
 
 static LISTENER: OnceLock<Box<dyn Listener>> = OnceLock::new();
 
-/// Sends what plugins say to `listener` from now on. Without one, warnings and errors go to
-/// standard error. Only the first call has an effect; the result says whether this was it.
+/// Sends messages of plugins to `listener` from now on. Without a listener, warnings and errors go to standard error.
+/// Only the first call sets the listener; returns whether this call did.
 pub fn listen(listener: Box<dyn Listener>) -> bool {
     LISTENER.set(listener).is_ok()
 }
 
 thread_local! {
-    /// Who listens to what is said on this thread; the last one hears it.
+    /// The listeners that this thread has set, innermost last; the last one receives.
     static NEAREST: RefCell<Vec<Arc<dyn Listener>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Works while `listener` hears what plugins say on this thread, instead of the one of the process. What a plugin says from
-/// a thread of its own goes to the latter.
+/// Runs `work` while `listener` receives the messages of plugins on this thread, instead of the listener of the
+/// process. Messages from a plugin's own threads go to the listener of the process.
 pub fn listening<Answer>(listener: Arc<dyn Listener>, work: impl FnOnce() -> Answer) -> Answer {
     struct Listening;
     impl Drop for Listening {
@@ -67,24 +67,24 @@ pub fn listening<Answer>(listener: Arc<dyn Listener>, work: impl FnOnce() -> Ans
     work()
 }
 
-/// Who hears what is said on this thread alone.
+/// Returns the innermost listener of this thread; `None` if it has set none.
 fn nearest() -> Option<Arc<dyn Listener>> {
     NEAREST.with_borrow(|listeners| listeners.last().cloned())
 }
 
-/// The host that asked for this image's table; null in a host's own image.
+/// The table of the host that loaded this library as a plugin; null in the host itself.
 static HOST: AtomicPtr<HostTable> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Keeps the host's table; the first host of a process stays.
+/// Stores the host's table; later calls have no effect.
 pub(super) fn keep_host(host: *const HostTable) {
     let _ = HOST.compare_exchange(std::ptr::null_mut(), host.cast_mut(), Ordering::AcqRel, Ordering::Acquire);
 }
 
-/// Says something to the host.
+/// Sends a log message to the host.
 pub fn log(level: LogLevel, message: &str) {
     match host() {
         Some(HostTable { context, log: Some(log), .. }) => {
-            // SAFETY: the host's table promises that its slots take these arguments from any thread.
+            // SAFETY: the host's contract allows these arguments from any thread.
             #[allow(unsafe_code)]
             unsafe {
                 log(*context, level.0, Slice::of(message.as_bytes()));
@@ -95,7 +95,7 @@ pub fn log(level: LogLevel, message: &str) {
     }
 }
 
-/// Tells the host how far a long call is.
+/// Reports progress of a long call to the host.
 pub fn progress(done: u64, total: u64, what: &str) {
     match host() {
         Some(HostTable { context, progress: Some(progress), .. }) => {
@@ -112,8 +112,8 @@ pub fn progress(done: u64, total: u64, what: &str) {
 
 fn host() -> Option<&'static HostTable> {
     let host = HOST.load(Ordering::Acquire);
-    // SAFETY: null, or a host's table, which lives until the process ends; `query` has checked
-    // that `struct_size` covers all of it.
+    // SAFETY: null, or a host's table, which lives until the process ends; `query` has checked that `struct_size`
+    // covers all of it.
     #[allow(unsafe_code)]
     unsafe {
         host.as_ref()
@@ -140,7 +140,7 @@ pub(super) fn deliver_progress(done: u64, total: u64, what: &str) {
     }
 }
 
-/// The table that this image gives to plugins as their host.
+/// The table of functions that this program or library passes to plugins as their host.
 pub(super) static HOST_TABLE: HostTable = HostTable {
     struct_size: size_of::<HostTable>(),
     extensions: std::ptr::null(),
@@ -151,7 +151,7 @@ pub(super) static HOST_TABLE: HostTable = HostTable {
     progress: Some(host_progress),
 };
 
-/// A plugin's text; what cannot be read is said so rather than dropped.
+/// Returns text from a plugin, or a note that the text cannot be read.
 fn text(slice: Slice) -> String {
     match read_slice(slice) {
         Ok(bytes) => String::from_utf8_lossy(bytes).into_owned(),
@@ -159,7 +159,7 @@ fn text(slice: Slice) -> String {
     }
 }
 
-/// A listener's panic stays on the host's side.
+/// Runs `work` and catches a panic of a listener, so that it does not unwind into the plugin.
 fn contained(work: impl FnOnce()) {
     let _: Result<(), Box<dyn Any + Send>> = catch_unwind(AssertUnwindSafe(work));
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a plugin's library or manifest.
+//! Errors in loading a plugin's library or manifest.
 
 use std::path::PathBuf;
 
@@ -6,31 +6,31 @@ use thiserror::Error;
 
 use super::abi::{ABI_MAJOR, ENTRY_SYMBOL};
 
-/// Why a plugin was not loaded; each names the file and what to do.
+/// The reason why a plugin was not loaded; each names the file and a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// There is no such file.
+    /// The library or manifest does not exist.
     #[error("{}: no such plugin library; build or install it, or name another file", .file.display())]
     NotFound {
-        /// The file.
+        /// The path of the missing file.
         file: PathBuf,
     },
-    /// Everybody may write to the file.
+    /// The library or manifest is world-writable.
     #[error(
-        "{}: not loaded, since everybody may write to it; take that permission away (chmod o-w) if you trust it",
+        "{}: not loaded, since everybody may write to it; remove that permission (chmod o-w) if you trust it",
         .file.display()
     )]
     WorldWritable {
-        /// The file.
+        /// The path of the world-writable file.
         file: PathBuf,
     },
-    /// The file is no whole shared library, or the system refuses it.
+    /// The file is not a complete shared library, or the system's loader rejects it.
     #[error("{}: cannot be opened as a shared library: {message}; build or install it again", .file.display())]
     NotALibrary {
-        /// The file.
+        /// The path of the rejected file.
         file: PathBuf,
-        /// What is wrong.
+        /// The reason of the rejection.
         message: String,
     },
     /// The library does not export the entry symbol.
@@ -40,12 +40,12 @@ pub enum LoadError {
         .file.display()
     )]
     NoEntry {
-        /// The file.
+        /// The path of the library.
         file: PathBuf,
     },
     /// The plugin is for another major version of the interface.
     #[error(
-        "{}: built for {}, and this is version {ABI_MAJOR}; install a version of the plugin that was made for it",
+        "{}: built for {}, and this is version {ABI_MAJOR}; install a version of the plugin for it",
         .file.display(),
         .found.map_or_else(
             || "another version of the plugin interface".to_owned(),
@@ -53,28 +53,28 @@ pub enum LoadError {
         )
     )]
     Version {
-        /// The file.
+        /// The path of the plugin's library.
         file: PathBuf,
-        /// The version that the plugin says it is for, where it says one.
+        /// The plugin's major version of the interface; `None` if it gives none.
         found: Option<u32>,
     },
-    /// The plugin breaks the rules of the interface.
+    /// The plugin violates the rules of the interface.
     #[error("{}: breaks the plugin interface: {message}; report this to the plugin's author", .file.display())]
     Broken {
-        /// The file.
+        /// The path of the plugin's library.
         file: PathBuf,
-        /// Which rule.
+        /// The violated rule.
         message: String,
     },
     /// A manifest cannot be used.
     #[error("{}: {message}", .file.display())]
     Manifest {
-        /// The manifest.
+        /// The path of the manifest.
         file: PathBuf,
-        /// What is wrong and what to do.
+        /// The fault of the manifest, and a remedy.
         message: String,
     },
-    /// What happened in the process that was to serve the plugin, file and remedy included.
+    /// The process that should serve the plugin failed; the message has the file and a remedy.
     #[error("{0}")]
     Isolated(String),
 }

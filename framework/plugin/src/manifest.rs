@@ -1,4 +1,4 @@
-//! The file beside a plugin's library that says what it serves, so that listing opens nothing.
+//! The manifest next to a plugin's library, which allows listing plugins without opening them.
 //!
 //! `NAME.plugin.toml`:
 //!
@@ -23,38 +23,38 @@ use super::abi::ABI_MAJOR;
 use super::load_error::LoadError;
 use super::message::PluginInfo;
 
-/// How the names of manifests end.
+/// Suffix of manifests' file names.
 pub const MANIFEST_SUFFIX: &str = ".plugin.toml";
 
-/// No manifest is longer, in bytes.
+/// Max size of a manifest in bytes.
 const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
-/// What a manifest says. Keys of later versions are skipped.
+/// The content of a plugin's manifest. Unknown keys, of later versions, are skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Name of the plugin.
     pub name: String,
     /// Version of the plugin.
     pub version: String,
-    /// The library, relative to the manifest.
+    /// The path of the plugin's library, relative to the manifest.
     pub library: PathBuf,
-    /// Major version of the interface that the plugin is for.
+    /// Major version of the interface that the plugin implements.
     pub abi_major: u32,
-    /// Its minor version.
+    /// Minor version of the interface that the plugin implements.
     pub abi_minor: u32,
-    /// The architectures served.
+    /// The names of the architectures that the plugin serves.
     pub architectures: Vec<String>,
-    /// What makes its code, by name and version, such as a compiler's library; for people.
+    /// The tools that generate the plugin's code, by name and version, such as a compiler's library; for people.
     #[serde(default)]
     pub built_with: Vec<String>,
-    /// Its author answers for families and instructions: giving them starts no code generator, neither aborts nor hangs,
-    /// so that a host that isolates plugins need not isolate these calls.
+    /// Whether a host that isolates plugins may read the plugin's families and instructions in its own process. The
+    /// author guarantees that doing so starts no code generator and neither aborts nor hangs.
     #[serde(default)]
     pub tables_in_process: bool,
 }
 
 impl Manifest {
-    /// Reads a manifest and checks that its library is there; opens no library.
+    /// Reads a manifest and checks that the library it names exists; does not open the library.
     ///
     /// # Errors
     /// [`LoadError`] that names the manifest or the library.
@@ -65,12 +65,12 @@ impl Manifest {
             return Err(LoadError::WorldWritable { file: file.to_owned() });
         }
         if metadata.len() > MAX_MANIFEST_BYTES {
-            return Err(wrong(format!("is no manifest: {} bytes long", metadata.len())));
+            return Err(wrong(format!("is not a manifest: {} bytes long", metadata.len())));
         }
         let text = fs::read_to_string(file).map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let manifest: Self = toml::from_str(&text).map_err(|error| {
             wrong(format!(
-                "is no manifest of a plugin: {}; build or install the plugin again",
+                "is not a plugin manifest: {}; build or install the plugin again",
                 error.to_string().trim_end()
             ))
         })?;
@@ -78,7 +78,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The library of the manifest at `file`.
+    /// Returns the path of the library that this manifest, whose path is `file`, names.
     #[must_use]
     pub fn library_beside(&self, file: &Path) -> PathBuf {
         file.parent().unwrap_or(Path::new("")).join(&self.library)
@@ -100,13 +100,13 @@ impl Manifest {
             return Ok(());
         }
         let message = format!(
-            "names the library {}, which is not there; build or install the plugin again, or delete the manifest",
+            "names the library {}, which does not exist; build or install the plugin again, or delete the manifest",
             library.display()
         );
         wrong(&message)
     }
 
-    /// Checks what the manifest says against what its library says.
+    /// Checks the manifest against what its library reports about itself.
     pub(super) fn check_against(&self, file: &Path, info: &PluginInfo) -> Result<(), LoadError> {
         let set = |names: &[String]| names.iter().cloned().collect::<BTreeSet<_>>();
         let same = self.name == info.name
@@ -116,7 +116,7 @@ impl Manifest {
             return Ok(());
         }
         let message = format!(
-            "says {} {} for {}, and its library says {} {} for {}; build or install the plugin again",
+            "names {} {} for {}, but its library names {} {} for {}; build or install the plugin again",
             self.name,
             self.version,
             self.architectures.join(", "),
@@ -128,7 +128,7 @@ impl Manifest {
     }
 }
 
-/// Whether everybody may write to a file.
+/// Whether a file is world-writable.
 #[cfg(unix)]
 pub(super) fn world_writable(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -1,7 +1,7 @@
-//! The structured values that cross, each with the function that writes and the one that reads it.
+//! The structured messages that cross the plugin boundary, each with a writer and a reader.
 //!
-//! Rows and list items with variants of a later version are skipped, as far as the rest makes
-//! sense without them. Imports `layout`, `target`, `vendor`.
+//! A reader skips list entries with enum variants of a later version if the rest stays meaningful. Imports `layout`,
+//! `target`, `vendor`.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::wire::{self, WireError, is_unknown};
 use crate::{Artifact, CompileOptions, Emit, FactoryError, Payload, Target};
-use tilewright_layout::{AttributeSyntax, FamilySpec, Layout, Sample, SampleUse};
-use tilewright_target::{BankRow, ExchangeRow, Instruction, InstructionKind, TargetDescription, UnusedInstruction};
+use tilewright_layout::{AttributeSyntax, FamilySpec, Layout, SampleLayout, SampleUse};
+use tilewright_target::{
+    BankRow, Instruction, InstructionKind, ShufflePrimitive, TargetDescription, UnusedInstruction,
+};
 
-/// What a plugin says of itself.
+/// A plugin's description of itself: name, version and architectures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PluginInfo {
     pub name: String,
@@ -21,58 +23,60 @@ pub(super) struct PluginInfo {
     pub architectures: Vec<String>,
 }
 
-/// A piece of what a target has besides its description.
+/// One piece of a target's tables (families, samples, instructions), which a host can request separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Piece {
-    /// Names and spellings of the families.
+    /// Names and attribute syntaxes of the layout families.
     Families,
-    /// Samples of the families.
+    /// Sample layouts of the families.
     Samples,
-    /// The instruction table, and what no row of it stands for.
+    /// The instruction table, and the hardware's instructions that it leaves out.
     Instructions,
-    /// The rows of one kind.
+    /// The instructions of one kind.
     InstructionsOf(InstructionKind),
 }
 
 impl Piece {
-    /// All that there is.
+    /// Every kind of piece, without those of single instruction kinds.
     pub(super) const ALL: [Self; 3] = [Self::Families, Self::Samples, Self::Instructions];
 }
 
-/// A request for pieces; a [`TargetInfo`] with at least these is the answer.
+/// A request for pieces of a target's tables; the answer is a [`TargetInfo`] with at least these pieces.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PieceRequest {
     pub pieces: Vec<Piece>,
 }
 
-/// What a target has besides its description.
+/// A target's tables: layout families, their samples and syntaxes, and instructions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct TargetInfo<'a> {
     /// Names of the layout families.
     pub families: Vec<String>,
     /// The instruction table.
     pub instructions: Cow<'a, [Instruction]>,
-    /// Samples of the families, for each use that [`uses`] lists; a plugin need not have any.
+    /// Sample layouts of the families, for each combination of warp size, warps and element width in [`uses`]; may be
+    /// empty.
     #[serde(default)]
     pub samples: Vec<SamplesOfUse>,
-    /// How attribute text spells the families; those without a spelling are written by rule.
+    /// How attributes of the layout families are printed; a family without an entry is printed by the general rule.
     #[serde(default)]
-    pub spellings: Vec<AttributeSyntax>,
-    /// What the table knows and nothing uses; a plugin need not say.
+    #[serde(rename = "spellings")]
+    pub attribute_syntaxes: Vec<AttributeSyntax>,
+    /// Instructions of the hardware that are not in the instruction table; may be empty.
     #[serde(default)]
     pub unused: Cow<'a, [UnusedInstruction]>,
 }
 
-/// The samples of a target's families for one use.
+/// The sample layouts of a target's families for one use: a warp size, a number of warps and an element width.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SamplesOfUse {
     #[serde(rename = "use")]
     pub use_case: SampleUse,
-    pub samples: Vec<Sample>,
+    pub samples: Vec<SampleLayout>,
 }
 
-/// The uses whose samples cross: every choice of lanes, blocks of up to 16 warps, elements of 8 to
+/// Returns the uses for which samples cross the boundary: every warp size, blocks of up to 16 warps, elements of 8 to
 /// 64 bits.
 fn uses(description: &TargetDescription) -> impl Iterator<Item = SampleUse> + '_ {
     description.lanes.choices.iter().flat_map(|&lanes| {
@@ -83,13 +87,15 @@ fn uses(description: &TargetDescription) -> impl Iterator<Item = SampleUse> + '_
 }
 
 impl<'a> TargetInfo<'a> {
-    /// Pieces of what a target has; the others are empty.
+    /// Reads the requested pieces of a target's tables; the other fields are empty.
     pub(super) fn of(target: &'a dyn Target, pieces: &[Piece]) -> Result<Self, FactoryError> {
         let families = target.families();
         let mut info = Self::default();
         for piece in pieces {
             match piece {
-                Piece::Families => (info.families, info.spellings) = (families.names(), families.spellings()),
+                Piece::Families => {
+                    (info.families, info.attribute_syntaxes) = (families.names(), families.attribute_syntaxes())
+                }
                 Piece::Samples => {
                     info.samples = uses(target.description())
                         .map(|use_case| SamplesOfUse { use_case, samples: families.samples(use_case) })
@@ -107,24 +113,24 @@ impl<'a> TargetInfo<'a> {
     }
 }
 
-/// A question about a layout family.
+/// A request for the layout that a family (a named constructor of layouts) gives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FamilyRequest {
     pub spec: FamilySpec,
     pub shape: Vec<u64>,
 }
 
-/// The answer to it.
+/// The answer to a [`FamilyRequest`]: the layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FamilyAnswer {
     pub layout: Layout,
 }
 
-/// A description that a plugin or a host sent, held to the rules that target files are held to.
+/// Reads a target's description from the other side, with the same checks as for target files.
 pub(super) fn read_description(bytes: &[u8]) -> Result<TargetDescription, WireError> {
     let description: TargetDescription = wire::read_without_unknown(
         bytes,
-        &[(&["exchanges"], is_unknown::<ExchangeRow>), (&["shared", "banks"], is_unknown::<BankRow>)],
+        &[(&["exchanges"], is_unknown::<ShufflePrimitive>), (&["shared", "banks"], is_unknown::<BankRow>)],
     )?;
     description.check().map_err(|fault| WireError::Malformed(fault.to_string()))?;
     Ok(description)
@@ -153,7 +159,7 @@ pub(super) fn read_artifact(bytes: &[u8]) -> Result<Artifact, WireError> {
     wire::read_without_unknown(bytes, &[(&["payloads"], is_unknown::<Payload>)])
 }
 
-/// Reads bytes as every message that crosses, for tests of what anybody may send: an answer or an error,
+/// Tries to read the bytes as each kind of message, for tests with arbitrary bytes: each gives a value or an error,
 /// never a panic.
 pub fn read_every_message(bytes: &[u8]) {
     use super::devices::call::{DeviceNames, Number};
@@ -189,14 +195,14 @@ mod tests {
         TargetDescription::from_toml("fixture.toml", text).expect("the fixture's description")
     }
 
-    /// What crosses, as another writer makes it.
+    /// The envelope around a message, as another implementation might write it.
     #[derive(Serialize)]
     struct Envelope {
         version: u32,
         body: Value,
     }
 
-    /// What `change` makes of the CBOR of a value.
+    /// Returns the CBOR of a value after `change` has modified the value.
     fn changed<T: Serialize>(value: &T, change: impl FnOnce(&mut Value)) -> Vec<u8> {
         let mut body = Value::serialized(value).expect("CBOR");
         change(&mut body);
@@ -265,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instruction_with_an_operand_of_a_later_version_is_skipped_as_a_whole() {
+    fn an_instruction_with_an_operand_of_a_later_version_is_skipped_entirely() {
         let row = |operand: Value| {
             let text = |text: &str| Value::from(text);
             Value::Map(vec![
@@ -293,7 +299,7 @@ mod tests {
             name: "mad.sparse".to_owned(),
             shapes: vec![[16, 8, 32], [16, 8, 64]],
             types: vec![("d".to_owned(), "f32".to_owned()), ("a".to_owned(), "f16".to_owned())],
-            reason: "its first factor has zeros by structure".to_owned(),
+            reason: "its first operand has zeros by structure".to_owned(),
             source: "made up".to_owned(),
         }];
         let info = TargetInfo { unused: unused.into(), ..TargetInfo::default() };
@@ -313,7 +319,7 @@ mod tests {
         let bytes = changed(&options, |value| push(field(value, "emit"), "hologram".into()));
         assert_eq!(read_options(&bytes), Ok(options));
         let payload = Payload { form: Emit::Assembly, format: "s".to_owned(), bytes: vec![0, 255], may_differ: false };
-        let artifact = Artifact { payloads: vec![payload], kernels: Vec::new(), taken_by: None };
+        let artifact = Artifact { payloads: vec![payload], kernels: Vec::new(), accepted_by: None };
         let bytes = changed(&artifact, |value| {
             let mut payload = field(value, "payloads").as_array().expect("payloads")[0].clone();
             set(&mut payload, "form", "hologram".into());
@@ -338,7 +344,7 @@ mod tests {
         assert_eq!(read::<u32>(&followed), Ok(1));
         followed.push(0);
         assert!(matches!(read::<u32>(&followed), Err(WireError::Malformed(_))));
-        // Four bytes of length and nothing else: an error, and no memory of that length.
+        // Four bytes of length and nothing else: an error without an allocation of that length.
         let huge = u32::MAX.to_le_bytes();
         assert!(frame::read::<Request>(&mut huge.as_slice()).is_err());
         let cut_off = [100, 0, 0, 0, 1, 2, 3];

@@ -1,19 +1,19 @@
-//! A target that a library in this process made.
+//! A target that a plugin library in this process created.
 
 #![allow(unsafe_code)]
 
 use std::sync::Arc;
 
 use super::abi::TargetHandle;
-use super::plugin_slots::Slots;
+use super::plugin_functions::Functions;
 
-/// A target of a library; ended when its last call is done.
+/// A target of a plugin library; it is destroyed after the last call on it.
 pub(super) struct OpenTarget {
-    pub(super) slots: Arc<Slots>,
+    pub(super) functions: Arc<Functions>,
     pub(super) handle: *mut TargetHandle,
 }
 
-// SAFETY: the interface allows calls on one target from any thread, several at once.
+// SAFETY: the interface allows concurrent calls on one target from any thread.
 unsafe impl Send for OpenTarget {}
 // SAFETY: as above.
 unsafe impl Sync for OpenTarget {}
@@ -23,14 +23,14 @@ impl OpenTarget {
         self.handle
     }
 
-    pub(super) fn slots(&self) -> &Slots {
-        &self.slots
+    pub(super) fn functions(&self) -> &Functions {
+        &self.functions
     }
 }
 
 impl Drop for OpenTarget {
     fn drop(&mut self) {
-        // SAFETY: made by `target_create` of the same table and ended only here.
-        unsafe { (self.slots.target_destroy)(self.handle) }
+        // SAFETY: created by `target_create` of the same table and destroyed only here.
+        unsafe { (self.functions.target_destroy)(self.handle) }
     }
 }

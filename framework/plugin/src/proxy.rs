@@ -1,4 +1,5 @@
-//! A target behind a channel: looks like any other.
+//! A target of a plugin, reached through a channel (calls to the plugin in this or another process). Callers cannot
+//! distinguish it from a target of this program.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,25 +16,25 @@ use super::message::{self, FamilyAnswer, FamilyRequest, Piece, PieceRequest, Tar
 use super::wire::{self, WireError};
 use crate::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_kernel as kernel;
-use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleUse};
 use tilewright_target::{Instruction, InstructionKind, TargetDescription, UnusedInstruction};
 
-/// Layouts kept for each target; when there are more, all are forgotten.
+/// Max layouts cached for a target; a full cache is cleared.
 const MOST_LAYOUTS: usize = 1 << 14;
 
-/// Numbers targets in this process.
+/// The next number for a target; numbers are unique in this process.
 static NEXT_TARGET: AtomicU64 = AtomicU64::new(1);
 
-/// A target of a plugin.
+/// A target that a plugin serves.
 pub(super) struct Proxy {
     description: TargetDescription,
     families: ProxyFamilies,
-    /// The instruction table and the unused instructions, once somebody has asked for them.
+    /// The instruction table and the unused instructions, read when first used.
     table: OnceLock<(Vec<Instruction>, Vec<UnusedInstruction>)>,
     remote: Arc<Remote>,
 }
 
-/// The plugin's end of a target; ended with its last user.
+/// A target in the plugin; it is destroyed when its last user is dropped.
 pub(super) struct Remote {
     channel: Arc<dyn Channel>,
     target: u64,
@@ -41,7 +42,7 @@ pub(super) struct Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // Nobody is left who could be told of a failure.
+        // A failure here has no caller to report to.
         let _ = self.channel.call(Call::Destroy { target: self.target });
     }
 }
@@ -55,31 +56,31 @@ impl Remote {
         self.channel.call(call)
     }
 
-    /// Asks for a piece of what the target has.
+    /// Reads one piece (such as families or instructions) of the target's tables.
     fn pieces(&self, piece: Piece) -> Result<TargetInfo<'static>, FactoryError> {
         let request = PieceRequest { pieces: vec![piece] };
         let request = wire::write(&request).map_err(|error| FactoryError::Failed(error.to_string()))?;
         let info = self.call(Call::Info { target: self.target, request });
         let info = info.map_err(|failure| failure.into_factory_error(&self.plugin()))?;
         message::read_target_info(&info)
-            .map_err(|error| FactoryError::Failed(self.nonsense("families and instructions", &error)))
+            .map_err(|error| FactoryError::Failed(self.unreadable_answer("families and instructions", &error)))
     }
 
     pub(super) fn plugin(&self) -> String {
         self.channel.file().display().to_string()
     }
 
-    pub(super) fn nonsense(&self, what: &str, error: &WireError) -> String {
+    pub(super) fn unreadable_answer(&self, what: &str, error: &WireError) -> String {
         format!("{}: answered {what} that cannot be read: {error}; report this to the plugin's author", self.plugin())
     }
 
-    fn lie(&self, reason: &str) -> String {
+    fn wrong_answer(&self, reason: &str) -> String {
         format!("{}: answered {reason}; report this to the plugin's author", self.plugin())
     }
 }
 
 impl Proxy {
-    /// Makes the target in the plugin, and asks for its families.
+    /// Creates the target in the plugin, and reads the names of its layout families.
     pub(super) fn open(channel: Arc<dyn Channel>, description: &TargetDescription) -> Result<Self, FactoryError> {
         let plugin = channel.file().display().to_string();
         let bytes = wire::write(description).map_err(|error| FactoryError::Description(error.to_string()))?;
@@ -87,21 +88,21 @@ impl Proxy {
         let create = Call::Create { target, description: bytes };
         channel.call(create).map_err(|failure| failure.into_factory_error(&plugin))?;
         let remote = Arc::new(Remote { channel, target });
-        let TargetInfo { families, spellings, .. } = remote.pieces(Piece::Families)?;
+        let TargetInfo { families, attribute_syntaxes, .. } = remote.pieces(Piece::Families)?;
         let families = ProxyFamilies {
             names: families,
             samples: OnceLock::new(),
-            spellings,
+            attribute_syntaxes,
             remote: Arc::clone(&remote),
             known: RwLock::default(),
         };
         Ok(Self { description: description.clone(), families, table: OnceLock::new(), remote })
     }
 
-    /// Rows that the plugin gave, held against the target's description.
+    /// Returns the plugin's instructions after a check against the target's description.
     fn checked(&self, rows: Cow<'_, [Instruction]>) -> Result<Vec<Instruction>, FactoryError> {
         check_instructions(&rows, &self.description)
-            .map_err(|reason| FactoryError::Failed(self.remote.lie(&reason)))?;
+            .map_err(|reason| FactoryError::Failed(self.remote.wrong_answer(&reason)))?;
         Ok(rows.into_owned())
     }
 }
@@ -122,7 +123,7 @@ impl Target for Proxy {
     fn read_instructions(&self) -> Result<(), FactoryError> {
         if self.table.get().is_none() {
             let TargetInfo { instructions, unused, .. } = self.remote.pieces(Piece::Instructions)?;
-            // Two threads that ask at once get the same answer.
+            // Two concurrent readers get the same answer.
             let _ = self.table.set((self.checked(instructions)?, unused.into_owned()));
         }
         Ok(())
@@ -148,7 +149,7 @@ impl Target for Proxy {
         let answer =
             self.remote.channel.call(call).map_err(|failure| failure.into_compile_error(&self.remote.plugin()))?;
         message::read_artifact(&answer)
-            .map_err(|error| CompileError::Plugin(self.remote.nonsense("compiled code", &error)))
+            .map_err(|error| CompileError::Plugin(self.remote.unreadable_answer("compiled code", &error)))
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
@@ -156,11 +157,11 @@ impl Target for Proxy {
     }
 }
 
-/// Families of a target of a plugin; layouts are kept by value.
+/// The layout families of a plugin's target; layouts are cached by request.
 struct ProxyFamilies {
     names: Vec<String>,
-    samples: OnceLock<HashMap<SampleUse, Vec<Sample>>>,
-    spellings: Vec<AttributeSyntax>,
+    samples: OnceLock<HashMap<SampleUse, Vec<SampleLayout>>>,
+    attribute_syntaxes: Vec<AttributeSyntax>,
     remote: Arc<Remote>,
     known: RwLock<HashMap<FamilySpec, HashMap<Vec<u64>, Layout>>>,
 }
@@ -186,7 +187,7 @@ impl Families for ProxyFamilies {
         Ok(layout)
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
         let samples = self.samples.get_or_init(|| match self.remote.pieces(Piece::Samples) {
             Ok(info) => info.samples.into_iter().map(|of_use| (of_use.use_case, of_use.samples)).collect(),
             Err(error) => {
@@ -197,8 +198,8 @@ impl Families for ProxyFamilies {
         samples.get(&use_case).cloned().unwrap_or_default()
     }
 
-    fn spellings(&self) -> Vec<AttributeSyntax> {
-        self.spellings.clone()
+    fn attribute_syntaxes(&self) -> Vec<AttributeSyntax> {
+        self.attribute_syntaxes.clone()
     }
 }
 
@@ -216,8 +217,8 @@ impl ProxyFamilies {
             .call(Call::Resolve { target: remote.target, request })
             .map_err(|failure| failure.into_family_error(&remote.plugin()))?;
         let FamilyAnswer { layout } =
-            wire::read(&answer).map_err(|error| FamilyError::Plugin(remote.nonsense("a layout", &error)))?;
-        check_layout(&layout, shape).map_err(|reason| FamilyError::Plugin(remote.lie(&reason)))?;
+            wire::read(&answer).map_err(|error| FamilyError::Plugin(remote.unreadable_answer("a layout", &error)))?;
+        check_layout(&layout, shape).map_err(|reason| FamilyError::Plugin(remote.wrong_answer(&reason)))?;
         Ok(layout)
     }
 }

@@ -1,4 +1,4 @@
-//! One place to ask for targets, whoever serves them.
+//! The registry of plugins, which creates targets with them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,97 +22,97 @@ use super::wire;
 use crate::Target;
 use tilewright_target::TargetDescription;
 
-/// How a registry came to know a plugin. Where two serve one architecture, the one that is less in
-/// this order wins, and of equals the one that came first.
+/// How a registry found a plugin. If two plugins serve one architecture, the origin that is declared first here has
+/// precedence, and of equal origins the plugin that came first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PluginOrigin {
-    /// The user named its library.
+    /// The user named the plugin's library.
     Named,
-    /// It is linked into this program.
+    /// The plugin is linked into this program.
     Linked,
-    /// Its manifest was found.
+    /// The plugin's manifest was found in a directory.
     Discovered,
 }
 
 /// A plugin that a registry knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plugin {
-    /// Its name.
+    /// The plugin's name.
     pub name: String,
-    /// Its version.
+    /// The plugin's version.
     pub version: String,
-    /// Its library; none where it is linked into this program.
+    /// The path of the plugin's library; `None` if the plugin is linked into this program.
     pub file: Option<PathBuf>,
-    /// The architectures that it serves.
+    /// The names of the architectures that the plugin serves.
     pub architectures: Vec<String>,
-    /// What makes its code, as its manifest says; nothing where it came without one.
+    /// The tools that generate the plugin's code, from its manifest; empty without a manifest.
     pub built_with: Vec<String>,
-    /// How it came here.
+    /// How the registry found the plugin.
     pub origin: PluginOrigin,
 }
 
-/// A candidate that was passed over.
+/// A manifest or directory that a registry searched for a plugin and rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedPlugin {
-    /// The manifest or directory.
+    /// The rejected manifest or directory.
     pub file: PathBuf,
-    /// Why, with the file's name and what to do.
+    /// The reason of the rejection, with the file's name and a remedy.
     pub reason: String,
 }
 
 /// An architecture that more than one plugin serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicate {
-    /// The architecture.
+    /// The name of the architecture.
     pub architecture: String,
-    /// The plugin that is asked.
+    /// The plugin that serves the architecture.
     pub served_by: Plugin,
-    /// One that is not.
+    /// Another plugin for the architecture, which is not used.
     pub passed_over: Plugin,
 }
 
-/// Why a registry has no target to give.
+/// The reason why a registry cannot provide a target.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// No plugin serves the architecture: one is missing, or was refused.
+    /// No plugin serves the architecture: its plugin is missing or was rejected.
     #[error(
         "no plugin serves architecture `{architecture}` of target `{target}`; {}; put the directory of a plugin \
          that does in {PATH_VARIABLE}, or name its library{}",
         served(.known), refused(.refusals)
     )]
     NoPlugin {
-        /// The target asked for.
+        /// The name of the requested target.
         target: String,
-        /// Its architecture.
+        /// The name of the target's architecture.
         architecture: String,
-        /// The architectures that are served.
+        /// The names of the architectures that the known plugins serve.
         known: Vec<String>,
-        /// What was passed over.
+        /// The plugins that the registry rejected.
         refusals: Vec<RefusedPlugin>,
     },
     /// The plugin that serves the architecture cannot be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The plugin made no target.
+    /// The plugin did not create the target.
     #[error("target `{target}`: {error}")]
     Target {
-        /// The target asked for.
+        /// The name of the requested target.
         target: String,
-        /// Why.
+        /// The reason why the plugin created no target.
         error: FactoryError,
     },
 }
 
 fn served(known: &[String]) -> String {
-    if known.is_empty() { "no plugin was found".to_owned() } else { format!("served are {}", known.join(", ")) }
+    if known.is_empty() { "no plugin was found".to_owned() } else { format!("served targets: {}", known.join(", ")) }
 }
 
 fn refused(refusals: &[RefusedPlugin]) -> String {
-    refusals.iter().map(|refusal| format!("\n  refused: {}", refusal.reason)).collect()
+    refusals.iter().map(|refusal| format!("\n  rejected: {}", refusal.reason)).collect()
 }
 
-/// How an entry's targets are made.
+/// How an entry of the registry creates targets.
 enum Source {
     Linked(Vec<&'static TargetFactory>),
     Opened(Arc<dyn Channel>),
@@ -124,16 +124,26 @@ struct Entry {
     source: Source,
 }
 
-/// Whether libraries are opened in this process or in one of their own.
+/// How a registry opens plugin libraries: in this process, or each in a process of its own.
 enum Loading {
     Here,
     Isolated(HostCommand, Duration),
 }
 
-/// Knows plugins, linked and loaded, and makes targets with them.
+/// A registry of plugins, linked or loaded, that creates targets with them.
+///
+/// # Examples
+/// ```
+/// use tilewright_plugin::{Discovery, Registry};
+/// let mut registry = Registry::new();
+/// let rejected = registry.discover(&Discovery { directories: vec!["plugins".into()], ..Discovery::default() })?;
+/// assert!(rejected[0].reason.contains("give the full path"));
+/// assert_eq!(registry.serves("sm_90"), None);
+/// # Ok::<(), tilewright_plugin::LoadError>(())
+/// ```
 pub struct Registry {
     loading: Loading,
-    /// By origin, then in the order in which they came.
+    /// The plugins by origin, then in order of arrival.
     entries: Vec<Entry>,
     refusals: Vec<RefusedPlugin>,
     targets: Mutex<Vec<Arc<dyn Target>>>,
@@ -152,15 +162,14 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// A registry that opens libraries in this process; it knows the plugins that are linked in.
+    /// Creates a registry that opens libraries in this process; it has the plugins linked into the program.
     #[must_use]
     pub fn new() -> Self {
         Self::with(Loading::Here)
     }
 
-    /// A registry that serves every library in a process of its own, which `command` starts; a
-    /// call that takes longer than `limit` ends that process. Plugins that are linked in are
-    /// served here all the same.
+    /// Creates a registry that serves every plugin library in a process of its own, which `command` starts; a call that
+    /// exceeds `limit` kills that process. Plugins linked into the program are served in this process.
     #[must_use]
     pub fn isolated(command: HostCommand, limit: Duration) -> Self {
         Self::with(Loading::Isolated(command, limit))
@@ -189,10 +198,18 @@ impl Registry {
         Self { loading, entries: entries.collect(), refusals: Vec::new(), targets: Mutex::default() }
     }
 
-    /// Opens a plugin's library, or the one that a manifest names, before all others.
+    /// Opens a plugin's library, or the library of a manifest; the plugin gets precedence over all others.
     ///
     /// # Errors
-    /// [`LoadError`]; the registry stays as it was.
+    /// [`LoadError`]; the registry is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    /// use tilewright_plugin::Registry;
+    /// let error = Registry::new().load(Path::new("/no/such/plugin.so")).expect_err("no file");
+    /// assert!(error.to_string().contains("/no/such/plugin.so"));
+    /// ```
     pub fn load(&mut self, file: &Path) -> Result<&Plugin, LoadError> {
         let is_manifest = file.to_string_lossy().ends_with(MANIFEST_SUFFIX);
         let manifest = if is_manifest { Some(Manifest::read(file)?) } else { None };
@@ -218,11 +235,11 @@ impl Registry {
         Ok(&self.entries[at].plugin)
     }
 
-    /// Loads the files and reads the manifests that a discovery lists; opens no library of a
-    /// manifest. What was passed over is returned, and named again when a target is missed.
+    /// Opens the files and reads the manifests that a search names, without opening the manifests' libraries. Returns
+    /// the rejected candidates, which the error for a missing target repeats.
     ///
     /// # Errors
-    /// [`LoadError`] of a file that the user named.
+    /// [`LoadError`] for a file that the user named.
     pub fn discover(&mut self, discovery: &Discovery) -> Result<Vec<RefusedPlugin>, LoadError> {
         for file in &discovery.files {
             self.load(file)?;
@@ -267,7 +284,7 @@ impl Registry {
         self.insert(Entry { plugin, source });
     }
 
-    /// Inserts an entry after those of the same or an earlier origin.
+    /// Inserts an entry after those of the same or an earlier origin; returns its index.
     fn insert(&mut self, entry: Entry) -> usize {
         let at = self.entries.partition_point(|other| other.plugin.origin <= entry.plugin.origin);
         self.entries.insert(at, entry);
@@ -276,8 +293,9 @@ impl Registry {
         at
     }
 
-    /// Opens a library, here or in its own process, and asks what it is. A library whose manifest says
-    /// `tables_in_process` is opened here as well, for all calls but those that compile or reach a device.
+    /// Opens a library, here or in a process of its own, and reads the plugin's name, version and architectures. With
+    /// `tables_in_process` (from the manifest), the library is opened here as well, for all calls except those that
+    /// compile or access a device.
     fn open(&self, file: &Path, tables_in_process: bool) -> Result<(Arc<dyn Channel>, PluginInfo), LoadError> {
         let channel: Arc<dyn Channel> = match &self.loading {
             Loading::Here => Arc::new(Library::open(file)?),
@@ -290,26 +308,26 @@ impl Registry {
         Ok((channel, info))
     }
 
-    /// Opens the library of a manifest, which must say the same.
+    /// Opens the library of a manifest, and checks that the library agrees with the manifest.
     fn open_manifest(&self, file: &Path, manifest: &Manifest) -> Result<Arc<dyn Channel>, LoadError> {
         let (channel, info) = self.open(&manifest.library_beside(file), manifest.tables_in_process)?;
         manifest.check_against(file, &info)?;
         Ok(channel)
     }
 
-    /// The plugins that are known, in the order in which they are asked.
+    /// Returns the known plugins, in order of precedence.
     #[must_use]
     pub fn plugins(&self) -> Vec<&Plugin> {
         self.entries.iter().map(|entry| &entry.plugin).collect()
     }
 
-    /// What was passed over.
+    /// Returns the files and directories that were rejected.
     #[must_use]
     pub fn refusals(&self) -> &[RefusedPlugin] {
         &self.refusals
     }
 
-    /// The architectures that more than one plugin serves.
+    /// Returns the architectures that more than one plugin serves.
     #[must_use]
     pub fn duplicates(&self) -> Vec<Duplicate> {
         let mut duplicates = Vec::new();
@@ -328,7 +346,7 @@ impl Registry {
         duplicates
     }
 
-    /// The plugin that serves an architecture.
+    /// Returns the plugin that serves an architecture; `None` if none does.
     #[must_use]
     pub fn serves(&self, architecture: &str) -> Option<&Plugin> {
         self.entry(architecture).map(|entry| &entry.plugin)
@@ -338,8 +356,8 @@ impl Registry {
         self.entries.iter().find(|entry| entry.plugin.architectures.iter().any(|name| name == architecture))
     }
 
-    /// The target of a description, made by the plugin that serves its architecture. Asked again,
-    /// it is the same.
+    /// Returns the target of a description, from the plugin that serves its architecture. Repeated requests return the
+    /// same target.
     ///
     /// # Errors
     /// [`RegistryError`].
@@ -350,24 +368,24 @@ impl Registry {
         Ok(target)
     }
 
-    /// The same target, but its instruction table need not have been read: for layouts, and for
+    /// Returns the target of a description, possibly before its instruction table is read: enough for layouts and for
     /// [`Target::instructions_of`].
     ///
     /// # Errors
     /// [`RegistryError`].
     pub fn target_without_table(&self, description: &TargetDescription) -> Result<Arc<dyn Target>, RegistryError> {
-        // Held while the target is made, so that it is made once.
+        // The lock is held while the target is created, so that it is created once.
         let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = targets.iter().find(|target| target.description() == description) {
             return Ok(Arc::clone(known));
         }
-        let entry = self.entry(&description.architecture).ok_or_else(|| self.nobody_serves(description))?;
+        let entry = self.entry(&description.architecture).ok_or_else(|| self.unserved_error(description))?;
         let target = entry.target(self, description)?;
         targets.push(Arc::clone(&target));
         Ok(target)
     }
 
-    fn nobody_serves(&self, description: &TargetDescription) -> RegistryError {
+    fn unserved_error(&self, description: &TargetDescription) -> RegistryError {
         let mut known: Vec<_> = self.entries.iter().flat_map(|entry| entry.plugin.architectures.clone()).collect();
         known.sort();
         known.dedup();
@@ -380,14 +398,14 @@ impl Registry {
     }
 }
 
-/// Asks a plugin what it is.
+/// Reads a plugin's name, version and architectures.
 fn describe(channel: &dyn Channel) -> Result<PluginInfo, LoadError> {
     let broken = |message: String| LoadError::Broken { file: channel.file().to_owned(), message };
     let bytes = channel.call(Call::Describe).map_err(|failure| match failure.code {
         super::host::LOAD_FAILED => LoadError::Isolated(failure.to_string()),
         _ => broken(failure.to_string()),
     })?;
-    wire::read(&bytes).map_err(|error| broken(format!("says of itself what cannot be read: {error}")))
+    wire::read(&bytes).map_err(|error| broken(format!("gave a description of itself that cannot be read: {error}")))
 }
 
 impl Entry {

@@ -1,4 +1,4 @@
-//! [`VendorTarget`]: a target of a vendor whose architectures share one instruction table and one code generator.
+//! [`VendorTarget`]: the target of a vendor whose architectures share one instruction table and one code generator.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,39 +9,39 @@ use tilewright_kernel::Module;
 use tilewright_layout::Families;
 use tilewright_target::{Instruction, InstructionKind, TargetDescription, UnusedInstruction};
 
-/// A part of a vendor's instruction table whose rows are all of one kind.
+/// A part of a vendor's instruction table, with instructions of one kind.
 #[derive(Debug, Clone, Copy)]
-pub struct TablePart {
-    /// The kind of the rows.
+pub struct InstructionGroup {
+    /// The kind of all instructions of this part.
     pub kind: InstructionKind,
-    /// The rows of an architecture; none if it has no such instructions.
+    /// Returns the instructions of this part that an architecture has; may be empty.
     pub rows: fn(architecture: &str) -> Vec<Instruction>,
 }
 
-/// The rows of an architecture in all parts, in their order.
+/// Concatenates the instructions that an architecture has in all parts of the table.
 #[must_use]
-pub fn instruction_table(parts: &[TablePart], architecture: &str) -> Vec<Instruction> {
-    parts.iter().flat_map(|part| (part.rows)(architecture)).collect()
+pub fn instruction_table(groups: &[InstructionGroup], architecture: &str) -> Vec<Instruction> {
+    groups.iter().flat_map(|group| (group.rows)(architecture)).collect()
 }
 
-/// A vendor: what its targets have in common. [`VendorTarget`] makes a [`Target`] of it.
+/// A vendor: what all its targets share. [`VendorTarget`] makes a [`Target`] of it.
 pub trait Vendor: Send + Sync + 'static {
-    /// The architectures, as target files name them.
+    /// The names of the vendor's architectures, as target files spell them.
     const ARCHITECTURES: &'static [&'static str];
 
-    /// The instruction table.
-    const INSTRUCTIONS: &'static [TablePart];
+    /// The parts of the vendor's instruction table, each with instructions of one kind.
+    const INSTRUCTIONS: &'static [InstructionGroup];
 
-    /// The vendor's layout families.
+    /// The type of the vendor's layout families.
     type Families: Families;
 
-    /// The layout families of an architecture.
+    /// Returns the layout families of an architecture.
     fn families(architecture: &str) -> Self::Families;
 
-    /// Instructions of an architecture that no row of the table stands for.
+    /// Returns the instructions that an architecture has in hardware but not in the instruction table.
     fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction>;
 
-    /// See [`Target::compile`]. Without a code generator in the build it refuses.
+    /// Compiles a module; see [`Target::compile`]. Fails in a build without a code generator.
     ///
     /// # Errors
     /// [`CompileError`].
@@ -52,18 +52,18 @@ pub trait Vendor: Send + Sync + 'static {
         _options: &CompileOptions,
     ) -> Result<Artifact, CompileError> {
         Err(CompileError::Unsupported(
-            "this build makes no code: it was built without the feature `codegen`".to_owned(),
+            "this build generates no code: it was built without the feature `codegen`".to_owned(),
         ))
     }
 
-    /// See [`Target::devices`].
+    /// Opens the target's devices; see [`Target::devices`].
     ///
     /// # Errors
     /// [`DeviceError`].
     fn devices(description: &TargetDescription, rows: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError>;
 }
 
-/// One product of a vendor. It makes its instruction table when somebody asks for it.
+/// One target of a vendor. It builds its instruction table on first use.
 pub struct VendorTarget<V: Vendor> {
     description: TargetDescription,
     families: V::Families,
@@ -78,7 +78,7 @@ impl<V: Vendor> fmt::Debug for VendorTarget<V> {
 }
 
 impl<V: Vendor> VendorTarget<V> {
-    /// The target of a description.
+    /// Creates the target that a description describes.
     ///
     /// # Errors
     /// [`FactoryError::Description`] if the vendor does not serve the architecture.
@@ -95,7 +95,8 @@ impl<V: Vendor> VendorTarget<V> {
         Ok(Self { description, families, instructions: OnceLock::new(), unused: OnceLock::new() })
     }
 
-    /// The target of a description, as a [`TargetFactory`](crate::TargetFactory) makes it.
+    /// Creates the boxed target that a description describes, as [`TargetFactory::create`](crate::TargetFactory)
+    /// requires.
     ///
     /// # Errors
     /// As [`VendorTarget::new`].
@@ -118,13 +119,13 @@ impl<V: Vendor> Target for VendorTarget<V> {
     }
 
     fn instruction_table(&self) -> Result<Cow<'_, [Instruction]>, FactoryError> {
-        let made = || instruction_table(V::INSTRUCTIONS, &self.description.architecture).into();
-        Ok(self.instructions.get().map_or_else(made, |rows| rows.as_slice().into()))
+        let build_table = || instruction_table(V::INSTRUCTIONS, &self.description.architecture).into();
+        Ok(self.instructions.get().map_or_else(build_table, |rows| rows.as_slice().into()))
     }
 
     fn instructions_of(&self, kind: InstructionKind) -> Result<Cow<'_, [Instruction]>, FactoryError> {
-        let parts = V::INSTRUCTIONS.iter().filter(|part| part.kind == kind);
-        Ok(parts.flat_map(|part| (part.rows)(&self.description.architecture)).collect())
+        let groups = V::INSTRUCTIONS.iter().filter(|group| group.kind == kind);
+        Ok(groups.flat_map(|group| (group.rows)(&self.description.architecture)).collect())
     }
 
     fn unused_instructions(&self) -> &[UnusedInstruction] {

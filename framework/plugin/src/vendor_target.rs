@@ -1,12 +1,11 @@
-//! [`Target`]: one GPU product, as its vendor's code serves it.
+//! [`Target`]: one GPU model with its layout families, instructions, compiler and devices.
 //!
-//! A [`Target`] is one GPU product: first of all data (description, families, instructions), then
-//! one call that compiles kernel IR, and last, where there is hardware, its devices. The rest of
-//! the framework cannot tell a target that is linked in from one behind the plugin boundary or in
-//! another process.
+//! A [`Target`] has data (description, layout families, instructions), a compiler for kernel IR, and devices if the
+//! machine has any. The framework cannot distinguish a target linked into the program from one behind the plugin
+//! boundary or in another process.
 //!
-//! Contract: the caller verifies modules before [`Target::compile`]; the implementation still must
-//! not misbehave on any input. An error is returned, never panicked; it says whose fault it is.
+//! Contract: the caller verifies modules before [`Target::compile`]; the implementation still must be safe for any
+//! input. Faults are returned as errors, never as panics; each kind of error names the party at fault.
 
 use std::borrow::Cow;
 
@@ -17,84 +16,84 @@ use tilewright_kernel as kernel;
 use tilewright_layout::Families;
 use tilewright_target::{Instruction, InstructionKind, TargetDescription, UnusedInstruction};
 
-/// One GPU product, as its vendor's code serves it.
+/// One GPU model with its layout families, instructions, compiler and devices, as its vendor's code serves them.
 pub trait Target: Send + Sync {
-    /// The product as data.
+    /// Returns the data that describes the GPU model.
     fn description(&self) -> &TargetDescription;
 
-    /// The layout families that the vendor adds to the neutral ones.
+    /// Returns the layout families that the vendor adds to the vendor-neutral ones.
     fn families(&self) -> &dyn Families;
 
-    /// The instruction table; names are unique. Of a target behind the plugin boundary it is empty until
-    /// [`Target::read_instructions`] has been called, as [`Registry::target`](crate::Registry::target) does.
+    /// Returns the instruction table; names are unique. For a target behind the plugin boundary the table is empty
+    /// until [`Target::read_instructions`] is called, as [`Registry::target`](crate::Registry::target) does.
     fn instructions(&self) -> &[Instruction];
 
-    /// Reads the instruction table, if it is not at hand yet.
+    /// Reads the instruction table unless it has been read.
     ///
     /// # Errors
-    /// [`FactoryError::Failed`] if the plugin's answer is none.
+    /// [`FactoryError::Failed`] if the plugin's answer is invalid.
     fn read_instructions(&self) -> Result<(), FactoryError> {
         Ok(())
     }
 
-    /// The instruction table, for a caller that reads it once: it need not be kept.
+    /// Returns the instruction table for a caller that reads it once, so that the target need not keep it in memory.
     ///
     /// # Errors
-    /// [`FactoryError::Failed`] if the plugin's answer is none.
+    /// [`FactoryError::Failed`] if the plugin's answer is invalid.
     fn instruction_table(&self) -> Result<Cow<'_, [Instruction]>, FactoryError> {
         self.read_instructions()?;
         Ok(self.instructions().into())
     }
 
-    /// The rows of one kind, in the order of the table. Targets with long tables make and send these alone.
+    /// Returns the instructions of one kind, in the order of the table. Targets with long tables build and send only
+    /// these.
     ///
     /// # Errors
-    /// [`FactoryError::Failed`] if the plugin's answer is none.
+    /// [`FactoryError::Failed`] if the plugin's answer is invalid.
     fn instructions_of(&self, kind: InstructionKind) -> Result<Cow<'_, [Instruction]>, FactoryError> {
         Ok(self.instructions().iter().filter(|row| row.kind == kind).cloned().collect())
     }
 
-    /// Instructions that the product has and that no row of the table stands for.
+    /// Returns the instructions that the hardware has but the instruction table has not.
     fn unused_instructions(&self) -> &[UnusedInstruction] {
         &[]
     }
 
-    /// Code for all kernels of a verified module.
+    /// Compiles all kernels of a verified module.
     ///
     /// # Errors
-    /// [`CompileError`]; the module stays as it was.
+    /// [`CompileError`]; the module is unchanged.
     fn compile(&self, module: &kernel::Module, options: &CompileOptions) -> Result<Artifact, CompileError>;
 
-    /// The devices of this product that this machine has; empty where the runtime is there and
-    /// finds none.
+    /// Opens the devices of this GPU model on this machine; empty if the runtime finds none.
     ///
     /// # Errors
-    /// [`DeviceError::NoRuntime`] where the vendor's runtime is missing.
+    /// [`DeviceError::NoRuntime`] if the vendor's runtime is missing.
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError>;
 }
 
-/// Why a module was not compiled.
+/// The reason why a module was not compiled.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// The target has no way to do this; nobody's fault.
+    /// The target cannot do what the module requires; nobody's fault.
     #[error("unsupported: {0}")]
     Unsupported(String),
-    /// The module breaks a rule of the kernel IR or of the target; the caller's fault.
+    /// The module violates a rule of the kernel IR or of the target; the caller's fault.
     #[error("invalid module: {0}")]
     Invalid(String),
-    /// An option that the target does not know or cannot take; the caller's fault.
+    /// The target does not know or accept an option; the caller's fault.
     #[error("option `{option}`: {message}")]
     Option {
-        /// Which option.
+        /// The name of the option.
         option: String,
-        /// What is wrong with it.
+        /// The fault in the option's use.
         message: String,
     },
     /// The code generator failed, with its diagnostics; the plugin's fault.
     #[error("code generation failed: {0}")]
     Backend(String),
-    /// The plugin broke: it panicked, ended, hung or answered nonsense; the plugin's fault.
+    /// The plugin failed: it panicked, ended, hung or gave an invalid answer; the plugin's fault.
     #[error("plugin failure: {0}")]
     Plugin(String),
 }

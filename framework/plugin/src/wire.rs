@@ -1,39 +1,38 @@
-//! The envelope in which structured values cross: CBOR of `{"version": 1, "body": ...}`.
+//! The envelope of messages that cross the plugin boundary: CBOR of `{"version": 1, "body": ...}`.
 //!
-//! Depth and length are bounded, fields that the reader does not know are skipped, and later
-//! versions are refused by number.
+//! Nesting depth and length are bounded, unknown fields are skipped, and envelopes of later versions are rejected.
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tilewright_kernel::cbor::{self, CborError, Value};
 
-/// The version that this code writes, and the latest that it reads.
+/// The version of the envelope that this code writes, and the latest that it reads.
 pub const WIRE_VERSION: u32 = 1;
 
-/// No value that crosses is longer, in bytes.
+/// Max bytes of a message.
 pub const MAX_BYTES: usize = 256 << 20;
 
-/// No value that crosses is nested deeper.
+/// Max nesting depth of a message.
 pub const MAX_DEPTH: usize = 128;
 
-/// Why bytes from the other side cannot be read; the writer's fault.
+/// The reason why a message from the other side cannot be read; the fault of the writer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// More bytes than [`MAX_BYTES`].
+    /// The message has more than [`MAX_BYTES`] bytes.
     #[error("{length} bytes, where at most {MAX_BYTES} are read")]
     TooLong {
-        /// How many there are.
+        /// The length of the message in bytes.
         length: usize,
     },
     /// A later version of the envelope.
     #[error("written in version {found} of the envelope, this reader knows up to {WIRE_VERSION}")]
     Version {
-        /// The version that was found.
+        /// The version in the envelope.
         found: u32,
     },
-    /// No CBOR, or CBOR of something else.
+    /// The bytes are no CBOR, or CBOR of another type.
     #[error("malformed: {0}")]
     Malformed(String),
 }
@@ -50,17 +49,18 @@ struct Incoming<T> {
     body: T,
 }
 
-/// The bytes of a value, in an envelope.
+/// Serialises a value in an envelope.
 ///
 /// # Errors
-/// [`WireError`] where the value has no byte form or is too long.
+/// [`WireError`] if the value has no CBOR form or is too long.
 pub fn write<T: Serialize>(body: &T) -> Result<Vec<u8>, WireError> {
-    let bytes = cbor::write(&Outgoing { version: WIRE_VERSION, body }).map_err(WireError::Malformed)?;
+    let bytes =
+        cbor::write(&Outgoing { version: WIRE_VERSION, body }).map_err(|error| WireError::Malformed(error.message))?;
     within_bounds(bytes.len())?;
     Ok(bytes)
 }
 
-/// The value that [`write()`] wrote.
+/// Deserialises a value that [`write()`] serialised.
 ///
 /// # Errors
 /// [`WireError`].
@@ -68,13 +68,13 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
     read_body(bytes)?.map_err(WireError::from)
 }
 
-/// The value that [`write()`] wrote, without the rows of the lists at `skippable`, each a path of fields, that have a variant of a
-/// later version. Rows that are wrong otherwise are reported.
+/// Deserialises a value that [`write()`] serialised, and skips list entries with a variant of a later version;
+/// `skippable` has the paths of these lists. Other faults in entries are errors.
 pub(super) fn read_without_unknown<T: DeserializeOwned>(
     bytes: &[u8],
     skippable: &[(&[&str], IsUnknown)],
 ) -> Result<T, WireError> {
-    // Most often there is nothing to skip, and each row is read once.
+    // Usually nothing is skipped, and each entry is read once.
     match read_body(bytes)? {
         Err(mismatch) if mismatch.unknown_variant => {
             let mut body: Value = read(bytes)?;
@@ -85,7 +85,7 @@ pub(super) fn read_without_unknown<T: DeserializeOwned>(
     }
 }
 
-/// The body of an envelope that is none of a later version, if it is a `T`.
+/// Reads the body of an envelope of a known version as a `T`; the inner error means that the body is not a `T`.
 fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, CborError>, WireError> {
     within_bounds(bytes.len())?;
     let found = match cbor::read::<Incoming<T>>(bytes, MAX_DEPTH) {
@@ -114,10 +114,10 @@ impl From<CborError> for WireError {
     }
 }
 
-/// Whether a row's bytes have a variant that this version does not know.
+/// Function that returns whether the bytes of a list entry have a variant unknown to this version.
 pub(super) type IsUnknown = fn(&[u8]) -> bool;
 
-/// [`IsUnknown`] of rows that are each a `T`.
+/// Whether an entry of type `T` has a variant unknown to this version: an [`IsUnknown`] function.
 pub(super) fn is_unknown<T: DeserializeOwned>(row: &[u8]) -> bool {
     cbor::read::<T>(row, MAX_DEPTH).is_err_and(|mismatch| mismatch.unknown_variant)
 }

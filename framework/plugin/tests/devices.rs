@@ -1,6 +1,6 @@
-//! Devices of plugins: linked in, loaded here and in a process of their own they look the same.
+//! Tests that a plugin's devices behave the same whether the plugin is linked, loaded here, or in a process of its own.
 //!
-//! Called as `plugin_devices plugin-host FILE`, this executable is such a process.
+//! If called as `plugin_devices plugin-host FILE`, this test executable is that process.
 
 use tilewright_testkit::plugin_fixtures as fixtures;
 
@@ -28,21 +28,21 @@ fn main() -> ExitCode {
     let tests: [(&str, fn()); 9] = [
         ("devices look the same wherever they are", devices_look_the_same_wherever_they_are),
         ("errors keep their kind", errors_keep_their_kind),
-        ("what is missing is said", what_is_missing_is_said),
+        ("what is missing is said", missing_runtimes_are_reported),
         ("memory of more than a piece crosses", memory_of_more_than_a_piece_crosses),
-        ("devices of a set are apart", devices_of_a_set_are_apart),
+        ("devices of a set are independent", devices_of_a_set_are_independent),
         ("devices outlive their target's last user", devices_outlive_their_targets_last_user),
         ("an abort loses the devices, not the target", an_abort_loses_the_devices_not_the_target),
         ("a launch that hangs ends at the limit", a_launch_that_hangs_ends_at_the_limit),
         ("extensions in C are found, and broken ones refused", extensions_in_c_are_found_and_broken_ones_refused),
     ];
-    let trials = tests.into_iter().map(|(name, test)| {
+    let tests = tests.into_iter().map(|(name, test)| {
         Trial::test(name.replace(' ', "_"), move || {
             test();
             Ok(())
         })
     });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    libtest_mimic::run(&Arguments::from_args(), tests.collect()).exit_code()
 }
 
 fn isolated(limit: Duration) -> Registry {
@@ -50,16 +50,16 @@ fn isolated(limit: Duration) -> Registry {
     Registry::isolated(HostCommand::new(program, ["plugin-host"]), limit)
 }
 
-fn target_in(mut registry: Registry, file: &Path, architecture: &str, product: &str) -> Arc<dyn Target> {
+fn target_in(mut registry: Registry, file: &Path, architecture: &str, gpu_model: &str) -> Arc<dyn Target> {
     registry.load(file).expect("a plugin that loads");
-    registry.target(&tilewright_fixture::description(architecture, product)).expect("a target")
+    registry.target(&tilewright_fixture::description(architecture, gpu_model)).expect("a target")
 }
 
-/// The fixture of a product, in each way that there is.
-fn everywhere(product: &str) -> [Arc<dyn Target>; 3] {
-    let linked = Registry::new().target(&tilewright_fixture::description("fixture1", product)).expect("a target");
-    let loaded = target_in(Registry::new(), &fixture(), "fixture1", product);
-    [linked, loaded, target_in(isolated(PATIENCE), &fixture(), "fixture1", product)]
+/// Returns the test plugin's target for `gpu_model`: linked, loaded in this process, and in a process of its own.
+fn everywhere(gpu_model: &str) -> [Arc<dyn Target>; 3] {
+    let linked = Registry::new().target(&tilewright_fixture::description("fixture1", gpu_model)).expect("a target");
+    let loaded = target_in(Registry::new(), &fixture(), "fixture1", gpu_model);
+    [linked, loaded, target_in(isolated(PATIENCE), &fixture(), "fixture1", gpu_model)]
 }
 
 fn first(target: &Arc<dyn Target>) -> Box<dyn Device> {
@@ -99,7 +99,7 @@ fn errors_keep_their_kind() {
     let [linked, loaded, isolated] = everywhere("works").map(|target| {
         let mut device = first(&target);
         let code = device.load(&artifact(&target)).expect("loaded");
-        let empty = Artifact { payloads: Vec::new(), kernels: Vec::new(), taken_by: None };
+        let empty = Artifact { payloads: Vec::new(), kernels: Vec::new(), accepted_by: None };
         let mut launched = |kernel| device.launch(&launch(code, kernel, &[])).map(|_| ());
         let mut errors = vec![launched("faults"), launched("driver"), launched("unsupported"), launched("nothing")];
         errors.push(device.allocate(1 << 40).map(|_| ()));
@@ -132,7 +132,7 @@ fn errors_keep_their_kind() {
     }
 }
 
-fn what_is_missing_is_said() {
+fn missing_runtimes_are_reported() {
     for target in everywhere("no runtime") {
         let error = target.devices().err();
         assert_eq!(error, Some(DeviceError::NoRuntime("install nothing".to_owned())));
@@ -162,15 +162,15 @@ fn memory_of_more_than_a_piece_crosses() {
     assert!(matches!(device.read(buffer, 0, u64::MAX), Err(DeviceError::BadBuffer(_))));
 }
 
-fn devices_of_a_set_are_apart() {
+fn devices_of_a_set_are_independent() {
     for target in everywhere("works") {
         let mut devices = target.devices().expect("devices");
         let buffer = devices[0].allocate(1).expect("memory");
         assert!(devices[1].read(buffer, 0, 1).is_err());
-        let mut again = target.devices().expect("devices");
-        assert!(again[0].read(buffer, 0, 1).is_err(), "another set has devices of its own");
+        let mut reopened = target.devices().expect("devices");
+        assert!(reopened[0].read(buffer, 0, 1).is_err(), "another set has devices of its own");
         drop(devices);
-        assert!(again[1].allocate(1).is_ok(), "one set lives on where another is closed");
+        assert!(reopened[1].allocate(1).is_ok(), "one set lives on where another is closed");
     }
 }
 
@@ -220,7 +220,8 @@ fn extensions_in_c_are_found_and_broken_ones_refused() {
     assert_eq!(device.read(buffer, 61, 3), Ok(b"bcd".to_vec()));
     assert_eq!(device.allocate(65), Err(DeviceError::OutOfMemory(65)));
     assert_eq!(device.read(buffer, 60, 5), Err(DeviceError::BadBuffer("beyond 64: bytes".to_owned())));
-    let code = device.load(&Artifact { payloads: Vec::new(), kernels: Vec::new(), taken_by: None }).expect("a number");
+    let code =
+        device.load(&Artifact { payloads: Vec::new(), kernels: Vec::new(), accepted_by: None }).expect("a number");
     assert_eq!(
         device.launch(&launch(code, "any", &[])),
         Ok(Launched { nanoseconds: Some(4711), ..Launched::default() })

@@ -1,6 +1,6 @@
-//! Plugins in processes of their own: what they do there does no harm here.
+//! Tests that a plugin in a process of its own cannot harm the host: faults of the plugin become errors.
 //!
-//! Called as `plugin_isolation plugin-host FILE`, this executable is such a process.
+//! If called as `plugin_isolation plugin-host FILE`, this test executable is such a process.
 
 use tilewright_testkit::plugin_fixtures as fixtures;
 
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What `tilewright plugin-host` does.
+/// Serves the plugin `file` over standard streams, like the command `tilewright plugin-host`.
 fn serve(file: &Path) -> ExitCode {
     match plugin::serve(file) {
         Ok(()) => ExitCode::SUCCESS,
@@ -54,19 +54,19 @@ fn run_tests() -> ExitCode {
         ("c plugins that crash are named with their signal", c_plugins_that_crash_are_named_with_their_signal),
         ("what a plugin prints does no harm", what_a_plugin_prints_does_no_harm),
         ("a plugin that never starts is not tried for ever", a_plugin_that_never_starts_is_not_tried_for_ever),
-        ("a library that cannot be loaded is told as in this process", a_library_that_cannot_be_loaded_is_told),
+        ("a library that cannot be loaded is told as in this process", an_unloadable_library_is_reported_as_in_process),
         ("a host that cannot be started is named", a_host_that_cannot_be_started_is_named),
         ("logs and progress arrive", logs_and_progress_arrive),
         ("a process that hangs does not outlive its host for long", a_process_that_hangs_does_not_outlive_its_host),
         ("the environment names directories and asks for a trace", the_environment_names_directories),
     ];
-    let trials = tests.into_iter().map(|(name, test)| {
+    let tests = tests.into_iter().map(|(name, test)| {
         Trial::test(name.replace(' ', "_"), move || {
             test();
             Ok(())
         })
     });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    libtest_mimic::run(&Arguments::from_args(), tests.collect()).exit_code()
 }
 
 fn host() -> HostCommand {
@@ -87,7 +87,7 @@ fn compile(target: &Arc<dyn Target>, kernel: &str) -> Result<Artifact, CompileEr
     target.compile(&module(kernel), &CompileOptions::default())
 }
 
-/// The message of a plugin's failure, which must name the library and say what to do.
+/// Returns the message of a plugin's failure, after a check that it names the library and a remedy.
 fn failure(outcome: Result<Artifact, CompileError>, file: &Path) -> String {
     match outcome {
         Err(CompileError::Plugin(message)) => {
@@ -157,17 +157,17 @@ fn an_abort_is_an_error_and_the_next_call_works() {
 
 fn a_hang_ends_at_the_limit_and_the_next_call_works() {
     let target = target(&fixture(), "fixture1", Duration::from_secs(5)).expect("a target");
-    let begun = Instant::now();
+    let start = Instant::now();
     let message = failure(compile(&target, "hangs"), &fixture());
     assert!(message.contains("no answer within 5s while compiling"), "{message}");
-    assert!(begun.elapsed() < Duration::from_secs(30));
+    assert!(start.elapsed() < Duration::from_secs(30));
     assert!(compile(&target, "any").is_ok());
 }
 
 fn ending_as_if_all_were_well_is_an_error() {
     let target = target(&fixture(), "fixture1", PATIENCE).expect("a target");
     let message = failure(compile(&target, "ends"), &fixture());
-    assert!(message.contains("ended by itself with status 0"), "{message}");
+    assert!(message.contains("ended with status 0"), "{message}");
     assert!(compile(&target, "any").is_ok());
 }
 
@@ -189,7 +189,7 @@ fn c_plugins_that_crash_are_named_with_their_signal() {
     }
     let error = target(&hostile("ABORT_IN_CREATE"), "hostile1", PATIENCE).err().expect("an error").to_string();
     assert!(
-        error.contains("libplugin.so") && error.contains("SIGABRT") && error.contains("making a target"),
+        error.contains("libplugin.so") && error.contains("SIGABRT") && error.contains("creating a target"),
         "{error}"
     );
 }
@@ -202,7 +202,7 @@ fn what_a_plugin_prints_does_no_harm() {
     assert!(compile(&target_in_c, "any").is_ok());
 }
 
-/// The host of this test, through a shell that first does something else.
+/// Returns the command that serves a plugin with this test executable, after a shell has run `script`.
 fn host_after(script: &str) -> HostCommand {
     let executable = std::env::current_exe().expect("this executable");
     let script = format!("{script}; exec {executable:?} plugin-host \"$0\"");
@@ -223,12 +223,12 @@ fn a_plugin_that_never_starts_is_not_tried_for_ever() {
     failure(compile(&target, "aborts"), &fixture());
     std::fs::write(&broken, "").expect("a file");
     let errors: Vec<_> = (0..6).map(|_| compile(&target, "any").expect_err("no host").to_string()).collect();
-    assert!(errors[2].contains("status 3") && errors[3].contains("not asked any more"), "{errors:?}");
+    assert!(errors[2].contains("status 3") && errors[3].contains("no longer started"), "{errors:?}");
     let starts = std::fs::read_to_string(&starts).expect("the starts");
     assert_eq!(starts.lines().count(), 1 + 3, "one that worked, three that did not");
 }
 
-/// Has a plugin hang in its process, and ends before that is noticed.
+/// Makes a plugin hang in its process, then exits before the hang is detected.
 fn leave_a_hang(pid_file: &Path) -> ExitCode {
     let mut registry = Registry::isolated(host_after(&format!("echo $$ > {pid_file:?}")), Duration::from_secs(5));
     registry.load(&fixture()).expect("a plugin");
@@ -244,12 +244,12 @@ fn a_process_that_hangs_does_not_outlive_its_host() {
     let status = Command::new(executable).arg("leave-a-hang").arg(&pid_file).status().expect("this executable");
     assert!(status.success());
     let pid = std::fs::read_to_string(&pid_file).expect("a process number").trim().to_owned();
-    // A process that has ended stays listed, in state Z, until somebody collects it.
+    // A process that has ended stays listed, in state Z, until its parent reaps it.
     let runs = || std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|state| !state.contains(") Z"));
     assert!(runs(), "it still hangs when its host has ended");
-    let begun = Instant::now();
+    let start = Instant::now();
     while runs() {
-        assert!(begun.elapsed() < Duration::from_secs(30), "process {pid} hangs for ever");
+        assert!(start.elapsed() < Duration::from_secs(30), "process {pid} hangs for ever");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -286,12 +286,12 @@ fn the_environment_names_directories() {
     assert!(at("elsewhere") < at("fixture"), "the variable comes before the executable's directory: {listed}");
     assert_eq!(text(&quiet.stderr), "");
     let traced = text(&list("1").stderr);
-    for expected in ["elsewhere.plugin.toml: accepted", "bad.plugin.toml: is no manifest of a plugin"] {
+    for expected in ["elsewhere.plugin.toml: accepted", "bad.plugin.toml: is not a plugin manifest"] {
         assert!(traced.contains(expected), "{traced}");
     }
 }
 
-fn a_library_that_cannot_be_loaded_is_told() {
+fn an_unloadable_library_is_reported_as_in_process() {
     let garbage = scratch("libgarbage.so");
     std::fs::write(&garbage, "garbage").expect("a file");
     for file in [garbage, hostile("WRONG_MAJOR"), hostile("TRUNCATED_TABLE"), hostile("NULL_SLOT")] {
@@ -336,7 +336,7 @@ fn logs_and_progress_arrive() {
         assert!(compile(&target, "logs").is_ok());
         let heard = heard().lock().expect("the list").clone();
         for expected in ["3: a message from the plugin", "1 of 2 kernels"] {
-            assert!(heard.iter().any(|said| said == expected), "{heard:?}");
+            assert!(heard.iter().any(|line| line == expected), "{heard:?}");
         }
     }
 }

@@ -1,13 +1,14 @@
-//! Keeps the folders `corpus/NAME` as the committed files `corpus/NAME.txt`, the shortest inputs first.
+//! Example program: writes the inputs in the folders `corpus/NAME` to the committed files `corpus/NAME.txt`, shortest
+//! first.
 //!
-//! `cargo run --release -p tilewright-properties --example keep`, after they were merged.
+//! Run `cargo run --release -p tilewright-properties --example keep` after the folders were merged.
 
 use std::fs;
 use std::io;
 
 use tilewright_properties::{PROPERTIES, corpus};
 
-/// No committed file is longer than this by more than a line, in bytes.
+/// Approximate max size of a committed file in bytes.
 const LONGEST: usize = 256 << 10;
 
 fn main() -> io::Result<()> {

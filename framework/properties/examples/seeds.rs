@@ -1,7 +1,7 @@
-//! Writes the first inputs of the fuzz targets into folders in `corpus`, from the data of the repository and from
-//! the corpus that is kept.
+//! Example program: writes seed inputs of the fuzz targets into folders of `corpus`, from the repository's data and the
+//! committed corpus.
 //!
-//! `cargo run --release -p tilewright-properties --example seeds`.
+//! Run it by `cargo run --release -p tilewright-properties --example seeds`.
 
 use std::error::Error;
 use std::fs;
@@ -19,7 +19,7 @@ use tilewright_plugin::wire;
 use tilewright_properties::{PROPERTIES, corpus};
 use tilewright_target::TargetDescription;
 
-/// What no conversion has: tensor memory, queues and mbarriers.
+/// A kernel with operations that no layout conversion has: tensor memory, queues and mbarriers.
 const TENSOR_MEMORY: &str = "kernel tile() lanes 32 warps 4 {
   shared 0: 8 bytes align 8
   %0: ptr.shared = shared_address 0
@@ -35,7 +35,7 @@ const TENSOR_MEMORY: &str = "kernel tile() lanes 32 warps 4 {
 
 type Done = Result<(), Box<dyn Error>>;
 
-/// A corpus that is filled file by file.
+/// The corpus folder of a fuzz target, which is filled file by file.
 struct Corpus {
     folder: PathBuf,
     files: usize,
@@ -59,7 +59,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The rows of the known answers of that name, of the framework and of every plugin.
+/// Returns the rows of the known-answer files with this name, of the framework and of all plugins.
 fn rows(name: &str) -> Result<Vec<Value>, Box<dyn Error>> {
     let mut folders = vec![repository().join("framework")];
     for plugin in fs::read_dir(repository().join("plugins"))? {
@@ -80,7 +80,7 @@ fn targets() -> Result<Vec<(String, TargetDescription)>, Box<dyn Error>> {
     Ok(found)
 }
 
-/// Kernels that convert between the typical layouts of small blocks.
+/// Returns modules with kernels that convert between typical layouts of small blocks.
 fn modules(target: &TargetDescription) -> Vec<Module> {
     let lanes = target.lanes.default;
     let samples = Neutral.samples(SampleUse { lanes, warps: 2, element_bits: 16 });
@@ -91,7 +91,7 @@ fn modules(target: &TargetDescription) -> Vec<Module> {
     let layouts: Vec<LinearLayout> = layouts.collect();
     let pairs = layouts.iter().zip(layouts.iter().skip(1));
     let kernels = pairs.filter_map(|(src, dst)| {
-        let plan = movement::convert(src, dst, 16, target).ok()?;
+        let plan = movement::plan_conversion(src, dst, 16, target).ok()?;
         lower::conversion_kernel("convert", [src, dst], 16, &plan, target.into()).ok()
     });
     kernels.map(|kernel| Module { kernels: vec![kernel] }).collect()
@@ -114,14 +114,15 @@ fn cute() -> Done {
     let file = repository().join("framework/layout/tests/data/cute_algebra_cases.json");
     let mut corpus = Corpus::of("cute_text")?;
     let text = fs::read_to_string(file)?;
-    for layout in text.split('"').filter(|part| part.contains(':') && part.starts_with(['(', '1', '2', '4', '8'])) {
+    for layout in text.split('"').filter(|quoted| quoted.contains(':') && quoted.starts_with(['(', '1', '2', '4', '8']))
+    {
         corpus.add(layout)?;
     }
     corpus.add("Swizzle<3,4,3> o 0 o (8,64):(64,1)")?;
     corpus.add("Swizzle<2,0,-2> o 4 o ((4,8),(2,2)):((32,1),(16,8))")
 }
 
-/// Kernels that take maps of tensors.
+/// Returns modules with kernels that have tensor map parameters.
 fn mapped() -> Result<Vec<Module>, Box<dyn Error>> {
     let texts = [
         "kernel k(%0 t: map 16 bits box 64 x 8 mix 3 0x70 outside zeros) lanes 32 warps 1 {\n}",
@@ -160,7 +161,7 @@ fn kernels_and_targets() -> Done {
         messages.add(wire::write(&json!({ "spec": row["params"], "shape": row["shape"] }))?)?;
         messages.add(wire::write(&json!({ "layout": { "distributed": row["expected"] } }))?)?;
     }
-    let info = json!({ "families": ["blocked"], "instructions": [], "spellings": Neutral.spellings() });
+    let info = json!({ "families": ["blocked"], "instructions": [], "spellings": Neutral.attribute_syntaxes() });
     messages.add(wire::write(&info)?)
 }
 
@@ -169,7 +170,7 @@ fn tile_programs() -> Done {
     for program in fs::read_dir(repository().join("framework/tile/tests/programs"))? {
         let text = fs::read_to_string(program?.path())?;
         corpus.add(&text)?;
-        // Each function by itself, since short inputs are tried more often.
+        // Each function on its own as well, because short inputs are tried more often.
         for function in text.split("\n  }\n").filter(|function| function.contains("tt.func")) {
             let start = function.find("tt.func").unwrap_or(0);
             corpus.add(format!("{}\n}}", &function[start..]))?;
@@ -184,7 +185,7 @@ fn manifests() -> Done {
     Corpus::of("plugin_manifest")?.add(manifest)
 }
 
-/// What earlier runs found.
+/// Copies the committed inputs of earlier fuzzing runs into the corpus folders.
 fn kept() -> Done {
     for property in PROPERTIES {
         let mut folder = Corpus { files: 1_000_000, ..Corpus::of(property.name)? };

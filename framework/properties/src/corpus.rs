@@ -1,43 +1,43 @@
-//! The committed corpus of a fuzz target: a file `framework/fuzz/corpus/NAME.txt` with one input in each line.
+//! The committed corpus of a fuzz target: the file `framework/fuzz/corpus/NAME.txt` with one input per line.
 //!
-//! Printable characters of ASCII stand for themselves, but for `\`, which begins `\\`, `\n`, `\r`, `\t` and
-//! `\xNN`, a byte. So texts can be read where they are kept, and bytes are kept in the same way.
+//! Printable ASCII characters stand for themselves, except `\`, which starts the escapes `\\`, `\n`, `\r`, `\t` and
+//! `\xNN` (a byte). Text inputs thus stay readable.
 
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-/// The folder in which the fuzz target of that name finds its inputs and adds to them; not committed.
+/// Returns the folder that a fuzz target reads inputs from and adds inputs to; it is not committed.
 #[must_use]
 pub fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(name)
 }
 
-/// The file that keeps the inputs of the fuzz target of that name.
+/// Returns the path of the committed file with the inputs of a fuzz target.
 #[must_use]
 pub fn file(name: &str) -> PathBuf {
     folder(name).with_extension("txt")
 }
 
-/// The committed inputs of the fuzz target of that name.
+/// Reads the committed inputs of a fuzz target.
 ///
 /// # Errors
-/// Where there is no such file, or a line of it is no input.
+/// The file is missing, or a line is malformed.
 pub fn read(name: &str) -> io::Result<Vec<Vec<u8>>> {
     let lines = fs::read_to_string(file(name))?;
     lines.lines().enumerate().map(|(line, text)| parse(text).ok_or_else(|| wrong(name, line + 1))).collect()
 }
 
-/// Keeps `inputs` as the corpus of the fuzz target of that name.
+/// Writes `inputs` as the committed corpus of a fuzz target.
 ///
 /// # Errors
-/// Where the file cannot be written.
+/// The file cannot be written.
 pub fn write(name: &str, inputs: &[Vec<u8>]) -> io::Result<()> {
     let lines: String = inputs.iter().map(|input| format!("{}\n", print(input))).collect();
     fs::write(file(name), lines)
 }
 
-/// An input as a line.
+/// Escapes an input as one line of the committed file.
 #[must_use]
 pub fn print(input: &[u8]) -> String {
     let of = |&byte: &u8| match byte {
@@ -51,7 +51,7 @@ pub fn print(input: &[u8]) -> String {
     input.iter().map(of).collect()
 }
 
-/// The input of a line, where it is one.
+/// Parses one line of the committed file as an input; `None` if the line is malformed.
 #[must_use]
 pub fn parse(line: &str) -> Option<Vec<u8>> {
     let mut bytes = line.bytes();

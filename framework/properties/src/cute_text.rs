@@ -1,15 +1,15 @@
-//! CuTe's notation: what is read is written as text that is read as the same, and the bridge to
-//! linear layouts agrees with evaluation.
+//! Property of CuTe notation: parsing and printing round-trip, and the conversion to linear layouts agrees with
+//! evaluation.
 
 use tilewright_layout::Dim;
 use tilewright_layout::cute::{
     ComposedLayout, CuteError, CuteLayout, IntTuple, Swizzle, coalesce, from_linear, to_linear,
 };
 
-/// Checks it.
+/// Checks the property of the parser of CuTe notation on one input.
 ///
 /// # Panics
-/// Where it does not hold.
+/// The property does not hold.
 pub fn check(bytes: &[u8]) {
     let text = crate::text(bytes);
     let _ = text.parse::<IntTuple>().map(|tuple| assert_eq!(tuple.to_string().parse(), Ok(tuple)));

@@ -1,11 +1,11 @@
-//! The byte form of kernel modules, from anybody.
+//! Property of the binary form of kernel modules: any bytes give a module or an error.
 
 use tilewright_kernel as kernel;
 
-/// Checks it.
+/// Checks the property of the reader of kernel modules on one input.
 ///
 /// # Panics
-/// Where it does not hold.
+/// The property does not hold.
 pub fn check(bytes: &[u8]) {
     if let Ok(module) = kernel::decode(bytes) {
         assert_eq!(kernel::decode(&kernel::encode(&module)).as_ref(), Ok(&module));

@@ -1,11 +1,11 @@
-//! Text of the kernel IR: what is read is written as text and as bytes that are read as the same.
+//! Property of the text of kernel IR: a parsed module round-trips through text and bytes.
 
 use tilewright_kernel as kernel;
 
-/// Checks it.
+/// Checks the property of the parser of kernel IR on one input.
 ///
 /// # Panics
-/// Where it does not hold.
+/// The property does not hold.
 pub fn check(bytes: &[u8]) {
     let source = crate::text(bytes);
     match kernel::text::parse(source) {

@@ -1,13 +1,13 @@
-//! JSON of layouts and of families: reading never fails but by an error; what is read comes back from
-//! its JSON, and the operations on it give layouts or errors.
+//! Property of the JSON of layouts and layout families: reading gives a value or an error, values round-trip, and
+//! operations on them give layouts or errors.
 
 use tilewright::LayoutRequest;
 use tilewright_layout::{LinearLayout, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json};
 
-/// Checks it.
+/// Checks the property of the reader of layout JSON on one input.
 ///
 /// # Panics
-/// Where it does not hold.
+/// The property does not hold.
 pub fn check(bytes: &[u8]) {
     let text = crate::text(bytes);
     let _ = LayoutRequest::from_text(text);

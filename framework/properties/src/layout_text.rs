@@ -1,17 +1,17 @@
-//! Attribute text: reading never fails but by an error that points into the text; what is read is
-//! written as text that is read as the same; resolving it gives a layout or an error.
+//! Property of attribute text of layouts: parsing gives a value, or an error at a position within the text; values
+//! round-trip; resolving gives a layout or an error.
 
 use std::sync::LazyLock;
 
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{AttributeSyntaxes, Families, parse_definitions, parse_spec};
 
-static SPELLINGS: LazyLock<AttributeSyntaxes> = LazyLock::new(|| AttributeSyntaxes::of_families(&Neutral));
+static ATTRIBUTE_SYNTAXES: LazyLock<AttributeSyntaxes> = LazyLock::new(|| AttributeSyntaxes::from_families(&Neutral));
 
-/// Checks it.
+/// Checks the property of the parser of attribute text on one input.
 ///
 /// # Panics
-/// Where it does not hold.
+/// The property does not hold.
 pub fn check(bytes: &[u8]) {
     let text = crate::text(bytes);
     if let Err(error) = parse_definitions(text) {
@@ -20,11 +20,11 @@ pub fn check(bytes: &[u8]) {
     match parse_spec(text) {
         Err(error) => assert!(text.is_char_boundary(error.at)),
         Ok(spec) => {
-            let written = SPELLINGS.text(&spec);
-            // Names that stood for layouts are gone, and so may be the bound on what is read.
+            let written = ATTRIBUTE_SYNTAXES.text(&spec);
+            // Aliases are expanded, so the text may exceed the limits of the parser.
             if let Ok(read) = parse_spec(&written) {
-                assert_eq!(SPELLINGS.canonical(&read), SPELLINGS.canonical(&spec), "{written}");
-                assert_eq!(SPELLINGS.text(&read), written);
+                assert_eq!(ATTRIBUTE_SYNTAXES.canonical(&read), ATTRIBUTE_SYNTAXES.canonical(&spec), "{written}");
+                assert_eq!(ATTRIBUTE_SYNTAXES.text(&read), written);
             }
             for shape in [&[16][..], &[8, 32], &[2, 4, 8]] {
                 if let Ok(layout) = Neutral.resolve(&spec, shape, &Neutral) {

@@ -1,10 +1,10 @@
-//! What must hold of any text and of any bytes that are read: one property for each reader.
+//! Properties that every parser of the framework must have for arbitrary text and bytes.
 //!
-//! The fuzz targets of `framework/fuzz` call them with inputs that libFuzzer makes, on the nightly
-//! toolchain; this crate's test calls them with the committed corpus ([`corpus`]) and with seeded changes of it
-//! ([`mutation`]), on the stable one.
+//! The fuzz targets of `framework/fuzz` check the properties on inputs from libFuzzer, with a nightly toolchain. The
+//! test of this crate checks them on the committed corpus ([`corpus`]) and on seeded mutations of it ([`mutation`]),
+//! with the stable toolchain.
 //!
-//! May import the framework.
+//! This crate may depend on all crates of the framework.
 
 pub mod corpus;
 pub mod cute_text;
@@ -18,18 +18,18 @@ pub mod plugin_messages;
 pub mod target_toml;
 pub mod tile_text;
 
-/// What must hold of everything that one reader is given.
+/// A property of one parser, checked by a fuzz target.
 #[derive(Debug, Clone, Copy)]
 pub struct Property {
-    /// The name of its fuzz target.
+    /// The name of the fuzz target.
     pub name: &'static str,
-    /// Panics where it does not hold.
+    /// Checks the property on one input; panics if it does not hold.
     pub check: fn(&[u8]),
 }
 
 macro_rules! properties {
     ($($name:ident)*) => {
-        /// One for each fuzz target, in the order of their names.
+        /// One property per fuzz target, in alphabetical order.
         pub const PROPERTIES: &[Property] = &[$(Property { name: stringify!($name), check: $name::check }),*];
     };
 }
@@ -46,7 +46,7 @@ properties! {
     tile_text
 }
 
-/// The bytes as text, up to the first that are none.
+/// Returns the longest prefix of the bytes that is valid UTF-8.
 fn text(bytes: &[u8]) -> &str {
     let end = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
     std::str::from_utf8(&bytes[..end]).unwrap_or_default()

@@ -1,13 +1,13 @@
-//! Changes of inputs, the same ones in every run: flipped bits, other bytes, numbers at edges, parts that are cut,
+//! Deterministic mutations of inputs: flipped bits, replaced bytes, boundary numbers, and parts that are removed,
 //! repeated, or taken from another input.
 
 use std::ops::Range;
-use tilewright_testkit::split_mix::SplitMix64;
+use tilewright_testkit::seeded_rng::SeededRng;
 
-/// No changed input is longer, in bytes.
+/// Max length of a mutated input in bytes.
 pub const LONGEST: usize = 1 << 14;
 
-/// Numbers at edges of what readers hold them in.
+/// Boundary values of integer types, as decimal text.
 const NUMBERS: [&str; 12] = [
     "0",
     "-1",
@@ -23,18 +23,18 @@ const NUMBERS: [&str; 12] = [
     "99999999999999999999999",
 ];
 
-/// Changes, in an order that its seed decides.
+/// A sequence of mutations, determined by its seed.
 #[derive(Debug, Clone)]
-pub struct Changes(SplitMix64);
+pub struct Mutations(SeededRng);
 
-impl Changes {
-    /// Those of a seed.
+impl Mutations {
+    /// Creates the sequence of mutations of a seed.
     #[must_use]
     pub fn of(seed: u64) -> Self {
-        Self(SplitMix64::new(seed))
+        Self(SeededRng::new(seed))
     }
 
-    /// One of `inputs`, changed in one to four places; empty where there are none.
+    /// Returns one of `inputs` with one to four mutations; empty if there are no inputs.
     pub fn next(&mut self, inputs: &[Vec<u8>]) -> Vec<u8> {
         if inputs.is_empty() {
             return Vec::new();
@@ -54,24 +54,24 @@ impl Changes {
             1 if at < input.len() => input[at] = self.below(256) as u8,
             2 => self.number(input, at),
             3 => {
-                let part = self.part(input.len());
-                input.drain(part);
+                let subrange = self.subrange(input.len());
+                input.drain(subrange);
             }
             4 => {
-                let part = self.part(input.len());
-                let repeated = input[part].repeat(1 + self.below(3));
+                let subrange = self.subrange(input.len());
+                let repeated = input[subrange].repeat(1 + self.below(3));
                 input.splice(at..at, repeated);
             }
             5 => input.truncate(at),
             _ => {
                 let other = &inputs[self.below(inputs.len())];
-                let (taken, given) = (self.part(input.len()), self.part(other.len()));
+                let (taken, given) = (self.subrange(input.len()), self.subrange(other.len()));
                 input.splice(taken, other[given].iter().copied());
             }
         }
     }
 
-    /// Puts a number at an edge in the place of the digits after `at`, or there.
+    /// Replaces the decimal number after position `at` by a boundary value, or inserts the value there.
     fn number(&mut self, input: &mut Vec<u8>, at: usize) {
         let digit = |byte: &u8| byte.is_ascii_digit();
         let start = input[at..].iter().position(digit).map_or(at, |found| at + found);
@@ -80,8 +80,8 @@ impl Changes {
         input.splice(start..start + length, number.bytes());
     }
 
-    /// A part of an input of that length, mostly a short one.
-    fn part(&mut self, length: usize) -> Range<usize> {
+    /// Returns a random part, mostly short, of an input of this length.
+    fn subrange(&mut self, length: usize) -> Range<usize> {
         let start = self.below(length + 1);
         let most = (length - start).min(1 << self.below(9));
         start..start + self.below(most + 1)
@@ -100,12 +100,12 @@ mod tests {
     fn a_seed_decides_and_most_inputs_change() {
         let inputs = vec![b"layout 16 by 32".to_vec(), b"(4,8):(8,1)".to_vec(), Vec::new()];
         let run = |seed| {
-            let mut changes = Changes::of(seed);
+            let mut changes = Mutations::of(seed);
             (0..200).map(|_| changes.next(&inputs)).collect::<Vec<_>>()
         };
         assert_eq!(run(1), run(1));
         assert_ne!(run(1), run(2));
         assert!(run(1).iter().filter(|changed| !inputs.contains(changed)).count() > 150);
-        assert_eq!(Changes::of(1).next(&[]), Vec::<u8>::new());
+        assert_eq!(Mutations::of(1).next(&[]), Vec::<u8>::new());
     }
 }

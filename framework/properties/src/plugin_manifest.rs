@@ -1,4 +1,4 @@
-//! Manifests of plugins: an error, or a manifest that is written as TOML that is read as the same.
+//! Property of plugin manifests: reading gives an error, or a manifest that round-trips through TOML.
 
 use std::fs;
 use std::path::Path;
@@ -7,21 +7,21 @@ use tempfile::TempDir;
 use tilewright_plugin::{MANIFEST_SUFFIX, Manifest};
 
 thread_local! {
-    /// A place for the file, with the library that a manifest may name.
-    static PLACE: TempDir = {
-        let place = tempfile::tempdir().expect("a folder");
-        fs::write(place.path().join("lib.so"), []).expect("a library");
-        place
+    /// A temporary folder for the manifest, with a library file that a manifest may name.
+    static DIRECTORY: TempDir = {
+        let directory = tempfile::tempdir().expect("a folder");
+        fs::write(directory.path().join("lib.so"), []).expect("a library");
+        directory
     };
 }
 
-/// Checks it.
+/// Checks the property of the reader of plugin manifests on one input.
 ///
 /// # Panics
-/// Where it does not hold.
+/// The property does not hold.
 pub fn check(text: &[u8]) {
-    PLACE.with(|place| {
-        let file = place.path().join(format!("fuzz{MANIFEST_SUFFIX}"));
+    DIRECTORY.with(|directory| {
+        let file = directory.path().join(format!("fuzz{MANIFEST_SUFFIX}"));
         if let Some(manifest) = read(&file, text) {
             let written = toml::to_string(&manifest).expect("TOML");
             assert_eq!(read(&file, written.as_bytes()), Some(manifest), "{written}");

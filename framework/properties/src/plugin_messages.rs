@@ -1,9 +1,9 @@
-//! Everything that the two sides of the plugin boundary read from each other, from anybody.
+//! Property of all messages across the plugin boundary: any bytes give a value or an error.
 
-/// Checks it.
+/// Checks the property of the readers of plugin messages on one input.
 ///
 /// # Panics
-/// Where it does not hold.
+/// The property does not hold.
 pub fn check(bytes: &[u8]) {
     tilewright_plugin::read_every_message(bytes);
 }

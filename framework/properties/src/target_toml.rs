@@ -1,12 +1,13 @@
-//! Target files: a description or an error, and a description crosses the plugin boundary unchanged.
+//! Property of target files: reading gives a description or an error, and descriptions cross the plugin boundary
+//! unchanged.
 
 use tilewright_plugin::wire;
 use tilewright_target::TargetDescription;
 
-/// Checks it.
+/// Checks the property of the reader of target files on one input.
 ///
 /// # Panics
-/// Where it does not hold.
+/// The property does not hold.
 pub fn check(bytes: &[u8]) {
     let text = crate::text(bytes);
     if let Ok(target) = TargetDescription::from_toml("fuzz.toml", text) {

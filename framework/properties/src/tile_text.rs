@@ -1,4 +1,4 @@
-//! Text of tile programs: it is refused at a place, or read; what keeps the rules is written so that it is read again.
+//! Property of the text of tile programs: parsing gives a module, or an error at a position; valid modules round-trip.
 
 use std::sync::LazyLock;
 
@@ -7,10 +7,10 @@ use tilewright_tile::{text, verify};
 
 static DIALECTS: LazyLock<Dialects> = LazyLock::new(Dialects::neutral);
 
-/// Checks it.
+/// Checks the property of the parser of tile programs on one input.
 ///
 /// # Panics
-/// Where it does not hold.
+/// The property does not hold.
 pub fn check(bytes: &[u8]) {
     let source = crate::text(bytes);
     match text::parse(source, &DIALECTS) {
@@ -18,8 +18,8 @@ pub fn check(bytes: &[u8]) {
         Ok(module) => {
             if verify(&module).is_ok() {
                 let written = text::print(&module);
-                let again = text::parse(&written, &DIALECTS).unwrap_or_else(|error| panic!("{error}\n{written}"));
-                assert_eq!(text::print(&again), written);
+                let reparsed = text::parse(&written, &DIALECTS).unwrap_or_else(|error| panic!("{error}\n{written}"));
+                assert_eq!(text::print(&reparsed), written);
             }
         }
     }

@@ -1,5 +1,5 @@
-//! A short run of every fuzz target: its committed corpus, and thousands of seeded changes of it. Nothing panics,
-//! and no input takes longer than its time.
+//! Tests that run every fuzz target briefly on its committed corpus and thousands of seeded mutations: nothing panics,
+//! and no input exceeds its time limit.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,32 +8,32 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tilewright_properties::{PROPERTIES, Property, corpus, mutation::Changes};
+use tilewright_properties::{PROPERTIES, Property, corpus, mutation::Mutations};
 
-/// Changed inputs for each property.
+/// Number of mutated inputs per property.
 const CHANGED: usize = 4000;
 
-/// What one input may take on a machine with other work; the slowest takes some milliseconds.
+/// Time limit of one input on a loaded machine; the slowest takes some milliseconds.
 const TIME: Duration = Duration::from_secs(20);
 
-/// The input that is being tried, and since when.
+/// The input that is being checked, and the time at which its check started.
 type Current = Arc<Mutex<(Vec<u8>, Instant)>>;
 
-/// Tries `inputs` on a thread of its own, whose stack is as small as threads have it.
+/// Checks a property on `inputs` in a thread with the default stack size; returns the number of inputs.
 fn run(property: Property, inputs: impl Iterator<Item = Vec<u8>> + Send + 'static) -> usize {
     let current: Current = Arc::new(Mutex::new((Vec::new(), Instant::now())));
-    let (tried, (ended, end)) = (Arc::clone(&current), mpsc::channel());
+    let (tried, (sender, end)) = (Arc::clone(&current), mpsc::channel());
     std::thread::spawn(move || {
         let mut count = 0;
         for input in inputs {
             *tried.lock().unwrap_or_else(PoisonError::into_inner) = (input.clone(), Instant::now());
             if catch_unwind(AssertUnwindSafe(|| (property.check)(&input))).is_err() {
-                let _ = ended.send(Err(input));
+                let _ = sender.send(Err(input));
                 return;
             }
             count += 1;
         }
-        let _ = ended.send(Ok(count));
+        let _ = sender.send(Ok(count));
     });
     loop {
         match end.recv_timeout(Duration::from_millis(200)) {
@@ -52,7 +52,7 @@ fn short_run(name: &str) {
     let property = *PROPERTIES.iter().find(|property| property.name == name).expect("a property");
     let kept = corpus::read(name).expect("the committed corpus");
     assert!(kept.len() >= 5, "{name} keeps {} inputs", kept.len());
-    let (count, mut changes) = (kept.len(), Changes::of(9));
+    let (count, mut changes) = (kept.len(), Mutations::of(9));
     let changed = kept.clone();
     assert_eq!(run(property, kept.into_iter()), count);
     assert_eq!(run(property, (0..CHANGED).map(move |_| changes.next(&changed))), CHANGED);

@@ -1,4 +1,4 @@
-//! The operations on linear layouts: `inputs` in, a layout or facts about one out.
+//! Operations on linear layouts: from JSON `inputs` to a layout or its properties.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -8,7 +8,7 @@ use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout, layout_from_json,
 type Operation = fn(&Json) -> Answer;
 type Answer = Result<Json, OperationError>;
 
-/// By name: what it does, and the inputs that it takes.
+/// The function and the names of its inputs, by the name of the operation.
 const OPERATIONS: [(&str, (Operation, &[&str])); 13] = [
     ("apply", (apply, &["layout", "points"])),
     ("compose", (compose, &["inner", "outer"])),
@@ -25,10 +25,10 @@ const OPERATIONS: [(&str, (Operation, &[&str])); 13] = [
     ("zeros_1d", (zeros, &["size", "in_dim", "out_dim", "out_dim_size"])),
 ];
 
-/// Performs the operation `name` on `inputs`, an object: layouts as `{"in_dims", "out_dims", "bases"}`
-/// ([`layout_from_json`]), sizes in elements, dims by name. `compose` has `inner` and `outer`,
-/// `invert_and_compose`, `mul` and `equal` have `a` and `b`, `apply` has `layout` and `points`, the
-/// constructors `size`, `in_dim`, `out_dim` and more, the others `layout`.
+/// Performs the operation `name` on linear layouts; `inputs` is a JSON object. Layouts are `{"in_dims", "out_dims",
+/// "bases"}` ([`layout_from_json`]), sizes are in elements, dimensions are names. `compose` takes `inner` and `outer`;
+/// `invert_and_compose`, `mul` and `equal` take `a` and `b`; `apply` takes `layout` and `points`; constructors take
+/// `size`, `in_dim`, `out_dim` and more; all others take `layout`.
 ///
 /// # Errors
 /// [`OperationError`].
@@ -45,7 +45,7 @@ pub fn algebra(name: &str, inputs: &Json) -> Result<Json, OperationError> {
     let (operation, takes) = find(&OPERATIONS, name)?;
     let given = inputs.as_object().ok_or_else(|| wrong("`inputs` must be an object"))?;
     if let Some(strange) = given.keys().find(|given| !takes.contains(&given.as_str())) {
-        return Err(wrong(format!("`{strange}` is no input of `{name}`, which takes {}", takes.join(", "))));
+        return Err(wrong(format!("`{strange}` is not an input of `{name}`, which takes {}", takes.join(", "))));
     }
     operation(inputs)
 }
@@ -79,15 +79,15 @@ fn from_bases(inputs: &Json) -> Answer {
     let sizes = inputs.get("out_dim_sizes").filter(|sizes| !sizes.is_null());
     let Some(sizes) = sizes else {
         if !surjective {
-            return Err(undefined("the sizes of out dims can be inferred of a surjective layout only"));
+            return Err(undefined("the sizes of out dims can be inferred for a surjective layout only"));
         }
         return answer(LinearLayout::from_bases_inferred(&bases, &names));
     };
     let sizes = numbers(sizes).filter(|sizes| sizes.len() == names.len());
-    let sizes = sizes.ok_or_else(|| wrong("`out_dim_sizes` must be null or one whole number for each out dim"))?;
+    let sizes = sizes.ok_or_else(|| wrong("`out_dim_sizes` must be null or one integer for each out dim"))?;
     let outs: Vec<_> = names.into_iter().zip(sizes).collect();
-    let made = LinearLayout::from_bases(&bases, &outs);
-    answer(if surjective { made.and_then(LinearLayout::require_surjective) } else { made })
+    let result = LinearLayout::from_bases(&bases, &outs);
+    answer(if surjective { result.and_then(LinearLayout::require_surjective) } else { result })
 }
 
 fn invert(inputs: &Json) -> Answer {
@@ -138,9 +138,9 @@ fn apply(inputs: &Json) -> Answer {
 }
 
 fn image(layout: &LinearLayout, point: &Json) -> Result<Json, OperationError> {
-    let place = |(name, at): (&String, &Json)| Some((Dim::named(name), at.as_u64()?));
-    let input: Option<Vec<_>> = point.as_object().and_then(|point| point.iter().map(place).collect());
-    let input = input.ok_or_else(|| wrong("a point must be an object of dims and whole numbers"))?;
+    let coordinate = |(name, at): (&String, &Json)| Some((Dim::named(name), at.as_u64()?));
+    let input: Option<Vec<_>> = point.as_object().and_then(|point| point.iter().map(coordinate).collect());
+    let input = input.ok_or_else(|| wrong("a point must be an object of dims and integers"))?;
     let input = layout.ins().pack(&input).map_err(|error| undefined(&error.to_string()))?;
     let output = layout.outs().unpack(layout.apply_packed(input));
     Ok(Json::Object(output.map(|(dim, at)| (dim.to_string(), json!(at))).collect::<Map<_, _>>()))
@@ -161,7 +161,7 @@ fn ends(inputs: &Json) -> Result<(Dim, Dim), OperationError> {
 
 fn number(inputs: &Json, name: &str) -> Result<u64, OperationError> {
     let value = field(inputs, name)?.as_u64();
-    value.ok_or_else(|| wrong(format!("`{name}` must be a whole number")))
+    value.ok_or_else(|| wrong(format!("`{name}` must be a non-negative integer")))
 }
 
 fn numbers(value: &Json) -> Option<Vec<u64>> {
@@ -180,7 +180,7 @@ fn named_bases(pair: &Json) -> Option<(Dim, Bases)> {
 
 fn answer(found: Result<LinearLayout, LayoutError>) -> Answer {
     let layout = found.map_err(|error| undefined(&error.to_string()))?;
-    // The size itself is a number of 65 bits.
+    // The size 2^64 itself needs 65 bits.
     match layout.ins().iter().chain(layout.outs().iter()).find(|&(_, bits)| bits > 63) {
         Some((dim, _)) => Err(undefined(&format!("{dim} has 2^64 positions: at most 2^63 can be written"))),
         None => Ok(layout_to_json(&layout)),

@@ -1,13 +1,13 @@
-//! The operations on CuTe layouts: a list of inputs in, a layout as text or numbers out.
+//! Operations on CuTe layouts: from a list of JSON inputs to a layout as text, or numbers.
 
 use serde_json::{Value as Json, json};
 
 use super::{OperationError, find, wrong};
 use tilewright_layout::cute::{self, CuteError, CuteLayout, IntTuple, Swizzle, Tiler};
 
-/// A table lists so many values at most.
+/// Max number of values in the table that the operation `table` returns.
 const LONGEST_TABLE: u64 = 1 << 16;
-/// Tilers nest so deep at most.
+/// Max nesting depth of tilers in the inputs.
 const DEEPEST: usize = cute::MAX_DEPTH;
 
 type One = fn(&CuteLayout) -> Result<CuteLayout, CuteError>;
@@ -71,12 +71,12 @@ const OPERATIONS: [(&str, Operation); 31] = [
     ("zipped_product", Operation::Cut(cute::zipped_product)),
 ];
 
-/// Performs the operation `name` on `inputs`: layouts and shapes as text in CuTe's notation, tilers (a
-/// layout, or a list of tilers), and numbers, in the order in which CuTe's functions take them.
+/// Performs the operation `name` on CuTe layouts; `inputs` are in the order of CuTe's parameters. Inputs are layouts
+/// and shapes as text in CuTe notation, tilers (a layout, or a list of tilers), and numbers.
 ///
 /// # Errors
-/// [`OperationError`]; where no layout is the result, [`OperationError::Undefined`] with the first
-/// coordinate at which every candidate is wrong.
+/// [`OperationError`]. If no layout can be the result, [`OperationError::Undefined`] names the first coordinate for
+/// which every candidate is wrong.
 ///
 /// ```
 /// use serde_json::json;
@@ -114,18 +114,18 @@ pub fn cute(name: &str, inputs: &[Json]) -> Result<Json, OperationError> {
 
 fn table(layout: &CuteLayout) -> Result<Json, OperationError> {
     if layout.size() > LONGEST_TABLE {
-        return Err(wrong(format!("a table of {} values; {LONGEST_TABLE} are listed at most", layout.size())));
+        return Err(wrong(format!("a table of {} values; expected at most {LONGEST_TABLE}", layout.size())));
     }
     Ok(layout.values().collect())
 }
 
 fn swizzled(inputs: &[Json]) -> Result<Json, OperationError> {
     let given = input(inputs, 0)?;
-    let part = |name: &str| given.get(name).and_then(Json::as_i64);
-    let swizzle = match (given.as_str(), part("B"), part("M"), part("S")) {
+    let field = |name: &str| given.get(name).and_then(Json::as_i64);
+    let swizzle = match (given.as_str(), field("B"), field("M"), field("S")) {
         (Some(text), ..) => text.parse().map_err(no_layout)?,
         (None, Some(bits), Some(base), Some(shift)) => {
-            let word = |part: i64| u32::try_from(part).map_err(|_| wrong("`B` and `M` must be small whole numbers"));
+            let word = |field: i64| u32::try_from(field).map_err(|_| wrong("`B` and `M` must be small integers"));
             let shift = i32::try_from(shift).map_err(|_| wrong("`S` must be a small integer"))?;
             Swizzle::new(word(bits)?, word(base)?, shift).map_err(no_layout)?
         }
@@ -133,7 +133,7 @@ fn swizzled(inputs: &[Json]) -> Result<Json, OperationError> {
     };
     let numbers =
         input(inputs, 1)?.as_array().and_then(|list| list.iter().map(Json::as_u64).collect::<Option<Vec<_>>>());
-    let numbers = numbers.ok_or_else(|| wrong("the second input must be a list of whole numbers"))?;
+    let numbers = numbers.ok_or_else(|| wrong("the second input must be a list of non-negative integers"))?;
     Ok(numbers.into_iter().map(|number| swizzle.apply(number)).collect())
 }
 
@@ -154,7 +154,7 @@ fn tuple(inputs: &[Json], at: usize) -> Result<IntTuple, OperationError> {
 }
 
 fn number(inputs: &[Json]) -> Result<u64, OperationError> {
-    input(inputs, 1)?.as_u64().ok_or_else(|| wrong("input 1 must be a whole number"))
+    input(inputs, 1)?.as_u64().ok_or_else(|| wrong("input 1 must be a non-negative integer"))
 }
 
 fn tiler(given: &Json, depth: usize) -> Result<Tiler, OperationError> {
@@ -171,7 +171,7 @@ fn no_layout(error: CuteError) -> OperationError {
     OperationError::Layout(error.to_string())
 }
 
-/// An operation that is not defined on what was given.
+/// Makes the error of an operation that is undefined on its inputs.
 fn no_result(error: CuteError) -> OperationError {
     OperationError::Undefined(error.to_string())
 }

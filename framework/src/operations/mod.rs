@@ -1,5 +1,5 @@
-//! The operations of the layout algebras by name, on inputs in JSON: [`algebra`] on linear layouts,
-//! [`cute`] on CuTe's. One table of names serves everybody who reads questions or known answers.
+//! Operations of the layout algebras by name with JSON inputs: [`algebra`] on linear layouts, [`cute`] on CuTe layouts.
+//! The command, the C interface and known-answer tests share these tables.
 
 mod algebra;
 mod cute;
@@ -10,30 +10,30 @@ use thiserror::Error;
 pub use algebra::algebra;
 pub use cute::cute;
 
-/// Why an operation that was asked for by name has no result; always the caller's fault.
+/// The reason why a named operation has no result; always the caller's fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum OperationError {
-    /// There is no operation of this name.
+    /// No operation has the given name.
     #[error("unknown operation `{name}`; known are {}", .known.join(", "))]
     Unknown {
-        /// The name.
+        /// The name that the caller gave.
         name: String,
-        /// The names that there are.
+        /// The names of all operations.
         known: Vec<&'static str>,
     },
     /// An input is missing or of the wrong type.
     #[error("{0}")]
     Inputs(String),
-    /// An input should be a layout and is none.
+    /// An input is not a layout, although it should be.
     #[error("{0}")]
     Layout(String),
-    /// The operation is not defined on these inputs, which are well-formed.
+    /// The operation is undefined on these well-formed inputs.
     #[error("{0}")]
     Undefined(String),
 }
 
-/// The operation of a table.
+/// Finds an operation by its name in a table.
 fn find<T>(table: &'static [(&'static str, T)], name: &str) -> Result<&'static T, OperationError> {
     table.iter().find(|(known, _)| *known == name).map(|(_, operation)| operation).ok_or_else(|| {
         OperationError::Unknown { name: name.to_owned(), known: table.iter().map(|(name, _)| *name).collect() }

@@ -1,25 +1,25 @@
-//! The sizes of tiles that were chosen for a program that names several.
+//! The tile sizes that were chosen for a program whose text leaves them open.
 
 use std::fmt;
 
-/// The sizes that were chosen, and how many were looked at.
+/// The chosen tile sizes of a program, and the extent of the search for them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChosenSizes {
-    /// Each size with its name.
+    /// The chosen sizes, each with its name.
     pub sizes: Vec<(String, u64)>,
-    /// Programs that were solved.
+    /// Number of size combinations for which layouts were solved.
     pub solved: usize,
-    /// Sizes that have no solution, each with the reason.
+    /// The size combinations without a solution, each with the reason.
     pub unsatisfied: Vec<(Vec<u64>, String)>,
-    /// Sizes that give no program, each with the reason.
+    /// The size combinations that give no valid program, each with the reason.
     pub refused: Vec<(Vec<u64>, String)>,
-    /// Sizes that were not looked at, since others had used up what may be.
+    /// Number of size combinations that were not tried because of the limit.
     pub left_out: usize,
-    /// The predicted cycles of a launch for each solved choice of sizes.
+    /// The solved size combinations, each with the predicted cycles of a launch.
     pub predicted: Vec<(Vec<u64>, f64)>,
 }
 
-/// The sizes, and how they were found.
+/// Prints the chosen sizes, and all combinations that were tried.
 impl fmt::Display for ChosenSizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let listed = |sizes: &[u64]| {
@@ -32,7 +32,7 @@ impl fmt::Display for ChosenSizes {
             return writeln!(f, ", as given");
         }
         let looked_at = self.solved + self.unsatisfied.len() + self.refused.len();
-        writeln!(f, ", of {looked_at} that were looked at ({} left out)", self.left_out)?;
+        writeln!(f, ", best of {looked_at} tried ({} left out)", self.left_out)?;
         for (sizes, cycles) in &self.predicted {
             writeln!(f, "  {}: {cycles:.0} cycles", listed(sizes))?;
         }

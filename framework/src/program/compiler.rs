@@ -1,4 +1,4 @@
-//! The compiler of tile programs: its inputs, its target and its options.
+//! The compiler of tile programs.
 
 use tilewright_assign::Strategy;
 use tilewright_assign::synthesis;
@@ -6,33 +6,88 @@ use tilewright_plugin::Target;
 use tilewright_tile::import::Imports;
 use tilewright_tile::op::Dialects;
 
-/// What tile programs are compiled with and for.
+/// Compiles tile programs for a target; see [`ProgramCompiler::kernel`].
 #[derive(Clone, Copy)]
 pub struct ProgramCompiler<'a> {
-    /// The operations that programs may use.
+    /// The operations that programs may contain.
     pub dialects: &'a Dialects,
-    /// What foreign words mean.
+    /// The translations of vendors' operations to neutral ones.
     pub imports: &'a Imports,
-    /// The target.
+    /// The target for which programs are compiled, served by its plugin.
     pub target: &'a dyn Target,
 }
 
-/// How a program is compiled.
+/// Options of compiling one program: the default ones, then `with_` what differs. A setter of an optional value takes
+/// the value or an `Option`.
+///
+/// # Examples
+/// ```
+/// use tilewright::ProgramOptions;
+/// use tilewright::tile::Strategy;
+///
+/// let options = ProgramOptions::default().with_warps(8).with_stages(None).with_strategy(Strategy::Propagation);
+/// assert_eq!((options.warps, options.stages), (Some(8), None));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProgramOptions {
-    /// Warps of a block; where the program itself says how many, it is asked. Four where neither says.
+    /// Number of warps of a block; the program's own attribute takes precedence. `None` for four.
     pub warps: Option<u32>,
-    /// Lanes of a warp; the target's default where neither says.
+    /// Number of lanes of a warp; the program's own attribute takes precedence. `None` for the target's default.
     pub lanes: Option<u32>,
-    /// The function that a launch begins with; may be left out where there is one alone.
+    /// The name of the entry function; `None` if the program has only one function.
     pub entry: Option<String>,
-    /// How layouts are chosen.
+    /// The strategy by which layout assignment chooses layouts.
     pub strategy: Strategy,
-    /// Stages of loops whose loads go ahead of what uses them, at most; one is none ahead. Where nobody says, what loops
-    /// themselves ask for, else what [`tilewright_assign::stages`] takes.
+    /// Max number of stages of pipelined loops; one disables prefetching. `None` for the loops' attributes, else the
+    /// target's value ([`tilewright_assign::stages`]).
     pub stages: Option<u32>,
-    /// What synthesis may do for programs that say where tiles lie.
-    pub synthesis: synthesis::Options,
-    /// Sizes that the program leaves open, by name, with the number that each shall be.
+    /// Options of layout synthesis, for programs with explicit memory (`tw` operations that state where tiles lie).
+    pub synthesis: synthesis::SynthesisOptions,
+    /// Sizes that the program leaves open, each with its name and the value to use.
     pub sizes: Vec<(String, u64)>,
+}
+
+impl ProgramOptions {
+    /// With this many warps of a block.
+    #[must_use]
+    pub fn with_warps(self, warps: impl Into<Option<u32>>) -> Self {
+        Self { warps: warps.into(), ..self }
+    }
+
+    /// With this many lanes of a warp.
+    #[must_use]
+    pub fn with_lanes(self, lanes: impl Into<Option<u32>>) -> Self {
+        Self { lanes: lanes.into(), ..self }
+    }
+
+    /// With this entry function.
+    #[must_use]
+    pub fn with_entry(self, entry: impl Into<String>) -> Self {
+        Self { entry: Some(entry.into()), ..self }
+    }
+
+    /// With this strategy of layout assignment.
+    #[must_use]
+    pub fn with_strategy(self, strategy: Strategy) -> Self {
+        Self { strategy, ..self }
+    }
+
+    /// With at most this many stages of pipelined loops.
+    #[must_use]
+    pub fn with_stages(self, stages: impl Into<Option<u32>>) -> Self {
+        Self { stages: stages.into(), ..self }
+    }
+
+    /// With these options of synthesis.
+    #[must_use]
+    pub fn with_synthesis(self, synthesis: synthesis::SynthesisOptions) -> Self {
+        Self { synthesis, ..self }
+    }
+
+    /// With these values of the program's open sizes, by name.
+    #[must_use]
+    pub fn with_sizes(self, sizes: Vec<(String, u64)>) -> Self {
+        Self { sizes, ..self }
+    }
 }

@@ -1,4 +1,4 @@
-//! Why a program gives no kernel.
+//! Errors of compiling tile programs.
 
 use thiserror::Error;
 
@@ -7,43 +7,43 @@ use tilewright_assign::synthesis::SynthesisError;
 use tilewright_kernel::VerifyError;
 use tilewright_layout::text::TextError;
 use tilewright_lower::{LowerError, Reason};
-use tilewright_plan::contract::ContractError;
+use tilewright_plan::mma::MmaError;
 use tilewright_plan::movement::MovementError;
 
-/// Why a program gives no kernel.
+/// The reason why a program has no kernel.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProgramError {
-    /// The text is no program, breaks a rule, or has words that mean nothing here; its author's fault.
+    /// The text does not parse, violates a rule, or uses unknown operations; its author's fault.
     #[error(transparent)]
     Text(#[from] TextError),
-    /// Sizes of tiles that cannot be chosen: the text's fault, or the caller's, who names others.
+    /// Tile sizes cannot be chosen: an error of the text, or of the sizes that the caller names.
     #[error("sizes: {0}")]
     Sizes(String),
-    /// The function to begin with is not there; the caller's fault.
+    /// The entry function is missing; the caller's fault.
     #[error("{0}")]
     Entry(String),
-    /// Its tensors get no layouts.
+    /// Layout assignment failed.
     #[error("layouts: {0}")]
     Layouts(#[from] EngineError),
-    /// No layouts satisfy a program that says where tiles lie.
+    /// Synthesis found no layouts for a program with explicit memory (`tw` operations that state where tiles lie).
     #[error("synthesis: {0}")]
     Synthesis(#[from] SynthesisError),
     /// An operation cannot be lowered.
-    #[error("lowering: {}{source}", place.as_ref().map(|place| format!("{}:{}: ", place.line, place.column)).unwrap_or_default())]
+    #[error("lowering: {}{source}", location.as_ref().map(|location| format!("{}:{}: ", location.line, location.column)).unwrap_or_default())]
     Lower {
-        /// Where the operation stands, where it was read.
-        place: Option<TextError>,
-        /// What cannot be done.
+        /// The position of the operation in the text; `None` if it is not known.
+        location: Option<TextError>,
+        /// The error of the lowering.
         source: Box<LowerError>,
     },
-    /// The kernel breaks a rule: a fault of this framework.
+    /// The kernel is invalid: a fault of this framework.
     #[error("the lowered kernel is invalid: {0}")]
     Kernel(#[from] VerifyError),
 }
 
 impl ProgramError {
-    /// What is wrong with the program itself is told at its place in the text.
+    /// Makes the error of synthesis; if the program is invalid, with the position in the text.
     pub(super) fn synthesis(error: SynthesisError, text: &str) -> Self {
         match error {
             SynthesisError::Program(violation) => Self::Text(violation.in_text(text)),
@@ -52,48 +52,48 @@ impl ProgramError {
     }
 
     pub(super) fn lowered(source: LowerError, text: &str) -> Self {
-        let place = source.at.map(|at| TextError::new(text, at as usize, source.to_string()));
-        Self::Lower { place, source: Box::new(source) }
+        let location = source.at.map(|at| TextError::new(text, at as usize, source.to_string()));
+        Self::Lower { location, source: Box::new(source) }
     }
 
-    /// Whether nothing is wrong with the program, but the target has no way to do it, or too little of something.
+    /// Whether the program is valid but the target lacks an instruction, or enough of a resource.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         match self {
-            Self::Layouts(EngineError::Product { source, .. }) => contract(source),
-            Self::Layouts(EngineError::Movement(source)) => movement(source),
-            Self::Synthesis(SynthesisError::Product { source, .. }) => contract(source),
-            Self::Synthesis(SynthesisError::Engine(EngineError::Product { source, .. })) => contract(source),
-            Self::Synthesis(SynthesisError::Room { .. }) => true,
+            Self::Layouts(EngineError::Mma { source, .. }) => is_unsupported_mma(source),
+            Self::Layouts(EngineError::Movement(source)) => is_impossible_movement(source),
+            Self::Synthesis(SynthesisError::Mma { source, .. }) => is_unsupported_mma(source),
+            Self::Synthesis(SynthesisError::Engine(EngineError::Mma { source, .. })) => is_unsupported_mma(source),
+            Self::Synthesis(SynthesisError::SharedMemoryExceeded { .. }) => true,
             Self::Lower { source, .. } => match &*source.reason {
                 Reason::Unsupported(_) | Reason::TooLarge { .. } => true,
-                Reason::Contract(source) => contract(source),
-                Reason::Movement(source) => movement(source),
+                Reason::Mma(source) => is_unsupported_mma(source),
+                Reason::Movement(source) => is_impossible_movement(source),
                 _ => false,
             },
             _ => false,
         }
     }
 
-    /// Where in the text it is wrong, where that is known.
+    /// The position of the error in the text; `None` if it is not known.
     #[must_use]
-    pub fn place(&self) -> Option<&TextError> {
+    pub fn location(&self) -> Option<&TextError> {
         match self {
-            Self::Text(place) => Some(place),
-            Self::Lower { place, .. } => place.as_ref(),
+            Self::Text(location) => Some(location),
+            Self::Lower { location, .. } => location.as_ref(),
             _ => None,
         }
     }
 }
 
-fn movement(error: &MovementError) -> bool {
+fn is_impossible_movement(error: &MovementError) -> bool {
     matches!(error, MovementError::Impossible { .. })
 }
 
-fn contract(error: &ContractError) -> bool {
+fn is_unsupported_mma(error: &MmaError) -> bool {
     match error {
-        ContractError::Movement(source) => movement(source),
-        ContractError::Impossible { .. } => true,
+        MmaError::Movement(source) => is_impossible_movement(source),
+        MmaError::Impossible { .. } => true,
         _ => false,
     }
 }

@@ -3,25 +3,60 @@
 use std::borrow::Cow;
 
 use super::compiler::{ProgramCompiler, ProgramOptions};
+use super::config::launch_config;
 use super::error::ProgramError;
-use super::machine::machine_of;
 use super::sizes::Sized;
 use super::stage::Stage;
 use tilewright_assign::layouts::LayoutCache;
 use tilewright_assign::synthesis::{is_explicit, synthesize};
-use tilewright_assign::{self as engine, Assigned, LaunchConfig};
+use tilewright_assign::{self as engine, AssignedModule, LaunchConfig};
 use tilewright_kernel::{self as kernel, Kernel};
 use tilewright_layout::FamilySet;
 use tilewright_layout::families::Neutral;
 use tilewright_lower as lower;
-use tilewright_tile::facts::AxisInfoMap;
+use tilewright_tile::axis_info::AxisInfoMap;
 
 impl ProgramCompiler<'_> {
-    /// The kernel of a program. `seen` is shown every stage.
+    /// Compiles a program to a kernel. `seen` is called with the program after every stage.
     ///
     /// # Errors
-    /// [`ProgramError`], which names the stage; [`ProgramError::is_unsupported`] tells what a target cannot do from what
-    /// is wrong with the program.
+    /// [`ProgramError`]; [`ProgramError::is_unsupported`] separates limits of the target from errors of the program.
+    ///
+    /// # Examples
+    /// ```
+    /// # use tilewright::plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
+    /// # use tilewright::target::{Instruction, TargetDescription};
+    /// # struct Plain(TargetDescription);
+    /// # impl Target for Plain {
+    /// #     fn description(&self) -> &TargetDescription { &self.0 }
+    /// #     fn families(&self) -> &dyn tilewright_layout::Families { &tilewright_layout::families::Neutral }
+    /// #     fn instructions(&self) -> &[Instruction] { &[] }
+    /// #     fn compile(&self, _: &tilewright::kernel::Module, _: &CompileOptions) -> Result<Artifact, CompileError> {
+    /// #         Err(CompileError::Unsupported("no code generator".to_owned()))
+    /// #     }
+    /// #     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> { Ok(Vec::new()) }
+    /// # }
+    /// use tilewright::tile::{Dialects, Imports};
+    /// use tilewright::{ProgramCompiler, ProgramOptions, Stage};
+    ///
+    /// let program = "tt.func @iota(%out: !tt.ptr<i32>) {
+    ///   %i = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
+    ///   %base = tt.splat %out : !tt.ptr<i32> -> tensor<128x!tt.ptr<i32>>
+    ///   %to = tt.addptr %base, %i : tensor<128x!tt.ptr<i32>>, tensor<128xi32>
+    ///   tt.store %to, %i : tensor<128x!tt.ptr<i32>>
+    ///   tt.return
+    /// }";
+    /// let (dialects, imports) = (Dialects::neutral(), Imports::default());
+    /// # // In place of `session.target("h100")?`, which needs a plugin.
+    /// # let target = Plain(tilewright_targets::catalogue()?.get("h100")?.clone());
+    /// let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
+    /// let mut stages = Vec::new();
+    /// let seen = &mut |stage: Stage<'_>| stages.push(stage.name());
+    /// let kernel = compiler.kernel(program, &ProgramOptions::default(), seen)?;
+    /// assert_eq!((&*kernel.name, kernel.launch.warps), ("iota", 4));
+    /// assert_eq!(stages, ["read", "import", "shape", "layouts", "kernel", "math"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn kernel(
         &self,
         text: &str,
@@ -40,25 +75,25 @@ impl ProgramCompiler<'_> {
         let module = self.neutral(text, options.entry.as_deref(), seen)?;
         let description = self.target.description();
         let families = FamilySet::new(vec![&Neutral, self.target.families()]);
-        let machine = machine_of(self.target, Some(&module), options, &families)?;
+        let config = launch_config(self.target, Some(&module), options, &families)?;
         let explicit = is_explicit(&module);
         let assigned = if explicit {
             let found = match known {
                 Some(found) => found,
-                None => synthesize(&module, &machine, options.synthesis)
+                None => synthesize(&module, &config, options.synthesis)
                     .map_err(|error| ProgramError::synthesis(error, text))?,
             };
             seen(Stage::Synthesis(&found.derivation));
             found.assigned
         } else {
-            engine::assign(&module, &machine, options.strategy)?
+            engine::assign_layouts(&module, &config, options.strategy)?
         };
         let mut kernel = match explicit {
             true => {
                 seen(Stage::Layouts(&assigned));
-                lowered(&assigned, &machine, text)?
+                lowered(&assigned, &config, text)?
             }
-            false => with_stages(&assigned, &machine, options.stages, text, seen)?,
+            false => with_stages(&assigned, &config, options.stages, text, seen)?,
         };
         seen(Stage::Kernel(&kernel));
         tilewright_math::expand(&mut kernel, |function, element| {
@@ -71,35 +106,34 @@ impl ProgramCompiler<'_> {
     }
 }
 
-/// The kernel of a program whose layouts are assigned.
-fn lowered(assigned: &Assigned, machine: &LaunchConfig<'_>, text: &str) -> Result<Kernel, ProgramError> {
+/// Lowers a program with assigned layouts to a kernel.
+fn lowered(assigned: &AssignedModule, config: &LaunchConfig<'_>, text: &str) -> Result<Kernel, ProgramError> {
     let Some(function) = assigned.module.functions.first() else {
-        return Err(ProgramError::Entry("the program has no function that a launch may begin with".to_owned()));
+        return Err(ProgramError::Entry("the program has no entry function".to_owned()));
     };
-    let (facts, layouts, plans) =
-        (AxisInfoMap::of(function), LayoutCache::new(machine.families), lower::FixedPlans::default());
-    let program = lower::LoweringInput { function, facts: &facts, layouts: &layouts, machine, plans: &plans };
+    let (axis_info, layouts, plans) =
+        (AxisInfoMap::of(function), LayoutCache::new(config.families), lower::FixedPlans::default());
+    let program = lower::LoweringInput { function, axis_info: &axis_info, layouts: &layouts, config, plans: &plans };
     lower::program_kernel(&program).map_err(|error| ProgramError::lowered(error, text))
 }
 
-/// The program with its loops in stages, and its kernel. What else shared memory is for is known when it is lowered: where
-/// buffers leave no room for that, there are fewer of them, and none at last;
-/// then the stage is seen again.
+/// Pipelines the loops of a program and lowers it. Only lowering determines the scratch memory: if the kernel then
+/// exceeds the shared memory of the target, both are repeated with fewer stages, and `seen` is called again.
 fn with_stages(
-    assigned: &Assigned,
-    machine: &LaunchConfig<'_>,
+    assigned: &AssignedModule,
+    config: &LaunchConfig<'_>,
     stages: Option<u32>,
     text: &str,
     seen: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Kernel, ProgramError> {
-    let most = u64::from(machine.context.target.shared.bytes);
+    let most = u64::from(config.context.target.shared.bytes);
     let mut required = stages;
     loop {
-        let staged = engine::stages::staged(assigned, machine, required)?;
+        let staged = engine::stages::pipeline_loops(assigned, config, required)?;
         seen(Stage::Layouts(&staged));
         let loops = staged.report.functions.iter().flat_map(|function| &function.loops);
         let deepest = loops.map(|of| of.stages).max().unwrap_or(1);
-        let kernel = lowered(&staged, machine, text)?;
+        let kernel = lowered(&staged, config, text)?;
         if kernel.shared_bytes() <= most || deepest < 2 {
             return Ok(kernel);
         }

@@ -1,23 +1,23 @@
-//! Tile programs to kernels: the stages, one after another, each a value that can be shown.
+//! Compiles tile programs to kernels in printable stages.
 //!
-//! | stage | is |
+//! | stage | result |
 //! |---|---|
-//! | `sizes` | of a text with places for sizes of tiles, those that were chosen ([`tilewright_tile::text::SizedText`]) |
-//! | `read` | the program as it was written, after it was verified |
-//! | `import` | vendors' words are neutral ones ([`tilewright_tile::import`]) |
-//! | `shape` | one function without calls and jumps; what nobody needs is gone ([`tilewright_tile::transform`]) |
-//! | `synthesis` | of a program that says where tiles lie, how layouts were found ([`tilewright_assign::synthesis`]) |
-//! | `layouts` | every tensor has a layout, conversions are operations; loads of loops go ahead ([`tilewright_assign`]) |
+//! | `sizes` | the chosen sizes of a text with open tile sizes ([`tilewright_tile::text::SizedText`]) |
+//! | `read` | the program as written, verified |
+//! | `import` | neutral operations instead of vendor operations ([`tilewright_tile::import`]) |
+//! | `shape` | one function without calls, branches and dead code ([`tilewright_tile::transform`]) |
+//! | `synthesis` | the derivation of layouts, for programs with explicit memory ([`tilewright_assign::synthesis`]) |
+//! | `layouts` | a layout for every tensor, explicit conversions, pipelined loops ([`tilewright_assign`]) |
 //! | `kernel` | the kernel IR ([`tilewright_lower`]) |
-//! | `math` | functions that the target has no instruction for are arithmetic ([`tilewright_math`]) |
+//! | `math` | arithmetic instead of functions without an instruction ([`tilewright_math`]) |
 //!
-//! Then [`tilewright_plugin::Target::compile`] makes code of it. The same program gives the same kernel, always.
+//! [`tilewright_plugin::Target::compile`] then generates code. Compilation is deterministic.
 
 mod chosen_sizes;
 mod compiler;
+mod config;
 mod error;
 mod kernel;
-mod machine;
 mod neutral;
 mod sizes;
 mod stage;

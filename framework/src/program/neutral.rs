@@ -1,14 +1,16 @@
-//! Reads a program, and makes it one function of neutral operations.
+//! Reads a program and transforms it to one function of neutral operations (those that no vendor's dialect defines).
 
 use super::compiler::ProgramCompiler;
 use super::error::ProgramError;
 use super::stage::Stage;
 use tilewright_tile::import::import;
-use tilewright_tile::transform::{at_once, inline_calls, remove_unused, scaled_before, structure};
+use tilewright_tile::transform::{
+    decompose_scaled_dots, desugar_async_copies, inline_calls, remove_unused, structurize,
+};
 use tilewright_tile::{self as tile, TileModule};
 
 impl ProgramCompiler<'_> {
-    /// The program as one function of neutral words.
+    /// Reads a program and transforms it to one function of neutral operations. `seen` is called after every stage.
     pub(super) fn neutral(
         &self,
         text: &str,
@@ -21,9 +23,9 @@ impl ProgramCompiler<'_> {
         seen(Stage::Read(&module));
         let module = import(&module, self.imports, self.dialects).map_err(in_text)?;
         seen(Stage::Import(&module));
-        let module = at_once(&module, self.dialects).map_err(in_text)?;
-        let module = scaled_before(&module, self.dialects).map_err(in_text)?;
-        let module = structure(&module, self.dialects).map_err(in_text)?;
+        let module = desugar_async_copies(&module, self.dialects).map_err(in_text)?;
+        let module = decompose_scaled_dots(&module, self.dialects).map_err(in_text)?;
+        let module = structurize(&module, self.dialects).map_err(in_text)?;
         let mut module = inline_calls(&module, self.dialects).map_err(in_text)?;
         keep(&mut module, entry)?;
         remove_unused(&mut module);
@@ -33,7 +35,7 @@ impl ProgramCompiler<'_> {
     }
 }
 
-/// Leaves the entry alone.
+/// Removes all functions except the entry.
 fn keep(module: &mut TileModule, entry: Option<&str>) -> Result<(), ProgramError> {
     let names: Vec<_> = module.entries().map(|function| function.name.to_string()).collect();
     let listed = || names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -41,13 +43,13 @@ fn keep(module: &mut TileModule, entry: Option<&str>) -> Result<(), ProgramError
         (Some(name), _) if names.iter().any(|known| known == name) => name.to_owned(),
         (Some(name), _) => {
             return Err(ProgramError::Entry(format!(
-                "there is no function `{name}` to begin with; there are {}",
+                "there is no entry function `{name}`; expected one of {}",
                 listed()
             )));
         }
         (None, [name]) => name.clone(),
-        (None, []) => return Err(ProgramError::Entry("there is no function to begin with".to_owned())),
-        (None, _) => return Err(ProgramError::Entry(format!("name the function to begin with, one of {}", listed()))),
+        (None, []) => return Err(ProgramError::Entry("the program has no entry function".to_owned())),
+        (None, _) => return Err(ProgramError::Entry(format!("name the entry function, one of {}", listed()))),
     };
     module.functions.retain(|function| *function.name == *name);
     Ok(())

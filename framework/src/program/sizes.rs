@@ -1,41 +1,46 @@
-//! Programs whose tiles have sizes yet to be chosen: the model of synthesis says which, among those that give programs.
+//! Programs that leave tile sizes open: the performance model of synthesis chooses among the sizes that compile.
 
 use std::fmt;
 
 use super::chosen_sizes::ChosenSizes;
 use super::compiler::{ProgramCompiler, ProgramOptions};
+use super::config::launch_config;
 use super::error::ProgramError;
-use super::machine::machine_of;
-use tilewright_assign::synthesis::{SynthesisError, Synthesized, Tiled, TiledProgram, is_explicit, synthesize_tiled};
+use tilewright_assign::synthesis::{
+    SynthesisError, Synthesized, TiledProgram, TiledResult, is_explicit, synthesize_tiled,
+};
 use tilewright_layout::FamilySet;
 use tilewright_layout::families::Neutral;
 use tilewright_tile::text::SizedText;
 
-/// Programs that are solved at most for one choice of sizes.
+/// Max number of size combinations that are solved for one program.
 const MOST: usize = 64;
 
-/// The choice, and the program with it.
+/// The chosen tile sizes, and the program's text with these sizes.
 pub(super) struct Sized {
     pub chosen: ChosenSizes,
     pub text: String,
-    /// What was found for it, where several were looked at.
+    /// The program after synthesis; `None` if only one combination of sizes was possible.
     pub found: Option<Synthesized>,
 }
 
 impl ProgramCompiler<'_> {
-    /// Chooses the sizes of a text that names some; none of other texts.
+    /// Chooses the tile sizes of a program's text; `None` if the text leaves no sizes open.
     pub(super) fn sized(&self, text: &str, options: &ProgramOptions) -> Result<Option<Sized>, ProgramError> {
         let Some(mut sized) = SizedText::read(text)? else {
             let Some((name, _)) = options.sizes.first() else { return Ok(None) };
             return Err(ProgramError::Sizes(format!("the program has no `tw.size {name} = ...`")));
         };
         for (name, size) in &options.sizes {
-            let known: Vec<&str> = sized.parameters().iter().map(|own| &*own.name).collect();
+            let known: Vec<&str> = sized.parameters().iter().map(|parameter| &*parameter.name).collect();
             let unknown = ProgramError::Sizes(format!("there is no size `{name}`, there are {}", known.join(", ")));
             sized = sized.pinned(name, *size).ok_or(unknown)?;
         }
-        let alone: Option<Vec<u64>> =
-            sized.parameters().iter().map(|own| <[u64; 1]>::try_from(&*own.sizes).ok().map(|[s]| s)).collect();
+        let alone: Option<Vec<u64>> = sized
+            .parameters()
+            .iter()
+            .map(|parameter| <[u64; 1]>::try_from(&*parameter.sizes).ok().map(|[s]| s))
+            .collect();
         match alone {
             Some(sizes) => {
                 let text = sized.with(&sizes).map_err(|error| ProgramError::Sizes(error.to_string()))?;
@@ -58,22 +63,22 @@ impl ProgramCompiler<'_> {
                 None
             }
         };
-        let parameters: Vec<&[u64]> = sized.parameters().iter().map(|own| &own.sizes[..]).collect();
-        // Warps and lanes are those of all.
+        let parameters: Vec<&[u64]> = sized.parameters().iter().map(|parameter| &parameter.sizes[..]).collect();
+        // Warps and lanes are equal for all sizes.
         let begin: Vec<u64> = parameters.iter().map(|sizes| sizes[0]).collect();
         let module = make(&begin).map(|program| program.module);
-        let machine = machine_of(self.target, module.as_ref(), options, &families)?;
-        let found = synthesize_tiled(&parameters, &mut make, &machine, (options.synthesis, MOST));
+        let config = launch_config(self.target, module.as_ref(), options, &families)?;
+        let found = synthesize_tiled(&parameters, &mut make, &config, (options.synthesis, MOST));
         refused.dedup();
         match found {
-            Ok(Tiled { sizes, found, solved, unsatisfied, left_out, predicted }) => {
+            Ok(TiledResult { sizes, found, solved, unsatisfied, beyond_limit: left_out, predicted }) => {
                 let text = sized.with(&sizes).map_err(|error| ProgramError::Sizes(error.to_string()))?;
                 let unsatisfied = unsatisfied.into_iter().map(|(sizes, error)| (sizes, error.to_string())).collect();
                 let sizes = named(sized, &sizes);
                 let chosen = ChosenSizes { sizes, solved, unsatisfied, refused, left_out, predicted };
                 Ok(Sized { chosen, text, found: Some(found) })
             }
-            // No sizes give a program: what is wrong with the first.
+            // No sizes give a program: report the error of the first.
             Err(SynthesisError::NoSizes) => Err(first.unwrap_or(ProgramError::Synthesis(SynthesisError::NoSizes))),
             Err(error) => Err(ProgramError::Synthesis(error)),
         }
@@ -89,16 +94,18 @@ impl ProgramCompiler<'_> {
         let text = sized.with(sizes).map_err(|error| wrong(&error))?;
         let blocks = sized.blocks(sizes).map_err(|error| wrong(&error))?.filter(|blocks| *blocks > 0);
         let blocks = blocks.ok_or_else(|| {
-            wrong(&"sizes are compared by the time of a launch: say how many blocks it has by a line `tw.blocks ...`")
+            wrong(&"sizes are compared by the time of a launch: add its number of blocks as a line `tw.blocks ...`")
         })?;
         let module = self.neutral(&text, options.entry.as_deref(), &mut |_| {})?;
         match is_explicit(&module) {
             true => Ok(TiledProgram { module, blocks }),
-            false => Err(wrong(&"sizes are chosen for programs that say where tiles lie: give each size one number")),
+            false => {
+                Err(wrong(&"sizes are chosen only for programs with explicit memory: pass one value for each size"))
+            }
         }
     }
 }
 
 fn named(sized: &SizedText, sizes: &[u64]) -> Vec<(String, u64)> {
-    sized.parameters().iter().map(|own| own.name.clone()).zip(sizes.iter().copied()).collect()
+    sized.parameters().iter().map(|parameter| parameter.name.clone()).zip(sizes.iter().copied()).collect()
 }

@@ -1,36 +1,37 @@
-//! What a program is after a stage.
+//! The program after each compilation stage.
 
 use std::fmt;
 
 use super::chosen_sizes::ChosenSizes;
-use tilewright_assign::Assigned;
+use tilewright_assign::AssignedModule;
 use tilewright_assign::synthesis::Derivation;
 use tilewright_kernel::{self as kernel, Kernel};
 use tilewright_tile::{TileModule, text};
 
-/// The program after a stage; it prints as text.
+/// The program after one compilation stage; it prints as text.
 #[derive(Debug, Clone, Copy)]
 pub enum Stage<'a> {
-    /// Which sizes its tiles have.
+    /// The chosen tile sizes of a program that leaves them open.
     Sizes(&'a ChosenSizes),
-    /// As it was written.
+    /// The program as written, verified.
     Read(&'a TileModule),
-    /// In neutral words.
+    /// The program with neutral operations instead of vendors' operations.
     Import(&'a TileModule),
-    /// One function without calls and jumps.
+    /// The program as one function without calls and branches.
     Shape(&'a TileModule),
-    /// How the layouts of a program that says where tiles lie were found.
+    /// The derivation of layouts (the choices and constraints from which they follow), for a program with explicit
+    /// memory.
     Synthesis(&'a Derivation),
-    /// With layouts, and what was chosen.
-    Layouts(&'a Assigned),
-    /// As a kernel.
+    /// The program with layouts, and the report of layout assignment.
+    Layouts(&'a AssignedModule),
+    /// The kernel IR of the program.
     Kernel(&'a Kernel),
-    /// With functions as arithmetic.
+    /// The kernel IR with math functions expanded.
     Math(&'a Kernel),
 }
 
 impl Stage<'_> {
-    /// The name of the stage.
+    /// Returns the name of the stage.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -45,7 +46,7 @@ impl Stage<'_> {
         }
     }
 
-    /// The file that a dump of it is written to, in the order of the stages.
+    /// The file name of the stage's dump; it begins with the number of the stage.
     #[must_use]
     pub fn file(self) -> String {
         let (number, end) = match self {

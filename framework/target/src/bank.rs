@@ -1,4 +1,4 @@
-//! Banks of shared memory, and the one place where addresses become wavefronts.
+//! Banks of shared memory, and the single implementation that counts wavefronts from addresses.
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::Evidence;
 use tilewright_layout::f2::Subspace;
 
-/// Whether data goes to memory or comes from it.
+/// The direction of a memory access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -17,33 +17,33 @@ pub enum Direction {
     Load,
 }
 
-/// How shared memory serves accesses of one direction and some widths.
+/// An entry of a target's bank table: the banks of shared memory for accesses of some directions and widths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct BankRow {
-    /// The directions that this row is for.
+    /// The directions that this entry is for.
     #[cfg_attr(test, schemars(length(min = 1)))]
     pub directions: Vec<Direction>,
-    /// The access widths that this row is for, in bits per lane.
+    /// The access widths that this entry is for, in bits per lane.
     #[cfg_attr(test, schemars(length(min = 1), inner(range(min = 8, max = 8192))))]
     pub access_bits: Vec<u32>,
-    /// The instruction that this row is for; absent for plain loads and stores.
+    /// Name of the instruction that this entry is for; `None` for plain loads and stores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instruction: Option<String>,
-    /// Number of banks, a power of two.
+    /// Number of banks of shared memory, a power of two.
     #[cfg_attr(test, schemars(range(min = 1, max = 1024)))]
     pub banks: u32,
-    /// Bytes that a bank gives in one wavefront, a power of two.
+    /// Bytes that a bank serves in one wavefront, a power of two.
     #[cfg_attr(test, schemars(range(min = 1, max = 1024)))]
     pub bank_bytes: u32,
-    /// Basis of the group of lanes served together (a phase): lane numbers as vectors over F2. The
-    /// phases are the cosets of its span.
+    /// Basis of the group of lanes that are served together (a phase), with lane indices as vectors over F2. The phases
+    /// are the cosets of its span.
     #[cfg_attr(test, schemars(inner(range(min = 1))))]
     pub phase: Vec<u64>,
-    /// How this is known.
+    /// Evidence for the values.
     pub evidence: Evidence,
-    /// Where it comes from.
+    /// Source of the values.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
@@ -55,17 +55,16 @@ impl BankRow {
         u64::from(self.banks) * u64::from(self.bank_bytes)
     }
 
-    /// The bank that gives the byte at an address.
+    /// The index of the bank that holds the byte at an address.
     #[must_use]
     pub fn bank(&self, address: u64) -> u64 {
         (address >> self.bank_shift()) & self.bank_mask()
     }
 
-    /// The lanes of each phase of a warp of 2^`lane_bits` lanes, in ascending order; the phases by
-    /// their first lanes.
+    /// The lanes of each phase of a warp of 2^`lane_bits` lanes, ascending, ordered by the phases' first lanes.
     #[must_use]
     pub fn phases(&self, lane_bits: u32) -> Vec<Vec<u64>> {
-        let phase = Phase::of(self, lane_bits);
+        let phase = Phase::new(self, lane_bits);
         let lanes = |first| {
             let mut lanes: Vec<u64> = phase.lanes(first).collect();
             lanes.sort_unstable();
@@ -76,12 +75,12 @@ impl BankRow {
         phases
     }
 
-    /// Bits of an address within a word.
+    /// Log2 of the bytes of a bank's word.
     fn bank_shift(&self) -> u32 {
         self.bank_bytes.max(1).ilog2()
     }
 
-    /// Bits of a word's number that say its bank.
+    /// Mask of the bits of a word's index that select its bank.
     fn bank_mask(&self) -> u64 {
         (1 << self.banks.max(1).ilog2()) - 1
     }
@@ -89,14 +88,13 @@ impl BankRow {
 
 /// The number of wavefronts that one access of a warp takes.
 ///
-/// `addresses[lane]` is the byte address at which the lane accesses `bytes` bytes; lanes that take
-/// no part are `None`. The lanes of a phase are served together. Each bank gives one word of
-/// `bank_bytes` in a wavefront, to all lanes that want it; a phase takes as many wavefronts as its
-/// busiest bank has different words, and phases follow each other.
+/// `addresses[lane]` is the byte address of the lane's access of `bytes` bytes; `None` for inactive lanes. The lanes of
+/// a phase are served together. Each bank serves one word of `bank_bytes` in a wavefront, to all lanes that access it.
+/// A phase takes as many wavefronts as its busiest bank has different words, and phases follow each other.
 #[must_use]
 pub fn wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
     let bits = addresses.len().next_power_of_two().trailing_zeros();
-    let phase = Phase::of(row, bits);
+    let phase = Phase::new(row, bits);
     let mut load = BankLoad::new(row);
     let mut total = 0;
     for first in phase.first_lanes() {
@@ -111,21 +109,20 @@ pub fn wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
     total
 }
 
-/// The number of wavefronts of an access by all lanes of a warp whose addresses are linear over F2:
-/// the lane whose bits are set in `i` accesses the sum (xor) of `lanes[i]`.
+/// The number of wavefronts of an access by all lanes of a warp whose addresses are linear over F2: lane `i` accesses
+/// the xor of the `lanes[b]` over the set bits `b` of `i`.
 #[must_use]
 pub fn linear_wavefronts(row: &BankRow, lanes: &[u64], bytes: u32) -> u64 {
-    linear_wavefronts_without(row, lanes, 0, bytes)
+    linear_wavefronts_masked(row, lanes, 0, bytes)
 }
 
-/// As [`linear_wavefronts`], of the lanes that have no bit of `idle`; the others take no part.
+/// As [`linear_wavefronts`], but only the lanes whose index has no bit of the mask `idle` are active.
 ///
-/// Always what [`wavefronts`] says of these addresses. Where the accesses are aligned and their
-/// width is a power of two it takes no address in hand: the words that a phase touches are then a
-/// subspace (or, shifted by an aligned offset, a coset of one), and each bank that has any of them
-/// has as many as the subspace has vectors in bank zero.
+/// Equals [`wavefronts`] of the same addresses. If the accesses are aligned and their width is a power of two, no
+/// address is enumerated: the words that a phase touches are then a subspace (or, with an aligned offset, a coset of
+/// one), and each bank with any of them has as many as the subspace has vectors in bank zero.
 #[must_use]
-pub fn linear_wavefronts_without(row: &BankRow, lanes: &[u64], idle: u64, bytes: u32) -> u64 {
+pub fn linear_wavefronts_masked(row: &BankRow, lanes: &[u64], idle: u64, bytes: u32) -> u64 {
     let bits = lanes.len() as u32;
     let aligned = bytes.is_power_of_two() && lanes.iter().all(|address| address & u64::from(bytes - 1) == 0);
     if !aligned {
@@ -133,7 +130,7 @@ pub fn linear_wavefronts_without(row: &BankRow, lanes: &[u64], idle: u64, bytes:
         let addresses: SmallVec<[Option<u64>; 64]> = (0..1 << bits).map(address).collect();
         return wavefronts(row, &addresses, bytes);
     }
-    let mut phase = Phase::of(row, bits).space;
+    let mut phase = Phase::new(row, bits).space;
     let mut active = bits;
     if idle & ((1 << bits) - 1) != 0 {
         let units = Subspace::span((0..bits).map(|bit| 1 << bit).filter(|unit| idle & unit == 0));
@@ -149,34 +146,34 @@ pub fn linear_wavefronts_without(row: &BankRow, lanes: &[u64], idle: u64, bytes:
     1 << (active - phase.dimension() + each)
 }
 
-/// The sum of the vectors whose bits are set in `lane`.
+/// The xor of the entries of `vectors` at the set bits of `lane`.
 fn image(vectors: &[u64], lane: u64) -> u64 {
     vectors.iter().enumerate().filter(|(bit, _)| lane >> bit & 1 == 1).fold(0, |sum, (_, vector)| sum ^ vector)
 }
 
-/// The phases of a warp of some number of lanes.
+/// The phases of a warp: the groups of lanes that shared memory serves together.
 struct Phase {
     space: Subspace,
     bits: u32,
 }
 
 impl Phase {
-    fn of(row: &BankRow, bits: u32) -> Self {
+    fn new(row: &BankRow, bits: u32) -> Self {
         let mut space = Subspace::span(row.phase.iter().copied());
-        // A row may be for several sizes of warp: of its phases count the lanes that there are.
+        // An entry may be for several warp sizes: only phases of existing lanes count.
         if row.phase.iter().any(|vector| vector >> bits != 0) {
             space = space.intersection(&Subspace::span((0..bits).map(|bit| 1 << bit)));
         }
         Phase { space, bits }
     }
 
-    /// One lane of each phase: those without the pivots of the phase's reduced basis.
+    /// The first lane of each phase: lanes that have no pivot bit of the phases' reduced basis.
     fn first_lanes(&self) -> impl Iterator<Item = u64> + use<> {
         let pivots = self.space.basis().iter().fold(0, |mask, vector| mask | (vector & vector.wrapping_neg()));
         (0..1u64 << self.bits).filter(move |lane| lane & pivots == 0)
     }
 
-    /// All lanes of the phase of `first`, each a step along one basis vector from the one before.
+    /// All lanes of the phase of `first`, each one basis vector away from the previous one.
     fn lanes(&self, first: u64) -> impl Iterator<Item = u64> {
         let mut lane = first;
         (0..1u64 << self.space.dimension()).map(move |step| {
@@ -188,9 +185,9 @@ impl Phase {
     }
 }
 
-/// How many different words each bank has to give in one phase.
+/// The number of different words that each bank must serve in one phase.
 ///
-/// The words of a bank are a chain through `words`, from `newest[bank]` on; zero ends it.
+/// The words of a bank are a linked list through `words` from `newest[bank]`; zero ends it.
 struct BankLoad {
     shift: u32,
     mask: u64,
@@ -226,11 +223,11 @@ impl BankLoad {
         }
         let last = address.saturating_add(u64::from(bytes - 1));
         for word in address >> self.shift..=last >> self.shift {
-            self.want(word);
+            self.count_word(word);
         }
     }
 
-    fn want(&mut self, word: u64) {
+    fn count_word(&mut self, word: u64) {
         let bank = (word & self.mask) as usize;
         let mut link = self.newest[bank];
         while link != 0 {

@@ -1,84 +1,130 @@
-//! Operands of instructions that name a block of a matrix in global memory, by one issue of a warp.
+//! Operands of instructions that access a block of a matrix in global memory, with one issue of a warp (2-D block
+//! loads).
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
-/// A block of a matrix whose elements follow each other along a row, and what the matrix must be like.
+/// A block of a matrix that is contiguous along rows, and the requirements on the matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockOperand {
-    /// Bits of an element: columns are counted in these.
+    /// Width of an element in bits; columns count elements.
     pub element_bits: u32,
-    /// Rows of the block.
+    /// Number of rows of the block.
     pub rows: u32,
-    /// Columns of the block.
+    /// Number of columns of the block, in elements.
     pub columns: u32,
-    /// The matrix begins at a multiple of so many bytes.
+    /// Required alignment of the matrix's address in bytes.
     pub alignment: u32,
-    /// A row of the matrix, and what lies between the begins of two, has at least so many bytes.
+    /// Minimum of both the row size and the pitch of the matrix, in bytes.
     pub least_bytes: u32,
-    /// Bytes of a row of the matrix are a multiple of so many; so are those before a block in its row.
-    pub row_grain: u32,
-    /// Bytes between the begins of two rows are a multiple of so many.
-    pub pitch_grain: u32,
-    /// Bytes of a row and between two, and rows, are no more than so many.
+    /// Granularity in bytes of the row size of the matrix, and of the offset of a block within a row.
+    #[serde(rename = "row_grain")]
+    pub row_granularity: u32,
+    /// Granularity of the pitch of the matrix in bytes.
+    #[serde(rename = "pitch_grain")]
+    pub pitch_granularity: u32,
+    /// Maximum of three numbers: the row size and the pitch of the matrix, in bytes, and its number of rows.
     pub most: u32,
 }
 
-/// What is told of the matrix beside its address: an `i32` each, the same in all lanes.
+/// The parameters of a matrix other than its address: an `i32` each, the same in all lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum MatrixFigure {
-    /// Bytes of a row.
+pub enum MatrixParameter {
+    /// Size of a row in bytes.
     RowBytes,
-    /// Rows.
+    /// Number of rows.
     Rows,
-    /// Bytes between the begins of two rows.
+    /// The pitch: bytes from one row to the next.
     Pitch,
 }
 
-/// A matrix in global memory.
+/// A matrix in global memory, for the check of its requirements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockMatrix {
-    /// Where it begins, or what that is a multiple of.
+    /// Address of the matrix, or any number with the same alignment.
     pub address: u64,
-    /// Bytes of a row.
+    /// Size of a row in bytes.
     pub row_bytes: u64,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Bytes between the begins of two rows.
+    /// The pitch: bytes from one row to the next.
     pub pitch: u64,
 }
 
+/// The reason why an instruction cannot access blocks of a matrix; the caller's fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum BlockMatrixError {
+    /// A misaligned matrix.
+    #[error("the matrix begins at {address:#x}, which is not a multiple of {alignment} bytes")]
+    Address {
+        /// Its address.
+        address: u64,
+        /// The required alignment in bytes.
+        alignment: u32,
+    },
+    /// Rows of a length that is no multiple of the granularity, or out of range.
+    #[error("rows of {bytes} bytes: expected a multiple of {granularity} from {min} to {most}")]
+    RowBytes {
+        /// Bytes of a row.
+        bytes: u64,
+        /// Bytes of a row are a multiple of this.
+        granularity: u32,
+        /// Least bytes of a row.
+        min: u64,
+        /// Most bytes of a row.
+        most: u64,
+    },
+    /// A pitch that is no multiple of the granularity, or out of range.
+    #[error("{pitch} bytes from row to row: expected a multiple of {granularity} from {min} to {most}")]
+    Pitch {
+        /// The pitch in bytes.
+        pitch: u64,
+        /// The pitch is a multiple of this.
+        granularity: u32,
+        /// The least pitch: the bytes of a row.
+        min: u64,
+        /// The largest pitch.
+        most: u64,
+    },
+    /// No rows, or too many.
+    #[error("{rows} rows: expected 1 to {most}")]
+    Rows {
+        /// The rows of the matrix.
+        rows: u64,
+        /// The most rows.
+        most: u64,
+    },
+}
+
 impl BlockOperand {
-    /// Bytes of a row of the block.
+    /// Size of a row of the block in bytes.
     #[must_use]
     pub fn row_bytes(&self) -> u64 {
         u64::from(self.columns) * u64::from(self.element_bits) / 8
     }
 
-    /// Whether blocks of this matrix can be named.
+    /// Checks whether the instruction can access blocks of this matrix.
     ///
     /// # Errors
-    /// A sentence on what of it cannot be.
-    pub fn check(&self, matrix: BlockMatrix) -> Result<(), String> {
+    /// [`BlockMatrixError`]: the first violated requirement.
+    pub fn check(&self, matrix: BlockMatrix) -> Result<(), BlockMatrixError> {
         let BlockMatrix { address, row_bytes, rows, pitch } = matrix;
-        let (least, most) = (u64::from(self.least_bytes), u64::from(self.most));
+        let (min, most) = (u64::from(self.least_bytes), u64::from(self.most));
         if !address.is_multiple_of(self.alignment.into()) {
-            return Err(format!("the matrix begins at {address:#x}, which is no multiple of {} bytes", self.alignment));
+            return Err(BlockMatrixError::Address { address, alignment: self.alignment });
         }
-        if !(least..=most).contains(&row_bytes) || !row_bytes.is_multiple_of(self.row_grain.into()) {
-            return Err(format!(
-                "rows of {row_bytes} bytes: expected a multiple of {} from {least} to {most}",
-                self.row_grain
-            ));
+        if !(min..=most).contains(&row_bytes) || !row_bytes.is_multiple_of(self.row_granularity.into()) {
+            let granularity = self.row_granularity;
+            return Err(BlockMatrixError::RowBytes { bytes: row_bytes, granularity, min, most });
         }
-        if pitch < row_bytes || pitch > most || !pitch.is_multiple_of(self.pitch_grain.into()) {
-            return Err(format!(
-                "{pitch} bytes from row to row: expected a multiple of {} from {row_bytes} to {most}",
-                self.pitch_grain
-            ));
+        if pitch < row_bytes || pitch > most || !pitch.is_multiple_of(self.pitch_granularity.into()) {
+            let granularity = self.pitch_granularity;
+            return Err(BlockMatrixError::Pitch { pitch, granularity, min: row_bytes, most });
         }
         if rows == 0 || rows > most {
-            return Err(format!("{rows} rows: expected 1 to {most}"));
+            return Err(BlockMatrixError::Rows { rows, most });
         }
         Ok(())
     }

@@ -1,44 +1,47 @@
-//! Operands of instructions that copy a whole box of a tensor, or a span of bytes, by one issue of a warp.
+//! Operands of instructions that copy a box of a tensor (TMA), or contiguous bytes, with one issue of a warp.
 
 use serde::{Deserialize, Serialize};
 
 use super::XorSwizzle;
 
-/// A box of a tensor as it lies in shared memory: without gaps, its first axis fastest, and then mixed.
+/// A box of a tensor in shared memory: elements without gaps, the first axis fastest, then XOR-swizzled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TensorCopyOperand {
-    /// Axes of the tensor.
+    /// Number of axes of the tensor.
     pub rank: u32,
-    /// Elements along an axis at most.
+    /// Maximum number of elements of the box along an axis.
     pub most: u32,
-    /// Bytes along the first axis are a multiple of so many.
-    pub row_grain: u32,
-    /// The tensor's address in global memory, and its strides but for the first axis, are multiples of so many bytes.
+    /// Granularity of the box's size along the first axis, in bytes.
+    #[serde(rename = "row_grain")]
+    pub row_granularity: u32,
+    /// Alignment in bytes of the tensor's global address and of all strides except the first axis's.
     pub global_alignment: u32,
-    /// How a box may lie.
-    pub arrangements: Vec<TensorCopyLayout>,
+    /// The supported layouts of a box.
+    #[serde(rename = "arrangements")]
+    pub layouts: Vec<TensorCopyLayout>,
 }
 
-/// One way in which a box may lie in shared memory.
+/// One layout of a box in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TensorCopyLayout {
-    /// What it is called, for people.
+    /// Name of the layout, for messages.
     pub name: String,
-    /// The number by which the host's encoder knows it.
+    /// The value by which the host's tensor-map encoder names this layout (its swizzle mode).
     pub mode: u32,
-    /// How bits of the address are mixed.
-    pub mix: XorSwizzle,
-    /// Bytes along the first axis; any number where nothing is said.
+    /// The XOR swizzle of the address.
+    #[serde(rename = "mix")]
+    pub swizzle: XorSwizzle,
+    /// Required size of the box along the first axis, in bytes; `None` if any size is allowed.
     pub row_bytes: Option<u32>,
-    /// The box begins at a multiple of so many bytes.
+    /// Required alignment of the box in bytes.
     pub alignment: u32,
 }
 
 impl TensorCopyOperand {
-    /// The arrangement with this mix.
+    /// Finds the layout with this XOR swizzle; `None` if the instruction does not support it.
     #[must_use]
-    pub fn arrangement_of(&self, mix: XorSwizzle) -> Option<&TensorCopyLayout> {
-        let same = |own: XorSwizzle| own.mask == mix.mask && (own.mask == 0 || own.shift == mix.shift);
-        self.arrangements.iter().find(|arrangement| same(arrangement.mix))
+    pub fn find_layout(&self, swizzle: XorSwizzle) -> Option<&TensorCopyLayout> {
+        let same = |own: XorSwizzle| own.mask == swizzle.mask && (own.mask == 0 || own.shift == swizzle.shift);
+        self.layouts.iter().find(|box_layout| same(box_layout.swizzle))
     }
 }

@@ -1,4 +1,4 @@
-//! The targets that are known by name: built-in files and files from directories.
+//! The known targets by name: built-in files and files from directories.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -9,25 +9,25 @@ use thiserror::Error;
 use super::nearest::nearest;
 use super::{TargetDescription, TargetFileError};
 
-/// Descriptions by name.
+/// The known target descriptions by target name.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     targets: BTreeMap<String, TargetDescription>,
 }
 
-/// Why a catalogue cannot be read or does not have a target.
+/// The reason why a catalogue cannot be read or lacks a target.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CatalogueError {
-    /// A target file is wrong.
+    /// A target file is invalid.
     #[error(transparent)]
     File(#[from] TargetFileError),
     /// A file or directory cannot be read.
     #[error("cannot read {path}: {error}")]
     Unreadable {
-        /// The file or directory.
+        /// Path of the file or directory.
         path: String,
-        /// Why.
+        /// The reason why it cannot be read.
         error: std::io::Error,
     },
     /// A directory of a search path cannot be added.
@@ -35,15 +35,15 @@ pub enum CatalogueError {
     SearchPath {
         /// The environment variable that names the directories.
         variable: String,
-        /// Why.
+        /// The reason why the directory cannot be added.
         error: Box<CatalogueError>,
     },
-    /// No target of this name.
+    /// No target in the catalogue has this name.
     #[error("unknown target `{name}`{}; known are {}", suggestion(.name, .known), .known.join(", "))]
     Unknown {
-        /// The name asked for.
+        /// The requested target name.
         name: String,
-        /// The names there are.
+        /// The names of all targets.
         known: Vec<String>,
     },
 }
@@ -54,8 +54,7 @@ fn suggestion(name: &str, known: &[String]) -> String {
 }
 
 impl Catalogue {
-    /// Adds the target of a file's text; one of the same name is replaced, so that what is added
-    /// later wins.
+    /// Adds the target of a file's text; it replaces a target of the same name.
     ///
     /// # Errors
     /// [`TargetFileError`].
@@ -65,11 +64,11 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Adds all `*.toml` files of a directory, in the order of their names. A file is called after
-    /// its target, so that a copy whose name was not changed is found and replaces nothing.
+    /// Adds all `*.toml` files of a directory, in the order of their names. A file must have its target's name, so that
+    /// a renamed copy with the old name inside is reported and replaces nothing.
     ///
     /// # Errors
-    /// A directory or file that cannot be read, or is wrong.
+    /// A directory or file that cannot be read, or an invalid file.
     pub fn add_directory(&mut self, directory: &Path) -> Result<(), CatalogueError> {
         let unreadable = |path: &Path, error| CatalogueError::Unreadable { path: path.display().to_string(), error };
         let entries = std::fs::read_dir(directory).map_err(|error| unreadable(directory, error))?;
@@ -88,8 +87,8 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Adds the directories of an environment variable's value, separated as the system separates
-    /// the directories of a path; later ones win. Empty entries are skipped.
+    /// Adds the directories of an environment variable's value, separated as in `PATH`; later ones win. Empty entries
+    /// are skipped.
     ///
     /// # Errors
     /// [`CatalogueError::SearchPath`] if a directory cannot be added.
@@ -103,10 +102,10 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The target of this name, or the first by name of those that have it as an alias.
+    /// Finds the target of this name, or else the first target by name that has it as an alias.
     ///
     /// # Errors
-    /// [`CatalogueError::Unknown`], with the nearest name and all that there are.
+    /// [`CatalogueError::Unknown`], with the nearest name and all known ones.
     pub fn get(&self, name: &str) -> Result<&TargetDescription, CatalogueError> {
         let known = || self.targets.keys().cloned().collect();
         let alias = || self.iter().find(|target| target.aliases.iter().any(|alias| alias == name));

@@ -1,7 +1,7 @@
-//! Numbers that no machine can have: what a description must be beyond the types of its values.
+//! Checks of a description's values beyond their types: numbers that no machine can have.
 //!
-//! Target files and descriptions from the other side of the plugin boundary are checked alike. Every fault has the path of
-//! the value that breaks a rule.
+//! Target files and descriptions that cross the plugin boundary pass the same checks. Every fault has the path of the
+//! value that violates a rule.
 
 use std::fmt::Display;
 
@@ -9,11 +9,12 @@ use thiserror::Error;
 use tilewright_layout::f2::Subspace;
 
 use super::{
-    BankRow, Cost, CostTable, Direction, ExchangeKind, ExchangeRow, Global, Lanes, Limits, MatrixUnit, NativeFunction,
-    Shared, TargetDescription, TensorMemory, Throughput,
+    BankRow, Cost, CostTable, Direction, Global, Lanes, Limits, MatrixUnit, NativeFunction, Shared, ShuffleKind,
+    ShufflePrimitive, TargetDescription, TensorMemory, Throughput,
 };
 
-/// Bounds that keep arithmetic and tables small; far beyond what is built.
+/// Maximum number of lanes in a warp. This bound and the next ones keep arithmetic and tables small, far above any
+/// hardware.
 const MOST_LANES: u32 = 1024;
 const MOST_BANKS: u32 = 1024;
 const MOST_BANK_BYTES: u32 = 1024;
@@ -26,9 +27,9 @@ const DIRECTIONS: [(&str, Direction); 2] = [("store", Direction::Store), ("load"
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{path}`: {message}")]
 pub struct DescriptionFault {
-    /// The value: keys joined by dots, entries of lists in brackets.
+    /// The path of the value: keys joined by dots, indices of lists in brackets.
     pub path: String,
-    /// What is wrong, what was expected.
+    /// The error in the value, and the expected value.
     pub message: String,
 }
 
@@ -44,7 +45,7 @@ impl DescriptionFault {
     }
 }
 
-/// Adds the path of a table to the faults of its values.
+/// Adds the path of a table to the path of a fault in it.
 trait Within {
     fn within(self, table: impl Display) -> Self;
 }
@@ -56,20 +57,20 @@ impl Within for Checked {
 }
 
 impl TargetDescription {
-    /// Checks every value by itself and against the others.
+    /// Checks every value, and consistency between values.
     ///
     /// # Errors
     /// The first [`DescriptionFault`].
     pub fn check(&self) -> Result<(), DescriptionFault> {
         check_name(&self.name)?;
-        text("product", &self.product)?;
+        text("product", &self.gpu_model)?;
         text("architecture", &self.architecture)?;
         check_each("aliases", &self.aliases, |path, alias| text(path, alias))?;
         check_lanes(&self.lanes).within("lanes")?;
         check_limits(&self.limits, &self.lanes).within("limits")?;
         check_shared(&self.shared, &self.lanes).within("shared")?;
         check_global(&self.global).within("global")?;
-        check_exchanges(&self.exchanges, &self.lanes)?;
+        check_shuffles(&self.shuffles, &self.lanes)?;
         check_costs(&self.costs).within("costs")?;
         self.matrix.as_ref().map_or(Ok(()), check_matrix).within("matrix")?;
         self.throughput.as_ref().map_or(Ok(()), |rates| check_throughput(rates, &self.shared)).within("throughput")?;
@@ -91,8 +92,8 @@ fn check_lanes(lanes: &Lanes) -> Checked {
     let choices = &lanes.choices;
     not_empty("choices", choices)?;
     check_each("choices", choices, |path, &choice| power_of_two(path, choice, MOST_LANES))?;
-    if let Some((again, choice)) = repeated(choices) {
-        return Err(DescriptionFault::entry("choices", again, format!("{choice} is listed twice")));
+    if let Some((repeat_index, choice)) = repeated(choices) {
+        return Err(DescriptionFault::entry("choices", repeat_index, format!("{choice} is listed twice")));
     }
     power_of_two("default", lanes.default, MOST_LANES)?;
     if !choices.contains(&lanes.default) {
@@ -123,22 +124,26 @@ fn check_shared(shared: &Shared, lanes: &Lanes) -> Checked {
     count("bytes", shared.bytes)?;
     count("static_bytes", shared.static_bytes)?;
     at_most("static_bytes", shared.static_bytes, shared.bytes, "shared.bytes")?;
-    count("grain_bytes", shared.grain_bytes)?;
-    if !shared.bytes.is_multiple_of(shared.grain_bytes) {
-        return expected("grain_bytes", format!("a divisor of `shared.bytes` ({})", shared.bytes), shared.grain_bytes);
+    count("granularity_bytes", shared.granularity_bytes)?;
+    if !shared.bytes.is_multiple_of(shared.granularity_bytes) {
+        return expected(
+            "granularity_bytes",
+            format!("a divisor of `shared.bytes` ({})", shared.bytes),
+            shared.granularity_bytes,
+        );
     }
     widths("access_bits", &shared.access_bits)?;
     not_empty("banks", &shared.banks)?;
     for (index, row) in shared.banks.iter().enumerate() {
         check_bank_row(row, lanes).within(format!("banks[{index}]"))?;
         if let Some(access) = served_before(row, &shared.banks[..index]) {
-            return Err(DescriptionFault::entry("banks", index, format!("an earlier row is for {access} too")));
+            return Err(DescriptionFault::entry("banks", index, format!("an earlier entry is for {access} too")));
         }
     }
     for (index, &bits) in shared.access_bits.iter().enumerate() {
         for (word, direction) in DIRECTIONS {
             if !shared.banks.iter().any(|row| row.instruction.is_none() && serves(row, direction, bits)) {
-                let message = format!("no row of `shared.banks` is for a plain {word} of {bits} bits");
+                let message = format!("no entry of `shared.banks` is for a plain {word} of {bits} bits");
                 return Err(DescriptionFault::entry("access_bits", index, message));
             }
         }
@@ -150,7 +155,8 @@ fn serves(row: &BankRow, direction: Direction, bits: u32) -> bool {
     row.directions.contains(&direction) && row.access_bits.contains(&bits)
 }
 
-/// The first access of a row that one of the earlier rows is for, in words.
+/// Describes the first access (direction and width) of a bank entry that an earlier entry covers too; `None` if there
+/// is none.
 fn served_before(row: &BankRow, earlier: &[BankRow]) -> Option<String> {
     let by = row.instruction.as_ref().map_or(String::new(), |name| format!(" by `{name}`"));
     let accesses = DIRECTIONS.into_iter().flat_map(|of| row.access_bits.iter().map(move |&bits| (of, bits)));
@@ -163,8 +169,8 @@ fn served_before(row: &BankRow, earlier: &[BankRow]) -> Option<String> {
 
 fn check_bank_row(row: &BankRow, lanes: &Lanes) -> Checked {
     not_empty("directions", &row.directions)?;
-    if let Some((again, _)) = repeated(&row.directions) {
-        return Err(DescriptionFault::entry("directions", again, "is listed twice"));
+    if let Some((repeat_index, _)) = repeated(&row.directions) {
+        return Err(DescriptionFault::entry("directions", repeat_index, "is listed twice"));
     }
     widths("access_bits", &row.access_bits)?;
     row.instruction.as_ref().map_or(Ok(()), |name| text("instruction", name))?;
@@ -179,7 +185,8 @@ fn check_bank_row(row: &BankRow, lanes: &Lanes) -> Checked {
         return Err(DescriptionFault::at(
             "phase",
             format!(
-                "{served} lanes of {bytes} bytes are {required} bytes, but a wavefront of {banks} banks of {bank_bytes} bytes carries {carried}"
+                "{served} lanes of {bytes} bytes are {required} bytes, but a wavefront of {banks} banks of \
+                 {bank_bytes} bytes moves {carried}"
             ),
         ));
     }
@@ -206,29 +213,29 @@ fn check_global(global: &Global) -> Checked {
     text("source", &global.source)
 }
 
-fn check_exchanges(rows: &[ExchangeRow], lanes: &Lanes) -> Checked {
+fn check_shuffles(rows: &[ShufflePrimitive], lanes: &Lanes) -> Checked {
     for (index, row) in rows.iter().enumerate() {
-        let table = format!("exchanges[{index}]");
+        let table = format!("shuffles[{index}]");
         width("bits", row.bits).within(&table)?;
         if rows[..index].iter().any(|earlier| earlier.kind == row.kind && earlier.bits == row.bits) {
-            let message = format!("an earlier row is of this kind with {} bits too", row.bits);
+            let message = format!("an earlier entry is of this kind with {} bits too", row.bits);
             return Err(DescriptionFault::at("kind", message)).within(&table);
         }
-        check_exchanged_lanes(row, lanes).within(&table)?;
+        check_shuffle_lanes(row, lanes).within(&table)?;
         text("source", &row.source).within(&table)?;
     }
     Ok(())
 }
 
-fn check_exchanged_lanes(row: &ExchangeRow, lanes: &Lanes) -> Checked {
+fn check_shuffle_lanes(row: &ShufflePrimitive, lanes: &Lanes) -> Checked {
     let warp = most_lanes(lanes);
     match row.kind {
-        ExchangeKind::Index if row.lanes.is_empty() => Ok(()),
-        ExchangeKind::Index => {
-            Err(DescriptionFault::at("lanes", "exchanges of kind \"index\" read from any lane; leave it out"))
+        ShuffleKind::Index if row.lanes.is_empty() => Ok(()),
+        ShuffleKind::Index => {
+            Err(DescriptionFault::at("lanes", "shuffles of kind \"index\" read from any lane; leave it out"))
         }
-        ExchangeKind::Xor => check_each("lanes", &row.lanes, |path, &mask| below(path, mask.into(), warp)),
-        ExchangeKind::Swap => {
+        ShuffleKind::Xor => check_each("lanes", &row.lanes, |path, &mask| below(path, mask.into(), warp)),
+        ShuffleKind::Swap => {
             not_empty("lanes", &row.lanes)?;
             check_each("lanes", &row.lanes, |path, &bit| power_of_two(path, bit, (warp / 2).max(1)))
         }
@@ -239,8 +246,8 @@ fn check_costs(costs: &CostTable) -> Checked {
     let all = [
         ("shared_store_wavefront", Some(&costs.shared_store_wavefront)),
         ("shared_load_wavefront", Some(&costs.shared_load_wavefront)),
-        ("exchange", Some(&costs.exchange)),
-        ("exchange_xor", costs.exchange_xor.as_ref()),
+        ("shuffle", Some(&costs.shuffle)),
+        ("shuffle_xor", costs.shuffle_xor.as_ref()),
         ("permute", Some(&costs.permute)),
         ("select", Some(&costs.select)),
         ("block_barrier", Some(&costs.block_barrier)),
@@ -259,14 +266,14 @@ fn check_cost(cost: &Cost) -> Checked {
 fn check_matrix(matrix: &MatrixUnit) -> Checked {
     count("pipes", matrix.pipes)?;
     count("bits_per_cycle", matrix.bits_per_cycle)?;
-    matrix.lone_bits_per_cycle.map_or(Ok(()), |bits| count("lone_bits_per_cycle", bits))?;
+    matrix.single_warp_bits_per_cycle.map_or(Ok(()), |bits| count("single_warp_bits_per_cycle", bits))?;
     text("source", &matrix.source)
 }
 
 fn check_throughput(rates: &Throughput, shared: &Shared) -> Checked {
     count("compute_units", rates.compute_units)?;
     rate("clock_mhz", rates.clock_mhz)?;
-    rate("memory_gigabytes", rates.memory_gigabytes)?;
+    rate("memory_bandwidth_gbps", rates.memory_bandwidth_gbps)?;
     amount("memory_latency", rates.memory_latency)?;
     rate("issues_per_cycle", rates.issues_per_cycle)?;
     count("warps_per_unit", rates.warps_per_unit)?;
@@ -301,7 +308,7 @@ fn check_functions(rows: &[NativeFunction]) -> Checked {
             return expected("element", "\"f32\" or \"f64\"", found).within(&table);
         }
         if rows[..index].iter().any(|earlier| earlier.function == row.function && earlier.element == row.element) {
-            let message = format!("an earlier row is of this function of {} too", row.element);
+            let message = format!("an earlier entry is of this function of {} too", row.element);
             return Err(DescriptionFault::at("function", message)).within(&table);
         }
         amount("ulps", row.ulps).within(&table)?;
@@ -322,7 +329,7 @@ fn check_each<T>(path: &str, values: &[T], mut check: impl FnMut(&str, &T) -> Ch
     values.iter().enumerate().try_for_each(|(index, value)| check(&format!("{path}[{index}]"), value))
 }
 
-/// The first value that is the same as an earlier one, with its index.
+/// The index of the first value that equals an earlier one, and the value.
 fn repeated<T: PartialEq>(values: &[T]) -> Option<(usize, &T)> {
     values.iter().enumerate().find(|(index, value)| values[..*index].contains(value))
 }
@@ -336,9 +343,9 @@ fn text(path: &str, text: &str) -> Checked {
     if text.trim().is_empty() { expected(path, "text that is not blank", found()) } else { Ok(()) }
 }
 
-/// A finite number that is not negative.
+/// Checks that a number is finite and not negative.
 fn amount(path: &str, number: f64) -> Checked {
-    // The comparison is false for what is not a number.
+    // The comparison is false for NaN.
     if number >= 0.0 && number.is_finite() {
         return Ok(());
     }
@@ -351,7 +358,7 @@ fn rate(path: &str, number: f64) -> Checked {
 }
 
 fn count(path: &str, number: u32) -> Checked {
-    if number > 0 { Ok(()) } else { expected(path, format!("a whole number from 1 to {}", u32::MAX), number) }
+    if number > 0 { Ok(()) } else { expected(path, format!("an integer from 1 to {}", u32::MAX), number) }
 }
 
 fn power_of_two(path: &str, number: u32, most: u32) -> Checked {
@@ -365,7 +372,7 @@ fn below(path: &str, number: u64, end: u32) -> Checked {
     if number > 0 && number < u64::from(end) {
         return Ok(());
     }
-    expected(path, format!("a whole number greater than zero and less than {end}"), number)
+    expected(path, format!("an integer greater than zero and less than {end}"), number)
 }
 
 fn at_most(path: &str, number: u32, most: u32, named: &str) -> Checked {
@@ -380,7 +387,7 @@ fn width(path: &str, bits: u32) -> Checked {
     expected(path, format!("bits of whole bytes, at most {MOST_ACCESS_BITS}"), bits)
 }
 
-/// Widths of accesses in bits, narrowest first.
+/// Checks a list of access widths in bits, which must be listed narrowest first.
 fn widths(path: &str, widths: &[u32]) -> Checked {
     not_empty(path, widths)?;
     check_each(path, widths, |path, &bits| width(path, bits))?;

@@ -1,54 +1,57 @@
-//! When what an instruction does is done.
+//! Completion of instructions: at issue, by a queue, or by an mbarrier.
 
 use serde::{Deserialize, Serialize};
 
 use crate::named_enum;
 
 named_enum! {
-    /// What completes in the order in which a warp commits it. Each warp has its own of each.
+    /// A queue of asynchronous operations that complete in the order that a warp commits them. Each warp has its own.
     pub enum Queue {
-        /// Copies between global and shared memory that lanes make, each of its own bytes.
+        /// Per-lane asynchronous copies between global and shared memory (`cp.async`).
         Copies = "copies",
-        /// Copies of whole boxes of a tensor, which one issue of a warp makes.
+        /// Bulk copies, each issued once by a warp (`cp.async.bulk`, TMA).
         Bulk = "bulk",
-        /// Matrix products.
-        Products = "products",
-        /// Moves from tensor memory to registers.
+        /// MMA instructions of several warps (`wgmma`).
+        Mma = "products",
+        /// Loads from tensor memory to registers.
         TensorLoads = "tensor_loads",
-        /// Moves from registers to tensor memory.
+        /// Stores from registers to tensor memory.
         TensorStores = "tensor_stores",
     }
 }
 
 impl Queue {
-    /// Whether what is on it reads shared memory through the asynchronous proxy, where the target has one:
-    /// whoever has written there by plain stores must have fenced.
+    /// Whether operations of this queue read shared memory through the asynchronous proxy, if the target has one: then
+    /// plain stores need a proxy fence before such a read.
     #[must_use]
     pub fn reads_by_proxy(self) -> bool {
         match self {
             Self::Copies | Self::TensorLoads | Self::TensorStores => false,
-            Self::Bulk | Self::Products => true,
+            Self::Bulk | Self::Mma => true,
         }
     }
 }
 
-/// How an instruction completes.
+/// When and how an instruction completes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Completion {
-    /// When it has been issued.
+    /// The instruction is complete at issue; nothing waits for it.
     #[default]
-    AtOnce,
-    /// With the group of the queue that it is committed in. Results are pending until a wait for that group.
+    #[serde(rename = "at_once")]
+    Immediate,
+    /// The instruction completes with its commit group on this queue. Its results are pending until a wait for that
+    /// group.
     Queue(Queue),
-    /// By the bytes that it writes, on the mbarrier that its operand [`super::Operand::Mbarrier`] points to.
+    /// The instruction completes on an mbarrier, that of its operand [`super::Operand::Mbarrier`], by the bytes that it
+    /// writes.
     Mbarrier,
 }
 
 impl Completion {
-    /// Whether nothing has to be waited for.
+    /// Whether the instruction is complete at issue, so that nothing waits for it.
     #[must_use]
-    pub fn is_at_once(&self) -> bool {
-        *self == Self::AtOnce
+    pub fn is_immediate(&self) -> bool {
+        *self == Self::Immediate
     }
 }

@@ -1,90 +1,94 @@
-//! One GPU product, as data.
+//! A GPU model as data.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{BankRow, CostTable, Direction, Evidence, LaneXors, NativeFunction, TensorMemory, Throughput};
 
-/// One GPU product. Read from TOML with [`TargetDescription::from_toml`]; `docs/targets.md` describes the file.
+/// The description of one GPU model. Read from TOML with [`TargetDescription::from_toml`]; `docs/targets.md` describes
+/// the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct TargetDescription {
-    /// The name that users give: lower-case letters, digits, `-` and `_`.
+    /// Name of the target: lower-case letters, digits, `-` and `_`.
     #[cfg_attr(test, schemars(regex(pattern = r"^[a-z0-9_-]+$")))]
     pub name: String,
-    /// What other compilers call a target of this kind, such as their word for its architecture.
-    /// Several products may share one.
+    /// Names that other compilers use for targets of this kind, such as their name of its architecture. Several targets
+    /// may share one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
-    /// What the product is called, for people.
+    /// Name of the GPU model as its vendor sells it, for people to read.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
-    pub product: String,
-    /// The architecture, in the words of the tool chain; decides which plugin serves the target.
+    #[serde(rename = "product")]
+    pub gpu_model: String,
+    /// Architecture as the tool chain names it; selects the plugin that serves the target.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub architecture: String,
-    /// Lanes of a warp.
+    /// Numbers of lanes that a warp can have.
     pub lanes: Lanes,
-    /// Limits of a block and of a lane.
+    /// Limits on the size and the resources of a block and of a lane.
     pub limits: Limits,
-    /// Shared memory.
+    /// Properties of shared memory.
     pub shared: Shared,
-    /// Global memory.
+    /// Properties of global memory.
     pub global: Global,
-    /// How lanes of a warp can exchange values.
-    pub exchanges: Vec<ExchangeRow>,
-    /// What operations cost.
+    /// The shuffle instructions of a warp.
+    #[serde(rename(serialize = "exchanges"), alias = "exchanges")]
+    pub shuffles: Vec<ShufflePrimitive>,
+    /// Costs of operations.
     pub costs: CostTable,
-    /// How its matrix instructions are issued; absent where nothing is said.
+    /// Throughput of MMA instructions; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix: Option<MatrixUnit>,
-    /// How fast the whole product is; absent where nothing is said.
+    /// Throughput of the whole device; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput: Option<Throughput>,
-    /// Its tensor memory; absent where it has none.
+    /// Properties of tensor memory; `None` if the model has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensor: Option<TensorMemory>,
-    /// Functions of floating-point numbers that its hardware has.
+    /// Floating-point functions that the hardware computes, such as `exp2`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<NativeFunction>,
 }
 
-/// How fast a compute unit multiplies matrices.
+/// MMA throughput of a compute unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct MatrixUnit {
-    /// Pipes of a compute unit that issue side by side, each for warps of its own.
+    /// Number of matrix pipes of a compute unit, which issue in parallel, each for its own warps.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub pipes: u32,
-    /// For instructions whose rows give no cycles: multiply-adds of one pipe in a cycle, times the bits of
-    /// the wider factor.
+    /// MMA rate of one pipe, for instructions whose table entry has no cycles: multiply-adds per cycle, times the bits
+    /// of an element of the wider operand.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub bits_per_cycle: u32,
-    /// The same of instructions that one warp issues by itself, where those that several warps issue together are faster.
+    /// The same rate for instructions that a single warp issues, if instructions of several warps are faster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lone_bits_per_cycle: Option<u32>,
-    /// How the figures are known.
+    #[serde(rename(serialize = "lone_bits_per_cycle"), alias = "lone_bits_per_cycle")]
+    pub single_warp_bits_per_cycle: Option<u32>,
+    /// Evidence for the values.
     pub evidence: Evidence,
-    /// Where they come from.
+    /// Source of the values.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
-/// Lanes of a warp; some hardware lets a kernel choose.
+/// The numbers of lanes that a warp can have; some hardware lets a kernel choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct Lanes {
-    /// What a kernel gets that says nothing.
+    /// Number of lanes in a warp of a kernel that does not choose one.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub default: u32,
-    /// What it can choose from.
+    /// The supported numbers of lanes in a warp.
     #[cfg_attr(test, schemars(length(min = 1)))]
     pub choices: Vec<u32>,
-    /// How the figures are known.
+    /// Evidence for the values.
     pub evidence: Evidence,
-    /// Where they come from.
+    /// Source of the values.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
@@ -94,24 +98,26 @@ pub struct Lanes {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct Limits {
-    /// Lanes of a block at most.
+    /// Maximum number of lanes in a block.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub lanes_per_block: u32,
-    /// 32-bit registers of a lane at most.
+    /// Maximum number of 32-bit registers of a lane.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub registers_per_lane: u32,
-    /// 32-bit registers of all lanes of a block at most.
+    /// Maximum number of 32-bit registers of all lanes of a block together.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub registers_per_block: u32,
-    /// Blocks of a cluster at most; one where there are no clusters.
+    /// Maximum number of blocks in a cluster; 1 if the target has no clusters.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub blocks_per_cluster: u32,
-    /// Barriers of a block at which some of its warps may meet, by number from zero on; zero where all meet or none.
+    /// Number of named barriers of a block (PTX `barrier.sync a, b`), at which only some of its warps wait; zero if the
+    /// target has only barriers of all warps.
     #[serde(default, skip_serializing_if = "is_none")]
-    pub group_barriers: u32,
-    /// How the figures are known.
+    #[serde(rename(serialize = "group_barriers"), alias = "group_barriers")]
+    pub named_barriers: u32,
+    /// Evidence for the values.
     pub evidence: Evidence,
-    /// Where they come from.
+    /// Source of the values.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
@@ -121,36 +127,36 @@ fn is_none(count: &u32) -> bool {
     *count == 0
 }
 
-/// Shared memory of a block.
+/// Properties of the shared memory of a block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct Shared {
-    /// Bytes of a block at most.
+    /// Maximum bytes of shared memory of a block.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub bytes: u32,
-    /// Bytes of a block at most where it may only ask for them statically.
+    /// Maximum bytes of shared memory that a block may declare statically.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub static_bytes: u32,
-    /// Allocations are rounded up to a multiple of this many bytes.
+    /// Granularity of shared-memory allocations in bytes.
     #[cfg_attr(test, schemars(range(min = 1)))]
-    pub grain_bytes: u32,
+    #[serde(rename(serialize = "grain_bytes"), alias = "grain_bytes")]
+    pub granularity_bytes: u32,
     /// Widths of plain loads and stores in bits per lane.
     #[cfg_attr(test, schemars(length(min = 1), inner(range(min = 8, max = 8192))))]
     pub access_bits: Vec<u32>,
-    /// How banks serve accesses.
+    /// The bank table: an entry for each combination of direction and width of accesses.
     #[cfg_attr(test, schemars(length(min = 1)))]
     pub banks: Vec<BankRow>,
-    /// Whether loads and stores of one warp are seen in program order by its own lanes without
-    /// a barrier.
+    /// Whether the lanes of a warp see loads and stores of their own warp in program order without a barrier.
     pub warp_ordered: bool,
-    /// Whether asynchronous operations on whole tiles see shared memory through a proxy of their own, so that
-    /// a fence must come between plain stores and their reads. Where a file says nothing there is none.
+    /// Whether asynchronous operations on whole tiles access shared memory through a proxy of their own, so that plain
+    /// stores need a proxy fence before them. False by default.
     #[serde(default)]
     pub asynchronous_proxy: bool,
-    /// How the figures are known, the rows of `banks` aside.
+    /// Evidence for the values except `banks`.
     pub evidence: Evidence,
-    /// Where they come from.
+    /// Source of the values.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
@@ -159,7 +165,7 @@ fn usual_stages() -> u32 {
     3
 }
 
-/// Global memory.
+/// Properties of global memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
@@ -167,22 +173,22 @@ pub struct Global {
     /// Widths of plain loads and stores in bits per lane.
     #[cfg_attr(test, schemars(length(min = 1), inner(range(min = 8, max = 8192))))]
     pub access_bits: Vec<u32>,
-    /// Bytes of the unit in which memory is transferred.
+    /// Bytes of a memory transaction (a sector).
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub transaction_bytes: u32,
-    /// Buffers that what a loop copies from here has, where neither the launch nor the loop says how many: one is read, the others are
-    /// under way. Where a file says nothing there are three.
+    /// Number of stages (buffers) of pipelined copies if neither the launch nor the loop sets one: one buffer is read,
+    /// the copies to the others are in flight. Three by default.
     #[serde(default = "usual_stages")]
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub stages: u32,
-    /// How the figures are known.
+    /// Evidence for the values.
     pub evidence: Evidence,
-    /// Where they come from.
+    /// Source of the values.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
-/// A primitive by which lanes of a warp exchange values.
+/// A shuffle instruction: lanes of a warp pass values to each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
@@ -193,46 +199,45 @@ pub struct Global {
         "then" = { "required": ["lanes"] },
     ))
 )]
-pub struct ExchangeRow {
-    /// What it can do.
-    pub kind: ExchangeKind,
-    /// Bits that every lane gives and receives in one issue.
+pub struct ShufflePrimitive {
+    /// Kind of the shuffle.
+    pub kind: ShuffleKind,
+    /// Number of bits that every lane gives and receives in one issue.
     #[cfg_attr(test, schemars(range(min = 8, max = 8192)))]
     pub bits: u32,
-    /// How the indices of lanes that exchange differ, each as a number that is added bit by bit; empty
-    /// where any lane can be named, or they may differ in any way.
+    /// Supported xor differences between the indices of communicating lanes; empty if any lane can be the source, or
+    /// any difference is supported.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lanes: Vec<u32>,
-    /// How this is known.
+    /// Evidence for the values.
     pub evidence: Evidence,
-    /// Where it comes from.
+    /// Source of the values.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
-/// What an exchange primitive can do.
+/// Kind of a shuffle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum ExchangeKind {
-    /// Every lane names the lane that it reads from.
+pub enum ShuffleKind {
+    /// Every lane names its source lane.
     Index,
-    /// Lanes that differ in one bit of their index trade one word for another: those that have the
-    /// bit their first for the others' second.
+    /// Lanes that differ in one index bit swap one word for another: the lanes with the bit set swap their first word
+    /// for the others' second.
     Swap,
-    /// Every lane reads from the lane whose index differs by a number that is the same for all lanes
-    /// and part of the instruction.
+    /// Every lane reads from the lane whose index differs by an immediate xor mask.
     Xor,
 }
 
 impl TargetDescription {
-    /// The function of this name and element, where the hardware has it.
+    /// Finds the hardware's function of this name and element type; `None` if it has none.
     #[must_use]
     pub fn function(&self, name: &str, element: &str) -> Option<&NativeFunction> {
         self.functions.iter().find(|native| native.function == name && native.element == element)
     }
 
-    /// The bank row for plain accesses of the given direction and width.
+    /// The bank entry for plain accesses of the given direction and width.
     #[must_use]
     pub fn bank_row(&self, direction: Direction, bits: u32) -> Option<&BankRow> {
         self.shared.banks.iter().find(|row| {
@@ -240,8 +245,8 @@ impl TargetDescription {
         })
     }
 
-    /// The bank row for accesses by an instruction, of the given direction and width of a lane's part:
-    /// its own where it has one, else that of plain accesses.
+    /// The bank entry for accesses by an instruction of the given direction and width per lane: the instruction's own
+    /// entry, or else the entry for plain accesses.
     #[must_use]
     pub fn instruction_bank_row(&self, name: &str, direction: Direction, bits: u32) -> Option<&BankRow> {
         let own = self.shared.banks.iter().find(|row| {
@@ -252,47 +257,48 @@ impl TargetDescription {
         own.or_else(|| self.bank_row(direction, bits))
     }
 
-    /// Bits that one lane-index exchange moves; `None` where the target has none.
+    /// Number of bits that one indexed shuffle moves for a lane; `None` if the target has no indexed shuffle.
     #[must_use]
-    pub fn index_exchange_bits(&self) -> Option<u32> {
-        self.exchanges.iter().filter(|row| row.kind == ExchangeKind::Index).map(|row| row.bits).max()
+    pub fn index_shuffle_bits(&self) -> Option<u32> {
+        self.shuffles.iter().filter(|row| row.kind == ShuffleKind::Index).map(|row| row.bits).max()
     }
 
-    /// Bits of the lane index, as powers of two, along which lanes swap words of `bits` bits.
+    /// The bits of the lane index, as powers of two, across which the target swaps words of `bits` bits
+    /// ([`ShuffleKind::Swap`]).
     pub fn swapped_lanes(&self, bits: u32) -> impl Iterator<Item = u32> + '_ {
-        let rows = self.exchanges.iter().filter(move |row| row.kind == ExchangeKind::Swap && row.bits == bits);
+        let rows = self.shuffles.iter().filter(move |row| row.kind == ShuffleKind::Swap && row.bits == bits);
         rows.flat_map(|row| row.lanes.iter().copied())
     }
 
-    /// Numbers by which the indices of lanes may differ that read each other's words of `bits` bits where
-    /// all lanes differ alike.
+    /// The XOR masks by which lanes can read words of `bits` bits from each other ([`ShuffleKind::Xor`]); all lanes use
+    /// one mask.
     #[must_use]
     pub fn lane_xors(&self, bits: u32) -> LaneXors {
-        let rows = self.exchanges.iter().filter(|row| row.kind == ExchangeKind::Xor && row.bits == bits);
-        let of_row = |row: &ExchangeRow| match row.lanes.as_slice() {
+        let rows = self.shuffles.iter().filter(|row| row.kind == ShuffleKind::Xor && row.bits == bits);
+        let of_row = |row: &ShufflePrimitive| match row.lanes.as_slice() {
             [] => LaneXors::ALL,
             masks => masks.iter().copied().collect(),
         };
         rows.map(of_row).fold(LaneXors::default(), LaneXors::union)
     }
 
-    /// Shared memory that a block which asks for `bytes` is given.
+    /// Bytes of shared memory that are allocated for a block that needs `bytes`.
     #[must_use]
     pub fn shared_allocation(&self, bytes: u64) -> u64 {
-        bytes.next_multiple_of(u64::from(self.shared.grain_bytes.max(1)))
+        bytes.next_multiple_of(u64::from(self.shared.granularity_bytes.max(1)))
     }
 }
 
-/// What is wrong with a target file: always the file's author's to mend.
+/// An error in a target file; the error of the file's author.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}:{column}: {message}")]
 pub struct TargetFileError {
-    /// The file, as it was named.
+    /// Name of the file, as the caller gave it.
     pub file: String,
     /// Line, from one.
     pub line: usize,
     /// Column, from one.
     pub column: usize,
-    /// What is wrong, what was expected.
+    /// The error in the file, and the expected text.
     pub message: String,
 }

@@ -1,6 +1,6 @@
-//! A TOML document as a source for serde, whose errors have the place of the value that causes them.
+//! A TOML document as a serde source whose errors have the position of the faulty value.
 //!
-//! Knows nothing of targets; imports only the error type and what a check finds.
+//! Independent of the schema of targets; imports only the error type and the faults of checks.
 
 use std::fmt::{self, Display};
 use std::ops::Range;
@@ -17,16 +17,16 @@ use super::{TargetDescription, TargetFileError};
 type Outcome<T> = Result<T, TargetFileError>;
 
 impl TargetDescription {
-    /// The description that a target file's text gives; `file` is for messages.
+    /// Reads the description from a target file's text; `file` is for messages.
     ///
     /// # Errors
-    /// [`TargetFileError`] with line and column: text that is no TOML, unknown or missing keys, wrong
-    /// types, or numbers that no machine can have. The first one met is reported.
+    /// [`TargetFileError`] with line and column of the first fault: text that is no TOML, unknown or missing keys,
+    /// wrong types, or numbers that no machine can have.
     pub fn from_toml(file: &str, text: &str) -> Outcome<Self> {
         Document::parse(file, text)?.target()
     }
 
-    /// The same, of a file that must be called after its target.
+    /// As `from_toml`, for a file whose target must be named `stem`, as the file is.
     pub(super) fn from_named_toml(file: &str, text: &str, stem: &str) -> Outcome<Self> {
         let document = Document::parse(file, text)?;
         let target = document.target()?;
@@ -38,7 +38,7 @@ impl TargetDescription {
     }
 }
 
-/// A file's parsed text, and what the file is called in messages.
+/// The parsed text of a file, and the file's name for messages.
 struct Document<'d> {
     file: &'d str,
     text: &'d str,
@@ -71,9 +71,9 @@ impl<'d> Document<'d> {
         Value { document: self, path: String::new(), item: &self.root }
     }
 
-    /// An error at a range of bytes of the text.
-    fn error(&self, place: Range<usize>, message: impl Display) -> TargetFileError {
-        let before = self.text.get(..place.start).unwrap_or(self.text);
+    /// The error at a range of bytes of the text.
+    fn error(&self, range: Range<usize>, message: impl Display) -> TargetFileError {
+        let before = self.text.get(..range.start).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         TargetFileError {
             file: self.file.to_owned(),
@@ -83,7 +83,7 @@ impl<'d> Document<'d> {
         }
     }
 
-    /// The fault of a value, at its place; a value that the file leaves to its default is missing.
+    /// Reports the fault of a value at the value's position, or as a missing key if the file does not set the value.
     fn fault(&self, fault: &DescriptionFault) -> TargetFileError {
         let mut value = self.value();
         for step in fault.path.split(['.', '[']) {
@@ -96,11 +96,11 @@ impl<'d> Document<'d> {
     }
 }
 
-/// A value, with its path and place.
+/// A value of the document, with its path.
 #[derive(Clone)]
 struct Value<'d> {
     document: &'d Document<'d>,
-    /// Keys joined by dots, entries of arrays in brackets; empty for the document itself.
+    /// Keys joined by dots, indices of arrays in brackets; empty for the document itself.
     path: String,
     item: &'d Spanned<DeValue<'d>>,
 }
@@ -111,14 +111,14 @@ impl<'d> Value<'d> {
     }
 
     fn missing(&self, key: &str) -> TargetFileError {
-        self.document.error(self.item.span(), format!("missing key `{key}` {}", self.described()))
+        self.document.error(self.item.span(), format!("missing key `{key}` {}", self.describe_location()))
     }
 
     fn expected(&self, expected: impl Display) -> Problem {
         Problem::Located(self.error(format!("expected {expected}, found {}", found(self.item.get_ref()))))
     }
 
-    /// The problem at this value, if no value within has it.
+    /// Reports `problem` at this value's position, unless it has the position of a value within this one.
     fn locate(&self, problem: Problem) -> Problem {
         match problem {
             Problem::Located(_) => problem,
@@ -128,11 +128,12 @@ impl<'d> Value<'d> {
         }
     }
 
-    fn described(&self) -> String {
+    fn describe_location(&self) -> String {
         if self.path.is_empty() { "at the top of the file".to_owned() } else { format!("in `{}`", self.path) }
     }
 
-    /// The value of a key, or of an index that a bracket closes.
+    /// The value within this one at a step of a path: a key of a table, or an index of an array with its closing
+    /// bracket.
     fn step(&self, step: &str) -> Option<Self> {
         match self.item.get_ref() {
             DeValue::Table(table) => table.get(step).map(|item| self.entry(step, item)),
@@ -153,7 +154,7 @@ impl<'d> Value<'d> {
         Self { document: self.document, path: format!("{}[{index}]", self.path), item }
     }
 
-    /// Refuses keys of a table that are none of `known`.
+    /// Rejects keys of a table that are not in `known`.
     fn refuse_unknown(&self, table: &DeTable<'_>, known: &[&str]) -> Result<(), Problem> {
         let unknown = table.keys().filter(|key| !known.contains(&key.get_ref().as_ref()));
         let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
@@ -161,7 +162,7 @@ impl<'d> Value<'d> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known are {}", known.join(", ")),
         };
-        let message = format!("unknown key `{}` {}; {hint}", key.get_ref(), self.described());
+        let message = format!("unknown key `{}` {}; {hint}", key.get_ref(), self.describe_location());
         Err(Problem::Located(self.document.error(key.span(), message)))
     }
 
@@ -211,7 +212,7 @@ impl<'de> Deserializer<'de> for Value<'de> {
         self.visit(visitor).map_err(|problem| self.locate(problem))
     }
 
-    /// Keys are read in the order of the struct's fields; others are refused.
+    /// Reads keys in the order of the struct's fields and rejects others.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -244,7 +245,7 @@ impl<'de> Deserializer<'de> for Value<'de> {
     }
 }
 
-/// Why a value is not what its type asks for, with its place as soon as that is known.
+/// The reason why a value does not fit its type; it gets a position when the value is known.
 #[derive(Debug)]
 enum Problem {
     Expected(String),
@@ -272,11 +273,11 @@ impl de::Error for Problem {
     }
 
     fn invalid_type(_: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::Expected(in_words(&expected.to_string()))
+        Self::Expected(describe_expected(&expected.to_string()))
     }
 
     fn invalid_value(_: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::Expected(in_words(&expected.to_string()))
+        Self::Expected(describe_expected(&expected.to_string()))
     }
 
     fn unknown_variant(_: &str, variants: &'static [&'static str]) -> Self {
@@ -288,8 +289,8 @@ impl de::Error for Problem {
     }
 }
 
-/// A type of Rust in TOML's words.
-fn in_words(expected: &str) -> String {
+/// The name of a Rust type in TOML's terms.
+fn describe_expected(expected: &str) -> String {
     let words = match expected {
         "a boolean" => "true or false",
         "a sequence" => "an array",

@@ -1,9 +1,9 @@
 //! Dominators of a graph of blocks.
 
-/// The immediate dominator of each node: the nearest one that every way from the entry to it passes. Of the entry, and of
-/// nodes that cannot be reached, it is the node itself.
+/// The immediate dominator of each node: the nearest other node on every path from the entry to it. The entry and
+/// unreachable nodes map to themselves.
 ///
-/// `successors` are, for each node, numbers of nodes. On the reversed graph these are post-dominators.
+/// `successors` lists the successors of each node by index. On the reversed graph the results are post-dominators.
 ///
 /// Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
 #[must_use]
@@ -15,7 +15,7 @@ pub fn dominators(entry: usize, successors: &[Vec<usize>]) -> Vec<usize> {
     for (from, &node) in order.iter().enumerate() {
         successors[node].iter().for_each(|&to| predecessors[rank[to]].push(from));
     }
-    // By rank; a dominator has a lower rank than what it dominates.
+    // By rank; a dominator has a lower rank than the nodes that it dominates.
     let mut above: Vec<Option<usize>> = vec![None; order.len()];
     above[0] = Some(0);
     let mut changed = true;
@@ -35,7 +35,7 @@ pub fn dominators(entry: usize, successors: &[Vec<usize>]) -> Vec<usize> {
     dominators
 }
 
-/// The nearest node that dominates both.
+/// The nearest node that dominates both nodes, or is one of them.
 fn nearest(above: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
     while a != b {
         let lower = if a > b { &mut a } else { &mut b };
@@ -44,7 +44,7 @@ fn nearest(above: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
     a
 }
 
-/// The nodes that can be reached, each before those that are reached through it alone; the entry is first.
+/// The reachable nodes in reverse post-order; the entry is first.
 fn reverse_post_order(entry: usize, successors: &[Vec<usize>]) -> Vec<usize> {
     let mut order = Vec::new();
     let mut seen = vec![false; successors.len()];

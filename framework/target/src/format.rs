@@ -1,11 +1,11 @@
-//! Floating-point formats: what the bits of an element mean, and which bits a number rounds to.
+//! Floating-point formats: decoding of elements, and rounding of numbers to them.
 //!
 //! Sources: IEEE 754; OCP 8-bit Floating Point Specification (`e4m3`, `e5m2`) and OCP Microscaling
 //! Formats (`fp4`, `e2m3`, `e3m2`, and the scales `e8m0`); NVIDIA's PTX ISA for the scales `ue4m3`; for the `fnuz`
 //! variants Noune et al., "8-bit Numerical Formats for Deep Neural Networks", as documented with ROCm; for `tf32`
 //! NVIDIA's PTX ISA: the upper 19 bits of binary32.
 
-/// A binary floating-point format: a sign bit where it has one, exponent bits, mantissa bits.
+/// A binary floating-point format: a sign bit if signed, exponent bits, mantissa bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format {
     signed: bool,
@@ -13,45 +13,45 @@ pub struct Format {
     mantissa: u32,
     bias: i32,
     specials: Specials,
-    /// Low bits of the element that are not read.
+    /// Number of low bits of the element that are ignored.
     ignored: u32,
-    /// High bits of the element that are not read.
+    /// Number of high bits of the element that are ignored.
     unused: u32,
 }
 
-/// Which encodings are no numbers.
+/// The encodings of a format that are no finite numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Specials {
-    /// The highest exponent: infinity where the mantissa is zero, else NaN.
+    /// The highest exponent: infinity if the mantissa is zero, else NaN.
     Ieee,
     /// All ones is NaN; there is no infinity.
     AllOnes,
     /// The negative zero is NaN; there is no infinity.
     NegativeZero,
-    /// Everything is a number.
+    /// No special encoding: every encoding is a number.
     None,
 }
 
 const fn format(exponent: u32, mantissa: u32, specials: Specials) -> Format {
     let bias = (1 << (exponent - 1)) - 1;
-    // Where no exponent is lost to infinities, the formats without negative zero move all by one.
+    // Without infinities no exponent is reserved; formats without negative zero shift the bias by one.
     let bias = if matches!(specials, Specials::NegativeZero) { bias + 1 } else { bias };
     Format { signed: true, exponent, mantissa, bias, specials, ignored: 0, unused: 0 }
 }
 
-/// Which of two neighbours a number between them rounds to.
+/// The rounding direction for a number between two neighbouring values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoundingMode {
-    /// The nearer one, of two the one with an even code.
+    /// To the nearer neighbour; if both are equally near, to the one with an even code.
     NearestEven,
-    /// The one nearer to zero.
+    /// To the neighbour nearer to zero.
     Zero,
-    /// The lesser one.
+    /// To the lesser neighbour.
     Down,
-    /// The greater one.
+    /// To the greater neighbour.
     Up,
-    /// The one with an odd code. A second rounding, to a format of at least two bits less, then gives what one rounding
-    /// alone would (Boldo and Melquiond, 2008).
+    /// To the neighbour with an odd code. A second rounding, to a format of at least two bits less, then gives the
+    /// correctly rounded result (Boldo and Melquiond, 2008).
     Odd,
 }
 
@@ -60,9 +60,9 @@ impl Format {
     pub const F64: Self = format(11, 52, Specials::Ieee);
     /// IEEE binary32.
     pub const F32: Self = format(8, 23, Specials::Ieee);
-    /// The upper 19 bits of a binary32.
+    /// NVIDIA TF32: the upper 19 bits of a binary32.
     pub const TF32: Self = Self { ignored: 13, ..format(8, 10, Specials::Ieee) };
-    /// The upper half of a binary32.
+    /// Bfloat16: the upper half of a binary32.
     pub const BF16: Self = format(8, 7, Specials::Ieee);
     /// IEEE binary16.
     pub const F16: Self = format(5, 10, Specials::Ieee);
@@ -82,41 +82,41 @@ impl Format {
     pub const E3M2: Self = format(3, 2, Specials::None);
     /// OCP E8M0: powers of two, for scales.
     pub const E8M0: Self = Self { signed: false, ..format(8, 0, Specials::AllOnes) };
-    /// E4M3 without sign, for scales; the highest bit is not read.
+    /// E4M3 without sign, for scales; the highest bit is ignored.
     pub const UE4M3: Self = Self { signed: false, unused: 1, ..format(4, 3, Specials::AllOnes) };
 
-    /// Bits that an element takes, those that are not read among them.
+    /// Width of an element in bits, including ignored bits.
     #[must_use]
     pub fn bits(self) -> u32 {
         u32::from(self.signed) + self.exponent + self.mantissa + self.ignored + self.unused
     }
 
-    /// Bits of the exponent, of the mantissa, and below the number.
+    /// Three numbers of bits: exponent, mantissa, and ignored low bits.
     #[must_use]
     pub fn widths(self) -> [u32; 3] {
         [self.exponent, self.mantissa, self.ignored]
     }
 
-    /// Whether there are negative numbers.
+    /// Whether the format has negative numbers.
     #[must_use]
     pub fn is_signed(self) -> bool {
         self.signed
     }
 
-    /// The bits of the number one.
+    /// The encoding of the number one.
     #[must_use]
     pub fn one(self) -> u64 {
         (self.bias as u64) << (self.mantissa + self.ignored)
     }
 
-    /// What is subtracted from an exponent's bits.
+    /// The bias of the exponent field.
     #[must_use]
     pub fn bias(self) -> i32 {
         self.bias
     }
 
-    /// The encodings that are NaN, where each differs from the others in its sign at most: the bits, and those of
-    /// them that are looked at. `None` where there is none, or NaN has payloads.
+    /// The NaN encoding of a format that has only one, its sign aside: the bits, and the mask of the bits to compare.
+    /// `None` if the format has no NaN, or NaNs with payloads.
     #[must_use]
     pub fn only_nan(self) -> Option<(u64, u64)> {
         let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
@@ -127,13 +127,13 @@ impl Format {
         }
     }
 
-    /// Whether the highest exponent stands for infinity and NaN.
+    /// Whether the highest exponent encodes infinity and NaN.
     #[must_use]
     pub fn has_infinity(self) -> bool {
         self.specials == Specials::Ieee
     }
 
-    /// The bits of the greatest number.
+    /// The encoding of the greatest finite number.
     #[must_use]
     pub fn greatest(self) -> u64 {
         let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
@@ -145,7 +145,7 @@ impl Format {
         bits << self.ignored
     }
 
-    /// The bits of a NaN, where there is one: all ones, or the negative zero's.
+    /// The encoding of a NaN: all ones, or that of negative zero; `None` if the format has no NaN.
     #[must_use]
     pub fn nan(self) -> Option<u64> {
         let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
@@ -156,7 +156,7 @@ impl Format {
         }
     }
 
-    /// The bits of a quiet NaN without payload, where there is one.
+    /// The encoding of the quiet NaN without payload; `None` if the format has no NaN.
     #[must_use]
     pub fn quiet_nan(self) -> Option<u64> {
         let top_exponent = ((1u64 << self.exponent) - 1) << self.mantissa;
@@ -166,54 +166,54 @@ impl Format {
         }
     }
 
-    /// The least value above zero that is not subnormal.
+    /// The least positive normal value.
     #[must_use]
-    pub fn least_normal(self) -> f64 {
+    pub fn min_normal(self) -> f64 {
         power(1 - self.bias)
     }
 
-    /// Log2 of the greatest power of two.
+    /// The exponent of the greatest power of two that the format has.
     #[must_use]
     pub fn greatest_exponent(self) -> i32 {
         let reserved = match self.specials {
             Specials::Ieee => 1,
-            // Without a mantissa NaN takes the whole exponent.
+            // Without a mantissa NaN occupies the whole exponent.
             Specials::AllOnes => i32::from(self.mantissa == 0),
             Specials::NegativeZero | Specials::None => 0,
         };
         (1 << self.exponent) - 1 - reserved - self.bias
     }
 
-    /// Log2 of the least value above zero: a subnormal one where there is a mantissa.
+    /// The exponent of the least positive value, which is subnormal if the format has a mantissa.
     #[must_use]
-    pub fn least_exponent(self) -> i32 {
+    pub fn min_exponent(self) -> i32 {
         if self.mantissa == 0 { -self.bias } else { 1 - self.bias - self.mantissa as i32 }
     }
 
-    /// Whether every value, infinities and NaN included, is one of `other`.
+    /// Whether every value of this format, including infinities and NaN, is a value of `other`.
     pub(super) fn is_exact_in(self, other: Self) -> bool {
         self == other
             || self.specials_are_in(other)
                 && (other.signed || !self.signed)
                 && self.mantissa <= other.mantissa
                 && self.greatest_exponent() <= other.greatest_exponent()
-                && self.least_exponent() >= other.least_exponent()
+                && self.min_exponent() >= other.min_exponent()
     }
 
-    /// Whether infinities, NaN and the negative zero of this type are in another, and nothing else of the other stands
-    /// where its numbers may be.
+    /// Whether `to` has this format's infinities, NaN and negative zero, and encodes no other special value within its
+    /// number range.
     fn specials_are_in(self, to: Self) -> bool {
         match to.specials {
             Specials::Ieee => true,
             Specials::None => self.specials == Specials::None,
-            // The greatest power of two has fewer numbers there.
+            // At the greatest power of two `to` has fewer numbers.
             Specials::AllOnes => !self.has_infinity() && self.greatest_exponent() < to.greatest_exponent(),
             // There is no negative zero.
             Specials::NegativeZero => false,
         }
     }
 
-    /// The value of an element; exact, since binary64 has all values of all these formats.
+    /// The value of an element; exact, since binary64 represents all values of these formats.
     #[must_use]
     pub fn decode(self, bits: u64) -> f64 {
         if self.exponent == 11 {
@@ -243,11 +243,11 @@ impl Format {
         if negative { -value } else { value }
     }
 
-    /// The bits of the number that `value` rounds to. A NaN gives the quiet NaN without payload. A number beyond the
-    /// greatest gives infinity or, if the mode says so, the greatest.
+    /// Rounds `value`. A NaN gives the quiet NaN without payload. A number beyond the greatest gives infinity or,
+    /// depending on the mode, the greatest.
     ///
-    /// `None` if the format has no such element: if it lacks NaN or infinity, or has no sign and `value` is below zero. A
-    /// format without zero has its least number instead.
+    /// `None` if the format lacks the result: NaN, infinity, or a negative number in an unsigned format. A format
+    /// without zero rounds to its least number instead.
     #[must_use]
     pub fn round(self, value: f64, mode: RoundingMode) -> Option<u64> {
         if value.is_nan() {
@@ -275,13 +275,13 @@ impl Format {
                 return None;
             }
         }
-        // If the negative zero is NaN, there is one zero.
+        // If the encoding of negative zero is NaN, only positive zero exists.
         let has_sign = self.signed && negative && !(code == 0 && self.specials == Specials::NegativeZero);
         Some((u64::from(has_sign) << (self.exponent + self.mantissa) | code as u64) << self.ignored)
     }
 
-    /// The code of a finite magnitude: codes count the numbers from zero, or from the least one, upwards, and go on above
-    /// the greatest.
+    /// The code of a finite magnitude: codes count the numbers upwards from zero, or from the least one, and continue
+    /// beyond the greatest.
     fn round_magnitude(self, magnitude: f64, negative: bool, mode: RoundingMode) -> i64 {
         const DIGITS: i32 = 52;
         let (field, fraction) = ((magnitude.to_bits() >> DIGITS) as i32, magnitude.to_bits() & ((1 << DIGITS) - 1));
@@ -289,10 +289,10 @@ impl Format {
             0 => (-1022, fraction),
             _ => (field - 1023, fraction | 1 << DIGITS),
         };
-        // Subnormal numbers have the exponent of the least normal ones. Without a mantissa there are none.
+        // Subnormal numbers have the exponent of the least normal ones; formats without a mantissa have none.
         let least = if self.mantissa == 0 { -self.bias } else { 1 - self.bias };
         let rounded = exponent.max(least);
-        // A significand is below 2^53, so that more bits than that cut off all the same.
+        // A significand is below 2^53, so more shifted bits give the same result.
         let cut = (DIGITS - self.mantissa as i32 + rounded - exponent).min(63);
         let (kept, rest) = ((significand >> cut) as i64, significand & ((1 << cut) - 1));
         let code = (i64::from(rounded + self.bias - 1) << self.mantissa) + kept;
@@ -310,7 +310,7 @@ impl Format {
     }
 }
 
-/// Two to an exponent within binary64's normal range.
+/// Two to a power within binary64's normal range.
 fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }

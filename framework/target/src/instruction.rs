@@ -1,39 +1,38 @@
-//! Rows of a vendor's instruction table.
+//! Entries of a vendor's instruction table, and their operands.
 
 use serde::{Deserialize, Serialize};
 
-use super::{BlockOperand, Completion, MatrixFigure, MemoryOperand, Numerics, TensorCopyOperand, TensorOperand};
+use super::{BlockOperand, Completion, MatrixParameter, MemoryOperand, Numerics, TensorCopyOperand, TensorOperand};
 use tilewright_layout::f2::{Subspace, multiply};
 use tilewright_layout::{Dim, LinearLayout};
 
-/// One instruction of a target: what it reads and writes, where its operands lie, what it means.
+/// One instruction of a target: its operands with their layouts, and its semantics.
 ///
-/// Generic algorithms fit rows by left division of layouts; none asks for a name.
+/// Generic algorithms match instructions by left division of layouts; none depends on a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Instruction {
-    /// The name by which kernel IR refers to it; unique in the target.
+    /// The name that kernel IR uses; unique in the target.
     pub name: String,
-    /// What it is for.
+    /// The kind: MMA, or a kind of data movement.
     pub kind: InstructionKind,
-    /// Its operands, results first.
+    /// The operands, results first.
     pub operands: Vec<Operand>,
-    /// Cycles for which one issue by one warp occupies its pipe, where known.
+    /// Number of cycles for which one issue by one warp occupies its pipe; `None` if unknown.
     pub cycles: Option<f64>,
-    /// What it computes.
+    /// How the results follow from the operands.
     pub semantics: Semantics,
-    /// When it is done. Absent in the bytes of writers that know only [`Completion::AtOnce`].
-    #[serde(default, skip_serializing_if = "Completion::is_at_once")]
+    /// When and how the instruction completes; [`Completion::Immediate`] if serialized bytes lack it.
+    #[serde(default, skip_serializing_if = "Completion::is_immediate")]
     pub completion: Completion,
-    /// How its sums round, where it multiplies floating-point numbers; where nothing is said, as
-    /// [`Numerics::default`] assumes.
+    /// Rounding and order of the accumulation, for floating-point MMA; [`Numerics::default`] if `None`.
     #[serde(default)]
     pub numerics: Option<Numerics>,
-    /// The vendor's document or tool from which the row was taken.
+    /// The vendor's document or tool that the entry is taken from.
     pub source: String,
 }
 
 impl Semantics {
-    /// Whether matrices are multiplied.
+    /// Whether this is an MMA instruction.
     #[must_use]
     pub fn multiplies(&self) -> bool {
         matches!(self, Self::Contract | Self::ContractSaturating | Self::CountDifferent)
@@ -41,11 +40,11 @@ impl Semantics {
 }
 
 impl Instruction {
-    /// M, N and K of a product; none of anything else.
+    /// M, N and K of an MMA instruction; `None` for others.
     ///
-    /// A layout has sizes that are powers of two, a product need not: where a tile in memory has other sizes, operands
-    /// in registers have the layouts of the tile that encloses it. Registers all of whose elements lie beyond the
-    /// product, the last ones of a lane, are not read, and what is written to them means nothing.
+    /// Sizes of layouts are powers of two; MMA shapes need not be. If a tile in memory has another size, operands in
+    /// registers have the layouts of the enclosing tile of powers of two. Registers whose elements all lie outside of
+    /// the MMA shape (the last ones of a lane) are not read; values written to them are undefined.
     #[must_use]
     pub fn extent(&self) -> Option<[u64; 3]> {
         if !self.semantics.multiplies() {
@@ -53,14 +52,14 @@ impl Instruction {
         }
         let (a, b) = (self.tile("a")?, self.tile("b")?);
         let (m, n) = match self.tile("d") {
-            // What is in memory has the sizes that there are.
+            // Operands in memory have the exact sizes.
             Some(d) => (a[0].min(d[0]), b[1].min(d[1])),
             None => (a[0], b[1]),
         };
         Some([m, n, a[1].min(b[0])])
     }
 
-    /// Sizes along dim0 and dim1 of the tile of an operand.
+    /// Sizes along dim0 and dim1 of the tile of the operand with role `required`; `None` if there is no such operand.
     fn tile(&self, required: &str) -> Option<[u64; 2]> {
         self.operands.iter().find_map(|operand| match operand {
             Operand::Register { role, layout, .. } if role == required => {
@@ -74,22 +73,22 @@ impl Instruction {
         })
     }
 
-    /// The tile in tensor memory of this role.
+    /// The operand in tensor memory with role `required`; `None` if there is none.
     #[must_use]
     pub fn tensor(&self, required: &str) -> Option<&TensorOperand> {
         self.operands.iter().filter_map(Operand::tensor).find(|tile| tile.role == required)
     }
 
-    /// Whether each factor is multiplied by scales, `scale_a` and `scale_b`.
+    /// Whether the instruction has scales of A and B (operands `scale_a` and `scale_b`).
     #[must_use]
     pub fn takes_scales(&self) -> bool {
         self.operands.iter().any(|operand| matches!(operand.role(), Some("scale_a" | "scale_b")))
     }
 
-    /// How many registers, in elements and counted from the first, a lane needs of an operand in registers: all that
-    /// its layout has, but of a product that is no power of two those that hold something of it.
+    /// Number of elements, from register 0 on, that a lane holds of a register operand: all of its layout, except the
+    /// last ones that lie outside of an MMA shape that is no power of two.
     #[must_use]
-    pub fn registers(&self, operand: &Operand) -> u64 {
+    pub fn registers_per_lane(&self, operand: &Operand) -> u64 {
         let Operand::Register { role, layout, .. } = operand else { return 0 };
         let all = 1u64 << layout.in_bits(Dim::REGISTER);
         let Some([m, n, k]) = self.extent() else { return all };
@@ -103,7 +102,7 @@ impl Instruction {
             let at = move |&column: &u64| layout.outs().coordinate(column, Dim::tensor(axis));
             layout.columns_of(dim).iter().map(at)
         };
-        // The least coordinate of a register over all lanes: what is left of it without their highest bits.
+        // The least coordinate of a register over all lanes: its coordinate without the lanes' bits.
         let axes = [0, 1].map(|axis| {
             let others = along(axis, Dim::LANE).chain(along(axis, Dim::WARP));
             (along(axis, Dim::REGISTER).collect::<Vec<_>>(), Subspace::span(others.map(u64::reverse_bits)))
@@ -117,117 +116,123 @@ impl Instruction {
     }
 }
 
-/// What an instruction is for.
+/// The kind of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum InstructionKind {
-    /// Multiplies matrices.
+    /// Matrix multiply-accumulate (MMA).
     Matrix,
-    /// Moves data between registers and shared memory.
+    /// Data movement between registers and shared memory.
     SharedMove,
-    /// Copies between global and shared memory, past the registers; of its operands the destination comes first.
+    /// Asynchronous copy between global and shared memory without registers; the destination is the first operand.
     AsyncCopy,
-    /// Moves data between registers and tensor memory, or from shared to tensor memory.
+    /// Data movement between registers and tensor memory, or from shared to tensor memory.
     TensorMove,
-    /// Brings global memory nearer, such as into a cache.
+    /// Prefetch of global memory, for example into a cache.
     Prefetch,
-    /// Moves data from global memory to registers.
+    /// Data movement from global memory to registers.
     GlobalMove,
 }
 
-/// Where one operand of an instruction lies.
+/// One operand of an instruction, by its kind and location.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Operand {
     /// Registers of the lanes of a warp.
     Register {
-        /// What it is called: `a`, `b`, `c`, `d`; of products that scale, `scale_a` and `scale_b`.
+        /// Role of the operand: `a`, `b`, `c`, `d`; for scaled MMA also `scale_a` and `scale_b`.
         role: String,
-        /// Name of the element type as the vendor writes it: `f16`, `tf32`, `e4m3`, ...
+        /// Vendor's name of the element type: `f16`, `tf32`, `e4m3`, ...
         element: String,
         /// Width of an element in bits.
         bits: u32,
-        /// From (register, lane) to the operand's tile, dim0 x dim1: M x K for `a`, K x N for `b`,
-        /// M x N for `c` and `d`; for scales rows of `a`, or columns of `b`, x blocks of K. Where a tile is several
-        /// independent blocks, dim2 is the block. Where several warps issue the instruction together, from
-        /// (register, lane, warp), warps being counted from a multiple of how many they are.
+        /// From (register, lane) to the operand's tile, dim0 x dim1: M x K for `a`, K x N for `b`, M x N for `c` and
+        /// `d`; for scales rows of `a`, or columns of `b`, x blocks of K. A tile of several independent blocks has the
+        /// block as dim2. If several warps issue the instruction together, from (register, lane, warp), with `warp`
+        /// relative to the first of them.
         layout: LinearLayout,
     },
-    /// Shared memory addressed by the lanes.
+    /// Shared memory that the lanes address in slots: each slot is a run of contiguous bytes with one address.
     Access {
-        /// From (register, lane, byte) to (slot, byte): which lane receives, or gives, what; of a copy from
+        /// From (register, lane, byte) to (slot, byte): the bytes that each lane receives or gives. For a copy from
         /// global memory, which has no registers, from (lane, byte).
         data: LinearLayout,
-        /// From lane to slot: which lane gives the address of which slot.
+        /// From lane to slot: the lane gives the address of this slot.
         address: LinearLayout,
-        /// Alignment of every address in bytes.
+        /// Required alignment of every slot's address in bytes.
         alignment: u32,
     },
-    /// A tile in shared memory, read by the instruction itself.
+    /// A tile in shared memory that the instruction itself reads, through a matrix descriptor.
     Memory(MemoryOperand),
-    /// Global memory addressed by the lanes. A copy brings each byte that a lane has here to the place that the
-    /// lane's same byte has in the operand [`Operand::Access`].
+    /// Global memory that the lanes address in slots, as [`Operand::Access`]. A copy moves each byte that a lane has
+    /// here to the position of the same byte of that lane in the operand [`Operand::Access`].
     Global {
-        /// From (lane, byte) to (slot, byte).
+        /// From (lane, byte) to (slot, byte): the bytes that each lane reads or writes.
         data: LinearLayout,
-        /// From lane to slot: which lane gives the address of which slot.
+        /// From lane to slot: the lane gives the address of this slot.
         address: LinearLayout,
-        /// Alignment of every address in bytes.
+        /// Required alignment of every slot's address in bytes.
         alignment: u32,
     },
-    /// One truth value a lane: where it is false the lane reads nothing, and what it writes is zero.
+    /// A predicate, which may differ between lanes: if false, the lane reads nothing and writes zeros.
     Predicate,
-    /// One value for the whole warp.
+    /// A value that is the same in all lanes of the warp.
     Uniform,
-    /// A box of a tensor in shared memory; its address, the same in all lanes.
+    /// A box of a tensor in shared memory; the value is the box's address, the same in all lanes.
     Box(TensorCopyOperand),
-    /// The map of the tensor whose box it is.
+    /// The tensor map of the box's tensor.
     TensorMap,
-    /// Where the box begins in the tensor along an axis, which may be outside: an `i32` with sign, the same in all
-    /// lanes. The axes follow each other as in the map; of a block of a matrix its first column, then its first row.
+    /// The coordinate at which the box (or the block of a matrix) begins along one axis, possibly outside of the
+    /// tensor: a signed `i32`, the same in all lanes. Axes are ordered as in the tensor map; for a block of a matrix
+    /// first the column, then the row.
     Coordinate,
-    /// A block of a matrix in global memory; the address of the matrix, the same in all lanes.
+    /// A block of a matrix in global memory; the value is the matrix's address, the same in all lanes.
     Block(BlockOperand),
-    /// A figure of that matrix.
-    Matrix(MatrixFigure),
-    /// Bytes of shared memory that follow each other; the address of the first, the same in all lanes.
-    SharedSpan {
-        /// Alignment of the address in bytes.
+    /// A parameter of the matrix of operand [`Operand::Block`].
+    Matrix(MatrixParameter),
+    /// Contiguous bytes of shared memory; the value is the address of the first byte, the same in all lanes.
+    #[serde(rename = "shared_span")]
+    SharedBulk {
+        /// Required alignment of the address in bytes.
         alignment: u32,
     },
-    /// Bytes of global memory that follow each other; the address of the first, the same in all lanes.
-    GlobalSpan {
-        /// Alignment of the address in bytes.
+    /// Contiguous bytes of global memory; the value is the address of the first byte, the same in all lanes.
+    #[serde(rename = "global_span")]
+    GlobalBulk {
+        /// Required alignment of the address in bytes.
         alignment: u32,
     },
-    /// How many bytes the spans have: an `i32`, the same in all lanes.
-    SpanBytes {
-        /// They are a multiple of so many.
-        grain: u32,
+    /// The number of bytes of a 1-D bulk copy: an `i32`, the same in all lanes.
+    #[serde(rename = "span_bytes")]
+    BulkBytes {
+        /// Granularity: the number of bytes is a multiple of this.
+        #[serde(rename = "grain")]
+        granularity: u32,
     },
-    /// The address of an mbarrier in shared memory, the same in all lanes, on which it completes.
+    /// The address in shared memory of the mbarrier on which the instruction completes, the same in all lanes.
     Mbarrier,
-    /// A tile in tensor memory. Of role `d` it holds the sums before and after, of `a` the first factor; scales are rows
-    /// of `a`, or columns of `b`, x blocks of K.
+    /// A tile in tensor memory. With role `d` it is the accumulator, before and after; with role `a` it is operand A.
+    /// Scales are rows of `a`, or columns of `b`, x blocks of K.
     Tensor(TensorOperand),
-    /// One truth value, the same in all lanes: where it is false the sums begin at zero, and what the tile held is
-    /// not read.
+    /// A predicate, the same in all lanes: whether the MMA adds to the accumulator's old values; if false, the
+    /// accumulator starts at zero and the tile's old values are not read.
     Accumulate,
-    /// A word that is the same wherever the instruction is issued: no value of a kernel, but part of it.
+    /// A constant word, the same at every issue: part of the instruction, so that no value of a kernel is passed for
+    /// it.
     Constant {
-        /// What it is called.
+        /// Role of the constant.
         role: String,
-        /// Width in bits.
+        /// Width of the constant in bits.
         bits: u32,
-        /// The word.
+        /// The constant.
         value: u64,
     },
 }
 
 impl Operand {
-    /// What an operand that is a tile of a matrix is called.
+    /// The role of an operand that is a tile of a matrix; `None` for other operands.
     #[must_use]
     pub fn role(&self) -> Option<&str> {
         match self {
@@ -238,7 +243,7 @@ impl Operand {
         }
     }
 
-    /// The tile in tensor memory that it is.
+    /// The tile of an operand in tensor memory; `None` for other operands.
     #[must_use]
     pub fn tensor(&self) -> Option<&TensorOperand> {
         match self {
@@ -248,21 +253,20 @@ impl Operand {
     }
 }
 
-/// What an instruction computes.
+/// How the results of an instruction follow from its operands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Semantics {
-    /// The destination gets the source's bits.
+    /// Copies the source's bits to the destination.
     Move,
-    /// No value changes: what is named of memory is brought nearer, some time, and nobody waits for it.
+    /// Changes no value: hints that memory will be accessed soon; nothing waits for it.
     Prefetch,
-    /// `d = a * b + c`, sums over dim1 of `a` and dim0 of `b`; each factor times its scale where the row takes scales.
-    /// Integers wrap.
+    /// `d = a * b + c`, accumulated over dim1 of `a` and dim0 of `b`; each operand times its scale for scaled
+    /// instructions. Integers wrap.
     Contract,
-    /// The same of integers whose sum, exact till then, becomes the greatest or the least of the type of `d` where it
-    /// is beyond.
+    /// As `Contract` for integers, with the exact sum saturated to the type of `d`.
     ContractSaturating,
-    /// `d = c +` how many elements of a row of `a` and a column of `b`, of one bit each, differ.
+    /// `d = c +` the number of differing elements of a row of `a` and a column of `b`, of one bit each.
     CountDifferent,
 }
 
@@ -272,7 +276,7 @@ mod tests {
     use crate::{CanonicalLayout, Completion, Descriptor, Field, MemoryOperand, Step, Stride, XorSwizzle};
     use tilewright_layout::Bases;
 
-    fn held(role: &str, registers: Bases, lanes: Bases, sizes: [u64; 2]) -> Operand {
+    fn register_operand(role: &str, registers: Bases, lanes: Bases, sizes: [u64; 2]) -> Operand {
         let dims = [(Dim::tensor(0), sizes[0]), (Dim::tensor(1), sizes[1])];
         let layout = LinearLayout::from_bases(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &dims);
         Operand::Register {
@@ -283,18 +287,19 @@ mod tests {
         }
     }
 
-    /// Of 4 x 8 sums 4 x 6: registers hold two neighbouring columns, lanes four rows and the next two columns.
+    /// An MMA whose shape has 4 x 6 of the 4 x 8 elements of the accumulator's layout: registers hold two neighbouring
+    /// columns, lanes hold four rows and the next two columns.
     fn row() -> Instruction {
-        let field = Field { at: 0, width: 8, grain: 4 };
+        let field = Field { at: 0, width: 8, granularity: 4 };
         let axes = [4, 6].map(|count| vec![Step { count, stride: Stride::Bytes(4) }]);
         let alone =
-            CanonicalLayout { name: "rows".to_owned(), mode: 0, axes, mix: XorSwizzle::default(), alignment: 4 };
+            CanonicalLayout { name: "rows".to_owned(), mode: 0, axes, swizzle: XorSwizzle::default(), alignment: 4 };
         let b = MemoryOperand {
             role: "b".to_owned(),
             element: "s32".to_owned(),
             bits: 32,
             shape: [4, 6],
-            arrangements: vec![alone],
+            layouts: vec![alone],
             descriptor: Descriptor {
                 bits: 32,
                 start: field,
@@ -303,39 +308,44 @@ mod tests {
                 fixed: 0,
             },
         };
-        let sums = |role| held(role, vec![vec![0, 1], vec![0, 4]], vec![vec![1, 0], vec![2, 0], vec![0, 2]], [4, 8]);
-        let a = held("a", vec![vec![0, 1], vec![0, 2]], vec![vec![1, 0], vec![2, 0], vec![0, 0]], [4, 4]);
+        let accumulator = |role| {
+            register_operand(role, vec![vec![0, 1], vec![0, 4]], vec![vec![1, 0], vec![2, 0], vec![0, 2]], [4, 8])
+        };
+        let a = register_operand("a", vec![vec![0, 1], vec![0, 2]], vec![vec![1, 0], vec![2, 0], vec![0, 0]], [4, 4]);
         Instruction {
             name: "mad".to_owned(),
             kind: InstructionKind::Matrix,
-            operands: vec![sums("d"), a, Operand::Memory(b), sums("c")],
+            operands: vec![accumulator("d"), a, Operand::Memory(b), accumulator("c")],
             cycles: None,
             semantics: Semantics::Contract,
-            completion: Completion::AtOnce,
+            completion: Completion::Immediate,
             numerics: None,
             source: "made up".to_owned(),
         }
     }
 
     #[test]
-    fn a_product_is_as_large_as_its_tile_in_memory() {
+    fn an_mma_has_the_extent_of_its_tile_in_memory() {
         let row = row();
         assert_eq!(row.extent(), Some([4, 6, 4]));
-        // Register 2 has columns 4 of lanes below, and column 6 of the others; register 3 has column 5.
-        assert_eq!(row.operands.iter().map(|operand| row.registers(operand)).collect::<Vec<_>>(), [4, 4, 0, 4]);
+        // Register 2 has column 4 in some lanes and column 6 in the others; register 3 has column 5.
+        assert_eq!(
+            row.operands.iter().map(|operand| row.registers_per_lane(operand)).collect::<Vec<_>>(),
+            [4, 4, 0, 4]
+        );
         let with_columns = |columns| {
             let mut row = row.clone();
             if let Operand::Memory(memory) = &mut row.operands[2] {
                 memory.shape[1] = columns;
             }
-            (row.extent().map(|extent| extent[1]), row.registers(&row.operands[0]))
+            (row.extent().map(|extent| extent[1]), row.registers_per_lane(&row.operands[0]))
         };
         assert_eq!([5, 4, 1].map(with_columns), [(Some(5), 3), (Some(4), 2), (Some(1), 1)]);
     }
 
     #[test]
-    fn what_is_no_product_has_no_extent_and_needs_all_registers() {
+    fn moves_have_no_extent_and_need_all_registers() {
         let moved = Instruction { semantics: Semantics::Move, ..row() };
-        assert_eq!((moved.extent(), moved.registers(&moved.operands[0])), (None, 4));
+        assert_eq!((moved.extent(), moved.registers_per_lane(&moved.operands[0])), (None, 4));
     }
 }

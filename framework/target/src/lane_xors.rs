@@ -1,21 +1,21 @@
-//! Numbers by which the indices of lanes that exchange may differ.
+//! Xor masks between the indices of lanes that shuffle with each other.
 
-/// A set of numbers from 1 to 63, no kernel having warps of more than 64 lanes: each says that every
-/// lane of a warp can read from the lane whose index differs in just its bits.
+/// A set of xor masks from 1 to 63, since no warp has more than 64 lanes. With mask `m` in the set, every lane of a
+/// warp can read from the lane whose index differs by xor with `m`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LaneXors(u64);
 
 impl LaneXors {
-    /// All there are.
+    /// The set of all masks.
     pub(super) const ALL: Self = Self(u64::MAX - 1);
 
-    /// Whether lanes that differ by `mask` exchange; never for zero.
+    /// Whether lanes that differ by `mask` can shuffle; false for zero.
     #[must_use]
     pub fn contains(self, mask: u64) -> bool {
         mask < u64::from(u64::BITS) && self.0 >> mask & 1 == 1
     }
 
-    /// The numbers of both.
+    /// The union of both sets.
     pub(super) fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

@@ -1,8 +1,8 @@
-//! What a GPU is, as data.
+//! GPU models as data.
 //!
-//! A [`TargetDescription`] is one product, read from TOML: lanes, limits, bank rows, exchange
-//! primitives, costs. An [`Instruction`] is one row of a vendor's instruction table. Whatever
-//! scores or lowers data movement asks these and never a name.
+//! A [`TargetDescription`] is one GPU model, read from TOML: lanes, limits, banks, shuffles, costs. An [`Instruction`]
+//! is one entry of a vendor's instruction table. Cost models and lowering of data movement depend on this data, and
+//! never on the name of a model or instruction.
 
 mod bank;
 mod block_operand;
@@ -14,6 +14,7 @@ mod cost;
 mod description;
 mod document;
 mod dominators;
+mod element_type;
 mod format;
 mod function;
 mod instruction;
@@ -21,7 +22,6 @@ mod lane_xors;
 mod memory_operand;
 mod named_enum;
 mod nearest;
-mod number;
 mod numerics;
 #[cfg(test)]
 mod schema;
@@ -29,17 +29,18 @@ mod tensor_memory;
 mod throughput;
 mod unused;
 
-pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_without, wavefronts};
-pub use block_operand::{BlockMatrix, BlockOperand, MatrixFigure};
+pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_masked, wavefronts};
+pub use block_operand::{BlockMatrix, BlockMatrixError, BlockOperand, MatrixParameter};
 pub use box_operand::{TensorCopyLayout, TensorCopyOperand};
 pub use catalogue::{Catalogue, CatalogueError};
 pub use check::DescriptionFault;
 pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{
-    ExchangeKind, ExchangeRow, Global, Lanes, Limits, MatrixUnit, Shared, TargetDescription, TargetFileError,
+    Global, Lanes, Limits, MatrixUnit, Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TargetFileError,
 };
 pub use dominators::dominators;
+pub use element_type::ElementType;
 pub use format::{Format, RoundingMode};
 pub use function::NativeFunction;
 pub use instruction::{Instruction, InstructionKind, Operand, Semantics};
@@ -48,7 +49,6 @@ pub use memory_operand::{
     CanonicalLayout, Descriptor, DescriptorFields, Field, MemoryOperand, Step, Stride, XorSwizzle,
 };
 pub use nearest::nearest;
-pub use number::ElementType;
 pub use numerics::{Numerics, Summation};
 pub use tensor_memory::{TensorMemory, TensorOperand};
 pub use throughput::Throughput;

@@ -1,8 +1,8 @@
-//! A macro for plain enums whose variants have names in text and on the wire.
+//! A macro for plain enums whose variants have names in text and in serialized bytes.
 
-/// Defines a plain enum, each variant beside its name: `ALL`, `name`, `named` and serde's form come from the one list.
+/// Defines a plain enum from a list of variants with names: `ALL`, `name`, `named` and the serde form.
 ///
-/// `ALL` is a slice; with `as array` behind the enum's name, an array.
+/// `ALL` is a slice; with `as array` after the enum's name, an array.
 #[macro_export]
 macro_rules! named_enum {
     (
@@ -34,10 +34,10 @@ macro_rules! named_enum {
         }
 
         impl $type {
-            /// All there are, in the order of their declaration.
+            /// All variants in order of declaration.
             pub const ALL: $all = $($borrow)? [$(Self::$variant),*];
 
-            /// The name used in text and on the wire.
+            /// The name in text and in serialized bytes.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -45,9 +45,9 @@ macro_rules! named_enum {
                 }
             }
 
-            /// The one of a name; `None` if there is none.
+            /// The variant of a name; `None` if none has it.
             #[must_use]
-            pub fn named(name: &str) -> Option<Self> {
+            pub fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $($name => Some(Self::$variant),)*
                     _ => None,

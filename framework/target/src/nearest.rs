@@ -1,15 +1,15 @@
-//! The known name that a mistyped one was probably meant to be.
+//! Suggestions for mistyped names.
 
-/// The name in `known` that is nearest to `word`, if one is near enough to be worth offering: one
-/// that contains it, or differs in at most a third of its letters.
+/// The name in `known` nearest to `word`, if it is close enough to suggest: it contains `word` or differs in at most a
+/// third of its letters.
 #[must_use]
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let rated = known.into_iter().filter_map(|name| {
         let distance = strsim::osa_distance(&word, &name.to_lowercase());
         let close = 3 * distance <= word.chars().count().max(name.chars().count());
-        let part = word.len() >= 3 && name.contains(&word);
-        (close || part).then_some((distance, name))
+        let is_substring = word.len() >= 3 && name.contains(&word);
+        (close || is_substring).then_some((distance, name))
     });
     rated.min().map(|(_, name)| name)
 }

@@ -1,77 +1,78 @@
-//! How a product of matrices rounds: which products are added together, what is cut off, what becomes zero.
+//! Numerics of MMA instructions: the order of additions, truncation, and flushing to zero.
 //!
-//! Vendors document little of it. What is known was found by experiments on hardware: Fasi, Higham, Mikaitis and
-//! Pranesh, "Numerical behavior of NVIDIA tensor cores" (2021); Li et al., "FTTN" (2024); and Xie et al.,
-//! "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores" (2025, arXiv 2511.10909), whose models
-//! gave the same bits as the hardware.
+//! Vendors document little of it. The models follow experiments on hardware: Fasi, Higham, Mikaitis and Pranesh,
+//! "Numerical behavior of NVIDIA tensor cores" (2021); Li et al., "FTTN" (2024); and Xie et al., "MMA-Sim: Bit-Accurate
+//! Reference Model of Tensor Cores and Matrix Cores" (2025, arXiv 2511.10909), whose models gave the same bits as the
+//! hardware.
 
 use serde::{Deserialize, Serialize};
 
 use super::Evidence;
 
-/// How the floating-point sums of a row come about. Sums of integers wrap, whatever stands here.
+/// The numerics of a floating-point MMA instruction: how it adds. Integer accumulation wraps, whatever the values here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Numerics {
-    /// How products are added.
+    /// The order and the rounding of the additions.
     pub summation: Summation,
-    /// Whether a result that is no number has all bits but its sign set; else it is the quiet one without payload.
+    /// Whether a NaN result has all bits but its sign set; otherwise it is the quiet NaN without payload.
     #[serde(default)]
     pub nan_is_all_ones: bool,
-    /// How this is known.
+    /// Evidence for the values.
     pub evidence: Evidence,
-    /// Who says so.
+    /// Source of the values.
     pub source: String,
 }
 
-/// How the products along K, and what they are added to, become a sum. Products are formed in groups of neighbours along
-/// K, in its order; each group is added to the sum so far. A group is no longer than K.
+/// The summation of the products along K and the accumulator. Products form groups of neighbours along K, in its order;
+/// each group is added to the running sum. A group is no longer than K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Summation {
-    /// One product after the other, each by a fused multiply-add that is rounded to nearest even in the type of the
-    /// sums, subnormals kept.
+    /// Adds one product after the other, each by a fused multiply-add rounded to nearest even in the accumulator's
+    /// type, subnormals kept.
     Chain,
-    /// The products of a group and the sum so far are cut, toward zero, `fraction` bits below the greatest exponent
-    /// among them, then added exactly. A product's exponent is the sum of its factors', those of subnormals and zeros being
-    /// their type's least, of a product that is zero that of binary32. The result is cut toward zero to `kept` bits of
-    /// fraction where sums are of binary32, and rounded to nearest even where they are narrower.
+    /// The products of a group and the running sum are truncated toward zero, `fraction` bits below the greatest
+    /// exponent among them, then added exactly. A product's exponent is the total of its operands' exponents: the least
+    /// of the type for subnormals and zeros, and binary32's least for a zero product. The result is truncated toward
+    /// zero to `kept` bits of fraction for binary32 accumulators, and rounded to nearest even for narrower ones.
     Aligned {
-        /// Products of a group.
+        /// Number of products in a group.
         group: u32,
-        /// Bits that are kept below the greatest exponent.
+        /// Number of bits that are kept below the greatest exponent.
         fraction: u32,
-        /// Bits of fraction of a result in binary32.
+        /// Number of fraction bits of a binary32 result.
         kept: u32,
     },
-    /// The products of a group and the sum so far are added exactly, and rounded to nearest even.
+    /// The products of a group and the running sum are added exactly, and rounded to nearest even.
     Exact {
-        /// Products of a group.
+        /// Number of products in a group.
         group: u32,
     },
-    /// The products of a group are added two by two, then those sums, and what comes out to the sum so far. All is rounded
-    /// to nearest even in binary32. Subnormal elements, products and sums become zero.
+    /// The products of a group are added pairwise, then those sums, then the result to the running sum. Every addition
+    /// is rounded to nearest even in binary32. Subnormal elements, products and sums become zero.
     Tree {
-        /// Products of a group, two or four.
+        /// Number of products in a group, two or four.
         group: u32,
     },
-    /// The products of a group are cut, toward zero, `fraction` bits below the greatest exponent among them, and added
-    /// exactly; where they are `interleaved`, those of even and of odd number first by themselves, each sum rounded down at that
-    /// bit below the greater exponent. Beside the sum so far the result is rounded down at `fraction_of_sum` bits
-    /// below the greater exponent, and the sum so far at `fraction` bits. Their sum is rounded to nearest even.
+    /// The products of a group are truncated toward zero, `fraction` bits below the greatest exponent among them, and
+    /// added exactly. If `interleaved`, even and odd products are added separately first, and each sum is rounded down
+    /// at that bit below the greater exponent. Before the addition to the running sum, the result is rounded down at
+    /// `fraction_of_sum` bits below the greater exponent, and the running sum at `fraction` bits. Their sum is rounded
+    /// to nearest even.
     Floored {
-        /// Products of a group.
+        /// Number of products in a group.
         group: u32,
-        /// Bits that are kept of products, and of the sum so far.
+        /// Number of bits that are kept of the products, and of the running sum, below the greater exponent.
         fraction: u32,
-        /// Bits that are kept of the sum of products.
+        /// Number of bits that are kept of the sum of a group's products, below the greater exponent.
         fraction_of_sum: u32,
-        /// Whether even and odd products are added by themselves first.
+        /// Whether even and odd products are added separately first.
         interleaved: bool,
     },
 }
 
 impl Summation {
-    /// Products that are added at a time where there are `k`.
+    /// Number of products in a group, for an MMA whose shape has K `k`.
     #[must_use]
     pub fn group(self, k: u32) -> u32 {
         let group = match self {
@@ -86,13 +87,13 @@ impl Summation {
 }
 
 impl Default for Numerics {
-    /// A chain of fused multiply-adds, assumed: what is said where nothing is known.
+    /// A chain of fused multiply-adds: the assumption if nothing is known.
     fn default() -> Self {
         Self {
             summation: Summation::Chain,
             nan_is_all_ones: false,
             evidence: Evidence::Assumed,
-            source: "nothing is published; as IEEE 754 would have it".to_owned(),
+            source: "unpublished; assumed as in IEEE 754".to_owned(),
         }
     }
 }

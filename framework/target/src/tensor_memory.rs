@@ -1,69 +1,69 @@
-//! Tensor memory: rows and columns of 32-bit words beside a compute unit's matrix instructions, which a block
-//! allots by columns. What is where in it is a layout from (row, col).
+//! Tensor memory (PTX `tcgen05`): rows and columns of 32-bit words next to a compute unit's matrix pipes, which a block
+//! allocates by columns. A layout from (row, col) gives the position of elements in it.
 
 use serde::{Deserialize, Serialize};
 
 use super::Evidence;
 use tilewright_layout::{Dim, LinearLayout};
 
-/// The tensor memory of a block.
+/// Properties of the tensor memory of a block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct TensorMemory {
-    /// Rows.
+    /// Number of rows.
     #[cfg_attr(test, schemars(range(min = 1, max = 32768)))]
     pub rows: u32,
-    /// Columns, of 32 bits each.
+    /// Number of columns, each 32 bits wide.
     #[cfg_attr(test, schemars(range(min = 1, max = 32768)))]
     pub columns: u32,
-    /// Rows that one warp reaches: the warp of index w those from `w * warp_rows` modulo `rows` on.
+    /// Number of rows that one warp can access: warp `w` accesses the rows from `w * warp_rows` modulo `rows` on.
     #[cfg_attr(test, schemars(range(min = 1, max = 32768)))]
     pub warp_rows: u32,
-    /// The fewest columns that are allotted at once; all that are allotted are powers of two.
+    /// Minimum number of columns of an allocation; all sizes of allocations are powers of two.
     #[cfg_attr(test, schemars(range(min = 1, max = 32768)))]
     pub least_columns: u32,
-    /// Cycles in which a warp moves its rows of one column to registers or back.
+    /// Number of cycles for which a warp moves its rows of one column to or from registers.
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub column_cycles: f64,
-    /// Multiply-adds of a matrix instruction that sums in tensor memory, of each of the target's `matrix.pipes` in a
-    /// cycle, times the bits of the wider factor, where the sums fill all rows.
+    /// Rate of MMA instructions that accumulate in tensor memory, if the accumulator fills all rows: multiply-adds per
+    /// cycle of each of the target's `matrix.pipes`, times the bits of the wider operand.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub bits_per_cycle: u32,
-    /// How the figures are known.
+    /// Evidence for the values.
     pub evidence: Evidence,
-    /// Where they come from.
+    /// Source of the values.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
-/// A tile in tensor memory, which an instruction is told by the address of its first row and column: the row in the
-/// upper, the column in the lower 16 bits of a word.
+/// A tile in tensor memory, which an instruction addresses by its first row (upper 16 bits of a word) and column (lower
+/// 16 bits).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TensorOperand {
-    /// What it is called: `d`, `a`, ...
+    /// Role of the operand: `d`, `a`, ...
     pub role: String,
-    /// Name of the element type as the vendor writes it: `f16`, `b32`, ...
+    /// Vendor's name of the element type: `f16`, `b32`, ...
     pub element: String,
-    /// Bits of an element's place, at most 32; the places of a column of 32 bits follow each other.
+    /// Width of an element in bits, at most 32; narrower elements are packed in the 32-bit columns.
     pub bits: u32,
-    /// From (row, col) to the tile, dim0 x dim1, columns being places of `bits` bits. Places that lie nowhere hold
-    /// nothing: their basis is zero.
+    /// From (row, col) to the tile, dim0 x dim1, with columns of `bits` bits. Positions with a set bit whose basis is
+    /// zero hold nothing.
     pub layout: LinearLayout,
-    /// How many rows further down the same lies again, and with every sum of these: each warp's rows hold it. Whoever
-    /// writes the tile writes all copies, whoever reads it may take any.
+    /// Row distances between copies of the tile: there is a copy at the sum of each subset of them, so that each warp's
+    /// rows hold one. A writer of the tile writes all copies; a reader may read any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<u64>,
 }
 
 impl TensorOperand {
-    /// Columns of 32 bits.
+    /// Number of 32-bit columns that the tile takes.
     #[must_use]
     pub fn columns(&self) -> u64 {
         (u64::from(self.bits) << self.layout.in_bits(Dim::COL)).div_ceil(32)
     }
 
-    /// By how many rows each copy is further down than the first, that one too.
+    /// The row distances of all copies, including the first (zero).
     #[must_use]
     pub fn copy_rows(&self) -> Vec<u64> {
         let sum = |chosen: usize| {
@@ -73,21 +73,21 @@ impl TensorOperand {
         (0..1 << self.copies.len()).map(sum).collect()
     }
 
-    /// For each row that holds something and each column of the tile: the row, the place along it, and the element as
-    /// (dim0, dim1), of the first copy. Each element is held once.
+    /// The elements of the first copy: for each occupied row and column of the tile, these two and the element as
+    /// (dim0, dim1). Each element occurs once.
     #[must_use]
-    pub fn places(&self) -> Vec<([u64; 2], [u64; 2])> {
+    pub fn element_positions(&self) -> Vec<([u64; 2], [u64; 2])> {
         let layout = &self.layout;
-        let mut places = Vec::new();
-        for place in 0..1u64 << layout.ins().bits() {
-            let nowhere = |(bit, column): (usize, &u64)| place >> bit & 1 == 1 && *column == 0;
+        let mut element_positions = Vec::new();
+        for packed in 0..1u64 << layout.ins().bits() {
+            let nowhere = |(bit, column): (usize, &u64)| packed >> bit & 1 == 1 && *column == 0;
             if layout.columns().iter().enumerate().any(nowhere) {
                 continue;
             }
-            let image = layout.apply_packed(place);
-            let at = [Dim::ROW, Dim::COL].map(|dim| layout.ins().coordinate(place, dim));
-            places.push((at, [0, 1].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)))));
+            let image = layout.apply_packed(packed);
+            let at = [Dim::ROW, Dim::COL].map(|dim| layout.ins().coordinate(packed, dim));
+            element_positions.push((at, [0, 1].map(|axis| layout.outs().coordinate(image, Dim::tensor(axis)))));
         }
-        places
+        element_positions
     }
 }

@@ -1,56 +1,57 @@
-//! How fast a whole product is.
+//! Throughput of a whole device.
 
 use serde::{Deserialize, Serialize};
 
 use super::Evidence;
 
-/// How many compute units a product has, what each holds, and how fast they issue and reach global memory.
+/// Number and size of a device's compute units, and their issue and memory rates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct Throughput {
-    /// Compute units, on each of which whole blocks run.
+    /// Number of compute units; a block runs on one of them.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub compute_units: u32,
-    /// Their clock, in MHz: the highest that the vendor promises.
+    /// Clock of the compute units in MHz: the highest one that the vendor specifies.
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub clock_mhz: f64,
-    /// Gigabytes (10^9) of global memory in a second, of all units together.
+    /// Bandwidth of global memory in GB/s (10^9 bytes), of all units together.
     #[cfg_attr(test, schemars(range(min = 0)))]
-    pub memory_gigabytes: f64,
-    /// Cycles until an access of global memory is there, where nothing is cached.
+    #[serde(rename(serialize = "memory_gigabytes"), alias = "memory_gigabytes")]
+    pub memory_bandwidth_gbps: f64,
+    /// Latency of an access of global memory that misses all caches, in cycles.
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub memory_latency: f64,
-    /// Instructions of warps that a unit issues in a cycle.
+    /// Number of warp instructions that a compute unit issues per cycle.
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub issues_per_cycle: f64,
-    /// Warps that are resident on a unit at most.
+    /// Maximum number of resident warps of a compute unit.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub warps_per_unit: u32,
-    /// Blocks that are resident on a unit at most.
+    /// Maximum number of resident blocks of a compute unit.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub blocks_per_unit: u32,
-    /// 32-bit registers of all lanes of a unit.
+    /// Number of 32-bit registers of a compute unit, for all lanes.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub registers_per_unit: u32,
-    /// Bytes of shared memory of a unit.
+    /// Bytes of shared memory of a compute unit.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub shared_bytes_per_unit: u32,
-    /// How the figures are known.
+    /// Evidence for the values.
     pub evidence: Evidence,
-    /// Where they come from.
+    /// Source of the values.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
 impl Throughput {
-    /// Figures of no product, for targets whose files have none: they rank programs by what these do, and no more.
+    /// Default values for targets whose files have none: they only rank programs.
     #[must_use]
     pub fn assumed() -> Self {
         Self {
             compute_units: 64,
             clock_mhz: 1000.0,
-            memory_gigabytes: 1000.0,
+            memory_bandwidth_gbps: 1000.0,
             memory_latency: 500.0,
             issues_per_cycle: 2.0,
             warps_per_unit: 32,
@@ -58,13 +59,13 @@ impl Throughput {
             registers_per_unit: 65536,
             shared_bytes_per_unit: 1 << 16,
             evidence: Evidence::Assumed,
-            source: "no product's: the target's file has no table `throughput`".to_owned(),
+            source: "assumed: the target file has no table `throughput`".to_owned(),
         }
     }
 
-    /// Bytes of global memory that one unit moves in a cycle while all do.
+    /// Bytes of global memory that one compute unit moves per cycle if all of them do.
     #[must_use]
     pub fn bytes_per_cycle(&self) -> f64 {
-        self.memory_gigabytes * 1000.0 / self.clock_mhz / f64::from(self.compute_units)
+        self.memory_bandwidth_gbps * 1000.0 / self.clock_mhz / f64::from(self.compute_units)
     }
 }

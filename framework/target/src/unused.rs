@@ -1,37 +1,37 @@
-//! Instructions that a vendor has and that no row stands for: known, and listed with the reason why nothing uses them.
+//! Instructions of a vendor without an entry in the table, listed with the reason why they are not used.
 
 use serde::{Deserialize, Serialize};
 
-/// A form of an instruction, in all its sizes.
+/// An instruction of the vendor, in all its sizes, that no entry of the instruction table describes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnusedInstruction {
-    /// Its mnemonic; `{M}`, `{N}` and `{K}` stand for sizes where there are several.
+    /// Mnemonic of the instruction; `{M}`, `{N}` and `{K}` stand for sizes if it has several.
     pub name: String,
     /// M, N and K of each size, as the vendor counts them.
     pub shapes: Vec<[u64; 3]>,
-    /// Element type of each operand, by its role.
+    /// Role and element type of each operand.
     pub types: Vec<(String, String)>,
-    /// Why nothing uses it.
+    /// The reason why the instruction is not used.
     pub reason: String,
-    /// The vendor's document or tool from which it is known.
+    /// The vendor's document or tool that lists the instruction.
     pub source: String,
 }
 
-/// A plugin's list, in TOML.
+/// A plugin's list of unused instructions, in TOML.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct List {
     groups: Vec<Group>,
 }
 
-/// Forms that the same architectures have and that nothing uses for the same reason.
+/// Instructions of the same architectures that are unused for the same reason.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Group {
     architectures: Vec<String>,
     reason: String,
     source: String,
-    /// Roles of the operands, in the order of each form's types.
+    /// Roles of the operands, in the order of the types of each form.
     roles: Vec<String>,
     forms: Vec<Form>,
 }
@@ -45,7 +45,7 @@ struct Form {
 }
 
 impl UnusedInstruction {
-    /// The forms that a plugin's list has for an architecture: TOML with `groups` of forms.
+    /// Reads the unused instructions of an architecture from a plugin's list: TOML with `groups` of `forms`.
     ///
     /// # Errors
     /// The text is no such list.

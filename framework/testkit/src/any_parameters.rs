@@ -1,50 +1,51 @@
-//! Families with any parameters at all: mostly of the right kind, with values from anywhere.
+//! Generators of requests for layout families with arbitrary parameters: mostly of the right kind, with arbitrary
+//! values.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tilewright_layout::{Families, FamilyAttribute, FamilySpec, Layout};
 
-/// What a parameter should be; what it gets is that most of the time.
+/// The kind of value that a family's parameter expects, and that the generator gives it most of the time.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
-    /// A whole number.
+    /// An integer parameter.
     Number,
-    /// True or false.
+    /// A parameter that is true or false.
     Flag,
-    /// A number for each axis.
+    /// A number for each tensor axis.
     PerAxis,
-    /// Two or three numbers.
+    /// A list of two or three numbers.
     Few,
-    /// Pairs of numbers.
+    /// A list of pairs of numbers.
     Pairs,
-    /// A permutation of the axes.
+    /// A permutation of the tensor axes.
     Order,
-    /// Coordinates for each of some bits.
+    /// A list of basis vectors: tensor coordinates for each of a few index bits.
     Bases,
-    /// A layout of another family.
+    /// A spec of another layout family, such as a parent layout.
     Spec(&'static Signature),
-    /// One of some words.
-    Word(&'static [&'static str]),
-    /// One of some numbers.
+    /// One of the listed words.
+    Keyword(&'static [&'static str]),
+    /// One of the listed numbers.
     OneOf(&'static [i64]),
-    /// One of some lists of numbers.
+    /// One of the listed lists of numbers.
     ListOf(&'static [&'static [i64]]),
 }
 
-/// A family's name and parameters, and whether it derives from another.
+/// A layout family's name and parameters, and the families that its parent layout may be of.
 #[derive(Debug, Clone, Copy)]
 pub struct Signature {
-    /// Name of the family.
+    /// Name of the layout family.
     pub name: &'static str,
-    /// Its parameters.
+    /// The name and kind of each parameter of the family.
     pub parameters: &'static [(&'static str, Kind)],
-    /// The families that it can derive from.
+    /// The families that a parent layout may be of; empty if the family has no parent.
     pub parents: &'static [Signature],
 }
 
-/// A spec of one of the families, and a shape to ask for.
-pub fn any_question(families: &'static [Signature]) -> impl Strategy<Value = (FamilySpec, Vec<u64>)> {
+/// Generates a spec (name and parameters) of one of the layout families, and a tensor shape.
+pub fn any_family_request(families: &'static [Signature]) -> impl Strategy<Value = (FamilySpec, Vec<u64>)> {
     let size =
         prop_oneof![12 => (0..9u32).prop_map(|bits| 1u64 << bits), 1 => any::<u64>(), 1 => Just(1 << 40), 1 => Just(0)];
     prop_oneof![8 => 1..4usize, 1 => 0..6usize].prop_flat_map(move |rank| {
@@ -91,7 +92,7 @@ fn lists(items: impl Strategy<Value = Vec<Vec<i64>>>) -> impl Strategy<Value = F
     items.prop_map(|items| FamilyAttribute::List(items.iter().map(|item| FamilyAttribute::from(&item[..])).collect()))
 }
 
-/// Each basis moves one unit further along some axis, or nowhere.
+/// Generates basis vectors: each is zero or moves along one axis by twice the distance of the axis's previous vector.
 fn units(rank: usize) -> impl Strategy<Value = Vec<Vec<i64>>> {
     vec(0..=rank, 0..6).prop_map(move |axes| {
         let mut next = vec![1i64; rank + 1];
@@ -123,7 +124,7 @@ fn proper(kind: Kind, rank: usize) -> BoxedStrategy<FamilyAttribute> {
         Kind::Spec(of) => spec(*of, rank).prop_map(|spec| FamilyAttribute::Spec(Box::new(spec))).boxed(),
         Kind::OneOf(numbers) => prop::sample::select(numbers).prop_map(FamilyAttribute::Int).boxed(),
         Kind::ListOf(all) => prop::sample::select(all).prop_map(FamilyAttribute::from).boxed(),
-        Kind::Word(words) => {
+        Kind::Keyword(words) => {
             prop::sample::select(words).prop_map(|word| FamilyAttribute::Text(word.to_owned())).boxed()
         }
     }
@@ -140,12 +141,13 @@ fn anything() -> impl Strategy<Value = FamilyAttribute> {
     leaf.prop_recursive(3, 80, 70, |inner| vec(inner, 0..70).prop_map(FamilyAttribute::List))
 }
 
-/// Asks for `cases` layouts and checks those that there are; some must be there, or the questions
-/// are all refused at the door.
+/// Requests `cases` random layouts of the families and runs `check` on those that exist.
+///
+/// Fails if none exists: then all requests were rejected before they reached the code under test.
 pub fn ask(cases: u32, families: &'static [Signature], all: &dyn Families, check: impl Fn(&Layout)) {
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(cases) });
     let layouts = std::cell::Cell::new(0);
-    let requested = runner.run(&any_question(families), |(spec, shape)| {
+    let requested = runner.run(&any_family_request(families), |(spec, shape)| {
         if let Ok(layout) = all.resolve(&spec, &shape, all) {
             layouts.set(layouts.get() + 1);
             check(&layout);
@@ -155,6 +157,6 @@ pub fn ask(cases: u32, families: &'static [Signature], all: &dyn Families, check
     if let Err(error) = requested {
         panic!("{error}");
     }
-    println!("{} of {cases} questions have an answer", layouts.get());
-    assert!(layouts.get() > cases / 20, "{} of {cases} questions have an answer", layouts.get());
+    println!("{} of {cases} parameter sets have a layout", layouts.get());
+    assert!(layouts.get() > cases / 20, "{} of {cases} parameter sets have a layout", layouts.get());
 }

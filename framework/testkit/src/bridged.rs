@@ -1,5 +1,6 @@
-//! Published thread-value layouts through the bridge between CuTe's notation and linear layouts.
-//! Needs `thread_value` beside it, which evaluates the same text independently of the library.
+//! Converts published thread-value layouts (CuTe notation of MMA operands) to linear layouts and checks the conversion.
+//!
+//! Needs the module `thread_value`, which evaluates the same notation independently of the library.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -11,9 +12,10 @@ use tilewright_layout::{Dim, LinearLayout};
 use crate::known_answers::numbers;
 use crate::thread_value::ThreadValue;
 
-/// The layouts of A, B and C of an atom as linear layouts from (register, lane) to rows and columns
-/// of A (M x K), B (K x N) and C (M x N), and to the number of independent blocks where there are
-/// several. None where a layout is none over F2.
+/// Returns the layouts of A, B and C of a published MMA atom as linear layouts.
+///
+/// Each maps (register, lane) to rows and columns of A (M x K), B (K x N) or C (M x N), and to the number of the
+/// independent block if there are several. `None` if a layout is not linear over F2.
 pub fn operands(atom: &Value) -> [Option<LinearLayout>; 3] {
     let shape = numbers(&atom["shape_mnk"]);
     let [m, n, k] = shape[..] else { panic!("three sizes: {atom}") };
@@ -28,9 +30,10 @@ pub fn operands(atom: &Value) -> [Option<LinearLayout>; 3] {
     })
 }
 
-/// The linear layout of a published one, checked point by point, there and back; `tile` lists the
-/// axes of its elements, the fastest first. None where it is no map over F2, which the bridge must
-/// say.
+/// Converts a published thread-value layout to a linear layout and checks it point by point in both directions. `tile`
+/// lists the axes of its elements, the fastest first.
+///
+/// `None` if the layout is not linear over F2, which the conversion must report.
 pub fn bridged(text: &str, tile: &[(Dim, u64)]) -> Option<LinearLayout> {
     static KNOWN: Mutex<BTreeMap<String, Option<LinearLayout>>> = Mutex::new(BTreeMap::new());
     let name = format!("{text} {tile:?}");
@@ -69,8 +72,8 @@ fn checked(text: &str, tile: &[(Dim, u64)]) -> Option<LinearLayout> {
     Some(ordered.transpose_outs(&outs).expect("all dims"))
 }
 
-/// Without spaces, without Python's comma after a single element, and without the second of two
-/// parentheses around the same, which some publications write around a stride.
+/// Normalises a published text: removes spaces, Python's comma after a single element, and doubled parentheses, which
+/// some publications write around a stride.
 fn plain(text: &str) -> String {
     let mut plain: Vec<char> = text.replace(' ', "").replace(",)", ")").chars().collect();
     while let Some((open, close)) = doubled(&plain) {
@@ -80,7 +83,7 @@ fn plain(text: &str) -> String {
     plain.into_iter().collect()
 }
 
-/// Where parentheses are that hold nothing but another pair of parentheses.
+/// Finds a pair of parentheses that contains only another pair of parentheses; returns the positions of its ends.
 fn doubled(text: &[char]) -> Option<(usize, usize)> {
     let mut open = Vec::new();
     let mut pairs = Vec::new();
@@ -94,13 +97,14 @@ fn doubled(text: &[char]) -> Option<(usize, usize)> {
     pairs.iter().copied().find(|&(from, to)| pairs.contains(&(from + 1, to - 1)))
 }
 
-/// The elements of all threads' first values, then of their second ones, and so on.
+/// Returns the tile index of every thread's first value, then of every thread's second value, and so on.
 fn table(published: &ThreadValue) -> Vec<u64> {
     let values = (0..published.size(1)).flat_map(|value| (0..published.size(0)).map(move |thread| (thread, value)));
     values.map(|(thread, value)| published.index(thread, value)).collect()
 }
 
-/// By brute force: powers of two, inside the tile, and each element the xor of those of its bits.
+/// Checks by brute force whether a layout is linear over F2: sizes are powers of two, elements lie in the tile, and the
+/// element at an index is the xor of the elements at the index's single bits.
 fn is_linear(published: &ThreadValue, table: &[u64], tile: &[(Dim, u64)]) -> bool {
     let sizes = [published.size(0), published.size(1)].into_iter().chain(tile.iter().map(|&(_, size)| size));
     let elements: u64 = tile.iter().map(|&(_, size)| size).product();

@@ -1,4 +1,4 @@
-//! A kernel that computes one value of each argument, on the emulator.
+//! Builds and emulates a kernel that computes one value for each tuple of arguments.
 
 use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
 use tilewright_kernel::{
@@ -10,14 +10,15 @@ use crate::emulator_target::target;
 const LANES: u32 = 8;
 const WARPS: u32 = 8;
 
-/// One value: its type, its place in a buffer.
-fn place(builder: &mut Builder, parameter: u32, element: Element, index: Value) -> Value {
+/// Emits the address of one value, given its type and its index in a buffer.
+fn emit_address(builder: &mut Builder, parameter: u32, element: Element, index: Value) -> Value {
     let bytes = builder.binary_const(Binary::Mul, index, element.bits() / 8);
     let pointer = builder.parameter(parameter);
-    builder.advance(pointer, bytes)
+    builder.ptr_add(pointer, bytes)
 }
 
-/// A kernel from buffers of the given elements to one: each lane takes the elements of its number.
+/// Builds a kernel that reads buffers of the element types `from` and writes one of type `to`; each lane computes one
+/// index.
 pub fn kernel(from: &[Element], to: Element, body: impl FnOnce(&mut Builder, &[Value]) -> Value) -> Kernel {
     let mut parameters = ["a", "b", "c"][..from.len()]
         .iter()
@@ -34,37 +35,38 @@ pub fn kernel(from: &[Element], to: Element, body: impl FnOnce(&mut Builder, &[V
     let index = builder.binary(Binary::Add, lanes, lane);
     let mut values = Vec::new();
     for (parameter, &element) in (0..).zip(from) {
-        let pointer = place(&mut builder, parameter, element, index);
+        let pointer = emit_address(&mut builder, parameter, element, index);
         values.push(builder.load(Type::Scalar(element), pointer, 0, None));
     }
     let value = body(&mut builder, &values);
-    let pointer = place(&mut builder, from.len() as u32, to, index);
+    let pointer = emit_address(&mut builder, from.len() as u32, to, index);
     builder.store(pointer, 0, value, None);
     builder.finish()
 }
 
-/// Runs such a kernel on arguments, given as bits: one list for each buffer. Gives the bits of the results.
+/// Emulates a kernel built by [`kernel`]. The arguments are bits, one list for each buffer; returns the bits of the
+/// results.
 pub fn results(kernel: &Kernel, from: &[Element], to: Element, arguments: &[Vec<u64>]) -> Vec<u64> {
     let module = Module { kernels: vec![kernel.clone()] };
     verify(&module).unwrap_or_else(|error| panic!("{error}"));
     let count = arguments[0].len();
     let blocks = count.div_ceil((LANES * WARPS) as usize);
-    let whole = blocks * (LANES * WARPS) as usize;
+    let padded_count = blocks * (LANES * WARPS) as usize;
     let mut memory = GlobalMemory::new();
     let mut buffers = Vec::new();
     for (own, element) in arguments.iter().zip(from) {
         let bytes = (element.bits() / 8) as usize;
         let mut data: Vec<u8> = own.iter().flat_map(|bits| bits.to_le_bytes()[..bytes].to_vec()).collect();
-        data.resize(whole * bytes, 0);
+        data.resize(padded_count * bytes, 0);
         buffers.push(Argument::Buffer(memory.allocate_with(&data)));
     }
     let bytes = (to.bits() / 8) as usize;
-    let result = memory.allocate(whole * bytes);
+    let result = memory.allocate(padded_count * bytes);
     buffers.push(Argument::Buffer(result));
     let limits = RunLimits::default();
     run(kernel, &target(true), [blocks as u32, 1, 1], &buffers, &mut memory, &limits)
         .unwrap_or_else(|fault| panic!("{fault}"));
     let data = memory.read_all(result).expect("every lane wrote");
-    let word = |own: &[u8]| own.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-    data.chunks(bytes).take(count).map(word).collect()
+    let packed = |own: &[u8]| own.iter().rev().fold(0, |packed, &byte| packed << 8 | u64::from(byte));
+    data.chunks(bytes).take(count).map(packed).collect()
 }

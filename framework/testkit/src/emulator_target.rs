@@ -1,10 +1,10 @@
-//! A small invented target: 4 or 8 lanes, 8 banks of 4 bytes.
+//! A small invented target for tests of the emulator: 4 or 8 lanes, 8 banks of 4 bytes.
 
 use tilewright_emulator::{Argument, Fault, GlobalMemory, RunLimits, RunReport, run};
 use tilewright_kernel::{Kernel, text};
 use tilewright_target::{
-    BankRow, Cost, CostTable, Direction, Evidence, ExchangeKind, ExchangeRow, Global, Lanes, Limits as TargetLimits,
-    Shared, TargetDescription,
+    BankRow, Cost, CostTable, Direction, Evidence, Global, Lanes, Limits as TargetLimits, Shared, ShuffleKind,
+    ShufflePrimitive, TargetDescription,
 };
 
 fn row(directions: &[Direction], access_bits: &[u32], phase: &[u64], instruction: Option<&str>) -> BankRow {
@@ -24,13 +24,13 @@ fn cost(cycles: f64) -> Cost {
     Cost { cycles, latency: 10.0, evidence: Evidence::Assumed, source: "invented".to_owned() }
 }
 
-/// The target; loads and stores of a warp are seen in program order iff `warp_ordered`.
+/// Returns the invented target; a warp observes its own loads and stores in program order iff `warp_ordered`.
 pub fn target(warp_ordered: bool) -> TargetDescription {
     use Direction::{Load, Store};
     TargetDescription {
         name: "invented".to_owned(),
         aliases: Vec::new(),
-        product: "Invented 8".to_owned(),
+        gpu_model: "Invented 8".to_owned(),
         architecture: "none".to_owned(),
         lanes: Lanes { default: 8, choices: vec![4, 8], evidence: Evidence::Assumed, source: "invented".to_owned() },
         limits: TargetLimits {
@@ -38,19 +38,19 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             registers_per_lane: 256,
             registers_per_block: 4096,
             blocks_per_cluster: 4,
-            group_barriers: 4,
+            named_barriers: 4,
             evidence: Evidence::Assumed,
             source: "invented".to_owned(),
         },
         shared: Shared {
             bytes: 4096,
             static_bytes: 4096,
-            grain_bytes: 128,
+            granularity_bytes: 128,
             access_bits: vec![8, 16, 32, 64, 128],
             banks: vec![
                 row(&[Load, Store], &[8, 16, 32], &[1, 2, 4], None),
                 row(&[Load, Store], &[64], &[1, 2], None),
-                // Lanes l and l + 4 load together; neighbours store together.
+                // Lanes l and l + 4 form a phase of loads; neighbours form a phase of stores.
                 row(&[Load], &[128], &[4], None),
                 row(&[Store], &[128], &[1], None),
                 row(&[Load, Store], &[64], &[1, 4], Some("move_rows")),
@@ -67,8 +67,8 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             evidence: Evidence::Assumed,
             source: "invented".to_owned(),
         },
-        exchanges: vec![ExchangeRow {
-            kind: ExchangeKind::Index,
+        shuffles: vec![ShufflePrimitive {
+            kind: ShuffleKind::Index,
             bits: 32,
             lanes: Vec::new(),
             evidence: Evidence::Assumed,
@@ -77,8 +77,8 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
         costs: CostTable {
             shared_store_wavefront: cost(1.0),
             shared_load_wavefront: cost(1.0),
-            exchange: cost(1.0),
-            exchange_xor: None,
+            shuffle: cost(1.0),
+            shuffle_xor: None,
             permute: cost(0.5),
             select: cost(0.5),
             block_barrier: cost(10.0),
@@ -92,16 +92,17 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
     }
 }
 
-/// The one kernel of a module's text.
+/// Parses the text of a module that has one kernel; returns the kernel.
 pub fn kernel(text: &str) -> Kernel {
     let module = text::parse(text).expect("the test's text parses");
     assert_eq!(module.kernels.len(), 1);
     module.kernels.into_iter().next().expect("one kernel")
 }
 
-/// A kernel of 8 lanes and the given warps without parameters, whose body begins with the values
-/// `%0` (lane), `%1` (warp), `%2` = 0, `%3` = 1, `%4` = 4, `%5` (address of the first shared buffer,
-/// 256 bytes) and `%6` (of the second, 64 bytes).
+/// Builds a kernel of 8 lanes and `warps` warps, without parameters, whose body ends with `body`.
+///
+/// Before `body`, these values are defined: `%0` (lane), `%1` (warp), `%2` = 0, `%3` = 1, `%4` = 4, `%5` (address of
+/// the first shared buffer, 256 bytes) and `%6` (of the second, 64 bytes).
 pub fn body(warps: u32, body: &str) -> Kernel {
     kernel(&format!(
         "kernel tested() lanes 8 warps {warps} {{
@@ -119,13 +120,13 @@ pub fn body(warps: u32, body: &str) -> Kernel {
     ))
 }
 
-/// Runs one block of a kernel of [`body`].
+/// Emulates one block of the kernel that [`body`] builds from this text.
 pub fn run_body(warps: u32, text: &str, warp_ordered: bool) -> Result<RunReport, Fault> {
     let limits = RunLimits { steps: 10_000, ..RunLimits::default() };
     run(&body(warps, text), &target(warp_ordered), [1, 1, 1], &[], &mut GlobalMemory::new(), &limits)
 }
 
-/// Runs one block of a kernel whose only parameter is a buffer to write, and gives what it wrote.
+/// Emulates one block of a kernel whose only parameter is an output buffer, and returns the buffer's contents.
 pub fn written(text: &str, bytes: usize) -> Vec<u8> {
     let mut memory = GlobalMemory::new();
     let buffer = memory.allocate(bytes);
@@ -135,8 +136,9 @@ pub fn written(text: &str, bytes: usize) -> Vec<u8> {
     memory.read_all(buffer).expect("all is written").to_vec()
 }
 
-/// Applies one statement that makes `%8` of the given types from `%5` and `%6` to every pair; with 8
-/// lanes a block, as many blocks as it takes.
+/// Emulates one statement that computes `%8` from `%5` and `%6`, for every pair of inputs; `from` and `to` have the
+/// type and bytes of inputs and result. Uses 8 lanes a block and as many blocks as needed. Returns the bytes of all
+/// results.
 pub fn apply(from: (&str, usize), to: (&str, usize), statement: &str, pairs: &[(u64, u64)]) -> Vec<u64> {
     let ((from, from_bytes), (to, to_bytes)) = (from, to);
     let text = format!(
@@ -148,15 +150,15 @@ pub fn apply(from: (&str, usize), to: (&str, usize), statement: &str, pairs: &[(
            %14: i32 = binary add %12, %13
            %15: i32 = constant {from_bytes}
            %16: i32 = binary mul %14, %15
-           %17: ptr.global = advance %0, %16
-           %18: ptr.global = advance %1, %16
+           %17: ptr.global = ptr_add %0, %16
+           %18: ptr.global = ptr_add %1, %16
            %19: i1 = compare lt_u %14, %3
            %5: {from} = load %17 align {from_bytes} if %19
            %6: {from} = load %18 align {from_bytes} if %19
            {statement}
            %20: i32 = constant {to_bytes}
            %21: i32 = binary mul %14, %20
-           %22: ptr.global = advance %2, %21
+           %22: ptr.global = ptr_add %2, %21
            store %22, %8 align {to_bytes} if %19
            %23: {to} = load %22 align {to_bytes} if %19
          }}"
@@ -174,6 +176,6 @@ pub fn apply(from: (&str, usize), to: (&str, usize), statement: &str, pairs: &[(
     let done = run(&kernel(&text), &target(true), [blocks, 1, 1], &arguments, &mut memory, &RunLimits::default());
     done.unwrap_or_else(|fault| panic!("{fault}\n{text}"));
     let read = memory.read_all(result).expect("all is written");
-    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
-    read.chunks_exact(to_bytes).map(word).collect()
+    let packed = |bytes: &[u8]| bytes.iter().rev().fold(0, |packed, &byte| packed << 8 | u64::from(byte));
+    read.chunks_exact(to_bytes).map(packed).collect()
 }

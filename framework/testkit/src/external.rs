@@ -1,8 +1,8 @@
-//! Tests that need something which Rust's toolchain does not bring: a tool, a runtime, the data beside the repository.
+//! A harness for tests with requirements beyond Rust's toolchain: a tool, a runtime, or data outside of the repository.
 //!
-//! The executable `external` of a crate lists them, each with its needs. If the machine lacks one, the harness reports the test
-//! as ignored with the reason, never as passed; at the end each such test has a line `ignored: CRATE::TEST: REASON`, which
-//! `.ci/run` collects.
+//! The executable `external` of a crate lists such tests, each with its requirements. If the machine lacks one, the
+//! harness reports the test as ignored with the reason, never as passed. After the run each ignored test has a line
+//! `ignored: CRATE::TEST: REASON`, which `.ci/run` collects.
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 use crate::shared_data;
 
-/// One thing that a test needs.
+/// A requirement of a test, and whether this machine meets it.
 #[derive(Debug, Clone)]
 pub struct Need {
     name: String,
@@ -20,25 +20,25 @@ pub struct Need {
 }
 
 impl Need {
-    /// A tool, as its owner finds it; the error says where it was looked for.
+    /// Requires a tool; `found` is the result of its search, whose error lists the searched places.
     pub fn tool(name: &str, found: Result<PathBuf, impl Display>) -> Self {
         Self::of(name, found.err().map(|error| error.to_string()))
     }
 
-    /// A program along `PATH`.
+    /// Requires a program on `PATH`.
     pub fn program(name: &str) -> Self {
         let missing = which::which(name).err().map(|_| format!("`{name}` is not on PATH"));
         Self::of(name, missing)
     }
 
-    /// A file or folder of the data beside the repository.
+    /// Requires a file or folder of the data outside of the repository.
     pub fn shared(path: &str) -> Self {
         let file = shared_data::path(path);
         let missing = (!file.exists()).then(|| format!("{} does not exist", file.display()));
         Self::of(&format!("shared/{path}"), missing)
     }
 
-    /// Anything else: `missing` says why the machine lacks it, if it does.
+    /// Any other requirement: `missing` is the reason if the machine lacks it, and `None` if the machine has it.
     pub fn of(name: &str, missing: Option<String>) -> Self {
         // A reason is one line, so that the list of ignored tests can be searched.
         let missing = missing.map(|why| why.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -50,7 +50,7 @@ impl Need {
     }
 }
 
-/// One test with its needs.
+/// A test with its requirements.
 pub struct ExternalTest {
     name: String,
     reason: Option<String>,
@@ -58,32 +58,32 @@ pub struct ExternalTest {
 }
 
 impl ExternalTest {
-    /// A test of this name that runs if the machine has all of `needs`.
+    /// Creates a test of this name that runs if the machine has all of `needs`.
     pub fn new(name: &str, needs: impl IntoIterator<Item = Need>, run: impl FnOnce() + Send + 'static) -> Self {
         let reason = needs.into_iter().find_map(|need| need.reason());
-        // The standard library writes a path's text with spaces in some versions.
+        // Some versions of the standard library format a path with spaces.
         Self { name: name.replace(' ', ""), reason, run: Box::new(run) }
     }
 
-    fn trial(self) -> Trial {
+    fn libtest(self) -> Trial {
         let (reason, run) = (self.reason.clone(), self.run);
         let runner = move || {
-            // An ignored test runs if it is asked for by `--ignored`; then it fails for its reason.
+            // `--ignored` runs ignored tests too; then they fail with their reason.
             if let Some(reason) = reason {
                 return Err(Failed::from(reason));
             }
             run();
             Ok(())
         };
-        let trial = Trial::test(self.name, runner);
+        let libtest = Trial::test(self.name, runner);
         match self.reason {
-            Some(reason) => trial.with_kind(reason).with_ignored_flag(true),
-            None => trial,
+            Some(reason) => libtest.with_kind(reason).with_ignored_flag(true),
+            None => libtest,
         }
     }
 }
 
-/// [`ExternalTest::new`] of a function, named by its path.
+/// Creates an [`ExternalTest`] of a function; the function's path is the test's name.
 #[macro_export]
 macro_rules! external_test {
     ($test:path, [$($need:expr),* $(,)?]) => {
@@ -91,7 +91,7 @@ macro_rules! external_test {
     };
 }
 
-/// A test of all known answers: a function of how many to read, and the full files that it reads.
+/// Creates a test of all known answers: from a function of `Answers`, and the names of the full files that it reads.
 #[macro_export]
 macro_rules! all_answers {
     ($test:path, [$($file:expr),* $(,)?]) => {
@@ -101,18 +101,18 @@ macro_rules! all_answers {
     };
 }
 
-/// Runs the tests of a crate as the arguments of the program say, then lists those that were ignored.
+/// Runs the tests of a crate according to the program's arguments, then lists the ignored ones.
 pub fn run(package: &str, tests: Vec<ExternalTest>) -> ExitCode {
     let arguments = Arguments::from_args();
     let ignored: Vec<String> = tests.iter().filter_map(|test| ignored_line(package, test, &arguments)).collect();
-    let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(ExternalTest::trial).collect());
+    let conclusion = libtest_mimic::run(&arguments, tests.into_iter().map(ExternalTest::libtest).collect());
     if !arguments.list {
         ignored.iter().for_each(|line| println!("{line}"));
     }
     conclusion.exit_code()
 }
 
-/// The line of an ignored test that the arguments choose.
+/// Returns the report line of an ignored test; `None` if the arguments do not select the test.
 fn ignored_line(package: &str, test: &ExternalTest, arguments: &Arguments) -> Option<String> {
     let matches = |pattern: &String| if arguments.exact { test.name == *pattern } else { test.name.contains(pattern) };
     let chosen = arguments.filter.as_ref().is_none_or(matches) && !arguments.skip.iter().any(matches);

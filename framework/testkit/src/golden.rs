@@ -1,15 +1,15 @@
-//! Golden files: texts that a test compares with what it computes, and writes again with `TILEWRIGHT_BLESS=1`.
+//! Golden files: texts that a test compares with its results, and rewrites with `TILEWRIGHT_BLESS=1`.
 
 use std::path::Path;
 
 use similar::TextDiff;
 
-/// Whether files are written instead of compared.
+/// Whether golden files are rewritten instead of compared, by the environment variable `TILEWRIGHT_BLESS`.
 pub fn blesses() -> bool {
     std::env::var_os("TILEWRIGHT_BLESS").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Compares a file with `actual`, or writes it.
+/// Compares a golden file with `actual`, or rewrites it.
 pub fn check(file: &Path, actual: &str) {
     if blesses() {
         return std::fs::write(file, actual).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -19,7 +19,8 @@ pub fn check(file: &Path, actual: &str) {
     assert!(kept == actual, "{}", difference(&file.display().to_string(), &kept, actual));
 }
 
-/// Compares what a page keeps between the lines `<!-- NAME -->` and `<!-- end of NAME -->` with `actual`, or writes it there.
+/// Compares the section of a page between the lines `<!-- NAME -->` and `<!-- end of NAME -->` with `actual`, or
+/// rewrites it.
 pub fn check_section(page: &Path, name: &str, actual: &str) {
     let text = std::fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
     let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
@@ -34,9 +35,9 @@ pub fn check_section(page: &Path, name: &str, actual: &str) {
     assert!(kept == actual, "{}", difference(&format!("{}, `{name}`", page.display()), kept, &actual));
 }
 
-/// The lines in which two texts differ, as `diff -u` shows them.
+/// Returns the lines that differ between two texts, as `diff -u` shows them.
 fn difference(name: &str, kept: &str, actual: &str) -> String {
     let diff = TextDiff::from_lines(kept, actual);
     let lines = diff.unified_diff().context_radius(2).header("kept", "computed").to_string();
-    format!("{name} is not what is computed; if the new text is right, TILEWRIGHT_BLESS=1 writes it\n{lines}")
+    format!("{name} differs from the computed text; if the new text is right, TILEWRIGHT_BLESS=1 writes it\n{lines}")
 }

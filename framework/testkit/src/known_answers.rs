@@ -1,6 +1,7 @@
-//! Reads known answers: JSON Lines of layouts and of operations on them, computed by the Triton
-//! compiler (version 3.9.0), and tables of vendors. A small sample is committed; tests of the executables `external` read the
-//! full set, which is beside the repository.
+//! Reads known answers: JSON Lines with layouts and operations on layouts, computed by the Triton compiler (version
+//! 3.9.0), and tables from vendors.
+//!
+//! A small sample is committed; tests of the executables `external` read the full set, outside of the repository.
 
 use serde_json::Value;
 use tilewright_layout::{
@@ -9,48 +10,48 @@ use tilewright_layout::{
 
 use crate::shared_data;
 
-/// How many of the known answers a test reads.
+/// Which known answers a test reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answers {
     /// The committed sample, which every machine has.
-    Sample,
-    /// The sample and the full file of the data beside the repository.
+    SampleLayout,
+    /// The sample and the full file outside of the repository.
     All,
 }
 
 impl Answers {
-    /// The text of the sample and, of all answers, that of the full file.
+    /// Returns the texts of the sample and, for [`Self::All`], of the full file.
     pub fn texts(self, sample: &str, file: &str) -> Vec<String> {
         let full = (self == Self::All).then(|| shared_data::text(file));
         std::iter::once(sample.to_owned()).chain(full).collect()
     }
 
-    /// The same as JSON.
+    /// Returns the texts parsed as JSON.
     pub fn files(self, sample: &str, file: &str) -> Vec<Value> {
         let parse = |text: String| serde_json::from_str(&text).expect("a table is JSON");
         self.texts(sample, file).into_iter().map(parse).collect()
     }
 
-    /// The entries of a list in the same.
+    /// Returns the entries of the field `list`, an array, in these JSON texts.
     pub fn entries(self, sample: &str, file: &str, list: &str) -> Vec<Value> {
         let entries = |file: Value| file[list].as_array().expect("a list").clone();
         self.files(sample, file).into_iter().flat_map(entries).collect()
     }
 
-    /// The rows of the same as JSON Lines.
+    /// Returns the rows of these texts, which are JSON Lines.
     pub fn rows(self, sample: &str, file: &str) -> Vec<Value> {
         assert!(!rows(sample).is_empty(), "the sample is empty");
         self.texts(sample, file).iter().flat_map(|text| rows(text)).collect()
     }
 }
 
-/// The rows of a JSON Lines text.
+/// Parses a text of JSON Lines; returns its rows.
 pub fn rows(text: &str) -> Vec<Value> {
     let parse = |line: &str| serde_json::from_str(line).expect("a row of known answers is JSON");
     text.lines().filter(|line| !line.is_empty()).map(parse).collect()
 }
 
-/// Runs every row that `takes` takes and fails with the ids and reasons of those that disagree.
+/// Runs `check` on every row that passes `takes`, and fails with the ids and reasons of the rows that disagree.
 pub fn all_agree(rows: &[Value], takes: impl Fn(&Value) -> bool, check: impl Fn(&Value) -> Result<(), String>) {
     let taken: Vec<_> = rows.iter().filter(|row| takes(row)).collect();
     let failures: Vec<_> =
@@ -61,7 +62,7 @@ pub fn all_agree(rows: &[Value], takes: impl Fn(&Value) -> bool, check: impl Fn(
     assert!(failures.is_empty(), "{} of {} rows disagree:\n{}", failures.len(), taken.len(), shown.join("\n"));
 }
 
-/// The names of the families of a spec, the outermost first.
+/// Returns the family names of a layout's spec and of its nested specs, outermost first.
 pub fn chain(spec: &Value) -> Vec<String> {
     let mut names = Vec::new();
     let mut at = spec;
@@ -72,7 +73,7 @@ pub fn chain(spec: &Value) -> Vec<String> {
     names
 }
 
-/// The layout of a row: `params` for a tensor of `shape`.
+/// Resolves the layout of a row: the family parameters `params` for a tensor of the row's `shape`.
 pub fn resolve(row: &Value, families: &dyn Families) -> Result<Layout, FamilyError> {
     let mut spec: FamilySpec = spec_from_json(&row["params"]).expect("params name a family");
     if let Some(bits) = row["element_bits"].as_i64().filter(|_| row["with_element_bits"] == true) {
@@ -82,7 +83,7 @@ pub fn resolve(row: &Value, families: &dyn Families) -> Result<Layout, FamilyErr
     families.resolve(&spec, &shape, families)
 }
 
-/// Checks that a row of `layouts.jsonl` agrees with what the families make of it.
+/// Checks that the families build the layout that a row of `layouts.jsonl` expects.
 pub fn check_layout(row: &Value, families: &dyn Families) -> Result<(), String> {
     let expected = &row["expected"];
     let linear = layout_from_json(expected).expect("expected is a layout");
@@ -94,7 +95,7 @@ pub fn check_layout(row: &Value, families: &dyn Families) -> Result<(), String> 
     }
 }
 
-/// Whether two layouts are the same, with both in the message where they are not.
+/// Fails unless two layouts are equal; the message has both.
 pub fn same_layout(found: &LinearLayout, expected: &LinearLayout) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("found\n{found}\nexpected\n{expected}")) }
 }
@@ -119,7 +120,7 @@ fn check_memory(memory: &MemoryLayout, expected: &Value) -> Result<(), String> {
     }
 }
 
-/// A list of numbers in JSON.
+/// Parses a JSON array of numbers.
 pub fn numbers(value: &Value) -> Vec<u64> {
     value.as_array().into_iter().flatten().map(|n| n.as_u64().expect("a number")).collect()
 }

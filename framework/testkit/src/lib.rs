@@ -1,4 +1,4 @@
-//! Small targets, known answers and generators that the tests of several crates share.
+//! Small targets, known answers and generators that tests of several crates share.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,10 +10,10 @@ pub mod external;
 pub mod golden;
 pub mod known_answers;
 pub mod long_program;
-pub mod machines;
 pub mod notation;
 pub mod plugin_fixtures;
+pub mod seeded_rng;
 pub mod shared_data;
-pub mod split_mix;
 pub mod tensor_rows;
+pub mod test_targets;
 pub mod thread_value;

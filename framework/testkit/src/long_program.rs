@@ -1,9 +1,9 @@
-//! Long programs, for measurements.
+//! Generates long tile programs for measurements of compile time.
 
 use std::fmt::Write;
 
-/// A program of somewhat more than so many operations: sums of what was loaded or computed before, turned about now and
-/// then. All of them are needed.
+/// Returns the text of a program of slightly more than `count` operations: additions of values that were loaded or
+/// computed before, with occasional transpositions. The result depends on all of the operations.
 pub fn text(count: usize) -> String {
     let mut lines = String::from(
         "module { tt.func public @f(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {

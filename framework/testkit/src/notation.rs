@@ -1,4 +1,4 @@
-//! What every notation of a family must keep: attribute text, JSON, and the layout itself.
+//! Checks of the round trips of a layout through each notation: attribute text, JSON, and the layout itself.
 
 use serde_json::Value;
 use tilewright_layout::{
@@ -7,20 +7,20 @@ use tilewright_layout::{
 
 use crate::known_answers::{Answers, all_agree, numbers, resolve, rows};
 
-/// The spec of a row, and its text.
+/// Returns the spec (family name and parameters) of a row of known answers, and the spec's attribute text.
 fn written(row: &Value, families: &dyn Families) -> (FamilySpec, String) {
     let spec = spec_from_json(&row["params"]).expect("params name a family");
-    let text = AttributeSyntaxes::of_families(families).text(&spec);
+    let text = AttributeSyntaxes::from_families(families).text(&spec);
     (spec, text)
 }
 
-/// Text that is written is read as the same layout, and written the same again; so is JSON.
+/// Checks that a row's attribute text parses as the same layout and prints as the same text; the same for JSON.
 pub fn check_round_trip(row: &Value, families: &dyn Families) -> Result<(), String> {
-    let spellings = AttributeSyntaxes::of_families(families);
+    let attribute_syntaxes = AttributeSyntaxes::from_families(families);
     let (spec, text) = written(row, families);
     let read = parse_spec(&text).map_err(|error| format!("{error} in {text}"))?;
-    let canonical = spellings.canonical(&spec);
-    if spellings.canonical(&read) != canonical || spellings.text(&read) != text {
+    let canonical = attribute_syntaxes.canonical(&spec);
+    if attribute_syntaxes.canonical(&read) != canonical || attribute_syntaxes.text(&read) != text {
         return Err(format!("{text} is read as {read:?}, which should be {canonical:?}"));
     }
     if spec_from_json(&spec_to_json(&canonical)).as_ref() != Ok(&canonical) {
@@ -43,19 +43,19 @@ pub fn check_round_trip(row: &Value, families: &dyn Families) -> Result<(), Stri
     }
 }
 
-/// The text is the one that the Triton compiler prints for these parameters.
+/// Checks that the attribute text is the one that the Triton compiler prints for the row's parameters.
 pub fn check_text(row: &Value, families: &dyn Families) -> Result<(), String> {
     let (_, text) = written(row, families);
     if row["text"] == text.as_str() { Ok(()) } else { Err(format!("{text}\nshould be {}", row["text"])) }
 }
 
-/// Rows of `params`, `shape` and the `text` that Triton's own printer gives for them.
+/// Checks all rows of `texts`, each with `params`, `shape` and the `text` that Triton prints.
 pub fn all_texts_are_as_printed(texts: &str, families: &dyn Families) {
     all_agree(&rows(texts), |_| true, |row| check_text(row, families));
     all_agree(&rows(texts), |_| true, |row| check_round_trip(row, families));
 }
 
-/// Every layout of the answers that the families serve.
+/// Checks the round trips of every known layout whose families are served.
 pub fn all_layouts_come_back(answers: Answers, sample: &str, families: &dyn Families) {
     let served = |row: &Value| !matches!(resolve(row, families), Err(FamilyError::Unknown { .. }));
     all_agree(&answers.rows(sample, "oracle/layouts.jsonl"), served, |row| check_round_trip(row, families));

@@ -1,4 +1,4 @@
-//! Builds and finds the plugins that the tests load.
+//! Builds and locates the plugins that tests load.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ use tilewright_kernel::{Kernel, Launch, Module, Region};
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// A path for a file of this test run.
+/// Returns a path for a temporary file of this test run.
 pub fn scratch(name: &str) -> PathBuf {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let directory = libraries().with_file_name("tmp").join(format!("{}-{number}", std::process::id()));
@@ -16,12 +16,12 @@ pub fn scratch(name: &str) -> PathBuf {
     directory.join(name)
 }
 
-/// The folder of the crate that has the header of the plugin interface and the sources of the fixtures.
+/// Returns the folder of the crate `plugin`, with the C header and the sources of the test plugins.
 fn plugin_crate() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../plugin"))
 }
 
-/// Runs the C compiler on files of the fixtures' folder.
+/// Runs the C compiler in the folder of the test plugins' sources.
 pub fn cc(compiler: &str, arguments: &[&str]) -> std::process::Output {
     let root = plugin_crate();
     Command::new(compiler)
@@ -43,45 +43,45 @@ fn built(name: &str, arguments: &[&str]) -> PathBuf {
     out
 }
 
-/// A shared library of one C file.
+/// Builds a shared library of one C file.
 pub fn c_library(source: &str, defines: &[&str]) -> PathBuf {
     let mut arguments = vec!["-shared", "-fPIC", "-D_POSIX_C_SOURCE=200809L", source];
     arguments.extend(defines);
     built("libplugin.so", &arguments)
 }
 
-/// A program of one C file.
+/// Builds a program of one C file.
 pub fn c_program(source: &str) -> PathBuf {
     built("program", &[source, "-ldl"])
 }
 
-/// The plugin that breaks the interface in this way.
+/// Builds the C plugin that violates the plugin interface as `case` names; returns its path.
 pub fn hostile(case: &str) -> PathBuf {
     c_library("hostile.c", &[&format!("-DCASE={case}")])
 }
 
-/// The plugin in plain C.
+/// Builds the well-behaved plugin in plain C; returns its path.
 pub fn plain() -> PathBuf {
     c_library("plain.c", &[])
 }
 
-/// The same as somebody built it with the header of version 1.0, which is kept as it was and never changed.
+/// Builds the plugin in plain C with the header of version 1.0, which never changes; returns its path.
 pub fn plain_of_1_0() -> PathBuf {
     c_library("plain.c", &["-I", "abi-1.0"])
 }
 
-/// The directory where cargo puts libraries: that of this test's executable.
+/// Returns cargo's directory of libraries, which also has this test's executable.
 pub fn libraries() -> PathBuf {
     let executable = std::env::current_exe().expect("this test's executable");
     executable.parent().expect("its directory").to_owned()
 }
 
-/// The plugin in Rust.
+/// Returns the path of the test plugin in Rust.
 pub fn fixture() -> PathBuf {
     libraries().join(format!("libtilewright_fixture_plugin{}", std::env::consts::DLL_SUFFIX))
 }
 
-/// A module of one kernel that does nothing.
+/// Returns a module with one empty kernel of this name.
 pub fn module(kernel: &str) -> Module {
     Module {
         kernels: vec![Kernel {

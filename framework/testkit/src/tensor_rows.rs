@@ -1,4 +1,4 @@
-//! Invented rows with tiles in tensor memory of 16 rows, 8 for each warp, and 32 columns.
+//! Invented instructions for tests of tensor memory (as NVIDIA's TMEM) with 16 rows, 8 for each warp, and 32 columns.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_kernel::Queue;
@@ -7,7 +7,7 @@ use tilewright_target::{
     Completion, Evidence, Instruction, InstructionKind, Operand, Semantics, TensorMemory, TensorOperand,
 };
 
-/// The memory.
+/// Returns the description of the invented tensor memory.
 pub fn memory() -> TensorMemory {
     TensorMemory {
         rows: 16,

@@ -1,27 +1,28 @@
-//! Evaluates published thread-value layouts, `((4,8),(2,2)):((32,1),(16,8))`, independently of the
-//! library: coordinates are taken apart colexicographically, the leftmost mode being the fastest.
+//! Evaluates published thread-value layouts, `((4,8),(2,2)):((32,1),(16,8))`, independently of the library.
+//!
+//! Coordinates are split colexicographically: the leftmost mode is the fastest.
 
-/// The modes (size, stride) of the thread part and of the value part.
+/// A thread-value layout: the modes (size, stride) of the thread part and of the value part.
 pub struct ThreadValue {
-    parts: Vec<Vec<(u64, u64)>>,
+    thread_and_value: Vec<Vec<(u64, u64)>>,
 }
 
 impl ThreadValue {
-    /// Reads `shape:stride`, each a pair of nested tuples.
+    /// Parses `shape:stride`, where each is a pair of nested tuples.
     pub fn parse(text: &str) -> Self {
         let (shape, stride) = text.split_once(':').expect("shape:stride");
         let zip = |(shape, stride): (Vec<u64>, Vec<u64>)| shape.into_iter().zip(stride).collect();
-        Self { parts: parts(shape).into_iter().zip(parts(stride)).map(zip).collect() }
+        Self { thread_and_value: thread_and_value(shape).into_iter().zip(thread_and_value(stride)).map(zip).collect() }
     }
 
-    /// Number of coordinates of the thread (0) or value (1) part.
-    pub fn size(&self, part: usize) -> u64 {
-        self.parts[part].iter().map(|&(size, _)| size).product()
+    /// Returns the number of coordinates of the thread part (`mode` 0) or of the value part (`mode` 1).
+    pub fn size(&self, mode: usize) -> u64 {
+        self.thread_and_value[mode].iter().map(|&(size, _)| size).product()
     }
 
-    /// The index into the tile of a value of a thread.
+    /// Returns the index in the tile of value number `value` of a thread.
     pub fn index(&self, thread: u64, value: u64) -> u64 {
-        offset(&self.parts[0], thread) + offset(&self.parts[1], value)
+        offset(&self.thread_and_value[0], thread) + offset(&self.thread_and_value[1], value)
     }
 }
 
@@ -34,9 +35,9 @@ fn offset(modes: &[(u64, u64)], mut coordinate: u64) -> u64 {
     offset
 }
 
-/// The numbers of each part of a pair of nested tuples, in the order in which they are written.
-fn parts(text: &str) -> Vec<Vec<u64>> {
-    let mut parts = vec![Vec::new()];
+/// Returns the numbers of each part of a pair of nested tuples, in text order.
+fn thread_and_value(text: &str) -> Vec<Vec<u64>> {
+    let mut thread_and_value = vec![Vec::new()];
     let mut depth = 0;
     let mut digits = String::new();
     for c in text.chars() {
@@ -45,14 +46,14 @@ fn parts(text: &str) -> Vec<Vec<u64>> {
             continue;
         }
         if !digits.is_empty() {
-            parts.last_mut().expect("a part").push(std::mem::take(&mut digits).parse().expect("a number"));
+            thread_and_value.last_mut().expect("a part").push(std::mem::take(&mut digits).parse().expect("a number"));
         }
         match c {
             '(' => depth += 1,
             ')' => depth -= 1,
-            ',' if depth == 1 => parts.push(Vec::new()),
+            ',' if depth == 1 => thread_and_value.push(Vec::new()),
             _ => {}
         }
     }
-    parts
+    thread_and_value
 }

@@ -1,4 +1,4 @@
-//! What operations, functions and modules are told besides their operands.
+//! Attributes of operations, functions and modules.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,101 +6,102 @@ use std::sync::Arc;
 use super::decimal;
 use super::types::{LayoutName, TileType, WriteLayout, write_types};
 
-/// A value known when the program is written.
+/// An attribute of an operation, function or module: a compile-time constant.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Attribute {
-    /// Said by being there.
+    /// A unit attribute: its presence is its value.
     Unit,
-    /// True or false.
+    /// A bool.
     Bool(bool),
-    /// An integer or floating-point number: its bits, and its type.
+    /// An integer or floating-point number: its bits and its type.
     Number(TypedNumber),
-    /// A text.
+    /// A string.
     Text(Arc<str>),
-    /// The name of a function or of something else of the module: `@name`.
+    /// A symbol, the name of a function or another definition of the module: `@name`.
     Symbol(Arc<str>),
-    /// A word that an operation's format has without quotes, one of those that its row lists.
-    Word(Arc<str>),
-    /// Values in brackets.
+    /// A keyword that the operation's text format writes without quotes, one of those that the operation's definition
+    /// lists.
+    Keyword(Arc<str>),
+    /// A list in brackets.
     List(Vec<Attribute>),
-    /// Numbers of one type without brackets: `array<i32: 1, 0>`; each as its bits.
+    /// A dense array of numbers of one type, `array<i32: 1, 0>`: the type, and the bits of each number.
     Array(TileType, Vec<u64>),
-    /// The elements of a tensor: `dense<0.0> : tensor<4xf32>`.
+    /// The elements of a constant tensor: `dense<0.0> : tensor<4xf32>`.
     Dense(Dense),
     /// A type.
     Type(TileType),
-    /// Named values in braces.
+    /// A dictionary in braces.
     Dictionary(Attributes),
-    /// A layout.
+    /// The name of a layout.
     Layout(LayoutName),
-    /// What only the one who wrote it reads: `#dialect.name<...>`.
+    /// An attribute of an unknown dialect, as text: `#dialect.name<...>`.
     Foreign(Arc<str>),
 }
 
-/// A number of a type.
+/// A number with its type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TypedNumber {
-    /// Its bits; those above the type's width are zero.
+    /// The bits of the number; those above the type's width are zero.
     pub bits: u64,
-    /// An integer, `index` or a floating-point type.
+    /// The type of the number: an integer type, `index` or a floating-point type.
     pub ty: TileType,
 }
 
-/// The elements of a tensor.
+/// The elements of a constant tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Dense {
-    /// The tensor's type.
+    /// The type of the constant tensor.
     pub ty: TileType,
-    /// The bits of its elements, row-major; one alone where all are the same.
+    /// The bits of the elements, row-major; a single entry if all elements are equal.
     pub elements: Arc<[u64]>,
 }
 
-/// Named values, in the order of their names.
+/// Named attributes, in the order of their names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Attributes(Vec<(Arc<str>, Attribute)>);
 
 impl Attributes {
-    /// The value of a name.
+    /// The attribute with this name; `None` if there is none.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Attribute> {
-        self.place(name).ok().map(|place| &self.0[place].1)
+        self.find_index(name).ok().map(|index| &self.0[index].1)
     }
 
-    /// Gives a name its value, and returns the one that it had.
+    /// Sets an attribute, and returns the previous one.
     pub fn set(&mut self, name: &str, value: impl Into<Attribute>) -> Option<Attribute> {
         let value = value.into();
-        match self.place(name) {
-            Ok(place) => Some(std::mem::replace(&mut self.0[place].1, value)),
-            Err(place) => {
-                self.0.insert(place, (name.into(), value));
+        match self.find_index(name) {
+            Ok(index) => Some(std::mem::replace(&mut self.0[index].1, value)),
+            Err(index) => {
+                self.0.insert(index, (name.into(), value));
                 None
             }
         }
     }
 
-    /// Takes the value of a name out.
+    /// Removes and returns an attribute.
     pub fn remove(&mut self, name: &str) -> Option<Attribute> {
-        self.place(name).ok().map(|place| self.0.remove(place).1)
+        self.find_index(name).ok().map(|index| self.0.remove(index).1)
     }
 
-    /// All names with their values.
+    /// All attributes with their names.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Attribute)> {
         self.0.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Whether there are none.
+    /// Whether there is no attribute.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    fn place(&self, name: &str) -> Result<usize, usize> {
+    fn find_index(&self, name: &str) -> Result<usize, usize> {
         self.0.binary_search_by(|(known, _)| (**known).cmp(name))
     }
 }
 
 impl TypedNumber {
-    /// The integer, its highest bit taken as a sign; `None` of a floating-point number.
+    /// The signed value of an integer; `None` for a floating-point number.
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
         match self.ty {
@@ -115,7 +116,8 @@ impl TypedNumber {
 }
 
 impl Attribute {
-    /// An integer of a type, cut to its width; of a tensor every element is it.
+    /// An integer attribute, truncated to the width of its type; for a tensor type, a constant with that value in all
+    /// elements.
     #[must_use]
     pub fn integer(value: i64, ty: TileType) -> Self {
         let kept = match ty.element() {
@@ -125,7 +127,7 @@ impl Attribute {
         Self::of_bits(kept, ty)
     }
 
-    /// The number of these bits; of a tensor every element has them.
+    /// A number attribute with these bits; for a tensor type, a constant with these bits in all elements.
     pub(crate) fn of_bits(bits: u64, ty: TileType) -> Self {
         match ty {
             TileType::Tensor(_) => Self::Dense(Dense { ty, elements: [bits].into() }),
@@ -133,7 +135,7 @@ impl Attribute {
         }
     }
 
-    /// The integer that this is; true and false are one and zero.
+    /// The integer value of a number or bool (0 or 1); `None` for other attributes.
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
         match self {
@@ -143,16 +145,16 @@ impl Attribute {
         }
     }
 
-    /// The text or word that this is.
+    /// The text of a string or keyword; `None` for other attributes.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
-            Self::Text(text) | Self::Word(text) | Self::Symbol(text) => Some(text),
+            Self::Text(text) | Self::Keyword(text) | Self::Symbol(text) => Some(text),
             _ => None,
         }
     }
 
-    /// The type that a constant of this value has.
+    /// The type of an `arith.constant` with this attribute; `None` if the attribute is no constant.
     #[must_use]
     pub fn value_type(&self) -> Option<TileType> {
         match self {
@@ -199,7 +201,7 @@ impl Attribute {
             }
             Self::Text(text) => write_quoted(f, text),
             Self::Symbol(name) => write_symbol(f, name),
-            Self::Word(word) => f.write_str(word),
+            Self::Keyword(word) => f.write_str(word),
             Self::List(values) => {
                 f.write_str("[")?;
                 separated(f, values.iter(), |f, value| value.write(f, layouts))?;
@@ -228,13 +230,13 @@ impl Attribute {
 }
 
 impl Attributes {
-    /// In braces.
+    /// Writes the attributes in braces.
     pub(super) fn write(&self, f: &mut dyn fmt::Write, layouts: &WriteLayout<'_>) -> fmt::Result {
         write_entries(f, self.iter(), layouts)
     }
 }
 
-/// Named values in braces; of what is said by being there the name alone.
+/// Writes named attributes in braces; a unit attribute is written as its name only.
 pub(super) fn write_entries<'a>(
     f: &mut dyn fmt::Write,
     entries: impl Iterator<Item = (&'a str, &'a Attribute)>,
@@ -268,10 +270,10 @@ fn separated<T>(
     Ok(())
 }
 
-/// Whether a name needs no quotes: a letter or underscore, then those, digits, `$` and `.`.
+/// Whether a name needs no quotes: a letter or underscore, followed by letters, digits, `_`, `$` and `.`.
 fn is_bare(name: &str) -> bool {
     let first = |c: char| c.is_ascii_alphabetic() || c == '_';
-    // Quotes also tell a dialect's name with `-` in it.
+    // Other characters, such as the `-` of some dialect names, need quotes.
     name.starts_with(first) && name.chars().all(|c| first(c) || c.is_ascii_digit() || "$.".contains(c))
 }
 
@@ -280,7 +282,7 @@ pub(super) fn write_symbol(f: &mut dyn fmt::Write, name: &str) -> fmt::Result {
     if is_bare(name) { f.write_str(name) } else { write_quoted(f, name) }
 }
 
-/// In quotes; what is no printable character of ASCII as `\` and two digits for each byte.
+/// Writes a string in quotes; characters outside of printable ASCII as `\` and two hexadecimal digits per byte.
 pub(super) fn write_quoted(f: &mut dyn fmt::Write, text: &str) -> fmt::Result {
     f.write_str("\"")?;
     for byte in text.bytes() {
@@ -293,7 +295,7 @@ pub(super) fn write_quoted(f: &mut dyn fmt::Write, text: &str) -> fmt::Result {
     f.write_str("\"")
 }
 
-/// A number without its type.
+/// Writes a number without its type.
 pub(super) fn write_bits(f: &mut dyn fmt::Write, bits: u64, ty: &TileType) -> fmt::Result {
     match ty {
         TileType::Float(float) => f.write_str(&decimal::text(*float, bits)),
@@ -318,13 +320,13 @@ impl Dense {
     }
 }
 
-/// Elements in brackets, one pair for each axis.
+/// Writes elements in nested brackets, one level per axis.
 fn write_nested(f: &mut dyn fmt::Write, shape: &[u64], elements: &[u64], ty: &TileType) -> fmt::Result {
     let Some((size, inner)) = shape.split_first() else {
         return elements.first().map_or(Ok(()), |bits| write_bits(f, *bits, ty));
     };
     let step = elements.len() / usize::try_from(*size).unwrap_or(usize::MAX).max(1);
     f.write_str("[")?;
-    separated(f, elements.chunks(step.max(1)), |f, part| write_nested(f, inner, part, ty))?;
+    separated(f, elements.chunks(step.max(1)), |f, elements_of_axis| write_nested(f, inner, elements_of_axis, ty))?;
     f.write_str("]")
 }

@@ -1,7 +1,7 @@
-//! What a function does: operations, the blocks and regions that hold them, and values, all in one arena.
+//! The body of a function: operations, blocks, regions and values in one arena.
 //!
-//! Handles are numbers within one [`Body`]; whoever mixes those of two gets wrong answers or panics, which is their
-//! fault. What is taken out of a block stays in the arena.
+//! Handles are indices into one [`Body`]; a handle of another body gives wrong answers or panics. An operation that is
+//! removed from its block stays in the arena.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ macro_rules! handle {
         pub struct $name(pub(super) u32);
 
         impl $name {
-            /// Its number: handles are numbered from zero in the order in which they were made.
+            /// The index of the handle: handles are numbered from zero in the order of creation.
             #[must_use]
             pub fn index(self) -> usize {
                 self.0 as usize
@@ -29,7 +29,7 @@ macro_rules! handle {
 }
 
 handle!(
-    /// A value: a result of an operation, or an argument of a block.
+    /// A value: a result of an operation, or a block argument.
     Value
 );
 handle!(
@@ -37,64 +37,64 @@ handle!(
     Op
 );
 handle!(
-    /// Operations that run one after the other.
+    /// A basic block.
     Block
 );
 handle!(
-    /// Blocks that belong to an operation, or to the function; the first is entered.
+    /// A region: a list of blocks that belongs to an operation or to the function; the first block is the entry.
     Region
 );
 
-/// The values of an operation, most often few.
+/// The values of an operation, usually few.
 pub type Values = SmallVec<[Value; 4]>;
 
-/// An operation with all that it is told.
+/// An operation.
 #[derive(Debug, Clone)]
 pub struct Operation {
-    /// What it is.
+    /// The definition of the operation, from a dialect file.
     pub definition: Arc<Definition>,
-    /// Its operands, group by group.
+    /// The operands, group by group. A group has the operands of one name in the definition.
     pub operands: Values,
-    /// How many operands each group of the definition has.
-    pub groups: SmallVec<[u32; 4]>,
-    /// Its results, group by group.
+    /// Number of operands in each group of the definition.
+    pub group_sizes: SmallVec<[u32; 4]>,
+    /// The results, group by group.
     pub results: Values,
-    /// How many results each group of the definition has.
+    /// Number of results in each group of the definition.
     pub result_groups: SmallVec<[u32; 2]>,
-    /// Its attributes; those that are as the definition has them by default are not among them.
+    /// The attributes, except those that equal the default of the definition.
     pub attributes: Attributes,
-    /// Its regions.
+    /// The regions of the operation.
     pub regions: SmallVec<[Region; 1]>,
-    /// The blocks that it may go to, with the values that it takes along.
+    /// The blocks that a terminator may branch to, with their block arguments.
     pub successors: SmallVec<[Successor; 1]>,
-    /// Where it comes from.
+    /// Source location.
     pub location: Location,
 }
 
-/// A block that is gone to.
+/// A successor block of a terminator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Successor {
-    /// The block.
+    /// The block that control continues at.
     pub block: Block,
-    /// Where the values for its arguments begin and end among the operands.
+    /// The range of the terminator's operands that are passed as block arguments.
     pub operands: std::ops::Range<usize>,
 }
 
-/// Where something comes from.
+/// A source location of an operation, function or module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Location {
-    /// The byte of the text that it was read from.
+    /// Byte offset of the operation in the parsed text; `None` if it was not parsed.
     pub at: Option<u32>,
-    /// What the text itself says: `loc("file.py":3:8)`, with what names stand for.
+    /// The location that the text gives, `loc("file.py":3:8)`, with aliases replaced; `None` if it gives none.
     pub written: Option<Arc<str>>,
 }
 
-/// Where a value comes from.
+/// Where a value is defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueOrigin {
-    /// A result of an operation, by its number.
+    /// The operation, and the index of the value among its results.
     Result(Op, u32),
-    /// An argument of a block, by its number.
+    /// The block, and the index of the value among its arguments.
     Argument(Block, u32),
 }
 
@@ -111,7 +111,7 @@ struct BlockData {
     ops: Vec<Op>,
 }
 
-/// The arena of a function.
+/// The arena of one function's operations, blocks, regions and values.
 #[derive(Debug, Clone)]
 pub struct Body {
     ops: Vec<Operation>,
@@ -127,68 +127,69 @@ impl Default for Body {
 }
 
 impl Body {
-    /// The region that the function runs.
+    /// The region that is the body of the function.
     #[must_use]
     pub fn root(&self) -> Region {
         Region(0)
     }
 
-    /// A new region without blocks.
+    /// Creates a region without blocks.
     pub fn add_region(&mut self) -> Region {
         self.regions.push(Vec::new());
-        Region(number(self.regions.len() - 1))
+        Region(to_u32(self.regions.len() - 1))
     }
 
-    /// A new block that is in no region yet.
+    /// Creates a block outside of any region.
     pub fn add_block(&mut self) -> Block {
         self.blocks.push(BlockData::default());
-        Block(number(self.blocks.len() - 1))
+        Block(to_u32(self.blocks.len() - 1))
     }
 
-    /// Puts a block at the end of a region.
+    /// Appends a block to a region.
     pub fn append_block(&mut self, region: Region, block: Block) {
         self.regions[region.index()].push(block);
     }
 
-    /// Puts the blocks of a region in another order; they are the same blocks, and the first stays the first.
+    /// Reorders the blocks of a region. `blocks` is a permutation of them, with the same first block.
     pub(super) fn reorder_blocks(&mut self, region: Region, blocks: Vec<Block>) {
         self.regions[region.index()] = blocks;
     }
 
-    /// Gives a block one more argument.
+    /// Adds an argument to a block.
     pub fn add_argument(&mut self, block: Block, ty: TileType) -> Value {
-        let place = number(self.blocks[block.index()].arguments.len());
-        let value = self.add_value(ty, ValueOrigin::Argument(block, place));
+        let position = to_u32(self.blocks[block.index()].arguments.len());
+        let value = self.add_value(ty, ValueOrigin::Argument(block, position));
         self.blocks[block.index()].arguments.push(value);
         value
     }
 
-    /// A new operation that is in no block yet, with results of these types; its `results` are replaced by them.
+    /// Creates an operation outside of any block. It gets new results of the given types in place of those in
+    /// `operation`.
     pub fn add_op(&mut self, mut operation: Operation, results: impl IntoIterator<Item = TileType>) -> Op {
-        let op = Op(number(self.ops.len()));
-        let make = |(place, ty)| self.add_value(ty, ValueOrigin::Result(op, number(place)));
+        let op = Op(to_u32(self.ops.len()));
+        let make = |(position, ty)| self.add_value(ty, ValueOrigin::Result(op, to_u32(position)));
         operation.results = results.into_iter().enumerate().map(make).collect();
         self.ops.push(operation);
         op
     }
 
-    /// Puts an operation at the end of a block.
+    /// Appends an operation to a block.
     pub fn append_op(&mut self, block: Block, op: Op) {
         self.blocks[block.index()].ops.push(op);
     }
 
     fn add_value(&mut self, ty: TileType, origin: ValueOrigin) -> Value {
         self.values.push(ValueData { ty, origin, name: None });
-        Value(number(self.values.len() - 1))
+        Value(to_u32(self.values.len() - 1))
     }
 
-    /// The operation.
+    /// The operation of a handle.
     #[must_use]
     pub fn op(&self, op: Op) -> &Operation {
         &self.ops[op.index()]
     }
 
-    /// The operation, to be changed.
+    /// A mutable reference to an operation.
     pub fn op_mut(&mut self, op: Op) -> &mut Operation {
         &mut self.ops[op.index()]
     }
@@ -222,60 +223,60 @@ impl Body {
         &self.values[value.index()].ty
     }
 
-    /// Gives a value another type.
+    /// Changes the type of a value.
     pub fn set_type(&mut self, value: Value, ty: TileType) {
         self.values[value.index()].ty = ty;
     }
 
-    /// Where a value comes from.
+    /// The definition of a value: its operation or block.
     #[must_use]
     pub fn origin(&self, value: Value) -> ValueOrigin {
         self.values[value.index()].origin
     }
 
-    /// What the text calls a value.
+    /// The name of a value in the text, without `%`; `None` if it has none.
     #[must_use]
     pub fn name(&self, value: Value) -> Option<&str> {
         self.values[value.index()].name.as_deref()
     }
 
-    /// How messages name a value: as the text does, by its number if it has no name.
+    /// The name of a value in messages: its name in the text, or else its index.
     #[must_use]
     pub fn display_name(&self, value: Value) -> String {
         self.name(value).map_or_else(|| format!("%{}", value.index()), |name| format!("%{name}"))
     }
 
-    /// Says what the text is to call a value; where another has that name, a number is added.
+    /// Sets the name of a value in the text; the printer appends a number if the name is taken.
     pub fn set_name(&mut self, value: Value, name: impl Into<Arc<str>>) {
         self.values[value.index()].name = Some(name.into());
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[must_use]
     pub fn value_count(&self) -> usize {
         self.values.len()
     }
 
-    /// How many operations there are.
+    /// The number of operations.
     #[must_use]
     pub fn op_count(&self) -> usize {
         self.ops.len()
     }
 
-    /// The operands of a group of an operation, by the group's name; none where it has no such group.
+    /// The operands in the group with this name; empty if the operation has no such group.
     #[must_use]
     pub fn operands(&self, op: Op, group: &str) -> &[Value] {
         let operation = self.op(op);
         operation.definition.operand_group(group).map_or(&[], |group| operation.operand_group(group))
     }
 
-    /// The operand that a group has, if it has one.
+    /// The first operand in the group with this name; `None` if there is none.
     #[must_use]
     pub fn operand(&self, op: Op, group: &str) -> Option<Value> {
         self.operands(op, group).first().copied()
     }
 
-    /// Every operation of a region and of the regions within, each before what it holds.
+    /// All operations of a region and of nested regions, in pre-order.
     #[must_use]
     pub fn walk(&self, region: Region) -> Vec<Op> {
         let mut found = Vec::new();
@@ -288,9 +289,9 @@ impl Body {
         found
     }
 
-    /// An operation and every operation in its regions, each before what it holds.
+    /// An operation and all operations in its regions, in pre-order.
     #[must_use]
-    pub fn nested(&self, op: Op) -> Vec<Op> {
+    pub fn walk_op(&self, op: Op) -> Vec<Op> {
         let inner = self.op(op).regions.iter().flat_map(|region| self.walk(*region));
         std::iter::once(op).chain(inner).collect()
     }
@@ -307,7 +308,7 @@ impl Operation {
         Self {
             definition,
             operands: Values::new(),
-            groups: SmallVec::new(),
+            group_sizes: SmallVec::new(),
             results: Values::new(),
             result_groups: SmallVec::new(),
             attributes: Attributes::default(),
@@ -317,38 +318,38 @@ impl Operation {
         }
     }
 
-    /// The operands of the group of this number.
+    /// The operands in the group with this index.
     #[must_use]
     pub fn operand_group(&self, group: usize) -> &[Value] {
-        part(&self.operands, &self.groups, group)
+        group_values(&self.operands, &self.group_sizes, group)
     }
 
-    /// The results of the group of this number.
+    /// The results in the group with this index.
     #[must_use]
     pub fn result_group(&self, group: usize) -> &[Value] {
-        part(&self.results, &self.result_groups, group)
+        group_values(&self.results, &self.result_groups, group)
     }
 
-    /// The name with its dialect.
+    /// The name of the operation, including the dialect.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.definition.name
     }
 
-    /// Whether it multiplies matrices.
+    /// Whether the operation is a matrix multiply (`tt.dot` or `tt.dot_scaled`).
     #[must_use]
     pub fn is_dot(&self) -> bool {
         matches!(self.name(), tt::DOT | tt::DOT_SCALED)
     }
 }
 
-fn part<'a>(values: &'a [Value], counts: &[u32], group: usize) -> &'a [Value] {
+fn group_values<'a>(values: &'a [Value], counts: &[u32], group: usize) -> &'a [Value] {
     let Some(&count) = counts.get(group) else { return &[] };
     let start: u32 = counts[..group].iter().sum();
     values.get(start as usize..(start + count) as usize).unwrap_or_default()
 }
 
-/// Arenas are far smaller than this: a text of four billion operations would be needed.
-fn number(index: usize) -> u32 {
+/// Converts an index to 32 bits, saturating; no text is long enough to define four billion operations.
+fn to_u32(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }

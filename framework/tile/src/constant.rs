@@ -1,4 +1,4 @@
-//! Values that the program gives as constants.
+//! Queries for values that are constants.
 
 use super::{Attribute, Body, Value, ValueOrigin};
 use crate::op::name::{arith, tt, ttg};
@@ -18,25 +18,25 @@ impl Body {
         self.constant(value).and_then(Attribute::as_integer)
     }
 
-    /// Whether a condition is a constant that always holds.
+    /// Whether a condition is a constant other than zero.
     pub(crate) fn is_always(&self, condition: Value) -> bool {
         self.constant_integer(condition).is_some_and(|value| value != 0)
     }
 
-    /// Whether all elements of a value are zero, as memory has it.
+    /// Whether all elements of a value are zero.
     #[must_use]
     pub fn is_zero(&self, value: Value) -> bool {
         let passes = [tt::SPLAT, tt::BROADCAST, tt::EXPAND_DIMS, tt::TRANS, ttg::CONVERT_LAYOUT];
         self.all_elements(value, &passes, |bits| bits == 0)
     }
 
-    /// Whether no element of a value is zero.
+    /// Whether a value is a constant that has no zero element.
     pub(crate) fn is_nonzero(&self, value: Value) -> bool {
         self.all_elements(value, &[tt::SPLAT], |bits| bits != 0)
     }
 
-    /// Whether a value is a constant whose elements all have bits for which `holds` is true, passed on by operations of these
-    /// names.
+    /// Whether a value is a constant whose elements' bits all satisfy `holds`. The constant may pass through operations
+    /// named in `passes` first.
     fn all_elements(&self, value: Value, passes: &[&str], holds: fn(u64) -> bool) -> bool {
         match self.constant(value) {
             Some(Attribute::Number(number)) => holds(number.bits),

@@ -1,11 +1,11 @@
-//! Floating-point numbers in decimal, with the digits that MLIR gives them.
+//! Decimal text of floating-point numbers, with the digits that MLIR prints.
 //!
-//! A text is the same whoever wrote it only if digits are cut as LLVM's `APFloat::toString` cuts them: of the exact
-//! decimal digits, as many as surely are not needed are dropped, and what is still too long is rounded.
+//! For texts to be identical to MLIR's, digits are cut as LLVM's `APFloat::toString` cuts them: it drops digits of the
+//! exact decimal that are certainly not needed, and rounds the rest if it is still too long.
 
 use super::types::Float;
 
-/// Decimal where that gives the same bits, else the bits in hexadecimal.
+/// The text of a number: in decimal if that parses back to the same bits, otherwise the bits in hexadecimal.
 pub(super) fn text(float: Float, bits: u64) -> String {
     let value = float.decode(bits);
     let is_same = |text: &String| text.parse().ok().and_then(|read| float.encode(read)) == Some(bits);
@@ -16,7 +16,7 @@ pub(super) fn text(float: Float, bits: u64) -> String {
     }
 }
 
-/// Digits without zeros at either end, and the power of ten of the last one.
+/// The significant digits of a number, without zeros at either end, and the power of ten of the last digit.
 struct Digits {
     digits: String,
     last: i32,
@@ -29,7 +29,7 @@ impl Digits {
     }
 }
 
-/// Six digits: `2.500000e-01`.
+/// The decimal text with six digits after the point: `2.500000e-01`.
 fn short(value: f64, _: Float) -> Option<String> {
     const PRECISION: usize = 6;
     let digits = digits(value, PRECISION);
@@ -39,10 +39,10 @@ fn short(value: f64, _: Float) -> Option<String> {
     Some(format!("{}{first}.{rest:0<PRECISION$}e{sign}{:02}", minus(value), exponent.unsigned_abs()))
 }
 
-/// As many digits as tell all numbers of the type apart: `0.693147182`, `1.5E-7`; `None` of whole numbers, which would
-/// look like integers.
+/// The decimal text with enough digits to distinguish all numbers of the type: `0.693147182`, `1.5E-7`. `None` for
+/// integral values, which would read as integers.
 fn long(value: f64, float: Float) -> Option<String> {
-    /// So many zeros may stand between the point and the digits.
+    /// Maximum number of zeros between the point and the digits.
     const PADDING: i32 = 3;
     let significand = match float {
         Float::F64 => 53,
@@ -66,8 +66,8 @@ fn long(value: f64, float: Float) -> Option<String> {
         return Some(format!("{sign}{first}.{rest}E{exponent:+}"));
     }
     match usize::try_from(exponent) {
-        Ok(whole) if whole + 1 >= all.len() => None,
-        Ok(whole) => Some(format!("{sign}{}.{}", &all[..=whole], &all[whole + 1..])),
+        Ok(point) if point + 1 >= all.len() => None,
+        Ok(point) => Some(format!("{sign}{}.{}", &all[..=point], &all[point + 1..])),
         Err(_) => Some(format!("{sign}0.{}{all}", "0".repeat(exponent.unsigned_abs() as usize - 1))),
     }
 }
@@ -76,9 +76,9 @@ fn minus(value: f64) -> &'static str {
     if value.is_sign_negative() { "-" } else { "" }
 }
 
-/// At most `precision` digits of a finite number, cut and rounded as said above.
+/// At most `precision` digits of a finite number, cut and rounded as in `APFloat::toString`.
 fn digits(value: f64, precision: usize) -> Digits {
-    /// No binary64 has more digits.
+    /// Upper bound of the number of digits of a binary64.
     const ALL: usize = 800;
     if value == 0.0 {
         return Digits { digits: "0".to_owned(), last: 0 };
@@ -89,7 +89,7 @@ fn digits(value: f64, precision: usize) -> Digits {
     let mut kept = all.trim_end_matches('0').to_owned();
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let mut last = exponent + 1 - kept.len() as i32;
-    // The number is `kept` times a power of ten, but where that is above zero `kept` has its zeros, too.
+    // The number is `kept` times a power of ten; for a positive power, `kept` includes the zeros.
     let scale = last.min(0);
     let bits = (value.abs().log2() - f64::from(scale) * std::f64::consts::LOG2_10).floor() as i64 + 1;
     let needed = (precision as i64 * 196 + 58) / 59;
@@ -101,7 +101,7 @@ fn digits(value: f64, precision: usize) -> Digits {
     rounded(kept, last, precision)
 }
 
-/// Half a step goes up.
+/// Rounds to `precision` digits, halves up.
 fn rounded(mut kept: String, mut last: i32, precision: usize) -> Digits {
     if kept.len() > precision {
         let up = kept.as_bytes()[precision] >= b'5';

@@ -1,21 +1,21 @@
-//! Tile programs: typed operations on whole tensors, which the lanes of a block carry out together.
+//! Tile programs: typed operations on tensors, which the lanes of a block execute together.
 //!
-//! The text of this IR is Triton's ([`text`]), so that real programs are read as they are. What operations there are
-//! is data ([`op`]): rows of dialect files, to which vendors' dialects are added from outside. A [`TileModule`] has
-//! functions; a function's [`Body`] is an arena of operations, blocks, regions and values.
+//! The text form is Triton IR ([`text`]), so that real programs are read as they are. The set of operations is data
+//! ([`op`]): rows of dialect files; plugins add the dialects of vendors. A [`TileModule`] has functions; a function's
+//! [`Body`] is an arena of operations, blocks, regions and values.
 //!
-//! [`facts`] is what is known of integers and pointers before a program runs.
+//! [`axis_info`] is static axis information about integers and pointers (Triton AxisInfo).
 
 mod attribute;
+pub mod axis_info;
 mod body;
 mod build;
 mod constant;
 mod decimal;
-pub mod facts;
 pub mod import;
-pub mod marks;
 mod module;
 pub mod op;
+pub mod op_attrs;
 mod order;
 pub mod text;
 pub mod transform;

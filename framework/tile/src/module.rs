@@ -6,56 +6,56 @@ use super::attribute::Attributes;
 use super::body::{Body, Location};
 use super::types::FunctionType;
 
-/// A program: functions that call each other, one or more of which a launch begins with.
+/// A program: functions that call each other, with one or more entry functions.
 #[derive(Debug, Clone, Default)]
 pub struct TileModule {
-    /// What the module is told: warps, lanes, the target, ...
+    /// Module attributes: warps, lanes, the target, ...
     pub attributes: Attributes,
-    /// The functions; names differ.
+    /// The functions; their names differ.
     pub functions: Vec<Function>,
-    /// Where it comes from.
+    /// Source location.
     pub location: Location,
 }
 
 /// A function.
 #[derive(Debug, Clone)]
 pub struct Function {
-    /// Its name, without `@`.
+    /// Name of the function, without `@`.
     pub name: Arc<str>,
-    /// Whether a launch may begin with it.
+    /// Visibility of the function; public functions can be launched.
     pub visibility: Visibility,
-    /// The types of its arguments and results.
+    /// Types of the function's arguments and results.
     pub signature: FunctionType,
-    /// What each argument is told, such as by what its value can be divided.
+    /// Attributes of each argument, such as `tt.divisibility`.
     pub arguments: Vec<Attributes>,
-    /// What each result is told.
+    /// Attributes of each result.
     pub results: Vec<Attributes>,
-    /// What it is told itself.
+    /// Attributes of the function.
     pub attributes: Attributes,
-    /// What it does; nothing where it is only declared. The arguments of the first block are its own.
+    /// The body of the function; `None` for a declaration. The arguments of its first block are the function's.
     pub body: Option<Body>,
-    /// Where it comes from.
+    /// Source location.
     pub location: Location,
 }
 
-/// Who may call a function.
+/// The visibility of a symbol, as in MLIR.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Visibility {
-    /// The text says nothing: as `public`.
+    /// Not stated in the text; equivalent to `public`.
     #[default]
     Unsaid,
-    /// Everybody, and a launch.
+    /// Visible everywhere, and launchable.
     Public,
-    /// Functions of the module.
+    /// Visible in the module.
     Private,
-    /// Functions of modules around.
+    /// Visible in enclosing modules.
     Nested,
 }
 
 impl Visibility {
-    /// The word in text; empty where nothing is said.
+    /// The keyword of the visibility in text; empty if the visibility is not stated.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn keyword(self) -> &'static str {
         match self {
             Self::Unsaid => "",
             Self::Public => "public",
@@ -66,13 +66,13 @@ impl Visibility {
 }
 
 impl TileModule {
-    /// The function of a name.
+    /// The function with this name; `None` if there is none.
     #[must_use]
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|function| &*function.name == name)
     }
 
-    /// The functions that a launch may begin with.
+    /// The functions that can be launched.
     pub fn entries(&self) -> impl Iterator<Item = &Function> {
         let is_entry = |function: &&Function| {
             matches!(function.visibility, Visibility::Unsaid | Visibility::Public) && function.body.is_some()

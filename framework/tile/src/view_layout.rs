@@ -1,58 +1,59 @@
-//! The layouts of memory that a program writes itself: CuTe's notation, `(128,32,?):(?,1,32)`, with `?` for what the launch
-//! alone knows.
+//! Memory layouts in the program text, in CuTe's notation: `(128,32,?):(?,1,32)`, with `?` for values known only at
+//! launch.
 //!
-//! An axis is one number or a tuple of them, its modes, the first of which moves fastest. Sizes that are `?` are those of
-//! axes that are sliced; strides that are `?` are operands, in their order.
+//! An axis is one number or a tuple of modes (pairs of size and stride), the first mode fastest. A size `?` is the size
+//! of an axis that is sliced; strides `?` are operands of the operation, in order.
 
 use thiserror::Error;
 
 use tilewright_layout::cute::{CuteError, Tree, TupleView, open_tuple};
 
-/// How far the next element along a mode is, in elements.
+/// The stride of a mode, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModeStride {
-    /// So many.
+    /// A constant number of elements.
     Elements(u64),
-    /// As many as the operand of this number says.
+    /// The value of the operation's operand with this index.
     Operand(usize),
 }
 
-/// One mode of an axis.
+/// One mode of an axis: a size and a stride.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ViewMode {
-    /// Its size; none where the launch alone knows it.
+    /// Number of elements; `None` if it is only known at launch.
     pub size: Option<u64>,
-    /// Its stride.
+    /// Distance between neighbouring elements of the mode.
     pub stride: ModeStride,
 }
 
-/// A layout of memory: for each axis its modes, the fastest first.
+/// A memory layout: the modes of each axis, fastest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ViewLayout {
-    /// The axes.
+pub struct StridedLayout {
+    /// For each axis, its modes, fastest first.
     pub axes: Vec<Vec<ViewMode>>,
-    /// How many strides are operands.
+    /// The number of strides that are operands of the operation.
     pub operands: usize,
 }
 
-/// A text that is no layout of memory; its author's fault.
+/// An error in the text of a layout.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{text}` is no layout, such as `(128,32,?):(?,1,32)`: {message}")]
+#[error("`{text}` is not a layout, such as `(128,32,?):(?,1,32)`: {message}")]
 pub struct ViewLayoutError {
-    /// The text.
+    /// The faulty text of the layout.
     pub text: String,
-    /// What is wrong with it.
+    /// The error in the text.
     pub message: String,
 }
 
 /// A number, `?`, or a tuple of these.
 type Term = Tree<Option<u64>>;
 
-impl ViewLayout {
-    /// Reads a layout.
+impl StridedLayout {
+    /// Parses the text of a layout.
     ///
     /// # Errors
-    /// [`ViewLayoutError`]: other text, shapes and strides that are not of one form, more than one `?` along an axis.
+    /// [`ViewLayoutError`]: a syntax error, a shape that is not congruent to the strides, or more than one `?` along an
+    /// axis.
     pub fn parse(text: &str) -> Result<Self, ViewLayoutError> {
         let wrong = |message: String| ViewLayoutError { text: text.to_owned(), message };
         let (shape, strides) =
@@ -79,7 +80,7 @@ impl ViewLayout {
         Ok(Self { axes, operands })
     }
 
-    /// The size of each axis; none where a mode of it is `?`.
+    /// The size of each axis; `None` if one of its modes is `?`.
     #[must_use]
     pub fn shape(&self) -> Vec<Option<u64>> {
         let size = |modes: &Vec<ViewMode>| modes.iter().try_fold(1u64, |size, mode| size.checked_mul(mode.size?));
@@ -87,7 +88,7 @@ impl ViewLayout {
     }
 }
 
-/// The modes of one axis.
+/// Reads the modes of one axis from its shape and strides; counts the strides that are operands in `operands`.
 fn paired(shape: &Term, stride: &Term, operands: &mut usize, modes: &mut Vec<ViewMode>) -> Result<(), String> {
     match (shape.view(), stride.view()) {
         (TupleView::Leaf(size), TupleView::Leaf(stride)) => {
@@ -111,7 +112,7 @@ fn paired(shape: &Term, stride: &Term, operands: &mut usize, modes: &mut Vec<Vie
     }
 }
 
-/// What is wrong is shown from where it stands on.
+/// Parses a tuple; the message quotes the text from the position of the error.
 fn term(text: &str) -> Result<Term, String> {
     open_tuple(text).map_err(|error| match error {
         CuteError::Text(error) => format!("{} at `{}`", error.message, &text[error.at..]),
@@ -128,18 +129,18 @@ mod tests {
     }
 
     #[test]
-    fn axes_have_modes_and_strides_that_the_launch_says_are_numbered() {
-        let layout = ViewLayout::parse("(128, (4,8), ?) : (?, (1, 64), ?)").expect("a layout");
+    fn axes_have_modes_and_runtime_strides_are_numbered() {
+        let layout = StridedLayout::parse("(128, (4,8), ?) : (?, (1, 64), ?)").expect("a layout");
         assert_eq!(layout.shape(), [Some(128), Some(32), None]);
         assert_eq!(layout.operands, 2);
         assert_eq!(layout.axes[0], [ViewMode { size: Some(128), stride: ModeStride::Operand(0) }]);
         assert_eq!(layout.axes[1], [known(4, 1), known(8, 64)]);
         assert_eq!(layout.axes[2], [ViewMode { size: None, stride: ModeStride::Operand(1) }]);
-        assert_eq!(ViewLayout::parse("64:1").expect("a layout").axes, [[known(64, 1)]]);
+        assert_eq!(StridedLayout::parse("64:1").expect("a layout").axes, [[known(64, 1)]]);
     }
 
     #[test]
-    fn what_is_no_layout_says_where() {
+    fn invalid_layouts_are_rejected_with_a_position() {
         for (text, message) in [
             ("(4,8)", "`:`"),
             ("(4,8):(1)", "2 axes have 1 strides"),
@@ -148,7 +149,7 @@ mod tests {
             ("(4,x):(1,4)", "`x)`"),
             ("(4,0):(1,4)", "zero"),
         ] {
-            let error = ViewLayout::parse(text).expect_err(text).to_string();
+            let error = StridedLayout::parse(text).expect_err(text).to_string();
             assert!(error.contains(message), "{error}");
         }
     }

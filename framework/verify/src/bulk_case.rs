@@ -1,5 +1,5 @@
-//! Test cases of bulk copies: every byte that a copy brings, or does not bring, as it follows from the tensor's sizes and
-//! strides, element by element.
+//! Test cases of bulk copies: every byte inside and outside of the copied part, computed element by element from the
+//! tensor's sizes and strides.
 
 use super::CheckFailure;
 use super::case::{CaseBuffer, CaseElement, CaseValue, Expectation};
@@ -10,7 +10,8 @@ use tilewright_kernel::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
 use tilewright_target::{Completion, Instruction};
 use tilewright_tile::Float;
 
-/// A tensor of which a box is copied: twice the box and one along each axis, with gaps between its rows.
+/// The tensor that a copy reads or writes: along each axis twice as large as the box plus one, with gaps between its
+/// rows.
 struct Mapped<'a> {
     map: &'a TensorMap,
     sizes: Vec<u64>,
@@ -23,7 +24,7 @@ impl<'a> Mapped<'a> {
         let sizes: Vec<u64> = map.box_sizes.iter().map(|&size| 2 * u64::from(size) + 1).collect();
         let mut strides = vec![u64::from(map.element_bits / 8)];
         for (axis, size) in sizes.iter().enumerate() {
-            // Strides but the first are multiples of any alignment asked for.
+            // All strides but the first are multiples of the required alignment of 16 bytes.
             let stride = strides[axis] * size;
             strides.push(stride.next_multiple_of(16) + 16);
         }
@@ -33,115 +34,119 @@ impl<'a> Mapped<'a> {
 
     fn given<B>(&self, buffer: B) -> TensorMapBinding<B> {
         let (mut sizes, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
-        sizes.iter_mut().zip(&self.sizes).for_each(|(own, &size)| *own = size);
-        strides.iter_mut().zip(&self.strides).for_each(|(own, &stride)| *own = stride);
+        sizes.iter_mut().zip(&self.sizes).for_each(|(destination, &size)| *destination = size);
+        strides.iter_mut().zip(&self.strides).for_each(|(destination, &stride)| *destination = stride);
         TensorMapBinding { buffer, offset: 0, sizes, strides }
     }
 
-    /// Where the element of the box is in the tensor, in bytes; none where there is no tensor.
-    fn place(&self, element: u64, origin: &[i32]) -> Option<usize> {
-        let (mut rest, mut place) = (element, 0);
+    /// Returns the byte offset of an element of the box in the tensor; `None` if the element is outside of the tensor.
+    fn tensor_offset(&self, element: u64, origin: &[i32]) -> Option<usize> {
+        let (mut rest, mut tensor_offset) = (element, 0);
         for (axis, &origin) in origin.iter().enumerate() {
             let size = u64::from(self.map.box_sizes[axis]);
             let at = i64::from(origin) + (rest % size) as i64;
             rest /= size;
             let at = u64::try_from(at).ok().filter(|&at| at < self.sizes[axis])?;
-            place += at * self.strides[axis];
+            tensor_offset += at * self.strides[axis];
         }
-        Some(place as usize)
+        Some(tensor_offset as usize)
     }
 
-    /// For each element of the box where it is in shared memory, which begins at zero, and in the tensor.
-    fn places(&self, origin: &'a [i32]) -> impl Iterator<Item = (usize, Option<usize>)> + '_ {
+    /// For each element of the box, its byte offset in shared memory, and that in the tensor (`None` outside of it).
+    fn memory_offsets(&self, origin: &'a [i32]) -> impl Iterator<Item = (usize, Option<usize>)> + '_ {
         let bytes = u64::from(self.map.element_bits / 8);
         (0..self.map.box_bytes() / bytes)
-            .map(move |element| (self.map.mix.apply(element * bytes) as usize, self.place(element, origin)))
+            .map(move |element| (self.map.swizzle.apply(element * bytes) as usize, self.tensor_offset(element, origin)))
     }
 }
 
-/// What lies in global memory, and what lies or comes to lie in shared memory, before and after.
-struct Sides {
+/// The contents of global memory and of shared memory, before and after a copy.
+struct BulkContents {
     before: [Vec<u8>; 2],
     after: [Vec<u8>; 2],
 }
 
-impl Sides {
-    /// Of a box that begins at these coordinates.
+impl BulkContents {
+    /// The contents for the copy of a box with this origin.
     fn of_box(row: &Instruction, mapped: &Mapped<'_>, origin: &[i32]) -> Result<Self, CheckFailure> {
         let map = mapped.map;
         if origin.len() != map.rank() {
             return Err(CheckFailure::Row(format!("{} coordinates of {} axes", origin.len(), map.rank())));
         }
         let before = [noise(mapped.bytes, 1), noise(map.box_bytes() as usize, 2)];
-        let ([tensor, held], mut after) = (&before, before.clone());
+        let ([tensor, shared_contents], mut after) = (&before, before.clone());
         let bytes = (map.element_bits / 8) as usize;
         let outside = match map.outside {
             Outside::Zeros => 0,
             Outside::NotANumber => 0xff,
         };
-        for (at, place) in mapped.places(origin) {
-            match (row.completion == Completion::Mbarrier, place) {
-                (true, Some(place)) => after[1][at..at + bytes].copy_from_slice(&tensor[place..place + bytes]),
+        for (at, tensor_offset) in mapped.memory_offsets(origin) {
+            match (row.completion == Completion::Mbarrier, tensor_offset) {
+                (true, Some(tensor_offset)) => {
+                    after[1][at..at + bytes].copy_from_slice(&tensor[tensor_offset..tensor_offset + bytes])
+                }
                 (true, None) => after[1][at..at + bytes].fill(outside),
-                (false, Some(place)) => after[0][place..place + bytes].copy_from_slice(&held[at..at + bytes]),
+                (false, Some(tensor_offset)) => {
+                    after[0][tensor_offset..tensor_offset + bytes].copy_from_slice(&shared_contents[at..at + bytes])
+                }
                 (false, None) => {}
             }
         }
         Ok(Self { before, after })
     }
 
-    /// Of a span of so many bytes.
-    fn of_span(row: &Instruction, bytes: u32) -> Self {
+    /// The contents for the copy of `bytes` contiguous bytes.
+    fn of_bulk_copy_1d(row: &Instruction, bytes: u32) -> Self {
         let before = [noise(bytes as usize, 1), noise(bytes as usize, 2)];
         let source = before[usize::from(row.completion != Completion::Mbarrier)].clone();
         Self { before, after: [source.clone(), source] }
     }
 
-    /// Buffers of what lies in global and in shared memory; elements in shared memory are of a kind.
-    fn buffers(self, bytes: usize, held: CaseElement) -> [TestBuffer; 2] {
+    /// Creates the buffers of global and of shared memory; `shared_contents` is the element type of the shared-memory
+    /// buffer.
+    fn buffers(self, bytes: usize, shared_contents: CaseElement) -> [TestBuffer; 2] {
         let ([global, shared], [global_after, shared_after]) = (self.before, self.after);
         [
             changed("global", "the tensor's memory", CaseElement::Unsigned(8), bytes, [global, global_after]),
-            changed("held", "shared memory", held, bytes, [shared, shared_after]),
+            changed("held", "shared memory", shared_contents, bytes, [shared, shared_after]),
         ]
     }
 }
 
-/// A floating-point element of so many bits.
+/// Returns the floating-point element type of this width; `None` if there is none.
 fn float(bits: u32) -> Option<CaseElement> {
     let floats = [Float::F16, Float::F32, Float::F64].map(CaseElement::Float);
     floats.into_iter().find(|element| element.bytes() * 8 == bits as usize)
 }
 
-/// A buffer that holds something before and something after, compared as elements of a kind. Numbers need not have the
-/// same bits, integers must: failures count them by so many bytes.
+/// Creates a buffer with contents before and after, compared as elements of a type. Floating-point elements need not
+/// agree bit by bit, integers must; failures then name bytes.
 fn changed(
     name: &str,
-    place: &'static str,
+    tensor: &'static str,
     element: CaseElement,
     bytes: usize,
     [before, after]: [Vec<u8>; 2],
 ) -> TestBuffer {
     let is_integer = matches!(element, CaseElement::Unsigned(_));
-    let legend = Legend::of_elements(8 * bytes as u32, move |index| (format!("place {index} of {place}"), index));
+    let legend = Legend::of_elements(8 * bytes as u32, move |index| (format!("element {index} of {tensor}"), index));
     let shape = vec![(before.len() / element.bytes()) as u64];
     let content = CaseBuffer { name: name.to_owned(), element, shape, before, after: Expectation::exactly(after) };
     TestBuffer { content, is_output: false, legend: is_integer.then_some(legend) }
 }
 
-/// Where the boxes that are shown begin, along an axis of so many elements in the box: inside, over the begin, over the
-/// end, and beyond.
+/// Origins of the tested boxes along an axis: inside of the tensor, across its start, across its end, and beyond.
 #[must_use]
 pub fn box_origins(box_size: u32) -> [i32; 4] {
     let size = box_size.cast_signed();
     [1.min(size), -((size + 1) / 2), size + size / 2 + 1, 3 * size]
 }
 
-/// A copy of the box that begins at these coordinates, by a row: every element of it, those outside of the tensor too.
-/// Which number that is none is outside, nobody says.
+/// Creates a test of an instruction's copy of one box of a tensor: every element is compared, including those outside
+/// of the tensor. If the map fills with NaN, any NaN is accepted there.
 ///
 /// # Errors
-/// [`CheckFailure::Row`]: the row copies no such box.
+/// [`CheckFailure::Row`]: the row is no bulk tensor copy of this box.
 pub fn box_copy_case(
     row: &Instruction,
     map: &TensorMap,
@@ -150,31 +155,35 @@ pub fn box_copy_case(
     flaw: Option<BulkFlaw>,
 ) -> Result<TestCase, CheckFailure> {
     let mapped = Mapped::new(map);
-    let sides = Sides::of_box(row, &mapped, origin)?;
-    let kernel = bulk_kernel(row, lanes, Bulk::Box(map), flaw).map_err(CheckFailure::Row)?;
+    let sides = BulkContents::of_box(row, &mapped, origin)?;
+    let kernel = bulk_kernel(row, lanes, Bulk::Box(map), flaw)?;
     let is_number = map.outside == Outside::NotANumber;
     let element = float(map.element_bits).filter(|_| is_number).unwrap_or(CaseElement::Unsigned(8));
-    let [global, held] = sides.buffers((map.element_bits / 8) as usize, element);
+    let [global, shared_contents] = sides.buffers((map.element_bits / 8) as usize, element);
     let origin = input(1, origin.iter().flat_map(|at| at.to_le_bytes()).collect());
     let arguments = vec![CaseValue::Tensor(mapped.given(0)), CaseValue::Buffer(1), CaseValue::Buffer(2)];
-    Ok(TestCase::new(kernel, [1, 1, 1], arguments, vec![global, origin, held]))
+    Ok(TestCase::new(kernel, [1, 1, 1], arguments, vec![global, origin, shared_contents]))
 }
 
-/// A copy of so many bytes, by a row: each of them.
+/// Creates a test of an instruction's copy of `bytes` contiguous bytes.
 ///
 /// # Errors
-/// [`CheckFailure::Row`]: the row copies no such span.
-pub fn span_copy_case(
+/// [`CheckFailure::Row`]: the row is no bulk copy of this span.
+pub fn bulk_copy_1d_case(
     row: &Instruction,
     bytes: u32,
     lanes: u32,
     flaw: Option<BulkFlaw>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = bulk_kernel(row, lanes, Bulk::Span(bytes), flaw).map_err(CheckFailure::Row)?;
-    Ok(TestCase::of_buffers(kernel, 1, Sides::of_span(row, bytes).buffers(1, CaseElement::Unsigned(8)).into()))
+    let kernel = bulk_kernel(row, lanes, Bulk::Copy1d(bytes), flaw)?;
+    Ok(TestCase::of_buffers(
+        kernel,
+        1,
+        BulkContents::of_bulk_copy_1d(row, bytes).buffers(1, CaseElement::Unsigned(8)).into(),
+    ))
 }
 
-/// Bytes that look like any others, but not like what is outside.
+/// Pseudo-random bytes that differ from the fill values outside of a tensor.
 fn noise(bytes: usize, seed: u64) -> Vec<u8> {
     (0..bytes as u64).map(|at| (scrambled(at, seed) % 254) as u8 + 1).collect()
 }

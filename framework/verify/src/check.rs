@@ -1,4 +1,4 @@
-//! The one check of a test case, whatever device runs it: hardware, a virtual device, the emulator, or a pack elsewhere.
+//! Runs a test case on a device (hardware, virtual device, emulator, pack), and compares the results.
 
 use tilewright_emulator::{RunLimits, RunReport};
 use tilewright_kernel::{self as kernel, Module};
@@ -12,22 +12,39 @@ use super::emulated_device::{EmulatedDevice, kernel_ir};
 use super::loaded_launch::LoadedLaunch;
 use super::test_case::{Legend, TestBuffer, TestCase, TestLaunch};
 
-/// Compiles a case's kernel, runs it on a device of the target, and compares every buffer and what the device counted.
+/// Compiles a case's kernel, runs it on a device of the target, and compares every buffer and the device's counts;
+/// [`check_emulated`] does so without a compiler and a device.
 ///
 /// # Errors
-/// [`CheckFailure`]: the first thing that is wrong.
+/// [`CheckFailure`]: the first failure.
 pub fn check(case: &TestCase, target: &dyn Target, device: &mut dyn Device) -> Result<Launched, CheckFailure> {
     let module = verified(case, target.instructions())?;
-    // Devices load objects, those that read text assembly.
+    // Devices load the object, or, if they execute text, the assembly.
     let artifact = target.compile(&module, &CompileOptions::default())?;
     check_launch(&case.launch, &artifact, device)
 }
 
-/// Runs a case's kernel IR on the emulator and compares every buffer and every count; `context` are the target and the
-/// rows of its instructions.
+/// Runs a case's kernel IR on the emulator, and compares every buffer and every count. `context` has the target
+/// description and its instruction table.
 ///
 /// # Errors
-/// [`CheckFailure`]: the first thing that is wrong.
+/// [`CheckFailure`]: the first failure.
+///
+/// # Examples
+/// ```
+/// use tilewright_layout::{Dim, LinearLayout};
+/// use tilewright_plan::movement::plan_conversion;
+/// use tilewright_verify::{check_emulated, conversion_case};
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// let part = |dim, axis| LinearLayout::identity(8, dim, Dim::tensor(axis));
+/// let rows = part(Dim::LANE, 0)?.direct_sum(&part(Dim::REGISTER, 1)?)?;
+/// let columns = part(Dim::REGISTER, 0)?.direct_sum(&part(Dim::LANE, 1)?)?;
+/// let plan = plan_conversion(&rows, &columns, 32, &target)?;
+/// let case = conversion_case([&rows, &columns], 32, &plan, &target)?;
+/// assert_eq!(check_emulated(&case, &target)?.counts.shuffles, plan.stats.counts.shuffles);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn check_emulated<'a>(case: &TestCase, context: impl Into<PlanContext<'a>>) -> Result<RunReport, CheckFailure> {
     let context = context.into();
     let module = verified(case, context.instructions)?;
@@ -37,10 +54,10 @@ pub fn check_emulated<'a>(case: &TestCase, context: impl Into<PlanContext<'a>>) 
     Ok(device.report().unwrap_or_default())
 }
 
-/// Checks cases on the emulator one after the other; gives what the first one did.
+/// Checks cases on the emulator one after another; returns the report of the first.
 ///
 /// # Errors
-/// [`CheckFailure`]: the first thing that is wrong.
+/// [`CheckFailure`]: the first failure.
 pub fn check_all_emulated<'a>(
     cases: &[TestCase],
     context: impl Into<PlanContext<'a>>,
@@ -50,10 +67,10 @@ pub fn check_all_emulated<'a>(
     reports.first().copied().ok_or_else(|| CheckFailure::Row("there is no case to run".to_owned()))
 }
 
-/// Runs code that is compiled already, and compares.
+/// Runs compiled code and compares its results.
 ///
 /// # Errors
-/// [`CheckFailure`]: the first thing that is wrong.
+/// [`CheckFailure`]: the first failure.
 pub fn check_launch(
     launch: &TestLaunch,
     artifact: &Artifact,
@@ -62,10 +79,10 @@ pub fn check_launch(
     check_loaded(launch, &mut LoadedLaunch::new(launch, artifact, device)?)
 }
 
-/// Runs a launch whose buffers are as the case says, and compares.
+/// Runs a loaded launch, whose buffers have the case's inputs, and compares its results.
 ///
 /// # Errors
-/// [`CheckFailure`]: the first thing that is wrong.
+/// [`CheckFailure`]: the first failure.
 pub fn check_loaded(launch: &TestLaunch, loaded: &mut LoadedLaunch<'_>) -> Result<Launched, CheckFailure> {
     let launched = loaded.run()?;
     let left = loaded.read()?;
@@ -82,7 +99,7 @@ pub fn check_loaded(launch: &TestLaunch, loaded: &mut LoadedLaunch<'_>) -> Resul
     Ok(launched)
 }
 
-/// Runs a case on the emulator within limits; gives what it did and which buffers do not hold what they must.
+/// Runs a case on the emulator within limits; returns the report and the buffers that differ.
 pub(crate) fn emulate(
     case: TestCase,
     context: PlanContext<'_>,
@@ -104,7 +121,7 @@ fn verified(case: &TestCase, instructions: &[Instruction]) -> Result<Module, Che
     Ok(module)
 }
 
-/// The emulator's own fault instead of its words.
+/// Returns the fault of the emulator instead of the device's error text, if the last launch ended with one.
 fn of_fault(failure: CheckFailure, device: &mut EmulatedDevice<'_>) -> CheckFailure {
     match (failure, device.take_fault()) {
         (CheckFailure::Device(_), Some(fault)) => CheckFailure::Fault(Box::new(fault)),
@@ -116,7 +133,8 @@ fn differences(launch: &TestLaunch, left: &[Vec<u8>]) -> Vec<Difference> {
     launch.buffers.iter().zip(left).filter_map(|(buffer, left)| buffer.content.difference(left)).collect()
 }
 
-/// The field of the first bit that is wrong, of a buffer that must hold certain bits.
+/// For a buffer with expected bits, returns the failure of the first wrong field (the bits of one element); `None` if
+/// all are right.
 fn wrong_field(content: &CaseBuffer, legend: &Legend, left: &[u8]) -> Option<CheckFailure> {
     let (expected, mask) = match &content.after {
         Expectation::Expected { bytes, .. } => (bytes, None),
@@ -127,10 +145,10 @@ fn wrong_field(content: &CaseBuffer, legend: &Legend, left: &[u8]) -> Option<Che
     let byte = (0..expected.len().min(left.len())).find(|&at| wrong(at) != 0)?;
     let field = legend.field(8 * byte as u64 + u64::from(wrong(byte).trailing_zeros()));
     let [found, expected] = [left, expected].map(|bytes| field_of(bytes, field.bit, field.bits));
-    Some(CheckFailure::WrongElement { place: field.place, found, element: field.element, expected })
+    Some(CheckFailure::WrongElement { location: field.location, found, element: field.element, expected })
 }
 
-/// `bits` bits from a bit on.
+/// Extracts `bits` bits, starting at bit `start`.
 fn field_of(bytes: &[u8], start: u64, bits: u32) -> u64 {
     let bit = |at: u64| u64::from(bytes[(at / 8) as usize] >> (at % 8) & 1);
     (0..u64::from(bits)).fold(0, |value, index| value | bit(start + index) << index)

@@ -1,4 +1,4 @@
-//! What a check finds wrong.
+//! Failures of checks.
 
 use thiserror::Error;
 use tilewright_emulator::Fault;
@@ -9,26 +9,26 @@ use tilewright_plugin::{CompileError, DeviceError};
 
 use super::case::Difference;
 
-/// Why a test case could not be built, or what it did wrong.
+/// The reason why a check fails: a test case cannot be built, or has a wrong result.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CheckFailure {
-    /// There is no plan for the question.
+    /// There is no plan for the problem.
     #[error(transparent)]
     Movement(#[from] MovementError),
     /// The tile program around the operation cannot be lowered.
     #[error(transparent)]
     Lower(#[from] LowerError),
-    /// The row of an instruction says too little or contradicts itself; its author's fault.
-    #[error("the row: {0}")]
+    /// A table row is incomplete or contradictory; the error of the row's author.
+    #[error("the instruction's description: {0}")]
     Row(String),
-    /// The kernel breaks a rule of the kernel IR.
+    /// The kernel violates a rule of the kernel IR.
     #[error("the kernel is invalid: {0}")]
     Invalid(#[from] kernel::VerifyError),
-    /// The kernel takes other arguments than the case gives.
+    /// The kernel takes other arguments than the case has.
     #[error("{0}")]
     Arguments(String),
-    /// The kernel does on the emulator what it may not.
+    /// The emulator stopped the kernel with a fault.
     #[error("{0}")]
     Fault(Box<Fault>),
     /// The kernel was not compiled.
@@ -37,47 +37,47 @@ pub enum CheckFailure {
     /// The device did not run the kernel.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A register, or an offset in memory, holds the wrong element.
-    #[error("{place} holds {found:#x}, expected element {element}, which is {expected:#x}")]
+    /// A register or memory offset holds the wrong element.
+    #[error("{location} has {found:#x}, expected element {element}, which is {expected:#x}")]
     WrongElement {
-        /// Which register of which lane of which warp of which block.
-        place: String,
-        /// The bits that it holds.
+        /// The location: register, lane, warp and block, or the memory offset.
+        location: String,
+        /// The bits found there.
         found: u64,
-        /// Row-major index of the element that it should hold.
+        /// Row-major index of the expected element.
         element: u64,
-        /// That element's bits.
+        /// The bits of the expected element.
         expected: u64,
     },
-    /// Buffers do not hold what they must.
+    /// Buffers differ from their expected contents.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Differences(Vec<Difference>),
-    /// The plan counted something else than what was executed.
+    /// The planned counts differ from the executed ones.
     #[error("the plan counts {planned:?}, executed were {executed:?}")]
     Counts {
-        /// What the plan counts.
+        /// The counts that the plan predicts.
         planned: Box<Counts>,
-        /// What was executed.
+        /// The counts of the execution.
         executed: Box<Counts>,
     },
-    /// The plan counted other sectors of global memory than those that were touched.
-    #[error("{what}: the plan counts {planned} units of global memory, {executed} were touched")]
+    /// The planned sectors of global memory differ from those that were touched.
+    #[error("{what}: the plan counts {planned} sectors of global memory, {executed} were touched")]
     Transactions {
-        /// Loads or stores.
+        /// The accesses that touch the sectors.
         what: &'static str,
-        /// What the plan counts.
+        /// Predicted number of sectors.
         planned: u64,
-        /// What was touched.
+        /// Number of sectors that were touched.
         executed: u64,
     },
-    /// What was executed is below the bound that no plan can go below.
+    /// A count is below the lower bound of all plans.
     #[error("{what}: {executed} were executed, below the bound of {bound}")]
     Bound {
-        /// What was counted.
+        /// The operations that are counted.
         what: &'static str,
-        /// How many were executed.
+        /// The count of the execution.
         executed: u64,
-        /// How many there must be at least.
+        /// The lower bound of the count over all plans.
         bound: u64,
     },
 }

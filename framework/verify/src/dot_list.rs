@@ -1,23 +1,23 @@
-//! The matrix products that the suite checks.
+//! The dots of the conformance suite.
 //!
-//! The pairs of types, and how many cases each has, are those of Table 5 of "Linear Layouts" (2025), which does
-//! not say which shapes they are. Ours: the 125 shapes of 8, 16, 32, 64 and 128 along M, N and K are put in one
-//! order in which every five have each size once along each axis, and the pairs take from it in turn, each both ways round for
-//! each shape that it takes: 392 shapes, so that every shape occurs three times or more, and each that is smaller
-//! than some instruction's tile too.
+//! The pairs of types, and the number of cases of each, are those of Table 5 of "Linear Layouts" (2025), which does not
+//! state the shapes. The shapes here: the 125 combinations of 8, 16, 32, 64 and 128 along M, N and K are ordered such
+//! that every five consecutive shapes have each size once along each axis. Each pair takes consecutive shapes from this
+//! order, and uses each shape for both operand orders: 392 shapes, so that every shape occurs at least three times,
+//! including shapes smaller than the tile of some instruction.
 
 use std::fmt;
 
-/// One product.
+/// One dot of the conformance suite: `a` times `b`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dot {
-    /// M, N, K.
+    /// M, N and K of the dot.
     pub shape: [u64; 3],
-    /// The type of `a`.
+    /// Element type of `a`.
     pub a: &'static str,
-    /// The type of `b`.
+    /// Element type of `b`.
     pub b: &'static str,
-    /// The type of the sums.
+    /// Element type of the accumulator.
     pub accumulator: &'static str,
 }
 
@@ -28,9 +28,9 @@ impl fmt::Display for Dot {
     }
 }
 
-/// An integer type, a floating-point type (`f8` is `e4m3` and `e5m2` in turn), the narrowest of binary32 and
-/// binary64 that has all values of both (binary64 for 64-bit integers, of which no type has all), and the
-/// number of cases.
+/// The pairs of Table 5: an integer type, a floating-point type (`f8` alternates between `e4m3` and `e5m2`), the
+/// accumulator type, and the number of cases. The accumulator is the narrower of binary32 and binary64 that represents
+/// all values of both types (binary64 for 64-bit integers, though it does not represent all of them).
 pub const PAIRS: [(&str, &str, &str, usize); 14] = [
     ("i16", "f16", "f32", 64),
     ("i16", "f32", "f32", 32),
@@ -56,8 +56,8 @@ pub fn table_5() -> Vec<Dot> {
     let mut shapes = (0..).map(shape);
     let mut dots = Vec::new();
     for (integer, float, accumulator, cases) in PAIRS {
-        for (number, shape) in shapes.by_ref().take(cases / 2).enumerate() {
-            let float = if float == "f8" { ["e4m3", "e5m2"][number % 2] } else { float };
+        for (index, shape) in shapes.by_ref().take(cases / 2).enumerate() {
+            let float = if float == "f8" { ["e4m3", "e5m2"][index % 2] } else { float };
             dots.push(Dot { shape, a: integer, b: float, accumulator });
             dots.push(Dot { shape, a: float, b: integer, accumulator });
         }
@@ -65,13 +65,13 @@ pub fn table_5() -> Vec<Dot> {
     dots
 }
 
-/// Shape number 25 c + 5 b + a; a, b and c can be told from it.
-fn shape(number: usize) -> [u64; 3] {
-    let [a, b, c] = [number % 5, number / 5 % 5, number / 25 % 5];
+/// The shape with this number, 25 c + 5 b + a; the map to (a, b, c) is a bijection.
+fn shape(index: usize) -> [u64; 3] {
+    let [a, b, c] = [index % 5, index / 5 % 5, index / 25 % 5];
     [a + 2 * b + c, a + b, a].map(|digit| SIZES[digit % 5])
 }
 
-/// Types that units multiply without any cast, where they do.
+/// Type combinations (`a`, `b`, accumulator) that some MMA instructions multiply without a cast.
 const UNCAST: [[&str; 3]; 11] = [
     ["f16", "f16", "f32"],
     ["f16", "f16", "f16"],
@@ -86,14 +86,14 @@ const UNCAST: [[&str; 3]; 11] = [
     ["i8", "u8", "i32"],
 ];
 
-/// Products of one kind of number, of usual shapes.
+/// Dots of the combinations in `UNCAST`, with usual shapes.
 #[must_use]
 pub fn plain() -> Vec<Dot> {
     let shapes = [[16, 16, 16], [32, 64, 32], [64, 32, 128], [128, 64, 64]];
     all(&UNCAST, shapes.into_iter())
 }
 
-/// Products below every tile.
+/// Dots smaller than every instruction's tile.
 #[must_use]
 pub fn small() -> Vec<Dot> {
     let sizes = [1, 2, 4];
@@ -101,7 +101,7 @@ pub fn small() -> Vec<Dot> {
     all(&UNCAST[..6], shapes)
 }
 
-/// Types narrower than a byte, beside themselves and beside wider ones.
+/// Type combinations (`a`, `b`, accumulator) with types narrower than a byte.
 const NARROW: [[&str; 3]; 14] = [
     ["s4", "s4", "i32"],
     ["s4", "u4", "i32"],
@@ -119,7 +119,7 @@ const NARROW: [[&str; 3]; 14] = [
     ["u1", "u1", "i32"],
 ];
 
-/// Products of types narrower than a byte, of usual shapes and below every tile.
+/// Dots of the combinations in `NARROW`, with usual shapes and with shapes smaller than every instruction's tile.
 #[must_use]
 pub fn narrow() -> Vec<Dot> {
     let shapes = [[1, 1, 1], [4, 8, 2], [16, 16, 16], [32, 64, 32], [64, 32, 128], [16, 128, 256], [128, 64, 64]];
@@ -141,14 +141,14 @@ mod tests {
     #[test]
     fn the_list_has_the_tables_counts_and_every_shape() {
         let dots = table_5();
-        // Linear Layouts (2025), Table 5: 784 cases in all.
+        // Linear Layouts (2025), Table 5: 784 cases.
         assert_eq!(dots.len(), 784);
         let distinct: BTreeSet<_> = dots.iter().map(Dot::to_string).collect();
         assert_eq!(distinct.len(), 784, "no case is there twice");
         let mut shapes: BTreeMap<[u64; 3], usize> = BTreeMap::new();
         dots.iter().for_each(|dot| *shapes.entry(dot.shape).or_default() += 1);
         assert_eq!(shapes.len(), 125);
-        assert!(shapes.values().all(|&count| count >= 6), "both ways round, three times");
+        assert!(shapes.values().all(|&count| count >= 6), "both operand orders, three times");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The emulator as a device: it loads kernel IR and counts what a launch does.
+//! The emulator as a device: it loads kernel IR, runs launches and counts.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +13,20 @@ use tilewright_plugin::{
 };
 use tilewright_target::{Instruction, TargetDescription};
 
-/// The format of a payload that is kernel IR.
+/// Name of the payload format of artifacts with kernel IR.
 const FORMAT: &str = "tilewright-kernel";
 
-/// An artifact that hands kernel IR over as it is, for an [`EmulatedDevice`].
+/// Wraps kernel IR in an artifact for an [`EmulatedDevice`].
 #[must_use]
 pub fn kernel_ir(module: &Module, instructions: &[Instruction]) -> Artifact {
     let payload =
         Payload { form: Emit::Object, format: FORMAT.to_owned(), bytes: kernel::encode(module), may_differ: false };
-    let metadata = |own| KernelMetadata::of(own, kernel::Kernel::shared_bytes(own), instructions);
-    Artifact { payloads: vec![payload], kernels: module.kernels.iter().map(metadata).collect(), taken_by: None }
+    let metadata = |lowered| KernelMetadata::new(lowered, kernel::Kernel::shared_bytes(lowered), instructions);
+    Artifact { payloads: vec![payload], kernels: module.kernels.iter().map(metadata).collect(), accepted_by: None }
 }
 
-/// A device of a target that runs kernel IR on the CPU. It knows which bytes of a buffer were written, and faults at
-/// what reads others.
+/// A device that runs kernel IR on the CPU. It tracks the initialised bytes of a buffer; a read of other bytes is a
+/// fault.
 pub struct EmulatedDevice<'a> {
     target: &'a TargetDescription,
     instructions: &'a [Instruction],
@@ -35,33 +35,33 @@ pub struct EmulatedDevice<'a> {
     buffers: BTreeMap<u64, emulator::Buffer>,
     modules: BTreeMap<u64, Module>,
     handles: u64,
-    ended: Option<Result<RunReport, Fault>>,
+    last_run: Option<Result<RunReport, Fault>>,
 }
 
 impl<'a> EmulatedDevice<'a> {
-    /// A device of a target with these rows of instructions.
+    /// Creates a device for a target with this instruction table.
     #[must_use]
     pub fn new(target: &'a TargetDescription, instructions: &'a [Instruction]) -> Self {
         let (buffers, modules) = (BTreeMap::new(), BTreeMap::new());
         let (limits, memory) = (RunLimits::default(), GlobalMemory::new());
-        Self { target, instructions, limits, memory, buffers, modules, handles: 0, ended: None }
+        Self { target, instructions, limits, memory, buffers, modules, handles: 0, last_run: None }
     }
 
-    /// The same device with other limits of a launch.
+    /// Sets the resource limits of a launch.
     #[must_use]
     pub fn with_limits(self, limits: RunLimits) -> Self {
         Self { limits, ..self }
     }
 
-    /// The report of the last launch, if it ran to its end.
+    /// The report of the last launch; `None` if it did not complete.
     #[must_use]
     pub fn report(&self) -> Option<RunReport> {
-        self.ended.as_ref().and_then(|ended| ended.as_ref().ok().copied())
+        self.last_run.as_ref().and_then(|last_run| last_run.as_ref().ok().copied())
     }
 
-    /// The fault that ended the last launch, with its operation, if one did. It is given once.
+    /// Takes the fault that ended the last launch; `None` if none did.
     pub fn take_fault(&mut self) -> Option<Fault> {
-        self.ended.take_if(|ended| ended.is_err())?.err()
+        self.last_run.take_if(|last_run| last_run.is_err())?.err()
     }
 
     fn handle(&mut self) -> u64 {
@@ -71,7 +71,7 @@ impl<'a> EmulatedDevice<'a> {
 
     fn buffer(&self, buffer: DeviceBuffer) -> Result<emulator::Buffer, DeviceError> {
         let known = self.buffers.get(&buffer.0).copied();
-        known.ok_or_else(|| DeviceError::BadBuffer(format!("{} is no buffer of this device", buffer.0)))
+        known.ok_or_else(|| DeviceError::BadBuffer(format!("{} is not a buffer of this device", buffer.0)))
     }
 
     fn argument(&self, argument: &LaunchArgument) -> Result<Argument, DeviceError> {
@@ -96,31 +96,31 @@ impl Device for EmulatedDevice<'_> {
     }
 
     fn free(&mut self, buffer: DeviceBuffer) {
-        if let Some(own) = self.buffers.remove(&buffer.0) {
-            self.memory.free(own);
+        if let Some(emulated_buffer) = self.buffers.remove(&buffer.0) {
+            self.memory.free(emulated_buffer);
         }
     }
 
     fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
-        let own = self.buffer(buffer)?;
-        self.memory.write(own, offset as usize, bytes).map_err(bad_buffer)
+        let emulated_buffer = self.buffer(buffer)?;
+        self.memory.write(emulated_buffer, offset as usize, bytes).map_err(bad_buffer)
     }
 
     fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
-        let own = self.buffer(buffer)?;
-        Ok(self.memory.read(own, offset as usize, bytes as usize).map_err(bad_buffer)?.to_vec())
+        let emulated_buffer = self.buffer(buffer)?;
+        Ok(self.memory.read(emulated_buffer, offset as usize, bytes as usize).map_err(bad_buffer)?.to_vec())
     }
 
     fn discard(&mut self, buffer: DeviceBuffer) {
-        if let Some(&own) = self.buffers.get(&buffer.0) {
-            self.memory.discard(own);
+        if let Some(&emulated_buffer) = self.buffers.get(&buffer.0) {
+            self.memory.discard(emulated_buffer);
         }
     }
 
     fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
         let payload = artifact.payloads.iter().find(|payload| payload.format == FORMAT);
         let payload = payload.ok_or_else(|| {
-            DeviceError::BadLaunch("the artifact holds no kernel IR, which is all that the emulator runs".to_owned())
+            DeviceError::BadLaunch("the artifact has no kernel IR, which the emulator needs".to_owned())
         })?;
         let module = kernel::decode(&payload.bytes).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
         let code = LoadedCode(self.handle());
@@ -133,18 +133,19 @@ impl Device for EmulatedDevice<'_> {
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
-        self.ended = None;
+        self.last_run = None;
         let arguments =
             launch.arguments.iter().map(|argument| self.argument(argument)).collect::<Result<Vec<_>, _>>()?;
         let kernels = self.modules.get(&launch.code.0).map_or(&[][..], |module| &module.kernels);
         let kernel = kernels.iter().find(|kernel| kernel.name == launch.kernel).ok_or_else(|| {
             DeviceError::BadLaunch(format!("no kernel `{}` is loaded as code {}", launch.kernel, launch.code.0))
         })?;
-        let meanings = SemanticsTable::of_rows(self.instructions);
-        let emulator = Emulator::new(kernel, self.target).map(|emulator| emulator.with_meanings(&meanings));
-        let ended = emulator.and_then(|emulator| emulator.run(launch.grid, &arguments, &mut self.memory, &self.limits));
-        let launched = ended.as_ref().map(launched).map_err(device_error);
-        self.ended = Some(ended);
+        let semantics = SemanticsTable::of_rows(self.instructions);
+        let emulator = Emulator::new(kernel, self.target).map(|emulator| emulator.with_semantics(&semantics));
+        let last_run =
+            emulator.and_then(|emulator| emulator.run(launch.grid, &arguments, &mut self.memory, &self.limits));
+        let launched = last_run.as_ref().map(launched).map_err(device_error);
+        self.last_run = Some(last_run);
         launched
     }
 }
@@ -153,7 +154,7 @@ fn launched(report: &RunReport) -> Launched {
     let sectors = Sectors {
         loaded: report.transactions_loaded,
         stored: report.transactions_stored,
-        prefetched: report.units_prefetched,
+        prefetched: report.sectors_prefetched,
     };
     Launched { nanoseconds: None, counts: Some(report.counts), sectors: Some(sectors) }
 }
@@ -169,9 +170,7 @@ fn device_error(fault: &Fault) -> DeviceError {
 
 fn bad_buffer(error: MemoryError) -> DeviceError {
     match error {
-        MemoryError::Uninitialised { .. } => {
-            DeviceError::Fault(format!("what the kernel wrote cannot be read: {error}"))
-        }
+        MemoryError::Uninitialised { .. } => DeviceError::Fault(format!("the kernel's output cannot be read: {error}")),
         error => DeviceError::BadBuffer(error.to_string()),
     }
 }

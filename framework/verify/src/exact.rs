@@ -1,31 +1,31 @@
-//! Elements whose products and sums are known without any rounding: integers as elements of every type.
+//! Elements with exact products and sums: small integers in every element type.
 
 use tilewright_target::{ElementType, RoundingMode};
 
-/// A number that looks like any other.
+/// Returns a pseudo-random number for an index and a seed.
 pub(super) fn scrambled(index: u64, seed: u64) -> u64 {
     let mixed = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.wrapping_mul(0xd1b5_4a32_d192_ed03);
     let mixed = (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed ^ mixed >> 29
 }
 
-/// The element type of a name.
-pub(super) fn number_named(name: &str) -> Result<ElementType, String> {
-    ElementType::named(name).ok_or_else(|| format!("elements of type `{name}` are not known here"))
+/// Parses the name of an element type.
+pub(super) fn element_type_from_name(name: &str) -> Result<ElementType, String> {
+    ElementType::from_name(name).ok_or_else(|| format!("elements of type `{name}` are not supported"))
 }
 
-/// Integers as elements of a type.
+/// Encoding of small integers as elements of a type.
 pub(super) trait Exact: Copy {
-    /// An integer from -2 to 2 as one that the type has: without its sign, or what its low bits stand for.
+    /// Maps an integer from -2 to 2 to one that the type has: without sign, or by its low bits.
     fn nearest(self, value: i64) -> i64;
 
-    /// The integer of the type that is nearest to a value; other types stay.
+    /// Clamps an integer to the range of an integer type; other types leave it unchanged.
     fn saturated(self, value: i64) -> i64;
 
-    /// The bits of an integer: wrapped, or where it is a floating-point number exact.
+    /// Encodes an integer: wrapped for integer types, exact for floating-point types.
     fn encode(self, value: i64) -> Result<u64, String>;
 
-    /// The value of a finite element; NaN for others.
+    /// Decodes a finite element; NaN for others.
     fn decode(self, bits: u64) -> f64;
 }
 
@@ -53,7 +53,7 @@ impl Exact for ElementType {
         let bits = format.round(value as f64, RoundingMode::NearestEven);
         let exact =
             bits.filter(|&bits| value as f64 as i128 == i128::from(value) && format.decode(bits) == value as f64);
-        exact.ok_or_else(|| format!("{value} is no number of {} bits of mantissa", format.widths()[1]))
+        exact.ok_or_else(|| format!("{value} does not fit into {} mantissa bits", format.widths()[1]))
     }
 
     fn decode(self, bits: u64) -> f64 {

@@ -1,4 +1,4 @@
-//! What a launch is predicted to count, and which of it is compared.
+//! Predicted counts of a launch, and the comparison with the executed ones.
 
 use tilewright_kernel::Counts;
 use tilewright_plan::movement::Bound;
@@ -6,39 +6,39 @@ use tilewright_plugin::{Launched, Sectors};
 
 use super::check_failure::CheckFailure;
 
-/// Predicted counts of a launch.
+/// The counts that a plan predicts for a launch, and how they are compared with those of an execution.
 #[derive(Debug, Clone, Copy)]
 pub struct ExpectedCounts {
-    /// What the busiest warp executes, of the counts that are compared.
+    /// Predicted counts of the warp that executes the most operations.
     pub planned: Counts,
-    /// Keeps of executed counts those that are compared: reading results out may add others.
+    /// A function that selects the compared counts of an execution, since reading the results out may add to others.
     pub compared: fn(Counts) -> Counts,
-    /// Whether loads may take more wavefronts than planned, since their addresses are data.
+    /// Whether loads may take more shared-memory wavefronts than planned, because their addresses depend on data.
     pub may_conflict: bool,
-    /// What no plan can go below.
+    /// Lower bound of the counts of all plans.
     pub bound: Bound,
-    /// Sectors of global memory, of those accesses that are compared.
+    /// Predicted sectors of global memory, for the accesses that are compared.
     pub sectors: [Option<PlannedSectors>; 2],
 }
 
-/// Sectors of global memory that a plan predicts of some accesses.
+/// The predicted number of sectors for some accesses of global memory.
 #[derive(Debug, Clone, Copy)]
 pub struct PlannedSectors {
-    /// The accesses, in words for a failure.
+    /// Description of the accesses, for failures.
     pub accesses: &'static str,
-    /// How many sectors they touch.
+    /// Predicted number of sectors.
     pub planned: u64,
-    /// Which count of the launch that is.
+    /// A function that selects the number of sectors that these accesses touched in an execution.
     pub executed: fn(&Sectors) -> u64,
 }
 
 impl ExpectedCounts {
-    /// Every count of a plan, and its bound.
+    /// Compares every count of a plan, and the lower bound.
     pub(crate) fn all(planned: Counts, bound: Bound) -> Self {
         Self { planned, compared: |counts| counts, may_conflict: false, bound, sectors: [None; 2] }
     }
 
-    /// Only sectors.
+    /// Compares numbers of sectors only.
     pub(crate) fn of_sectors(sectors: [Option<PlannedSectors>; 2]) -> Self {
         Self::all(Counts::default(), Bound::default()).comparing(|_| Counts::default()).with_sectors(sectors)
     }
@@ -51,10 +51,10 @@ impl ExpectedCounts {
         Self { sectors, ..self }
     }
 
-    /// Compares what a device counted, if it counts.
+    /// Compares the predictions with the counts of a device; a device that does not count passes.
     ///
     /// # Errors
-    /// [`CheckFailure`]: the first count that is another.
+    /// [`CheckFailure`]: the first difference.
     pub fn check(&self, launched: &Launched) -> Result<(), CheckFailure> {
         let Some(counts) = launched.counts else { return Ok(()) };
         let mut executed = (self.compared)(counts);
@@ -78,7 +78,7 @@ impl ExpectedCounts {
         let compared = [
             ("wavefronts stored", executed.wavefronts_stored, self.bound.wavefronts_stored),
             ("wavefronts loaded", executed.wavefronts_loaded, self.bound.wavefronts_loaded),
-            ("exchanges", executed.exchanges, self.bound.exchanges),
+            ("shuffles", executed.shuffles, self.bound.shuffles),
         ];
         match compared.into_iter().find(|(_, executed, bound)| executed < bound) {
             None => Ok(()),
@@ -97,13 +97,13 @@ impl ExpectedCounts {
     }
 }
 
-/// The counts that compiling does not change. Permutes and selects are the code generator's, and so is how many accesses
-/// move what a plan moves by several.
+/// Selects the counts that code generation does not change. Code generators choose permutes and selects, and the number
+/// of accesses of a multi-access move.
 fn kept_by_code_generators(counts: Counts) -> Counts {
-    let Counts { exchanges, matrix_stores, matrix_loads, wavefronts_stored, wavefronts_loaded, .. } = counts;
+    let Counts { shuffles, matrix_stores, matrix_loads, wavefronts_stored, wavefronts_loaded, .. } = counts;
     let Counts { barriers, warp_barriers, .. } = counts;
     Counts {
-        exchanges,
+        shuffles,
         matrix_stores,
         matrix_loads,
         wavefronts_stored,

@@ -1,11 +1,11 @@
-//! A launch on a device: its code is loaded and its buffers are filled, and both are given back in the end.
+//! A launch on a device: its code is loaded and its buffers are filled; both are freed on drop.
 
 use tilewright_plugin::{Artifact, Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchRequest, Launched};
 
 use super::case::CaseValue;
 use super::test_case::TestLaunch;
 
-/// A launch that can be run, as often as one likes.
+/// A launch whose code and buffers are on a device, and that can be run repeatedly.
 pub struct LoadedLaunch<'d> {
     device: &'d mut dyn Device,
     request: LaunchRequest,
@@ -13,7 +13,7 @@ pub struct LoadedLaunch<'d> {
 }
 
 impl<'d> LoadedLaunch<'d> {
-    /// Loads the code and fills the buffers.
+    /// Loads the code to a device, and fills the buffers.
     ///
     /// # Errors
     /// [`DeviceError`].
@@ -23,21 +23,21 @@ impl<'d> LoadedLaunch<'d> {
         let mut loaded = Self { device, request, buffers: Vec::new() };
         for buffer in &launch.buffers {
             let bytes = &buffer.content.before;
-            let own = loaded.device.allocate(bytes.len() as u64)?;
-            loaded.buffers.push((own, bytes.len() as u64));
-            loaded.device.write(own, 0, bytes)?;
+            let allocated = loaded.device.allocate(bytes.len() as u64)?;
+            loaded.buffers.push((allocated, bytes.len() as u64));
+            loaded.device.write(allocated, 0, bytes)?;
             if buffer.is_output {
-                loaded.device.discard(own);
+                loaded.device.discard(allocated);
             }
         }
-        let buffer = |number: usize| {
+        let buffer = |index: usize| {
             let count = loaded.buffers.len();
-            let known = loaded.buffers.get(number).map(|&(buffer, _)| buffer);
-            known.ok_or_else(|| DeviceError::BadLaunch(format!("an argument is buffer {number} of {count}")))
+            let known = loaded.buffers.get(index).map(|&(buffer, _)| buffer);
+            known.ok_or_else(|| DeviceError::BadLaunch(format!("an argument is buffer {index} of {count}")))
         };
         let argument = |given: &CaseValue| {
             Ok(match *given {
-                CaseValue::Buffer(number) => LaunchArgument::Buffer(buffer(number)?),
+                CaseValue::Buffer(index) => LaunchArgument::Buffer(buffer(index)?),
                 CaseValue::Scalar { bits, width } => LaunchArgument::Scalar { bits, width },
                 CaseValue::Tensor(tensor) => LaunchArgument::Tensor(tensor.in_buffer(buffer(tensor.buffer)?)),
             })
@@ -46,7 +46,7 @@ impl<'d> LoadedLaunch<'d> {
         Ok(loaded)
     }
 
-    /// Runs the kernel to its end.
+    /// Runs the kernel, and waits for its end.
     ///
     /// # Errors
     /// [`DeviceError`].
@@ -54,7 +54,7 @@ impl<'d> LoadedLaunch<'d> {
         self.device.launch(&self.request)
     }
 
-    /// What the buffers hold.
+    /// Reads the contents of all buffers.
     ///
     /// # Errors
     /// [`DeviceError`].

@@ -1,15 +1,15 @@
-//! What a move between registers and tensor memory must do: each element of the tile comes from where one side has it
-//! to where the other has it. Of a copy from shared memory, every copy of the tile.
+//! Test cases of moves between registers and tensor memory, and of copies from shared to tensor memory: each element of
+//! the tile must arrive at its location. A copy must write every copy of the tile.
 
 use super::exact::scrambled;
-use super::issue_operands::{ExpectedField, IssueOperands, bytes_of, each_place, filled, held_bytes, put};
+use super::issue_operands::{ExpectedField, IssueOperands, bytes_of, filled, for_each_register, put, register_bytes};
 use crate::kernels::tile_in_tensor_memory;
 use tilewright_kernel::is_result;
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Instruction, Operand};
 
 impl IssueOperands {
-    /// Between the row's registers and those that bring the tile.
+    /// Creates the operands of a move between the row's registers and the registers of the test's moves.
     pub(super) fn tensor_move(row: &Instruction, context: PlanContext<'_>) -> Result<Self, String> {
         let memory = row.operands.iter().position(|operand| operand.tensor().is_some());
         let register = row.operands.iter().position(|operand| matches!(operand, Operand::Register { .. }));
@@ -24,37 +24,37 @@ impl IssueOperands {
         let value = |coordinate: [u64; 3]| scrambled(coordinate[0] << 32 | coordinate[1], 4) >> (64 - *bits);
         let mut contents = vec![Vec::new(); row.operands.len()];
         contents[register] = vec![0; bytes_of(&row.operands[register])?];
-        contents[memory] = vec![0; held_bytes(&moves.registers, *bits)];
+        contents[memory] = vec![0; register_bytes(&moves.registers, *bits)];
         let (from, answer, given, required) = if row.operands.iter().any(is_result) {
             (memory, register, &moves.registers, layout)
         } else {
             (register, memory, layout, &moves.registers)
         };
-        each_place(given, *bits, |at, coordinate, _| {
+        for_each_register(given, *bits, |at, coordinate, _| {
             put(&mut contents[from], at, *bits, value(coordinate));
             Ok(())
         })?;
         let mut expected = Vec::new();
-        each_place(required, *bits, |at, coordinate, place| {
+        for_each_register(required, *bits, |at, coordinate, location| {
             let element = coordinate[0] << 32 | coordinate[1];
-            expected.push(ExpectedField { place, at, bits: *bits, element, value: value(coordinate) });
+            expected.push(ExpectedField { location, at, bits: *bits, element, value: value(coordinate) });
             Ok(())
         })?;
         Ok(Self { contents, answer, expected })
     }
 
-    /// From shared memory.
+    /// Creates the operands of a copy from shared memory.
     pub(super) fn tensor_copy(row: &Instruction, context: PlanContext<'_>) -> Result<Self, String> {
         let mut contents = Vec::new();
         let mut found = None;
         let value = |[row, column]: [u64; 2], bits: u32| scrambled(row << 32 | column, 4) >> (64 - bits);
-        for (number, operand) in row.operands.iter().enumerate() {
+        for (index, operand) in row.operands.iter().enumerate() {
             contents.push(match operand {
                 Operand::Memory(memory) => filled(memory, memory.bits, |at| Ok(value(at, memory.bits)))?,
                 Operand::Tensor(tile) => {
                     let moves = tile_in_tensor_memory(row, tile, context)?;
-                    let bytes = vec![0; held_bytes(&moves.registers, tile.bits)];
-                    found = Some((number, tile.bits, moves));
+                    let bytes = vec![0; register_bytes(&moves.registers, tile.bits)];
+                    found = Some((index, tile.bits, moves));
                     bytes
                 }
                 _ => return Err("a copy has a tile in shared and one in tensor memory".to_owned()),
@@ -62,9 +62,9 @@ impl IssueOperands {
         }
         let (answer, bits, moves) = found.ok_or("there is no tile")?;
         let mut expected = Vec::new();
-        each_place(&moves.registers, bits, |at, [row, column, _], place| {
+        for_each_register(&moves.registers, bits, |at, [row, column, _], location| {
             expected.push(ExpectedField {
-                place,
+                location,
                 at,
                 bits,
                 element: row << 32 | column,

@@ -1,4 +1,4 @@
-//! Test cases: a kernel with its launch, what its buffers hold before and must hold after, and what was predicted of it.
+//! Test cases: a kernel with its launch, its buffers before and after, and its predicted counts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,40 +10,40 @@ use tilewright_plugin::LaunchGrid;
 use super::case::{CaseBuffer, CaseElement, CaseValue, Expectation};
 use super::expected_counts::ExpectedCounts;
 
-/// A kernel and the launch that tests it, on whatever device.
+/// A kernel, and the launch that tests it on any device.
 #[derive(Debug, Clone)]
 pub struct TestCase {
-    /// The kernel.
+    /// The kernel in kernel IR.
     pub kernel: Kernel,
-    /// Its launch.
+    /// The launch of the kernel, with its expected results.
     pub launch: TestLaunch,
 }
 
-/// A launch of a kernel that is compiled already or will be, and everything that it must do.
+/// A launch of a kernel with its expected results. The kernel may be compiled already.
 #[derive(Debug, Clone)]
 pub struct TestLaunch {
-    /// The kernel's name.
+    /// Name of the kernel.
     pub kernel: String,
-    /// Blocks along the three axes.
+    /// Number of blocks along the three axes.
     pub grid: LaunchGrid,
     /// One argument for each parameter.
     pub arguments: Vec<CaseValue>,
-    /// The buffers.
+    /// The buffers that the arguments refer to.
     pub buffers: Vec<TestBuffer>,
-    /// What the device must count, if a plan predicts it.
+    /// Expected counts of the device; `None` if no plan predicts them.
     pub counts: Option<ExpectedCounts>,
-    /// What a plan predicts, for reports.
+    /// Predictions of a plan, for reports; `None` if there are none.
     pub predicted: Option<Predicted>,
 }
 
 /// A buffer of a test case.
 #[derive(Debug, Clone)]
 pub struct TestBuffer {
-    /// What it holds before and must hold after.
+    /// Contents before the launch, and expected contents after it.
     pub content: CaseBuffer,
-    /// Whether its content before is noise that no kernel may read: elements that stay unwritten are seen.
+    /// Whether the initial contents are noise that no kernel may read, so that unwritten elements are detected.
     pub is_output: bool,
-    /// How failures name its elements; by their index if absent.
+    /// Names the elements in failures; `None` if failures name indices.
     pub legend: Option<Legend>,
 }
 
@@ -53,60 +53,60 @@ impl From<CaseBuffer> for TestBuffer {
     }
 }
 
-/// Figures of a kernel that are predicted before anything is emitted.
+/// Predictions of a plan for a kernel, made before the kernel is emitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Predicted {
-    /// How often the kernel repeats what is counted.
+    /// Number of times that the kernel repeats the counted operations.
     pub rounds: u32,
-    /// What a warp executes in one round, if it is counted.
+    /// Counts of a warp in one round; `None` if they are not predicted.
     pub counts: Option<Counts>,
-    /// Cycles of the block in one round, by the target's table.
+    /// Number of cycles of the block in one round, by the target's cost table.
     pub cycles: f64,
-    /// Bytes of shared memory.
+    /// Number of bytes of shared memory.
     pub shared_bytes: u64,
 }
 
 impl Predicted {
-    /// The figures of a plan that a kernel carries out so often.
+    /// Returns the predictions of a plan that a kernel executes `rounds` times.
     pub(crate) fn of(stats: &PlanStats, rounds: u32) -> Self {
         let PlanStats { counts, cost, shared_bytes, .. } = *stats;
         Self { rounds, counts: Some(counts), cycles: cost, shared_bytes }
     }
 }
 
-/// Names the field of a buffer that a bit belongs to.
+/// A description of a buffer's bits: for each bit, the field (an element of the tested tensor) that contains it.
 #[derive(Clone)]
 pub struct Legend(Arc<dyn Fn(u64) -> ElementBits + Send + Sync>);
 
-/// Bits of a buffer that hold an element of the tensor under test.
+/// A field of a buffer: the bits that hold one element of the tested tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElementBits {
-    /// Which register of which lane, or which offset, the field stands for.
-    pub place: String,
-    /// The element that it must hold.
+    /// Register and lane, or memory offset, that the field comes from.
+    pub location: String,
+    /// Row-major index of the element that is expected in the field.
     pub element: u64,
-    /// Its first bit in the buffer.
+    /// Index of the field's first bit in the buffer.
     pub bit: u64,
-    /// Its width.
+    /// Width of the field in bits.
     pub bits: u32,
 }
 
 impl Legend {
-    /// A legend that names the field of every bit.
+    /// Creates a legend from a function from bits to fields.
     pub fn new(field: impl Fn(u64) -> ElementBits + Send + Sync + 'static) -> Self {
         Self(Arc::new(field))
     }
 
-    /// A legend of elements of so many bits side by side: place and element by the index in the buffer.
+    /// Creates a legend of adjacent elements of `bits` bits; `name` returns the location and the element of an index.
     pub(crate) fn of_elements(bits: u32, name: impl Fn(u64) -> (String, u64) + Send + Sync + 'static) -> Self {
         Self::new(move |bit| {
             let index = bit / u64::from(bits);
-            let (place, element) = name(index);
-            ElementBits { place, element, bit: index * u64::from(bits), bits }
+            let (location, element) = name(index);
+            ElementBits { location, element, bit: index * u64::from(bits), bits }
         })
     }
 
-    /// The field of a bit.
+    /// The field that contains a bit.
     #[must_use]
     pub fn field(&self, bit: u64) -> ElementBits {
         (self.0)(bit)
@@ -119,17 +119,17 @@ impl fmt::Debug for Legend {
     }
 }
 
-/// The noise that outputs hold before.
+/// Initial value of the bytes of outputs.
 const NOISE: u8 = 0xa5;
 
 impl TestCase {
-    /// A kernel that takes its buffers in their order.
+    /// Creates a test of a kernel that takes its buffers in order.
     pub(crate) fn of_buffers(kernel: Kernel, blocks: u32, buffers: Vec<TestBuffer>) -> Self {
         let arguments = (0..buffers.len()).map(CaseValue::Buffer).collect();
         Self::new(kernel, [blocks, 1, 1], arguments, buffers)
     }
 
-    /// A kernel of which nothing is predicted.
+    /// Creates a test without predictions.
     pub(crate) fn new(
         kernel: Kernel,
         grid: LaunchGrid,
@@ -146,7 +146,7 @@ impl TestCase {
         self
     }
 
-    /// What a plan counts of a kernel that does what is planned once, and the figures that it predicts.
+    /// Adds the counts and the predictions of a plan that the kernel executes once.
     pub(crate) fn with_plan(self, stats: &PlanStats) -> Self {
         self.with_counts(ExpectedCounts::all(stats.counts, stats.bound)).with_predicted(Predicted::of(stats, 1))
     }
@@ -156,7 +156,7 @@ impl TestCase {
         self
     }
 
-    /// The same test with every expected buffer compared bit by bit, NaNs too. The emulator knows one NaN.
+    /// Makes the test compare every expected buffer bit by bit, including NaNs: the emulator produces one NaN only.
     #[must_use]
     pub fn with_exact_bits(mut self) -> Self {
         for TestBuffer { content, .. } in &mut self.launch.buffers {
@@ -169,21 +169,21 @@ impl TestCase {
     }
 }
 
-/// A buffer that is read and stays as it is.
-pub(crate) fn input(number: usize, before: Vec<u8>) -> TestBuffer {
+/// Creates a buffer that is read and must stay unchanged.
+pub(crate) fn input(buffer_index: usize, before: Vec<u8>) -> TestBuffer {
     let shape = vec![before.len() as u64];
     let element = CaseElement::Unsigned(8);
-    CaseBuffer { name: format!("in{number}"), element, shape, before, after: Expectation::Unchanged }.into()
+    CaseBuffer { name: format!("in{buffer_index}"), element, shape, before, after: Expectation::Unchanged }.into()
 }
 
-/// A buffer that the kernel writes: all of its elements, and it reads none before.
-pub(crate) fn output(number: usize, element: CaseElement, shape: Vec<u64>, after: Expectation) -> TestBuffer {
+/// Creates a buffer whose elements the kernel writes and does not read.
+pub(crate) fn output(buffer_index: usize, element: CaseElement, shape: Vec<u64>, after: Expectation) -> TestBuffer {
     let before = vec![NOISE; shape.iter().product::<u64>() as usize * element.bytes()];
-    let content = CaseBuffer { name: format!("out{number}"), element, shape, before, after };
+    let content = CaseBuffer { name: format!("out{buffer_index}"), element, shape, before, after };
     TestBuffer { content, is_output: true, legend: None }
 }
 
-/// A buffer that holds something before, and then exactly these bytes as elements of so many bits.
+/// Creates a buffer with initial contents and expected bytes, compared as elements of `bits` bits.
 pub(crate) fn changed(name: &str, bits: u32, before: Vec<u8>, after: Vec<u8>, legend: Legend) -> TestBuffer {
     let element = CaseElement::Unsigned(bits);
     let shape = vec![(before.len() / element.bytes()) as u64];

@@ -1,7 +1,7 @@
-//! Gives the shared library its run paths (its own directory, where an installation puts LLVM, and
-//! the LLVM that this build was linked to) and writes the manifest beside it.
+//! Sets the run paths of the shared library (its own directory, where an installation puts LLVM, and the LLVM of this
+//! build) and writes the manifest next to it.
 //!
-//! What it takes from elsewhere in the repository lies in `build` and `answers` as links, of which a package has copies.
+//! Files from elsewhere in the repository are in `build` and `answers` as links; a package has copies of them.
 
 #[path = "build/architectures.rs"]
 mod architectures;

@@ -1,4 +1,4 @@
-//! The AMD plugin as a library: layout families, instructions, and code for AMD GPUs.
+//! The AMD plugin as a library: layout families, instructions, and code generation for AMD GPUs.
 
 mod architectures;
 #[cfg(feature = "codegen")]

@@ -1,36 +1,37 @@
-//! From a relocatable object to a code object that a driver loads, with LLVM's linker.
+//! Links relocatable objects to loadable code objects, with LLVM's linker.
 
 use std::path::{Path, PathBuf};
 
 use tilewright_plugin::{CompileError, ExternalTool, ToolError};
 
-/// The linker.
+/// The external linker `lld`.
 const LLD: ExternalTool = ExternalTool {
     program: "rust-lld",
     variable: "TILEWRIGHT_LLD",
-    install: "put a `rust-lld` or `ld.lld` beside the program",
+    install: "put a `rust-lld` or `ld.lld` into the directory of the program",
 };
 
-/// The toolchain's linker, as the build script found it.
+/// Path of the Rust toolchain's `rust-lld`, recorded when this crate was built; `None` if none was found.
 const BUILT_WITH: Option<&str> = option_env!("TILEWRIGHT_BUILD_LLD");
 
-/// The linker's file: the one that `TILEWRIGHT_LLD` names, `rust-lld` or `ld.lld` in the directory of the running program, or
-/// the `rust-lld` of the toolchain that built this. Not the one along `PATH`, which may be older than the targets.
+/// Finds the linker: the file that `TILEWRIGHT_LLD` names, `rust-lld` or `ld.lld` in the directory of the running
+/// program, or the `rust-lld` of the toolchain of this build. `PATH` is not searched, since its linker may be older
+/// than the targets.
 fn linker() -> Result<PathBuf, ToolError> {
     let program = std::env::current_exe().ok();
     let beside = program.as_deref().and_then(Path::parent);
     let beside = beside.into_iter().flat_map(|directory| ["rust-lld", "ld.lld"].map(|name| directory.join(name)));
-    LLD.find_among("beside the program or in the toolchain that built it", beside.chain(BUILT_WITH.map(PathBuf::from)))
+    LLD.find_among("in the directory of the program or in its toolchain", beside.chain(BUILT_WITH.map(PathBuf::from)))
 }
 
-/// The code object of a relocatable object.
+/// Links a relocatable object file to a loadable code object, and returns the code object's bytes.
 pub(crate) fn link(object: &[u8]) -> Result<Vec<u8>, CompileError> {
     let linker = linker().map_err(ToolError::into_compile_error)?;
     let file_error = |error| LLD.cannot_run(&linker, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;
     let (input, output) = (directory.path().join("kernel.o"), directory.path().join("kernel.hsaco"));
     std::fs::write(&input, object).map_err(file_error)?;
-    // `ld.lld` knows its flavour by its name; every other name of LLVM's linker must be told.
+    // `ld.lld` selects its flavour by its name; under other names LLVM's linker needs an option.
     let is_named_by_flavour = linker.file_stem().is_some_and(|name| name == "ld.lld" || name == "ld");
     let flavour: &[&str] = if is_named_by_flavour { &[] } else { &["-flavor", "gnu"] };
     LLD.run(&linker, "relocatable object", |command| {
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_linker_says_is_shown() {
+    fn linker_errors_are_reported() {
         match link(b"no object") {
             Err(CompileError::Backend(message)) => assert!(message.contains("kernel.o"), "{message}"),
             other => panic!("{other:?}"),

@@ -1,4 +1,4 @@
-//! A target of this vendor.
+//! The targets of this vendor.
 
 use super::architectures::ARCHITECTURES;
 use super::device;
@@ -8,21 +8,21 @@ use super::instructions::{INSTRUCTIONS, unused};
 use tilewright_kernel::Module;
 #[cfg(feature = "codegen")]
 use tilewright_plugin::{Artifact, CompileError, CompileOptions};
-use tilewright_plugin::{Device, DeviceError, TablePart, VendorTarget};
+use tilewright_plugin::{Device, DeviceError, InstructionGroup, VendorTarget};
 use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
 
 tilewright_plugin::register_targets! { plugin: "amd", architectures: ARCHITECTURES, create: AmdTarget::create }
 
-/// One AMD product.
+/// The compilation target of one AMD GPU model.
 pub type AmdTarget = VendorTarget<Amd>;
 
-/// The vendor.
+/// The vendor AMD, as type parameter of [`VendorTarget`].
 #[derive(Debug)]
 pub enum Amd {}
 
 impl tilewright_plugin::Vendor for Amd {
     const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;
-    const INSTRUCTIONS: &'static [TablePart] = INSTRUCTIONS;
+    const INSTRUCTIONS: &'static [InstructionGroup] = INSTRUCTIONS;
     type Families = AmdFamilies;
 
     fn families(architecture: &str) -> AmdFamilies {

@@ -1,19 +1,19 @@
-//! The dialect files of vendors.
+//! The dialect files (lists of a vendor's tile operations) and import tables of all vendors.
 
 use tilewright_tile::import::Imports;
 use tilewright_tile::op::Dialects;
 
-/// The names and texts of the dialect files.
+/// Names and texts of the dialect files; each file lists the tile operations of a vendor.
 pub const FILES: &[(&str, &str)] = &[
     ("amdg.toml", include_str!("../amdg.toml")),
     ("rocdl.toml", include_str!("../rocdl.toml")),
     ("ttng.toml", include_str!("../ttng.toml")),
 ];
 
-/// The neutral dialects and those of all vendors.
+/// Returns the vendor-neutral dialects and those of all vendors.
 ///
 /// # Panics
-/// Never: the tests read every file, which are part of the library.
+/// Never: the files are part of the library, and tests parse each of them.
 #[must_use]
 pub fn all() -> Dialects {
     let mut dialects = Dialects::neutral();
@@ -25,7 +25,7 @@ pub fn all() -> Dialects {
     dialects
 }
 
-/// The names and texts of the import tables.
+/// Names and texts of the import tables, which map vendors' operations to neutral ones.
 pub const IMPORTS: &[(&str, &str)] = &[
     ("amdg.toml", include_str!("../imports/amdg.toml")),
     ("imf.toml", include_str!("../imports/imf.toml")),
@@ -34,10 +34,10 @@ pub const IMPORTS: &[(&str, &str)] = &[
     ("ttng.toml", include_str!("../imports/ttng.toml")),
 ];
 
-/// What the words of all vendors mean in neutral ones.
+/// Returns the import tables of all vendors, which map their operations to neutral ones.
 ///
 /// # Panics
-/// Never: the tests read every table, which are part of the library.
+/// Never: the tables are part of the library, and tests parse each of them.
 #[must_use]
 pub fn imports() -> Imports {
     let mut imports = Imports::default();

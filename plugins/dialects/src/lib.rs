@@ -1,8 +1,8 @@
-//! The dialects of vendors that tile programs may use, whatever target they are compiled for.
+//! Vendors' dialects of tile programs, for all targets.
 //!
-//! Each `*.toml` file of this folder is one dialect: rows like those of the neutral dialects, which are part of
-//! [`tilewright_tile::op`]. A program is read with all of them, since it names a vendor's operations without being
-//! for that vendor's GPUs alone.
+//! Each `*.toml` file of this folder lists the operations of one dialect, in the form that the neutral dialects have in
+//! [`tilewright_tile::op`]. A program is parsed with all dialects: it may use a vendor's operations and still be
+//! compiled for other targets.
 
 mod files;
 

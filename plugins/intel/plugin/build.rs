@@ -1,6 +1,7 @@
-//! Writes the manifest beside the shared library.
+//! Writes the manifest next to the shared library.
 //!
-//! What it takes from elsewhere in the repository lies in `build` and `answers` as links, of which a package has copies.
+//! The folders `build` and `answers` link to inputs elsewhere in the repository; a published package has copies of
+//! them.
 
 #[path = "build/architectures.rs"]
 mod architectures;

@@ -1,26 +1,26 @@
-//! Properties of an architecture that code generation depends on.
+//! Properties of an architecture on which code generation depends.
 
 use super::ARCHITECTURES;
 
-/// Properties of an architecture that code generation depends on.
+/// Properties of an architecture on which code generation depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Architecture {
-    /// Its name, as target files and the offline compiler write it.
+    /// The architecture's name in target files and in the offline compiler `ocloc`, such as `pvc`.
     pub name: &'static str,
-    /// Whether its lanes compute binary64. Where they do not, such values can be moved only.
+    /// Whether the architecture computes in binary64. If false, binary64 values can only be moved.
     pub computes_f64: bool,
-    /// Whether the offline compiler that distributions have knows it.
+    /// Whether the offline compiler `ocloc` of Debian 12 supports the architecture.
     pub is_known_offline: bool,
 }
 
-/// Architectures whose lanes do not compute binary64.
+/// Architectures that do not compute in binary64.
 const WITHOUT_F64: [&str; 1] = ["dg2"];
 
-/// Architectures that are newer than the offline compiler of Debian 12.
+/// Architectures that the offline compiler of Debian 12 does not know, because they are newer.
 const NEW: [&str; 1] = ["xe2"];
 
 impl Architecture {
-    /// The architecture of a name, where this plugin serves it.
+    /// Returns the architecture of this name; `None` if this plugin does not serve it.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let name = ARCHITECTURES.iter().find(|known| **known == name)?;

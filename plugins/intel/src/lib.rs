@@ -1,5 +1,5 @@
-//! The intel plugin as a library: the targets of this vendor, their layout families, their
-//! instructions, kernel IR as SPIR-V, and with the feature `drivers` the devices that run it.
+//! The Intel plugin as a library: the targets of this vendor, their layout families and instructions, the compiler from
+//! kernel IR to SPIR-V, and with the feature `drivers` the devices that run kernels.
 
 mod architecture;
 mod architectures;

@@ -1,4 +1,4 @@
-//! A target of this vendor.
+//! The targets of this vendor.
 
 use super::architectures::ARCHITECTURES;
 use super::device;
@@ -8,21 +8,21 @@ use super::instructions::{INSTRUCTIONS, unused};
 use tilewright_kernel::Module;
 #[cfg(feature = "codegen")]
 use tilewright_plugin::{Artifact, CompileError, CompileOptions};
-use tilewright_plugin::{Device, DeviceError, TablePart, VendorTarget};
+use tilewright_plugin::{Device, DeviceError, InstructionGroup, VendorTarget};
 use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
 
 tilewright_plugin::register_targets! { plugin: "intel", architectures: ARCHITECTURES, create: IntelTarget::create }
 
-/// One Intel product.
+/// The compilation target of one Intel GPU model.
 pub type IntelTarget = VendorTarget<Intel>;
 
-/// The vendor.
+/// The vendor Intel, as type parameter of [`VendorTarget`].
 #[derive(Debug)]
 pub enum Intel {}
 
 impl tilewright_plugin::Vendor for Intel {
     const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;
-    const INSTRUCTIONS: &'static [TablePart] = INSTRUCTIONS;
+    const INSTRUCTIONS: &'static [InstructionGroup] = INSTRUCTIONS;
     type Families = IntelFamilies;
 
     fn families(architecture: &str) -> IntelFamilies {
@@ -44,6 +44,6 @@ impl tilewright_plugin::Vendor for Intel {
     }
 
     fn devices(description: &TargetDescription, _: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        device::devices(&description.product)
+        device::devices(&description.gpu_model)
     }
 }

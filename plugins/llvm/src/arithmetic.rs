@@ -1,5 +1,5 @@
-//! Constants, arithmetic, comparisons, casts, vectors, and exchanges of values between lanes; `division` and `float` have
-//! what LLVM leaves undefined or less exact.
+//! Emits constants, arithmetic, comparisons, casts, vectors and shuffles. The modules `division` and `float` emit the
+//! operations that LLVM leaves undefined or computes less exactly.
 
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
@@ -8,11 +8,11 @@ use tilewright_kernel::{Binary, Cast, Compare, Element, Type, Unary, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
 
-use crate::emitter::refused;
+use crate::emitter::builder_error;
 use crate::ffi;
 use crate::translate::{Body, Typed};
 
-/// What lanes exchange.
+/// Type of the 32-bit words that a shuffle moves between lanes.
 const WORD: Type = Type::Scalar(Element::I32);
 
 fn is_integer(ty: Type) -> bool {
@@ -62,7 +62,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Type::Vector(_, count) => VectorType::const_vector(&vec![scalar; count as usize]).as_basic_value_enum(),
             _ => scalar.as_basic_value_enum(),
         };
-        let value = self.emit.builder.build_bit_cast(integers, required, "").map_err(refused)?;
+        let value = self.emit.builder.build_bit_cast(integers, required, "").map_err(builder_error)?;
         Ok(Typed { ty, value, constant: Some(bits) })
     }
 
@@ -76,14 +76,14 @@ impl<'ctx> Body<'_, 'ctx> {
         }
         let ty = self.llvm_type(a.ty)?;
         let value = match op {
-            // Of zero the width, which the flag says.
+            // For zero the result is the width, which the `false` flag requests.
             Unary::LeadingZeros => self.intrinsic("llvm.ctlz", ty, &[a.value, self.emit.i1(false).into()])?,
             _ => self.intrinsic("llvm.ctpop", ty, &[a.value])?,
         };
         Ok(Typed::new(a.ty, value))
     }
 
-    /// An intrinsic that is overloaded by the type of its result.
+    /// Calls an intrinsic that is overloaded by the type of its result only.
     pub(crate) fn intrinsic(
         &self,
         name: &str,
@@ -91,7 +91,7 @@ impl<'ctx> Body<'_, 'ctx> {
         operands: &[BasicValueEnum<'ctx>],
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let value = self.emit.call(name, &[ty], operands)?;
-        value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{name}` gives nothing")))
+        value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{name}` has no result")))
     }
 
     pub(crate) fn binary(&mut self, op: Binary, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
@@ -106,12 +106,12 @@ impl<'ctx> Body<'_, 'ctx> {
             (Binary::DivU | Binary::RemU, Some(opcode)) => self.divide(opcode, false, a, b)?,
             (Binary::DivS | Binary::RemS, Some(opcode)) => self.divide(opcode, true, a, b)?,
             (Binary::FDiv, Some(opcode)) => self.float_divide(opcode, a, b)?,
-            (_, Some(opcode)) => self.emit.builder.build_binop(opcode, a.value, b, "").map_err(refused)?,
+            (_, Some(opcode)) => self.emit.builder.build_binop(opcode, a.value, b, "").map_err(builder_error)?,
             (Binary::MulHighU, None) => self.multiply_high(false, a, b)?,
             (Binary::MulHighS, None) => self.multiply_high(true, a, b)?,
             (_, None) => self.float_choice(op, a, b)?,
         };
-        // LLVM makes over-long shifts poison; the kernel IR promises some value.
+        // LLVM makes over-long shifts poison; the kernel IR guarantees some value.
         let width = a.ty.element().map_or(0, Element::bits);
         let in_range = constant.is_some_and(|amount| amount < u64::from(width));
         if matches!(op, Binary::Shl | Binary::ShrU | Binary::ShrS) && !in_range {
@@ -120,7 +120,7 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed::new(a.ty, value))
     }
 
-    pub(crate) fn f_mul_add(&mut self, a: Value, b: Value, c: Value) -> Result<Typed<'ctx>, CompileError> {
+    pub(crate) fn fma(&mut self, a: Value, b: Value, c: Value) -> Result<Typed<'ctx>, CompileError> {
         let a = self.value(a)?;
         let (b, c) = (self.value_of(b, a.ty)?, self.value_of(c, a.ty)?);
         if !is_float(a.ty) || a.ty.element() == Some(Element::Bf16) {
@@ -128,7 +128,7 @@ impl<'ctx> Body<'_, 'ctx> {
         }
         let ty = self.llvm_type(a.ty)?;
         let value = self.emit.call("llvm.fma", &[ty], &[a.value, b, c])?;
-        let value = value.ok_or_else(|| invalid("LLVM's `llvm.fma` gives nothing"))?;
+        let value = value.ok_or_else(|| invalid("LLVM's `llvm.fma` has no result"))?;
         Ok(Typed::new(a.ty, value))
     }
 
@@ -150,21 +150,21 @@ impl<'ctx> Body<'_, 'ctx> {
         let builder = &self.emit.builder;
         let value = match (a.value, b) {
             (BasicValueEnum::IntValue(a), BasicValueEnum::IntValue(b)) => {
-                builder.build_int_compare(predicate, a, b, "").map_err(refused)?.into()
+                builder.build_int_compare(predicate, a, b, "").map_err(builder_error)?.into()
             }
             (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) if is_integer(a.ty) => {
-                builder.build_int_compare(predicate, x, y, "").map_err(refused)?.into()
+                builder.build_int_compare(predicate, x, y, "").map_err(builder_error)?.into()
             }
             _ => return Err(invalid(format!("compares integers, not a {}", a.ty))),
         };
-        Ok(Typed::new(Type::of(Element::I1, a.ty.count()), value))
+        Ok(Typed::new(Type::vector_or_scalar(Element::I1, a.ty.count()), value))
     }
 
     pub(crate) fn select(&mut self, condition: Value, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
         let condition = self.integer(condition, Element::I1)?;
         let a = self.value(a)?;
         let b = self.value_of(b, a.ty)?;
-        let value = self.emit.builder.build_select(condition, a.value, b, "").map_err(refused)?;
+        let value = self.emit.builder.build_select(condition, a.value, b, "").map_err(builder_error)?;
         Ok(Typed::new(a.ty, value))
     }
 
@@ -173,7 +173,7 @@ impl<'ctx> Body<'_, 'ctx> {
         if op == Cast::Bits {
             return self.same_bits(a, ty);
         }
-        let goes = a.ty.element().zip(ty.element()).is_some_and(|(from, to)| op.goes(from, to));
+        let is_convertible = a.ty.element().zip(ty.element()).is_some_and(|(from, to)| op.converts(from, to));
         let opcode = match op {
             Cast::Truncate => InstructionOpcode::Trunc,
             Cast::ExtendU => InstructionOpcode::ZExt,
@@ -186,19 +186,19 @@ impl<'ctx> Body<'_, 'ctx> {
             Cast::IntS => InstructionOpcode::FPToSI,
             Cast::IntU => InstructionOpcode::FPToUI,
         };
-        if !goes || a.ty.count() != ty.count() {
-            return Err(invalid(format!("{op:?} does not go from {} to {ty}", a.ty)));
+        if !is_convertible || a.ty.count() != ty.count() {
+            return Err(invalid(format!("{op:?} does not convert {} to {ty}", a.ty)));
         }
         let required = self.llvm_type(ty)?;
-        let whole = matches!(op, Cast::IntS | Cast::IntU);
-        let from = if whole { self.in_single(a)? } else { a.value };
-        let value = self.emit.builder.build_cast(opcode, from, required, "").map_err(refused)?;
-        // LLVM makes integers that do not fit poison; the kernel IR promises some value.
-        let value = if whole { ffi::freeze(&self.emit.builder, value) } else { value };
+        let to_integer = matches!(op, Cast::IntS | Cast::IntU);
+        let from = if to_integer { self.to_single(a)? } else { a.value };
+        let value = self.emit.builder.build_cast(opcode, from, required, "").map_err(builder_error)?;
+        // LLVM makes integers that do not fit poison; the kernel IR guarantees some value.
+        let value = if to_integer { ffi::freeze(&self.emit.builder, value) } else { value };
         Ok(Typed::new(ty, value))
     }
 
-    /// The same bits as another type. Pointers go by way of an integer of their width.
+    /// Emits a bitcast to another type of as many bits. Pointers are converted through an integer of their width.
     fn same_bits(&mut self, a: Typed<'ctx>, ty: Type) -> Result<Typed<'ctx>, CompileError> {
         let required = self.llvm_type(ty)?;
         if a.ty.bits() != ty.bits() {
@@ -211,13 +211,13 @@ impl<'ctx> Body<'_, 'ctx> {
         let width = self.emit.integer_type(a.ty.bits(), 1).map(BasicTypeEnum::into_int_type);
         let mut value = a.value;
         if let (BasicValueEnum::PointerValue(pointer), Some(width)) = (value, width) {
-            value = builder.build_ptr_to_int(pointer, width, "").map_err(refused)?.into();
+            value = builder.build_ptr_to_int(pointer, width, "").map_err(builder_error)?.into();
         }
         if let (BasicTypeEnum::PointerType(pointer), Some(width)) = (required, width) {
-            let integer = builder.build_bit_cast(value, width, "").map_err(refused)?.into_int_value();
-            value = builder.build_int_to_ptr(integer, pointer, "").map_err(refused)?.into();
+            let integer = builder.build_bit_cast(value, width, "").map_err(builder_error)?.into_int_value();
+            value = builder.build_int_to_ptr(integer, pointer, "").map_err(builder_error)?.into();
         } else {
-            value = builder.build_bit_cast(value, required, "").map_err(refused)?;
+            value = builder.build_bit_cast(value, required, "").map_err(builder_error)?;
         }
         Ok(Typed::new(ty, value))
     }
@@ -235,8 +235,11 @@ impl<'ctx> Body<'_, 'ctx> {
         let mut vector = required.get_poison();
         for (index, &scalar) in (0u32..).zip(elements) {
             let scalar = self.value_of(scalar, Type::Scalar(element))?;
-            vector =
-                self.emit.builder.build_insert_element(vector, scalar, self.emit.i32(index), "").map_err(refused)?;
+            vector = self
+                .emit
+                .builder
+                .build_insert_element(vector, scalar, self.emit.i32(index), "")
+                .map_err(builder_error)?;
         }
         Ok(Typed::new(ty, vector.into()))
     }
@@ -246,7 +249,7 @@ impl<'ctx> Body<'_, 'ctx> {
         match (vector.ty, vector.value) {
             (Type::Vector(element, count), BasicValueEnum::VectorValue(value)) if index < count => {
                 let value =
-                    self.emit.builder.build_extract_element(value, self.emit.i32(index), "").map_err(refused)?;
+                    self.emit.builder.build_extract_element(value, self.emit.i32(index), "").map_err(builder_error)?;
                 Ok(Typed::new(Type::Scalar(element), value))
             }
             _ => Err(invalid(format!("a {} has no element {index}", vector.ty))),
@@ -265,13 +268,14 @@ impl<'ctx> Body<'_, 'ctx> {
         let mut chosen = self.byte_selector(selector)?;
         if let Some((condition, other)) = alternative {
             let condition = self.integer(condition, Element::I1)?;
-            chosen = self.emit.if_zero(condition, chosen, self.byte_selector(other)?)?;
+            chosen = self.emit.select_if_zero(condition, chosen, self.byte_selector(other)?)?;
         }
         let value = self.dialect.permute_bytes(&self.emit, a, b, chosen)?;
         Ok(Typed::new(Type::Scalar(Element::I32), value.into()))
     }
 
-    /// A selector in the dialect's form.
+    /// Returns the selector of a byte permute in the dialect's form, as a constant. Each hexadecimal digit of
+    /// `selector` names the source byte (0 to 7) of one result byte, the lowest digit first.
     fn byte_selector(&self, selector: u16) -> Result<IntValue<'ctx>, CompileError> {
         let bytes = [0, 4, 8, 12].map(|shift| (selector >> shift & 15) as u8);
         if let Some(byte) = bytes.iter().find(|&&byte| byte > 7) {
@@ -280,25 +284,25 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(self.emit.i32(self.dialect.byte_selector(bytes)))
     }
 
-    pub(crate) fn exchange(&mut self, value: Value, lane: Value) -> Result<Typed<'ctx>, CompileError> {
-        let (ty, bits) = self.exchanged_word(value)?;
+    pub(crate) fn shuffle(&mut self, value: Value, lane: Value) -> Result<Typed<'ctx>, CompileError> {
+        let (ty, bits) = self.shuffle_operand(value)?;
         let lane = self.integer(lane, Element::I32)?;
-        let received = self.dialect.exchange(&self.emit, bits, lane)?;
+        let received = self.dialect.shuffle(&self.emit, bits, lane)?;
         self.same_bits(Typed::new(WORD, received.as_basic_value_enum()), ty)
     }
 
-    pub(crate) fn exchange_xor(&mut self, value: Value, mask: u32) -> Result<Typed<'ctx>, CompileError> {
-        let (ty, bits) = self.exchanged_word(value)?;
+    pub(crate) fn shuffle_xor(&mut self, value: Value, mask: u32) -> Result<Typed<'ctx>, CompileError> {
+        let (ty, bits) = self.shuffle_operand(value)?;
         if mask == 0 || mask >= self.emit.launch().lanes {
-            return Err(invalid(format!("exchanges words of lanes that differ by {mask}")));
+            return Err(invalid(format!("shuffles words of lanes that differ by {mask}")));
         }
-        let received = self.dialect.exchange_xor(&self.emit, bits, mask)?;
+        let received = self.dialect.shuffle_xor(&self.emit, bits, mask)?;
         self.same_bits(Typed::new(WORD, received.as_basic_value_enum()), ty)
     }
 
     pub(crate) fn swap(&mut self, a: Value, b: Value, lane: u32) -> Result<Vec<Typed<'ctx>>, CompileError> {
-        let (ty, a) = self.exchanged_word(a)?;
-        let (other, b) = self.exchanged_word(b)?;
+        let (ty, a) = self.shuffle_operand(a)?;
+        let (other, b) = self.shuffle_operand(b)?;
         if ty != other || !lane.is_power_of_two() || lane >= self.emit.launch().lanes {
             return Err(invalid(format!("swaps a {ty} and a {other} of lanes that differ by {lane}")));
         }
@@ -306,15 +310,15 @@ impl<'ctx> Body<'_, 'ctx> {
         traded.into_iter().map(|word| self.same_bits(Typed::new(WORD, word.into()), ty)).collect()
     }
 
-    /// A scalar of 32 bits, with its type, as an integer.
-    fn exchanged_word(&mut self, value: Value) -> Result<(Type, IntValue<'ctx>), CompileError> {
+    /// Returns a 32-bit scalar as an integer, together with its type in the kernel IR.
+    fn shuffle_operand(&mut self, value: Value) -> Result<(Type, IntValue<'ctx>), CompileError> {
         let offered = self.value(value)?;
         if !matches!(offered.ty, Type::Scalar(_)) || offered.ty.bits() != 32 {
-            return Err(invalid(format!("exchanges 32-bit scalars, not a {}", offered.ty)));
+            return Err(invalid(format!("shuffles 32-bit scalars, not a {}", offered.ty)));
         }
         match self.same_bits(offered, WORD)?.value {
             BasicValueEnum::IntValue(bits) => Ok((offered.ty, bits)),
-            _ => Err(invalid("exchanges 32-bit scalars")),
+            _ => Err(invalid("shuffles 32-bit scalars")),
         }
     }
 }

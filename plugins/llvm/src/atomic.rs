@@ -1,4 +1,4 @@
-//! Operations that read and write memory in one step, and fences.
+//! Emits atomic read-modify-write operations and fences.
 
 use inkwell::AtomicOrdering;
 use inkwell::values::{BasicValue, BasicValueEnum};
@@ -7,7 +7,7 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::invalid;
 
 use crate::AtomicUpdate;
-use crate::emitter::refused;
+use crate::emitter::builder_error;
 use crate::ffi;
 use crate::ordered::Ordered;
 use crate::translate::{Body, Typed};
@@ -30,9 +30,9 @@ impl<'ctx> Body<'_, 'ctx> {
             if let Some(old) = body.dialect.atomic(&body.emit, &written)? {
                 return Ok(old);
             }
-            let place = (&body.emit.builder, body.emit.context);
-            let old = ffi::atomic_rmw(place, op, address, value.value, how.ordering(), scope);
-            let old = old.ok_or_else(|| refused(inkwell::builder::BuilderError::UnsetPosition))?;
+            let insertion_point = (&body.emit.builder, body.emit.context);
+            let old = ffi::atomic_rmw(insertion_point, op, address, value.value, how.ordering(), scope);
+            let old = old.ok_or_else(|| builder_error(inkwell::builder::BuilderError::UnsetPosition))?;
             body.annotate(old, space, how.scope)?;
             Ok(old)
         })?;
@@ -52,10 +52,10 @@ impl<'ctx> Body<'_, 'ctx> {
         self.atomic_type(Atomic::Exchange, space, value.ty)?;
         let scope = self.dialect.memory_scope(how.scope);
         let old = self.predicated(how.predicate, value.ty, |body| {
-            let place = (&body.emit.builder, body.emit.context);
-            let pair = ffi::compare_exchange(place, address, [expected, value.value], how.ordering(), scope);
-            let pair = pair.ok_or_else(|| refused(inkwell::builder::BuilderError::UnsetPosition))?;
-            body.emit.builder.build_extract_value(pair, 0, "").map_err(refused)
+            let insertion_point = (&body.emit.builder, body.emit.context);
+            let pair = ffi::compare_exchange(insertion_point, address, [expected, value.value], how.ordering(), scope);
+            let pair = pair.ok_or_else(|| builder_error(inkwell::builder::BuilderError::UnsetPosition))?;
+            body.emit.builder.build_extract_value(pair, 0, "").map_err(builder_error)
         })?;
         Ok(Typed::new(value.ty, old))
     }
@@ -63,23 +63,23 @@ impl<'ctx> Body<'_, 'ctx> {
     pub(crate) fn fence(&self, scope: MemoryScope) -> Result<(), CompileError> {
         let scope = self.dialect.memory_scope(scope);
         let fence = ffi::fence(&self.emit.builder, self.emit.context, AtomicOrdering::AcquireRelease, scope);
-        fence.map(|_| ()).ok_or_else(|| refused(inkwell::builder::BuilderError::UnsetPosition))
+        fence.map(|_| ()).ok_or_else(|| builder_error(inkwell::builder::BuilderError::UnsetPosition))
     }
 
     fn atomic_type(&self, op: Atomic, space: MemorySpace, ty: Type) -> Result<Element, CompileError> {
         match ty {
-            Type::Scalar(element) if op.takes(element) && space != MemorySpace::Cluster => Ok(element),
+            Type::Scalar(element) if op.supports(element) && space != MemorySpace::Cluster => Ok(element),
             _ => Err(invalid(format!("atomic `{}` of a {ty} in {} memory", op.name(), space.name()))),
         }
     }
 
-    /// What the vendor promises of the memory.
+    /// Attaches the vendor's metadata about the accessed memory to the atomic operation that produced `old`.
     fn annotate(&self, old: BasicValueEnum<'ctx>, space: MemorySpace, scope: MemoryScope) -> Result<(), CompileError> {
         let Some(instruction) = old.as_instruction_value() else { return Ok(()) };
         for name in self.dialect.atomic_annotations(space, scope) {
             let set =
                 instruction.set_metadata(self.emit.context.metadata_node(&[]), self.emit.context.get_kind_id(name));
-            set.map_err(|error| CompileError::Backend(format!("LLVM refused the annotation `{name}`: {error}")))?;
+            set.map_err(|error| CompileError::Backend(format!("LLVM rejected the annotation `{name}`: {error}")))?;
         }
         Ok(())
     }

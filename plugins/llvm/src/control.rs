@@ -1,4 +1,4 @@
-//! Implements the walk over a kernel with blocks, branches and loops of LLVM.
+//! Emits control flow: blocks, branches and loops of LLVM, for the code generator's walk over a kernel.
 
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
@@ -7,22 +7,22 @@ use tilewright_kernel::{Element, Op, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{CodeGenerator, ValueMap};
 
-use crate::emitter::refused;
+use crate::emitter::builder_error;
 use crate::translate::{Body, Typed};
 
-/// A loop whose body is being appended.
+/// The state of a loop whose body is being emitted.
 pub(crate) struct Loop<'ctx> {
-    /// The block in front of the loop.
-    before: BasicBlock<'ctx>,
-    /// The first block of the body.
-    pass: BasicBlock<'ctx>,
-    /// The carried values in the body.
+    /// The block that branches to the loop.
+    preheader: BasicBlock<'ctx>,
+    /// The first block of the loop's body, the target of the loop's back edge.
+    body: BasicBlock<'ctx>,
+    /// The loop-carried values in the body, as phis.
     phis: Vec<PhiValue<'ctx>>,
-    /// Of a `for`.
+    /// The counter of a `for`; `None` for other loops.
     counter: Option<Counter<'ctx>>,
 }
 
-/// The range of a `for`, its index, and the block after it.
+/// The range of a `for`, the phi of its index, and the block after the loop.
 struct Counter<'ctx> {
     from: IntValue<'ctx>,
     to: IntValue<'ctx>,
@@ -51,7 +51,7 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
     fn branch_on(&mut self, condition: &Typed<'ctx>) -> Result<[BasicBlock<'ctx>; 3], CompileError> {
         let blocks = ["then", "else", "join"].map(|name| self.append_block(name));
         let condition = condition.value.into_int_value();
-        self.emit.builder.build_conditional_branch(condition, blocks[0], blocks[1]).map_err(refused)?;
+        self.emit.builder.build_conditional_branch(condition, blocks[0], blocks[1]).map_err(builder_error)?;
         Ok(blocks)
     }
 
@@ -65,16 +65,17 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
     }
 
     fn branch(&mut self, to: BasicBlock<'ctx>) -> Result<(), CompileError> {
-        self.emit.builder.build_unconditional_branch(to).map(|_| ()).map_err(refused)
+        self.emit.builder.build_unconditional_branch(to).map(|_| ()).map_err(builder_error)
     }
 
     fn phi(&mut self, ty: Type, incoming: [(&Typed<'ctx>, BasicBlock<'ctx>); 2]) -> Result<Typed<'ctx>, CompileError> {
-        let phi = self.emit.builder.build_phi(self.llvm_type(ty)?, "").map_err(refused)?;
+        let phi = self.emit.builder.build_phi(self.llvm_type(ty)?, "").map_err(builder_error)?;
         phi.add_incoming(&incoming.map(|(value, block)| (&value.value as &dyn BasicValue<'ctx>, block)));
         Ok(Typed::new(ty, phi.as_basic_value()))
     }
 
-    /// A `for` is tested before the first pass, and every loop after each pass.
+    /// Emits the start of a loop. A `for` is tested once before its first iteration, and every loop after each
+    /// iteration.
     fn begin_loop(
         &mut self,
         range: Option<[Typed<'ctx>; 3]>,
@@ -88,7 +89,7 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
                 let exit = self.append_block("exit");
                 self.branch_if(IntPredicate::ULT, from, to, [pass, exit])?;
                 self.emit.builder.position_at_end(pass);
-                let index = self.emit.builder.build_phi(self.emit.context.i32_type(), "").map_err(refused)?;
+                let index = self.emit.builder.build_phi(self.emit.context.i32_type(), "").map_err(builder_error)?;
                 arguments.push(Typed::new(Type::Scalar(Element::I32), index.as_basic_value()));
                 Some(Counter { from, to, step, index, exit })
             }
@@ -100,18 +101,19 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
         };
         let mut phis = Vec::with_capacity(carried.len());
         for value in carried {
-            let phi = self.emit.builder.build_phi(self.llvm_type(value.ty)?, "").map_err(refused)?;
+            let phi = self.emit.builder.build_phi(self.llvm_type(value.ty)?, "").map_err(builder_error)?;
             phi.add_incoming(&[(&value.value, before)]);
             arguments.push(Typed::new(value.ty, phi.as_basic_value()));
             phis.push(phi);
         }
-        Ok((Loop { before, pass, phis, counter }, arguments))
+        Ok((Loop { preheader: before, body: pass, phis, counter }, arguments))
     }
 
-    /// `to - index > step` says whether a `for` has another pass without wrapping around at the end of 32 bits.
+    /// Emits the end of a loop. A `for` has another iteration if `to - index > step`, a test without 32-bit
+    /// wrap-around.
     fn end_loop(
         &mut self,
-        Loop { before, pass, phis, counter }: Loop<'ctx>,
+        Loop { preheader: before, body: pass, phis, counter }: Loop<'ctx>,
         carried: Vec<Typed<'ctx>>,
         mut yielded: Vec<Typed<'ctx>>,
     ) -> Result<Vec<Typed<'ctx>>, CompileError> {
@@ -119,16 +121,16 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
         let exit = match &counter {
             Some(Counter { from, to, step, index, exit }) => {
                 let at = index.as_basic_value().into_int_value();
-                let remaining = self.emit.builder.build_int_sub(*to, at, "").map_err(refused)?;
-                let next = self.emit.builder.build_int_add(at, *step, "").map_err(refused)?;
+                let remaining = self.emit.builder.build_int_sub(*to, at, "").map_err(builder_error)?;
+                let next = self.emit.builder.build_int_add(at, *step, "").map_err(builder_error)?;
                 self.branch_if(IntPredicate::UGT, remaining, *step, [pass, *exit])?;
                 index.add_incoming(&[(from, before), (&next, latch)]);
                 *exit
             }
             None => {
-                let again = yielded.remove(0).value.into_int_value();
+                let loop_condition = yielded.remove(0).value.into_int_value();
                 let exit = self.append_block("exit");
-                self.emit.builder.build_conditional_branch(again, pass, exit).map_err(refused)?;
+                self.emit.builder.build_conditional_branch(loop_condition, pass, exit).map_err(builder_error)?;
                 exit
             }
         };
@@ -156,8 +158,8 @@ impl<'ctx> Body<'_, 'ctx> {
         b: IntValue<'ctx>,
         [then, otherwise]: [BasicBlock<'ctx>; 2],
     ) -> Result<(), CompileError> {
-        let condition = self.emit.builder.build_int_compare(predicate, a, b, "").map_err(refused)?;
-        self.emit.builder.build_conditional_branch(condition, then, otherwise).map_err(refused)?;
+        let condition = self.emit.builder.build_int_compare(predicate, a, b, "").map_err(builder_error)?;
+        self.emit.builder.build_conditional_branch(condition, then, otherwise).map_err(builder_error)?;
         Ok(())
     }
 }

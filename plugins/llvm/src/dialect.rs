@@ -1,4 +1,4 @@
-//! What a vendor says about a target: data for LLVM, and how special operations are spelled.
+//! The interface of a vendor's target: names and attributes for LLVM, and the emission of target-specific operations.
 
 use tilewright_kernel::{
     Atomic, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Queue, Scope, Type,
@@ -9,138 +9,137 @@ use tilewright_target::{Completion, Instruction};
 use crate::Emitter;
 use crate::values::{BasicValueEnum, IntValue, PointerValue};
 
-/// Names by which LLVM knows a target, and its address spaces.
+/// The target's names in LLVM, and the numbers of its address spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LlvmTarget {
-    /// The target triple.
+    /// The LLVM target triple.
     pub triple: String,
-    /// The processor.
+    /// The processor, such as `sm_90` or `gfx942`.
     pub cpu: String,
-    /// Features of all kernels, `+a,-b`; a kernel can add to them by its attributes.
+    /// Features of all kernels in LLVM's form, such as `+a,-b`; a kernel's attributes can add to them.
     pub features: String,
     /// Number of the address space of global memory.
     pub global: u16,
     /// Number of the address space of shared memory.
     pub shared: u16,
-    /// Number of the address space of the shared memories of a cluster, where there are clusters.
+    /// Number of the address space of a cluster's shared memory; `None` if the target has no clusters.
     pub cluster: Option<u16>,
 }
 
-/// How LLVM is told that a function is a kernel, and what of its launch.
+/// The declaration of a kernel as an LLVM function: attributes that mark it as a kernel and describe its launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelForm {
-    /// LLVM's number of the calling convention.
+    /// LLVM's number of the kernel's calling convention.
     pub calling_convention: u32,
-    /// Function attributes by name.
+    /// Function attributes of the kernel, as names and values.
     pub attributes: Vec<(String, String)>,
-    /// Function metadata: a node of 32-bit constants under each name.
+    /// Metadata of the kernel: under each name, one node of 32-bit constants.
     pub metadata: Vec<(String, Vec<u32>)>,
-    /// Whether the symbol cannot be replaced by another image's (ELF's protected visibility).
+    /// Whether the kernel's symbol has ELF's protected visibility, so that no other image can replace it.
     pub protected: bool,
-    /// How shared memory is asked for.
+    /// The form of the kernel's declaration of shared memory.
     pub shared: SharedForm,
-    /// How maps of tensors are passed, where they are.
+    /// The parameter form of tensor maps; `None` if the target has no tensor maps.
     pub map: Option<MapForm>,
 }
 
-/// How a map of a tensor is passed to a kernel: by value, as so many bytes that only the host's encoder knows.
+/// The parameter form of a tensor map: passed by value, as opaque bytes from the host's encoder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapForm {
-    /// How many.
+    /// Size of the tensor map in bytes.
     pub bytes: u32,
-    /// They begin at a multiple of so many bytes.
+    /// Alignment of the tensor map in bytes.
     pub alignment: u32,
-    /// Attributes of the parameter by name.
+    /// LLVM attributes of the parameter, as names and values.
     pub attributes: Vec<(String, String)>,
 }
 
-/// How a kernel asks for its shared memory.
+/// The form of a kernel's declaration of shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharedForm {
-    /// The code object says how much.
+    /// A static array: the code object contains its size.
     Static,
-    /// The launch says how much; the kernel only names where it begins.
+    /// An array without a size, which the launch gives; the kernel only names its start.
     Dynamic,
 }
 
-/// An operation that reads, changes and writes a scalar in one step.
+/// An atomic read-modify-write operation on a scalar in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct AtomicUpdate<'ctx> {
-    /// Which.
+    /// The read-modify-write operation.
     pub op: Atomic,
-    /// The memory.
+    /// The memory space of the address.
     pub space: MemorySpace,
-    /// Where.
+    /// The address of the scalar in memory.
     pub pointer: PointerValue<'ctx>,
-    /// Of what element the value is.
+    /// Element type of the scalar.
     pub element: Element,
-    /// What the operation takes.
+    /// The operand of the operation.
     pub value: BasicValueEnum<'ctx>,
-    /// How it orders other accesses.
+    /// Memory order of the operation.
     pub order: MemoryOrder,
-    /// Among whom.
+    /// Memory scope within which the operation is atomic and ordered.
     pub scope: MemoryScope,
 }
 
-/// A target as its vendor describes it.
+/// The target-specific part of the translation of kernel IR to LLVM.
 ///
-/// The hooks append instructions with the given [`Emitter`]. Lanes and warps are counted along the
-/// first axis of the block, the only one used.
+/// The methods emit instructions with the given [`Emitter`]. Lanes and warps are counted along the first axis of the
+/// block, the only axis that blocks have.
 pub trait Dialect {
-    /// Names for LLVM.
-    fn machine(&self) -> LlvmTarget;
+    /// Returns the target's names in LLVM.
+    fn llvm_target(&self) -> LlvmTarget;
 
-    /// What LLVM must know of a kernel.
+    /// Returns the declaration of a kernel as an LLVM function: its attributes and the forms of its parameters.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] for a launch that the target cannot do.
+    /// [`CompileError::Unsupported`] for a launch that the target does not support.
     fn kernel(&self, kernel: &Kernel) -> Result<KernelForm, CompileError>;
 
-    /// Index of the lane in its warp, `i32`.
+    /// Emits the index of the lane in its warp, `i32`.
     ///
     /// # Errors
-    /// [`CompileError`].
+    /// [`CompileError`] if the target cannot emit the operation.
     fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError>;
 
-    /// Index of the warp in its block, `i32`, in a form that the code generator sees to be uniform
-    /// where it cares.
+    /// Emits the index of the warp in its block, `i32`, in a form that LLVM's uniformity analysis recognizes if the
+    /// target needs it.
     ///
     /// # Errors
-    /// [`CompileError`].
+    /// [`CompileError`] if the target cannot emit the operation.
     fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError>;
 
-    /// Index of the block along axis 0, 1 or 2 of the grid, `i32`.
+    /// Emits the index of the block along axis 0, 1 or 2 of the grid, `i32`.
     ///
     /// # Errors
-    /// [`CompileError`].
-    fn program<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError>;
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn block_index<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError>;
 
-    /// How many blocks the grid has along axis 0, 1 or 2, `i32`.
+    /// Emits the number of blocks of the grid along axis 0, 1 or 2, `i32`.
     ///
-    /// # Errors
-    /// [`CompileError::Unsupported`] where nobody tells.
-    fn programs<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
+    /// # Errors [`CompileError::Unsupported`] if the target does not provide the grid's size.
+    fn grid_size<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
         let _ = emit;
         Err(CompileError::Unsupported(format!("the size of the grid along axis {axis} is not known on this target")))
     }
 
-    /// LLVM's name of a synchronisation scope of this target; of the system the empty one.
+    /// Returns LLVM's name of a synchronization scope of this target; empty for the system scope.
     fn memory_scope(&self, scope: MemoryScope) -> &'static str {
         let _ = scope;
         ""
     }
 
-    /// What the vendor's code generator is promised of memory that atomic operations on it reach, by names of empty
-    /// metadata.
+    /// Returns names of metadata nodes without operands that an atomic operation gets. They give LLVM's code generator
+    /// guarantees about the accessed memory.
     fn atomic_annotations(&self, space: MemorySpace, scope: MemoryScope) -> &'static [&'static str] {
         let _ = (space, scope);
         &[]
     }
 
-    /// An atomic operation as the vendor writes it; nothing where LLVM's own instruction says all of it.
+    /// Emits an atomic operation in the vendor's form; `None` if LLVM's own `atomicrmw` expresses it.
     ///
     /// # Errors
-    /// [`CompileError`].
+    /// [`CompileError`] if the target cannot emit the operation.
     fn atomic<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -150,10 +149,10 @@ pub trait Dialect {
         Ok(None)
     }
 
-    /// A function that the target says its hardware has, of scalars.
+    /// Emits a math function of scalars that the target's hardware provides.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] for others: they are to be expanded before.
+    /// [`CompileError::Unsupported`] for other functions, which must be expanded before.
     fn math<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -165,11 +164,11 @@ pub trait Dialect {
         Err(no_function(function, element))
     }
 
-    /// Prints values by a format as C's `printf` takes it, in which integers of 32 and 64 bits and `double`s stand;
-    /// nothing where kernels cannot print.
+    /// Emits a print: `format` is a format as in C's `printf`, and `values` are 32- and 64-bit integers and `double`s.
+    /// Emits nothing if the target's kernels cannot print.
     ///
     /// # Errors
-    /// [`CompileError`].
+    /// [`CompileError`] if the target cannot emit the operation.
     fn print<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -180,54 +179,55 @@ pub trait Dialect {
         Ok(())
     }
 
-    /// Whether the text may be this vendor's assembly; code generators that see more refuse it later.
+    /// Checks that a text may be this vendor's assembly; a later assembler may still reject it.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] for another's.
+    /// [`CompileError::Unsupported`] for another vendor's.
     fn check_assembly(&self, text: &str) -> Result<(), CompileError> {
         let _ = text;
         Err(CompileError::Unsupported("assembly of another vendor".to_owned()))
     }
 
-    /// Waits for kernels before this one in its stream, or lets those after it begin; nothing where they do not overlap.
+    /// Emits a wait for the preceding kernels of the stream (`wait`), or a signal that lets the following kernels
+    /// start. Emits nothing if the target's kernels do not overlap.
     ///
     /// # Errors
-    /// [`CompileError`].
+    /// [`CompileError`] if the target cannot emit the operation.
     fn grid_dependency(&self, emit: &Emitter<'_, '_>, wait: bool) -> Result<(), CompileError> {
         let _ = (emit, wait);
         Ok(())
     }
 
-    /// The `i32` that the lane number `lane` offers as `value`.
+    /// Emits an indexed shuffle: every lane gets the `i32` `value` of lane `lane`.
     ///
     /// # Errors
-    /// [`CompileError`].
-    fn exchange<'ctx>(
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn shuffle<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         value: IntValue<'ctx>,
         lane: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError>;
 
-    /// The `i32` that the lane whose index differs in the bits of `mask` offers as `value`.
+    /// Emits an XOR shuffle: every lane gets the `i32` `value` of the lane whose index differs in the bits of `mask`.
     ///
     /// # Errors
-    /// [`CompileError`].
-    fn exchange_xor<'ctx>(
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn shuffle_xor<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         value: IntValue<'ctx>,
         mask: u32,
     ) -> Result<IntValue<'ctx>, CompileError> {
         let across = emit.xor(self.lane(emit)?, emit.i32(mask))?;
-        self.exchange(emit, value, across)
+        self.shuffle(emit, value, across)
     }
 
-    /// `a` and `b` after lanes that differ in the bit `lane` of their index (a power of two) have traded
-    /// as `Op::Swap` says; for targets that describe such an exchange.
+    /// Emits a swap (`Op::Swap`) between lanes whose indices differ in the bit `lane` (a power of two): the `a` of the
+    /// lane with the bit set and the `b` of the other lane change places. Only some targets have such a shuffle.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] where the target cannot.
+    /// [`CompileError::Unsupported`] if the target has none.
     fn swap<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -239,27 +239,28 @@ pub trait Dialect {
         Err(CompileError::Unsupported(format!("lanes that differ by {lane} do not swap on this target")))
     }
 
-    /// A barrier that makes writes to shared memory before it visible after it.
+    /// Emits a barrier of the scope; writes to shared memory before the barrier are visible after it.
     ///
     /// # Errors
-    /// [`CompileError`].
+    /// [`CompileError`] if the target cannot emit the operation.
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError>;
 
-    /// A barrier of as many lanes of whole warps as come to the one of this number, which makes writes to shared memory before it
+    /// Emits a named barrier of `lanes` lanes of whole warps. The lanes' writes to shared memory before the barrier are
     /// visible after it.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] where the warps of a block meet all together or not at all.
-    fn group_barrier(&self, emit: &Emitter<'_, '_>, number: u32, lanes: u32) -> Result<(), CompileError> {
+    /// [`CompileError::Unsupported`] if the target has no named barriers.
+    fn named_barrier(&self, emit: &Emitter<'_, '_>, number: u32, lanes: u32) -> Result<(), CompileError> {
         let _ = (emit, number, lanes);
         Err(no_group_barriers())
     }
 
-    /// A value as one that the queue gives: what instructions of the queue may take as their accumulator.
+    /// Emits a value as an already complete result of the queue (asynchronous operations of one kind), so that an
+    /// instruction of the queue can use it as accumulator.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] where nothing completes on the queue.
-    fn pend<'ctx>(
+    /// [`CompileError::Unsupported`] if no instruction completes on the queue.
+    fn ready_token<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         queue: Queue,
@@ -269,37 +270,44 @@ pub trait Dialect {
         Err(no_queue(queue))
     }
 
-    /// The queue on which the instruction of this name completes; at once where there is none.
+    /// Returns the queue of an asynchronous instruction (the operations that its commits and waits cover); `None` for a
+    /// synchronous instruction.
     fn queue_of(&self, name: &str) -> Option<Queue> {
         let _ = name;
         None
     }
 
-    /// Closes a group of what the warp has issued on a queue.
+    /// Emits a commit: the instructions that the warp has issued on a queue since its last commit become one group.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] where nothing completes on the queue.
+    /// [`CompileError::Unsupported`] if no instruction completes on the queue.
     fn commit(&self, emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
         let _ = emit;
         Err(no_queue(queue))
     }
 
-    /// Waits until at most `outstanding` of the latest groups are unfinished; each group of the kernel has at
-    /// least `least` instructions.
+    /// Emits a wait until at most `outstanding` of the queue's latest groups are in flight. Each group of the kernel
+    /// has at least `min_outstanding` instructions.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] where nothing completes on the queue.
-    fn wait(&self, emit: &Emitter<'_, '_>, queue: Queue, outstanding: u32, least: u32) -> Result<(), CompileError> {
-        let _ = (emit, outstanding, least);
+    /// [`CompileError::Unsupported`] if no instruction completes on the queue.
+    fn wait(
+        &self,
+        emit: &Emitter<'_, '_>,
+        queue: Queue,
+        outstanding: u32,
+        min_outstanding: u32,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, outstanding, min_outstanding);
         Err(no_queue(queue))
     }
 
-    /// Values that an instruction on the queue gave, with the types that they have after the wait that was just written:
-    /// nothing may read their registers before it.
+    /// Emits the results of a queue's instructions as plain values, right after the wait for them. The form must keep
+    /// LLVM from reading their registers before the wait.
     ///
     /// # Errors
-    /// [`CompileError`].
-    fn awaited<'ctx>(
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn after_wait<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         queue: Queue,
@@ -309,10 +317,11 @@ pub trait Dialect {
         Ok(values.iter().map(|&(_, value)| value).collect())
     }
 
-    /// Makes eight bytes of shared memory an mbarrier of so many arrivals, by one lane of the warp.
+    /// Emits the initialization of an mbarrier in eight bytes of shared memory, for `arrivals` arrivals in each phase.
+    /// One lane of the warp initializes it.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] where there are no mbarriers, or none of so many arrivals.
+    /// [`CompileError::Unsupported`] if the target has no mbarriers, or none with so many arrivals.
     fn mbarrier_init<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -323,10 +332,11 @@ pub trait Dialect {
         Err(no_mbarriers())
     }
 
-    /// The warp arrives once at an mbarrier, after all that its lanes did before; its phase expects so many more bytes.
+    /// Emits one arrival of the warp at an mbarrier, after all earlier accesses of the warp's lanes. The current phase
+    /// expects `bytes` further bytes of bulk copies.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] where there are no mbarriers, or none that expect so many bytes.
+    /// [`CompileError::Unsupported`] if the target has no mbarriers, or none that expect so many bytes.
     fn mbarrier_arrive<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -337,10 +347,10 @@ pub trait Dialect {
         Err(no_mbarriers())
     }
 
-    /// Every lane waits until the mbarrier's phase of this parity, an `i32`, has completed.
+    /// Emits a wait of every lane until the mbarrier's phase with this parity, an `i32`, has completed.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] where there are no mbarriers.
+    /// [`CompileError::Unsupported`] if the target has no mbarriers.
     fn mbarrier_wait<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -351,10 +361,11 @@ pub trait Dialect {
         Err(no_mbarriers())
     }
 
-    /// Lets what the warp has issued on a queue since its last commit arrive at an mbarrier when it has finished.
+    /// Emits a commit of the warp's instructions on a queue to an mbarrier: the instructions arrive there when they
+    /// complete.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] where nothing on the queue arrives at mbarriers.
+    /// [`CompileError::Unsupported`] if the queue's instructions cannot arrive at mbarriers.
     fn mbarrier_commit<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -365,10 +376,11 @@ pub trait Dialect {
         Err(no_queue(queue))
     }
 
-    /// Allots columns of tensor memory, by the warp, and writes the address of the first to shared memory.
+    /// Emits the allocation of tensor-memory columns by a whole warp; the address of the first column is written to
+    /// shared memory.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] where there is no tensor memory.
+    /// [`CompileError::Unsupported`] if the target has no tensor memory.
     fn tensor_allocate<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -380,10 +392,10 @@ pub trait Dialect {
         Err(no_tensor_memory())
     }
 
-    /// Gives columns of tensor memory back; the address is an `i32`.
+    /// Emits the release of tensor-memory columns; the address of the first column is an `i32`.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] where there is no tensor memory.
+    /// [`CompileError::Unsupported`] if the target has no tensor memory.
     fn tensor_free<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -394,30 +406,30 @@ pub trait Dialect {
         Err(no_tensor_memory())
     }
 
-    /// Orders plain stores to shared memory before what other proxies do there later; nothing where there is one
-    /// proxy.
+    /// Emits a proxy fence, which orders earlier plain stores to shared memory before later accesses through other
+    /// proxies. Emits nothing if the target has one proxy.
     ///
     /// # Errors
-    /// [`CompileError`].
+    /// [`CompileError`] if the target cannot emit the operation.
     fn proxy_fence(&self, emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
         let _ = emit;
         Ok(())
     }
 
-    /// Index of the block in its cluster, `i32`.
+    /// Emits the index of the block in its cluster, `i32`.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] where there are no clusters.
-    fn block<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+    /// [`CompileError::Unsupported`] if the target has no clusters.
+    fn block_in_cluster<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
         let _ = emit;
         Err(no_clusters())
     }
 
-    /// Where a pointer to shared memory is in the memory of block number `block` of the cluster, as a
-    /// pointer of [`LlvmTarget::cluster`].
+    /// Maps a pointer to shared memory to the same offset in block `block` of the cluster. The result is a pointer in
+    /// the address space [`LlvmTarget::cluster`].
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] where there are no clusters.
+    /// [`CompileError::Unsupported`] if the target has no clusters.
     fn cluster_address<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -428,14 +440,15 @@ pub trait Dialect {
         Err(no_clusters())
     }
 
-    /// A word by which [`Dialect::permute_bytes`] is told that byte `bytes[i]`, below 8, becomes byte `i`.
+    /// Returns the selector with which [`Dialect::permute_bytes`] moves source byte `bytes[i]`, 0 to 7, to result byte
+    /// `i`.
     fn byte_selector(&self, bytes: [u8; 4]) -> u32;
 
-    /// Four bytes of eight: 0 to 3 are those of `a`, 4 to 7 those of `b`, chosen by one of this
-    /// dialect's selectors.
+    /// Emits a byte permute: four of eight bytes, chosen by a selector of this dialect. Source bytes 0 to 3 are those
+    /// of `a`, 4 to 7 those of `b`.
     ///
     /// # Errors
-    /// [`CompileError`].
+    /// [`CompileError`] if the target cannot emit the operation.
     fn permute_bytes<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -444,12 +457,12 @@ pub trait Dialect {
         selector: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError>;
 
-    /// A row of the vendor's instruction table. `operands` come with their types; there must be one
-    /// result for each of `results`, of that type.
+    /// Emits an instruction of the vendor's table on operands of the given types. The implementation returns one value
+    /// for each type in `results`.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] for a row that has no code generation, [`CompileError::Invalid`]
-    /// for operands that do not fit the row.
+    /// [`CompileError::Unsupported`] for an instruction without code generation, [`CompileError::Invalid`] for operands
+    /// that do not fit it.
     fn instruction<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -462,43 +475,46 @@ pub trait Dialect {
     }
 }
 
-/// What a target says to a function that its hardware lacks.
+/// Returns the error for a math function that the hardware lacks.
 #[must_use]
 pub fn no_function(function: MathFunction, element: Element) -> CompileError {
     let (function, element) = (function.name(), element.name());
-    CompileError::Unsupported(format!("`{function}` of {element} is no operation of this target: expand it before"))
+    CompileError::Unsupported(format!("`{function}` of {element} is not an operation of this target: expand it before"))
 }
 
-/// What a target without clusters says to what is only in them.
+/// Returns the error for an operation that needs clusters on a target without clusters.
 #[must_use]
 pub fn no_clusters() -> CompileError {
     CompileError::Unsupported("there are no clusters of blocks on this target".to_owned())
 }
 
-/// What a target says to mbarriers that it does not have.
+/// Returns the error for an mbarrier operation on a target without mbarriers.
 #[must_use]
 pub fn no_mbarriers() -> CompileError {
     CompileError::Unsupported("there are no mbarriers that count bytes on this target".to_owned())
 }
 
-/// What a target says to warps of a block that meet without the others.
+/// Returns the error for a named barrier on a target without named barriers.
 fn no_group_barriers() -> CompileError {
-    CompileError::Unsupported("warps of a block meet all together on this target, not some of them".to_owned())
+    CompileError::Unsupported(
+        "there are no named barriers on this target: a barrier is for all warps of a block".to_owned(),
+    )
 }
 
-/// What a target says to tensor memory that it does not have.
+/// Returns the error for a tensor-memory operation on a target without tensor memory.
 #[must_use]
 pub fn no_tensor_memory() -> CompileError {
     CompileError::Unsupported("there is no tensor memory on this target".to_owned())
 }
 
-/// What a target says to a queue on which it completes nothing.
+/// Returns the error for a queue on which no instruction of this target completes.
 #[must_use]
 pub fn no_queue(queue: Queue) -> CompileError {
-    CompileError::Unsupported(format!("nothing completes on the queue `{}` on this target", queue.name()))
+    CompileError::Unsupported(format!("no instruction completes on the queue `{}` on this target", queue.name()))
 }
 
-/// The queue on which the row of this name completes; for [`Dialect::queue_of`].
+/// Returns the queue of the asynchronous instruction with this name in the table `rows`; `None` if the instruction is
+/// synchronous or unknown. Serves as implementation of [`Dialect::queue_of`].
 #[must_use]
 pub fn queue_of(rows: &[Instruction], name: &str) -> Option<Queue> {
     match rows.iter().find(|row| row.name == name)?.completion {

@@ -1,4 +1,4 @@
-//! Division, and the upper halves of products.
+//! Emits divisions, and the upper halves of integer products.
 
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
@@ -7,13 +7,13 @@ use tilewright_kernel::Element;
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
 
-use crate::emitter::refused;
+use crate::emitter::builder_error;
 use crate::translate::{Body, Typed};
 
 impl<'ctx> Body<'_, 'ctx> {
-    /// A quotient or remainder. LLVM leaves division by zero undefined altogether, and with a sign the quotient that
-    /// does not fit, where the kernel IR promises some value; and not every target divides integers narrower than 32
-    /// bits at every optimisation level, so those are widened.
+    /// Emits a quotient or remainder. LLVM leaves division by zero undefined, and a signed quotient that overflows, but
+    /// the kernel IR guarantees some value. Integers narrower than 32 bits are widened, because not every target
+    /// divides them at every optimization level.
     pub(crate) fn divide(
         &self,
         opcode: InstructionOpcode,
@@ -26,27 +26,28 @@ impl<'ctx> Body<'_, 'ctx> {
         let wide = self.emit.integer_type(bits.max(32), a.ty.count());
         let wide = wide.ok_or_else(|| unsupported(format!("division of a {}", a.ty)))?;
         let builder = &self.emit.builder;
-        let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(refused);
+        let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(builder_error);
         let extend = if signed { InstructionOpcode::SExt } else { InstructionOpcode::ZExt };
         let widened = wide != narrow;
         let (x, y) = if widened { (cast(extend, a.value, wide)?, cast(extend, b, wide)?) } else { (a.value, b) };
-        let one = self.every(wide, 1)?;
-        let mut impossible = self.equals(y, self.every(wide, 0)?)?;
+        let one = self.splat(wide, 1)?;
+        let mut impossible = self.equals(y, self.splat(wide, 0)?)?;
         if signed && !widened {
-            let least = self.equals(x, self.every(wide, 1 << (bits - 1))?)?;
-            let minus_one = self.equals(y, self.every(wide, u64::MAX)?)?;
-            let overflows = builder.build_binop(InstructionOpcode::And, least, minus_one, "").map_err(refused)?;
-            impossible = builder.build_binop(InstructionOpcode::Or, impossible, overflows, "").map_err(refused)?;
+            let min = self.equals(x, self.splat(wide, 1 << (bits - 1))?)?;
+            let minus_one = self.equals(y, self.splat(wide, u64::MAX)?)?;
+            let overflows = builder.build_binop(InstructionOpcode::And, min, minus_one, "").map_err(builder_error)?;
+            impossible =
+                builder.build_binop(InstructionOpcode::Or, impossible, overflows, "").map_err(builder_error)?;
         }
         let y = match impossible {
             BasicValueEnum::VectorValue(impossible) => builder.build_select(impossible, one, y, ""),
             impossible => builder.build_select(impossible.into_int_value(), one, y, ""),
         };
-        let value = builder.build_binop(opcode, x, y.map_err(refused)?, "").map_err(refused)?;
+        let value = builder.build_binop(opcode, x, y.map_err(builder_error)?, "").map_err(builder_error)?;
         if widened { cast(InstructionOpcode::Trunc, value, narrow) } else { Ok(value) }
     }
 
-    /// The upper half of a product, from one of twice the width, which LLVM knows again.
+    /// Emits the upper half of a product: multiplies in twice the width and shifts, a pattern that LLVM matches.
     pub(crate) fn multiply_high(
         &self,
         signed: bool,
@@ -57,17 +58,17 @@ impl<'ctx> Body<'_, 'ctx> {
         let wide = self.emit.integer_type(2 * bits, a.ty.count());
         let wide = wide.filter(|_| bits > 1).ok_or_else(|| invalid(format!("half a product of a {}", a.ty)))?;
         let builder = &self.emit.builder;
-        let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(refused);
+        let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(builder_error);
         let extend = if signed { InstructionOpcode::SExt } else { InstructionOpcode::ZExt };
         let (x, y) = (cast(extend, a.value, wide)?, cast(extend, b, wide)?);
-        let product = builder.build_binop(InstructionOpcode::Mul, x, y, "").map_err(refused)?;
-        let upper = self.every(wide, u64::from(bits))?;
-        let upper = builder.build_binop(InstructionOpcode::LShr, product, upper, "").map_err(refused)?;
+        let product = builder.build_binop(InstructionOpcode::Mul, x, y, "").map_err(builder_error)?;
+        let upper = self.splat(wide, u64::from(bits))?;
+        let upper = builder.build_binop(InstructionOpcode::LShr, product, upper, "").map_err(builder_error)?;
         cast(InstructionOpcode::Trunc, upper, a.value.get_type())
     }
 
-    /// An integer, or a vector of it.
-    fn every(&self, ty: BasicTypeEnum<'ctx>, bits: u64) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    /// Returns an integer constant, or for a vector type a vector with that constant in each element.
+    fn splat(&self, ty: BasicTypeEnum<'ctx>, bits: u64) -> Result<BasicValueEnum<'ctx>, CompileError> {
         match ty {
             BasicTypeEnum::IntType(ty) => Ok(ty.const_int(bits, bits == u64::MAX).into()),
             BasicTypeEnum::VectorType(ty) => {
@@ -82,10 +83,10 @@ impl<'ctx> Body<'_, 'ctx> {
         let builder = &self.emit.builder;
         match (a, b) {
             (BasicValueEnum::IntValue(a), BasicValueEnum::IntValue(b)) => {
-                Ok(builder.build_int_compare(IntPredicate::EQ, a, b, "").map_err(refused)?.into())
+                Ok(builder.build_int_compare(IntPredicate::EQ, a, b, "").map_err(builder_error)?.into())
             }
             (BasicValueEnum::VectorValue(a), BasicValueEnum::VectorValue(b)) => {
-                Ok(builder.build_int_compare(IntPredicate::EQ, a, b, "").map_err(refused)?.into())
+                Ok(builder.build_int_compare(IntPredicate::EQ, a, b, "").map_err(builder_error)?.into())
             }
             _ => Err(invalid("divides integers")),
         }

@@ -1,4 +1,4 @@
-//! Appends LLVM instructions to a kernel: what the translation and a vendor's hooks write with.
+//! An emitter of LLVM instructions into a kernel, for the translation and for a vendor's dialect.
 
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::Context;
@@ -13,16 +13,16 @@ use tilewright_plugin::CompileError;
 use crate::ffi;
 use crate::values::{BasicType, BasicTypeEnum, BasicValue, BasicValueEnum, PointerValue};
 
-/// Which way a fence orders memory operations.
+/// The memory accesses that a fence orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ordering {
-    /// What comes after stays after.
+    /// Acquire: later accesses stay after the fence.
     Acquire,
-    /// What comes before stays before.
+    /// Release: earlier accesses stay before the fence.
     Release,
 }
 
-/// Appends instructions to the kernel being translated.
+/// The emitter of LLVM instructions into the kernel that is being translated.
 #[derive(Debug)]
 pub struct Emitter<'a, 'ctx> {
     pub(crate) context: &'ctx Context,
@@ -31,34 +31,36 @@ pub struct Emitter<'a, 'ctx> {
     pub(crate) launch: Launch,
 }
 
-/// The builder refused: this crate's or the vendor's mistake, never the module's.
-pub(crate) fn refused(error: BuilderError) -> CompileError {
-    CompileError::Backend(format!("LLVM's builder refused an instruction: {error}"))
+/// Returns the error for a failure of LLVM's builder, which is a mistake of this crate or of the vendor's crate, never
+/// of the kernel module.
+pub(crate) fn builder_error(error: BuilderError) -> CompileError {
+    CompileError::Backend(format!("LLVM's builder rejected an instruction: {error}"))
 }
 
 impl<'ctx> Emitter<'_, 'ctx> {
-    /// The launch of the kernel.
+    /// Returns the launch parameters of the kernel: lanes of a warp and warps of a block.
     #[must_use]
     pub fn launch(&self) -> Launch {
         self.launch
     }
 
-    /// A 32-bit constant.
+    /// Returns a 32-bit integer constant.
     #[must_use]
     pub fn i32(&self, value: u32) -> IntValue<'ctx> {
         self.context.i32_type().const_int(u64::from(value), false)
     }
 
-    /// A constant of one bit.
+    /// Returns a one-bit integer constant.
     #[must_use]
     pub fn i1(&self, value: bool) -> IntValue<'ctx> {
         self.context.bool_type().const_int(u64::from(value), false)
     }
 
-    /// A call of one of LLVM's intrinsics; `overload` has the types that choose among overloads.
+    /// Calls an LLVM intrinsic; `overload` has the types that select the overload. `None` if the intrinsic returns
+    /// nothing.
     ///
     /// # Errors
-    /// [`CompileError::Backend`] where this LLVM lacks the intrinsic or it takes other operands.
+    /// [`CompileError::Backend`] if this LLVM lacks the intrinsic or it takes other operands.
     pub fn call(
         &self,
         intrinsic: &str,
@@ -74,11 +76,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
             return Err(wrong("takes other operands"));
         }
         let operands: Vec<BasicMetadataValueEnum> = operands.iter().map(|&value| value.into()).collect();
-        let call = self.builder.build_call(function, &operands, "").map_err(refused)?;
+        let call = self.builder.build_call(function, &operands, "").map_err(builder_error)?;
         Ok(call.try_as_basic_value().basic())
     }
 
-    /// [`Emitter::call`] of an intrinsic that takes and gives `i32`s and is not overloaded.
+    /// Calls a non-overloaded intrinsic with `i32` operands and an `i32` result.
     ///
     /// # Errors
     /// As [`Emitter::call`].
@@ -87,26 +89,26 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.integer(intrinsic, self.call(intrinsic, &[], &operands)?)
     }
 
-    /// [`Emitter::call`] of an intrinsic that is not overloaded and gives a pair of integers.
+    /// Calls a non-overloaded intrinsic with `i32` operands that returns a pair of integers.
     ///
     /// # Errors
     /// As [`Emitter::call`].
     pub fn call_pair(&self, intrinsic: &str, operands: &[IntValue<'ctx>]) -> Result<[IntValue<'ctx>; 2], CompileError> {
         let operands: Vec<_> = operands.iter().map(|value| value.as_basic_value_enum()).collect();
         let Some(BasicValueEnum::StructValue(pair)) = self.call(intrinsic, &[], &operands)? else {
-            return Err(CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` gives no pair")));
+            return Err(CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` returns no pair")));
         };
         let half = |index| {
-            let half = self.builder.build_extract_value(pair, index, "").map_err(refused)?;
+            let half = self.builder.build_extract_value(pair, index, "").map_err(builder_error)?;
             self.integer(intrinsic, Some(half))
         };
         Ok([half(0)?, half(1)?])
     }
 
-    /// The result of a call as an integer.
+    /// Returns the result of a call of `intrinsic` as an integer.
     ///
     /// # Errors
-    /// [`CompileError::Backend`] where it is none.
+    /// [`CompileError::Backend`] if it is not an integer.
     pub fn integer(
         &self,
         intrinsic: &str,
@@ -114,80 +116,81 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ) -> Result<IntValue<'ctx>, CompileError> {
         match result {
             Some(BasicValueEnum::IntValue(value)) => Ok(value),
-            _ => Err(CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` gives no integer"))),
+            _ => Err(CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` returns no integer"))),
         }
     }
 
-    /// The number of a pointer to shared memory, an `i32`.
+    /// Converts a pointer to shared memory to an `i32`.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
     pub fn shared_address(&self, pointer: PointerValue<'ctx>) -> Result<IntValue<'ctx>, CompileError> {
-        self.builder.build_ptr_to_int(pointer, self.context.i32_type(), "").map_err(refused)
+        self.builder.build_ptr_to_int(pointer, self.context.i32_type(), "").map_err(builder_error)
     }
 
-    /// `a & b`.
+    /// Emits `a & b`.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
     pub fn and(&self, a: IntValue<'ctx>, b: u32) -> Result<IntValue<'ctx>, CompileError> {
-        self.builder.build_and(a, self.i32(b), "").map_err(refused)
+        self.builder.build_and(a, self.i32(b), "").map_err(builder_error)
     }
 
-    /// `a ^ b`.
+    /// Emits `a ^ b`.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
     pub fn xor(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) -> Result<IntValue<'ctx>, CompileError> {
-        self.builder.build_xor(a, b, "").map_err(refused)
+        self.builder.build_xor(a, b, "").map_err(builder_error)
     }
 
-    /// `a << b`, for `b` below 32.
+    /// Emits `a << b`, for `b` below 32.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
     pub fn shift_left(&self, a: IntValue<'ctx>, b: u32) -> Result<IntValue<'ctx>, CompileError> {
-        self.builder.build_left_shift(a, self.i32(b), "").map_err(refused)
+        self.builder.build_left_shift(a, self.i32(b), "").map_err(builder_error)
     }
 
-    /// `a >> b` filled with zeros, for `b` below 32.
+    /// Emits a logical right shift `a >> b`, for `b` below 32.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
     pub fn shift_right(&self, a: IntValue<'ctx>, b: u32) -> Result<IntValue<'ctx>, CompileError> {
-        self.builder.build_right_shift(a, self.i32(b), false, "").map_err(refused)
+        self.builder.build_right_shift(a, self.i32(b), false, "").map_err(builder_error)
     }
 
-    /// `b` where `a` is zero, else `c`.
+    /// Emits a select: `b` if `a` is zero, else `c`.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
-    pub fn if_zero(
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
+    pub fn select_if_zero(
         &self,
         a: IntValue<'ctx>,
         b: IntValue<'ctx>,
         c: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
         let zero = a.get_type().const_zero();
-        let condition = self.builder.build_int_compare(inkwell::IntPredicate::EQ, a, zero, "").map_err(refused)?;
-        let chosen = self.builder.build_select(condition, b, c, "").map_err(refused)?;
+        let condition =
+            self.builder.build_int_compare(inkwell::IntPredicate::EQ, a, zero, "").map_err(builder_error)?;
+        let chosen = self.builder.build_select(condition, b, c, "").map_err(builder_error)?;
         self.integer("select", Some(chosen))
     }
 
-    /// A call of one of LLVM's intrinsics that is overloaded by the type of its one operand, which is its result's too.
+    /// Calls an intrinsic with one operand, whose type selects the overload and is the result's type.
     ///
     /// # Errors
     /// As [`Emitter::call`].
-    pub fn call_same(
+    pub fn call_overloaded_by_operand(
         &self,
         intrinsic: &str,
         value: BasicValueEnum<'ctx>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let result = self.call(intrinsic, &[value.get_type()], &[value])?;
-        result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` gives nothing")))
+        result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` has no result")))
     }
 
-    /// A call of one of LLVM's intrinsics that takes one value and is not overloaded.
+    /// Calls a non-overloaded intrinsic with one operand and a result.
     ///
     /// # Errors
     /// As [`Emitter::call`].
@@ -197,41 +200,42 @@ impl<'ctx> Emitter<'_, 'ctx> {
         value: BasicValueEnum<'ctx>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let result = self.call(intrinsic, &[], &[value])?;
-        result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` gives nothing")))
+        result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` has no result")))
     }
 
-    /// An `i32` that nobody writes, so many bytes after a pointer.
+    /// Loads an `i32` at an offset of `bytes` bytes from a pointer. The memory is never written, so LLVM may move the
+    /// load.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
     pub fn load_i32(&self, pointer: PointerValue<'ctx>, bytes: u32) -> Result<IntValue<'ctx>, CompileError> {
-        let place = ffi::advance(&self.builder, self.context, pointer, self.i32(bytes)).map_err(refused)?;
-        let loaded = self.builder.build_load(self.context.i32_type(), place, "").map_err(refused)?;
+        let address = ffi::ptr_add(&self.builder, self.context, pointer, self.i32(bytes)).map_err(builder_error)?;
+        let loaded = self.builder.build_load(self.context.i32_type(), address, "").map_err(builder_error)?;
         self.integer("load", Some(loaded))
     }
 
-    /// A fence of a synchronisation scope; `relaxation` is a tag of LLVM's memory-model relaxation
-    /// annotations, such as one that restricts the fence to one address space.
+    /// Emits a fence of a synchronization scope, LLVM's name of a memory scope. `relaxation` is a key and value of
+    /// LLVM's memory-model relaxation annotations, such as one that restricts the fence to one address space.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
     pub fn fence(&self, ordering: Ordering, scope: &str, relaxation: Option<(&str, &str)>) -> Result<(), CompileError> {
         let ordering = match ordering {
             Ordering::Acquire => AtomicOrdering::Acquire,
             Ordering::Release => AtomicOrdering::Release,
         };
         let fence = ffi::fence(&self.builder, self.context, ordering, scope);
-        let fence = fence.ok_or_else(|| refused(BuilderError::UnsetPosition))?;
+        let fence = fence.ok_or_else(|| builder_error(BuilderError::UnsetPosition))?;
         if let Some((prefix, suffix)) = relaxation {
-            let parts = [prefix, suffix].map(|part| self.context.metadata_string(part).into());
+            let texts = [prefix, suffix].map(|text| self.context.metadata_string(text).into());
             let kind = self.context.get_kind_id("mmra");
-            let set = fence.set_metadata(self.context.metadata_node(&parts), kind);
-            set.map_err(|error| CompileError::Backend(format!("LLVM refused the annotation of a fence: {error}")))?;
+            let set = fence.set_metadata(self.context.metadata_node(&texts), kind);
+            set.map_err(|error| CompileError::Backend(format!("LLVM rejected the annotation of a fence: {error}")))?;
         }
         Ok(())
     }
 
-    /// The type of `count` elements of an integer type.
+    /// Returns the type of `count` integers of `bits` bits; `None` if LLVM has no such type.
     #[must_use]
     pub fn integer_type(&self, bits: u32, count: u32) -> Option<BasicTypeEnum<'ctx>> {
         let element = match bits {

@@ -1,7 +1,7 @@
-//! The few calls of LLVM's C interface that `inkwell` has not, or not as safe functions.
+//! Calls of functions of LLVM's C interface that `inkwell` lacks, or has only as unsafe functions.
 //!
-//! All `unsafe` of this crate is here. Values come from `inkwell`, which ties them to their context;
-//! what else a call needs is checked before it.
+//! All `unsafe` code of this crate is here. LLVM values come from `inkwell`, which ties them to their context; the
+//! functions here check their further requirements first.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
@@ -22,7 +22,7 @@ use tilewright_kernel::Atomic;
 
 type Errors = RefCell<Vec<String>>;
 
-/// An LLVM context whose error diagnostics are kept instead of ending the process.
+/// An LLVM context that collects error diagnostics; LLVM's default handler would end the process.
 #[derive(Debug)]
 pub(crate) struct Session {
     // Fields are dropped in order: the context, which holds a pointer to `errors`, goes first.
@@ -34,8 +34,8 @@ impl Session {
     pub(crate) fn new() -> Self {
         let session = Self { context: Context::create(), errors: Box::default() };
         let errors: *const Errors = &raw const *session.errors;
-        // SAFETY: the context is alive; `errors` is boxed, so it stays where it is when `Session`
-        // moves, and outlives the context; the handler takes its pointer as what it is.
+        // SAFETY: the context is alive; `errors` is boxed, so its address is stable when `Session` moves, and it
+        // outlives the context; the handler receives a pointer of this type.
         unsafe {
             LLVMContextSetDiagnosticHandler(session.context.raw(), Some(keep_errors), errors.cast_mut().cast());
         }
@@ -46,7 +46,7 @@ impl Session {
         &self.context
     }
 
-    /// The errors reported since the last call.
+    /// Returns the errors that LLVM has reported since the last call.
     pub(crate) fn take_errors(&self) -> Vec<String> {
         self.errors.take()
     }
@@ -65,51 +65,51 @@ extern "C" fn keep_errors(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
         }
         let message = CStr::from_ptr(text).to_string_lossy().into_owned();
         LLVMDisposeMessage(text);
-        // A borrow that is taken would mean a diagnostic within `take_errors`, which reports none.
+        // A failed borrow would mean a diagnostic within `take_errors`, which reports none.
         if let Ok(mut errors) = (*errors.cast::<Errors>()).try_borrow_mut() {
             errors.push(message);
         }
     }
 }
 
-/// `pointer` plus a number of bytes (signed, any integer width).
+/// Emits the sum of `pointer` and a signed number of bytes, an integer of any width.
 ///
-/// The builder must be positioned.
-pub(crate) fn advance<'ctx>(
+/// The builder must be positioned in a block.
+pub(crate) fn ptr_add<'ctx>(
     builder: &Builder<'ctx>,
     context: &'ctx Context,
     pointer: PointerValue<'ctx>,
     bytes: IntValue<'ctx>,
 ) -> Result<PointerValue<'ctx>, inkwell::builder::BuilderError> {
-    // SAFETY: one integer index into `i8` is well formed for every pointer; without `inbounds` the
-    // result is defined for every number of bytes.
+    // SAFETY: one integer index into `i8` is valid for every pointer; without `inbounds` the result is defined for
+    // every number of bytes.
     unsafe { builder.build_gep(context.i8_type(), pointer, &[bytes], "") }
 }
 
-/// An arbitrary but fixed value where `value` is poison, else `value`.
+/// Emits a `freeze`: `value` itself, or an arbitrary but fixed value if `value` is poison.
 pub(crate) fn freeze<'ctx>(builder: &Builder<'ctx>, value: BasicValueEnum<'ctx>) -> BasicValueEnum<'ctx> {
     if builder.get_insert_block().is_none() {
         return value;
     }
-    // SAFETY: the builder is positioned and the value is first class, as every `BasicValueEnum` is; the
-    // result has its type.
+    // SAFETY: the builder is positioned and the value is first class, as every `BasicValueEnum` is; the result has its
+    // type.
     unsafe { BasicValueEnum::new(LLVMBuildFreeze(builder.as_mut_ptr(), value.as_value_ref(), c"".as_ptr())) }
 }
 
-/// A fence of the named synchronisation scope; `None` where the builder is not positioned.
+/// Emits a fence of the named synchronization scope; `None` if the builder is not positioned in a block.
 pub(crate) fn fence<'ctx>(
     builder: &Builder<'ctx>,
     context: &'ctx Context,
     ordering: AtomicOrdering,
     scope: &str,
 ) -> Option<InstructionValue<'ctx>> {
-    // Fences order at least one way.
+    // A fence has at least acquire or release order.
     let ordering = match ordering {
         AtomicOrdering::Monotonic => AtomicOrdering::AcquireRelease,
         other => other,
     };
     builder.get_insert_block()?;
-    // SAFETY: the builder is positioned; the ordering is one that fences take; the result is an instruction.
+    // SAFETY: the builder is positioned; the ordering is valid for fences; the result is an instruction.
     unsafe {
         let (ordering, scope) = (raw_ordering(ordering), scope_number(context, scope));
         Some(InstructionValue::new(LLVMBuildFenceSyncScope(builder.as_mut_ptr(), ordering, scope, c"".as_ptr())))
@@ -117,7 +117,7 @@ pub(crate) fn fence<'ctx>(
 }
 
 fn scope_number(context: &Context, scope: &str) -> u32 {
-    // SAFETY: the name is given with its length.
+    // SAFETY: the name is passed with its length.
     unsafe { LLVMGetSyncScopeID(context.raw(), scope.as_ptr().cast(), scope.len()) }
 }
 
@@ -146,7 +146,8 @@ fn raw_operation(op: Atomic) -> LLVMAtomicRMWBinOp {
     }
 }
 
-/// What was at the pointer; `None` where the builder is not positioned. The value is a scalar that the operation takes.
+/// Emits an atomic read-modify-write and returns the old value; `None` if the builder is not positioned in a block.
+/// `value` is a scalar that the operation supports.
 pub(crate) fn atomic_rmw<'ctx>(
     (builder, context): (&Builder<'ctx>, &'ctx Context),
     op: Atomic,
@@ -157,7 +158,7 @@ pub(crate) fn atomic_rmw<'ctx>(
 ) -> Option<BasicValueEnum<'ctx>> {
     builder.get_insert_block()?;
     let (op, ordering, scope) = (raw_operation(op), raw_ordering(ordering), scope_number(context, scope));
-    // SAFETY: the builder is positioned, the pointer is one, the value is a scalar; the result has its type.
+    // SAFETY: the builder is positioned, the pointer is a pointer, the value is a scalar; the result has its type.
     unsafe {
         let (pointer, value) = (pointer.as_value_ref(), value.as_value_ref());
         let old = LLVMBuildAtomicRMWSyncScope(builder.as_mut_ptr(), op, pointer, value, ordering, scope);
@@ -165,8 +166,8 @@ pub(crate) fn atomic_rmw<'ctx>(
     }
 }
 
-/// What was at the pointer, which becomes the second value where it was the first, and whether it was; `None` where the
-/// builder is not positioned. Both are integers of one type.
+/// Emits a compare-exchange of two integers of one type (expected and new value). Returns a struct of the old value and
+/// whether it equalled the expected one; `None` if the builder is not positioned in a block.
 pub(crate) fn compare_exchange<'ctx>(
     (builder, context): (&Builder<'ctx>, &'ctx Context),
     pointer: PointerValue<'ctx>,
@@ -175,7 +176,7 @@ pub(crate) fn compare_exchange<'ctx>(
     scope: &str,
 ) -> Option<StructValue<'ctx>> {
     builder.get_insert_block()?;
-    // Where nothing is written nothing is released.
+    // A failed exchange writes nothing, so it cannot release.
     let failed = match ordering {
         AtomicOrdering::Acquire | AtomicOrdering::AcquireRelease => AtomicOrdering::Acquire,
         _ => AtomicOrdering::Monotonic,
@@ -183,8 +184,8 @@ pub(crate) fn compare_exchange<'ctx>(
     let (done, failed, scope) = (raw_ordering(ordering), raw_ordering(failed), scope_number(context, scope));
     let [expected, value] = values.map(|value| value.as_value_ref());
     let (builder, pointer) = (builder.as_mut_ptr(), pointer.as_value_ref());
-    // SAFETY: the builder is positioned, the pointer is one, both values are integers of one type, and the orderings are
-    // some that the instruction takes; the result is a structure of two.
+    // SAFETY: the builder is positioned, the pointer is a pointer, both values are integers of one type, and the
+    // orderings are valid for the instruction; the result is a structure of two.
     unsafe {
         let pair = LLVMBuildAtomicCmpXchgSyncScope(builder, pointer, expected, value, done, failed, scope);
         Some(StructValue::new(pair))

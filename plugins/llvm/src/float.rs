@@ -1,8 +1,8 @@
-//! Floating-point operations that LLVM has as intrinsics, and those of narrow numbers that it rounds less well.
+//! Emits floating-point operations, as LLVM intrinsics or, for narrow types that LLVM rounds less accurately, in `f32`.
 //!
-//! A quotient or square root of `f16` or `bf16` is computed in `f32`, correctly rounded, and rounded once more: `f32` has
-//! 24 bits, and 2p + 2 of them, which narrow numbers of p = 11 and 8 bits need, suffice for one rounding in between
-//! (Figueroa, 1995). What gives one of its operands or a whole number is exact there.
+//! A quotient or square root of `f16` or `bf16` is computed in `f32`, correctly rounded, and rounded once more. An
+//! intermediate rounding to 2p + 2 bits or more does not change the result in p bits (Figueroa, 1995): p is 11 and 8,
+//! and `f32` has 24 bits. Operations that return an operand or an integer are exact in `f32`.
 
 use inkwell::FloatPredicate;
 use inkwell::types::BasicTypeEnum;
@@ -11,7 +11,7 @@ use tilewright_kernel::{Binary, Compare, Element, MathFunction, Type, Unary, Val
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
 
-use crate::emitter::refused;
+use crate::emitter::builder_error;
 use crate::translate::{Body, Typed};
 
 fn is_narrow(ty: Type) -> bool {
@@ -28,8 +28,12 @@ impl<'ctx> Body<'_, 'ctx> {
             Unary::FNeg => {
                 let builder = &self.emit.builder;
                 let value = match a.value {
-                    BasicValueEnum::FloatValue(value) => builder.build_float_neg(value, "").map_err(refused)?.into(),
-                    BasicValueEnum::VectorValue(value) => builder.build_float_neg(value, "").map_err(refused)?.into(),
+                    BasicValueEnum::FloatValue(value) => {
+                        builder.build_float_neg(value, "").map_err(builder_error)?.into()
+                    }
+                    BasicValueEnum::VectorValue(value) => {
+                        builder.build_float_neg(value, "").map_err(builder_error)?.into()
+                    }
                     _ => return Err(invalid(format!("negates floating-point values, not a {}", a.ty))),
                 };
                 return Ok(Typed::new(a.ty, value));
@@ -49,7 +53,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Unary::FSqrt => is_narrow(a.ty),
             _ => is_bfloat(a.ty),
         };
-        let value = self.computed(through, a.ty, &[a.value], |ty, values| self.intrinsic(name, ty, values))?;
+        let value = self.emit_in_single(through, a.ty, &[a.value], |ty, values| self.intrinsic(name, ty, values))?;
         Ok(Typed::new(a.ty, value))
     }
 
@@ -59,12 +63,12 @@ impl<'ctx> Body<'_, 'ctx> {
         a: Typed<'ctx>,
         b: BasicValueEnum<'ctx>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        self.computed(is_narrow(a.ty), a.ty, &[a.value, b], |_, values| {
-            self.emit.builder.build_binop(opcode, values[0], values[1], "").map_err(refused)
+        self.emit_in_single(is_narrow(a.ty), a.ty, &[a.value, b], |_, values| {
+            self.emit.builder.build_binop(opcode, values[0], values[1], "").map_err(builder_error)
         })
     }
 
-    /// The lesser or greater of two.
+    /// Emits a minimum or maximum of two floating-point values.
     pub(crate) fn float_choice(
         &self,
         op: Binary,
@@ -78,7 +82,7 @@ impl<'ctx> Body<'_, 'ctx> {
             Binary::FMaximum => "llvm.maximum",
             _ => return Err(unsupported(format!("no code generation for `{}`", op.name()))),
         };
-        self.computed(is_bfloat(a.ty), a.ty, &[a.value, b], |ty, values| self.intrinsic(name, ty, values))
+        self.emit_in_single(is_bfloat(a.ty), a.ty, &[a.value, b], |ty, values| self.intrinsic(name, ty, values))
     }
 
     pub(crate) fn float_compare(
@@ -95,31 +99,32 @@ impl<'ctx> Body<'_, 'ctx> {
             _ => return Err(invalid(format!("compares integers, not a {}", a.ty))),
         };
         let (x, y) =
-            if is_bfloat(a.ty) { (self.in_single(a)?, self.in_single(Typed::new(a.ty, b))?) } else { (a.value, b) };
+            if is_bfloat(a.ty) { (self.to_single(a)?, self.to_single(Typed::new(a.ty, b))?) } else { (a.value, b) };
         let builder = &self.emit.builder;
         let value = match (x, y) {
             (BasicValueEnum::FloatValue(x), BasicValueEnum::FloatValue(y)) => {
-                builder.build_float_compare(predicate, x, y, "").map_err(refused)?.into()
+                builder.build_float_compare(predicate, x, y, "").map_err(builder_error)?.into()
             }
             (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => {
-                builder.build_float_compare(predicate, x, y, "").map_err(refused)?.into()
+                builder.build_float_compare(predicate, x, y, "").map_err(builder_error)?.into()
             }
             _ => return Err(invalid(format!("compares numbers, not a {}", a.ty))),
         };
-        Ok(Typed::new(Type::of(Element::I1, a.ty.count()), value))
+        Ok(Typed::new(Type::vector_or_scalar(Element::I1, a.ty.count()), value))
     }
 
-    /// A narrow number in `f32`; others as they are.
-    pub(crate) fn in_single(&self, a: Typed<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    /// Extends `f16` and `bf16` values to `f32`; returns other values unchanged.
+    pub(crate) fn to_single(&self, a: Typed<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError> {
         if !is_narrow(a.ty) {
             return Ok(a.value);
         }
-        let single = self.llvm_type(Type::of(Element::F32, a.ty.count()))?;
-        self.emit.builder.build_cast(InstructionOpcode::FPExt, a.value, single, "").map_err(refused)
+        let single = self.llvm_type(Type::vector_or_scalar(Element::F32, a.ty.count()))?;
+        self.emit.builder.build_cast(InstructionOpcode::FPExt, a.value, single, "").map_err(builder_error)
     }
 
-    /// What is computed of operands of one type, by way of `f32` where that is said.
-    fn computed(
+    /// Emits an operation on operands of type `ty`; with `through_single`, computes in `f32` and rounds the result
+    /// back.
+    fn emit_in_single(
         &self,
         through_single: bool,
         ty: Type,
@@ -130,28 +135,28 @@ impl<'ctx> Body<'_, 'ctx> {
         if !through_single {
             return compute(own, operands);
         }
-        let single = self.llvm_type(Type::of(Element::F32, ty.count()))?;
+        let single = self.llvm_type(Type::vector_or_scalar(Element::F32, ty.count()))?;
         let wide =
-            operands.iter().map(|&value| self.in_single(Typed::new(ty, value))).collect::<Result<Vec<_>, _>>()?;
+            operands.iter().map(|&value| self.to_single(Typed::new(ty, value))).collect::<Result<Vec<_>, _>>()?;
         let value = compute(single, &wide)?;
-        self.emit.builder.build_cast(InstructionOpcode::FPTrunc, value, own, "").map_err(refused)
+        self.emit.builder.build_cast(InstructionOpcode::FPTrunc, value, own, "").map_err(builder_error)
     }
 
-    /// A function that the hardware has, element by element.
+    /// Emits a math function of the hardware, element by element.
     pub(crate) fn math(&self, function: MathFunction, operands: &[Value]) -> Result<Typed<'ctx>, CompileError> {
-        if operands.len() != function.operands() {
-            return Err(invalid(format!("`{}` takes {} operands", function.name(), function.operands())));
+        if operands.len() != function.operand_count() {
+            return Err(invalid(format!("`{}` takes {} operands", function.name(), function.operand_count())));
         }
         let typed = operands.iter().map(|&operand| self.value(operand)).collect::<Result<Vec<_>, _>>()?;
-        let Some(ty) = typed.first().map(|first| first.ty) else { return Err(invalid("a function of nothing")) };
+        let Some(ty) = typed.first().map(|first| first.ty) else { return Err(invalid("a function without operands")) };
         let element = ty.element().filter(|element| element.is_float() && typed.iter().all(|one| one.ty == ty));
         let element = element.ok_or_else(|| invalid(format!("`{}` of a {ty}", function.name())))?;
-        let taken = typed.iter().map(|one| self.emit.pieces(one.value, ty)).collect::<Result<Vec<_>, _>>()?;
+        let taken = typed.iter().map(|one| self.emit.split(one.value, ty)).collect::<Result<Vec<_>, _>>()?;
         let compute = |index: usize| {
             let of: Vec<_> = taken.iter().filter_map(|pieces| pieces.get(index).copied()).collect();
             self.dialect.math(&self.emit, function, element, &of)
         };
-        let parts = (0..ty.count() as usize).map(compute).collect::<Result<Vec<_>, _>>()?;
-        Ok(Typed::new(ty, self.emit.joined(&parts, ty, ty)?))
+        let elements = (0..ty.count() as usize).map(compute).collect::<Result<Vec<_>, _>>()?;
+        Ok(Typed::new(ty, self.emit.join(&elements, ty, ty)?))
     }
 }

@@ -1,4 +1,4 @@
-//! From a kernel-IR module to text and objects: translate, verify, optimise, write.
+//! Compiles a kernel-IR module with LLVM: translation, verification, optimization, and output as text or objects.
 
 use std::sync::Once;
 
@@ -14,36 +14,36 @@ use crate::ffi::Session;
 use crate::translate::{Role, translate};
 use crate::{Dialect, LlvmTarget};
 
-/// A form that LLVM writes.
+/// An output form of the compilation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LlvmForm {
-    /// Optimised LLVM IR as text.
+    /// Optimized LLVM IR as text.
     Intermediate,
     /// Assembly as text.
     Assembly,
     /// A relocatable object.
     Object,
-    /// Optimised LLVM bitcode in which kernels are functions, for modules of others to link.
+    /// Optimized LLVM bitcode with kernels as plain functions, to be linked into other modules.
     Functions,
 }
 
-/// What was written; a form that was not asked for is absent.
+/// The outputs of a compilation, one field for each form; `None` if the form was not requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GeneratedCode {
-    /// LLVM IR as text.
+    /// Optimized LLVM IR as text.
     pub intermediate: Option<String>,
     /// Assembly as text.
     pub assembly: Option<Vec<u8>>,
     /// A relocatable object.
     pub object: Option<Vec<u8>>,
-    /// Bitcode with a function for each kernel.
+    /// LLVM bitcode with a plain function for each kernel.
     pub functions: Option<Vec<u8>>,
 }
 
-/// Compiles all kernels of a module. `optimisation` is a level from 0 to 3.
+/// Compiles all kernels of a module to the requested forms. `optimisation` is a level from 0 to 3.
 ///
 /// # Errors
-/// [`CompileError`]; see the crate's documentation for whose fault each is.
+/// [`CompileError`]; the crate's documentation explains the variants.
 pub fn compile(
     dialect: &dyn Dialect,
     source: &Module,
@@ -51,7 +51,7 @@ pub fn compile(
     forms: &[LlvmForm],
 ) -> Result<GeneratedCode, CompileError> {
     let level = level(optimisation)?;
-    let names = dialect.machine();
+    let names = dialect.llvm_target();
     let machine = target_machine(&names, level)?;
     let session = Session::new();
     let optimised = |role| {
@@ -94,13 +94,13 @@ fn level(optimisation: u8) -> Result<OptimizationLevel, CompileError> {
     }
 }
 
-/// Fills LLVM's registry, which is one for the process, once.
+/// Initializes LLVM's target registry, once in a process.
 fn register_targets() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
-        let parts = InitializationConfig { disassembler: false, ..InitializationConfig::default() };
-        Target::initialize_nvptx(&parts);
-        Target::initialize_amd_gpu(&parts);
+        let config = InitializationConfig { disassembler: false, ..InitializationConfig::default() };
+        Target::initialize_nvptx(&config);
+        Target::initialize_amd_gpu(&config);
     });
 }
 
@@ -111,7 +111,7 @@ fn target_machine(names: &LlvmTarget, level: OptimizationLevel) -> Result<Target
         .map_err(|error| CompileError::Backend(format!("this LLVM has no target `{}`: {error}", names.triple)))?;
     let (relocation, model) = (RelocMode::Default, CodeModel::Default);
     let machine = target.create_target_machine(&triple, &names.cpu, &names.features, level, relocation, model);
-    machine.ok_or_else(|| CompileError::Backend(format!("LLVM makes no machine for `{}`", names.triple)))
+    machine.ok_or_else(|| CompileError::Backend(format!("LLVM creates no target machine for `{}`", names.triple)))
 }
 
 fn translated<'ctx>(
@@ -131,7 +131,8 @@ fn translated<'ctx>(
     Ok(module)
 }
 
-/// Whether LLVM holds the module for well formed and has reported no error.
+/// Returns an error unless LLVM's verifier accepts the module and LLVM has reported no error. `when` names the
+/// compilation step in the message.
 fn check(session: &Session, module: &LlvmModule<'_>, when: &str) -> Result<(), CompileError> {
     let verified = module.verify();
     reported(session, when)?;
@@ -149,7 +150,7 @@ fn write(
     module: &LlvmModule<'_>,
     form: FileType,
 ) -> Result<Vec<u8>, CompileError> {
-    // Writing runs passes that change the module, so each form starts from its own copy.
+    // Code generation runs passes that change the module, so each form starts from its own copy.
     let module = module.clone();
     let written = machine.write_to_memory_buffer(&module, form);
     reported(session, "code generation")?;

@@ -1,17 +1,17 @@
-//! Kernel IR to LLVM, for the plugins of vendors whose GPUs LLVM generates code for.
+//! Translates kernel IR to LLVM, for vendors whose GPUs LLVM generates code for.
 //!
-//! [`compile`] turns a kernel-IR module into LLVM IR, checks and optimises it, and writes what is
-//! asked for: LLVM IR text, assembly, a relocatable object, bitcode whose functions a host calls. Arithmetic, memory, control flow and
-//! types are the same for every target and live here. What differs between targets comes from the
-//! vendor's crate as a [`Dialect`]: names for LLVM's target registry, attributes of a kernel, and
-//! how lane numbers, exchanges and barriers are spelled.
+//! [`compile`] translates a kernel-IR module to LLVM IR, verifies and optimizes it, and writes the requested forms:
+//! LLVM IR text, assembly, a relocatable object, or bitcode whose functions a host calls. This crate translates
+//! arithmetic, memory accesses, control flow and types, which are the same for every target. The vendor's crate
+//! provides the rest as a [`Dialect`]: names in LLVM's target registry, attributes of a kernel, and the emission of
+//! lane indices, shuffles and barriers.
 //!
-//! A module may come from anywhere. Whatever the translation relies on is checked where it is
-//! relied on, and a module that breaks a rule is [`CompileError::Invalid`] with the place; LLVM's
-//! verifier runs on every result, and errors that LLVM reports become
-//! [`CompileError::Backend`]. Options that are global to the process are never set.
+//! The module need not be trusted. The translation checks each of its assumptions, and a module that breaks a rule is
+//! [`CompileError::Invalid`] with the location. LLVM's verifier runs on every result, and errors that LLVM reports
+//! become [`CompileError::Backend`]. Options that are global to the process are never set.
 //!
-//! The walk over a kernel is `tilewright_plugin::codegen`'s; this crate implements its [`CodeGenerator`](tilewright_plugin::codegen::CodeGenerator).
+//! The walk over a kernel is in `tilewright_plugin::codegen`; this crate implements its trait
+//! [`CodeGenerator`](tilewright_plugin::codegen::CodeGenerator).
 //!
 //! [`CompileError::Invalid`]: tilewright_plugin::CompileError::Invalid
 //! [`CompileError::Backend`]: tilewright_plugin::CompileError::Backend
@@ -26,9 +26,9 @@ mod emitter;
 mod ffi;
 mod float;
 mod generate;
+mod host_io;
 mod memory;
 mod ordered;
-mod outward;
 mod pieces;
 mod translate;
 
@@ -40,7 +40,7 @@ pub use emitter::{Emitter, Ordering};
 pub use generate::{GeneratedCode, LlvmForm, compile};
 pub use pieces::CallOperand;
 
-/// LLVM values as hooks of a [`Dialect`] see them.
+/// LLVM types and values that appear in the interface of a [`Dialect`], re-exported.
 pub mod values {
     pub use inkwell::types::{BasicType, BasicTypeEnum};
     pub use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue};

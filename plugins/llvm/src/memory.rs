@@ -1,4 +1,4 @@
-//! Loads, stores and addresses.
+//! Emits loads, stores and pointer arithmetic.
 
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::BasicTypeEnum;
@@ -7,15 +7,15 @@ use tilewright_kernel::{Element, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
 
-use crate::emitter::refused;
+use crate::emitter::builder_error;
 use crate::ffi;
 use crate::translate::{Body, Typed};
 
-/// Code generators look at all stores that follow each other for those that could be one, in a time that grows with the square of
-/// their number. After so many an empty piece of assembly, which nothing is moved across, begins anew.
+/// Max stores in a row. LLVM's store merging takes time quadratic in the length of a run, so an empty piece of ordered
+/// assembly separates longer runs.
 const STORES_TOGETHER: usize = 256;
 
-/// The blocks of a predicated access: where it happens, and where the lanes meet again.
+/// The blocks of a predicated access: the block with the branch, the block with the access, and the block after it.
 struct Predicated<'ctx> {
     before: BasicBlock<'ctx>,
     access: BasicBlock<'ctx>,
@@ -23,12 +23,13 @@ struct Predicated<'ctx> {
 }
 
 impl<'ctx> Body<'_, 'ctx> {
-    pub(crate) fn advance(&mut self, pointer: Value, bytes: Value) -> Result<Typed<'ctx>, CompileError> {
+    pub(crate) fn ptr_add(&mut self, pointer: Value, bytes: Value) -> Result<Typed<'ctx>, CompileError> {
         let (space, pointer) = self.pointer(pointer)?;
         let bytes = self.value(bytes)?;
         match (bytes.ty, bytes.value) {
             (Type::Scalar(Element::I32 | Element::I64), BasicValueEnum::IntValue(bytes)) => {
-                let value = ffi::advance(&self.emit.builder, self.emit.context, pointer, bytes).map_err(refused)?;
+                let value =
+                    ffi::ptr_add(&self.emit.builder, self.emit.context, pointer, bytes).map_err(builder_error)?;
                 Ok(Typed::new(Type::Pointer(space), value.into()))
             }
             _ => Err(invalid(format!("a pointer is moved by an i32 or i64, not by a {}", bytes.ty))),
@@ -46,13 +47,14 @@ impl<'ctx> Body<'_, 'ctx> {
         let stored = self.stored_type(ty)?;
         let address = self.address(pointer, offset, alignment)?;
         let mut value = self.zero_unless(predicate, stored, |body| {
-            let loaded = body.emit.builder.build_load(stored, address, "").map_err(refused)?;
+            let loaded = body.emit.builder.build_load(stored, address, "").map_err(builder_error)?;
             body.set_alignment(loaded.as_instruction_value(), alignment)?;
             Ok(loaded)
         })?;
         if ty == Type::Scalar(Element::I1) {
             let required = self.llvm_type(ty)?;
-            value = self.emit.builder.build_cast(InstructionOpcode::Trunc, value, required, "").map_err(refused)?;
+            value =
+                self.emit.builder.build_cast(InstructionOpcode::Trunc, value, required, "").map_err(builder_error)?;
         }
         Ok(Typed::new(ty, value))
     }
@@ -70,7 +72,7 @@ impl<'ctx> Body<'_, 'ctx> {
         let address = self.address(pointer, offset, alignment)?;
         let mut bits = value.value;
         if value.ty == Type::Scalar(Element::I1) {
-            bits = self.emit.builder.build_cast(InstructionOpcode::ZExt, bits, stored, "").map_err(refused)?;
+            bits = self.emit.builder.build_cast(InstructionOpcode::ZExt, bits, stored, "").map_err(builder_error)?;
         }
         if predicate.is_none() {
             self.stores += 1;
@@ -79,7 +81,7 @@ impl<'ctx> Body<'_, 'ctx> {
             }
         }
         let blocks = self.begin_predicated(predicate)?;
-        let store = self.emit.builder.build_store(address, bits).map_err(refused)?;
+        let store = self.emit.builder.build_store(address, bits).map_err(builder_error)?;
         self.set_alignment(Some(store), alignment)?;
         match blocks {
             Some(blocks) => self.end_predicated(&blocks),
@@ -87,7 +89,7 @@ impl<'ctx> Body<'_, 'ctx> {
         }
     }
 
-    /// What an access gives where the predicate is true, zero elsewhere, where it is not made.
+    /// Emits an access under a predicate; the result is zero if the predicate is false.
     pub(crate) fn predicated(
         &self,
         predicate: Option<Value>,
@@ -107,12 +109,12 @@ impl<'ctx> Body<'_, 'ctx> {
         let value = access(self)?;
         let Some(blocks) = blocks else { return Ok(value) };
         self.end_predicated(&blocks)?;
-        let phi = self.emit.builder.build_phi(ty, "").map_err(refused)?;
+        let phi = self.emit.builder.build_phi(ty, "").map_err(builder_error)?;
         phi.add_incoming(&[(&ty.const_zero(), blocks.before), (&value, blocks.access)]);
         Ok(phi.as_basic_value())
     }
 
-    /// The type that a value has in memory: an `i1` takes a byte.
+    /// Returns the LLVM type of a value in memory: each `i1` takes a byte.
     fn stored_type(&self, ty: Type) -> Result<BasicTypeEnum<'ctx>, CompileError> {
         match ty {
             Type::Scalar(Element::I1) => Ok(self.emit.context.i8_type().into()),
@@ -124,43 +126,42 @@ impl<'ctx> Body<'_, 'ctx> {
 
     fn address(&self, pointer: Value, offset: i32, alignment: u32) -> Result<PointerValue<'ctx>, CompileError> {
         if !alignment.is_power_of_two() {
-            return Err(invalid(format!("alignment {alignment} is no power of two")));
+            return Err(invalid(format!("alignment {alignment} is not a power of two")));
         }
         let (_, pointer) = self.pointer(pointer)?;
         if offset == 0 {
             return Ok(pointer);
         }
         let offset = self.emit.context.i64_type().const_int(i64::from(offset).cast_unsigned(), true);
-        ffi::advance(&self.emit.builder, self.emit.context, pointer, offset).map_err(refused)
+        ffi::ptr_add(&self.emit.builder, self.emit.context, pointer, offset).map_err(builder_error)
     }
 
     fn set_alignment(&self, access: Option<InstructionValue<'ctx>>, alignment: u32) -> Result<(), CompileError> {
-        let refused = || CompileError::Backend("LLVM refused the alignment of a memory access".to_owned());
+        let refused = || CompileError::Backend("LLVM rejected the alignment of a memory access".to_owned());
         access.ok_or_else(refused)?.set_alignment(alignment).map_err(|_| refused())
     }
 
-    /// Branches to a block of its own where there is a predicate; the builder stands where the access
-    /// belongs.
+    /// Branches to a separate block for the access, and positions the builder there; `None` without a predicate.
     fn begin_predicated(&self, predicate: Option<Value>) -> Result<Option<Predicated<'ctx>>, CompileError> {
         let Some(predicate) = predicate else { return Ok(None) };
         let predicate = self.integer(predicate, Element::I1)?;
         let before = self.block()?;
         let access = self.emit.context.append_basic_block(self.function, "access");
         let after = self.emit.context.append_basic_block(self.function, "after");
-        self.emit.builder.build_conditional_branch(predicate, access, after).map_err(refused)?;
+        self.emit.builder.build_conditional_branch(predicate, access, after).map_err(builder_error)?;
         self.emit.builder.position_at_end(access);
         Ok(Some(Predicated { before, access, after }))
     }
 
     fn end_predicated(&self, blocks: &Predicated<'ctx>) -> Result<(), CompileError> {
-        self.emit.builder.build_unconditional_branch(blocks.after).map_err(refused)?;
+        self.emit.builder.build_unconditional_branch(blocks.after).map_err(builder_error)?;
         self.emit.builder.position_at_end(blocks.after);
         Ok(())
     }
 
-    /// The block that is being appended to.
+    /// Returns the block at the builder's position.
     pub(crate) fn block(&self) -> Result<BasicBlock<'ctx>, CompileError> {
         let block = self.emit.builder.get_insert_block();
-        block.ok_or_else(|| refused(inkwell::builder::BuilderError::UnsetPosition))
+        block.ok_or_else(|| builder_error(inkwell::builder::BuilderError::UnsetPosition))
     }
 }

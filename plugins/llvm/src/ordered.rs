@@ -1,9 +1,9 @@
-//! The memory order of atomic operations.
+//! Memory order and scope of atomic operations in LLVM.
 
 use inkwell::AtomicOrdering;
 use tilewright_kernel::{MemoryOrder, MemoryScope, Value};
 
-/// How an atomic operation orders, among whom, and who takes part.
+/// Memory order, scope and space of an atomic operation.
 #[derive(Clone, Copy)]
 pub(crate) struct Ordered {
     pub(crate) predicate: Option<Value>,

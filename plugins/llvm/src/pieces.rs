@@ -1,5 +1,4 @@
-//! What vendors' instructions are written with: values read as other types of as many bits, taken
-//! apart and put together, and inline assembly.
+//! Helpers for emitting vendors' instructions: bitcasts, splitting and joining values, and inline assembly.
 
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
@@ -11,7 +10,7 @@ use tilewright_kernel::Type;
 use tilewright_plugin::CompileError;
 
 use crate::Emitter;
-use crate::emitter::refused;
+use crate::emitter::builder_error;
 use crate::translate::llvm_element;
 use crate::values::{BasicTypeEnum, BasicValue, BasicValueEnum};
 
@@ -19,17 +18,17 @@ fn backend(message: impl Into<String>) -> CompileError {
     CompileError::Backend(message.into())
 }
 
-/// An operand of a call by [`Emitter::call_fitting`].
+/// An operand of a call by [`Emitter::call_with_bitcasts`].
 #[derive(Debug, Clone, Copy)]
 pub enum CallOperand<'ctx> {
-    /// A value, read as the type of the parameter, which has as many bits.
+    /// A value, which is reinterpreted as the parameter's type; that type has as many bits.
     Bits(BasicValueEnum<'ctx>),
-    /// A constant of the parameter's integer type.
+    /// An integer constant, of the parameter's type.
     Number(u32),
 }
 
 impl<'ctx> Emitter<'_, 'ctx> {
-    /// The LLVM type of a scalar or vector.
+    /// Returns the LLVM type of a kernel-IR scalar or vector.
     ///
     /// # Errors
     /// [`CompileError::Backend`] for a pointer, or a vector of fewer than two elements.
@@ -39,16 +38,15 @@ impl<'ctx> Emitter<'_, 'ctx> {
             (BasicTypeEnum::FloatType(element), Type::Vector(_, count)) if count > 1 => element.vec_type(count).into(),
             (BasicTypeEnum::IntType(element), Type::Vector(_, count)) if count > 1 => element.vec_type(count).into(),
             (element, Type::Scalar(_)) => element,
-            _ => return Err(backend(format!("{ty} is no type of LLVM"))),
+            _ => return Err(backend(format!("{ty} is not a type of LLVM"))),
         })
     }
 
-    /// The bits of a value as another type of as many bits.
+    /// Emits a bitcast of a value to another type of as many bits.
     ///
     /// # Errors
-    /// [`CompileError::Backend`] where it has another number of bits; the module's verifier finds
-    /// that.
-    pub fn bits_as(
+    /// [`CompileError::Backend`] if LLVM's builder fails; the module's verifier finds other numbers of bits.
+    pub fn bitcast(
         &self,
         value: BasicValueEnum<'ctx>,
         ty: BasicTypeEnum<'ctx>,
@@ -56,52 +54,56 @@ impl<'ctx> Emitter<'_, 'ctx> {
         if value.get_type() == ty {
             return Ok(value);
         }
-        self.builder.build_bit_cast(value, ty, "").map_err(refused)
+        self.builder.build_bit_cast(value, ty, "").map_err(builder_error)
     }
 
-    /// The elements of a value's bits read as `ty`, a scalar or vector of as many bits.
+    /// Splits a value into the elements of `ty`, a scalar or vector type of as many bits.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
-    pub fn pieces(&self, value: BasicValueEnum<'ctx>, ty: Type) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
-        match self.bits_as(value, self.plain_type(ty)?)? {
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
+    pub fn split(&self, value: BasicValueEnum<'ctx>, ty: Type) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        match self.bitcast(value, self.plain_type(ty)?)? {
             BasicValueEnum::VectorValue(vector) => {
-                let element = |index| self.builder.build_extract_element(vector, self.i32(index), "").map_err(refused);
+                let element =
+                    |index| self.builder.build_extract_element(vector, self.i32(index), "").map_err(builder_error);
                 (0..ty.count()).map(element).collect()
             }
             scalar => Ok(vec![scalar]),
         }
     }
 
-    /// The value of type `ty` whose bits are those of elements of type `pieces`, the first lowest.
+    /// Joins elements of type `pieces`, the first in the lowest bits, into a value of type `ty`.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
-    pub fn joined(
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
+    pub fn join(
         &self,
-        parts: &[BasicValueEnum<'ctx>],
+        elements: &[BasicValueEnum<'ctx>],
         pieces: Type,
         ty: Type,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let whole = match (self.plain_type(pieces)?, parts) {
-            (BasicTypeEnum::VectorType(vector), parts) => {
-                let mut whole = vector.get_poison();
-                for (index, &part) in (0..).zip(parts) {
-                    whole = self.builder.build_insert_element(whole, part, self.i32(index), "").map_err(refused)?;
+        let combined = match (self.plain_type(pieces)?, elements) {
+            (BasicTypeEnum::VectorType(vector), elements) => {
+                let mut combined = vector.get_poison();
+                for (index, &scalar) in (0..).zip(elements) {
+                    combined = self
+                        .builder
+                        .build_insert_element(combined, scalar, self.i32(index), "")
+                        .map_err(builder_error)?;
                 }
-                whole.as_basic_value_enum()
+                combined.as_basic_value_enum()
             }
             (_, &[single]) => single,
-            (_, parts) => return Err(backend(format!("{} parts of a {pieces}", parts.len()))),
+            (_, elements) => return Err(backend(format!("{} parts of a {pieces}", elements.len()))),
         };
-        self.bits_as(whole, self.plain_type(ty)?)
+        self.bitcast(combined, self.plain_type(ty)?)
     }
 
-    /// A call of one of LLVM's intrinsics, operands read as the types of its parameters.
+    /// Calls an LLVM intrinsic; each operand is reinterpreted as the type of its parameter.
     ///
     /// # Errors
-    /// [`CompileError::Backend`] where this LLVM lacks the intrinsic or it takes other operands.
-    pub fn call_fitting(
+    /// [`CompileError::Backend`] if this LLVM lacks the intrinsic or it takes other operands.
+    pub fn call_with_bitcasts(
         &self,
         intrinsic: &str,
         overload: &[BasicTypeEnum<'ctx>],
@@ -116,48 +118,48 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
         let mut fitting = Vec::with_capacity(operands.len());
         for (&operand, ty) in operands.iter().zip(expected) {
-            let ty = BasicTypeEnum::try_from(ty).map_err(|()| wrong("takes something that is no value"))?;
+            let ty = BasicTypeEnum::try_from(ty).map_err(|()| wrong("takes an operand that is not a value"))?;
             fitting.push(match (operand, ty) {
-                (CallOperand::Bits(value), ty) => self.bits_as(value, ty)?,
+                (CallOperand::Bits(value), ty) => self.bitcast(value, ty)?,
                 (CallOperand::Number(number), BasicTypeEnum::IntType(ty)) => {
                     ty.const_int(u64::from(number), false).into()
                 }
-                (CallOperand::Number(_), _) => return Err(wrong("takes no number there")),
+                (CallOperand::Number(_), _) => return Err(wrong("takes no constant at this position")),
             });
         }
         self.call(intrinsic, overload, &fitting)
     }
 
-    /// The bits of a scalar or vector of integers, no wider than a word, with zeros above them.
+    /// Zero-extends the bits of an integer scalar or vector, at most 32 bits, to a 32-bit word.
     ///
     /// # Errors
     /// [`CompileError::Backend`] for other values.
-    pub fn word_of(&self, value: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    pub fn to_word(&self, value: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let bits = match value.get_type() {
-            BasicTypeEnum::IntType(own) => own.get_bit_width(),
-            BasicTypeEnum::VectorType(own) => match own.get_element_type() {
-                BasicTypeEnum::IntType(element) => element.get_bit_width() * own.get_size(),
+            BasicTypeEnum::IntType(ir_type) => ir_type.get_bit_width(),
+            BasicTypeEnum::VectorType(ir_type) => match ir_type.get_element_type() {
+                BasicTypeEnum::IntType(element) => element.get_bit_width() * ir_type.get_size(),
                 _ => 32,
             },
             _ => 32,
         };
-        let own = match bits {
+        let ir_type = match bits {
             8 => self.context.i8_type(),
             16 => self.context.i16_type(),
-            _ => return self.bits_as(value, self.context.i32_type().into()),
+            _ => return self.bitcast(value, self.context.i32_type().into()),
         };
-        let narrow = self.bits_as(value, own.into())?.into_int_value();
-        Ok(self.builder.build_int_z_extend(narrow, self.context.i32_type(), "").map_err(refused)?.into())
+        let narrow = self.bitcast(value, ir_type.into())?.into_int_value();
+        Ok(self.builder.build_int_z_extend(narrow, self.context.i32_type(), "").map_err(builder_error)?.into())
     }
 
-    /// The fields of a call's result: of a structure all, of another value itself.
+    /// Returns the fields of a call's result: all fields of a structure, or the value itself.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
     pub fn fields(&self, value: Option<BasicValueEnum<'ctx>>) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
         match value {
             Some(BasicValueEnum::StructValue(fields)) => {
-                let field = |index| self.builder.build_extract_value(fields, index, "").map_err(refused);
+                let field = |index| self.builder.build_extract_value(fields, index, "").map_err(builder_error);
                 (0..fields.get_type().count_fields()).map(field).collect()
             }
             Some(value) => Ok(vec![value]),
@@ -165,11 +167,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// Inline assembly that all lanes of a warp issue together and that does nothing but give its
-    /// results. `$0`, `$1`, ... are the results and then the operands.
+    /// Emits inline assembly without side effects that all lanes of a warp execute together (convergent). `$0`, `$1`,
+    /// ... are first the results, then the operands.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
     pub fn assembly(
         &self,
         text: &str,
@@ -182,11 +184,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.fields(call.try_as_basic_value().basic())
     }
 
-    /// Inline assembly that all lanes of a warp issue together and that stays where it is among accesses of memory
-    /// and other such assembly. `$0`, `$1`, ... are the results and then the operands.
+    /// Emits inline assembly that all lanes of a warp execute together (convergent), and that keeps its order among
+    /// memory accesses and other ordered assembly. `$0`, `$1`, ... are first the results, then the operands.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
     pub fn ordered_assembly(
         &self,
         text: &str,
@@ -217,7 +219,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let (text, constraints) = (text.to_owned(), constraints.to_owned());
         let code = self.context.create_inline_asm(ty, text, constraints, has_effects, false, dialect, false);
         let operands: Vec<BasicMetadataValueEnum> = operands.iter().map(|&value| value.into()).collect();
-        self.builder.build_indirect_call(ty, code, &operands, "").map_err(refused)
+        self.builder.build_indirect_call(ty, code, &operands, "").map_err(builder_error)
     }
 
     fn mark(&self, call: CallSiteValue<'ctx>, flags: &[&str]) {
@@ -227,18 +229,18 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// What all lanes issue together may not be moved under control that only some reach.
+    /// Marks a call as convergent: all lanes execute it together, so LLVM may not move it into divergent control flow.
     fn mark_convergent(&self, call: CallSiteValue<'ctx>) {
         self.mark(call, &["convergent", "nounwind"]);
         let memory = Attribute::get_named_enum_kind_id("memory");
         call.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(memory, 0));
     }
 
-    /// A call of a function of the name that takes a format and the place of values that lie one after the other, as
-    /// C's `vprintf` does, and gives an `i32`.
+    /// Calls a function like CUDA's `vprintf`, which takes a format and a pointer to the values in a row, and returns
+    /// an `i32`.
     ///
     /// # Errors
-    /// [`CompileError::Backend`].
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
     pub fn print_values(
         &self,
         function: &str,
@@ -249,28 +251,28 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let ty = context.i32_type().fn_type(&[pointer.into(), pointer.into()], false);
         let known = self.module.get_function(function);
         let function = known.unwrap_or_else(|| self.module.add_function(function, ty, None));
-        let format = self.builder.build_global_string_ptr(format, "format").map_err(refused)?;
+        let format = self.builder.build_global_string_ptr(format, "format").map_err(builder_error)?;
         let types: Vec<_> = values.iter().map(|value| value.get_type()).collect();
         let fields = context.struct_type(&types, false);
-        let place = self.local(fields.into())?;
+        let storage = self.local(fields.into())?;
         for (index, &value) in (0..).zip(values) {
-            let field = self.builder.build_struct_gep(fields, place, index, "").map_err(refused)?;
-            self.builder.build_store(field, value).map_err(refused)?;
+            let field = self.builder.build_struct_gep(fields, storage, index, "").map_err(builder_error)?;
+            self.builder.build_store(field, value).map_err(builder_error)?;
         }
-        let operands = [format.as_pointer_value().into(), place.into()];
-        self.builder.build_call(function, &operands, "").map_err(refused)?;
+        let operands = [format.as_pointer_value().into(), storage.into()];
+        self.builder.build_call(function, &operands, "").map_err(builder_error)?;
         Ok(())
     }
 
-    /// A place of the lane's own, made where the kernel begins.
+    /// Allocates local memory of the lane for a value of type `ty`, in the kernel's entry block.
     fn local(&self, ty: BasicTypeEnum<'ctx>) -> Result<PointerValue<'ctx>, CompileError> {
-        let here = self.builder.get_insert_block().ok_or_else(|| refused(BuilderError::UnsetPosition))?;
+        let here = self.builder.get_insert_block().ok_or_else(|| builder_error(BuilderError::UnsetPosition))?;
         let entry = here.get_parent().and_then(|function| function.get_first_basic_block()).unwrap_or(here);
         let at_start = self.context.create_builder();
         match entry.get_first_instruction() {
             Some(first) => at_start.position_before(&first),
             None => at_start.position_at_end(entry),
         }
-        at_start.build_alloca(ty, "").map_err(refused)
+        at_start.build_alloca(ty, "").map_err(builder_error)
     }
 }

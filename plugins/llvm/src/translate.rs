@@ -1,29 +1,29 @@
-//! Kernels, values and statements: the part of the translation that the others hang from.
+//! Translates kernels, values and statements to LLVM IR; other modules translate the single operations.
 
 use inkwell::AddressSpace;
 use inkwell::module::{Linkage, Module as LlvmModule};
 use inkwell::types::{AnyType, BasicMetadataTypeEnum, BasicTypeEnum};
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
 use inkwell::{GlobalVisibility, attributes::Attribute, attributes::AttributeLoc, context::Context};
-use tilewright_kernel::{Element, Exchange, Issuers, Kernel, MemorySpace, Module, Op, SpecialRegister, Type, Value};
+use tilewright_kernel::{Element, Issuers, Kernel, MemorySpace, Module, Op, ShuffleMode, SpecialRegister, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{
     TypedValue, ValueMap, check_signatures, generate, in_kernel, invalid, shared_bytes, unsupported,
 };
 
-use crate::emitter::{Emitter, refused};
+use crate::emitter::{Emitter, builder_error};
 use crate::ordered::Ordered;
 use crate::{Dialect, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters};
 
-/// A vector may be this wide at most: more than any lane can hold in registers.
+/// Max bits of a vector: more than a lane can hold in registers.
 const MAX_VECTOR_BITS: u64 = 1 << 14;
 
-/// A value of the kernel IR in LLVM, with its type in the kernel IR.
+/// A value of the kernel IR as an LLVM value, with its type in the kernel IR.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Typed<'ctx> {
     pub(crate) ty: Type,
     pub(crate) value: BasicValueEnum<'ctx>,
-    /// The bits of each element of a constant.
+    /// The bits of each element; `None` if the value is not a constant.
     pub(crate) constant: Option<u64>,
 }
 
@@ -39,18 +39,18 @@ impl TypedValue for Typed<'_> {
     }
 }
 
-/// What a kernel becomes.
+/// The role of the LLVM function that a kernel becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// What a launch begins with.
+    /// A kernel entry, which a launch starts.
     Kernel,
-    /// What code on the device calls, every lane of the block together.
+    /// A device function, which all lanes of the block call together.
     Function,
 }
 
 impl Role {
-    /// How a kernel of this form is declared. Only the module that is launched says what is asked of a launch, so a function's shared memory
-    /// is an array of its own.
+    /// Returns the declaration of a kernel in this role. A device function has no launch attributes, and its shared
+    /// memory is a static array.
     fn form(self, kernel: KernelForm) -> KernelForm {
         match self {
             Role::Kernel => kernel,
@@ -65,35 +65,27 @@ impl Role {
     }
 }
 
-/// Adds every kernel of `source` to `module`.
+/// Adds the LLVM function of every kernel of `source` to `module`.
 pub(crate) fn translate<'ctx>(
     context: &'ctx Context,
     module: &LlvmModule<'ctx>,
     dialect: &dyn Dialect,
-    machine: &LlvmTarget,
+    target: &LlvmTarget,
     source: &Module,
     role: Role,
 ) -> Result<(), CompileError> {
     check_signatures(source)?;
-    // All functions first, so that no other symbol can take a kernel's name.
+    // All functions are declared first, so that no other symbol can take a kernel's name.
     let mut functions = Vec::with_capacity(source.kernels.len());
     for kernel in &source.kernels {
         let form = role.form(dialect.kernel(kernel)?);
-        functions.push((declare(context, module, machine, kernel, &form)?, form));
+        functions.push((declare(context, module, target, kernel, &form)?, form));
     }
     for (kernel, (function, form)) in source.kernels.iter().zip(&functions) {
-        let shared = shared_memory(context, module, machine, kernel, form.shared)?;
+        let shared = shared_memory(context, module, target, kernel, form.shared)?;
         let emit = Emitter { context, module, builder: context.create_builder(), launch: kernel.launch };
-        let mut body = Body {
-            emit,
-            dialect,
-            machine,
-            kernel,
-            function: *function,
-            shared,
-            values: ValueMap::default(),
-            stores: 0,
-        };
+        let mut body =
+            Body { emit, dialect, target, kernel, function: *function, shared, values: ValueMap::default(), stores: 0 };
         body.run().map_err(|error| in_kernel(error, kernel))?;
     }
     Ok(())
@@ -102,7 +94,7 @@ pub(crate) fn translate<'ctx>(
 fn declare<'ctx>(
     context: &'ctx Context,
     module: &LlvmModule<'ctx>,
-    machine: &LlvmTarget,
+    target: &LlvmTarget,
     kernel: &Kernel,
     form: &KernelForm,
 ) -> Result<FunctionValue<'ctx>, CompileError> {
@@ -111,9 +103,11 @@ fn declare<'ctx>(
     for parameter in &kernel.parameters {
         if parameter.ty == Type::TensorMap && form.map.is_none() {
             let parameter = &parameter.name;
-            return Err(unsupported(format!("kernel `{name}`: parameter `{parameter}`: no maps of tensors here")));
+            return Err(unsupported(format!(
+                "kernel `{name}`: parameter `{parameter}`: no tensor maps on this target"
+            )));
         }
-        parameters.push(llvm_type(context, machine, parameter.ty)?.into());
+        parameters.push(llvm_type(context, target, parameter.ty)?.into());
     }
     let function = module.add_function(name, context.void_type().fn_type(&parameters, false), None);
     function.set_call_conventions(form.calling_convention);
@@ -140,23 +134,24 @@ fn declare<'ctx>(
     Ok(function)
 }
 
-/// A parameter that is a pointer becomes the bytes that it points to.
+/// Marks a pointer parameter as passed by value: the caller passes the bytes that it points to.
 fn pass_by_value<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, number: u32, form: &MapForm) {
     let kind = Attribute::get_named_enum_kind_id;
     let bytes = context.i8_type().array_type(form.bytes).as_any_type_enum();
-    let place = AttributeLoc::Param(number);
-    function.add_attribute(place, context.create_type_attribute(kind("byval"), bytes));
-    function.add_attribute(place, context.create_enum_attribute(kind("align"), u64::from(form.alignment)));
+    let attribute_location = AttributeLoc::Param(number);
+    function.add_attribute(attribute_location, context.create_type_attribute(kind("byval"), bytes));
+    function.add_attribute(attribute_location, context.create_enum_attribute(kind("align"), u64::from(form.alignment)));
     for (key, value) in &form.attributes {
-        function.add_attribute(place, context.create_string_attribute(key, value));
+        function.add_attribute(attribute_location, context.create_string_attribute(key, value));
     }
 }
 
-/// One array for all shared buffers of a kernel, so that they lie as the kernel IR says.
+/// Creates one array for all shared buffers of a kernel, which lie at the offsets that the kernel IR gives; `None` if
+/// there are no shared buffers.
 fn shared_memory<'ctx>(
     context: &'ctx Context,
     module: &LlvmModule<'ctx>,
-    machine: &LlvmTarget,
+    target: &LlvmTarget,
     kernel: &Kernel,
     form: SharedForm,
 ) -> Result<Option<GlobalValue<'ctx>>, CompileError> {
@@ -171,7 +166,7 @@ fn shared_memory<'ctx>(
     };
     let ty = context.i8_type().array_type(length);
     let name = format!("{}_shared", kernel.name);
-    let global = module.add_global(ty, Some(AddressSpace::from(machine.shared)), &name);
+    let global = module.add_global(ty, Some(AddressSpace::from(target.shared)), &name);
     global.set_alignment(kernel.shared.iter().map(|buffer| buffer.alignment).max().unwrap_or(1));
     match form {
         SharedForm::Static => {
@@ -183,10 +178,10 @@ fn shared_memory<'ctx>(
     Ok(Some(global))
 }
 
-/// The LLVM type of a value.
+/// Returns the LLVM type of a kernel-IR type.
 pub(crate) fn llvm_type<'ctx>(
     context: &'ctx Context,
-    machine: &LlvmTarget,
+    target: &LlvmTarget,
     ty: Type,
 ) -> Result<BasicTypeEnum<'ctx>, CompileError> {
     match ty {
@@ -206,19 +201,19 @@ pub(crate) fn llvm_type<'ctx>(
                 other => other,
             })
         }
-        // Registers that an instruction will have written; whoever reads them has waited.
-        Type::Pending(..) => llvm_type(context, machine, ty.awaited()),
-        Type::Pointer(space) => Ok(context.ptr_type(AddressSpace::from(address_space(machine, space)?)).into()),
-        // Where the bytes of the parameter are.
+        // Registers of an instruction in flight; its users have waited.
+        Type::Pending(..) => llvm_type(context, target, ty.after_wait()),
+        Type::Pointer(space) => Ok(context.ptr_type(AddressSpace::from(address_space(target, space)?)).into()),
+        // Address of the parameter's bytes.
         Type::TensorMap => Ok(context.ptr_type(AddressSpace::default()).into()),
     }
 }
 
-fn address_space(machine: &LlvmTarget, space: MemorySpace) -> Result<u16, CompileError> {
+fn address_space(target: &LlvmTarget, space: MemorySpace) -> Result<u16, CompileError> {
     match space {
-        MemorySpace::Global => Ok(machine.global),
-        MemorySpace::Shared => Ok(machine.shared),
-        MemorySpace::Cluster => machine.cluster.ok_or_else(no_clusters),
+        MemorySpace::Global => Ok(target.global),
+        MemorySpace::Shared => Ok(target.shared),
+        MemorySpace::Cluster => target.cluster.ok_or_else(no_clusters),
     }
 }
 
@@ -236,16 +231,16 @@ pub(crate) fn llvm_element(context: &Context, element: Element) -> BasicTypeEnum
     }
 }
 
-/// The translation of one kernel's body.
+/// The state of the translation of one kernel's body.
 pub(crate) struct Body<'a, 'ctx> {
     pub(crate) emit: Emitter<'a, 'ctx>,
     pub(crate) dialect: &'a dyn Dialect,
-    pub(crate) machine: &'a LlvmTarget,
+    pub(crate) target: &'a LlvmTarget,
     pub(crate) kernel: &'a Kernel,
     pub(crate) function: FunctionValue<'ctx>,
     shared: Option<GlobalValue<'ctx>>,
     pub(crate) values: ValueMap<Typed<'ctx>>,
-    /// Stores without a condition so far.
+    /// Unconditional stores since the last separator of runs of stores; see `STORES_TOGETHER`.
     pub(crate) stores: usize,
 }
 
@@ -256,28 +251,28 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         let types = self.kernel.parameters.iter().map(|parameter| parameter.ty);
         let parameters = types.zip(self.function.get_params()).map(|(ty, value)| Typed::new(ty, value)).collect();
         generate(self, self.kernel, parameters)?;
-        self.emit.builder.build_return(None).map_err(refused)?;
+        self.emit.builder.build_return(None).map_err(builder_error)?;
         Ok(())
     }
 
     pub(crate) fn llvm_type(&self, ty: Type) -> Result<BasicTypeEnum<'ctx>, CompileError> {
-        llvm_type(self.emit.context, self.machine, ty)
+        llvm_type(self.emit.context, self.target, ty)
     }
 
     pub(crate) fn value(&self, number: Value) -> Result<Typed<'ctx>, CompileError> {
         self.values.get(number)
     }
 
-    /// A value that must have the given type.
+    /// Returns the LLVM value of a kernel-IR value, which must have the given type.
     pub(crate) fn value_of(&self, number: Value, ty: Type) -> Result<BasicValueEnum<'ctx>, CompileError> {
         self.values.get_as(number, ty).map(|found| found.value)
     }
 
-    /// A value that must be an integer scalar of the given element.
+    /// Returns the LLVM value of a kernel-IR value, which must be an integer scalar of the given element type.
     pub(crate) fn integer(&self, number: Value, element: Element) -> Result<IntValue<'ctx>, CompileError> {
         match self.value_of(number, Type::Scalar(element))? {
             BasicValueEnum::IntValue(value) => Ok(value),
-            _ => Err(invalid(format!("value %{} is no integer", number.0))),
+            _ => Err(invalid(format!("value %{} is not an integer", number.0))),
         }
     }
 
@@ -288,7 +283,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         }
     }
 
-    /// A pointer that must be to shared memory.
+    /// Returns the LLVM value of a kernel-IR value, which must be a pointer to shared memory.
     fn shared_pointer(&self, number: Value) -> Result<PointerValue<'ctx>, CompileError> {
         match self.pointer(number)? {
             (MemorySpace::Shared, address) => Ok(address),
@@ -296,7 +291,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         }
     }
 
-    /// Appends one operation and gives its results.
+    /// Emits one operation and returns its results.
     pub(crate) fn append(&mut self, op: &Op, results: &[(Value, Type)]) -> Result<Vec<Typed<'ctx>>, CompileError> {
         match (op, results) {
             (Op::Instruction { name, operands }, _) => self.instruction(name, operands, results),
@@ -308,7 +303,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         }
     }
 
-    /// Appends an operation with one result, which is declared to be of the given type.
+    /// Emits an operation with one result, of the given declared type.
     fn result(&mut self, op: &Op, ty: Type) -> Result<Typed<'ctx>, CompileError> {
         match op {
             Op::Constant { bits } => self.constant(ty, *bits),
@@ -317,14 +312,14 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::ClusterAddress { pointer, block } => self.cluster_address(*pointer, *block),
             Op::Unary { op, a } => self.unary(*op, *a),
             Op::Binary { op, a, b } => self.binary(*op, *a, *b),
-            Op::FMulAdd { a, b, c } => self.f_mul_add(*a, *b, *c),
+            Op::Fma { a, b, c } => self.fma(*a, *b, *c),
             Op::Compare { op, a, b } => self.compare(*op, *a, *b),
             Op::Select { condition, a, b } => self.select(*condition, *a, *b),
             Op::Cast { op, a } => self.cast(*op, *a, ty),
             Op::Pack { elements } => self.pack(elements),
             Op::Extract { vector, index } => self.extract(*vector, *index),
             Op::PermuteBytes { a, b, selector, alternative } => self.permute_bytes(*a, *b, *selector, *alternative),
-            Op::Advance { pointer, bytes } => self.advance(*pointer, *bytes),
+            Op::PtrAdd { pointer, bytes } => self.ptr_add(*pointer, *bytes),
             Op::Load { pointer, predicate, offset, alignment } => {
                 self.load(ty, *pointer, *predicate, *offset, *alignment)
             }
@@ -337,18 +332,18 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
                 self.atomic_compare_exchange(*pointer, *expected, *value, how)
             }
             Op::Math { function, operands } => self.math(*function, operands),
-            Op::Exchange { kind: Exchange::Index, value, lane, issuers: Issuers::All } => self.exchange(*value, *lane),
-            Op::ExchangeXor { value, mask, issuers: Issuers::All } => self.exchange_xor(*value, *mask),
-            Op::Pend { queue, value } => {
+            Op::Shuffle { kind: ShuffleMode::Index, value, lane, issuers: Issuers::All } => self.shuffle(*value, *lane),
+            Op::ShuffleXor { value, mask, issuers: Issuers::All } => self.shuffle_xor(*value, *mask),
+            Op::ReadyToken { queue, value } => {
                 let Typed { ty, value, .. } = self.value(*value)?;
-                let pending = self.dialect.pend(&self.emit, *queue, (ty, value))?;
-                Ok(Typed::new(ty.pending(), pending))
+                let pending = self.dialect.ready_token(&self.emit, *queue, (ty, value))?;
+                Ok(Typed::new(ty.to_pending(), pending))
             }
             other => Err(no_code(other)),
         }
     }
 
-    /// Appends an operation without results.
+    /// Emits an operation without results.
     fn effect(&mut self, op: &Op) -> Result<(), CompileError> {
         match op {
             Op::Store { pointer, value, predicate, offset, alignment } => {
@@ -359,9 +354,9 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::Print { prefix, hex, values } => self.print(prefix, *hex, values),
             Op::GridDependency { wait } => self.dialect.grid_dependency(&self.emit, *wait),
             Op::Barrier { scope, issuers: Issuers::All } => self.dialect.barrier(&self.emit, *scope),
-            Op::GroupBarrier { number, warps } => {
+            Op::NamedBarrier { number, warps } => {
                 let lanes = warps.saturating_mul(self.kernel.launch.lanes);
-                self.dialect.group_barrier(&self.emit, *number, lanes)
+                self.dialect.named_barrier(&self.emit, *number, lanes)
             }
             Op::Commit { queue } => self.dialect.commit(&self.emit, *queue),
             Op::MbarrierInit { pointer, arrivals } => {
@@ -392,9 +387,9 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         let value = match register {
             SpecialRegister::Lane => self.dialect.lane(&self.emit)?,
             SpecialRegister::Warp => self.dialect.warp(&self.emit)?,
-            SpecialRegister::Block => self.dialect.block(&self.emit)?,
-            SpecialRegister::Program(axis) if axis < 3 => self.dialect.program(&self.emit, axis)?,
-            SpecialRegister::Programs(axis) if axis < 3 => self.dialect.programs(&self.emit, axis)?,
+            SpecialRegister::Block => self.dialect.block_in_cluster(&self.emit)?,
+            SpecialRegister::Program(axis) if axis < 3 => self.dialect.block_index(&self.emit, axis)?,
+            SpecialRegister::Programs(axis) if axis < 3 => self.dialect.grid_size(&self.emit, axis)?,
             SpecialRegister::Program(axis) | SpecialRegister::Programs(axis) => {
                 return Err(invalid(format!("a grid has no axis {axis}")));
             }
@@ -407,11 +402,11 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         let offset = self.kernel.shared_offsets().0.get(buffer as usize).copied();
         let offset = offset.ok_or_else(|| invalid(format!("the kernel has no shared buffer {buffer}")))?;
         let Some(base) = self.shared.map(|global| global.as_pointer_value()) else {
-            // Only empty buffers: any address will do, nothing may be read there.
+            // The buffers are empty: any address is valid, because no access is.
             return Ok(Typed::new(ty, self.llvm_type(ty)?.const_zero()));
         };
         let offset = self.emit.context.i32_type().const_int(offset, false);
-        let value = crate::ffi::advance(&self.emit.builder, self.emit.context, base, offset).map_err(refused)?;
+        let value = crate::ffi::ptr_add(&self.emit.builder, self.emit.context, base, offset).map_err(builder_error)?;
         Ok(Typed::new(ty, value.as_basic_value_enum()))
     }
 

@@ -1,5 +1,5 @@
-//! A plugin that serves one architecture, `null1`, which has no families of layouts and no instructions of its own: neutral
-//! layouts, plans, plain multiply-adds and the emulator work all the same. What is to be filled in says so.
+//! A plugin for one architecture, `null1`, without layout families or instructions of its own: neutral layouts, plans,
+//! FMA dots and the emulator work. Places to complete are marked "fill in".
 //!
 //!     cargo build --release
 //!     TILEWRIGHT_TARGET_PATH=$PWD/targets conformance --target null1 --plugin target/release/libnull_plugin.so
@@ -15,14 +15,14 @@ const ARCHITECTURES: &[&str] = &["null1"];
 tilewright_plugin::register_targets! { plugin: "null", architectures: ARCHITECTURES, create: create }
 tilewright_plugin::export_plugin!();
 
-/// The host has read the target's file; the plugin adds what it knows of the architecture.
+/// Creates a target from its description, which the host has read from the target file.
 fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
     Ok(Box::new(NullTarget { description, instructions: Vec::new() }))
 }
 
 struct NullTarget {
     description: TargetDescription,
-    /// Matrix instructions and moves between registers and shared memory, as rows: fill in.
+    /// The instruction table, of matrix instructions and moves between registers and shared memory: fill in.
     instructions: Vec<Instruction>,
 }
 
@@ -39,7 +39,7 @@ impl Target for NullTarget {
         &self.instructions
     }
 
-    /// The kernel IR as text: fill in a code generator.
+    /// Returns the kernel IR as text instead of code: fill in a code generator.
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
         for statement in module.kernels.iter().flat_map(|kernel| kernel.statements()) {
             match &statement.op {
@@ -49,22 +49,22 @@ impl Target for NullTarget {
                 _ => {}
             }
         }
-        let of = |kernel: &Kernel| KernelMetadata::of(kernel, kernel.shared_bytes(), &self.instructions);
+        let of = |kernel: &Kernel| KernelMetadata::new(kernel, kernel.shared_bytes(), &self.instructions);
         let mut payloads = Vec::new();
         if options.emit.contains(&Emit::Assembly) {
             let bytes = module.to_string().into_bytes();
             payloads.push(Payload { form: Emit::Assembly, format: "txt".to_owned(), bytes, may_differ: false });
         }
-        Ok(Artifact { payloads, kernels: module.kernels.iter().map(of).collect(), taken_by: None })
+        Ok(Artifact { payloads, kernels: module.kernels.iter().map(of).collect(), accepted_by: None })
     }
 
-    /// GPUs on this machine: fill in a driver.
+    /// Returns no devices: fill in a driver for the GPUs on this machine.
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
         Err(DeviceError::NoRuntime("this plugin has no driver yet; kernels run on the emulator".to_owned()))
     }
 }
 
-/// Families of layouts that only this vendor has: fill in, with samples of each.
+/// The vendor's layout families (named constructors of layouts), none so far. Fill in, with sample layouts of each.
 struct NullFamilies;
 
 impl Families for NullFamilies {

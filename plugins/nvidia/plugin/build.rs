@@ -1,7 +1,8 @@
-//! Gives the shared library its run paths (its own directory, where an installation puts LLVM, and
-//! the LLVM that this build was linked to) and writes the manifest beside it.
+//! Sets the shared library's run paths and writes the plugin manifest next to it. The run paths are the library's own
+//! directory, where an installation puts LLVM, and the LLVM of this build.
 //!
-//! What it takes from elsewhere in the repository lies in `build` and `answers` as links, of which a package has copies.
+//! Files from elsewhere in the repository are symbolic links in `build` and `answers`, which a package replaces by
+//! copies.
 
 #[path = "build/architectures.rs"]
 mod architectures;

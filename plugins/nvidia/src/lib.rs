@@ -1,4 +1,4 @@
-//! The NVIDIA plugin as a library: layout families, instructions, and code for NVIDIA GPUs.
+//! The NVIDIA plugin as a library: layout families, instructions and code generation for NVIDIA GPUs.
 
 mod architectures;
 #[cfg(feature = "codegen")]

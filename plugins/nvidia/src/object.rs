@@ -1,4 +1,4 @@
-//! From PTX to a cubin with the vendor's assembler, if the machine has it.
+//! Assembles PTX to a cubin with NVIDIA's assembler `ptxas`, if it is installed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,24 +6,24 @@ use std::sync::OnceLock;
 
 use tilewright_plugin::{CompileError, ExternalTool, ToolError};
 
-/// The assembler.
+/// The external tool `ptxas`.
 const PTXAS: ExternalTool = ExternalTool {
     program: "ptxas",
     variable: "TILEWRIGHT_PTXAS",
     install: "install the CUDA toolkit or the PyPI package `nvidia-cuda-nvcc`",
 };
 
-/// The assembler's file: the one that `TILEWRIGHT_PTXAS` names, the one along `PATH`, or the one in the PyPI package
-/// `nvidia-cuda-nvcc` of the `python3` along `PATH`.
+/// Returns the path of `ptxas`: `TILEWRIGHT_PTXAS`, the first one in `PATH`, or the one in the PyPI package
+/// `nvidia-cuda-nvcc` of the `python3` in `PATH`.
 ///
 /// # Errors
-/// [`ToolError::NotFound`].
+/// [`ToolError::NotFound`] if no assembler is installed.
 pub fn assembler() -> Result<PathBuf, ToolError> {
     PTXAS.find().or_else(|error| python_assembler().ok_or(error))
 }
 
-/// The assembler of the Python package: `bin/ptxas` of one of the parts of the package `nvidia`. Looked for once, since it
-/// takes a run of the interpreter.
+/// Returns the `ptxas` of the PyPI package: a file `bin/ptxas` below the Python package `nvidia`; `None` if there is
+/// none. The result is cached, since the search runs the interpreter.
 fn python_assembler() -> Option<PathBuf> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
     FOUND.get_or_init(find_python_assembler).clone()
@@ -34,26 +34,25 @@ fn find_python_assembler() -> Option<PathBuf> {
                            print('\\n'.join(s.submodule_search_locations) if s else '')";
     let run = Command::new("python3").args(["-c", FOLDERS]).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let folders = String::from_utf8(run.stdout).ok()?;
-    let parts = folders.lines().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-    parts.map(|part| part.path().join("bin").join("ptxas")).find(|file| file.is_file())
+    let directories = folders.lines().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    directories.map(|entry| entry.path().join("bin").join("ptxas")).find(|file| file.is_file())
 }
 
-/// The cubin of PTX text; `None` if there is no assembler.
+/// Assembles PTX text to a cubin; `None` if no assembler is installed.
 pub(crate) fn assemble(architecture: &str, ptx: &[u8]) -> Result<Option<Vec<u8>>, CompileError> {
     assembler().ok().map(|program| assemble_with(&program, architecture, ptx)).transpose()
 }
 
-/// The cubin that this assembler makes of PTX text.
+/// Assembles PTX text to a cubin with the assembler at this path.
 ///
-/// # Errors
-/// [`CompileError::Backend`] with the assembler's message.
+/// # Errors [`CompileError::Backend`] with the assembler's message if it rejects the PTX.
 pub fn assemble_with(program: &Path, architecture: &str, ptx: &[u8]) -> Result<Vec<u8>, CompileError> {
     let file_error = |error| PTXAS.cannot_run(program, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;
     let (input, output) = (directory.path().join("kernel.ptx"), directory.path().join("kernel.cubin"));
     std::fs::write(&input, ptx).map_err(file_error)?;
     let arch = format!("-arch={architecture}");
-    // The assembler repeats the path of its input, so it gets one that says the same in every run.
+    // The assembler's output contains the path of its input, so the path is the same in every run.
     PTXAS
         .run(program, "PTX", |command| {
             command.current_dir(directory.path()).args([&arch, "kernel.ptx", "-o", "kernel.cubin"])

@@ -1,4 +1,4 @@
-//! A target of this vendor.
+//! The targets of this vendor.
 
 use super::architectures::ARCHITECTURES;
 use super::device;
@@ -8,21 +8,21 @@ use super::instructions::{INSTRUCTIONS, unused};
 use tilewright_kernel::Module;
 #[cfg(feature = "codegen")]
 use tilewright_plugin::{Artifact, CompileError, CompileOptions};
-use tilewright_plugin::{Device, DeviceError, TablePart, VendorTarget};
+use tilewright_plugin::{Device, DeviceError, InstructionGroup, VendorTarget};
 use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
 
 tilewright_plugin::register_targets! { plugin: "nvidia", architectures: ARCHITECTURES, create: NvidiaTarget::create }
 
-/// One NVIDIA product.
+/// The compilation target of one NVIDIA GPU model.
 pub type NvidiaTarget = VendorTarget<Nvidia>;
 
-/// The vendor.
+/// The vendor NVIDIA, as type parameter of [`VendorTarget`].
 #[derive(Debug)]
 pub enum Nvidia {}
 
 impl tilewright_plugin::Vendor for Nvidia {
     const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;
-    const INSTRUCTIONS: &'static [TablePart] = INSTRUCTIONS;
+    const INSTRUCTIONS: &'static [InstructionGroup] = INSTRUCTIONS;
     type Families = NvidiaFamilies;
 
     fn families(architecture: &str) -> NvidiaFamilies {

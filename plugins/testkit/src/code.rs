@@ -1,18 +1,19 @@
-//! Kernels as code.
+//! Compiles kernels in tests of plugins.
 
 use crate::prelude::*;
 
-/// Kernels in the given forms, or why there is no code.
+/// Compiles kernels to the given forms; returns the artifact or the error.
 pub fn artifact(target: &dyn Target, kernels: Vec<Kernel>, emit: &[Emit]) -> Result<Artifact, CompileError> {
     target.compile(&Module { kernels }, &CompileOptions { emit: emit.to_vec(), optimisation: 2 })
 }
 
-/// The assembly of kernels.
+/// Compiles kernels to assembly.
 pub fn assembly(target: &dyn Target, kernels: Vec<Kernel>) -> String {
     text_of(artifact(target, kernels, &[Emit::Assembly]))
 }
 
-/// The assembly of kernels of which an object is made too, by the vendor's tools where they are at hand.
+/// Compiles kernels to assembly, and also to an object, which the vendor's tools check if installed. Returns the
+/// assembly.
 pub fn assembled(target: &dyn Target, kernels: Vec<Kernel>) -> String {
     text_of(artifact(target, kernels, &[Emit::Assembly, Emit::Object]))
 }
@@ -22,13 +23,13 @@ fn text_of(compiled: Result<Artifact, CompileError>) -> String {
     artifact.text(Emit::Assembly).expect("assembly is text").to_owned()
 }
 
-/// Why there is no code for kernels.
+/// Returns the error of compiling kernels, which must fail.
 #[track_caller]
 pub fn refusal(target: &dyn Target, kernels: Vec<Kernel>) -> CompileError {
-    artifact(target, kernels, &[Emit::Assembly, Emit::Object]).expect_err("it is refused")
+    artifact(target, kernels, &[Emit::Assembly, Emit::Object]).expect_err("it is rejected")
 }
 
-/// How many lines of code begin with a word.
+/// Returns the number of lines of code that begin with a word.
 pub fn count(code: &str, word: &str) -> u64 {
     code.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64
 }

@@ -1,16 +1,16 @@
-//! Modules that are broken in a place, for back ends that must refuse them or compile them.
+//! Kernel modules with one random fault, which code generators must reject or compile without crashing.
 
 use tilewright_kernel::Region;
-use tilewright_testkit::split_mix::SplitMix64;
+use tilewright_testkit::seeded_rng::SeededRng;
 
 use crate::kernels::{BIT, GLOBAL, QUAD, WORD};
 use crate::prelude::*;
 
 const BYTE: Type = Type::Scalar(Element::I8);
 
-/// Breaks a region in one place: a statement dropped, doubled or moved, a result's type or number
-/// changed, operands exchanged for others.
-pub fn damage(region: &mut Region, numbers: &mut SplitMix64) {
+/// Damages a region in one random place: a statement is dropped, doubled or moved, a result's type or number is
+/// changed, or operands are swapped.
+pub fn damage(region: &mut Region, numbers: &mut SeededRng) {
     if region.statements.is_empty() {
         return;
     }
@@ -40,21 +40,21 @@ pub fn damage(region: &mut Region, numbers: &mut SplitMix64) {
         4 => statement.results.iter_mut().for_each(|result| result.0 = Value(numbers.below(40) as u32)),
         _ => {
             let shift = numbers.below(30) as u32;
-            exchange_operands(&mut statement.op, |value| Value((value.0 + shift) % 40));
+            shuffle_operands(&mut statement.op, |value| Value((value.0 + shift) % 40));
         }
     }
 }
 
-fn exchange_operands(op: &mut Op, other: impl Fn(Value) -> Value) {
+fn shuffle_operands(op: &mut Op, other: impl Fn(Value) -> Value) {
     match op {
         Op::Binary { a, b, .. } | Op::Compare { a, b, .. } | Op::PermuteBytes { a, b, .. } => {
             (*a, *b) = (other(*b), other(*a))
         }
         Op::Unary { a, .. } | Op::Cast { a, .. } => *a = other(*a),
-        Op::Advance { pointer, bytes } => (*pointer, *bytes) = (other(*pointer), other(*bytes)),
+        Op::PtrAdd { pointer, bytes } => (*pointer, *bytes) = (other(*pointer), other(*bytes)),
         Op::Load { pointer, predicate, .. } => (*pointer, *predicate) = (other(*pointer), predicate.map(&other)),
         Op::Store { pointer, value, .. } => (*pointer, *value) = (other(*pointer), other(*value)),
-        Op::Exchange { value, lane, .. } => (*value, *lane) = (other(*value), other(*lane)),
+        Op::Shuffle { value, lane, .. } => (*value, *lane) = (other(*value), other(*lane)),
         Op::Select { condition, a, b } => (*condition, *a, *b) = (other(*condition), other(*b), other(*a)),
         Op::Extract { vector, .. } => *vector = other(*vector),
         Op::Pack { elements } | Op::Yield { values: elements } => {

@@ -1,4 +1,4 @@
-//! Kernels run on the emulator, for what they leave.
+//! Runs kernels on the emulator.
 
 use std::fmt::Display;
 
@@ -6,16 +6,16 @@ use crate::prelude::*;
 use tilewright_emulator::RunReport;
 use tilewright_verify::{CheckFailure, TestCase};
 
-/// A buffer of global memory that a kernel is given.
+/// The initial contents of a buffer in global memory that a kernel takes.
 #[derive(Debug, Clone)]
 pub enum Given {
     Bytes(Vec<u8>),
-    /// So many bytes that nobody has written.
+    /// A buffer of this many uninitialised bytes.
     Empty(usize),
 }
 
-/// Runs one block of a kernel that takes buffers and then numbers, with a target's instructions: what the buffers hold then,
-/// and what it did.
+/// Emulates one block of a kernel that takes buffers and then scalars, with a target's instructions; returns the
+/// buffers' contents and the emulator's report.
 pub fn run_block(
     target: &dyn Target,
     kernel: &Kernel,
@@ -32,16 +32,16 @@ pub fn run_block(
         .collect();
     let numbers = numbers.iter().map(|&number| Argument::Scalar(number));
     let arguments: Vec<_> = buffers.iter().map(|&buffer| Argument::Buffer(buffer)).chain(numbers).collect();
-    let meanings = SemanticsTable::of_rows(target.instructions());
-    let emulator = Emulator::new(kernel, target.description())?.with_meanings(&meanings);
+    let semantics = SemanticsTable::of_rows(target.instructions());
+    let emulator = Emulator::new(kernel, target.description())?.with_semantics(&semantics);
     let report = emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default())?;
     let left = buffers.iter().map(|&buffer| memory.read_all(buffer).expect("all is written").to_vec());
     Ok((left.collect(), report))
 }
 
-/// Runs a case on the emulator; everything must be as the case says.
+/// Runs a test case of the suite on the emulator and checks all that it expects.
 #[track_caller]
-pub fn proven_case<'a>(
+pub fn check_case<'a>(
     case: Result<TestCase, CheckFailure>,
     context: impl Into<PlanContext<'a>>,
     what: impl Display,

@@ -1,4 +1,4 @@
-//! Tests that every vendor's plugin passes, as functions of a target and a table of cases.
+//! Tests that every vendor's plugin runs, as functions of a target and a table of test cases.
 
 #![allow(clippy::unwrap_used)]
 

@@ -2,7 +2,7 @@
 
 pub use std::collections::{BTreeMap, BTreeSet};
 pub use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
-pub use tilewright_assign::{Assigned, LaunchConfig, assign};
+pub use tilewright_assign::{AssignedModule, LaunchConfig, assign_layouts};
 pub use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable};
 pub use tilewright_kernel::{
     Binary, Builder, Cast, Compare, Counts, Element, Kernel, Launch, MathFunction, MemorySpace, Module, Op, Scope,
@@ -14,10 +14,10 @@ pub use tilewright_layout::{
     parse_spec,
 };
 pub use tilewright_lower::conversion_kernel;
-pub use tilewright_plan::contract::{self, Contraction, MmaProblem, Scale};
+pub use tilewright_plan::mma::{self, MmaPlan, MmaProblem, Scale};
 pub use tilewright_plan::movement::{
-    Accessor, AsyncCopySpec, GlobalTensor, MovementError, Plan, PlanContext, ScanDirection, access_shared, candidates,
-    convert, copy_to_shared, reduce, scan, slots,
+    Accessor, AsyncCopySpec, ConversionPlan, GlobalTensor, MovementError, PlanContext, ScanDirection,
+    conversion_candidates, plan_async_copy, plan_conversion, plan_reduction, plan_scan, plan_shared_access, price,
 };
 pub use tilewright_plugin::{
     Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Target,
@@ -30,14 +30,14 @@ pub use tilewright_testkit::known_answers::{self, Answers, same_layout};
 pub use tilewright_testkit::thread_value::ThreadValue;
 pub use tilewright_testkit::{golden, shared_data};
 pub use tilewright_verify::kernels::{
-    Stages, instruction_kernel, load_kernel, mma_kernel, pointer_copy_kernel, store_kernel,
+    CopyPipeline, instruction_kernel, load_kernel, mma_kernel, pointer_copy_kernel, store_kernel,
 };
 pub use tilewright_verify::{
-    check, check_emulated, contraction_cases, conversion_case, gather_case, instruction_case, load_case,
-    reduction_case, scan_case, store_case,
+    check, check_emulated, conversion_case, gather_case, instruction_case, load_case, mma_cases, reduction_case,
+    scan_case, store_case,
 };
 
 pub use crate::code::{artifact, assembled, assembly, refusal};
-pub use crate::emulated::{Given, proven_case, run_block};
+pub use crate::emulated::{Given, check_case, run_block};
 pub use crate::programs::{Tile, compiler, program_kernel};
-pub use crate::targets::{context, described};
+pub use crate::targets::{context, target_description};

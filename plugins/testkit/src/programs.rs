@@ -1,4 +1,4 @@
-//! Tile programs as text: compiling them, and statements that several of them have.
+//! Helpers for tile programs as text: their compilation, and statements that many of them have.
 
 use std::sync::LazyLock;
 
@@ -6,33 +6,34 @@ use crate::prelude::*;
 use tilewright_tile::import::Imports;
 use tilewright_tile::op::Dialects;
 
-/// The compiler of programs for a target, with the operations of all vendors.
+/// Returns the compiler of tile programs for a target, with the operations of all vendors.
 pub fn compiler(target: &dyn Target) -> ProgramCompiler<'_> {
     static DIALECTS: LazyLock<Dialects> = LazyLock::new(tilewright_dialects::all);
     static IMPORTS: LazyLock<Imports> = LazyLock::new(tilewright_dialects::imports);
     ProgramCompiler { dialects: &DIALECTS, imports: &IMPORTS, target }
 }
 
-/// The kernel of a program, compiled as programs are unless they ask for something.
+/// Compiles a program with default options; returns the kernel.
 pub fn program_kernel(target: &dyn Target, text: &str) -> Result<Kernel, ProgramError> {
     compiler(target).kernel(text, &ProgramOptions::default(), &mut |_| {})
 }
 
-/// A tile at the beginning of a row-major matrix in global memory.
+/// A tile at the beginning of a row-major matrix in global memory, for which statements are generated.
 #[derive(Debug, Clone, Copy)]
 pub struct Tile<'a> {
-    /// The suffix of its values' names.
+    /// The suffix of the names of the tile's values.
     pub name: &'a str,
     pub rows: u64,
     pub columns: u64,
-    /// Elements from a row of the matrix to the next.
+    /// The pitch of the matrix: elements from one row to the next.
     pub pitch: u64,
-    /// The layout of its tensors, or none if layouts are to be assigned.
+    /// The layout of the tile's tensors; `None` to leave it to layout assignment.
     pub layout: Option<&'a str>,
 }
 
 impl Tile<'_> {
-    /// Statements that give `%row{name}`, the numbers of rows as a column, and `%offsets{name}`, those of elements.
+    /// Returns statements that define `%row{name}`, the row indices as a column, and `%offsets{name}`, the element
+    /// offsets.
     pub fn offsets(&self) -> String {
         let Self { name, rows, columns, pitch, layout } = *self;
         let with = |layout: Option<String>| layout.map_or_else(String::new, |layout| format!(", {layout}"));
@@ -56,7 +57,7 @@ impl Tile<'_> {
         )
     }
 
-    /// Statements that give `%to`, the addresses of its elements of a type behind the pointer `%from`.
+    /// Returns statements that define `%to`, the addresses of the tile's elements of a type, from the pointer `%from`.
     pub fn addresses(&self, to: &str, from: &str, element: &str) -> String {
         let Self { name, rows, columns, layout, .. } = *self;
         let own = layout.map_or_else(String::new, |layout| format!(", {layout}"));

@@ -1,4 +1,5 @@
-//! Kernels that break a rule of the walk which all code generators share: each plugin refuses them with the same words.
+//! Kernels that violate a rule of the walk over kernel bodies, which all code generators share: each plugin must reject
+//! them with the same message.
 
 use tilewright_kernel::{MAX_DEPTH, Region, Statement};
 
@@ -8,7 +9,7 @@ use crate::prelude::*;
 const AT: Value = Value(0);
 const A_WORD: Value = Value(1);
 
-/// A kernel with a pointer and a word.
+/// Builds a kernel with a pointer and a word as parameters.
 fn kernel(launch: Launch, make: impl FnOnce(&mut Builder)) -> Kernel {
     let mut builder = Builder::new("bad", launch, &[("at", GLOBAL), ("word", WORD)]);
     make(&mut builder);
@@ -28,7 +29,7 @@ fn if_else(k: &mut Builder, then: Region, otherwise: Region, results: &[Type]) {
     k.if_else(condition, then, otherwise, results);
 }
 
-/// A kernel with this many conditionals in one another.
+/// Builds a kernel with this many nested conditionals.
 fn nested(launch: Launch, depth: usize) -> Kernel {
     let empty = region(&[yields(&[])]);
     kernel(launch, |k| {
@@ -42,32 +43,32 @@ fn nested(launch: Launch, depth: usize) -> Kernel {
     })
 }
 
-/// Each message with a change to a kernel that is right.
+/// An expected message, and the change to a valid kernel that causes it.
 type Rule = (&'static str, fn(&mut Builder));
 
 const RULES: [Rule; 13] = [
     ("value %4000000000 is not defined here", |k| {
         k.binary(Binary::Add, A_WORD, Value(4_000_000_000));
     }),
-    // A region's value is not seen outside.
+    // A region's value is not visible outside.
     ("value %3 is not defined here", |k| {
         let one = Statement { results: vec![(Value(3), WORD)], op: Op::Constant { bits: 1 } };
         if_else(k, region(&[one, yields(&[])]), region(&[yields(&[])]), &[]);
         k.binary(Binary::Add, A_WORD, Value(3));
     }),
     ("value %1 is defined twice", |k| {
-        let again = Statement { results: vec![(A_WORD, WORD)], op: Op::Constant { bits: 0 } };
-        if_else(k, region(&[again, yields(&[])]), region(&[yields(&[])]), &[]);
+        let redefinition = Statement { results: vec![(A_WORD, WORD)], op: Op::Constant { bits: 0 } };
+        if_else(k, region(&[redefinition, yields(&[])]), region(&[yields(&[])]), &[]);
     }),
-    ("gives 1 results, 0 are named", |k| k.effect(Op::Constant { bits: 0 })),
-    ("gives 0 results, 1 are named", |k| {
+    ("has 1 results, 0 are named", |k| k.effect(Op::Constant { bits: 0 })),
+    ("has 0 results, 1 are named", |k| {
         k.value(WORD, Op::Store { pointer: AT, value: A_WORD, predicate: None, offset: 0, alignment: 4 });
     }),
     ("result %2 is declared a i8 but is a i32", |k| {
         k.value(Type::Scalar(Element::I8), Op::Binary { op: Binary::Add, a: A_WORD, b: A_WORD });
     }),
-    ("stands only at the end of a region", |k| k.effect(Op::Yield { values: Vec::new() })),
-    ("stands only at the end of a region", |k| {
+    ("is allowed only at the end of a region", |k| k.effect(Op::Yield { values: Vec::new() })),
+    ("is allowed only at the end of a region", |k| {
         if_else(k, region(&[yields(&[]), yields(&[])]), region(&[yields(&[])]), &[]);
     }),
     ("a region ends with `yield`", |k| if_else(k, Region::default(), region(&[yields(&[])]), &[])),
@@ -83,7 +84,7 @@ const RULES: [Rule; 13] = [
     }),
 ];
 
-/// Checks that a code generator refuses what breaks a rule, and compiles regions as deep as they may nest.
+/// Checks that a code generator rejects every violation, and compiles regions of the deepest permitted nesting.
 pub fn are_refused(launch: Launch, compile: impl Fn(&Module) -> Result<(), CompileError>) {
     let refused = |kernels: Vec<Kernel>, words: &str| match compile(&module(kernels)) {
         Err(CompileError::Invalid(message)) => {

@@ -1,23 +1,23 @@
-//! Instructions of a vendor's table beside published layouts and the vendor's families.
+//! Checks of the instructions in a vendor's table against published layouts and the vendor's layout families.
 
 use serde_json::Value;
 use tilewright_target::TensorOperand;
 
 use crate::prelude::*;
 
-/// Checks that rows of each part of a vendor's table have the kind of the part, so that the rows of a kind are those of
-/// its parts.
+/// Checks that all instructions of each part of a vendor's table have the kind of the part.
 #[track_caller]
-pub fn parts_have_one_kind<V: tilewright_plugin::Vendor>() {
+pub fn groups_have_one_kind<V: tilewright_plugin::Vendor>() {
     for architecture in V::ARCHITECTURES {
-        for part in V::INSTRUCTIONS {
-            let other = (part.rows)(architecture).into_iter().find(|row| row.kind != part.kind);
-            assert_eq!(other, None, "{architecture}, {:?}", part.kind);
+        for group in V::INSTRUCTIONS {
+            let other = (group.rows)(architecture).into_iter().find(|row| row.kind != group.kind);
+            assert_eq!(other, None, "{architecture}, {:?}", group.kind);
         }
     }
 }
 
-/// The element, its bits and the layout of an operand in registers.
+/// Returns the element type, element bits and layout of the operand with the role `required`; `None` unless it is in
+/// registers.
 pub fn find_register<'a>(row: &'a Instruction, required: &str) -> Option<(&'a str, u32, &'a LinearLayout)> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Register { role, element, bits, layout } if role == required => {
@@ -27,13 +27,13 @@ pub fn find_register<'a>(row: &'a Instruction, required: &str) -> Option<(&'a st
     })
 }
 
-/// The same of an operand that the instruction has in registers.
+/// Returns the same as [`find_register`], for an operand that must be in registers.
 #[track_caller]
 pub fn register<'a>(row: &'a Instruction, required: &str) -> (&'a str, u32, &'a LinearLayout) {
     find_register(row, required).unwrap_or_else(|| panic!("{} has no {required} in registers", row.name))
 }
 
-/// An operand in shared memory.
+/// Returns the operand with the role `required`, which must be in shared memory.
 #[track_caller]
 pub fn memory<'a>(row: &'a Instruction, required: &str) -> &'a MemoryOperand {
     let found = row.operands.iter().find_map(|operand| match operand {
@@ -43,13 +43,13 @@ pub fn memory<'a>(row: &'a Instruction, required: &str) -> &'a MemoryOperand {
     found.unwrap_or_else(|| panic!("{} has no {required} in shared memory", row.name))
 }
 
-/// The first operand in tensor memory.
+/// Returns the first operand in tensor memory.
 #[track_caller]
 pub fn tile(row: &Instruction) -> &TensorOperand {
     row.operands.iter().find_map(Operand::tensor).unwrap_or_else(|| panic!("{} has no tile", row.name))
 }
 
-/// The constant that an instruction takes.
+/// Returns the constant operand of an instruction; `None` if it has none.
 pub fn constant(row: &Instruction) -> Option<u64> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Constant { value, .. } => Some(*value),
@@ -57,29 +57,29 @@ pub fn constant(row: &Instruction) -> Option<u64> {
     })
 }
 
-/// Sizes of a layout's axes.
+/// Returns the sizes of a layout's axes.
 pub fn sizes<const N: usize>(layout: &LinearLayout) -> [u64; N] {
     std::array::from_fn(|axis| 1 << layout.out_bits(Dim::tensor(axis)))
 }
 
-/// Where registers of threads are: the coordinates of an element.
-pub fn place(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -> Vec<u64> {
+/// Returns the coordinates of the element that a register of a thread holds.
+pub fn coordinates(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -> Vec<u64> {
     let all = [(Dim::REGISTER, register), (Dim::LANE, lane), (Dim::WARP, warp)];
     let at: Vec<_> = all.into_iter().filter(|(dim, _)| layout.ins().contains(*dim)).collect();
     layout.apply(&at).expect("a place").into_iter().map(|(_, coordinate)| coordinate).collect()
 }
 
-/// That an operand in registers lies as a published thread-value layout says, which counts the elements of a tile of so
-/// many rows down its columns, or along its rows if the axes are swapped.
-pub fn same_places(row: &Instruction, role: &str, published: &Value, rows: u64, is_swapped: bool) {
+/// Checks that an operand in registers has a published thread-value layout, which numbers the elements of a tile of
+/// `rows` rows along columns, or along rows if `is_swapped`.
+pub fn same_positions(row: &Instruction, role: &str, published: &Value, rows: u64, is_swapped: bool) {
     let published = ThreadValue::parse(published.as_str().expect("a thread-value layout"));
     let (_, _, layout) = register(row, role);
     let operand = row.operands.iter().find(|operand| operand.role() == Some(role)).expect("it is in registers");
-    assert_eq!(published.size(1), row.registers(operand), "registers of {role} of {}", row.name);
+    assert_eq!(published.size(1), row.registers_per_lane(operand), "registers of {role} of {}", row.name);
     let lanes = 1 << layout.in_bits(Dim::LANE);
     for thread in 0..published.size(0) {
         for value in 0..published.size(1) {
-            let found = place(layout, value, thread % lanes, thread / lanes);
+            let found = coordinates(layout, value, thread % lanes, thread / lanes);
             let (first, second) = if is_swapped { (found[1], found[0]) } else { (found[0], found[1]) };
             let index = published.index(thread, value);
             let expected = (index % rows, index / rows);
@@ -88,16 +88,16 @@ pub fn same_places(row: &Instruction, role: &str, published: &Value, rows: u64, 
     }
 }
 
-/// The part of a family's layout along these dims that each holds something of it.
+/// Returns the layout that a family gives, restricted to these dims and without zero bases.
 pub fn of_family(families: &dyn Families, spec: &FamilySpec, shape: &[u64], dims: &[Dim]) -> LinearLayout {
     let layout = families.resolve(spec, shape, families).expect("a layout");
     let outs: Vec<_> = layout.linear().outs().dims().collect();
-    let part = layout.linear().sublayout(dims, &outs).expect("its dims");
-    part.remove_zero_bases(Dim::REGISTER)
+    let restricted = layout.linear().sublayout(dims, &outs).expect("its dims");
+    restricted.remove_zero_bases(Dim::REGISTER)
 }
 
-/// That samples of families are layouts with names of their own, for so many lanes and warps, and that each operand's
-/// instruction is in the table once. Gives these instructions.
+/// Checks that sample layouts of families resolve and have unique names, for `lanes` and `warps`, and that each operand
+/// sample's instruction is in the table once. Returns these instructions.
 pub fn samples_are_layouts(
     families: &dyn Families,
     table: &[Instruction],

@@ -1,16 +1,16 @@
-//! Targets of this repository by their names.
+//! Finds targets of this repository by name.
 
 use crate::prelude::*;
 use tilewright_targets::FILES;
 
-/// The description of the target with this name.
-pub fn described(name: &str) -> TargetDescription {
+/// Returns the description of the target with this name.
+pub fn target_description(name: &str) -> TargetDescription {
     let file = FILES.iter().find(|(file, _)| file.strip_suffix(".toml") == Some(name));
     let (file, text) = file.unwrap_or_else(|| panic!("no file for {name}"));
     TargetDescription::from_toml(file, text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A target with its instructions, as plans take it.
+/// Returns a plan context with a target's description and instructions.
 pub fn context(target: &dyn Target) -> PlanContext<'_> {
-    PlanContext::of(target.description()).with_instructions(target.instructions())
+    PlanContext::new(target.description()).with_instructions(target.instructions())
 }

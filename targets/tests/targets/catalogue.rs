@@ -1,4 +1,4 @@
-//! The built-in target files: they read, they say how each figure is known, and users can add to them.
+//! Tests of the built-in target files: they can be read, they have evidence for each value, and users can add targets.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tilewright_target::{CatalogueError, Direction, Evidence, TargetDescription};
 use tilewright_targets::{FILES, SEARCH_PATH, catalogue_with};
 
-/// An empty directory for one test.
+/// Creates an empty directory for one test.
 fn directory(test: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     let _ = fs::remove_dir_all(&directory);
@@ -26,9 +26,9 @@ fn target(name: &str) -> TargetDescription {
 }
 
 #[test]
-fn these_products_are_built_in() {
+fn these_gpu_models_are_built_in() {
     let catalogue = catalogue_with(None).expect("the built-in files read");
-    let products: Vec<_> =
+    let built_in_targets: Vec<_> =
         catalogue.iter().map(|target| (target.name.as_str(), target.architecture.as_str())).collect();
     let expected = [
         ("a100", "sm_80"),
@@ -48,7 +48,7 @@ fn these_products_are_built_in() {
         ("rx7900xtx", "gfx1100"),
         ("rx9070xt", "gfx1201"),
     ];
-    assert_eq!(products, expected);
+    assert_eq!(built_in_targets, expected);
 }
 
 #[test]
@@ -69,8 +69,8 @@ fn a_file_is_called_after_its_target() {
 }
 
 #[test]
-fn what_is_assumed_says_so_and_every_source_is_named() {
-    // Bank phases that no document and no measurement known to us gives.
+fn assumed_values_are_marked_and_every_source_is_named() {
+    // Bank phases that no known document or measurement gives.
     for (name, direction, bits) in [
         ("mi250", Direction::Load, 128),
         ("mi300x", Direction::Load, 64),
@@ -87,7 +87,7 @@ fn what_is_assumed_says_so_and_every_source_is_named() {
         let target = target(name);
         assert_eq!(target.bank_row(direction, bits).expect("a row").evidence, Evidence::Assumed, "{name}");
     }
-    // Phases that somebody measured.
+    // Measured phases.
     for (direction, bits) in [(Direction::Load, 64), (Direction::Load, 128), (Direction::Store, 64)] {
         assert_eq!(target("mi355x").bank_row(direction, bits).expect("a row").evidence, Evidence::Measured);
     }
@@ -95,20 +95,20 @@ fn what_is_assumed_says_so_and_every_source_is_named() {
         let target = target(file.trim_end_matches(".toml"));
         let costs = &target.costs;
         let tables = [&target.lanes.source, &target.limits.source, &target.shared.source, &target.global.source];
-        let costs = [&costs.exchange, &costs.permute, &costs.select, &costs.block_barrier, &costs.warp_barrier];
+        let costs = [&costs.shuffle, &costs.permute, &costs.select, &costs.block_barrier, &costs.warp_barrier];
         let wavefronts = [&target.costs.shared_store_wavefront, &target.costs.shared_load_wavefront];
         let costs = costs.into_iter().chain(wavefronts).map(|cost| &cost.source);
         let sources = tables.into_iter().chain(costs);
         let sources = sources.chain(target.shared.banks.iter().map(|row| &row.source));
-        for source in sources.chain(target.exchanges.iter().map(|row| &row.source)) {
+        for source in sources.chain(target.shuffles.iter().map(|row| &row.source)) {
             assert!(source.split_whitespace().count() >= 3, "{file}: {source:?} names no source");
         }
     }
 }
 
-/// Facts in which products differ, from the vendors' documents.
+/// Values of GPU models differ as the vendors' documents say.
 #[test]
-fn products_differ_where_they_should() {
+fn gpu_models_differ_as_documented() {
     // Bytes of shared memory that one block can have.
     for (name, kib) in [
         ("a100", 163),
@@ -145,9 +145,11 @@ fn products_differ_where_they_should() {
     ] {
         assert_eq!((target(name).lanes.default, target(name).lanes.choices), (default, choices), "{name}");
     }
-    // Shared memory is handed out in pieces of so many bytes.
-    for (name, grain) in [("mi100", 512), ("mi300x", 512), ("mi355x", 1280), ("rx7900xtx", 1024), ("rx9070xt", 1024)] {
-        assert_eq!(target(name).shared.grain_bytes, grain, "{name}");
+    // Granularity of shared-memory allocations in bytes.
+    for (name, granularity) in
+        [("mi100", 512), ("mi300x", 512), ("mi355x", 1280), ("rx7900xtx", 1024), ("rx9070xt", 1024)]
+    {
+        assert_eq!(target(name).shared.granularity_bytes, granularity, "{name}");
     }
     for name in ["mi100", "mi250", "mi300x", "mi355x", "rx7900xtx", "rx9070xt"] {
         assert!(target(name).shared.warp_ordered, "{name}");
@@ -166,9 +168,9 @@ fn products_differ_where_they_should() {
 }
 
 #[test]
-fn every_target_exchanges_words_between_lanes() {
+fn every_target_shuffles_words_between_lanes() {
     for (file, _) in FILES {
-        assert_eq!(target(file.trim_end_matches(".toml")).index_exchange_bits(), Some(32), "{file}");
+        assert_eq!(target(file.trim_end_matches(".toml")).index_shuffle_bits(), Some(32), "{file}");
     }
 }
 
@@ -195,7 +197,7 @@ fn users_add_targets_in_directories_and_later_ones_win() {
     let catalogue = catalogue_with(Some(&path)).expect("all files read");
     assert_eq!(catalogue.iter().count(), FILES.len() + 1);
     assert_eq!(catalogue.get("mi308x").expect("added").architecture, "gfx942");
-    assert_eq!(catalogue.get("a100").expect("replaced").product, "ours");
+    assert_eq!(catalogue.get("a100").expect("replaced").gpu_model, "ours");
 }
 
 #[test]
@@ -212,18 +214,18 @@ fn a_copied_file_whose_name_was_not_changed_is_an_error_there() {
     let directory = directory("copied");
     fs::write(directory.join("mi300z.toml"), text("h100")).expect("the file can be written");
     let error = catalogue_with(Some(directory.as_os_str())).expect_err("the name is another's");
-    let place = directory.join("mi300z.toml");
+    let toml_file = directory.join("mi300z.toml");
     let rule = "`name`: the file mi300z.toml must describe `mi300z`; change this name or the file's";
-    assert_eq!(error.to_string(), format!("in {SEARCH_PATH}: {}:3:8: {rule}", place.display()));
+    assert_eq!(error.to_string(), format!("in {SEARCH_PATH}: {}:3:8: {rule}", toml_file.display()));
 }
 
 #[test]
-fn the_words_of_other_compilers_are_aliases() {
+fn names_of_other_compilers_are_aliases() {
     let catalogue = catalogue_with(None).expect("the built-in files read");
     for (alias, architecture) in [("cuda:80", "sm_80"), ("cuda:90", "sm_90a"), ("hip:gfx90a", "gfx90a")] {
         assert_eq!(catalogue.get(alias).expect(alias).architecture, architecture);
     }
-    // A target answers to its own name first.
+    // A target's own name has precedence over aliases.
     assert_eq!(catalogue.get("h200").expect("a target").name, "h200");
 }
 

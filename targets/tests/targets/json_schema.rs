@@ -1,23 +1,22 @@
 //! Checks JSON values against a JSON schema (draft 2020-12), keyword by keyword.
 //!
-//! The schema of target files uses few keywords, and a validator of the whole language would bring more packages into the
-//! build than everything that the project ships. A keyword or pattern that this validator does not know is a panic, so
-//! that no rule of the schema is passed over.
+//! The schema of target files uses few keywords, and a complete validator would add many packages to the build. Unknown
+//! keywords or patterns cause a panic here, so that no rule of the schema is skipped.
 
 use serde_json::{Map, Value};
 
-/// A schema that is one document, with its definitions under `$defs`.
+/// A schema in a single document, with its definitions under `$defs`.
 pub struct JsonSchema {
     root: Value,
 }
 
 impl JsonSchema {
-    /// Reads a schema from its text.
+    /// Parses a schema.
     pub fn from_text(text: &str) -> Self {
         Self { root: serde_json::from_str(text).expect("a schema is JSON") }
     }
 
-    /// Checks a value; the error names the first keyword that the value breaks, and where.
+    /// Checks a value; the error names the first violated keyword and the position in the value.
     pub fn check(&self, value: &Value) -> Result<(), String> {
         self.check_at(&self.root, value, "")
     }
@@ -79,7 +78,7 @@ impl JsonSchema {
     }
 }
 
-/// Whether a predicate holds for a rule, or for an element of it if it is a list.
+/// Whether a predicate holds for a rule or, if the rule is a list, for one of its elements.
 fn any(rule: &Value, predicate: impl Fn(&Value) -> bool) -> bool {
     rule.as_array().map_or_else(|| predicate(rule), |list| list.iter().any(&predicate))
 }

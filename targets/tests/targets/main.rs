@@ -1,4 +1,4 @@
-//! Tests of `targets`, one module for each subject.
+//! Tests of the crate `targets`, one module for each subject.
 
 mod catalogue;
 mod json_schema;

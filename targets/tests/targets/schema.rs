@@ -1,4 +1,5 @@
-//! The JSON schema of target files takes every target, and agrees with the reader on what a file must and may have.
+//! Tests that the JSON schema of target files accepts every target, and agrees with the reader on required and valid
+//! keys.
 
 use std::path::{Path, PathBuf};
 
@@ -43,87 +44,88 @@ fn every_target_is_of_the_schema() {
     }
 }
 
-/// A step to a table or value within a file.
+/// A step from a table or list to one of its values, within a target file.
 #[derive(Debug, Clone)]
 enum Step {
     Key(String),
     Index(usize),
 }
 
-/// The ways to all values below this one, tables and lists included.
-fn ways(value: &Value, way: &[Step], found: &mut Vec<Vec<Step>>) {
+/// Collects the paths to all values below this one, including tables and lists.
+fn collect_paths(value: &Value, steps: &[Step], found: &mut Vec<Vec<Step>>) {
     let inner: Vec<(Step, &Value)> = match value {
         Value::Table(table) => table.iter().map(|(key, value)| (Step::Key(key.clone()), value)).collect(),
         Value::Array(list) => list.iter().enumerate().map(|(index, value)| (Step::Index(index), value)).collect(),
         _ => Vec::new(),
     };
     for (step, value) in inner {
-        let way: Vec<Step> = way.iter().cloned().chain([step]).collect();
-        ways(value, &way, found);
-        found.push(way);
+        let steps: Vec<Step> = steps.iter().cloned().chain([step]).collect();
+        collect_paths(value, &steps, found);
+        found.push(steps);
     }
 }
 
-fn at<'v>(file: &'v mut Value, way: &[Step]) -> &'v mut Value {
-    way.iter().fold(file, |value, step| match step {
+fn at<'v>(file: &'v mut Value, steps: &[Step]) -> &'v mut Value {
+    steps.iter().fold(file, |value, step| match step {
         Step::Key(key) => &mut value[key.as_str()],
         Step::Index(index) => &mut value[*index],
     })
 }
 
-/// The file with one change at the place that a way leads to.
-fn changed(file: &Table, way: &[Step], change: impl Fn(&mut Value)) -> Table {
+/// Returns the target file with one change at the end of a path.
+fn changed(file: &Table, steps: &[Step], change: impl Fn(&mut Value)) -> Table {
     let mut file = Value::Table(file.clone());
-    change(at(&mut file, way));
+    change(at(&mut file, steps));
     match file {
         Value::Table(table) => table,
         other => panic!("{other}: a file is a table"),
     }
 }
 
-/// Every key of every target left out, one at a time: the schema misses those that the reader misses.
+/// If one key of a target is removed, schema and reader report the same missing key; checked for every key of every
+/// target.
 #[test]
 fn reader_and_schema_miss_the_same_keys() {
     let schema = schema();
     let (mut missed, mut free) = (0, 0);
     for (name, file) in targets() {
         let mut all = Vec::new();
-        ways(&Value::Table(file.clone()), &[], &mut all);
-        for way in all {
-            let Some((Step::Key(key), before)) = way.split_last() else { continue };
+        collect_paths(&Value::Table(file.clone()), &[], &mut all);
+        for steps in all {
+            let Some((Step::Key(key), before)) = steps.split_last() else { continue };
             let without =
                 changed(&file, before, |table| drop(table.as_table_mut().and_then(|table| table.remove(key))));
             let (by_schema, by_reader) = (verdict(&schema, &without), read(&without));
             let missing = by_reader.as_ref().is_err_and(|message| message.contains("missing key"));
-            assert_eq!(by_schema.is_err(), missing, "{name} without {way:?}: {by_schema:?}, {by_reader:?}");
+            assert_eq!(by_schema.is_err(), missing, "{name} without {steps:?}: {by_schema:?}, {by_reader:?}");
             *if missing { &mut missed } else { &mut free } += 1;
         }
     }
     assert!(missed > 1000 && free > 50, "{missed} keys are required, {free} are not");
 }
 
-/// A key that nobody knows in every table, and a table in the place of every value: both are refused by both.
+/// Schema and reader both reject an unknown key in any table, and a table in the place of any value.
 #[test]
 fn reader_and_schema_refuse_the_same_shapes() {
     let schema = schema();
     for (name, file) in targets() {
         let mut all = vec![Vec::new()];
-        ways(&Value::Table(file.clone()), &[], &mut all);
-        for way in all {
-            let strange = changed(&file, &way, |value| match value {
+        collect_paths(&Value::Table(file.clone()), &[], &mut all);
+        for steps in all {
+            let strange = changed(&file, &steps, |value| match value {
                 Value::Table(table) => drop(table.insert("nobody_knows".to_owned(), Value::Boolean(true))),
                 other => *other = Value::Table(Table::new()),
             });
             let (by_schema, by_reader) = (verdict(&schema, &strange), read(&strange));
             assert!(
                 by_schema.is_err() && by_reader.is_err(),
-                "{name} changed at {way:?}: {by_schema:?}, {by_reader:?}"
+                "{name} changed at {steps:?}: {by_schema:?}, {by_reader:?}"
             );
         }
     }
 }
 
-/// The schema and the reader refuse the same values of single keys.
+/// Schema and reader reject the same out-of-range values of single keys.
 #[test]
 fn bounds_of_single_values_are_in_the_schema() {
     let schema = schema();
@@ -141,8 +143,8 @@ fn bounds_of_single_values_are_in_the_schema() {
         (&["tensor", "rows"], Value::from(1 << 20)),
     ];
     for (keys, wrong) in cases {
-        let way: Vec<Step> = keys.iter().map(|key| Step::Key((*key).to_owned())).collect();
-        let strange = changed(&file, &way, |value| *value = wrong.clone());
+        let steps: Vec<Step> = keys.iter().map(|key| Step::Key((*key).to_owned())).collect();
+        let strange = changed(&file, &steps, |value| *value = wrong.clone());
         assert!(verdict(&schema, &strange).is_err() && read(&strange).is_err(), "{keys:?} = {wrong}");
     }
 }

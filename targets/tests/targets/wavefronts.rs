@@ -1,4 +1,4 @@
-//! Wavefronts on the built-in targets: vendors' words as explicit lists of lanes, counted naively.
+//! Tests of shared-memory wavefronts on the built-in targets, against naive counts from the vendors' documents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -9,14 +9,14 @@ use tilewright_targets::catalogue_with;
 
 use Direction::{Load, Store};
 
-/// What is known of one kind of access, written down without spans.
+/// The documented bank behaviour of one kind of access.
 struct Words {
     target: &'static str,
     directions: &'static [Direction],
     bits: &'static [u32],
-    /// Lanes of the warp.
+    /// Number of lanes of the warp.
     lanes: usize,
-    /// Which lanes are served together.
+    /// The groups of lanes that are served together.
     phases: Vec<Vec<usize>>,
     banks: u64,
 }
@@ -25,12 +25,12 @@ fn ranges(ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<Vec<usize>> {
     ranges.into_iter().map(Iterator::collect).collect()
 }
 
-/// `lanes` lanes, `together` consecutive ones at a time.
+/// Returns `lanes` lanes in groups of `together` consecutive ones.
 fn consecutive(lanes: usize, together: usize) -> Vec<Vec<usize>> {
     ranges((0..lanes / together).map(|phase| phase * together..(phase + 1) * together))
 }
 
-/// The eight groups of a 128-bit read of the local data share, as AMD lists them.
+/// Returns the eight groups of lanes that a 128-bit read of the local data share serves together, as AMD lists them.
 fn interleaved() -> Vec<Vec<usize>> {
     vec![
         vec![0, 1, 2, 3, 20, 21, 22, 23],
@@ -44,7 +44,7 @@ fn interleaved() -> Vec<Vec<usize>> {
     ]
 }
 
-/// The four groups of a read of 128 bits with 64 banks, as they were measured: sixteen lanes each.
+/// Returns the four groups of sixteen lanes that a 128-bit read with 64 banks serves together, as measured.
 fn interleaved_by_sixteen() -> Vec<Vec<usize>> {
     let half = [
         [0, 1, 2, 3, 12, 13, 14, 15, 20, 21, 22, 23, 24, 25, 26, 27],
@@ -96,7 +96,7 @@ fn all_words() -> Vec<Words> {
     all
 }
 
-/// Each phase takes as many wavefronts as some bank has different 4-byte words in it.
+/// Counts wavefronts naively: each phase (group of lanes) takes as many as the most different 4-byte words in one bank.
 fn count(phases: &[Vec<usize>], banks: u64, addresses: &[Option<u64>], bytes: u64) -> u64 {
     let mut total = 0;
     for phase in phases {
@@ -122,7 +122,7 @@ fn row(catalogue: &Catalogue, target: &str, direction: Direction, bits: u32) -> 
 }
 
 #[test]
-fn every_row_of_every_target_has_its_words() {
+fn every_row_of_every_target_has_its_bank_words() {
     let words = all_words();
     for target in built_in().iter() {
         for row in &target.shared.banks {
@@ -150,7 +150,7 @@ fn the_words_name_every_lane_once() {
     }
 }
 
-/// Addresses of a warp's lanes as programs make them: strided, arbitrary, or few and far between.
+/// Generates addresses of a warp's lanes as in programs: strided, arbitrary, or few and scattered.
 fn addresses(lanes: usize, bytes: u64) -> impl Strategy<Value = Vec<Option<u64>>> {
     let strided = (0..64u64, 0..160u64).prop_map(move |(start, stride)| {
         (0..lanes as u64).map(|lane| (start + lane * stride) * bytes).collect::<Vec<_>>()
@@ -174,7 +174,7 @@ fn lane_bases(lanes: usize) -> impl Strategy<Value = Vec<u64>> {
 }
 
 #[test]
-fn wavefronts_are_what_the_words_say() {
+fn wavefronts_follow_from_the_bank_words() {
     let catalogue = built_in();
     for words in all_words() {
         for (&direction, &bits) in words.directions.iter().flat_map(|d| words.bits.iter().map(move |b| (d, b))) {
@@ -193,7 +193,7 @@ fn wavefronts_are_what_the_words_say() {
 }
 
 #[test]
-fn linear_accesses_are_what_the_words_say() {
+fn linear_wavefronts_follow_from_the_bank_words() {
     let catalogue = built_in();
     for words in all_words() {
         for (&direction, &bits) in words.directions.iter().flat_map(|d| words.bits.iter().map(move |b| (d, b))) {
@@ -216,7 +216,7 @@ fn linear_accesses_are_what_the_words_say() {
     }
 }
 
-/// Answers that textbooks give for 32 lanes and 32 banks of 4 bytes.
+/// Strided accesses of 32 lanes to 32 banks of 4 bytes have the textbook numbers of conflicts.
 #[test]
 fn textbook_strides() {
     let catalogue = built_in();
@@ -238,7 +238,7 @@ fn textbook_strides() {
         (128, 32, 8),   // each quarter warp twice
         (128, 128, 32), // a column of 16-byte pieces of 128-byte rows
         (128, 144, 4),  // the same with 16 bytes of padding
-        (128, 0, 4),    // each quarter warp by itself
+        (128, 0, 4),    // each quarter warp separately
     ] {
         let addresses: Vec<_> = (0..32).map(|lane| Some(lane * stride_bytes)).collect();
         for direction in [Store, Load] {
@@ -249,13 +249,13 @@ fn textbook_strides() {
     }
 }
 
-/// Where stores serve eight consecutive lanes and loads two groups of four that lie apart, an
-/// arrangement can be good for the one and bad for the other.
+/// If stores serve eight consecutive lanes and loads two separate groups of four, a layout can be good for the one and
+/// bad for the other.
 #[test]
-fn interleaved_phases_tell_loads_from_stores() {
+fn interleaved_phases_distinguish_loads_from_stores() {
     let catalogue = built_in();
     let (load, store) = (row(&catalogue, "mi300x", Load, 128), row(&catalogue, "mi300x", Store, 128));
-    // Lanes 0-3 and 20-23 want the same four 16-byte columns of different rows; so do all such pairs.
+    // Lanes 0-3 and 20-23 access the same four 16-byte columns of different rows; so do all such pairs.
     let address = |lane: u64| (lane & 3) * 16 + ((lane >> 2 ^ lane >> 4) & 1) * 64 + (lane >> 2) * 128;
     let addresses: Vec<_> = (0..64).map(|lane| Some(address(lane))).collect();
     assert_eq!(count(&interleaved(), 32, &addresses, 16), 16);

@@ -1,11 +1,13 @@
-//! Compiles cases (`docs/tile-ir.md`) for a target and says what became of each, a line of JSON a case: the conversions that
-//! are left, bytes of shared memory, seconds by stage. Assembly and kernel IR go to a folder, so that
-//! `programs_beside_triton.py` can count what is in the one, and people can read the other.
+//! Compiles test cases of tile programs (`docs/tile-ir.md`) for a target and prints a line of JSON for each: remaining
+//! layout conversions, bytes of shared memory, seconds by stage.
+//!
+//! Assembly and kernel IR are written to a folder: `programs_beside_triton.py` counts instructions in the assembly, and
+//! people can read both.
 //!
 //!     programs TARGET CASES FOLDER [--times N] [--only TEXT]
 //!
-//! Each case is compiled N times (once by default) in the same process. Whatever interrupts a compilation only adds to its
-//! time, so the least of each stage counts.
+//! Each case is compiled N times (once by default) in the same process. Interruptions only add to the time, so the
+//! least time of each stage counts.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -19,11 +21,11 @@ use tilewright_verify::case::ProgramCase;
 
 type Failure = Box<dyn Error>;
 
-/// The level at which Triton optimises.
+/// Optimisation level of Triton.
 const OPTIMISATION: u8 = 3;
 
 fn main() -> Result<(), Failure> {
-    let Asked { target, cases, folder, times, only } = requested()?;
+    let Arguments { target, cases, folder, times, only } = requested()?;
     let target = tilewright_peers::target(&target)?;
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
@@ -35,7 +37,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-struct Asked {
+struct Arguments {
     target: String,
     cases: PathBuf,
     folder: PathBuf,
@@ -43,7 +45,7 @@ struct Asked {
     only: String,
 }
 
-fn requested() -> Result<Asked, Failure> {
+fn requested() -> Result<Arguments, Failure> {
     const USAGE: &str = "usage: programs TARGET CASES FOLDER [--times N] [--only TEXT]";
     let (mut plain, mut times, mut only) = (Vec::new(), 1, String::new());
     let mut given = std::env::args().skip(1);
@@ -55,10 +57,10 @@ fn requested() -> Result<Asked, Failure> {
         }
     }
     let [target, cases, folder] = <[String; 3]>::try_from(plain).map_err(|_| USAGE)?;
-    Ok(Asked { target, cases: cases.into(), folder: folder.into(), times, only })
+    Ok(Arguments { target, cases: cases.into(), folder: folder.into(), times, only })
 }
 
-/// The files of programs whose names have the text, by name.
+/// Returns the program files in a folder whose names contain the text, sorted by name.
 fn programs(folder: &Path, only: &str) -> Result<Vec<PathBuf>, Failure> {
     let files =
         std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, std::io::Error>>()?;
@@ -69,45 +71,44 @@ fn programs(folder: &Path, only: &str) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// What became of a case.
+/// Compiles a test case and returns its line of JSON.
 fn compiled(compiler: &ProgramCompiler<'_>, case: &ProgramCase, folder: &Path, times: usize) -> Result<Value, Failure> {
     let text = std::fs::read_to_string(&case.program)?;
-    let (warps, stages) = (Some(case.warps), case.stages);
-    let options = ProgramOptions { warps, stages, entry: Some(case.entry.clone()), ..Default::default() };
+    let options = ProgramOptions::default().with_warps(case.warps).with_stages(case.stages).with_entry(&case.entry);
     let mut stages: Vec<(&'static str, f64)> = Vec::new();
-    let mut told = Value::Null;
+    let mut line = Value::Null;
     for _ in 0..times {
         let mut watch = Watch { stages: &mut stages, last: Instant::now() };
-        let made = made(compiler, &text, &options, &mut watch);
-        told = match made {
-            Ok(made) => written(made, folder, case)?,
+        let compiled_case = compile_once(compiler, &text, &options, &mut watch);
+        line = match compiled_case {
+            Ok(compiled_case) => written(compiled_case, folder, case)?,
             Err(error) if error.is_unsupported() => {
                 return Ok(json!({ "case": case.name, "unsupported": error.to_string() }));
             }
             Err(error) => return Err(format!("{}: {error}", case.name).into()),
         };
     }
-    told["seconds"] = stages.into_iter().map(|(stage, least)| (stage.to_owned(), json!(least))).collect();
-    Ok(told)
+    line["seconds"] = stages.into_iter().map(|(stage, least)| (stage.to_owned(), json!(least))).collect();
+    Ok(line)
 }
 
-/// A compiled case.
-struct Made {
+/// A test case that has been compiled.
+struct CompiledCase {
     conversions: Vec<Value>,
-    /// Loads of loops that go ahead of what uses them.
-    ahead: usize,
+    /// Number of loads in loops that are prefetched.
+    prefetched_loads: usize,
     kernel: Kernel,
     assembly: Vec<u8>,
 }
 
-/// The time that passes between stages.
+/// Measures the time between stages of the compiler.
 struct Watch<'a> {
     stages: &'a mut Vec<(&'static str, f64)>,
     last: Instant,
 }
 
 impl Watch<'_> {
-    fn ended(&mut self, stage: &'static str) {
+    fn record_stage(&mut self, stage: &'static str) {
         let seconds = self.last.elapsed().as_secs_f64();
         match self.stages.iter_mut().find(|(name, _)| *name == stage) {
             Some((_, least)) => *least = least.min(seconds),
@@ -117,37 +118,38 @@ impl Watch<'_> {
     }
 }
 
-/// Compiles once. `llvm` is from the kernel IR to optimised LLVM IR as text, `all` the same and assembly.
-fn made(
+/// Compiles a test case once. `llvm` is the time from kernel IR to optimised LLVM IR as text, `all` the time to
+/// assembly.
+fn compile_once(
     compiler: &ProgramCompiler<'_>,
     text: &str,
     options: &ProgramOptions,
     watch: &mut Watch<'_>,
-) -> Result<Made, ProgramError> {
-    let (mut conversions, mut ahead) = (Vec::new(), 0);
+) -> Result<CompiledCase, ProgramError> {
+    let (mut conversions, mut prefetched_loads) = (Vec::new(), 0);
     let kernel = compiler.kernel(text, options, &mut |stage| {
-        watch.ended(stage.name());
+        watch.record_stage(stage.name());
         if let Stage::Layouts(assigned) = stage {
             conversions = assigned.report.costly().map(conversion).collect();
             let loops = assigned.report.functions.iter().flat_map(|function| &function.loops);
-            ahead = loops.flat_map(|of| &of.loads).filter(|load| load.by.is_some()).count();
+            prefetched_loads = loops.flat_map(|of| &of.loads).filter(|load| load.by.is_some()).count();
         }
         watch.last = Instant::now();
     })?;
-    watch.ended("verify");
+    watch.record_stage("verify");
     let module = Module { kernels: vec![kernel] };
     let of = |emit: &[Emit]| {
         compiler.target.compile(&module, &CompileOptions { emit: emit.to_vec(), optimisation: OPTIMISATION })
     };
     watch.last = Instant::now();
     let intermediate = of(&[Emit::Intermediate]);
-    watch.ended("llvm");
+    watch.record_stage("llvm");
     let artifact = of(&[Emit::Intermediate, Emit::Assembly]);
-    watch.ended("all");
+    watch.record_stage("all");
     let assembly = intermediate.and(artifact).map_err(|error| ProgramError::Entry(error.to_string()))?;
     let assembly = assembly.payload(Emit::Assembly).map(|payload| payload.bytes.clone()).unwrap_or_default();
     let kernel = module.kernels.into_iter().next().ok_or_else(|| ProgramError::Entry("no kernel".to_owned()))?;
-    Ok(Made { conversions, ahead, kernel, assembly })
+    Ok(CompiledCase { conversions, prefetched_loads, kernel, assembly })
 }
 
 fn conversion(conversion: &tilewright_assign::ConversionReport) -> Value {
@@ -155,21 +157,21 @@ fn conversion(conversion: &tilewright_assign::ConversionReport) -> Value {
         "value": conversion.value,
         "operation": conversion.operation,
         "path": conversion.path.map(|path| path.to_string()),
-        "slots": conversion.slots,
+        "slots": conversion.price,
         "weight": conversion.weight,
         "wanted_by": conversion.required_by,
     })
 }
 
-fn written(made: Made, folder: &Path, case: &ProgramCase) -> Result<Value, Failure> {
-    std::fs::write(folder.join(format!("{}.s", case.name)), &made.assembly)?;
-    let kernel = Module { kernels: vec![made.kernel.clone()] };
+fn written(compiled_case: CompiledCase, folder: &Path, case: &ProgramCase) -> Result<Value, Failure> {
+    std::fs::write(folder.join(format!("{}.s", case.name)), &compiled_case.assembly)?;
+    let kernel = Module { kernels: vec![compiled_case.kernel.clone()] };
     std::fs::write(folder.join(format!("{}.kernel", case.name)), kernel.to_string())?;
     Ok(json!({
         "case": case.name,
-        "warps": made.kernel.launch.warps,
-        "conversions": made.conversions,
-        "ahead": made.ahead,
-        "shared_bytes": made.kernel.shared_bytes(),
+        "warps": compiled_case.kernel.launch.warps,
+        "conversions": compiled_case.conversions,
+        "ahead": compiled_case.prefetched_loads,
+        "shared_bytes": compiled_case.kernel.shared_bytes(),
     }))
 }

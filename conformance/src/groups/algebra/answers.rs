@@ -1,57 +1,59 @@
-//! Rows of operations: the expected result, or a refusal where none is defined. Where several results
-//! are right, any of them is.
+//! Checks known answers of operations on linear layouts: the expected result, or an error if none is defined. If
+//! several results are correct, any of them passes.
 
 use serde_json::Value as Json;
 use tilewright::operations::{OperationError, algebra};
 use tilewright_layout::{LinearLayout, layout_from_json};
 
-use super::super::law::{Checked, broken, require};
+use super::super::law::{LawResult, law_failure, require};
 use super::super::walk::columns;
 use crate::{Context, Row, Verdict};
 
-pub(super) fn check(_: &Context, row: &Row) -> Checked {
+pub(super) fn check(_: &Context, row: &Row) -> LawResult {
     let row = row.json();
     let (operation, inputs) = (row["op"].as_str().unwrap_or_default(), &row["inputs"]);
     match (algebra(operation, inputs), row.get("expected_error")) {
         (Err(OperationError::Undefined(_)), Some(_)) => Ok(()),
-        (Ok(found), Some(reason)) => Err(broken(format!("is {found}, but should be refused: {reason}"))),
+        (Ok(found), Some(reason)) => Err(law_failure(format!("is {found}, but should be rejected: {reason}"))),
         (Ok(found), None) if found == row["expected"] => Ok(()),
         (Ok(found), None) => another(operation, inputs, &found, &row["expected"]),
-        (Err(error), _) => Err(broken(format!("{error}\nof {inputs}"))),
+        (Err(error), _) => Err(law_failure(format!("{error}\nof {inputs}"))),
     }
 }
 
-/// A result that is not the expected one may be as right.
-fn another(operation: &str, inputs: &Json, found: &Json, expected: &Json) -> Checked {
+/// Checks whether a result that differs from the expected one is also correct.
+fn another(operation: &str, inputs: &Json, found: &Json, expected: &Json) -> LawResult {
     let read = |value: &Json| -> Result<LinearLayout, Verdict> {
-        layout_from_json(value).map_err(|error| broken(format!("{value}: {error}")))
+        layout_from_json(value).map_err(|error| law_failure(format!("{value}: {error}")))
     };
     match operation {
         "invert_and_compose" => {
             let (from, to) = (read(&inputs["a"])?, read(&inputs["b"])?);
-            leads_to(&read(found)?, &from, &to)
+            check_composition(&read(found)?, &from, &to)
         }
-        // A right inverse: into the layout and back out, each element is itself.
+        // A right inverse: composed with the layout it maps each element to itself.
         "pseudoinvert" => {
             let (layout, inverse) = (read(&inputs["layout"])?, read(found)?);
             let columns: Vec<_> = (0..layout.outs().bits()).map(|bit| 1 << bit).collect();
             let identity = LinearLayout::from_columns(layout.outs().clone(), layout.outs().clone(), &columns);
-            let identity = identity.map_err(|error| broken(error.to_string()))?;
-            leads_to(&inverse, &identity, &layout)
+            let identity = identity.map_err(|error| law_failure(error.to_string()))?;
+            check_composition(&inverse, &identity, &layout)
         }
         _ => require(false, || format!("is {found}, expected {expected}\nof {inputs}")),
     }
 }
 
-/// Whether `to` after `map` is `from`, on each bit of the input: maps of any size are so compared.
-fn leads_to(map: &LinearLayout, from: &LinearLayout, to: &LinearLayout) -> Checked {
-    require(map.ins() == from.ins() && map.outs() == to.ins(), || format!("{map}\nleads not from\n{from}\nto\n{to}"))?;
-    let of = |layout| columns(layout).map_err(broken);
+/// Checks that `map` followed by `to` equals `from`, on each input bit, so that maps of any size can be compared.
+fn check_composition(map: &LinearLayout, from: &LinearLayout, to: &LinearLayout) -> LawResult {
+    require(map.ins() == from.ins() && map.outs() == to.ins(), || {
+        format!("{map}\ndoes not map from\n{from}\nto\n{to}")
+    })?;
+    let of = |layout| columns(layout).map_err(law_failure);
     let (steps, outer, inner) = (of(map)?, of(to)?, of(from)?);
     let bits_of = |image: u64| outer.iter().enumerate().filter(move |(bit, _)| image >> bit & 1 == 1);
     for (bit, (&image, inner)) in steps.iter().zip(inner).enumerate() {
         let found = bits_of(image).fold(0, |sum, (_, column)| sum ^ column);
-        require(found == inner, || format!("bit {bit} of the input leads to {found:#x}, expected {inner:#x}\n{map}"))?;
+        require(found == inner, || format!("bit {bit} of the input maps to {found:#x}, expected {inner:#x}\n{map}"))?;
     }
     Ok(())
 }

@@ -1,21 +1,21 @@
-//! Group `algebra`: the operations on linear layouts give what is known, and keep their laws on the
-//! layouts that the target's own families build. Every law is checked against the bases, position by
-//! position, never against the operation itself.
+//! Group `algebra` of the suite: operations on linear layouts match the known answers and obey their laws, on sample
+//! layouts of the target's families. Every law is checked against the bases, position by position, never against the
+//! operation itself.
 
 mod answers;
+mod direct_sum;
 mod inverses;
-mod sums;
 mod unary;
 
-use tilewright_layout::{LayoutError, LinearLayout, Sample};
+use tilewright_layout::{LayoutError, LinearLayout, SampleLayout};
 
-use super::law::{Checked, broken, case, require, resolve};
+use super::law::{LawResult, case, law_failure, require, resolve};
 use super::samples::usual;
-use super::walk::table;
+use super::walk::element_table;
 use super::{Setting, known};
 use crate::{Case, Context, Group, Verdict};
 
-/// The group `algebra`.
+/// The group `algebra` of the conformance suite: cases on operations on linear layouts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Algebra;
 
@@ -39,49 +39,49 @@ impl Group for Algebra {
     }
 }
 
-type Law = fn(&LinearLayout) -> Checked;
+type Law = fn(&LinearLayout) -> LawResult;
 
 const LAWS: [(&str, Law); 7] = [
     ("identity", unary::identity),
     ("composition", unary::composition),
-    ("parts", unary::parts),
-    ("sum", sums::sum),
-    ("division", sums::division),
+    ("parts", unary::sublayouts),
+    ("sum", direct_sum::sum),
+    ("division", direct_sum::division),
     ("inverse", inverses::inverse),
     ("queries", inverses::queries),
 ];
 
-/// The tensor that samples are laid out over.
+/// Shape of the tensor that the sample layouts are for.
 const SHAPE: [u64; 2] = [64, 32];
 
-fn linear(context: &Context, sample: &Sample) -> Result<LinearLayout, Verdict> {
+fn linear(context: &Context, sample: &SampleLayout) -> Result<LinearLayout, Verdict> {
     resolve(context, &sample.spec, &SHAPE).map(|layout| layout.linear().clone())
 }
 
-/// Both ways between a sample and the one that is listed next.
-fn witness(context: &Context, sample: &Sample, setting: Setting) -> Checked {
-    let own = linear(context, sample)?;
+/// Checks the maps in both directions between a sample layout and the next sample.
+fn witness(context: &Context, sample: &SampleLayout, setting: Setting) -> LawResult {
+    let sample_layout = linear(context, sample)?;
     let samples = context.samples(setting.sample_use());
     let at = samples.iter().position(|other| other.name == sample.name).unwrap_or(0);
     let following = samples.iter().cycle().skip(at + 1).take(samples.len().saturating_sub(1));
-    // A neighbour that cannot be built is shown by its own cases.
+    // A neighbour that cannot be built fails in its own cases.
     let Some(other) = following.filter_map(|other| linear(context, other).ok()).next() else { return Ok(()) };
-    inverses::witness(&own, &other)?;
-    inverses::witness(&other, &own)
+    inverses::witness(&sample_layout, &other)?;
+    inverses::witness(&other, &sample_layout)
 }
 
-/// An operation that should have a result.
-fn made(result: Result<LinearLayout, LayoutError>) -> Result<LinearLayout, Verdict> {
-    result.map_err(|error| broken(error.to_string()))
+/// Returns the result of an operation that must succeed; a failing verdict otherwise.
+fn expect_layout(result: Result<LinearLayout, LayoutError>) -> Result<LinearLayout, Verdict> {
+    result.map_err(|error| law_failure(error.to_string()))
 }
 
-/// The elements of all positions.
+/// Returns the packed element at every position of a layout.
 fn elements(layout: &LinearLayout) -> Result<Vec<u64>, Verdict> {
-    table(layout).map_err(broken)
+    element_table(layout).map_err(law_failure)
 }
 
-/// Whether a layout is one map, by every position.
-fn maps(what: &str, layout: &LinearLayout, expected: &[u64]) -> Checked {
+/// Checks that a layout maps every position to the expected element.
+fn maps(what: &str, layout: &LinearLayout, expected: &[u64]) -> LawResult {
     let found = elements(layout)?;
     require(found.len() == expected.len(), || {
         format!("{what} has {} positions, expected {}\n{layout}", found.len(), expected.len())
@@ -89,7 +89,7 @@ fn maps(what: &str, layout: &LinearLayout, expected: &[u64]) -> Checked {
     match found.iter().zip(expected).position(|(found, expected)| found != expected) {
         None => Ok(()),
         Some(at) => {
-            Err(broken(format!("{what}: position {at} holds {}, expected {}\n{layout}", found[at], expected[at])))
+            Err(law_failure(format!("{what}: position {at} holds {}, expected {}\n{layout}", found[at], expected[at])))
         }
     }
 }

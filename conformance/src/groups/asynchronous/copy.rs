@@ -1,4 +1,5 @@
-//! Copies of tensors to every layout of shared memory, and to those that are chosen for copy and reader.
+//! Checks of asynchronous copies of tensors to every shared-memory layout, and to layouts chosen for the copy and its
+//! reader.
 
 use std::fmt;
 
@@ -6,31 +7,31 @@ use tilewright_emulator::FaultKind;
 use tilewright_kernel::Module;
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    Accessor, AsyncCopySpec, Constraints, GlobalTensor, PlanContext, SharedCopy, choose_shared_layout,
-    coalesced_layout, consecutive_copy, copy_to_shared,
+    Accessor, AsyncCopyPlan, AsyncCopySpec, Constraints, GlobalTensor, PlanContext, choose_shared_layout,
+    find_coalesced_layout, find_consecutive_copy, plan_async_copy,
 };
-use tilewright_verify::kernels::{OmittedSync, Stages, pointer_copy_kernel};
+use tilewright_verify::kernels::{CopyPipeline, OmittedSync, pointer_copy_kernel};
 use tilewright_verify::{CheckFailure, check_emulated, shared_copy_case};
 
-use super::super::corpus::{LayoutCorpus, Turns};
-use super::super::emulated::{either, executed, refused};
-use super::super::{CaseTensor, Endpoint, artifact};
+use super::super::corpus::{LayoutCorpus, Sampler};
+use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
+use super::super::{CaseTensor, NamedLayout, artifact};
 use crate::{Case, Context, Level, Verdict};
 
-/// What is shown of a copy.
+/// The property of an asynchronous copy that a case checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
-    /// One tensor is copied: all of it is there, and what was executed is the plan's.
+pub enum AsyncCopyProperty {
+    /// One copied tensor arrives completely, and the executed operations are those of the plan.
     Once,
-    /// Five tensors are copied through three buffers, of which two are being filled while one is read.
+    /// Five tensors are copied through three buffers, two of them being filled while one is read; all arrive.
     Stages,
-    /// The same with a wait that is for one group less: somebody reads what is under way, and is caught.
+    /// Staged copies with one wait too few: the emulator must report the read of data in flight.
     Early,
-    /// The stages as code.
+    /// The kernel of `Stages` compiles.
     Code,
 }
 
-impl Shown {
+impl AsyncCopyProperty {
     const ALL: [Self; 4] = [Self::Once, Self::Stages, Self::Early, Self::Code];
 
     fn name(self) -> &'static str {
@@ -42,55 +43,55 @@ impl Shown {
         }
     }
 
-    fn stages(self) -> Stages {
+    fn stages(self) -> CopyPipeline {
         let (buffers, tensors) = if self == Self::Once { (1, 1) } else { (3, 5) };
-        Stages { buffers, tensors, omitted: (self == Self::Early).then_some(OmittedSync::Wait) }
+        CopyPipeline { buffers, tensors, omitted: (self == Self::Early).then_some(OmittedSync::Wait) }
     }
 }
 
-/// A copy from global to shared memory. Written as in case names: `stages/to-shared-rows/f16/64x128/w4`,
-/// `once/for-blocked-rows/f16/64x128/w4` where the memory's layout is chosen for those who copy and for a reader.
+/// An asynchronous copy from global to shared memory. Case names spell it `stages/to-shared-rows/f16/64x128/w4`, or
+/// `once/for-blocked-rows/f16/64x128/w4` if the memory layout is chosen for the copy and a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SharedCopying {
-    /// What is shown.
-    pub shown: Shown,
-    /// The layout of the memory, or that of the reader's registers.
-    pub end: Endpoint,
-    /// Whether the memory's layout is chosen for a reader.
+pub struct AsyncCopyCase {
+    /// The property to check.
+    pub check: AsyncCopyProperty,
+    /// The layout of shared memory or, if `chosen`, of the reader's registers.
+    pub end: NamedLayout,
+    /// Whether the memory layout is chosen for a reader, rather than given.
     pub chosen: bool,
-    /// The tensor.
+    /// The copied tensor: element type, shape and number of warps.
     pub tensor: CaseTensor,
 }
 
-impl fmt::Display for SharedCopying {
+impl fmt::Display for AsyncCopyCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = if self.chosen { "for" } else { "to" };
-        write!(f, "{}/{word}-{}/{}", self.shown.name(), self.end.name, self.tensor)
+        write!(f, "{}/{word}-{}/{}", self.check.name(), self.end.name, self.tensor)
     }
 }
 
-/// The address of the first element is a multiple of so many bytes, as allocations promise and more.
+/// Alignment of the first element's address in bytes; allocations guarantee at least this.
 const ALIGNMENT: u64 = 16;
 
-/// Buffers that hold a tensor at one time in stages.
+/// Number of shared-memory buffers of a staged copy.
 const BUFFERS: u64 = 3;
 
-impl SharedCopying {
-    /// All that are shown for a target.
+impl AsyncCopyCase {
+    /// Returns all copies that are checked for a target.
     #[must_use]
     pub fn all(context: &Context) -> Vec<Self> {
-        let (mut all, mut turns) = (Vec::new(), Turns::new(context));
+        let (mut all, mut sampler) = (Vec::new(), Sampler::new(context));
         let most = u64::from(context.target().description().shared.static_bytes);
         for corpus in LayoutCorpus::all(context) {
-            // Tensors of whole units of memory, so that each begins where the first one does.
+            // Tensors are multiples of memory sectors, so that each is aligned like the first.
             let fits = |shape: &[u64]| (512..=most / BUFFERS / 2).contains(&corpus.bytes(shape));
             let ends = corpus.memory().into_iter().map(|name| (name, false));
             let ends: Vec<_> = ends.chain(corpus.distributed().into_iter().map(|name| (name, true))).collect();
             for (name, chosen) in &ends {
-                for shown in Shown::ALL {
-                    for (tensor, ends) in corpus.some(&mut turns, 1, &[name], fits) {
+                for shown in AsyncCopyProperty::ALL {
+                    for (tensor, ends) in corpus.select_tensors(&mut sampler, 1, &[name], fits) {
                         let end = ends.into_iter().next();
-                        all.extend(end.map(|end| Self { shown, end, chosen: *chosen, tensor }));
+                        all.extend(end.map(|end| Self { check: shown, end, chosen: *chosen, tensor }));
                     }
                 }
             }
@@ -100,99 +101,94 @@ impl SharedCopying {
 
     pub(super) fn case(self) -> Case {
         Case::new(format!("async/{self}"), move |context| {
-            either(self.plan(context).and_then(|(memory, copy)| self.shown(context, &memory, &copy)))
+            merge_verdicts(self.plan(context).and_then(|(memory, copy)| self.shown(context, &memory, &copy)))
         })
     }
 
-    /// The memory's layout, and the plan.
+    /// Returns the memory layout and the plan of the copy.
     ///
     /// # Errors
-    /// The verdict where there is none.
-    pub fn plan(&self, context: &Context) -> Result<(MemoryLayout, SharedCopy), Verdict> {
+    /// The verdict of the case if there is no plan.
+    pub fn plan(&self, context: &Context) -> Result<(MemoryLayout, AsyncCopyPlan), Verdict> {
         let setting = self.tensor.setting;
         let global = GlobalTensor::row_major(&self.tensor.shape, ALIGNMENT);
         let memory =
             if self.chosen { self.choose(context, &global)? } else { self.end.memory(context, &self.tensor)? };
         let (element_bits, lanes, warps) = (setting.element.bits(), setting.lanes, setting.warps);
-        let problem = AsyncCopySpec {
-            global: &global,
-            memory: &memory,
-            element_bits,
-            lanes,
-            warps,
-            masked: false,
-            mapped: false,
-        };
-        let copy = copy_to_shared(&problem, plan_context(context)).map_err(refused)?;
+        let problem = AsyncCopySpec::new(&global, &memory, element_bits, lanes, warps);
+        let copy = plan_async_copy(&problem, plan_context(context)).map_err(planning_verdict)?;
         Ok((memory, copy))
     }
 
-    /// The layout for those who copy and for the reader.
+    /// Chooses a memory layout for the copying threads and the reader.
     fn choose(&self, context: &Context, global: &GlobalTensor) -> Result<MemoryLayout, Verdict> {
         let (setting, target) = (self.tensor.setting, context.target().description());
         let bits = setting.element.bits();
-        let fetched = coalesced_layout(global, bits, setting.lanes.into(), setting.warps.into(), target);
-        let fetched = Accessor::store(fetched.map_err(refused)?);
-        let consecutive = consecutive_copy(context.target().instructions(), global);
+        let fetched = find_coalesced_layout(global, bits, setting.lanes.into(), setting.warps.into(), target);
+        let fetched = Accessor::store(fetched.map_err(planning_verdict)?);
+        let consecutive = find_consecutive_copy(context.target().instructions(), global);
         let copied = match &consecutive {
-            Some(copy) => fetched.clone().copied(copy.clone()),
+            Some(copy) => fetched.clone().by_copy(copy.clone()),
             None => fetched.clone(),
         };
         let reader = Accessor::load(self.end.distributed(context, &self.tensor)?);
         let choose =
             |copied: Accessor| choose_shared_layout(&[copied, reader.clone()], bits, &Constraints::default(), target);
-        // Where lanes would fetch elements twice there is no copy that writes consecutively.
-        let choice = choose(copied).or_else(|_| choose(fetched)).map_err(refused)?;
+        // If lanes would fetch elements twice, no copy writes consecutively.
+        let choice = choose(copied).or_else(|_| choose(fetched)).map_err(planning_verdict)?;
         Ok(choice.chosen().memory.clone())
     }
 
-    /// Shows what is to be shown of the copy.
+    /// Checks the property of the copy.
     ///
     /// # Errors
-    /// The verdict where something is wrong.
-    pub fn shown(&self, context: &Context, memory: &MemoryLayout, copy: &SharedCopy) -> Result<Verdict, Verdict> {
-        let (bits, stages) = (self.tensor.setting.element.bits(), self.shown.stages());
+    /// The verdict if the check fails.
+    pub fn shown(&self, context: &Context, memory: &MemoryLayout, copy: &AsyncCopyPlan) -> Result<Verdict, Verdict> {
+        let (bits, stages) = (self.tensor.setting.element.bits(), self.check.stages());
         let case = || shared_copy_case(copy, memory, bits, stages, plan_context(context));
-        match (self.shown, copy.instruction()) {
-            (Shown::Once, Some(name)) => {
-                executed(case(), plan_context(context))?;
+        match (self.check, copy.instruction()) {
+            (AsyncCopyProperty::Once, Some(name)) => {
+                run_on_emulator(case(), plan_context(context))?;
                 Ok(Verdict::pass(Level::Emulated).with_detail(format!("by {name}")))
             }
-            (Shown::Once, None) => {
-                executed(case(), plan_context(context))?;
-                Ok(Verdict::pass(Level::Emulated).with_detail(format!("through registers: {}", why(copy))))
+            (AsyncCopyProperty::Once, None) => {
+                run_on_emulator(case(), plan_context(context))?;
+                Ok(Verdict::pass(Level::Emulated)
+                    .with_detail(format!("through registers: {}", rejection_reasons(copy))))
             }
-            (_, None) => Err(Verdict::unsupported(format!("copied through registers: {}", why(copy)))),
-            (Shown::Stages, Some(_)) => {
-                executed(case(), plan_context(context))?;
+            (_, None) => Err(Verdict::unsupported(format!("copied through registers: {}", rejection_reasons(copy)))),
+            (AsyncCopyProperty::Stages, Some(_)) => {
+                run_on_emulator(case(), plan_context(context))?;
                 Ok(Verdict::pass(Level::Emulated))
             }
-            (Shown::Early, Some(_)) => early(case().and_then(|case| check_emulated(&case, plan_context(context)))),
-            (Shown::Code, Some(_)) => {
-                let kernel = pointer_copy_kernel(copy, memory, bits, stages).map_err(refused)?;
-                Ok(artifact::compiled(context, &Module { kernels: vec![kernel] }))
+            (AsyncCopyProperty::Early, Some(_)) => {
+                expect_read_in_flight(case().and_then(|case| check_emulated(&case, plan_context(context))))
+            }
+            (AsyncCopyProperty::Code, Some(_)) => {
+                let kernel = pointer_copy_kernel(copy, memory, bits, stages).map_err(planning_verdict)?;
+                Ok(artifact::check_compilation(context, &Module { kernels: vec![kernel] }))
             }
         }
     }
 }
 
 fn plan_context(context: &Context) -> PlanContext<'_> {
-    PlanContext::of(context.target().description()).with_instructions(context.target().instructions())
+    PlanContext::new(context.target().description()).with_instructions(context.target().instructions())
 }
 
-/// Why no row copies.
-fn why(copy: &SharedCopy) -> String {
+/// Returns the reasons why no copy instruction can be used, as text.
+fn rejection_reasons(copy: &AsyncCopyPlan) -> String {
     let rejected = copy.rejected.iter().map(|rejected| format!("{}: {}", rejected.candidate, rejected.reason));
     rejected.collect::<Vec<_>>().join("; ")
 }
 
-/// The emulator must have found a read of what is under way.
-fn early<T: fmt::Debug>(checked: Result<T, CheckFailure>) -> Result<Verdict, Verdict> {
+/// Passes if the emulator reported a read of data in flight.
+fn expect_read_in_flight<T: fmt::Debug>(checked: Result<T, CheckFailure>) -> Result<Verdict, Verdict> {
     match checked {
         Err(CheckFailure::Fault(fault)) if matches!(fault.kind, FaultKind::InFlight { .. }) => {
             Ok(Verdict::pass(Level::Emulated).with_detail("caught"))
         }
-        Err(other) => Err(Verdict::fail(Level::Emulated, format!("expected a read of what is under way: {other}"))),
+        Err(other) => Err(Verdict::fail(Level::Emulated, format!("expected a read of data in flight: {other}"))),
         Ok(_) => Err(Verdict::fail(Level::Emulated, "a read before the wait was not caught")),
     }
 }

@@ -1,14 +1,15 @@
-//! Group `async`: tensors are copied from global to shared memory past the registers, at once and in stages of which
-//! some are under way while another is read; a kernel that reads before its wait must be caught. Shown on the
-//! emulator, and as code that a tool takes.
+//! Group `async` of the suite: copies of tensors from global to shared memory that bypass the registers, once and
+//! software-pipelined. They are checked on the emulator, which must report a kernel that reads before its wait, and as
+//! code that a tool accepts.
 //!
-//! Tiles of matrices are prefetched some turns before they are loaded; what no prefetch may name is caught.
+//! Further cases prefetch tiles of matrices some iterations before the tiles are loaded; the emulator must report a
+//! prefetch with invalid operands.
 //!
-//! Boxes of tensors are copied likewise, over the borders of the tensor too, and stored back.
+//! Bulk tensor copies move boxes of tensors, across the borders of the tensor too, and back.
 //!
-//! What each row does by itself is shown by the group `instructions`.
+//! The group `instructions` checks each instruction alone.
 
-mod boxes;
+mod bulk_copies;
 mod copy;
 mod prefetch;
 mod tiles;
@@ -16,13 +17,13 @@ mod tiles;
 use tilewright_target::{Completion, InstructionKind};
 use tilewright_verify::kernels::Bulk;
 
-pub use copy::{SharedCopying, Shown};
-pub use prefetch::{Prefetching, ShownPrefetch};
-pub use tiles::{ShownTiles, TileCopying};
+pub use copy::{AsyncCopyCase, AsyncCopyProperty};
+pub use prefetch::{PrefetchCase, PrefetchProperty};
+pub use tiles::{TileCopyCase, TileCopyProperty};
 
 use crate::{Case, Context, Group, Verdict};
 
-/// The group `async`.
+/// The group `async` of the conformance suite: cases on asynchronous copies from global to shared memory.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asynchronous;
 
@@ -34,21 +35,21 @@ impl Group for Asynchronous {
     fn cases(&self, context: &Context) -> Vec<Case> {
         let rows = context.target().instructions();
         let copies = |row: &tilewright_target::Instruction| {
-            row.kind == InstructionKind::AsyncCopy && row.completion != Completion::AtOnce
+            row.kind == InstructionKind::AsyncCopy && row.completion != Completion::Immediate
         };
-        let mut cases: Vec<Case> = Prefetching::all(context).into_iter().map(Prefetching::case).collect();
+        let mut cases: Vec<Case> = PrefetchCase::all(context).into_iter().map(PrefetchCase::case).collect();
         if !rows.iter().any(copies) {
-            let none = |_: &Context| Verdict::unsupported("the target's table has no row that copies asynchronously");
+            let none = |_: &Context| Verdict::unsupported("the target has no instruction that copies asynchronously");
             cases.push(Case::new("async/no-rows", none));
             return cases;
         }
-        cases.extend(SharedCopying::all(context).into_iter().map(SharedCopying::case));
+        cases.extend(AsyncCopyCase::all(context).into_iter().map(AsyncCopyCase::case));
         if rows.iter().any(Bulk::is_of) {
-            cases.extend(boxes::cases(context));
-            let tiles = TileCopying::all(context);
+            cases.extend(bulk_copies::cases(context));
+            let tiles = TileCopyCase::all(context);
             let on_device = tiles.iter().filter(|_| context.devices().is_some());
-            cases.extend(on_device.cloned().filter_map(TileCopying::device_case));
-            cases.extend(tiles.into_iter().map(TileCopying::case));
+            cases.extend(on_device.cloned().filter_map(TileCopyCase::device_case));
+            cases.extend(tiles.into_iter().map(TileCopyCase::case));
         }
         cases
     }

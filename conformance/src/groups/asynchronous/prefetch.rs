@@ -1,30 +1,30 @@
-//! Tiles of a matrix that are prefetched and loaded some turns later.
+//! Checks of tiles of a matrix that are prefetched and loaded some iterations later.
 
 use std::fmt;
 
 use tilewright_emulator::FaultKind;
 use tilewright_kernel::Module;
-use tilewright_plan::movement::{PlanContext, Prefetch, PrefetchSpec, prefetch};
+use tilewright_plan::movement::{PlanContext, PrefetchPlan, PrefetchSpec, plan_prefetch};
 use tilewright_target::InstructionKind;
-use tilewright_verify::kernels::{Ahead, prefetched_kernel};
+use tilewright_verify::kernels::{PrefetchDistance, prefetched_kernel};
 use tilewright_verify::{CheckFailure, check_emulated, prefetch_case};
 
 use super::super::artifact;
-use super::super::emulated::{either, executed, refused};
+use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
 use crate::{Case, Context, Level, Verdict};
 
-/// What is shown of prefetches.
+/// The property of prefetches that a case checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ShownPrefetch {
-    /// Every byte of the matrix is prefetched, and its tiles arrive as they are.
+pub enum PrefetchProperty {
+    /// Every byte of the matrix is prefetched, and the loaded tiles are unchanged.
     Tiles,
-    /// A matrix whose begin is not aligned is caught.
+    /// The emulator reports the prefetch of a matrix with a misaligned start.
     Misaligned,
-    /// The kernel as code.
+    /// The kernel compiles.
     Code,
 }
 
-impl ShownPrefetch {
+impl PrefetchProperty {
     const ALL: [Self; 3] = [Self::Tiles, Self::Misaligned, Self::Code];
 
     fn name(self) -> &'static str {
@@ -36,31 +36,31 @@ impl ShownPrefetch {
     }
 }
 
-/// A matrix that is prefetched. Written as in case names: `prefetch/tiles/f16/64x128/w4`.
+/// A matrix whose tiles are prefetched. Case names spell it `prefetch/tiles/f16/64x128/w4`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Prefetching {
-    /// What is shown.
-    pub shown: ShownPrefetch,
-    /// Bits of an element.
+pub struct PrefetchCase {
+    /// The property to check.
+    pub shown: PrefetchProperty,
+    /// Width of an element in bits.
     pub element_bits: u32,
-    /// Rows and columns of a tile, of which the matrix has five below each other.
+    /// Numbers of rows and columns of a tile; the matrix is five tiles high.
     pub tile: [u64; 2],
-    /// Warps of the block.
+    /// Number of warps of the block.
     pub warps: u64,
 }
 
-impl fmt::Display for Prefetching {
+impl fmt::Display for PrefetchCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { shown, element_bits, tile: [rows, columns], warps } = self;
         write!(f, "prefetch/{}/i{element_bits}/{rows}x{columns}/w{warps}", shown.name())
     }
 }
 
-/// Tiles that a block prefetches ahead.
-const AHEAD: Ahead = Ahead { tiles: 2, is_misaligned: false };
+/// How many tiles ahead a block prefetches.
+const DISTANCE: PrefetchDistance = PrefetchDistance { tiles: 2, is_misaligned: false };
 
-impl Prefetching {
-    /// All that are shown for a target: none where no row prefetches.
+impl PrefetchCase {
+    /// Returns all prefetches that are checked for a target; none if no instruction prefetches.
     #[must_use]
     pub fn all(context: &Context) -> Vec<Self> {
         let rows = context.target().instructions();
@@ -72,24 +72,25 @@ impl Prefetching {
             |element_bits| tiles.iter().flat_map(move |&tile| [1, 4, 16].map(|warps| (element_bits, tile, warps)));
         let all = [8, 16, 32, 64].into_iter().flat_map(each);
         let all = all.flat_map(|(element_bits, tile, warps)| {
-            ShownPrefetch::ALL.map(|shown| Self { shown, element_bits, tile, warps })
+            PrefetchProperty::ALL.map(|shown| Self { shown, element_bits, tile, warps })
         });
         all.collect()
     }
 
     pub(super) fn case(self) -> Case {
-        Case::new(format!("async/{self}"), move |context| either(self.verdict(context)))
+        Case::new(format!("async/{self}"), move |context| merge_verdicts(self.verdict(context)))
     }
 
     fn verdict(self, context: &Context) -> Result<Verdict, Verdict> {
         let (plan_context, plan) = (plan_context(context), self.plan(context)?);
         let lanes = context.target().description().lanes.default;
-        let case = |ahead| prefetch_case(&plan, lanes, ahead, plan_context);
+        let case = |distance| prefetch_case(&plan, lanes, distance, plan_context);
         Ok(match self.shown {
-            ShownPrefetch::Tiles => executed(case(AHEAD), plan_context)
+            PrefetchProperty::Tiles => run_on_emulator(case(DISTANCE), plan_context)
                 .map(|_| Verdict::pass(Level::Emulated).with_detail(format!("by {}", plan.instruction)))?,
-            ShownPrefetch::Misaligned => {
-                match case(Ahead { is_misaligned: true, ..AHEAD }).and_then(|case| check_emulated(&case, plan_context))
+            PrefetchProperty::Misaligned => {
+                match case(PrefetchDistance { is_misaligned: true, ..DISTANCE })
+                    .and_then(|case| check_emulated(&case, plan_context))
                 {
                     Err(CheckFailure::Fault(fault)) if matches!(fault.kind, FaultKind::Instruction { .. }) => {
                         Verdict::pass(Level::Emulated).with_detail("caught")
@@ -98,27 +99,23 @@ impl Prefetching {
                     Ok(_) => Verdict::fail(Level::Emulated, "a matrix that is not aligned was not caught"),
                 }
             }
-            ShownPrefetch::Code => {
-                let kernel = prefetched_kernel(&plan, lanes, AHEAD, plan_context).map_err(refused)?;
-                artifact::compiled(context, &Module { kernels: vec![kernel] })
+            PrefetchProperty::Code => {
+                let kernel = prefetched_kernel(&plan, lanes, DISTANCE, plan_context).map_err(planning_verdict)?;
+                artifact::check_compilation(context, &Module { kernels: vec![kernel] })
             }
         })
     }
 
-    fn plan(self, context: &Context) -> Result<Prefetch, Verdict> {
+    fn plan(self, context: &Context) -> Result<PrefetchPlan, Verdict> {
         let [rows, columns] = self.tile;
-        let problem = PrefetchSpec {
-            tile: self.tile,
-            matrix: [5 * rows, columns],
-            pitch: 2 * columns,
-            element_bits: self.element_bits,
-            alignment: 64,
-            warps: self.warps,
-        };
-        prefetch(&problem, plan_context(context)).map_err(refused)
+        let problem = PrefetchSpec::new(self.tile, [5 * rows, columns], self.element_bits)
+            .with_pitch(2 * columns)
+            .with_alignment(64)
+            .with_warps(self.warps);
+        plan_prefetch(&problem, plan_context(context)).map_err(planning_verdict)
     }
 }
 
 fn plan_context(context: &Context) -> PlanContext<'_> {
-    PlanContext::of(context.target().description()).with_instructions(context.target().instructions())
+    PlanContext::new(context.target().description()).with_instructions(context.target().instructions())
 }

@@ -1,4 +1,4 @@
-//! Tiles of a tensor that are copied by boxes to shared memory of every layout, in stages, and back.
+//! Checks of bulk tensor copies of tiles to shared memory of every layout, in stages, and back.
 
 use std::fmt;
 
@@ -6,36 +6,37 @@ use tilewright_emulator::FaultKind;
 use tilewright_kernel::{Launch, Module};
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    AsyncCopySpec, GlobalTensor, MovementError, PlanContext, TensorCopy, copy_from_shared, copy_to_shared,
+    AsyncCopySpec, GlobalTensor, MovementError, PlanContext, TensorCopy, plan_async_copy, plan_copy_from_shared,
 };
-use tilewright_verify::kernels::{OmittedSync, Stages, tensor_copy_kernel};
-use tilewright_verify::{CheckFailure, TestCase, box_tiles_case, check_emulated};
+use tilewright_verify::kernels::{CopyPipeline, OmittedSync, tensor_copy_kernel};
+use tilewright_verify::{CheckFailure, TestCase, check_emulated, tensor_copy_case};
 
-use super::super::corpus::{LayoutCorpus, Turns};
-use super::super::emulated::{either, executed, refused};
+use super::super::corpus::{LayoutCorpus, Sampler};
+use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
 use super::super::executed::{device_case, not_built};
-use super::super::{CaseTensor, Endpoint, artifact};
-use super::boxes::found;
+use super::super::{CaseTensor, NamedLayout, artifact};
+use super::bulk_copies::expect_fault;
 use crate::{Case, Context, Level, Status, Verdict};
 
-/// What is shown of tiles.
+/// The property of the bulk tensor copies that a case checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ShownTiles {
-    /// Five tiles through three buffers, of which two are being filled while one is read.
+pub enum TileCopyProperty {
+    /// Five tiles arrive through three buffers, two of them being filled while one is read.
     Stages,
-    /// The same with tiles that are partly outside of the tensor.
+    /// Five tiles, partly outside of the tensor, arrive through three buffers.
     Borders,
-    /// The same with waits for the phase before: somebody reads what is under way, and is caught.
+    /// Staged copies that wait for the previous phase of an mbarrier: the emulator must report the read of data in
+    /// flight.
     Early,
-    /// Five tiles from two buffers to the tensor, of which all is as it should be, some tiles being partly outside.
+    /// Five tiles, some of them partly outside, are copied from two buffers to the tensor and arrive unchanged.
     Back,
-    /// The same without a fence: the copy looks at what it cannot see, and is caught.
+    /// Copies to the tensor without a proxy fence: the emulator must report that the copy may not see the stored data.
     Unfenced,
-    /// Stages there and back as code.
+    /// The kernels of stages in both directions compile.
     Code,
 }
 
-impl ShownTiles {
+impl TileCopyProperty {
     const ALL: [Self; 6] = [Self::Stages, Self::Borders, Self::Early, Self::Back, Self::Unfenced, Self::Code];
 
     fn name(self) -> &'static str {
@@ -50,40 +51,40 @@ impl ShownTiles {
     }
 }
 
-/// Tiles copied by boxes. Written as in case names: `tiles/stages/to-shared-128-byte/f16/64x128/w4`.
+/// Tiles copied by bulk tensor copies. Case names spell it `tiles/stages/to-shared-128-byte/f16/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TileCopying {
-    /// What is shown.
-    pub shown: ShownTiles,
-    /// The layout of the memory.
-    pub end: Endpoint,
-    /// One tile.
+pub struct TileCopyCase {
+    /// The property to check.
+    pub shown: TileCopyProperty,
+    /// The layout of the tiles in shared memory.
+    pub end: NamedLayout,
+    /// One tile: element type, shape and number of warps.
     pub tensor: CaseTensor,
 }
 
-impl fmt::Display for TileCopying {
+impl fmt::Display for TileCopyCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "tiles/{}/to-{}/{}", self.shown.name(), self.end.name, self.tensor)
     }
 }
 
-/// The address of the first element, as maps want it.
+/// Alignment of the first element's address in bytes, as tensor maps require.
 const ALIGNMENT: u64 = 256;
 
-/// How many elements tiles are shifted by that are to be partly outside.
+/// Shift in elements of the tiles that are to lie partly outside of the tensor.
 const SHIFT: u32 = 3;
 
-impl TileCopying {
-    /// All that are shown for a target.
+impl TileCopyCase {
+    /// Returns all tile copies that are checked for a target.
     #[must_use]
     pub fn all(context: &Context) -> Vec<Self> {
-        let (mut all, mut turns) = (Vec::new(), Turns::new(context));
+        let (mut all, mut sampler) = (Vec::new(), Sampler::new(context));
         let most = u64::from(context.target().description().shared.static_bytes) / 4;
         for corpus in LayoutCorpus::all(context) {
             let fits = |shape: &[u64]| (512..=most).contains(&corpus.bytes(shape));
             for name in &corpus.memory() {
-                for shown in ShownTiles::ALL {
-                    for (tensor, ends) in corpus.some(&mut turns, 1, &[name], fits) {
+                for shown in TileCopyProperty::ALL {
+                    for (tensor, ends) in corpus.select_tensors(&mut sampler, 1, &[name], fits) {
                         let end = ends.into_iter().next();
                         all.extend(end.map(|end| Self { shown, end, tensor }));
                     }
@@ -94,12 +95,13 @@ impl TileCopying {
     }
 
     pub(super) fn case(self) -> Case {
-        Case::new(format!("async/{self}"), move |context| either(self.verdict(context)))
+        Case::new(format!("async/{self}"), move |context| merge_verdicts(self.verdict(context)))
     }
 
-    /// The same on a device, of what is shown there: tiles that come through stages, and go back, over the borders.
+    /// Returns the case that runs on a device; `None` for a property that a device cannot show. A device can show
+    /// stages to shared memory and back, across the borders.
     pub(super) fn device_case(self) -> Option<Case> {
-        if !matches!(self.shown, ShownTiles::Borders | ShownTiles::Back) {
+        if !matches!(self.shown, TileCopyProperty::Borders | TileCopyProperty::Back) {
             return None;
         }
         Some(device_case(format!("async/device/{self}"), move |context| self.test_cases(context)))
@@ -109,9 +111,9 @@ impl TileCopying {
         let setting = self.tensor.setting;
         let memory = self.end.memory(context, &self.tensor)?;
         let (to, from) = self.plans(context, &memory)?;
-        let (copy, buffers) = if self.shown == ShownTiles::Back { (from, 2) } else { (to, 3) };
+        let (copy, buffers) = if self.shown == TileCopyProperty::Back { (from, 2) } else { (to, 3) };
         let (launch, stages) = (Launch::new(setting.lanes, setting.warps), self::stages(buffers, None));
-        let case = |shifted| box_tiles_case(&copy, &memory, launch, stages, shifted, plan_context(context));
+        let case = |shifted| tensor_copy_case(&copy, &memory, launch, stages, shifted, plan_context(context));
         [0, SHIFT].into_iter().map(case).collect::<Result<_, _>>().map_err(not_built)
     }
 
@@ -122,71 +124,67 @@ impl TileCopying {
         let launch = Launch::new(setting.lanes, setting.warps);
         let plan_context = plan_context(context);
         let case =
-            |copy: &TensorCopy, stages, shifted| box_tiles_case(copy, &memory, launch, stages, shifted, plan_context);
+            |copy: &TensorCopy, stages, shifted| tensor_copy_case(copy, &memory, launch, stages, shifted, plan_context);
         let caught = |case: Result<TestCase, CheckFailure>, right: fn(&FaultKind) -> bool| {
-            found(case.and_then(|case| check_emulated(&case, plan_context)), right)
+            expect_fault(case.and_then(|case| check_emulated(&case, plan_context)), right)
         };
         let (there, back) = (stages(3, None), stages(2, None));
-        let told = |copy: &TensorCopy| {
-            let (boxes, arrangement) = (copy.boxes(), &copy.arrangement);
-            Verdict::pass(Level::Emulated).with_detail(format!("{boxes} boxes, {arrangement}"))
+        let to_verdict = |copy: &TensorCopy| {
+            let (box_count, box_layout) = (copy.box_count(), &copy.box_layout);
+            Verdict::pass(Level::Emulated).with_detail(format!("{box_count} boxes, {box_layout}"))
         };
         Ok(match self.shown {
-            ShownTiles::Stages => executed(case(&to, there, 0), plan_context).map(|_| told(&to))?,
-            ShownTiles::Borders => executed(case(&to, there, SHIFT), plan_context).map(|_| told(&to))?,
-            ShownTiles::Early => caught(case(&to, stages(3, Some(OmittedSync::Wait)), 0), |kind| {
+            TileCopyProperty::Stages => run_on_emulator(case(&to, there, 0), plan_context).map(|_| to_verdict(&to))?,
+            TileCopyProperty::Borders => {
+                run_on_emulator(case(&to, there, SHIFT), plan_context).map(|_| to_verdict(&to))?
+            }
+            TileCopyProperty::Early => caught(case(&to, stages(3, Some(OmittedSync::Wait)), 0), |kind| {
                 matches!(kind, FaultKind::InFlight { .. })
             }),
-            ShownTiles::Back => {
-                executed(case(&from, back, 0), plan_context)?;
-                executed(case(&from, back, SHIFT), plan_context).map(|_| told(&from))?
+            TileCopyProperty::Back => {
+                run_on_emulator(case(&from, back, 0), plan_context)?;
+                run_on_emulator(case(&from, back, SHIFT), plan_context).map(|_| to_verdict(&from))?
             }
-            ShownTiles::Unfenced => caught(case(&from, stages(2, Some(OmittedSync::Fence)), 0), |kind| {
+            TileCopyProperty::Unfenced => caught(case(&from, stages(2, Some(OmittedSync::Fence)), 0), |kind| {
                 matches!(kind, FaultKind::Unfenced { .. })
             }),
-            ShownTiles::Code => {
-                let kernel = |copy, stages| tensor_copy_kernel(copy, &memory, launch, stages).map_err(refused);
-                let verdict = artifact::compiled(context, &Module { kernels: vec![kernel(&to, there)?] });
+            TileCopyProperty::Code => {
+                let kernel = |copy, stages| tensor_copy_kernel(copy, &memory, launch, stages).map_err(planning_verdict);
+                let verdict = artifact::check_compilation(context, &Module { kernels: vec![kernel(&to, there)?] });
                 if verdict.status != Status::Pass {
                     return Ok(verdict);
                 }
-                artifact::compiled(context, &Module { kernels: vec![kernel(&from, back)?] })
+                artifact::check_compilation(context, &Module { kernels: vec![kernel(&from, back)?] })
             }
         })
     }
 
-    /// The copies to shared memory and from there.
+    /// Plans the copies to shared memory and from shared memory.
     fn plans(&self, context: &Context, memory: &MemoryLayout) -> Result<(TensorCopy, TensorCopy), Verdict> {
         let setting = self.tensor.setting;
         let global = GlobalTensor::row_major(&self.tensor.shape, ALIGNMENT);
-        let problem = AsyncCopySpec {
-            global: &global,
-            memory,
-            element_bits: setting.element.bits(),
-            lanes: setting.lanes,
-            warps: setting.warps,
-            masked: false,
-            mapped: true,
-        };
-        // Where no box fills the memory one way, none does the other way.
-        let from = match copy_from_shared(&problem, plan_context(context)) {
+        let bits = setting.element.bits();
+        let problem = AsyncCopySpec::new(&global, memory, bits, setting.lanes, setting.warps).with_mapped(true);
+        // If no box fills the memory in one direction, none does in the other.
+        let from = match plan_copy_from_shared(&problem, plan_context(context)) {
             Ok(from) => from,
             Err(MovementError::Impossible { reasons }) => return Err(Verdict::unsupported(reasons)),
-            Err(error) => return Err(refused(error)),
+            Err(error) => return Err(planning_verdict(error)),
         };
-        let copy = copy_to_shared(&problem, plan_context(context)).map_err(refused)?;
+        let copy = plan_async_copy(&problem, plan_context(context)).map_err(planning_verdict)?;
         let other = || copy.instruction().unwrap_or("registers").to_owned();
-        let better = || Verdict::unsupported(format!("copied by {}, which is better than boxes", other()));
-        let to = copy.boxes().cloned().ok_or_else(better)?;
+        let better =
+            || Verdict::unsupported(format!("copied by {}, which costs less than bulk tensor copies", other()));
+        let to = copy.tensor_copy().cloned().ok_or_else(better)?;
         Ok((to, from))
     }
 }
 
-/// Five tiles through so many buffers.
-fn stages(buffers: u32, omitted: Option<OmittedSync>) -> Stages {
-    Stages { buffers, tensors: 5, omitted }
+/// Returns the parameters of a pipeline that moves five tiles through `buffers` buffers.
+fn stages(buffers: u32, omitted: Option<OmittedSync>) -> CopyPipeline {
+    CopyPipeline { buffers, tensors: 5, omitted }
 }
 
 fn plan_context(context: &Context) -> PlanContext<'_> {
-    PlanContext::of(context.target().description()).with_instructions(context.target().instructions())
+    PlanContext::new(context.target().description()).with_instructions(context.target().instructions())
 }

@@ -1,11 +1,11 @@
-//! Conversions shown on the emulator, and as code that an assembler takes.
+//! Checks of layout conversions on the emulator, and as code that an assembler accepts.
 
 use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement;
-use tilewright_plan::movement::{MovementError, Plan, PlanContext, Rejected};
+use tilewright_plan::movement::{ConversionPlan, MovementError, PlanContext, Rejected};
 use tilewright_verify::{TestCase, check_emulated, conversion_case};
 
 use super::super::artifact;
@@ -13,17 +13,18 @@ use super::super::executed::not_built;
 use super::ConversionCase;
 use crate::{Context, Level, Verdict};
 
-/// Runs every plan that the planner weighs: each register of each lane must hold what the
-/// destination layout says, and what is executed must be what the plan counts, never below the
-/// plan's bound.
-pub fn emulated(context: &Context, conversion: &ConversionCase) -> Verdict {
+/// Runs every candidate plan of a layout conversion on the emulator.
+///
+/// Each register of each lane must get the element that the destination layout gives it; the executed operations must
+/// equal the plan's counts, and be no less than its lower bound.
+pub fn check_emulated_plans(context: &Context, conversion: &ConversionCase) -> Verdict {
     let (src, dst) = match conversion.layouts(context) {
         Ok(layouts) => layouts,
         Err(verdict) => return verdict,
     };
     let bits = conversion.tensor.setting.element.bits();
     let plan_context = plan_context(context);
-    let plans = match movement::candidates(&src, &dst, bits, plan_context) {
+    let plans = match movement::conversion_candidates(&src, &dst, bits, plan_context) {
         Ok((plans, rejected)) if plans.is_empty() => {
             return Verdict::unsupported(Rejected::list(&rejected));
         }
@@ -43,45 +44,49 @@ pub fn emulated(context: &Context, conversion: &ConversionCase) -> Verdict {
     }
 }
 
-/// The kernel of the best plan: each register of each lane must hold what the destination layout says.
+/// Builds the kernel of the best plan, which checks that each register of each lane gets the destination layout's
+/// element.
 ///
 /// # Errors
-/// The verdict where there is none.
+/// The verdict of the case if there is no plan.
 pub fn test_cases(context: &Context, conversion: &ConversionCase) -> Result<Vec<TestCase>, Verdict> {
-    let ((src, dst), plan) = chosen(context, conversion)?;
+    let ((src, dst), plan) = best_plan(context, conversion)?;
     let case = conversion_case([&src, &dst], conversion.tensor.setting.element.bits(), &plan, plan_context(context));
     case.map(|case| vec![case]).map_err(not_built)
 }
 
-/// The layouts, and the best plan.
-fn chosen(context: &Context, conversion: &ConversionCase) -> Result<((LinearLayout, LinearLayout), Plan), Verdict> {
-    // What is not compiled does not run.
+/// Returns the two layouts and the best plan.
+fn best_plan(
+    context: &Context,
+    conversion: &ConversionCase,
+) -> Result<((LinearLayout, LinearLayout), ConversionPlan), Verdict> {
+    // A kernel that is not compiled is not run either.
     module(context, conversion)?;
     let (src, dst) = conversion.layouts(context)?;
-    let plan = movement::convert(&src, &dst, conversion.tensor.setting.element.bits(), plan_context(context));
+    let plan = movement::plan_conversion(&src, &dst, conversion.tensor.setting.element.bits(), plan_context(context));
     Ok(((src, dst), plan.map_err(|error| Verdict::fail(Level::Layout, error.to_string()))?))
 }
 
-/// Kernels of more operations than this are not compiled.
+/// Max number of operations of a kernel that is compiled.
 const MOST_OPERATIONS: usize = 2000;
 
-/// All that the target has.
+/// Returns a planning context with all instructions of the target.
 fn plan_context(context: &Context) -> PlanContext<'_> {
-    PlanContext::of(context.target().description()).with_instructions(context.target().instructions())
+    PlanContext::new(context.target().description()).with_instructions(context.target().instructions())
 }
 
-fn above_bound(plan: &Plan) -> Option<String> {
+fn above_bound(plan: &ConversionPlan) -> Option<String> {
     plan.stats.above_bound.as_ref().map(|reason| format!("path {}: {reason}", plan.path))
 }
 
-/// Compiles the best plan's kernel twice: the target must give code, of the launch that was
-/// asked for, the same both times. The level says whether a tool of the vendor's took it.
-pub fn compiled(context: &Context, conversion: &ConversionCase) -> Verdict {
+/// Compiles the best plan's kernel twice; both compilations must give the same code. The level of the verdict shows
+/// whether a tool of the vendor accepted the code.
+pub fn check_compiled(context: &Context, conversion: &ConversionCase) -> Verdict {
     let module = match module(context, conversion) {
         Ok(module) => module,
         Err(verdict) => return verdict,
     };
-    artifact::compiled(context, &module)
+    artifact::check_compilation(context, &module)
 }
 
 fn module(context: &Context, conversion: &ConversionCase) -> Result<Module, Verdict> {
@@ -90,7 +95,7 @@ fn module(context: &Context, conversion: &ConversionCase) -> Result<Module, Verd
     let bits = conversion.tensor.setting.element.bits();
     fits_registers(context, &src, bits)?;
     fits_registers(context, &dst, bits)?;
-    let plan = movement::convert(&src, &dst, bits, plan_context(context)).map_err(|error| match error {
+    let plan = movement::plan_conversion(&src, &dst, bits, plan_context(context)).map_err(|error| match error {
         MovementError::Impossible { reasons } => Verdict::unsupported(reasons),
         error => failed(error.to_string()),
     })?;
@@ -107,13 +112,13 @@ fn module(context: &Context, conversion: &ConversionCase) -> Result<Module, Verd
     Ok(module)
 }
 
-/// Whether a lane can hold its part of the layout at all; what it cannot would go to memory, which is
-/// no conversion that anyone would ask for.
+/// Fails unless the elements that a lane holds in the layout fit the registers. Otherwise they would spill to memory,
+/// so that nobody requests such a conversion.
 fn fits_registers(context: &Context, layout: &LinearLayout, bits: u32) -> Result<(), Verdict> {
     let needed = (u64::from(bits) << layout.in_bits(Dim::REGISTER)).div_ceil(32);
     let limit = context.target().description().limits.registers_per_lane;
     if needed <= u64::from(limit) {
         return Ok(());
     }
-    Err(Verdict::unsupported(format!("a lane would hold {needed} registers of 32 bits; it has {limit} at most")))
+    Err(Verdict::unsupported(format!("a lane would need {needed} registers of 32 bits; it has {limit} at most")))
 }

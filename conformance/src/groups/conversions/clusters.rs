@@ -1,15 +1,16 @@
-//! Conversions across the blocks of a cluster, for targets that have clusters: blocks that split other axes
-//! afterwards, that change places, that gather what they held in parts, and that share out copies.
+//! Layout conversions across the blocks of a cluster, for targets with clusters: the blocks split other axes
+//! afterwards, swap their elements, gather parts, or replicate.
 
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 
-use super::super::{CaseTensor, Endpoint, Setting};
+use super::super::{CaseTensor, NamedLayout, Setting};
 use super::ConversionCase;
 use crate::Context;
 
 const SHAPE: [u64; 2] = [64, 128];
 
-/// What the blocks of two clusters split, in their names and as units that each bit of the block moves by.
+/// How the blocks of a layout split the tensor: a name, and the tensor coordinate that each bit of the block index
+/// adds.
 struct Split {
     name: &'static str,
     source: &'static [[i64; 2]],
@@ -38,7 +39,7 @@ impl Split {
         let inner = lanes.min(8);
         let rows = blocked([1, 4], [lanes / inner, inner], [warps, 1], [1, 0], self.source);
         let cols = blocked([4, 1], [inner, lanes / inner], [1, warps], [0, 1], self.target);
-        let endpoint = |name: &str, spec| Endpoint { name: name.to_owned(), spec, axes: 2 };
+        let endpoint = |name: &str, spec| NamedLayout { name: name.to_owned(), spec, axes: 2 };
         let tensor = CaseTensor { shape: SHAPE.to_vec(), setting };
         let between = ConversionCase::between(endpoint("rows", rows), endpoint("cols", cols), tensor);
         ConversionCase { title: format!("blocks-{}", self.name), ..between }

@@ -1,9 +1,8 @@
-//! Conversions between distributed layouts: which there are to show for a target, and the group
-//! that shows each by a given check.
+//! Layout conversions between distributed layouts: the list for a target, and a group that runs a given check on each.
 //!
-//! Pairs come from the samples of the target's families: a vendor that names its layouts gets them
-//! converted from and to what loads and reductions use. Random linear layouts come on top, and, where the
-//! target has them, layouts of the blocks of a cluster.
+//! Pairs of layouts come from the samples of the target's layout families, so that a vendor's layouts are converted
+//! from and to the layouts that loads and reductions use. Random linear layouts and, on targets with clusters, layouts
+//! over the blocks of a cluster are added.
 
 mod checks;
 mod clusters;
@@ -14,23 +13,23 @@ use std::fmt;
 
 use tilewright_layout::LinearLayout;
 
-pub use checks::{compiled, emulated, test_cases};
+pub use checks::{check_compiled, check_emulated_plans, test_cases};
 
 use super::executed::device_case;
-use super::{CaseTensor, Endpoint};
+use super::{CaseTensor, NamedLayout};
 use crate::{Case, Context, Group, Verdict};
 
-/// A conversion of a tensor between two distributed layouts. Written as in case names:
+/// A conversion of a tensor between two distributed layouts. Case names spell it
 /// `blocked-rows-to-blocked-cols/f16/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversionCase {
-    /// What the tensor has.
-    pub source: Endpoint,
-    /// What it is to have.
-    pub target: Endpoint,
-    /// The tensor, in a kernel of some setting.
+    /// The source layout.
+    pub source: NamedLayout,
+    /// The destination layout.
+    pub target: NamedLayout,
+    /// The converted tensor: element type, shape and number of warps.
     pub tensor: CaseTensor,
-    /// The words before the tensor in its name.
+    /// The part of the case name before the tensor.
     title: String,
 }
 
@@ -41,21 +40,21 @@ impl fmt::Display for ConversionCase {
 }
 
 impl ConversionCase {
-    fn between(source: Endpoint, target: Endpoint, tensor: CaseTensor) -> Self {
+    fn between(source: NamedLayout, target: NamedLayout, tensor: CaseTensor) -> Self {
         let title = format!("{}-to-{}", source.name, target.name);
         Self { source, target, tensor, title }
     }
 
-    /// The two layouts, source first.
+    /// Builds the two layouts, source first.
     ///
     /// # Errors
-    /// The verdict on a sample that has no such layout.
+    /// The verdict of the case if a layout cannot be built.
     pub fn layouts(&self, context: &Context) -> Result<(LinearLayout, LinearLayout), Verdict> {
         Ok((self.source.distributed(context, &self.tensor)?, self.target.distributed(context, &self.tensor)?))
     }
 }
 
-/// All conversions that are shown for a target.
+/// Returns all conversions that are checked for a target.
 #[must_use]
 pub fn all(context: &Context) -> Vec<ConversionCase> {
     let mut conversions = pairs::pairs(context);
@@ -64,29 +63,29 @@ pub fn all(context: &Context) -> Vec<ConversionCase> {
     conversions
 }
 
-/// A group that shows conversions of a target by one check.
+/// A group of the suite that runs one check on layout conversions of a target.
 pub struct Conversions {
     name: String,
-    chooses: Chooses,
+    chooses: ConversionFilter,
     check: Check,
-    on_device: Option<Chooses>,
+    on_device: Option<ConversionFilter>,
 }
 
-/// Which conversions are shown.
-type Chooses = fn(&ConversionCase) -> bool;
-/// What shows a conversion.
+/// Function that selects conversions.
+type ConversionFilter = fn(&ConversionCase) -> bool;
+/// Function that checks a conversion.
 type Check = fn(&Context, &ConversionCase) -> Verdict;
 
 impl Conversions {
-    /// The group of the conversions that are chosen, each shown by `check`.
+    /// Creates a group of the conversions that `chooses` selects, each checked by `check`.
     #[must_use]
-    pub fn new(name: &str, chooses: Chooses, check: Check) -> Self {
+    pub fn new(name: &str, chooses: ConversionFilter, check: Check) -> Self {
         Self { name: name.to_owned(), chooses, check, on_device: None }
     }
 
-    /// The same, where devices are asked for with those that are chosen on a device, too.
+    /// Also runs the selected conversions on a device, if devices are requested.
     #[must_use]
-    pub fn on_device(self, chooses: Chooses) -> Self {
+    pub fn on_device(self, chooses: ConversionFilter) -> Self {
         Self { on_device: Some(chooses), ..self }
     }
 }

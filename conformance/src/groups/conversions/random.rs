@@ -1,21 +1,21 @@
-//! Distributed layouts that nobody would think of, from a seed that is part of the case's name.
+//! Layout conversions between random distributed layouts, from a seed that is part of the case's name.
 
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 
-use super::super::{CaseTensor, Endpoint, Setting};
+use super::super::{CaseTensor, NamedLayout, Setting};
 use super::ConversionCase;
 use crate::Context;
 
-/// Conversions between random layouts for each setting of default lanes.
+/// Number of conversions between random layouts for each number of warps and lanes.
 const FOR_EACH_SETTING: u64 = 3;
-const LEAST_BITS: u64 = 7;
+const MIN_BITS: u64 = 7;
 const MOST_BITS: u64 = 13;
 
 pub(super) fn random(context: &Context) -> Vec<ConversionCase> {
     let default = context.target().description().lanes.default;
     let settings = Setting::all(context).into_iter().filter(|setting| setting.lanes == default);
     let numbered = settings.enumerate().flat_map(|(index, setting)| {
-        (0..FOR_EACH_SETTING).map(move |again| (index as u64 * FOR_EACH_SETTING + again, setting))
+        (0..FOR_EACH_SETTING).map(move |repetition| (index as u64 * FOR_EACH_SETTING + repetition, setting))
     });
     let first = u64::from(context.seed());
     numbered.map(|(number, setting)| conversion(first + number, setting)).collect()
@@ -23,18 +23,18 @@ pub(super) fn random(context: &Context) -> Vec<ConversionCase> {
 
 fn conversion(seed: u64, setting: Setting) -> ConversionCase {
     let mut numbers = Numbers(seed);
-    let bits = LEAST_BITS + numbers.below(MOST_BITS - LEAST_BITS + 1);
+    let bits = MIN_BITS + numbers.below(MOST_BITS - MIN_BITS + 1);
     let rows = numbers.below(bits + 1);
     let shape = [1 << rows, 1 << (bits - rows)];
     let mut endpoint =
-        |name: &str| Endpoint { name: name.to_owned(), spec: layout(&mut numbers, shape, setting), axes: 2 };
+        |name: &str| NamedLayout { name: name.to_owned(), spec: layout(&mut numbers, shape, setting), axes: 2 };
     let (source, target) = (endpoint("source"), endpoint("target"));
     let tensor = CaseTensor { shape: shape.to_vec(), setting };
     ConversionCase { title: format!("random-{seed}"), ..ConversionCase::between(source, target, tensor) }
 }
 
-/// Every bit of a coordinate goes to a register, a lane or a warp; some lanes and warps are copies
-/// of others.
+/// Returns a random layout: every bit of a coordinate goes to a register, a lane or a warp; some lanes and warps hold
+/// replicas of others.
 fn layout(numbers: &mut Numbers, shape: [u64; 2], setting: Setting) -> FamilySpec {
     let units = |axis: usize| {
         (0..shape[axis].trailing_zeros()).map(move |bit| if axis == 0 { [1i64 << bit, 0] } else { [0, 1 << bit] })
@@ -45,7 +45,7 @@ fn layout(numbers: &mut Numbers, shape: [u64; 2], setting: Setting) -> FamilySpe
         let copies = |numbers: &mut Numbers| numbers.below(8) == 0;
         (0..count).map(|_| if copies(numbers) { [0, 0] } else { left.pop().unwrap_or([0, 0]) }).collect()
     };
-    // Which of lanes and warps chooses first matters only where the tensor is small.
+    // The order of lanes and warps matters only for small tensors.
     let lanes = take(numbers, setting.lanes.trailing_zeros());
     let warps = take(numbers, setting.warps.trailing_zeros());
     let bases = |bases: Vec<[i64; 2]>| FamilyAttribute::List(bases.into_iter().map(FamilyAttribute::from).collect());
@@ -57,7 +57,8 @@ fn layout(numbers: &mut Numbers, shape: [u64; 2], setting: Setting) -> FamilySpe
         .with("shape", shape.map(|size| size as i64))
 }
 
-/// SplitMix64: the same numbers on every machine and in every version, as a name must give.
+/// A pseudorandom generator (SplitMix64) that gives the same numbers on every machine and in every version, since the
+/// seed is part of the case's name.
 struct Numbers(u64);
 
 impl Numbers {

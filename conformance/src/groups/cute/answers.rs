@@ -1,19 +1,19 @@
-//! Rows of CuTe's operations: the known result, written alike; on hard compositions the exact table, or
-//! a refusal where no layout has it.
+//! Checks known answers of CuTe operations: the known result in normalised notation. A composition that is no CuTe
+//! layout gives the exact table of values, or an error if no layout has it.
 
 use serde_json::Value as Json;
 use tilewright::operations::{OperationError, cute};
 use tilewright_layout::cute::{CuteError, CuteLayout, CuteMode};
 
-use super::super::law::{Checked, broken, require};
+use super::super::law::{LawResult, law_failure, require};
 use crate::{Context, Row, Verdict};
 
-pub(super) fn check(_: &Context, row: &Row) -> Checked {
+pub(super) fn check(_: &Context, row: &Row) -> LawResult {
     let row = row.json();
     let operation = row["operation"].as_str().unwrap_or_default();
     let inputs = row["inputs"].as_array().cloned().unwrap_or_default();
     let found = cute(operation, &inputs);
-    let wrong = |message: String| broken(format!("{message}\nof {operation} on {}", row["inputs"]));
+    let wrong = |message: String| law_failure(format!("{message}\nof {operation} on {}", row["inputs"]));
     match (found, row.get("exact_table")) {
         (Ok(found), Some(table)) => {
             let values: Vec<u64> = layout(&found)?.values().collect();
@@ -32,22 +32,22 @@ pub(super) fn check(_: &Context, row: &Row) -> Checked {
 }
 
 fn layout(value: &Json) -> Result<CuteLayout, Verdict> {
-    let text = value.as_str().ok_or_else(|| broken(format!("{value} is no layout")))?;
-    text.parse().map_err(|error: CuteError| broken(format!("`{text}`: {error}")))
+    let text = value.as_str().ok_or_else(|| law_failure(format!("{value} is not a layout")))?;
+    text.parse().map_err(|error: CuteError| law_failure(format!("`{text}`: {error}")))
 }
 
-/// Whether a layout leads each value of another back to its coordinate: there are many such.
+/// Whether an inverse maps each value of a layout back to its coordinate; there are many such inverses.
 fn undoes(inverse: &CuteLayout, layout: &CuteLayout) -> bool {
     layout.values().enumerate().all(|(index, value)| inverse.at(value) == Ok(index as u64))
 }
 
-/// An answer with the strides of modes of size 1 at zero: they say nothing.
+/// Normalises an expected result: strides of modes of size 1 become zero, since they have no effect.
 fn written(answer: &Json) -> Result<Json, Verdict> {
     if !answer.is_string() {
         return Ok(answer.clone());
     }
     let zeroed =
         layout(answer)?.tree().map(|mode| if mode.shape == 1 { CuteMode { shape: 1, stride: 0 } } else { *mode });
-    let layout = CuteLayout::from_tree(zeroed).map_err(|error| broken(error.to_string()))?;
+    let layout = CuteLayout::from_tree(zeroed).map_err(|error| law_failure(error.to_string()))?;
     Ok(Json::from(layout.to_string()))
 }

@@ -1,20 +1,20 @@
-//! Group `cute`: CuTe's operations give what is known or refuse with a counterexample, also on the
-//! layouts that the target's families are in CuTe's notation; and each of those goes over the bridge
-//! and back unchanged. Values are compared coordinate by coordinate.
+//! Group `cute` of the suite: CuTe operations match the known answers or fail with a counterexample, also on the
+//! target's sample layouts in CuTe notation; and each sample survives the conversion to CuTe notation and back. Values
+//! are compared coordinate by coordinate.
 
 mod answers;
 mod bridge;
 mod operations;
 
 use tilewright_layout::cute::{ComposedLayout, from_linear};
-use tilewright_layout::{LinearLayout, Sample};
+use tilewright_layout::{LinearLayout, SampleLayout};
 
 use super::known;
-use super::law::{Checked, broken, case, resolve};
+use super::law::{LawResult, case, law_failure, resolve};
 use super::samples::usual;
 use crate::{Case, Context, Group, Verdict};
 
-/// The group `cute`.
+/// The group `cute` of the conformance suite: cases on CuTe operations.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cute;
 
@@ -35,7 +35,7 @@ impl Group for Cute {
     }
 }
 
-type Law = fn(&Context, &Sample) -> Checked;
+type Law = fn(&Context, &SampleLayout) -> LawResult;
 
 const LAWS: [(&str, Law); 4] = [
     ("bridge", bridge::there_and_back),
@@ -44,16 +44,16 @@ const LAWS: [(&str, Law); 4] = [
     ("division", operations::divisions),
 ];
 
-/// The tensor that samples are laid out over.
+/// Shape of the tensor that the sample layouts are for.
 const SHAPE: [u64; 2] = [64, 32];
 
-fn linear(context: &Context, sample: &Sample) -> Result<LinearLayout, Verdict> {
+fn linear(context: &Context, sample: &SampleLayout) -> Result<LinearLayout, Verdict> {
     resolve(context, &sample.spec, &SHAPE).map(|layout| layout.linear().clone())
 }
 
-/// The sample's layout in CuTe's notation: from its positions to its elements.
-fn composed(context: &Context, sample: &Sample) -> Result<(LinearLayout, ComposedLayout), Verdict> {
+/// Returns the sample's layout and its CuTe notation, which maps positions to elements.
+fn composed(context: &Context, sample: &SampleLayout) -> Result<(LinearLayout, ComposedLayout), Verdict> {
     let linear = linear(context, sample)?;
-    let composed = from_linear(&linear).map_err(|error| broken(format!("{error}\n{linear}")))?;
+    let composed = from_linear(&linear).map_err(|error| law_failure(format!("{error}\n{linear}")))?;
     Ok((linear, composed))
 }

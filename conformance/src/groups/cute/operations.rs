@@ -1,17 +1,17 @@
-//! Operations on the layouts of the samples: each result is exact, or refused with a coordinate at
-//! which no layout can be right.
+//! Checks of CuTe operations on sample layouts: each result is exact, or the operation is rejected with a coordinate at
+//! which no layout can be correct.
 
-use tilewright_layout::Sample;
+use tilewright_layout::SampleLayout;
 use tilewright_layout::cute::{
     CuteError, CuteLayout, Tiler, complement, composition, left_inverse, logical_divide, right_inverse,
 };
 
-use super::super::law::{Checked, broken, require};
+use super::super::law::{LawResult, law_failure, require};
 use super::composed;
 use crate::{Context, Verdict};
 
-/// What samples are composed with: parts that fit, that do not divide, that overlap, and that leave the
-/// layout's size.
+/// Inner layouts for compositions: some are valid, some do not divide, some overlap, some exceed the outer layout's
+/// size.
 const INNER: [&str; 12] = [
     "8:2",
     "(4,2):(1,16)",
@@ -27,19 +27,19 @@ const INNER: [&str; 12] = [
     "16:1000",
 ];
 
-/// `composition` with each of several layouts.
-pub(super) fn compositions(context: &Context, sample: &Sample) -> Checked {
+/// Checks `composition` with each of several inner layouts.
+pub(super) fn compositions(context: &Context, sample: &SampleLayout) -> LawResult {
     let (_, composed) = composed(context, sample)?;
     for inner in INNER {
-        let inner: CuteLayout = inner.parse().map_err(|error: CuteError| broken(error.to_string()))?;
+        let inner: CuteLayout = inner.parse().map_err(|error: CuteError| law_failure(error.to_string()))?;
         exact_or_refused(composed.layout(), &inner)?;
     }
     Ok(())
 }
 
-/// The result is A(B(i)) at every i; or an error shows an i at which the exact value is not what it
-/// would be in the only layout that is right before.
-fn exact_or_refused(outer: &CuteLayout, inner: &CuteLayout) -> Checked {
+/// Checks a composition A(B(i)): the result is exact at every i, or the error gives an i whose exact value contradicts
+/// the only layout that is correct before it.
+fn exact_or_refused(outer: &CuteLayout, inner: &CuteLayout) -> LawResult {
     let exact = |index: u64| inner.at(index).map(|middle| extended(outer, middle));
     match composition(outer, inner) {
         Ok(found) => {
@@ -52,15 +52,15 @@ fn exact_or_refused(outer: &CuteLayout, inner: &CuteLayout) -> Checked {
         }
         Err(CuteError::Inexact { index, exact: value, candidate, .. }) => {
             require(exact(index) == Ok(value) && value != candidate, || {
-                format!("{outer} o {inner}: refused for {value} at {index}, which is {:?}", exact(index))
+                format!("{outer} o {inner}: rejected for {value} at {index}, which is {:?}", exact(index))
             })
         }
-        Err(error) => Err(broken(format!("{outer} o {inner}: {error}"))),
+        Err(error) => Err(law_failure(format!("{outer} o {inner}: {error}"))),
     }
 }
 
-/// The value at an index, which may lie past the layout's size: the last mode of several elements goes
-/// on, as in CuTe.
+/// Returns the layout's value at an index, possibly past its size: the last mode with several elements continues, as in
+/// CuTe.
 fn extended(layout: &CuteLayout, index: u64) -> u64 {
     let modes: Vec<_> = layout.flat().into_iter().filter(|mode| mode.shape > 1).collect();
     let (mut rest, mut value) = (index, 0);
@@ -72,9 +72,9 @@ fn extended(layout: &CuteLayout, index: u64) -> u64 {
     value
 }
 
-/// The right inverse leads to coordinates that have the values; the left one leads back from each value,
-/// or the error shows two coordinates of one value.
-pub(super) fn inverses(context: &Context, sample: &Sample) -> Checked {
+/// Checks that the right inverse maps each value to a coordinate that has it, and that the left inverse maps each value
+/// back to its coordinate, or else the error gives two coordinates with the same value.
+pub(super) fn inverses(context: &Context, sample: &SampleLayout) -> LawResult {
     let (_, composed) = composed(context, sample)?;
     let layout = composed.layout();
     let right = right_inverse(layout).map_err(of(layout))?;
@@ -90,20 +90,20 @@ pub(super) fn inverses(context: &Context, sample: &Sample) -> Checked {
         Err(CuteError::NotInjective { first, second, value, .. }) => {
             let values = (layout.at(first), layout.at(second));
             require(first != second && values == (Ok(value), Ok(value)), || {
-                format!("{layout}: is said to be {value} at {first} and {second}, but is {values:?}")
+                format!("{layout}: the error reports {value} at {first} and {second}, the values are {values:?}")
             })
         }
-        Err(error) => Err(broken(format!("{layout}: left inverse: {error}"))),
+        Err(error) => Err(law_failure(format!("{layout}: left inverse: {error}"))),
     }
 }
 
-/// A layout divided by a tile is the same values in another order, tile by tile; the complement of a
-/// tile fills up with it.
-pub(super) fn divisions(context: &Context, sample: &Sample) -> Checked {
+/// Checks that a layout divided by a tile has the same values tile by tile, and that a tile and its complement cover
+/// the layout.
+pub(super) fn divisions(context: &Context, sample: &SampleLayout) -> LawResult {
     let (_, composed) = composed(context, sample)?;
     let layout = composed.layout();
     for text in ["4:1", "8:2", "(2,2):(1,8)"] {
-        let tile: CuteLayout = text.parse().map_err(|error: CuteError| broken(error.to_string()))?;
+        let tile: CuteLayout = text.parse().map_err(|error: CuteError| law_failure(error.to_string()))?;
         let rest = complement(&tile, layout.size()).map_err(of(layout))?;
         let filled: Vec<u64> = tile.values().flat_map(|low| rest.values().map(move |high| low + high)).collect();
         require(sorted(filled).into_iter().eq(0..layout.size()), || {
@@ -126,5 +126,5 @@ fn sorted(mut values: Vec<u64>) -> Vec<u64> {
 }
 
 fn of(layout: &CuteLayout) -> impl Fn(CuteError) -> Verdict {
-    move |error| broken(format!("{layout}: {error}"))
+    move |error| law_failure(format!("{layout}: {error}"))
 }

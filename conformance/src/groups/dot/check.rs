@@ -1,20 +1,21 @@
-//! What is shown of a product: that its kernel is right on the emulator and on a device, and that it is code.
+//! Checks of a dot (matrix multiply): its kernel is correct on the emulator and on a device, and compiles.
 
 use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
-use tilewright_plan::contract;
-use tilewright_plan::contract::{ContractError, Contraction, MmaProblem};
+use tilewright_plan::mma;
+use tilewright_plan::mma::{MmaError, MmaPlan, MmaProblem};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::TargetDescription;
 use tilewright_verify::kernels::mma_kernel;
-use tilewright_verify::{CheckFailure, check_all_emulated, contraction_cases};
+use tilewright_verify::{CheckFailure, check_all_emulated, mma_cases};
 
 use super::super::artifact;
-use super::super::emulated::either;
+use super::super::emulated::merge_verdicts;
 use super::super::executed::{not_built, on_device};
 use crate::{Case, Context, Level, Verdict};
 
-/// Four warps, of less than 16 x 16 one; twice as many while a lane would hold more than 64 words of the result.
+/// Returns the number of warps for a dot: four, or one below 16 x 16; doubled while a lane would hold more than 64
+/// words of the accumulator.
 pub(super) fn warps([m, n, _]: [u64; 3], bits: u32, target: &TargetDescription) -> u32 {
     let words = m * n * u64::from(bits.div_ceil(32));
     let mut warps = if m * n < 256 { 1 } else { 4 };
@@ -27,53 +28,53 @@ pub(super) fn warps([m, n, _]: [u64; 3], bits: u32, target: &TargetDescription) 
 }
 
 fn plan_context(context: &Context) -> PlanContext<'_> {
-    PlanContext::of(context.target().description()).with_instructions(context.target().instructions())
+    PlanContext::new(context.target().description()).with_instructions(context.target().instructions())
 }
 
-/// The cheapest plan.
-pub(in crate::groups) fn planned(context: &Context, problem: &MmaProblem) -> Result<Contraction, Verdict> {
-    contract::plan(problem, plan_context(context)).map_err(|error| match error {
-        ContractError::Impossible { reasons } => Verdict::unsupported(reasons),
+/// Returns the plan of least cost for an MMA problem.
+pub(in crate::groups) fn planned(context: &Context, problem: &MmaProblem) -> Result<MmaPlan, Verdict> {
+    mma::plan_mma(problem, plan_context(context)).map_err(|error| match error {
+        MmaError::Impossible { reasons } => Verdict::unsupported(reasons),
         error => Verdict::fail(Level::Layout, error.to_string()),
     })
 }
 
-/// Runs the plan's kernel on the emulator: once with sums that are exact, once with any elements, where there are
-/// scales once with some that are NaN.
-pub(super) fn emulated(context: &Context, problem: &MmaProblem) -> Verdict {
+/// Runs the plan's kernel on the emulator with inputs of three kinds: exactly summable elements, any elements and, for
+/// scaled dots, some NaN scales.
+pub(super) fn check_on_emulator(context: &Context, problem: &MmaProblem) -> Verdict {
     let plan = match planned(context, problem) {
         Ok(plan) => plan,
         Err(verdict) => return verdict,
     };
-    let cases = contraction_cases(&plan, plan_context(context));
+    let cases = mma_cases(&plan, plan_context(context));
     match cases.and_then(|cases| check_all_emulated(&cases, plan_context(context))) {
-        Ok(_) => Verdict::pass(Level::Emulated).with_detail(format!("by {}", plan.unit_name())),
+        Ok(_) => Verdict::pass(Level::Emulated).with_detail(format!("by {}", plan.atom_name())),
         Err(wrong @ (CheckFailure::Row(_) | CheckFailure::Invalid(_))) => {
             Verdict::fail(Level::Layout, wrong.to_string())
         }
-        Err(wrong) => Verdict::fail(Level::Emulated, format!("by {}: {wrong}", plan.unit_name())),
+        Err(wrong) => Verdict::fail(Level::Emulated, format!("by {}: {wrong}", plan.atom_name())),
     }
 }
 
-/// A case that runs the plan's kernel on a device, as on the emulator.
-pub(super) fn executed(
+/// Returns a case that runs the plan's kernel on a device, with the same inputs as on the emulator.
+pub(super) fn device_dot_case(
     name: String,
     problem: impl Fn(&Context) -> Result<MmaProblem, Verdict> + Clone + Send + Sync + 'static,
 ) -> Case {
     let packed = problem.clone();
     let check = move |context: &Context| {
         let plan = problem(context).and_then(|problem| planned(context, &problem))?;
-        let cases = contraction_cases(&plan, plan_context(context)).map_err(not_built)?;
+        let cases = mma_cases(&plan, plan_context(context)).map_err(not_built)?;
         let verdict = on_device(context, &cases);
-        let detail = format!("by {}: {}", plan.unit_name(), verdict.detail);
+        let detail = format!("by {}: {}", plan.atom_name(), verdict.detail);
         Ok(verdict.with_detail(detail))
     };
-    Case::new(name, move |context| either(check(context))).with_trials(move |context| {
-        contraction_cases(&planned(context, &packed(context)?)?, plan_context(context)).map_err(not_built)
+    Case::new(name, move |context| merge_verdicts(check(context))).with_test_cases(move |context| {
+        mma_cases(&planned(context, &packed(context)?)?, plan_context(context)).map_err(not_built)
     })
 }
 
-/// Compiles the plan's kernel twice; see [`artifact::compiled`].
+/// Compiles the plan's kernel twice and compares the code; see [`artifact::compiled`].
 pub(super) fn compiled(context: &Context, problem: &MmaProblem) -> Verdict {
     let plan = match planned(context, problem) {
         Ok(plan) => plan,
@@ -87,7 +88,7 @@ pub(super) fn compiled(context: &Context, problem: &MmaProblem) -> Verdict {
     if let Err(error) = kernel::verify(&module) {
         return Verdict::fail(Level::Layout, error.to_string());
     }
-    let verdict = artifact::compiled(context, &module);
-    let detail = format!("by {}: {}", plan.unit_name(), verdict.detail);
+    let verdict = artifact::check_compilation(context, &module);
+    let detail = format!("by {}: {}", plan.atom_name(), verdict.detail);
     verdict.with_detail(detail)
 }

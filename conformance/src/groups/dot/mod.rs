@@ -1,21 +1,21 @@
-//! Group `dot`: products of whole tiles of every pair of types, planned from the target's data, shown on the
-//! emulator element by element, as code that a tool takes, and on a device.
+//! Group `dot` of the suite: dots (matrix multiplies) of tiles of every pair of element types, planned from the
+//! target's data. They are checked on the emulator element by element, as code that a tool accepts, and on a device.
 
 mod check;
 mod scaled;
 mod scaled_list;
 
-use tilewright_plan::contract::MmaProblem;
+use tilewright_plan::mma::MmaProblem;
 use tilewright_target::{ElementType, TargetDescription};
 
 use crate::{Case, Context, Group, Level, Verdict};
 
 pub(super) use check::planned;
 pub use scaled::ScaledDots;
-pub use scaled_list::{Factor, ScaledDot, scaled};
+pub use scaled_list::{OperandType, ScaledDot, scaled};
 pub use tilewright_verify::dot_list::{Dot, PAIRS, narrow, plain, small, table_5};
 
-/// The group `dot`.
+/// The group `dot` of the conformance suite: cases on dots (matrix multiplies).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Dots;
 
@@ -30,11 +30,11 @@ impl Group for Dots {
         let lists = [("table-5", table_5()), ("plain", plain()), ("small", small()), ("narrow", narrow())];
         for (list, dots) in lists {
             for dot in dots {
-                let named = |way: &str| format!("dot/{way}/{list}/{dot}/w{}", warps(&dot, target));
+                let named = |kind: &str| format!("dot/{kind}/{list}/{dot}/w{}", warps(&dot, target));
                 cases.push(case(named("emulated"), dot, emulated));
                 cases.push(case(named("code"), dot, compiled));
                 if context.devices().is_some() {
-                    cases.push(check::executed(named("device"), move |context| problem(context, &dot)));
+                    cases.push(check::device_dot_case(named("device"), move |context| problem(context, &dot)));
                 }
             }
         }
@@ -46,24 +46,24 @@ fn case(name: String, dot: Dot, check: fn(&Context, &Dot) -> Verdict) -> Case {
     Case::new(name, move |context| check(context, &dot))
 }
 
-fn number(name: &str) -> Result<ElementType, Verdict> {
-    ElementType::named(name).ok_or_else(|| Verdict::fail(Level::Layout, format!("`{name}` is no element type")))
+fn element_type(name: &str) -> Result<ElementType, Verdict> {
+    ElementType::from_name(name).ok_or_else(|| Verdict::fail(Level::Layout, format!("`{name}` is not an element type")))
 }
 
-/// Four warps at most to begin with; see [`check::warps`].
+/// Returns the number of warps for a dot, at first at most four; see [`check::warps`].
 fn warps(dot: &Dot, target: &TargetDescription) -> u32 {
-    let bits = number(dot.accumulator).map_or(32, ElementType::bits);
+    let bits = element_type(dot.accumulator).map_or(32, ElementType::bits);
     check::warps(dot.shape, bits, target)
 }
 
 fn problem(context: &Context, dot: &Dot) -> Result<MmaProblem, Verdict> {
     let target = context.target().description();
-    let types = [number(dot.a)?, number(dot.b)?, number(dot.accumulator)?];
+    let types = [element_type(dot.a)?, element_type(dot.b)?, element_type(dot.accumulator)?];
     Ok(MmaProblem::new(dot.shape, types, target.lanes.default, warps(dot, target)))
 }
 
 fn emulated(context: &Context, dot: &Dot) -> Verdict {
-    problem(context, dot).map_or_else(|verdict| verdict, |problem| check::emulated(context, &problem))
+    problem(context, dot).map_or_else(|verdict| verdict, |problem| check::check_on_emulator(context, &problem))
 }
 
 fn compiled(context: &Context, dot: &Dot) -> Verdict {

@@ -1,18 +1,18 @@
-//! Group `dot-scaled`: products of factors with scales, and of those types without, planned from the target's data,
-//! shown on the emulator element by element and as code that a tool takes.
+//! Group `dot-scaled` of the suite: dots of scaled operands, and of the same types without scales, planned from the
+//! target's data. They are checked on the emulator element by element and as code that a tool accepts.
 
-use tilewright_plan::contract::{MmaProblem, Scale};
+use tilewright_plan::mma::{MmaProblem, Scale};
 use tilewright_target::ElementType;
 
-use super::scaled_list::{Factor, ScaledDot, scaled};
-use super::{check, number};
+use super::scaled_list::{OperandType, ScaledDot, scaled};
+use super::{check, element_type};
 use crate::{Case, Context, Group, Level, Verdict};
 
-/// The group `dot-scaled`.
+/// The group `dot-scaled` of the conformance suite: cases on dots of operands with block scales.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScaledDots;
 
-/// Bits of the sums.
+/// Width of an accumulator element in bits.
 const SUM_BITS: u32 = 32;
 
 impl Group for ScaledDots {
@@ -24,11 +24,11 @@ impl Group for ScaledDots {
         let target = context.target().description();
         let mut cases = Vec::new();
         for dot in scaled() {
-            let named = |way: &str| format!("dot-scaled/{way}/{dot}/w{}", check::warps(dot.shape, SUM_BITS, target));
-            cases.push(case(named("emulated"), dot, check::emulated));
+            let named = |kind: &str| format!("dot-scaled/{kind}/{dot}/w{}", check::warps(dot.shape, SUM_BITS, target));
+            cases.push(case(named("emulated"), dot, check::check_on_emulator));
             cases.push(case(named("code"), dot, check::compiled));
             if context.devices().is_some() {
-                cases.push(check::executed(named("device"), move |context| problem(context, &dot)));
+                cases.push(check::device_dot_case(named("device"), move |context| problem(context, &dot)));
             }
         }
         cases
@@ -43,14 +43,14 @@ fn case(name: String, dot: ScaledDot, check: fn(&Context, &MmaProblem) -> Verdic
 
 fn problem(context: &Context, dot: &ScaledDot) -> Result<MmaProblem, Verdict> {
     let target = context.target().description();
-    let types: [ElementType; 3] = [number(dot.a.element)?, number(dot.b.element)?, number("f32")?];
+    let types: [ElementType; 3] = [element_type(dot.a.element)?, element_type(dot.b.element)?, element_type("f32")?];
     let warps = check::warps(dot.shape, SUM_BITS, target);
     let problem = MmaProblem::new(dot.shape, types, target.lanes.default, warps);
     Ok(problem.with_scales([scale(dot.a)?, scale(dot.b)?]))
 }
 
-fn scale(factor: Factor) -> Result<Option<Scale>, Verdict> {
-    let Some(name) = factor.scale else { return Ok(None) };
-    let unknown = || Verdict::fail(Level::Layout, format!("`{name}` is no type of scales"));
-    Scale::named(name).map(Some).ok_or_else(unknown)
+fn scale(operand: OperandType) -> Result<Option<Scale>, Verdict> {
+    let Some(name) = operand.scale else { return Ok(None) };
+    let unknown = || Verdict::fail(Level::Layout, format!("`{name}` is not a scale type"));
+    Scale::from_name(name).map(Some).ok_or_else(unknown)
 }

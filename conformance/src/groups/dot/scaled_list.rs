@@ -1,22 +1,25 @@
-//! Which products of factors with scales are shown.
+//! The list of scaled dots that are checked.
 //!
-//! Every pair of the formats of OCP Microscaling with scales of both, of either one and of none; each format with and
-//! without scales beside `f16` and `bf16`; `e2m1` with scales of `ue4m3` beside itself and those two. The 125 shapes of
-//! 4, 16, 32, 64 and 128 along M, N and K, in which sizes below every tile and below a block of scales are, are put in
-//! one order in which every five have each size once along each axis; pairs take four of it in turn.
+//! The pairs of operand types are: every two formats of OCP Microscaling with scales of both, of either one and of
+//! none; each format with and without scales against `f16` and `bf16`; `e2m1` with scales of `ue4m3` against itself and
+//! against `f16` and `bf16`.
+//!
+//! The shapes are the 125 combinations of 4, 16, 32, 64 and 128 for M, N and K, including sizes below every tile and
+//! below a block of scales. They are ordered so that any five consecutive shapes have each size once for each of M, N
+//! and K; each pair of types takes the next four shapes.
 
 use std::fmt;
 
-/// One factor: the type of its elements, and that of its scales where it has any.
+/// The type of an operand's elements, and of its scales if it has any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Factor {
+pub struct OperandType {
     /// The elements' type.
     pub element: &'static str,
-    /// The scales' type.
+    /// The scales' type; `None` for an operand without scales.
     pub scale: Option<&'static str>,
 }
 
-impl fmt::Display for Factor {
+impl fmt::Display for OperandType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.scale {
             Some(scale) => write!(f, "{}.{scale}", self.element),
@@ -25,15 +28,15 @@ impl fmt::Display for Factor {
     }
 }
 
-/// One product, with sums of `f32`.
+/// A dot with an `f32` accumulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScaledDot {
-    /// M, N, K.
+    /// The sizes M, N and K.
     pub shape: [u64; 3],
-    /// The first factor.
-    pub a: Factor,
-    /// The second factor.
-    pub b: Factor,
+    /// The types of operand A.
+    pub a: OperandType,
+    /// The types of operand B.
+    pub b: OperandType,
 }
 
 impl fmt::Display for ScaledDot {
@@ -44,22 +47,22 @@ impl fmt::Display for ScaledDot {
 }
 
 const FORMATS: [&str; 5] = ["e2m1", "e2m3", "e3m2", "e4m3", "e5m2"];
-const HALVES: [&str; 2] = ["f16", "bf16"];
+const UNSCALED_FORMATS: [&str; 2] = ["f16", "bf16"];
 const SIZES: [u64; 5] = [4, 16, 32, 64, 128];
-/// Shapes for each pair.
+/// Number of shapes for each pair of operand types.
 const SHAPES: usize = 4;
 
-/// The pairs, all different.
-fn pairs() -> Vec<[Factor; 2]> {
-    let plain = |element| Factor { element, scale: None };
-    let mx = |element| Factor { element, scale: Some("e8m0") };
-    let nv = Factor { element: "e2m1", scale: Some("ue4m3") };
+/// Returns the pairs of operand types, all distinct.
+fn pairs() -> Vec<[OperandType; 2]> {
+    let plain = |element| OperandType { element, scale: None };
+    let mx = |element| OperandType { element, scale: Some("e8m0") };
+    let nv = OperandType { element: "e2m1", scale: Some("ue4m3") };
     let mut pairs = Vec::new();
     for a in FORMATS {
         for b in FORMATS {
             pairs.extend([[mx(a), mx(b)], [mx(a), plain(b)], [plain(a), mx(b)], [plain(a), plain(b)]]);
         }
-        for half in HALVES.map(plain) {
+        for half in UNSCALED_FORMATS.map(plain) {
             pairs.extend([[mx(a), half], [half, mx(a)], [plain(a), half], [half, plain(a)]]);
         }
     }
@@ -70,17 +73,17 @@ fn pairs() -> Vec<[Factor; 2]> {
     pairs
 }
 
-/// The cases.
+/// Returns the dots that are checked.
 #[must_use]
 pub fn scaled() -> Vec<ScaledDot> {
     let mut shapes = (0..).map(shape);
-    let of = |[a, b]: [Factor; 2]| -> Vec<ScaledDot> {
+    let of = |[a, b]: [OperandType; 2]| -> Vec<ScaledDot> {
         shapes.by_ref().take(SHAPES).map(|shape| ScaledDot { shape, a, b }).collect()
     };
     pairs().into_iter().flat_map(of).collect()
 }
 
-/// Shape number 25 c + 5 b + a; a, b and c can be told from it.
+/// Returns shape number 25 c + 5 b + a, which determines the indices a, b and c of the sizes.
 fn shape(number: usize) -> [u64; 3] {
     let [a, b, c] = [number % 5, number / 5 % 5, number / 25 % 5];
     [a + 2 * b + c, a + b, a].map(|digit| SIZES[digit % 5])
@@ -95,7 +98,8 @@ mod tests {
     #[test]
     fn every_pair_and_every_shape_is_there() {
         let dots = scaled();
-        // 25 pairs four ways, five formats beside two halves four ways, seven of ue4m3; four shapes each.
+        // 25 pairs with four kinds of scales, five formats against two 16-bit types with four kinds, seven of ue4m3;
+        // four shapes each.
         assert_eq!(dots.len(), (25 * 4 + 5 * 2 * 4 + 7) * 4);
         let distinct: BTreeSet<_> = dots.iter().map(ScaledDot::to_string).collect();
         assert_eq!(distinct.len(), dots.len(), "no case is there twice");

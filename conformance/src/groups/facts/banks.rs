@@ -1,21 +1,22 @@
-//! Banks of shared memory: how many wavefronts accesses take by the description is what they take by the vendor's words.
+//! Checks the description of shared-memory banks: it gives the numbers of wavefronts that the vendor's documents give.
 //!
-//! These are counted here anew, lane by lane: the lanes of a phase are those whose numbers differ by sums of the row's
-//! lanes; a bank gives one word in a wavefront; a phase takes as many as some bank has different words.
+//! The expected numbers are counted here independently, lane by lane. The known answer lists the lanes of a phase
+//! (lanes that are served together); a bank serves one word per wavefront; a phase takes as many wavefronts as its
+//! busiest bank has distinct words.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 use tilewright_target::{Direction, TargetDescription, wavefronts};
 
-use super::super::law::{Checked, broken, require};
+use super::super::law::{LawResult, law_failure, require};
 use crate::{Context, Row};
 
-/// What a row says.
+/// The content of a known answer about banks.
 struct Banks {
     banks: u64,
     bytes: u64,
-    /// Lanes that, with their sums, are served together with lane zero.
+    /// Lane indices whose xor combinations form the phase of lane zero.
     together: Vec<u64>,
 }
 
@@ -28,7 +29,7 @@ impl Banks {
         })
     }
 
-    /// Wavefronts of accesses of so many bytes each.
+    /// Counts the wavefronts of accesses of `bytes` bytes each at these addresses.
     fn count(&self, addresses: &[u64], bytes: u64) -> u64 {
         let mut left: BTreeSet<u64> = (0..addresses.len() as u64).collect();
         let mut total = 0;
@@ -52,11 +53,11 @@ impl Banks {
     }
 }
 
-pub(super) fn check(context: &Context, row: &Row) -> Checked {
+pub(super) fn check(context: &Context, row: &Row) -> LawResult {
     let json = row.json();
     let target = context.target().description();
     let malformed =
-        || broken(format!("row {} has no `banks`, `bank_bytes`, `phase`, `directions` and `access_bits`", row.id));
+        || law_failure(format!("row {} has no `banks`, `bank_bytes`, `phase`, `directions` and `access_bits`", row.id));
     let known = Banks::of(&json).ok_or_else(malformed)?;
     let list = |name: &str| json[name].as_array().cloned().ok_or_else(malformed);
     for direction in list("directions")? {
@@ -73,12 +74,12 @@ pub(super) fn check(context: &Context, row: &Row) -> Checked {
     Ok(())
 }
 
-/// Over patterns of addresses that meet each bank in other ways.
-fn compare(target: &TargetDescription, known: &Banks, direction: Direction, bits: u32) -> Checked {
+/// Compares both counts for patterns of addresses that hit the banks differently.
+fn compare(target: &TargetDescription, known: &Banks, direction: Direction, bits: u32) -> LawResult {
     let what = format!("{direction:?} of {bits} bits").to_lowercase();
     let mut plain = target.shared.banks.iter().filter(|row| row.instruction.is_none());
     let own = plain.find(|row| row.directions.contains(&direction) && row.access_bits.contains(&bits));
-    let own = own.ok_or_else(|| broken(format!("the description has no banks for a {what}")))?;
+    let own = own.ok_or_else(|| law_failure(format!("the description has no banks for a {what}")))?;
     let lanes = u64::from(target.lanes.default);
     let bytes = u64::from(bits / 8);
     for (name, address) in patterns() {
@@ -92,13 +93,13 @@ fn compare(target: &TargetDescription, known: &Banks, direction: Direction, bits
 
 type Pattern = (String, Box<dyn Fn(u64) -> u64>);
 
-/// Units of an access's width at which each lane begins.
+/// Returns address patterns: the start of each lane's access, in units of the access width.
 fn patterns() -> Vec<Pattern> {
     let mut all: Vec<Pattern> = Vec::new();
     for stride in [0, 1, 2, 3, 4, 8, 16, 17, 32, 33, 64, 128] {
         all.push((format!("{stride} units apart"), Box::new(move |lane| stride * lane)));
     }
-    // Two lanes alone may meet: each pair of halves of a warp.
+    // Two lanes alone may conflict: each pair of halves of a warp.
     for bit in 0..6 {
         for far in [8, 16, 32, 64] {
             let at = move |lane: u64| if lane >> bit & 1 == 1 { far * 64 } else { 0 };

@@ -1,9 +1,9 @@
-//! Figures of a product: each that a row has is that of the description.
+//! Checks the limits in a target's description (such as shared memory): each equals the value in the known answers.
 
-use super::super::law::{Checked, broken, require};
+use super::super::law::{LawResult, law_failure, require};
 use crate::{Context, Row};
 
-pub(super) fn check(context: &Context, row: &Row) -> Checked {
+pub(super) fn check(context: &Context, row: &Row) -> LawResult {
     let target = context.target().description();
     let known: [(&str, u64); 7] = [
         ("lanes", target.lanes.default.into()),
@@ -20,5 +20,5 @@ pub(super) fn check(context: &Context, row: &Row) -> Checked {
         require(found == expected, || format!("`{name}` is {found}, known is {expected}"))?;
         compared += 1;
     }
-    if compared > 0 { Ok(()) } else { Err(broken(format!("row {} has no figure that is known here", row.id))) }
+    if compared > 0 { Ok(()) } else { Err(law_failure(format!("row {} has no known limit", row.id))) }
 }

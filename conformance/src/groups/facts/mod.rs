@@ -1,22 +1,23 @@
-//! Group `facts`: what a target's description says is what its vendor's documents say, as the known answers have it. A
-//! description that is wrong for planner and device alike is seen here alone.
+//! Group `facts` of the suite: a target's description agrees with its vendor's documents, as quoted by the known
+//! answers. Only this group detects a wrong description, which misleads the planner and the emulator alike.
 //!
-//! A row of facts is about one architecture or several. What no row is about is unsupported, with that reason.
+//! A known fact is about one or several architectures. If no fact is known for a subject, the case is unsupported, with
+//! that reason.
 
 mod banks;
 mod limits;
 
-use super::law::{Checked, broken};
+use super::law::{LawResult, law_failure};
 use crate::{Case, Context, Group, Row, Verdict};
 
-/// The group `facts`.
+/// The group `facts` of the conformance suite: cases on target descriptions against vendor documents.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FactsGroup;
 
-/// How a row of facts is compared with the target's description.
-type Check = fn(&Context, &Row) -> Checked;
+/// Function that compares a known fact with the target's description.
+type Check = fn(&Context, &Row) -> LawResult;
 
-/// What facts are about, and their checks.
+/// The subjects of facts, each with its check.
 const KINDS: [(&str, Check); 2] = [("banks", banks::check), ("limits", limits::check)];
 
 impl Group for FactsGroup {
@@ -49,7 +50,7 @@ fn all(context: &Context, about: &str, check: Check) -> Verdict {
         None => Verdict::pass(crate::Level::Layout).with_detail(format!("{} facts", rows.len())),
         Some((row, verdict)) if verdict.status == crate::Status::Fail => {
             let source = row.json()["source"].as_str().unwrap_or("no source is named").to_owned();
-            broken(format!("{}\nby fact {}: {source}", verdict.detail, row.id))
+            law_failure(format!("{}\nby fact {}: {source}", verdict.detail, row.id))
         }
         Some((_, verdict)) => verdict,
     }

@@ -1,14 +1,14 @@
-//! Rows of layouts: parameters and a shape, and the bases that are right, kept zeros included. Memory
-//! layouts are compared with their alignment, their padding and their size.
+//! Checks known answers about layouts of families: parameters, a shape and the expected bases, including zero bases.
+//! Memory layouts are compared with alignment, padding and size too.
 
 use serde_json::Value as Json;
 use tilewright_layout::{Families, Layout, MemoryLayout, layout_from_json, spec_from_json};
 
 use super::super::known;
-use super::super::law::{Checked, broken, require, word};
+use super::super::law::{LawResult, case_name_part, law_failure, require};
 use crate::{Case, Context, Row, Rows, Verdict};
 
-/// A case for each combination of families that the target serves; rows about others are
+/// Returns a case for each combination of families that the target serves; answers about other families are
 /// unsupported.
 pub(super) fn cases(context: &Context) -> Vec<Case> {
     let names = context.families().names();
@@ -16,19 +16,20 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
     let (served, others): (Rows, Rows) =
         context.answers().layouts.clone().into_iter().partition(|(families, _)| is_served(families));
     let unserved = |families: String| {
-        let reason = "the target serves no such families, of which there are known answers";
-        Case::new(format!("families/answers/{}", word(&families)), move |_| Verdict::unsupported(reason))
+        let reason = "the target does not serve these families, which have known answers";
+        Case::new(format!("families/answers/{}", case_name_part(&families)), move |_| Verdict::unsupported(reason))
     };
     let mut cases = known::cases("families", &served, check);
     cases.extend(others.into_keys().map(unserved));
     cases
 }
 
-fn check(context: &Context, row: &Row) -> Checked {
+fn check(context: &Context, row: &Row) -> LawResult {
     let row = row.json();
-    let wrong = |message: String| broken(format!("{message}\nof {} for {}", row["params"], row["shape"]));
+    let wrong = |message: String| law_failure(format!("{message}\nof {} for {}", row["params"], row["shape"]));
     let spec = spec_from_json(&row["params"]).map_err(|error| wrong(format!("`params`: {error}")))?;
-    let shape = numbers(&row["shape"]).ok_or_else(|| wrong("`shape` is no list of whole numbers".to_owned()))?;
+    let shape =
+        numbers(&row["shape"]).ok_or_else(|| wrong("`shape` is not a list of non-negative integers".to_owned()))?;
     let expected = &row["expected"];
     let linear = layout_from_json(expected).map_err(|error| wrong(format!("`expected`: {error}")))?;
     let found = context.layout(&spec, &shape).map_err(|error| match error {
@@ -46,18 +47,18 @@ fn numbers(value: &Json) -> Option<Vec<u64>> {
     value.as_array()?.iter().map(Json::as_u64).collect()
 }
 
-/// What a row says of a memory layout besides its bases, where it says so.
-fn memory_is(memory: &MemoryLayout, expected: &Json) -> Checked {
+/// Checks the fields of a known answer about a memory layout other than its bases, if present.
+fn memory_is(memory: &MemoryLayout, expected: &Json) -> LawResult {
     let alignment = memory.alignment.map(u64::from);
     if let Some(requested) = expected["alignment"].as_u64() {
         require(alignment == Some(requested), || format!("its alignment is {alignment:?}, expected {requested}"))?;
     }
     for point in expected["physical_offsets"].as_array().into_iter().flatten() {
         let (Some(offset), Some(requested)) = (point[0].as_u64(), point[2].as_u64()) else {
-            return Err(broken(format!("{point} is not [offset, coordinate, physical offset]")));
+            return Err(law_failure(format!("{point} is not [offset, coordinate, physical offset]")));
         };
         let found = memory.physical_offset(offset);
-        require(found == requested, || format!("offset {offset} lies at {found}, expected {requested}"))?;
+        require(found == requested, || format!("offset {offset} is at {found}, expected {requested}"))?;
     }
     let size = memory.allocated_elements();
     match expected["allocated_elements"].as_u64() {

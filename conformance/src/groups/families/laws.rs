@@ -1,35 +1,35 @@
-//! Laws that hold for every layout that a family builds, on every sample.
+//! Laws that every layout of a family must obey, checked on every sample.
 
 use std::collections::BTreeSet;
 
 use tilewright_layout::{
-    Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, Sample, layout_from_json, layout_to_json, parse_spec,
+    Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, SampleLayout, layout_from_json, layout_to_json, parse_spec,
 };
 
-use super::super::law::{Checked, broken, require, resolve};
+use super::super::law::{LawResult, law_failure, require, resolve};
 use super::definition::{is_distributed, of_shape};
 use super::notation;
 use crate::{Context, Verdict};
 
-/// The tensor that most laws lay out.
+/// Shape of the tensor for most laws.
 const SHAPE: [u64; 2] = [128, 64];
 
-/// The spec reads back from JSON and from text, its layout from JSON; the spec read back names the
-/// same layout.
-pub(super) fn round_trip(context: &Context, sample: &Sample) -> Checked {
+/// Checks that a spec (family and parameters) parses back from JSON and from text as the same layout, and the layout
+/// itself from JSON.
+pub(super) fn round_trip(context: &Context, sample: &SampleLayout) -> LawResult {
     let layout = resolve(context, &sample.spec, &SHAPE)?;
     for text in [notation::json(&sample.spec), notation::attribute(&sample.spec)] {
-        let read = parse_spec(&text).map_err(|error| broken(format!("{text}: {error}")))?;
+        let read = parse_spec(&text).map_err(|error| law_failure(format!("{text}: {error}")))?;
         require(read == sample.spec, || format!("{text} reads back as {read:?}"))?;
         require(resolve(context, &read, &SHAPE)? == layout, || format!("{text} names another layout"))?;
     }
     let json = layout_to_json(layout.linear());
-    let read = layout_from_json(&json).map_err(|error| broken(format!("{json}: {error}")))?;
+    let read = layout_from_json(&json).map_err(|error| law_failure(format!("{json}: {error}")))?;
     require(read == *layout.linear(), || format!("{json} reads back as\n{read}"))
 }
 
-/// The layout's bases, spelled out, name the same map in the family that takes bases.
-pub(super) fn spelled_out(context: &Context, sample: &Sample) -> Checked {
+/// Checks that the layout's bases name the same layout in the family whose parameters are bases.
+pub(super) fn spelled_out(context: &Context, sample: &SampleLayout) -> LawResult {
     let layout = resolve(context, &sample.spec, &SHAPE)?;
     let (family, parameters): (_, &[(&str, Dim)]) = match &layout {
         Layout::Distributed(_) => (
@@ -61,7 +61,7 @@ fn bases(layout: &LinearLayout, dim: Dim) -> FamilyAttribute {
     FamilyAttribute::List(layout.bases_of(dim).into_iter().map(basis).collect())
 }
 
-/// A tensor and a larger one: doubled along either axis, and many times over.
+/// Pairs of a tensor shape and a larger one: doubled along either axis, and many times larger.
 const GROWTHS: [([u64; 2], [u64; 2]); 5] = [
     ([16, 16], [128, 128]),
     ([16, 16], [32, 16]),
@@ -70,9 +70,9 @@ const GROWTHS: [([u64; 2], [u64; 2]); 5] = [
     ([128, 64], [128, 128]),
 ];
 
-/// On a larger tensor a distributed layout is the same tile, repeated (seed 002): seen through the
-/// small shape, lanes and warps hold the same coordinates, and registers reach the same ones.
-pub(super) fn growth(context: &Context, sample: &Sample) -> Checked {
+/// Checks that on a larger tensor a distributed layout repeats the same tile: modulo the small shape, lanes and warps
+/// hold the same coordinates, and registers reach the same ones.
+pub(super) fn growth(context: &Context, sample: &SampleLayout) -> LawResult {
     let mut refused = None;
     let mut shown = false;
     for (small, large) in GROWTHS {
@@ -94,7 +94,7 @@ pub(super) fn growth(context: &Context, sample: &Sample) -> Checked {
     }
 }
 
-fn grows(less: &LinearLayout, more: &LinearLayout, small: [u64; 2]) -> Checked {
+fn grows(less: &LinearLayout, more: &LinearLayout, small: [u64; 2]) -> LawResult {
     let cut = |basis: Vec<u64>| -> Vec<u64> { basis.iter().zip(small).map(|(&c, size)| c & (size - 1)).collect() };
     for dim in [Dim::LANE, Dim::WARP] {
         let within: Vec<_> = more.bases_of(dim).into_iter().map(cut).collect();
@@ -109,26 +109,26 @@ fn grows(less: &LinearLayout, more: &LinearLayout, small: [u64; 2]) -> Checked {
     require(found == within, || format!("registers reach {found:?}, of the large tensor {within:?}"))
 }
 
-/// A slice holds, at each lane and warp, what its parent does once the axis is left out.
-pub(super) fn slices(context: &Context, sample: &Sample) -> Checked {
+/// Checks that a slice layout holds, at each lane and warp, the coordinates of its parent without the removed axis.
+pub(super) fn slices(context: &Context, sample: &SampleLayout) -> LawResult {
     const EXTENT: u64 = 64;
     for axis in [0, 1] {
-        let spec = FamilySpec::new("slice").with("dim", axis as i64).of(sample.spec.clone());
-        let mut whole = [EXTENT, EXTENT];
-        whole[axis] = 1;
-        let parent = resolve(context, &sample.spec, &whole)?;
+        let spec = FamilySpec::new("slice").with("dim", axis as i64).with_parent(sample.spec.clone());
+        let mut parent_shape = [EXTENT, EXTENT];
+        parent_shape[axis] = 1;
+        let parent = resolve(context, &sample.spec, &parent_shape)?;
         let slice = resolve(context, &spec, &[EXTENT])?;
         of_shape(slice.linear(), &[EXTENT])?;
         is_distributed(slice.linear())?;
         let left = |dim| -> Vec<u64> { parent.linear().bases_of(dim).iter().map(|basis| basis[1 - axis]).collect() };
-        let own = |dim| -> Vec<u64> { slice.linear().bases_of(dim).into_iter().flatten().collect() };
+        let sample_layout = |dim| -> Vec<u64> { slice.linear().bases_of(dim).into_iter().flatten().collect() };
         for dim in [Dim::LANE, Dim::WARP] {
-            require(own(dim) == left(dim), || {
-                format!("axis {axis}: {dim} has {:?}, the parent {:?}", own(dim), left(dim))
+            require(sample_layout(dim) == left(dim), || {
+                format!("axis {axis}: {dim} has {:?}, the parent {:?}", sample_layout(dim), left(dim))
             })?;
         }
         let reached = |bases: Vec<u64>| bases.into_iter().filter(|&c| c != 0).collect::<BTreeSet<_>>();
-        let (found, expected) = (reached(own(Dim::REGISTER)), reached(left(Dim::REGISTER)));
+        let (found, expected) = (reached(sample_layout(Dim::REGISTER)), reached(left(Dim::REGISTER)));
         require(found == expected, || format!("axis {axis}: registers reach {found:?}, the parent's {expected:?}"))?;
     }
     Ok(())

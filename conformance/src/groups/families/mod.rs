@@ -1,6 +1,6 @@
-//! Group `families`: the layouts that the families of a target build are what is known of them, keep
-//! the laws of their kind, and nonsense is refused. The families are those that the target's plugin
-//! serves, and the neutral ones. Shown by algebra and by brute force over positions.
+//! Group `families` of the suite: layout families (named constructors of layouts, such as `blocked`) match the known
+//! answers and obey the laws of their kind, and invalid requests are rejected. The families are those of the target's
+//! plugin and the neutral ones. They are checked by algebra and by brute force over positions.
 
 mod answers;
 mod definition;
@@ -9,14 +9,14 @@ mod notation;
 mod refusals;
 mod shown;
 
-use tilewright_layout::{Layout, Sample};
+use tilewright_layout::{Layout, SampleLayout};
 
 use super::Setting;
-use super::law::{Checked, case};
+use super::law::{LawResult, case};
 use super::samples::usual;
 use crate::{Case, Context, Group};
 
-/// The group `families`.
+/// The group `families` of the conformance suite: cases on layout families (named constructors of layouts).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FamiliesGroup;
 
@@ -25,7 +25,7 @@ impl Group for FamiliesGroup {
         "families"
     }
 
-    /// What is shown, and the family or the sample of one.
+    /// Returns the property that is checked, together with the family or the sample.
     fn subject<'a>(&self, name: &'a str) -> Option<&'a str> {
         let end = name.match_indices('/').nth(2).map_or(name.len(), |(at, _)| at);
         Some(&name[..end])
@@ -47,7 +47,7 @@ impl Group for FamiliesGroup {
     }
 }
 
-type Law = fn(&Context, &Sample) -> Checked;
+type Law = fn(&Context, &SampleLayout) -> LawResult;
 
 const LAWS: [(&str, Law); 6] = [
     ("notation", laws::round_trip),
@@ -59,19 +59,19 @@ const LAWS: [(&str, Law); 6] = [
 ];
 const OF_DISTRIBUTED: [(&str, Law); 2] = [("growth", laws::growth), ("slices", laws::slices)];
 
-/// Shapes of tensors from a part of most tiles to many of them. As many as there are widths of
-/// elements and numbers of warps, so that a Latin square meets each pair of two of the three.
+/// Shapes of tensors, from a part of most tiles to many tiles. There are as many as element widths and numbers of
+/// warps, so that a Latin square covers each pair of two of the three.
 const SHAPES: [[u64; 2]; 4] = [[16, 16], [32, 128], [128, 64], [128, 128]];
 
-fn is_distributed(context: &Context, sample: &Sample) -> bool {
+fn is_distributed(context: &Context, sample: &SampleLayout) -> bool {
     matches!(context.layout(&sample.spec, &SHAPES[3]), Ok(Layout::Distributed(_)))
 }
 
-/// The definition is shown in every setting.
+/// Returns cases that check the definition of every sample's layout with every number of lanes and warps.
 fn definitions(context: &Context) -> Vec<Case> {
     let of_setting = |setting: Setting| {
         let shape = SHAPES[(setting.warp_step() + setting.element_step()) % SHAPES.len()];
-        let of_sample = move |sample: Sample| {
+        let of_sample = move |sample: SampleLayout| {
             let name = format!("families/definition/{}/{}x{}/{setting}", sample.name, shape[0], shape[1]);
             case(name, move |context| definition::definition(context, &sample, &shape, setting))
         };

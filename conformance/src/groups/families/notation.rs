@@ -1,13 +1,13 @@
-//! Writes specs as a person would, to see whether they are read as they are meant.
+//! Formats specs (family and parameters) as a person would write them, to check that they are parsed as intended.
 
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 
-/// The spec as JSON.
+/// Formats the spec as JSON.
 pub(super) fn json(spec: &FamilySpec) -> String {
     tilewright_layout::spec_to_json(spec).to_string()
 }
 
-/// The spec as an attribute, `#layout.name<{parameter = value, ...}>`.
+/// Formats the spec as an attribute, `#layout.name<{parameter = value, ...}>`.
 pub(super) fn attribute(spec: &FamilySpec) -> String {
     let given = spec.attributes.iter().map(|(name, value)| format!("{name} = {}", self::value(value)));
     let parent = spec.parent.iter().map(|parent| format!("parent = {}", attribute(parent)));

@@ -1,9 +1,9 @@
-//! Nonsense is refused with an error that names the family, or, where a family may take it, becomes a
-//! layout of the whole tensor; never a crash, never a layout of another tensor.
+//! Checks that invalid requests for layouts are rejected with an error that names the family or, if a family may accept
+//! them, become a layout of the whole tensor; never a crash, never a layout of another tensor.
 
-use tilewright_layout::{FamilyAttribute, FamilyError, FamilySpec, Layout, Sample};
+use tilewright_layout::{FamilyAttribute, FamilyError, FamilySpec, Layout, SampleLayout};
 
-use super::super::law::{Checked, broken, require};
+use super::super::law::{LawResult, law_failure, require};
 use super::super::walk::covers_evenly;
 use super::definition::of_shape;
 use crate::{Context, Verdict};
@@ -11,29 +11,30 @@ use crate::{Context, Verdict};
 const SHAPE: [u64; 2] = [128, 64];
 const UNKNOWN: &str = "no_such_parameter";
 
-/// A parameter that the family does not have is refused by name, in the spec and in all that it derives
-/// from.
-pub(super) fn unknown(context: &Context, sample: &Sample) -> Checked {
+/// Checks that an unknown parameter is rejected by name, in the spec and in every parent or parameter spec.
+pub(super) fn unknown(context: &Context, sample: &SampleLayout) -> LawResult {
     each_level(&sample.spec, &|level| vec![level.clone().with(UNKNOWN, 1)], &mut |spec| {
         let error = refused(context, spec, &SHAPE)?;
-        let says = error.to_string();
-        require(says.contains(UNKNOWN), || format!("the error does not name `{UNKNOWN}`: {says}\n{}", show(spec)))
+        let error_text = error.to_string();
+        require(error_text.contains(UNKNOWN), || {
+            format!("the error does not name `{UNKNOWN}`: {error_text}\n{}", show(spec))
+        })
     })
 }
 
-/// A value of another type is refused; one of the right type and out of all bounds is refused or makes
-/// a layout of the whole tensor.
-pub(super) fn types(context: &Context, sample: &Sample) -> Checked {
+/// Checks that a parameter of another type is rejected, and that an extreme value of the right type is rejected or
+/// gives a layout of the whole tensor.
+pub(super) fn types(context: &Context, sample: &SampleLayout) -> LawResult {
     let other = |value: &FamilyAttribute| others_of(value);
     each_level(&sample.spec, &|level| replaced(level, &other), &mut |spec| refused(context, spec, &SHAPE).map(drop))?;
     each_level(&sample.spec, &|level| replaced(level, &extremes_of), &mut |spec| {
-        refused_or_whole(context, spec, &SHAPE)
+        check_rejected_or_covers_shape(context, spec, &SHAPE)
     })
 }
 
-/// Without one of its parameters a spec is refused or, where the parameter has a default, taken; without
-/// the layout that it derives from it is refused.
-pub(super) fn missing(context: &Context, sample: &Sample) -> Checked {
+/// Checks that a spec without one of its parameters is rejected, unless the parameter has a default; and that a spec
+/// without its parent layout is rejected.
+pub(super) fn missing(context: &Context, sample: &SampleLayout) -> LawResult {
     let without = |level: &FamilySpec| -> Vec<FamilySpec> {
         let one_less = |name: &String| {
             let mut less = level.clone();
@@ -43,7 +44,7 @@ pub(super) fn missing(context: &Context, sample: &Sample) -> Checked {
         let none = FamilySpec { attributes: Default::default(), ..level.clone() };
         level.attributes.keys().map(one_less).chain([none]).collect()
     };
-    each_level(&sample.spec, &without, &mut |spec| refused_or_whole(context, spec, &SHAPE))?;
+    each_level(&sample.spec, &without, &mut |spec| check_rejected_or_covers_shape(context, spec, &SHAPE))?;
     let orphan = |level: &FamilySpec| {
         let orphan = FamilySpec { parent: None, ..level.clone() };
         if level.parent.is_some() { vec![orphan] } else { Vec::new() }
@@ -51,9 +52,9 @@ pub(super) fn missing(context: &Context, sample: &Sample) -> Checked {
     each_level(&sample.spec, &orphan, &mut |spec| refused(context, spec, &SHAPE).map(drop))
 }
 
-/// Shapes of no elements, of no power of two, of more bits than coordinates have, and of no axes are
-/// refused; large ones and those of other ranks are refused or laid out whole.
-pub(super) fn shapes(context: &Context, sample: &Sample) -> Checked {
+/// Checks that shapes with a zero size, with a size that is no power of two, with more bits than coordinates have, and
+/// without axes are rejected. Large shapes and shapes of other ranks are rejected or laid out completely.
+pub(super) fn shapes(context: &Context, sample: &SampleLayout) -> LawResult {
     let never: [&[u64]; 9] = [
         &[],
         &[0, 64],
@@ -68,22 +69,23 @@ pub(super) fn shapes(context: &Context, sample: &Sample) -> Checked {
     never.iter().try_for_each(|shape| refused(context, &sample.spec, shape).map(drop))?;
     let perhaps: [&[u64]; 7] =
         [&[1, 1], &[1, 64], &[64], &[2, 32, 32], &[1, 2, 16, 16], &[1 << 20, 1 << 20], &[1 << 31, 1 << 31]];
-    perhaps.iter().try_for_each(|shape| refused_or_whole(context, &sample.spec, shape))
+    perhaps.iter().try_for_each(|shape| check_rejected_or_covers_shape(context, &sample.spec, shape))
 }
 
-/// Changes each level of a spec, itself or a layout that it derives from, in all the ways that `change`
-/// says, and checks what comes out.
+/// Changes a spec, and then each spec nested in it, by every variant that `change` returns, and checks the results.
 fn each_level(
     spec: &FamilySpec,
     change: &dyn Fn(&FamilySpec) -> Vec<FamilySpec>,
-    check: &mut dyn FnMut(&FamilySpec) -> Checked,
-) -> Checked {
+    check: &mut dyn FnMut(&FamilySpec) -> LawResult,
+) -> LawResult {
     change(spec).iter().try_for_each(&mut *check)?;
     let Some(parent) = &spec.parent else { return Ok(()) };
-    each_level(parent, change, &mut |parent| check(&FamilySpec { parent: None, ..spec.clone() }.of(parent.clone())))
+    each_level(parent, change, &mut |parent| {
+        check(&FamilySpec { parent: None, ..spec.clone() }.with_parent(parent.clone()))
+    })
 }
 
-/// The spec with each parameter in turn replaced by each of other values.
+/// Returns copies of the spec with one parameter replaced by one of its other values, for each parameter and value.
 fn replaced(level: &FamilySpec, others: &dyn Fn(&FamilyAttribute) -> Vec<FamilyAttribute>) -> Vec<FamilySpec> {
     let of = |(name, value): (&String, &FamilyAttribute)| -> Vec<FamilySpec> {
         others(value).into_iter().map(|other| level.clone().with(name, other)).collect()
@@ -95,7 +97,7 @@ fn text() -> FamilyAttribute {
     FamilyAttribute::Text("nonsense".to_owned())
 }
 
-/// Values of other types than a value's.
+/// Returns values of other types than the type of `value`.
 fn others_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
     let nested = FamilyAttribute::List(vec![FamilyAttribute::List(vec![text()])]);
     match value {
@@ -107,7 +109,7 @@ fn others_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
     }
 }
 
-/// Values of a value's type that no GPU has use for.
+/// Returns values that have the type of `value` but that no GPU uses.
 fn extremes_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
     match value {
         FamilyAttribute::Int(_) => {
@@ -130,50 +132,52 @@ fn extremes_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
     }
 }
 
-/// The error of a question that must have one.
+/// Returns the error of a request that must be rejected; a failing verdict if it is accepted.
 fn refused(context: &Context, spec: &FamilySpec, shape: &[u64]) -> Result<FamilyError, Verdict> {
     match context.layout(spec, shape) {
-        Err(error) => named(error, spec),
-        Ok(layout) => Err(broken(format!("accepts {} for a tensor of {shape:?}, as\n{}", show(spec), layout.linear()))),
+        Err(error) => expect_named_family(error, spec),
+        Ok(layout) => {
+            Err(law_failure(format!("accepts {} for a tensor of {shape:?}, as\n{}", show(spec), layout.linear())))
+        }
     }
 }
 
-fn refused_or_whole(context: &Context, spec: &FamilySpec, shape: &[u64]) -> Checked {
+fn check_rejected_or_covers_shape(context: &Context, spec: &FamilySpec, shape: &[u64]) -> LawResult {
     let wrong = |verdict: Verdict| {
         let detail = format!("accepts {} for a tensor of {shape:?}: {}", show(spec), verdict.detail);
         verdict.with_detail(detail)
     };
     match context.layout(spec, shape) {
-        Err(error) => named(error, spec).map(drop),
-        Ok(layout) => whole(&layout, shape).map_err(wrong),
+        Err(error) => expect_named_family(error, spec).map(drop),
+        Ok(layout) => check_covers_shape(&layout, shape).map_err(wrong),
     }
 }
 
-/// The tensor's shape, all of it held, each element as often as another; that is all that is known of
-/// a layout that nobody meant. Layouts of too many positions to visit are checked for their shape alone.
-fn whole(layout: &Layout, shape: &[u64]) -> Checked {
+/// Checks that a layout has the tensor's shape and covers it evenly, which is all that is required of an unintended
+/// layout. Layouts with too many positions to visit are checked for their shape only.
+fn check_covers_shape(layout: &Layout, shape: &[u64]) -> LawResult {
     const MOST_BITS: u32 = 16;
     let linear = layout.linear();
     of_shape(linear, shape)?;
     if linear.ins().bits().max(linear.outs().bits()) > MOST_BITS {
         return Ok(());
     }
-    covers_evenly(linear).map(drop).map_err(broken)
+    covers_evenly(linear).map(drop).map_err(law_failure)
 }
 
-/// The error, where it is the caller's and names a family of the spec.
-fn named(error: FamilyError, spec: &FamilySpec) -> Result<FamilyError, Verdict> {
+/// Returns the error if it blames the caller and names a family of the spec; a failing verdict otherwise.
+fn expect_named_family(error: FamilyError, spec: &FamilySpec) -> Result<FamilyError, Verdict> {
     let name = match &error {
-        FamilyError::Plugin(message) => return Err(Verdict::crash(format!("{message}\nasked for {}", show(spec)))),
+        FamilyError::Plugin(message) => return Err(Verdict::crash(format!("{message}\nrequested {}", show(spec)))),
         FamilyError::Unknown { name, .. } => name,
         FamilyError::Parameter { family, .. }
         | FamilyError::Shape { family, .. }
         | FamilyError::Layout { family, .. } => family,
     };
-    if super::shown::asks_for(spec, name) {
+    if super::shown::mentions_family(spec, name) {
         return Ok(error);
     }
-    Err(broken(format!("the error names no family of {}: {error}", show(spec))))
+    Err(law_failure(format!("the error names none of the families of {}: {error}", show(spec))))
 }
 
 fn show(spec: &FamilySpec) -> String {

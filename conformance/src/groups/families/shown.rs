@@ -1,24 +1,25 @@
-//! Which families are shown by anything: one that no sample and no known answer asks for could be wrong
-//! in every way.
+//! Checks that each layout family is tested at all: it occurs in a sample layout or a known answer. Otherwise the
+//! family could be wrong in any respect.
 
 use std::collections::BTreeSet;
 
-use tilewright_layout::{Families, FamilyAttribute, FamilySpec, Sample, spec_from_json};
+use tilewright_layout::{Families, FamilyAttribute, FamilySpec, SampleLayout, spec_from_json};
 
 use super::super::Setting;
-use super::super::law::word;
+use super::super::law::case_name_part;
 use crate::{Case, Context, Level, Verdict};
 
-/// A case for each name that the target's plugin or the neutral families serve.
+/// Returns a case for each family that the target's plugin or the neutral families serve.
 pub(super) fn cases(context: &Context) -> Vec<Case> {
-    let case =
-        |name: String| Case::new(format!("families/shown/{}", word(&name)), move |context| shown(context, &name));
+    let case = |name: String| {
+        Case::new(format!("families/shown/{}", case_name_part(&name)), move |context| shown(context, &name))
+    };
     context.families().names().into_iter().map(case).collect()
 }
 
 fn shown(context: &Context, name: &str) -> Verdict {
     let samples = samples(context);
-    let asking = samples.iter().filter(|sample| asks_for(&sample.spec, name)).map(|sample| &sample.name);
+    let asking = samples.iter().filter(|sample| mentions_family(&sample.spec, name)).map(|sample| &sample.name);
     let asking = asking.collect::<BTreeSet<_>>().len();
     let of_family = |families: &str| families.split("-of-").any(|family| family == name);
     let layouts = &context.answers().layouts;
@@ -28,24 +29,24 @@ fn shown(context: &Context, name: &str) -> Verdict {
     }
     match other_name(context, &samples, name) {
         Some(other) => Verdict::pass(Level::Layout).with_detail(format!("names the same layouts as `{other}`")),
-        None => Verdict::skip("no sample and no known answer asks for the family"),
+        None => Verdict::skip("no sample and no known answer uses the family"),
     }
 }
 
-fn samples(context: &Context) -> Vec<Sample> {
+fn samples(context: &Context) -> Vec<SampleLayout> {
     Setting::all(context).iter().flat_map(|setting| context.samples(setting.sample_use())).collect()
 }
 
-/// Whether a family occurs in a spec: as the family itself, as what it derives from, or as a parameter.
-pub(super) fn asks_for(spec: &FamilySpec, name: &str) -> bool {
-    let inside = |value: &FamilyAttribute| matches!(value, FamilyAttribute::Spec(spec) if asks_for(spec, name));
+/// Whether a family occurs in a spec: as the spec's family, in its parent, or in a parameter.
+pub(super) fn mentions_family(spec: &FamilySpec, name: &str) -> bool {
+    let inside = |value: &FamilyAttribute| matches!(value, FamilyAttribute::Spec(spec) if mentions_family(spec, name));
     spec.name == name
-        || spec.parent.as_deref().is_some_and(|parent| asks_for(parent, name))
+        || spec.parent.as_deref().is_some_and(|parent| mentions_family(parent, name))
         || spec.attributes.values().any(inside)
 }
 
-/// The family whose layouts, asked for by this name, are the same: the name is another spelling.
-fn other_name(context: &Context, samples: &[Sample], name: &str) -> Option<String> {
+/// Returns another family with the same layouts, for which `name` is an alias; `None` if there is none.
+fn other_name(context: &Context, samples: &[SampleLayout], name: &str) -> Option<String> {
     let of_samples = samples.iter().map(|sample| (sample.spec.clone(), vec![128, 64]));
     let of_answers = context.answers().layouts.values().filter_map(|rows| {
         let row = rows.first()?.json();

@@ -1,45 +1,45 @@
-//! Group `figures`: the comparisons that seed 000 measures, each way of each point as a case of its own, right on the
-//! emulator with as many wavefronts and exchanges as planned, and to be timed wherever a device is.
+//! Group `figures` of the suite: the measurements of the Linear Layouts paper (seed 000). Each variant at each point of
+//! a figure is a case, correct on the emulator with the planned wavefronts and shuffles, and timed on devices.
 //!
-//! - `transpose` (Figure 2): tiles of 8-bit elements from rows to columns through swizzled shared memory, against rows that
-//!   are padded by a vector.
-//! - `product` (Figure 6): factors of `e2m1` with scales by others, with K shuffled in memory, against memory as it is.
-//! - `conversion` (Figure 7): between layouts whose elements stay in their warps by exchanges, against through shared memory.
-//! - `gather` (Figure 8): along lines that lie within a warp by exchanges, against through shared memory.
+//! - `transpose` (Figure 2): tiles of 8-bit elements from rows to columns through swizzled shared memory, against rows
+//!   padded by a vector.
+//! - `product` (Figure 6): dots of a scaled `e2m1` operand, with K permuted in memory, against memory in order.
+//! - `conversion` (Figure 7): conversions within warps by shuffles, against shared memory.
+//! - `gather` (Figure 8): gathers along axes within a warp by shuffles, against shared memory.
 //!
-//! Movements are repeated in one launch, each time of what the last left, so that they and not the launch are timed.
+//! A kernel repeats its movement, each time on the result of the last, so that the launch overhead has little weight.
 
+mod mma;
 mod movement;
-mod product;
 
 use std::sync::Arc;
 
 use conformance_pack::Figure;
 use tilewright_verify::{Predicted, TestCase};
 
-use super::emulated::either;
+use super::emulated::merge_verdicts;
 use super::executed::device_case;
-use crate::{Case, Context, Group, Trials, Verdict};
+use crate::{Case, Context, Group, TestCases, Verdict};
 
-/// The group.
+/// The group `figures` of the conformance suite: cases on measurements of the Linear Layouts paper.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FiguresGroup;
 
-/// One way at one point of a figure.
-trait Way: Send + Sync {
-    /// Its place.
+/// One variant at one point of a figure, such as a conversion by shuffles for one shape.
+trait FigureVariant: Send + Sync {
+    /// Returns the place of the variant in a figure.
     fn figure(&self) -> Figure;
 
-    /// What is shown on the emulator.
+    /// Checks the variant on the emulator.
     ///
     /// # Errors
-    /// The verdict where there is no such way.
+    /// The verdict of the case if the target does not support the variant.
     fn shown(&self, context: &Context) -> Result<Verdict, Verdict>;
 
-    /// The kernels that show it on a device.
+    /// Returns kernels that check the variant on a device.
     ///
     /// # Errors
-    /// The verdict where there are none.
+    /// The verdict of the case if there are no kernels.
     fn test_cases(&self, context: &Context) -> Result<Vec<TestCase>, Verdict>;
 }
 
@@ -49,32 +49,30 @@ impl Group for FiguresGroup {
     }
 
     fn cases(&self, context: &Context) -> Vec<Case> {
-        let ways = movement::all(context).into_iter().chain(product::all(context));
-        ways.flat_map(|way| cases(context, way)).collect()
+        let variants = movement::all(context).into_iter().chain(mma::all(context));
+        variants.flat_map(|variant| cases(context, variant)).collect()
     }
 }
 
-fn cases(context: &Context, way: Arc<dyn Way>) -> Vec<Case> {
-    let Figure { name, point, way: word, .. } = way.figure();
+fn cases(context: &Context, variant: Arc<dyn FigureVariant>) -> Vec<Case> {
+    let Figure { name, point, variant: word, .. } = variant.figure();
     let named = |on: &str| format!("figures/{on}{name}/{point}/{word}");
-    let (shown, executed) = (Arc::clone(&way), Arc::clone(&way));
-    let mut cases = vec![Case::new(named(""), move |context| either(shown.shown(context)))];
+    let (shown, executed) = (Arc::clone(&variant), Arc::clone(&variant));
+    let mut cases = vec![Case::new(named(""), move |context| merge_verdicts(shown.shown(context)))];
     if context.devices().is_some() {
         let case = device_case(named("device/"), move |context| executed.test_cases(context));
-        cases.push(
-            case.with_trials(move |context| {
-                Ok(Trials { trials: way.test_cases(context)?, figure: Some(way.figure()) })
-            }),
-        );
+        cases.push(case.with_test_cases(move |context| {
+            Ok(TestCases { test_cases: variant.test_cases(context)?, figure: Some(variant.figure()) })
+        }));
     }
     cases
 }
 
-/// What a plan says, in words.
-fn said(predicted: &Predicted) -> String {
+/// Formats the predictions of a plan as text.
+fn prediction_text(predicted: &Predicted) -> String {
     let counts = predicted.counts.map_or(String::new(), |counts| {
         let (stored, loaded) = (counts.wavefronts_stored, counts.wavefronts_loaded);
-        format!(", wavefronts {stored} stored and {loaded} loaded, {} exchanges", counts.exchanges)
+        format!(", wavefronts {stored} stored and {loaded} loaded, {} shuffles", counts.shuffles)
     });
     format!("predicted {:.0} cycles{counts}, {} bytes of shared memory", predicted.cycles, predicted.shared_bytes)
 }

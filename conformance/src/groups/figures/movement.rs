@@ -1,51 +1,51 @@
-//! Movements in two ways each: transpositions, conversions within warps, gathers within warps.
+//! Measured data movements in two variants each: transpositions, conversions within warps, gathers within warps.
 
 use std::sync::Arc;
 
 use conformance_pack::Figure;
 use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, MemoryLayout};
 use tilewright_plan::movement;
-use tilewright_plan::movement::{MovementError, Path, PlanContext, access_shared};
+use tilewright_plan::movement::{ConversionKind, MovementError, PlanContext, plan_shared_access};
 use tilewright_target::Direction;
 use tilewright_verify::{Repeated, TestCase};
 
-use super::super::emulated::executed;
+use super::super::emulated::run_on_emulator;
 use super::super::executed::not_built;
-use super::super::law::{broken, distributed, resolve};
-use super::{Way, said};
+use super::super::law::{distributed, law_failure, resolve};
+use super::{FigureVariant, prediction_text};
 use crate::{Context, Level, Verdict};
 
-/// How often a kernel does it.
+/// Number of repetitions of the movement in a kernel.
 const ROUNDS: u32 = 32;
 
-/// Warps of a block.
+/// Number of warps of a block.
 const WARPS: u32 = 4;
 
-/// What is moved.
+/// The kind of data movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
+enum MovementKind {
     /// From lanes that hold parts of rows to lanes that hold parts of columns.
     Transpose,
-    /// Between layouts whose warps hold the same elements.
+    /// A conversion between layouts whose warps hold the same elements.
     Convert,
-    /// Along the first axis, which lies within warps.
+    /// A gather along the first axis, which lies within warps.
     Gather,
 }
 
-/// By what way.
+/// The variant of the movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
-    /// The planner's best on a path.
-    Path(Path),
-    /// Through rows in shared memory that are padded by a vector each.
+enum MovementPath {
+    /// The best plan of this kind, such as by shuffles.
+    Path(ConversionKind),
+    /// A movement through shared memory with each row padded by a vector.
     Padding,
 }
 
-/// One way of one movement.
+/// One variant of a measured movement.
 #[derive(Debug, Clone, Copy)]
 struct Movement {
-    what: What,
-    by: By,
+    what: MovementKind,
+    by: MovementPath,
     shape: [u64; 2],
     element: (&'static str, u32),
     lanes: u32,
@@ -55,25 +55,30 @@ const TRANSPOSED: [[u64; 2]; 6] = [[32, 64], [64, 64], [64, 128], [128, 64], [12
 const CONVERTED: [[u64; 2]; 5] = [[16, 64], [32, 64], [64, 64], [64, 128], [128, 128]];
 const GATHERED: [[u64; 2]; 6] = [[32, 32], [64, 32], [128, 32], [256, 32], [512, 32], [1024, 32]];
 
-/// All that are shown for a target.
-pub(super) fn all(context: &Context) -> Vec<Arc<dyn Way>> {
+/// Returns the variants of all movements that are measured on a target.
+pub(super) fn all(context: &Context) -> Vec<Arc<dyn FigureVariant>> {
     let lanes = context.target().description().lanes.default;
-    let mut all: Vec<Arc<dyn Way>> = Vec::new();
-    let mut add = |what, shape, element, ways: [By; 2]| {
-        all.extend(ways.map(|by| Arc::new(Movement { what, by, shape, element, lanes }) as Arc<dyn Way>));
+    let mut all: Vec<Arc<dyn FigureVariant>> = Vec::new();
+    let mut add = |what, shape, element, variants: [MovementPath; 2]| {
+        all.extend(variants.map(|by| Arc::new(Movement { what, by, shape, element, lanes }) as Arc<dyn FigureVariant>));
     };
-    let exchanged = [By::Path(Path::Shared), By::Path(Path::Shuffle)];
+    let shared_or_shuffle = [MovementPath::Path(ConversionKind::Shared), MovementPath::Path(ConversionKind::Shuffle)];
     for shape in TRANSPOSED {
-        add(What::Transpose, shape, ("f8", 8), [By::Padding, By::Path(Path::Shared)]);
+        add(
+            MovementKind::Transpose,
+            shape,
+            ("f8", 8),
+            [MovementPath::Padding, MovementPath::Path(ConversionKind::Shared)],
+        );
     }
-    // A warp has rows of its own.
+    // Each warp has rows of its own.
     let converted = CONVERTED.into_iter().filter(|[rows, _]| *rows >= u64::from(lanes / 8 * WARPS)).collect::<Vec<_>>();
     let gathered = GATHERED.into_iter().filter(|[rows, _]| *rows >= u64::from(lanes)).collect::<Vec<_>>();
     for (shape, element) in pairs(&converted, &[("f8", 8), ("f16", 16), ("f32", 32)]) {
-        add(What::Convert, shape, element, exchanged);
+        add(MovementKind::Convert, shape, element, shared_or_shuffle);
     }
     for (shape, element) in pairs(&gathered, &[("f16", 16), ("f32", 32)]) {
-        add(What::Gather, shape, element, exchanged);
+        add(MovementKind::Gather, shape, element, shared_or_shuffle);
     }
     all
 }
@@ -87,17 +92,17 @@ impl Movement {
         self.element.1
     }
 
-    /// The layouts before and after.
+    /// Builds the source and destination layouts.
     fn layouts(&self, context: &Context) -> Result<[LinearLayout; 2], Verdict> {
         let (lanes, warps) = (i64::from(self.lanes), i64::from(WARPS));
         let [rows, columns] = self.shape.map(|size| size as i64);
         let of = |spec: FamilySpec| {
             let layout = distributed(context, &spec, &self.shape)?;
-            layout.ok_or_else(|| broken("a blocked layout is no distributed one"))
+            layout.ok_or_else(|| law_failure("a blocked layout is not distributed"))
         };
         Ok(match self.what {
-            What::Transpose => {
-                // Sixteen bytes at a time, or what a lane has of a line.
+            MovementKind::Transpose => {
+                // Vectors of sixteen bytes, or a lane's share of a line.
                 let vector = |line: i64| 16.min(rows * columns / (lanes * warps)).min(line);
                 let (along, down) = (vector(columns), vector(rows));
                 let inner = |line: i64, vector: i64| (line / vector).min(lanes);
@@ -107,8 +112,8 @@ impl Movement {
                     of(blocked([down, 1], [of_column, lanes / of_column], [1, warps], [0, 1]))?,
                 ]
             }
-            What::Convert => {
-                // A warp holds `lanes / 8` rows of each tile both times.
+            MovementKind::Convert => {
+                // In both layouts a warp holds `lanes / 8` rows of each tile.
                 let across = lanes.min(32);
                 let down = lanes / 8 / (lanes / across);
                 [
@@ -116,54 +121,59 @@ impl Movement {
                     of(blocked([down, 1], [lanes / across, across], [warps, 1], [1, 0]))?,
                 ]
             }
-            What::Gather => {
+            MovementKind::Gather => {
                 let layout = of(blocked([1, 1], [lanes, 1], [1, warps], [0, 1]))?;
                 [layout.clone(), layout]
             }
         })
     }
 
-    /// Does something with the movement, if there is such a way.
-    fn with<T>(
+    /// Calls a function with the plan of the movement; a verdict if there is no such plan.
+    fn with_plan<T>(
         &self,
         context: &Context,
         work: impl FnOnce(Repeated<'_>, PlanContext<'_>) -> Result<T, Verdict>,
     ) -> Result<T, Verdict> {
         let target = context.target();
-        let plan_context = PlanContext::of(target.description()).with_instructions(target.instructions());
+        let plan_context = PlanContext::new(target.description()).with_instructions(target.instructions());
         let layouts = self.layouts(context)?;
         let [src, dst] = &layouts;
         match (self.what, self.by) {
-            (What::Gather, By::Path(path)) => {
+            (MovementKind::Gather, MovementPath::Path(path)) => {
                 let (plans, rejected) =
-                    movement::gathers(src, dst, Dim::tensor(0), self.bits(), target.description()).map_err(refused)?;
+                    movement::gather_candidates(src, dst, Dim::tensor(0), self.bits(), target.description())
+                        .map_err(refused)?;
                 let plan = plans.iter().find(|plan| plan.path == path);
-                let reason = rejected.into_iter().find(|way| way.candidate == path).map(|way| way.reason);
+                let reason =
+                    rejected.into_iter().find(|variant| variant.candidate == path).map(|variant| variant.reason);
                 work(
                     Repeated::Gather(src, Dim::tensor(0), plan.ok_or_else(|| rejected_candidate(path, reason))?),
                     plan_context,
                 )
             }
-            (_, By::Path(path)) => {
-                let (plans, rejected) = movement::candidates(src, dst, self.bits(), plan_context).map_err(refused)?;
+            (_, MovementPath::Path(path)) => {
+                let (plans, rejected) =
+                    movement::conversion_candidates(src, dst, self.bits(), plan_context).map_err(refused)?;
                 let plan = plans.iter().find(|plan| plan.path == path);
-                let reason = rejected.into_iter().find(|way| way.candidate == path).map(|way| way.reason);
+                let reason =
+                    rejected.into_iter().find(|variant| variant.candidate == path).map(|variant| variant.reason);
                 work(
                     Repeated::Conversion([src, dst], plan.ok_or_else(|| rejected_candidate(path, reason))?),
                     plan_context,
                 )
             }
-            (_, By::Padding) => {
+            (_, MovementPath::Padding) => {
                 let memory = self.padded(context)?;
                 let store =
-                    access_shared(src, &memory, self.bits(), Direction::Store, plan_context).map_err(refused)?;
-                let load = access_shared(dst, &memory, self.bits(), Direction::Load, plan_context).map_err(refused)?;
+                    plan_shared_access(src, &memory, self.bits(), Direction::Store, plan_context).map_err(refused)?;
+                let load =
+                    plan_shared_access(dst, &memory, self.bits(), Direction::Load, plan_context).map_err(refused)?;
                 work(Repeated::Staging([src, dst], &memory, [&store, &load]), plan_context)
             }
         }
     }
 
-    /// Rows one after the other, each padded by as much as a lane stores at a time.
+    /// Returns a row-major memory layout with each row padded by the vector that a lane stores.
     fn padded(&self, context: &Context) -> Result<MemoryLayout, Verdict> {
         let vector = 16 * 8 / i64::from(self.bits());
         let spec = FamilySpec::new("padded_shared")
@@ -174,7 +184,7 @@ impl Movement {
             .with("order", [1i64, 0]);
         match resolve(context, &spec, &self.shape)? {
             Layout::Memory(memory) => Ok(memory),
-            _ => Err(broken("a padded layout is none of memory")),
+            _ => Err(law_failure("a padded layout is not a memory layout")),
         }
     }
 }
@@ -188,39 +198,41 @@ fn blocked(per_lane: [i64; 2], per_warp: [i64; 2], per_block: [i64; 2], order: [
 }
 
 fn refused(error: MovementError) -> Verdict {
-    super::super::emulated::refused(error)
+    super::super::emulated::planning_verdict(error)
 }
 
-fn rejected_candidate(path: Path, reason: Option<String>) -> Verdict {
-    Verdict::unsupported(format!("{path}: {}", reason.unwrap_or_else(|| "another way does the same".to_owned())))
+fn rejected_candidate(path: ConversionKind, reason: Option<String>) -> Verdict {
+    Verdict::unsupported(format!("{path}: {}", reason.unwrap_or_else(|| "another path has the same plan".to_owned())))
 }
 
-impl Way for Movement {
+impl FigureVariant for Movement {
     fn figure(&self) -> Figure {
         let (name, is_base) = match (self.what, self.by) {
-            (What::Transpose, by) => ("transpose", by == By::Padding),
-            (What::Convert, by) => ("conversion", by == By::Path(Path::Shared)),
-            (What::Gather, by) => ("gather", by == By::Path(Path::Shared)),
+            (MovementKind::Transpose, by) => ("transpose", by == MovementPath::Padding),
+            (MovementKind::Convert, by) => ("conversion", by == MovementPath::Path(ConversionKind::Shared)),
+            (MovementKind::Gather, by) => ("gather", by == MovementPath::Path(ConversionKind::Shared)),
         };
-        let way = match self.by {
-            By::Padding => "padding".to_owned(),
-            By::Path(Path::Shared) if self.what == What::Transpose => "swizzled".to_owned(),
-            By::Path(path) => path.to_string(),
+        let variant = match self.by {
+            MovementPath::Padding => "padding".to_owned(),
+            MovementPath::Path(ConversionKind::Shared) if self.what == MovementKind::Transpose => "swizzled".to_owned(),
+            MovementPath::Path(path) => path.to_string(),
         };
         let [rows, columns] = self.shape;
         let point = format!("{}/{rows}x{columns}/w{WARPS}", self.element.0);
-        Figure { name: name.to_owned(), point, way, is_base }
+        Figure { name: name.to_owned(), point, variant, is_base }
     }
 
     fn shown(&self, context: &Context) -> Result<Verdict, Verdict> {
-        self.with(context, |repeated, plan_context| {
-            executed(repeated.case(self.bits(), ROUNDS), plan_context)?;
+        self.with_plan(context, |repeated, plan_context| {
+            run_on_emulator(repeated.case(self.bits(), ROUNDS), plan_context)?;
             let predicted = repeated.predicted(self.bits(), ROUNDS);
-            Ok(Verdict::pass(Level::Emulated).with_detail(said(&predicted)))
+            Ok(Verdict::pass(Level::Emulated).with_detail(prediction_text(&predicted)))
         })
     }
 
     fn test_cases(&self, context: &Context) -> Result<Vec<TestCase>, Verdict> {
-        self.with(context, |repeated, _| repeated.case(self.bits(), ROUNDS).map(|case| vec![case]).map_err(not_built))
+        self.with_plan(context, |repeated, _| {
+            repeated.case(self.bits(), ROUNDS).map(|case| vec![case]).map_err(not_built)
+        })
     }
 }

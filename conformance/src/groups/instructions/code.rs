@@ -1,4 +1,4 @@
-//! Instructions as code: one kernel that issues a row once.
+//! Checks that instructions compile: one kernel that issues an instruction once.
 
 use tilewright_kernel::{Builder, Launch, Module, Op};
 use tilewright_plan::movement::PlanContext;
@@ -9,17 +9,17 @@ use tilewright_verify::kernels::issue_kernel;
 use super::super::artifact;
 use crate::{Context, Level, Verdict};
 
-/// Compiles the kernel twice; see [`artifact::compiled`].
+/// Compiles the kernel twice and compares the code; see [`artifact::compiled`].
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let target = context.target();
-    let plan_context = PlanContext::of(target.description()).with_instructions(target.instructions());
+    let plan_context = PlanContext::new(target.description()).with_instructions(target.instructions());
     match issue_kernel("issue", row, plan_context) {
-        Ok(kernel) => artifact::compiled(context, &Module { kernels: vec![kernel] }),
-        Err(wrong) => Verdict::fail(Level::Layout, wrong),
+        Ok(kernel) => artifact::check_compilation(context, &Module { kernels: vec![kernel] }),
+        Err(wrong) => Verdict::fail(Level::Layout, wrong.to_string()),
     }
 }
 
-/// An instruction that no table has is unsupported, by its name.
+/// Checks that a kernel with an instruction that no table has is rejected as unsupported, with the instruction's name.
 pub(super) fn unknown(context: &Context) -> Verdict {
     const NAME: &str = "no.such.row";
     let lanes = context.target().description().lanes.default;

@@ -1,7 +1,7 @@
-//! Group `instructions`: each row of a target's instruction table is an instruction. Shown on the
-//! emulator and on a device, by its result, and as code that a tool takes.
+//! Group `instructions` of the suite: each entry of a target's instruction table describes a real instruction
+//! correctly. Checked by its result on the emulator and on a device, and as code that a tool accepts.
 //!
-//! That operands cover their tiles is shown by the group `layouts`.
+//! The group `layouts` checks that the layouts of operands cover their tiles.
 
 mod block_load;
 mod bulk;
@@ -16,10 +16,10 @@ use tilewright_verify::kernels::Bulk;
 use tilewright_verify::{CheckFailure, TestCase, check_emulated, instruction_case};
 
 use super::executed::{device_case, not_built};
-use super::law::word;
+use super::law::case_name_part;
 use crate::{Case, Context, Group, Level, Verdict};
 
-/// The group `instructions`.
+/// The group `instructions` of the conformance suite: cases on the semantics and code of single instructions.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Instructions;
 
@@ -28,7 +28,8 @@ impl Group for Instructions {
         "instructions"
     }
 
-    /// The instruction, of what shows its meaning: code of one is much like that of others of its kind.
+    /// Returns the instruction, for cases that check its semantics; `None` for code, which is similar for instructions
+    /// of a kind.
     fn subject<'a>(&self, name: &'a str) -> Option<&'a str> {
         name.starts_with("instructions/meaning/").then_some(name)
     }
@@ -36,8 +37,8 @@ impl Group for Instructions {
     fn cases(&self, context: &Context) -> Vec<Case> {
         let (mut cases, mut seen) = (Vec::new(), BTreeSet::new());
         for row in context.target().instructions() {
-            let name = word(&row.name);
-            // That no two rows have one name is for the group `layouts` to say.
+            let name = case_name_part(&row.name);
+            // The group `layouts` reports rows of the same name.
             if !seen.insert(name.clone()) {
                 continue;
             }
@@ -71,21 +72,21 @@ fn prefetches(row: &Instruction) -> bool {
     row.kind == InstructionKind::Prefetch
 }
 
-/// The kernels that show a row on a device.
+/// Builds the kernels that check an instruction on a device.
 fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Verdict> {
     let target = context.target();
     match row {
         row if Bulk::is_of(row) => bulk::test_cases(context, row),
         row if block_load::is_of(row) => block_load::test_cases(context, row),
         row => {
-            let plan_context = PlanContext::of(target.description()).with_instructions(target.instructions());
+            let plan_context = PlanContext::new(target.description()).with_instructions(target.instructions());
             instruction_case(row, plan_context).map(|case| vec![case]).map_err(not_built)
         }
     }
 }
 
-/// Runs the instruction once: a product must be that of matrices, computed element by element, and a
-/// move must bring every byte to its place.
+/// Runs the instruction once on the emulator. An MMA must compute the dot element by element; a move must bring every
+/// byte to its destination.
 fn meaning(context: &Context, row: &Instruction) -> Verdict {
     let target = context.target();
     let checked = match row {
@@ -93,7 +94,7 @@ fn meaning(context: &Context, row: &Instruction) -> Verdict {
         row if prefetches(row) => prefetch::emulated(context, row),
         row if block_load::is_of(row) => block_load::emulated(context, row),
         row => {
-            let plan_context = PlanContext::of(target.description()).with_instructions(target.instructions());
+            let plan_context = PlanContext::new(target.description()).with_instructions(target.instructions());
             instruction_case(row, plan_context).and_then(|case| check_emulated(&case, plan_context)).map(drop)
         }
     };

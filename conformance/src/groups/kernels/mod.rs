@@ -1,8 +1,8 @@
-//! Group `kernels`: whole programs. Each is compiled from its text, run by the emulator over its grid, and held against
-//! what its buffers must hold; then code is made of it. Where devices are asked for, that code runs too, and what it
-//! leaves is held against the same.
+//! Group `kernels` of the suite: complete tile programs. Each is compiled from its text, run on the emulator over its
+//! whole grid, and compared with its expected buffers; then code is generated. If devices are requested, the code runs
+//! too and is compared with the same buffers.
 //!
-//! The suite carries a set of its own; `--cases DIR` names folders of more, which take the place of it.
+//! The suite carries a set of programs; `--cases DIR` replaces it by folders of other programs.
 
 mod on_device;
 mod source;
@@ -14,18 +14,18 @@ use tilewright_emulator::RunLimits;
 use tilewright_kernel::Module;
 use tilewright_verify::case::{ProgramCase, RunError};
 
-use super::artifact::compiled;
-use super::emulated::either;
+use super::artifact::check_compilation;
+use super::emulated::merge_verdicts;
 use super::executed::device_case;
 use crate::{Case, Context, Group, Level, Status, Verdict};
 
 use source::Source;
 
-/// The group.
+/// The group `kernels` of the conformance suite: cases on complete tile programs.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernels;
 
-/// Operations of all warps that one case may take.
+/// Max number of operations that all warps of a case execute.
 const STEPS: u64 = 4_000_000_000;
 
 impl Group for Kernels {
@@ -36,7 +36,7 @@ impl Group for Kernels {
     fn cases(&self, context: &Context) -> Vec<Case> {
         let sources = match Source::all(context.cases()) {
             Ok(sources) => sources,
-            // A folder that cannot be read is seen as a case that fails.
+            // An unreadable folder is reported as a failing case.
             Err(message) => return vec![Case::new("kernels/folder", move |_| Verdict::fail(Level::Layout, &message))],
         };
         let mut cases = Vec::new();
@@ -52,7 +52,7 @@ impl Group for Kernels {
     }
 }
 
-/// Does something with a case and its program's text, if they can be read.
+/// Calls a function with a test case and its program's text, if they can be read.
 fn with_program<T>(
     context: &Context,
     source: &Source,
@@ -63,7 +63,7 @@ fn with_program<T>(
     Ok(work(&ProgramCompiler { dialects: &dialects, imports: &imports, target: context.target() }, &case, &text))
 }
 
-/// The verdict on a program of which no kernel is made, or that does what it may not.
+/// Returns the verdict on a program that cannot be compiled or that faults when run.
 fn refused(error: &RunError) -> Verdict {
     match error {
         error if error.is_unsupported() => Verdict::unsupported(error.to_string()),
@@ -72,20 +72,20 @@ fn refused(error: &RunError) -> Verdict {
     }
 }
 
-/// What a case shows of the target.
+/// Compiles and runs a program, and compares its buffers.
 fn shown(context: &Context, source: &Source) -> Verdict {
-    either(with_program(context, source, |compiler, case, text| {
+    merge_verdicts(with_program(context, source, |compiler, case, text| {
         let limits = RunLimits { steps: STEPS, ..RunLimits::default() };
-        let (kernel, ended) = match case.compile_and_run(compiler, text, &ProgramOptions::default(), &limits) {
+        let (kernel, outcome) = match case.compile_and_run(compiler, text, &ProgramOptions::default(), &limits) {
             Ok(ran) => ran,
             Err(error) => return refused(&error),
         };
-        if !ended.differences.is_empty() {
-            let differences: Vec<_> = ended.differences.iter().map(ToString::to_string).collect();
+        if !outcome.differences.is_empty() {
+            let differences: Vec<_> = outcome.differences.iter().map(ToString::to_string).collect();
             return Verdict::fail(Level::Emulated, differences.join("; "));
         }
-        // It did what it must; what code comes of it is said beside.
-        let code = compiled(context, &Module { kernels: vec![kernel] });
+        // The program ran correctly; the detail adds the result of code generation.
+        let code = check_compilation(context, &Module { kernels: vec![kernel] });
         match code.status {
             Status::Pass => Verdict::pass(Level::Emulated).with_detail(code.detail),
             _ => code,

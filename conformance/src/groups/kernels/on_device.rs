@@ -1,4 +1,4 @@
-//! Whole programs on a device.
+//! Runs complete tile programs on a device.
 
 use tilewright::ProgramOptions;
 use tilewright_verify::TestCase;
@@ -8,7 +8,7 @@ use super::source::Source;
 use super::{refused, with_program};
 use crate::{Context, Verdict};
 
-/// The program's kernel with what the case gives it and must leave in every buffer.
+/// Builds the program's kernel with the test case's inputs and expected buffers.
 pub(super) fn test_cases(context: &Context, source: &Source) -> Result<Vec<TestCase>, Verdict> {
     with_program(context, source, |compiler, case, text| {
         let kernel =

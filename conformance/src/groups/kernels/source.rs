@@ -1,27 +1,27 @@
-//! Where the files of cases are: carried by the suite, or in folders.
+//! Sources of test programs: files that the suite carries, or folders.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use tilewright_verify::case::ProgramCase;
 
-/// The files that the suite carries, in the order of their names.
+/// Names and contents of the files that the suite carries, sorted by name.
 const CARRIED: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
-/// The contents of a file.
+/// Function that reads a file.
 type Open<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
 
-/// The file of a case.
+/// The file that has a test case of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Carried, by its name.
+    /// A file that the suite carries, by name.
     Carried(&'static str),
-    /// A file.
+    /// A file on disk.
     File(PathBuf),
 }
 
 impl Source {
-    /// The cases of the folders, or the carried ones where none is named.
+    /// Returns the test cases in the folders, or those that the suite carries if no folder is named.
     pub fn all(folders: &[PathBuf]) -> Result<Vec<Self>, String> {
         if folders.is_empty() {
             let cases = CARRIED.iter().filter(|(name, _)| name.ends_with(".json"));
@@ -34,7 +34,7 @@ impl Source {
         Ok(sources)
     }
 
-    /// The case's name: its file's, with `-` for what names of cases may not have.
+    /// Returns the name of the case: the file's name, with `-` for characters that case names may not have.
     pub fn name(&self) -> String {
         let file = match self {
             Self::Carried(name) => Path::new(name),
@@ -45,7 +45,7 @@ impl Source {
         stem.chars().map(own).collect()
     }
 
-    /// The case, and its program's text.
+    /// Reads the test case and its program's text.
     pub fn read(&self) -> Result<(ProgramCase, String), String> {
         let (file, open): (&Path, Open<'_>) = match self {
             Self::Carried(name) => (Path::new(name), &carried),
@@ -70,7 +70,7 @@ mod tests {
     use std::collections::BTreeSet;
     use tilewright_tile::{text, verify};
 
-    /// Operations of every kind that real programs have: the census of 220 of them.
+    /// A census of the operations in 220 real programs: operations of every kind.
     const CENSUS: &str = include_str!("../../../kernels/operations.txt");
 
     #[test]

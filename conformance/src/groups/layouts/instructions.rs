@@ -1,20 +1,20 @@
-//! Laws of instruction rows: operands cover their tiles, contractions compute every product once.
+//! Laws of instruction tables: operands cover their tiles, and an MMA multiplies each pair of elements once.
 
 use std::collections::BTreeSet;
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{DescriptorMatch, arranged};
+use tilewright_plan::movement::{DescriptorMatch, operand_memory_layout};
 use tilewright_target::{CanonicalLayout, Instruction, InstructionKind, MemoryOperand, Operand, TensorOperand};
 use tilewright_verify::kernels::IsolatedTile;
 
-use super::super::law::{Checked, broken, case, require, word};
+use super::super::law::{LawResult, case, case_name_part, law_failure, require};
 use super::super::walk::covers_evenly;
 use crate::{Case, Context};
 
 pub(super) fn cases(context: &Context) -> Vec<Case> {
     let mut cases = vec![case("layouts/instructions/names".to_owned(), unique_names)];
     for row in context.target().instructions() {
-        let name = word(&row.name);
+        let name = case_name_part(&row.name);
         for (index, operand) in row.operands.iter().enumerate() {
             let (label, row) = (label(operand, index), row.clone());
             let check = move |context: &Context| operand_law(context, &row, &row.operands[index]);
@@ -22,7 +22,7 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
         }
         if row.semantics.multiplies() && ["a", "b", "d"].iter().all(|role| register(row, role).is_some()) {
             let row = row.clone();
-            cases.push(case(format!("layouts/instructions/products/{name}"), move |_| products(&row)));
+            cases.push(case(format!("layouts/instructions/products/{name}"), move |_| check_mma_tiles(&row)));
         }
     }
     cases
@@ -30,16 +30,16 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
 
 fn label(operand: &Operand, index: usize) -> String {
     match operand {
-        Operand::Register { role, .. } => format!("{index}-{}", word(role)),
+        Operand::Register { role, .. } => format!("{index}-{}", case_name_part(role)),
         Operand::Access { .. } => format!("{index}-access"),
-        Operand::Memory(memory) => format!("{index}-{}", word(&memory.role)),
+        Operand::Memory(memory) => format!("{index}-{}", case_name_part(&memory.role)),
         Operand::Global { .. } => format!("{index}-global"),
-        Operand::Tensor(tile) => format!("{index}-{}", word(&tile.role)),
+        Operand::Tensor(tile) => format!("{index}-{}", case_name_part(&tile.role)),
         _ => index.to_string(),
     }
 }
 
-/// The layout of the register operand of a role.
+/// Returns the layout of the register operand with the role `requested`.
 pub(super) fn register<'a>(row: &'a Instruction, requested: &str) -> Option<&'a LinearLayout> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Register { role, layout, .. } if role == requested => Some(layout),
@@ -47,30 +47,30 @@ pub(super) fn register<'a>(row: &'a Instruction, requested: &str) -> Option<&'a 
     })
 }
 
-fn unique_names(context: &Context) -> Checked {
+fn unique_names(context: &Context) -> LawResult {
     let mut seen = BTreeSet::new();
     let twice = context.target().instructions().iter().find(|row| !seen.insert(&row.name));
     require(twice.is_none(), || format!("two rows are named `{}`", twice.map_or("", |row| &row.name)))
 }
 
-fn operand_law(context: &Context, row: &Instruction, operand: &Operand) -> Checked {
+fn operand_law(context: &Context, row: &Instruction, operand: &Operand) -> LawResult {
     match operand {
         Operand::Register { bits, layout, .. } => {
-            // Elements of six bits lie side by side too.
+            // Elements of six bits are packed too.
             require(bits.is_power_of_two() || *bits == 6, || format!("elements of {bits} bits"))?;
-            // Warps are there where several issue it together.
+            // The layout has warps if several issue the instruction together.
             let warps = (layout.in_bits(Dim::WARP) > 0).then_some(Dim::WARP);
             has_dims(layout, &[Some(Dim::REGISTER), Some(Dim::LANE), warps].into_iter().flatten().collect::<Vec<_>>())?;
             lanes_of(context, layout)?;
-            covers_evenly(layout).map(drop).map_err(broken)
+            covers_evenly(layout).map(drop).map_err(law_failure)
         }
         Operand::Access { data, address, alignment } | Operand::Global { data, address, alignment } => {
-            // A copy goes past the registers.
+            // An asynchronous copy bypasses the registers.
             let copies = row.kind == InstructionKind::AsyncCopy;
             let dims: &[Dim] = if copies { &[Dim::LANE] } else { &[Dim::REGISTER, Dim::LANE] };
             access(context, dims, (data, address), *alignment)
         }
-        Operand::Memory(memory) => arrangements(context, memory),
+        Operand::Memory(memory) => check_canonical_layouts(context, memory),
         Operand::Tensor(tile) => tensor_tile(context, tile),
         Operand::Constant { bits, value, .. } => {
             let fits = value.checked_shr(*bits).unwrap_or(0) == 0;
@@ -80,91 +80,100 @@ fn operand_law(context: &Context, row: &Instruction, operand: &Operand) -> Check
     }
 }
 
-/// Every element has one place, within the target's tensor memory; none straddles two columns.
-fn tensor_tile(context: &Context, tile: &TensorOperand) -> Checked {
+/// Checks that every element of a tile has one location within the target's tensor memory, and none straddles two
+/// columns.
+fn tensor_tile(context: &Context, tile: &TensorOperand) -> LawResult {
     let memory = context.target().description().tensor.as_ref();
-    let memory = memory.ok_or_else(|| broken("the target has no tensor memory".to_owned()))?;
-    require(tile.bits.is_power_of_two() && tile.bits <= 32, || format!("places of {} bits", tile.bits))?;
+    let memory = memory.ok_or_else(|| law_failure("the target has no tensor memory".to_owned()))?;
+    require(tile.bits.is_power_of_two() && tile.bits <= 32, || format!("positions of {} bits", tile.bits))?;
     has_dims(&tile.layout, &[Dim::ROW, Dim::COL])?;
     let (rows, columns) = (u64::from(memory.rows), u64::from(memory.columns) * 32 / u64::from(tile.bits));
-    let places = tile.places();
-    for (([row, place], element), copy) in
-        places.iter().flat_map(|place| tile.copy_rows().into_iter().map(move |copy| (place, copy)))
+    let element_positions = tile.element_positions();
+    for (([row, element_position], element), copy) in element_positions
+        .iter()
+        .flat_map(|element_position| tile.copy_rows().into_iter().map(move |copy| (element_position, copy)))
     {
         let row = row + copy;
-        require(row < rows && *place < columns, || format!("{element:?} is at row {row}, place {place} of it"))?;
+        require(row < rows && *element_position < columns, || {
+            format!("{element:?} is at row {row}, position {element_position} of it")
+        })?;
     }
-    let elements: BTreeSet<_> = places.iter().map(|(_, element)| element).collect();
+    let elements: BTreeSet<_> = element_positions.iter().map(|(_, element)| element).collect();
     let all = 1usize << tile.layout.outs().bits();
-    require(elements.len() == all && places.len() == all, || {
-        format!("{} places hold {} of {all} elements", places.len(), elements.len())
+    require(elements.len() == all && element_positions.len() == all, || {
+        format!("{} positions have {} of {all} elements", element_positions.len(), elements.len())
     })
 }
 
-/// Each arrangement has a place of its own for every element of a tile, at which its descriptor says it is, and the
-/// operand reads the memory layout that it makes, also of a matrix of several tiles that a block has room for.
-fn arrangements(context: &Context, memory: &MemoryOperand) -> Checked {
+/// Checks that each canonical layout (of an operand in shared memory, such as a swizzle mode) has a distinct address
+/// for every element of a tile, and that the matrix descriptor encodes it.
+///
+/// The operand must match the memory layout that is built for it, also for a matrix of several tiles if it fits a
+/// block's memory.
+fn check_canonical_layouts(context: &Context, memory: &MemoryOperand) -> LawResult {
     let room = u64::from(context.target().description().shared.bytes);
-    require(!memory.arrangements.is_empty(), || "there is no arrangement".to_owned())?;
+    require(!memory.layouts.is_empty(), || "the operand has no canonical layout".to_owned())?;
     let mut modes = BTreeSet::new();
-    for arrangement in &memory.arrangements {
-        let name = &arrangement.name;
-        require(modes.insert(arrangement.mode), || format!("{name}: another has the same mode"))?;
-        lone(memory, arrangement).map_err(|message| broken(format!("{name}: {message}")))?;
+    for canonical_layout in &memory.layouts {
+        let name = &canonical_layout.name;
+        require(modes.insert(canonical_layout.mode), || format!("{name}: another has the same mode"))?;
+        check_isolated_tile(memory, canonical_layout).map_err(|message| law_failure(format!("{name}: {message}")))?;
         let mut filled = false;
         for times in [[1, 1], [1, 4], [4, 1], [8, 8]] {
             let shape = [0, 1].map(|axis| memory.shape[axis] * times[axis]);
             if shape[0] * shape[1] * u64::from(memory.bits / 8) > room {
                 continue;
             }
-            let layout = arranged(memory, arrangement, shape).map_err(|error| broken(format!("{name}: {error}")))?;
+            let layout = operand_memory_layout(memory, canonical_layout, shape)
+                .map_err(|error| law_failure(format!("{name}: {error}")))?;
             let Some(layout) = layout else { continue };
             filled = true;
-            described(memory, &layout, times).map_err(|message| broken(format!("{name}, {shape:?}: {message}")))?;
+            check_descriptors(memory, &layout, times)
+                .map_err(|message| law_failure(format!("{name}, {shape:?}: {message}")))?;
         }
-        // What is no power of two of bytes is in no memory layout.
+        // A size in bytes that is not a power of two fits no memory layout.
         let is_layout = memory.bits >= 8 && memory.shape.iter().all(|size| size.is_power_of_two());
         require(filled || !is_layout, || format!("{name}: no matrix of some tiles fills it"))?;
     }
     Ok(())
 }
 
-/// A tile by itself has bits of its own for each element, in memory that begins as aligned as the arrangement says.
-fn lone(memory: &MemoryOperand, arrangement: &CanonicalLayout) -> Result<(), String> {
-    let tile = IsolatedTile::arranged(memory, arrangement)?;
+/// Checks that an isolated tile has distinct bits for each element, in memory aligned as the canonical layout requires.
+fn check_isolated_tile(memory: &MemoryOperand, canonical_layout: &CanonicalLayout) -> Result<(), String> {
+    let tile = IsolatedTile::with_layout(memory, canonical_layout).map_err(|error| error.to_string())?;
     let mut seen = BTreeSet::new();
     for element in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {
         let bit = tile.bit(element);
         if !bit.is_multiple_of(memory.bits.into()) || bit >= 8 * tile.bytes || !seen.insert(bit) {
-            return Err(format!("element {element:?} has no bits of its own: it begins at bit {bit:#x}"));
+            return Err(format!("element {element:?} shares bits with another: it begins at bit {bit:#x}"));
         }
     }
-    let fields = memory.descriptor.decode(tile.descriptor()?);
-    if fields != tile.fields || memory.of_mode(fields.mode) != Some(arrangement) {
-        return Err(format!("its descriptor says {fields:?}, not {:?}", tile.fields));
+    let fields = memory.descriptor.decode(tile.descriptor().map_err(|error| error.to_string())?);
+    if fields != tile.fields || memory.find_mode(fields.mode) != Some(canonical_layout) {
+        return Err(format!("its descriptor encodes {fields:?}, not {:?}", tile.fields));
     }
     Ok(())
 }
 
-/// Every element of every tile is where the tile's descriptor says.
-fn described(memory: &MemoryOperand, layout: &LinearLayout, tiles: [u64; 2]) -> Result<(), String> {
-    let descriptor_match = DescriptorMatch::of(layout, memory)?;
-    let places = layout.invert().map_err(|error| error.to_string())?;
+/// Checks that every element of every tile is at the address that the tile's matrix descriptor encodes.
+fn check_descriptors(memory: &MemoryOperand, layout: &LinearLayout, tiles: [u64; 2]) -> Result<(), String> {
+    let descriptor_match = DescriptorMatch::find(layout, memory).map_err(|error| error.to_string())?;
+    let inverse = layout.invert().map_err(|error| error.to_string())?;
     let bytes = u64::from(memory.bits / 8);
     for (row_tile, column_tile) in (0..tiles[0]).flat_map(|row| (0..tiles[1]).map(move |column| (row, column))) {
         let tile = [row_tile, column_tile];
         let bits = descriptor_match
             .descriptor(memory, tile)
-            .ok_or_else(|| format!("no descriptor says where tile {tile:?} is"))?;
+            .ok_or_else(|| format!("no descriptor encodes the address of tile {tile:?}"))?;
         let fields = memory.descriptor.decode(bits);
-        let arrangement = memory.of_mode(fields.mode).ok_or("its descriptor says another mode")?;
+        let canonical_layout = memory.find_mode(fields.mode).ok_or("its descriptor encodes another mode")?;
         for (row, column) in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| (row, column)))
         {
             let at = [row_tile * memory.shape[0] + row, column_tile * memory.shape[1] + column];
             let at = [(Dim::tensor(0), at[0]), (Dim::tensor(1), at[1])];
-            let place = places.apply(&at).map_err(|error| error.to_string())?;
-            let expected = place.first().map_or(0, |place| place.1) * bytes;
-            let found = arrangement.address(&fields, [row, column]);
+            let coordinates = inverse.apply(&at).map_err(|error| error.to_string())?;
+            let expected = coordinates.first().map_or(0, |coordinates| coordinates.1) * bytes;
+            let found = canonical_layout.address(&fields, [row, column]);
             if found != expected {
                 return Err(format!("element {row}, {column} of tile {tile:?} is at {expected:#x}, not at {found:#x}"));
             }
@@ -173,16 +182,21 @@ fn described(memory: &MemoryOperand, layout: &LinearLayout, tiles: [u64; 2]) -> 
     Ok(())
 }
 
-/// Every byte of every slot is moved, every slot has its address, and addresses are no more
-/// aligned than slots are long.
-fn access(context: &Context, dims: &[Dim], (data, address): (&LinearLayout, &LinearLayout), alignment: u32) -> Checked {
-    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+/// Checks a move instruction: every byte of every memory segment is moved, every segment has its address, and the
+/// alignment of addresses does not exceed the segment's length.
+fn access(
+    context: &Context,
+    dims: &[Dim],
+    (data, address): (&LinearLayout, &LinearLayout),
+    alignment: u32,
+) -> LawResult {
+    let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
     has_dims(data, &[dims, &[byte]].concat())?;
     lanes_of(context, data)?;
-    covers_evenly(data).map_err(broken)?;
+    covers_evenly(data).map_err(law_failure)?;
     has_dims(address, &[Dim::LANE])?;
-    covers_evenly(address).map_err(broken)?;
-    let (moved, addressed) = (data.out_bits(slot), address.out_bits(slot));
+    covers_evenly(address).map_err(law_failure)?;
+    let (moved, addressed) = (data.out_bits(segment), address.out_bits(segment));
     require(moved == addressed, || format!("2^{moved} slots are moved, 2^{addressed} addressed"))?;
     let length = 1u64 << data.out_bits(byte);
     require(alignment.is_power_of_two() && length.is_multiple_of(u64::from(alignment)), || {
@@ -190,12 +204,12 @@ fn access(context: &Context, dims: &[Dim], (data, address): (&LinearLayout, &Lin
     })
 }
 
-fn has_dims(layout: &LinearLayout, expected: &[Dim]) -> Checked {
+fn has_dims(layout: &LinearLayout, expected: &[Dim]) -> LawResult {
     let found: Vec<_> = layout.ins().dims().collect();
     require(found == expected, || format!("its inputs are {found:?}, not {expected:?}"))
 }
 
-fn lanes_of(context: &Context, layout: &LinearLayout) -> Checked {
+fn lanes_of(context: &Context, layout: &LinearLayout) -> LawResult {
     let choices = &context.target().description().lanes.choices;
     let lanes = 1u64 << layout.in_bits(Dim::LANE);
     require(choices.iter().any(|&choice| u64::from(choice) == lanes), || {
@@ -203,10 +217,11 @@ fn lanes_of(context: &Context, layout: &LinearLayout) -> Checked {
     })
 }
 
-/// The tiles fit each other, so that (m, n, k) means one product; each result is held in one place
-/// only, so that each product is added once; and both factors of every product are held.
-fn products(row: &Instruction) -> Checked {
-    let operand = |role| register(row, role).ok_or_else(|| broken(format!("there is no operand `{role}`")));
+/// Checks that the tiles of an MMA fit each other, so that (m, n, k) names one multiplication of two elements. Each
+/// result must be held once, so that each multiplication is added once, and both operands of every multiplication must
+/// be held.
+fn check_mma_tiles(row: &Instruction) -> LawResult {
+    let operand = |role| register(row, role).ok_or_else(|| law_failure(format!("there is no operand `{role}`")));
     let (a, b, d) = (operand("a")?, operand("b")?, operand("d")?);
     let (first, second, block) = (Dim::tensor(0), Dim::tensor(1), Dim::tensor(2));
     let sides = [
@@ -220,12 +235,12 @@ fn products(row: &Instruction) -> Checked {
         require(left == right, || format!("{side} is 2^{left} on one side and 2^{right} on the other"))?;
     }
     for (role, layout) in [("a", a), ("b", b)] {
-        covers_evenly(layout).map_err(|message| broken(format!("factor {role}: {message}")))?;
+        covers_evenly(layout).map_err(|message| law_failure(format!("operand {role}: {message}")))?;
     }
-    let copies = covers_evenly(d).map_err(broken)?;
-    require(copies == 1, || format!("each result is held {copies} times"))?;
+    let copies = covers_evenly(d).map_err(law_failure)?;
+    require(copies == 1, || format!("each result has {copies} replicas"))?;
     match register(row, "c") {
-        Some(c) => require(c == d, || format!("the result lies elsewhere than what it is added to\n{c}\nand\n{d}")),
+        Some(c) => require(c == d, || format!("the result has another layout than the accumulator\n{c}\nand\n{d}")),
         None => Ok(()),
     }
 }

@@ -1,12 +1,12 @@
-//! Group `layouts`: the instructions of a target and the layouts that feed them. Shown by algebra and
-//! by brute force over positions; nothing is executed.
+//! Group `layouts` of the suite: the layouts of the operands in a target's instruction table. They are checked by
+//! algebra and by brute force over positions; nothing is executed.
 
 mod instructions;
 mod operands;
 
 use crate::{Case, Context, Group};
 
-/// The group `layouts`.
+/// The group `layouts` of the conformance suite: cases on the layouts of instruction operands.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LayoutsGroup;
 

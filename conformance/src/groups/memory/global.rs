@@ -1,38 +1,39 @@
-//! Copies between tensors in global memory of which more or less is known, through every layout of registers.
+//! Checks of copies between tensors in global memory, through every register layout, with various known properties.
 
 use std::fmt;
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{AxisStride, GlobalAccess, GlobalTensor, access_global, coalesced_layout};
+use tilewright_plan::movement::{AxisStride, GlobalAccess, GlobalTensor, find_coalesced_layout, plan_global_access};
 use tilewright_target::Direction;
 use tilewright_verify::kernels::StridedTensor;
 use tilewright_verify::strided_copy_case;
 
-use super::super::corpus::{LayoutCorpus, Turns};
-use super::super::emulated::{either, executed, refused};
-use super::super::{CaseTensor, Endpoint};
+use super::super::corpus::{LayoutCorpus, Sampler};
+use super::super::emulated::{merge_verdicts, planning_verdict, run_on_emulator};
+use super::super::{CaseTensor, NamedLayout};
 use crate::{Case, Context, Level, Verdict};
 
-/// What is known of the tensor in memory.
+/// The properties of a tensor in global memory (strides, alignment, masked part) that the planner knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known {
-    /// The last axis is the fastest, and there are no gaps.
+pub enum KnownStrides {
+    /// The tensor is row-major without gaps.
     RowMajor,
-    /// The first axis is the fastest, and there are no gaps.
+    /// The tensor is column-major without gaps.
     ColumnMajor,
-    /// Rows lie sixteen elements further apart than they are long.
+    /// The row pitch exceeds the row length by sixteen elements.
     Pitched,
-    /// Rows lie an odd number of elements apart.
+    /// The row pitch (elements from one row to the next) is odd.
     OddPitch,
-    /// Rows lie a multiple of eight elements apart: how many is found out at run time.
+    /// The row pitch is a multiple of eight elements, but known only at run time.
     RunTimePitch,
-    /// Without gaps; nothing but the width of an element divides the address of the first.
+    /// The tensor has no gaps, but its first element is only aligned to the element's width.
     Unaligned,
-    /// Without gaps; of the first axis about three quarters are there, the rest is masked, whole vectors of it.
+    /// The tensor has no gaps; about three quarters of the first axis exist, and the rest is masked off, in complete
+    /// vectors.
     Masked,
 }
 
-impl Known {
+impl KnownStrides {
     const ALL: [Self; 7] = [
         Self::RowMajor,
         Self::ColumnMajor,
@@ -43,7 +44,7 @@ impl Known {
         Self::Masked,
     ];
 
-    /// The word in case names.
+    /// Returns the word for the property in case names.
     fn name(self) -> &'static str {
         match self {
             Self::RowMajor => "row-major",
@@ -56,7 +57,7 @@ impl Known {
         }
     }
 
-    /// How far neighbours along each axis lie apart.
+    /// Returns the distance of neighbours along each axis, in elements.
     fn strides(self, shape: &[u64]) -> Vec<u64> {
         let mut strides = vec![0; shape.len()];
         let (mut stride, mut fastest) = (1, true);
@@ -69,7 +70,7 @@ impl Known {
             stride *= shape[axis];
             stride = match self {
                 Self::Pitched if fastest => stride + 16,
-                // No multiple of sixteen.
+                // Not a multiple of sixteen.
                 Self::RunTimePitch if fastest => (stride.div_ceil(8) | 1) * 8,
                 Self::OddPitch if fastest => stride | 1,
                 _ => stride,
@@ -79,7 +80,7 @@ impl Known {
         strides
     }
 
-    /// What accesses are planned with.
+    /// Returns the tensor as the planner knows it.
     fn tensor(self, shape: &[u64], element_bits: u32) -> GlobalTensor {
         let strides = self.strides(shape);
         let last = shape.len() - 1;
@@ -91,11 +92,11 @@ impl Known {
         GlobalTensor { axes: strides.into_iter().enumerate().map(known).collect(), alignment }
     }
 
-    /// What the kernel finds.
-    fn found(self, shape: &[u64]) -> StridedTensor {
+    /// Returns the tensor as the kernel gets it, with all strides.
+    fn runtime_tensor(self, shape: &[u64]) -> StridedTensor {
         let strides = self.strides(shape).into_iter().enumerate();
-        let grain = (WIDEST_VECTOR / shape[1..].iter().product::<u64>()).max(1);
-        let limit = (3 * shape[0] / 4).max(1).next_multiple_of(grain);
+        let granularity = (WIDEST_VECTOR / shape[1..].iter().product::<u64>()).max(1);
+        let limit = (3 * shape[0] / 4).max(1).next_multiple_of(granularity);
         StridedTensor {
             strides: strides.map(|(axis, stride)| (Dim::tensor(axis), stride)).collect(),
             limit: (self == Self::Masked).then_some((Dim::tensor(0), limit)),
@@ -103,19 +104,20 @@ impl Known {
     }
 }
 
-/// Elements of the widest access: 16 bytes.
+/// Number of elements in the widest access: 16 of 8 bits.
 const WIDEST_VECTOR: u64 = 16;
 
-/// A copy in global memory through registers: loaded and stored. Written as in case names:
-/// `global/blocked-rows/pitched/f16/64x128/w4`; the layout is `coalesced` where it is the one that is chosen for
-/// the tensor.
+/// A copy in global memory through registers: a load and a store.
+///
+/// Case names spell it `global/blocked-rows/pitched/f16/64x128/w4`; the layout is `coalesced` if it is chosen for the
+/// tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalCopy {
-    /// The layout of the registers; none where it is chosen for the tensor.
-    pub registers: Option<Endpoint>,
-    /// What is known of the tensor.
-    pub known: Known,
-    /// The tensor.
+    /// The layout of the tensor in registers; `None` if it is chosen for the tensor.
+    pub registers: Option<NamedLayout>,
+    /// The known properties of the tensor in memory.
+    pub known: KnownStrides,
+    /// The copied tensor: element type, shape and number of warps.
     pub tensor: CaseTensor,
 }
 
@@ -126,26 +128,26 @@ impl fmt::Display for GlobalCopy {
     }
 }
 
-/// Layouts that are chosen for a tensor, for each width and each state of knowledge.
+/// Number of copies with chosen layouts, for each element width and each known property.
 const CHOSEN: usize = 4;
 
-/// The load, the store.
+/// The plans of the load and of the store.
 type Accesses = [GlobalAccess; 2];
 
 impl GlobalCopy {
-    /// All that are shown for a target: each layout and each state of knowledge, for each width of elements.
+    /// Returns all copies that are checked for a target: each layout and each known property, for each element width.
     #[must_use]
     pub fn all(context: &Context) -> Vec<Self> {
-        let (mut all, mut turns) = (Vec::new(), Turns::new(context));
+        let (mut all, mut sampler) = (Vec::new(), Sampler::new(context));
         for corpus in LayoutCorpus::all(context) {
-            for known in Known::ALL {
+            for known in KnownStrides::ALL {
                 for name in &corpus.distributed() {
-                    for (tensor, ends) in corpus.some(&mut turns, 1, &[name], |_| true) {
+                    for (tensor, ends) in corpus.select_tensors(&mut sampler, 1, &[name], |_| true) {
                         all.push(Self { registers: ends.into_iter().next(), known, tensor });
                     }
                 }
                 let tensors = corpus.tensors();
-                let some = turns.some_of(CHOSEN, tensors).into_iter();
+                let some = sampler.some_of(CHOSEN, tensors).into_iter();
                 all.extend(some.map(|tensor| Self { registers: None, known, tensor }));
             }
         }
@@ -154,50 +156,54 @@ impl GlobalCopy {
 
     pub(super) fn case(self) -> Case {
         Case::new(format!("memory/{self}"), move |context| {
-            either(self.plan(context).and_then(|(layout, accesses)| self.shown(context, &layout, &accesses)))
+            merge_verdicts(self.plan(context).and_then(|(layout, accesses)| self.check(context, &layout, &accesses)))
         })
     }
 
-    /// The layout, and the plans.
+    /// Returns the register layout and the plans.
     ///
     /// # Errors
-    /// The verdict where there are none.
+    /// The verdict of the case if there is no plan.
     pub fn plan(&self, context: &Context) -> Result<(LinearLayout, Accesses), Verdict> {
         let (target, setting) = (context.target().description(), self.tensor.setting);
         let bits = setting.element.bits();
         let memory = self.known.tensor(&self.tensor.shape, bits);
         let layout = match &self.registers {
             Some(endpoint) => endpoint.distributed(context, &self.tensor)?,
-            None => {
-                coalesced_layout(&memory, bits, setting.lanes.into(), setting.warps.into(), target).map_err(refused)?
-            }
+            None => find_coalesced_layout(&memory, bits, setting.lanes.into(), setting.warps.into(), target)
+                .map_err(planning_verdict)?,
         };
-        let plan = |direction| access_global(&layout, &memory, bits, direction, target).map_err(refused);
+        let plan = |direction| plan_global_access(&layout, &memory, bits, direction, target).map_err(planning_verdict);
         let accesses = [plan(Direction::Load)?, plan(Direction::Store)?];
         Ok((layout, accesses))
     }
 
-    /// Runs the copy: all that is there must have come over, nothing else may have changed, and the units of memory
-    /// that were touched are the plans'. A layout that was chosen must touch no unit twice where elements follow
-    /// each other without gaps.
+    /// Runs the copy on the emulator: all existing elements must be copied, nothing else may change, and the touched
+    /// sectors must be those of the plans.
+    ///
+    /// With a chosen layout, no sector may be touched twice if elements are contiguous.
     ///
     /// # Errors
-    /// The verdict where something is wrong.
-    pub fn shown(
+    /// The verdict of the case if the check fails.
+    pub fn check(
         &self,
         context: &Context,
         layout: &LinearLayout,
         [load, store]: &Accesses,
     ) -> Result<Verdict, Verdict> {
         let (target, bits) = (context.target().description(), self.tensor.setting.element.bits());
-        let (found, planned) = (self.known.found(&self.tensor.shape), self.known != Known::RunTimePitch);
-        executed(strided_copy_case(layout, &found, planned, bits, [load, store]), target)?;
-        let gapless = matches!(self.known, Known::RowMajor | Known::ColumnMajor);
+        let (found, planned) =
+            (self.known.runtime_tensor(&self.tensor.shape), self.known != KnownStrides::RunTimePitch);
+        run_on_emulator(strided_copy_case(layout, &found, planned, bits, [load, store]), target)?;
+        let gapless = matches!(self.known, KnownStrides::RowMajor | KnownStrides::ColumnMajor);
         let bytes = self.tensor.elements() * u64::from(bits / 8);
-        let least = bytes.div_ceil(u64::from(target.global.transaction_bytes.max(1)));
-        if self.registers.is_none() && gapless && (load.transactions < least || store.transactions != least) {
+        let min_transactions = bytes.div_ceil(u64::from(target.global.transaction_bytes.max(1)));
+        if self.registers.is_none()
+            && gapless
+            && (load.transactions < min_transactions || store.transactions != min_transactions)
+        {
             let (loads, stores) = (load.transactions, store.transactions);
-            let detail = format!("chosen for {least} units of memory, loads take {loads} and stores {stores}");
+            let detail = format!("chosen for {min_transactions} transactions, loads take {loads} and stores {stores}");
             return Err(Verdict::fail(Level::Emulated, detail));
         }
         Ok(Verdict::pass(Level::Emulated))

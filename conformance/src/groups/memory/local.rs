@@ -1,28 +1,28 @@
-//! Stores of every layout of registers to every layout of shared memory, and loads.
+//! Checks of stores from every register layout to every shared-memory layout, and of loads.
 
 use std::fmt;
 
 use tilewright_layout::{LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{SharedAccess, access_shared};
+use tilewright_plan::movement::{SharedAccess, plan_shared_access};
 use tilewright_target::Direction;
 use tilewright_verify::{load_case, store_case};
 
-use super::super::corpus::{LayoutCorpus, Turns};
-use super::super::emulated::{at_bound, either, executed, refused, stores_once};
-use super::super::{CaseTensor, Endpoint};
+use super::super::corpus::{LayoutCorpus, Sampler};
+use super::super::emulated::{bound_verdict, merge_verdicts, planning_verdict, run_on_emulator, stores_once};
+use super::super::{CaseTensor, NamedLayout};
 use crate::{Case, Context, Verdict};
 
-/// A local store or load. Written as in case names: `store/blocked-rows-to-shared-rows/f16/64x128/w4`,
+/// A store to or a load from shared memory. Case names spell it `store/blocked-rows-to-shared-rows/f16/64x128/w4` or
 /// `load/shared-rows-to-blocked-rows/f16/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalAccess {
-    /// Which way.
+    /// The direction: store or load.
     pub access: Direction,
-    /// The layout of the registers.
-    pub registers: Endpoint,
-    /// The layout of the memory.
-    pub memory: Endpoint,
-    /// The tensor.
+    /// The layout of the tensor in registers.
+    pub registers: NamedLayout,
+    /// The layout of the tensor in shared memory.
+    pub memory: NamedLayout,
+    /// The tensor: element type, shape and number of warps.
     pub tensor: CaseTensor,
 }
 
@@ -36,14 +36,14 @@ impl fmt::Display for LocalAccess {
     }
 }
 
-/// A question that has its layouts.
+/// The register layout and the memory layout of an access.
 type Layouts = (LinearLayout, MemoryLayout);
 
 impl LocalAccess {
-    /// All that are shown for a target: each two layouts in both directions, for each width of elements.
+    /// Returns all accesses that are checked for a target: each two layouts in both directions, for each element width.
     #[must_use]
     pub fn all(context: &Context) -> Vec<Self> {
-        let (mut all, mut turns) = (Vec::new(), Turns::new(context));
+        let (mut all, mut sampler) = (Vec::new(), Sampler::new(context));
         let most = u64::from(context.target().description().shared.bytes);
         for corpus in LayoutCorpus::all(context) {
             let memories = corpus.memory();
@@ -51,7 +51,7 @@ impl LocalAccess {
                 for memory in &memories {
                     for access in [Direction::Store, Direction::Load] {
                         let fits = |shape: &[u64]| corpus.bytes(shape) <= most;
-                        for (tensor, ends) in corpus.some(&mut turns, 1, &[&registers, memory], fits) {
+                        for (tensor, ends) in corpus.select_tensors(&mut sampler, 1, &[&registers, memory], fits) {
                             let (registers, memory) = (ends[0].clone(), ends[1].clone());
                             all.push(Self { access, registers, memory, tensor });
                         }
@@ -64,14 +64,14 @@ impl LocalAccess {
 
     pub(super) fn case(self) -> Case {
         Case::new(format!("memory/{self}"), move |context| {
-            either(self.plan(context).and_then(|(layouts, plan)| self.shown(context, &layouts, &plan)))
+            merge_verdicts(self.plan(context).and_then(|(layouts, plan)| self.check(context, &layouts, &plan)))
         })
     }
 
-    /// The layouts, and the plan.
+    /// Builds the layouts and plans the access.
     ///
     /// # Errors
-    /// The verdict where there is none.
+    /// The verdict of the case if there is no plan.
     pub fn plan(&self, context: &Context) -> Result<(Layouts, SharedAccess), Verdict> {
         let target = context.target().description();
         let registers = self.registers.distributed(context, &self.tensor)?;
@@ -82,16 +82,16 @@ impl LocalAccess {
             return Err(Verdict::unsupported(reason));
         }
         let bits = self.tensor.setting.element.bits();
-        let plan = access_shared(&registers, &memory, bits, self.access, target).map_err(refused)?;
+        let plan = plan_shared_access(&registers, &memory, bits, self.access, target).map_err(planning_verdict)?;
         Ok(((registers, memory), plan))
     }
 
-    /// Runs the plan: memory, or every register, must hold what the layouts say, every element is stored once, and
-    /// the counts are the plan's.
+    /// Runs the plan on the emulator. After a store the memory, after a load every register must hold the element that
+    /// its layout gives; every element is stored once, and the executed operations equal the plan's counts.
     ///
     /// # Errors
-    /// The verdict where something is wrong.
-    pub fn shown(
+    /// The verdict of the case if the check fails.
+    pub fn check(
         &self,
         context: &Context,
         (registers, memory): &Layouts,
@@ -100,12 +100,12 @@ impl LocalAccess {
         let (target, bits) = (context.target().description(), self.tensor.setting.element.bits());
         match self.access {
             Direction::Store => {
-                let report = executed(store_case(registers, memory, bits, plan), target)?;
+                let report = run_on_emulator(store_case(registers, memory, bits, plan), target)?;
                 stores_once(&report, bytes(&self.tensor, self.tensor.elements()))?;
             }
-            Direction::Load => drop(executed(load_case(registers, memory, bits, plan), target)?),
+            Direction::Load => drop(run_on_emulator(load_case(registers, memory, bits, plan), target)?),
         }
-        Ok(at_bound(plan.stats.above_bound.as_deref()))
+        Ok(bound_verdict(plan.stats.above_bound.as_deref()))
     }
 }
 

@@ -1,15 +1,15 @@
-//! Group `memory`: tensors in registers are stored to shared and to global memory and loaded from them, and are
-//! then where the layouts say; what was executed is what the plan counted.
+//! Group `memory` of the suite: stores of tensors in registers to shared and global memory, and loads. Elements must be
+//! at the positions that their layouts give, and executed operations must equal the plan's counts.
 
 mod global;
 mod local;
 
-pub use global::{GlobalCopy, Known};
+pub use global::{GlobalCopy, KnownStrides};
 pub use local::LocalAccess;
 
 use crate::{Case, Context, Group};
 
-/// The group.
+/// The group `memory` of the conformance suite: cases on stores and loads of tensors.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryGroup;
 

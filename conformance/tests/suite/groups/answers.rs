@@ -1,19 +1,20 @@
-//! Known answers: those that are carried, and those that a plugin or a user brings.
+//! Tests of known answers: those of the suite, of plugins, and of users.
 
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use conformance::{Answers, AnswersError, Context, Status, Verdict};
+use conformance::{AnswersError, Context, KnownAnswers, Status, Verdict};
 
 use super::invented::{Flaw, Invented};
 use super::verdicts_in;
 
-/// One tile of `a`, as `invented.rs` has it for the instruction: four of K in the low lanes.
+/// A known answer: the layout of one tile of operand `a`, as in `invented.rs`, with four elements of K in the low
+/// lanes.
 const TILE: &str = r#"{"id": "one tile", "params": {"kind": "tile", "part": "a", "warps": 1}, "shape": [8, 4],
 "expected": {"in_dims": [["register", 1], ["lane", 32], ["warp", 1], ["block", 1]], "out_dims": [["dim0", 8], ["dim1", 4]],
 "bases": {"register": [], "lane": [[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], "warp": [], "block": []}}}"#;
-/// Four gaps of eight elements in 128: the last one after the last element is left out.
+/// A known answer: a padded layout with four gaps of eight elements in 128; the gap after the last element is omitted.
 const GAPS: &str = r#"{"id": "gaps", "params": {"kind": "gapped"}, "shape": [8, 16],
 "expected": {"in_dims": [["offset", 128], ["block", 1]], "out_dims": [["dim0", 8], ["dim1", 16]],
 "bases": {"offset": [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], "block": []},
@@ -23,9 +24,9 @@ fn line(row: &str) -> String {
     row.replace('\n', " ") + "\n"
 }
 
-/// What the target is said to be by a file of known answers.
+/// Returns a function from case names to the verdicts on the target with this flaw, with a file of known answers.
 fn requested(flaw: Flaw, file: &Path) -> impl Fn(&str) -> Verdict + use<> {
-    let mut answers = Answers::default();
+    let mut answers = KnownAnswers::default();
     answers.add(file).expect("the file is right");
     let context = Context::with_answers(Arc::new(Invented::new(flaw)), Arc::new(answers));
     let verdicts = verdicts_in(&context);
@@ -33,14 +34,14 @@ fn requested(flaw: Flaw, file: &Path) -> impl Fn(&str) -> Verdict + use<> {
 }
 
 #[test]
-fn a_family_is_held_to_the_answers_that_came_with_it() {
+fn family_layouts_match_the_supplied_answers() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("invented.answers.jsonl");
     fs::write(&file, line(TILE) + &line(GAPS)).expect("a file");
     let honest = requested(Flaw::None, &file);
     assert_eq!(honest("families/answers/tile").status, Status::Pass, "{}", honest("families/answers/tile").detail);
     assert_eq!(honest("families/answers/gapped").status, Status::Pass);
-    // Two bases of the lanes are swapped: as a map it is as good as the right one.
+    // Two bases of the lanes are swapped: as a map the layout is as valid as the right one.
     let swapped = requested(Flaw::OperandDiffers, &file);
     let verdict = swapped("families/answers/tile");
     assert_eq!(verdict.status, Status::Fail);
@@ -60,13 +61,13 @@ fn answers_about_families_of_others_are_unsupported() {
     let file = directory.path().join("layouts.jsonl");
     let strange = TILE.replace("\"tile\"", "\"strange\"");
     fs::write(&file, line(&strange)).expect("a file");
-    // A directory is looked through for the known names.
+    // A directory is searched for files with the known names.
     let verdict = requested(Flaw::None, directory.path())("families/answers/strange");
     assert_eq!(verdict.status, Status::Unsupported);
-    assert!(verdict.detail.contains("no such families"), "{}", verdict.detail);
+    assert!(verdict.detail.contains("does not serve these families"), "{}", verdict.detail);
 }
 
-/// Each file with a wrong answer in it fails the group that asks it, and the row is named.
+/// A file with a wrong answer fails the group that uses it, and the failure has the id of the answer.
 #[test]
 fn a_wrong_answer_disagrees() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -92,7 +93,7 @@ fn a_wrong_answer_disagrees() {
     check("cute.json", &cute("8:2"), "cute/answers/coalesce", Status::Fail);
 }
 
-/// Several maps lead into a layout that holds elements twice: any of them is right, others are not.
+/// If several maps lead into a layout that holds elements twice, each of them passes as an answer, and others fail.
 #[test]
 fn of_several_solutions_any_is_right() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -117,10 +118,10 @@ fn of_several_solutions_any_is_right() {
 fn files_that_are_no_answers_are_refused_by_name() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = |name: &str| directory.path().join(name);
-    let refusal = |path: &Path| Answers::default().add(path).expect_err("it is refused");
+    let refusal = |path: &Path| KnownAnswers::default().add(path).expect_err("it is refused");
     assert!(matches!(refusal(&path("missing.jsonl")), AnswersError::Unreadable { .. }));
     assert!(matches!(refusal(directory.path()), AnswersError::Empty { .. }));
-    for (name, text, place) in [
+    for (name, text, location) in [
         ("empty.jsonl", "\n \n", "no row"),
         ("cut.jsonl", "{\"id\": 1, \"params\": {\"kind\": \"blocked\"}}\n{\"id\": 2", "line 2"),
         ("other.jsonl", "{\"id\": 1, \"src\": {}}", "neither `op` nor `params`"),
@@ -131,13 +132,13 @@ fn files_that_are_no_answers_are_refused_by_name() {
     ] {
         fs::write(path(name), text).expect("a file");
         let message = refusal(&path(name)).to_string();
-        assert!(message.contains(name) && message.contains(place), "{message}");
+        assert!(message.contains(name) && message.contains(location), "{message}");
     }
 }
 
 #[test]
 fn what_is_carried_covers_the_algebras_and_the_neutral_families() {
-    let answers = Answers::carried();
+    let answers = KnownAnswers::builtin();
     for family in ["blocked", "linear", "dot_operand-of-blocked", "swizzled_shared", "padded_shared", "shared_linear"] {
         assert!(answers.layouts[family].len() >= 8, "{family}");
     }

@@ -1,4 +1,4 @@
-//! Cases on devices: what a device computes decides, and where there is none nothing has passed.
+//! Tests of cases on devices: the device's results decide, and without a device nothing passes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,29 +18,29 @@ use tilewright_verify::{EmulatedDevice, kernel_ir};
 
 use super::invented::{Flaw, Invented};
 
-/// How a device goes about it.
+/// The behaviour of a test device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// Right.
+enum DeviceBehavior {
+    /// The device is correct.
     Right,
-    /// The last byte that a launch writes is lost.
+    /// The device loses the last byte that a launch writes.
     LosesAByte,
-    /// It runs nothing and says that it did.
+    /// The device runs nothing and reports success.
     Idle,
-    /// Its lanes are too few.
+    /// The device has too few lanes.
     TooSmall,
-    /// Its plugin ends at the first launch.
+    /// The plugin's process ends at the first launch.
     Lost,
-    /// There is none.
+    /// The target has no device.
     Absent,
-    /// Its runtime is missing.
+    /// The vendor's runtime is missing.
     NoRuntime,
 }
 
-/// The invented GPU with a device that runs kernels on the emulator.
+/// The invented GPU, with a device that runs kernels on the emulator.
 struct WithDevice {
     target: &'static Invented,
-    way: Way,
+    behavior: DeviceBehavior,
     opened: AtomicU32,
 }
 
@@ -63,25 +63,26 @@ impl Target for WithDevice {
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
         let opened = self.opened.fetch_add(1, Ordering::Relaxed);
-        let way = if self.way == Way::Lost && opened > 0 { Way::Right } else { self.way };
+        let behavior =
+            if self.behavior == DeviceBehavior::Lost && opened > 0 { DeviceBehavior::Right } else { self.behavior };
         let device = EmulatedDevice::new(self.target.description(), self.target.instructions());
-        match way {
-            Way::Absent => Ok(Vec::new()),
-            Way::NoRuntime => Err(DeviceError::NoRuntime("install the runtime".to_owned())),
-            way => Ok(vec![Box::new(Wayward { device, way, buffers: HashMap::new() })]),
+        match behavior {
+            DeviceBehavior::Absent => Ok(Vec::new()),
+            DeviceBehavior::NoRuntime => Err(DeviceError::NoRuntime("install the runtime".to_owned())),
+            behavior => Ok(vec![Box::new(FaultyDevice { device, behavior, buffers: HashMap::new() })]),
         }
     }
 }
 
-/// The emulator, which goes about it in some way.
-struct Wayward {
+/// A device based on the emulator, with one of the behaviours.
+struct FaultyDevice {
     device: EmulatedDevice<'static>,
-    way: Way,
-    /// The bytes of each buffer that is there.
+    behavior: DeviceBehavior,
+    /// Size in bytes of each allocated buffer.
     buffers: HashMap<DeviceBuffer, u64>,
 }
 
-impl Device for Wayward {
+impl Device for FaultyDevice {
     fn name(&self) -> String {
         "the emulator".to_owned()
     }
@@ -106,8 +107,8 @@ impl Device for Wayward {
     }
 
     fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError> {
-        match self.way {
-            Way::TooSmall => Err(DeviceError::Unsupported("only one lane".to_owned())),
+        match self.behavior {
+            DeviceBehavior::TooSmall => Err(DeviceError::Unsupported("only one lane".to_owned())),
             _ => self.device.load(artifact),
         }
     }
@@ -118,13 +119,13 @@ impl Device for Wayward {
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
-        match self.way {
-            Way::Lost => return Err(DeviceError::Plugin("its process ended".to_owned())),
-            Way::Idle => return Ok(Launched::default()),
+        match self.behavior {
+            DeviceBehavior::Lost => return Err(DeviceError::Plugin("its process ended".to_owned())),
+            DeviceBehavior::Idle => return Ok(Launched::default()),
             _ => {}
         }
         let mut last = Vec::new();
-        for (&buffer, &bytes) in self.buffers.iter().filter(|_| self.way == Way::LosesAByte) {
+        for (&buffer, &bytes) in self.buffers.iter().filter(|_| self.behavior == DeviceBehavior::LosesAByte) {
             last.push((buffer, bytes - 1, self.device.read(buffer, bytes - 1, 1)?));
         }
         let launched = self.device.launch(launch)?;
@@ -135,9 +136,9 @@ impl Device for Wayward {
     }
 }
 
-fn context(way: Way) -> Context {
+fn context(behavior: DeviceBehavior) -> Context {
     let target: &Invented = Box::leak(Box::new(Invented::new(Flaw::None)));
-    Context::new(Arc::new(WithDevice { target, way, opened: AtomicU32::new(0) })).with_devices()
+    Context::new(Arc::new(WithDevice { target, behavior, opened: AtomicU32::new(0) })).with_devices()
 }
 
 fn cases(context: &Context, leading: &str) -> Vec<Case> {
@@ -146,9 +147,9 @@ fn cases(context: &Context, leading: &str) -> Vec<Case> {
     cases.into_iter().filter(|case| case.name().starts_with(leading)).collect()
 }
 
-/// The verdicts on a product by the instruction, on one by multiply-adds, and on the instructions.
-fn verdicts(way: Way) -> Vec<Verdict> {
-    let context = context(way);
+/// Returns the verdicts on a dot by the MMA instruction, on a dot by multiply-adds, and on the instructions.
+fn verdicts(behavior: DeviceBehavior) -> Vec<Verdict> {
+    let context = context(behavior);
     let leading =
         ["dot/device/plain/f16-f16-f16/16x16x16/", "dot/device/small/i8-i8-i32/2x4x2/", "instructions/device/"];
     let all: Vec<_> = leading.iter().flat_map(|leading| cases(&context, leading)).collect();
@@ -157,8 +158,8 @@ fn verdicts(way: Way) -> Vec<Verdict> {
 }
 
 #[test]
-fn every_dot_and_row_is_a_case_where_devices_are_asked_for() {
-    let with = context(Way::Absent);
+fn every_dot_and_instruction_is_a_case_if_devices_are_requested() {
+    let with = context(DeviceBehavior::Absent);
     assert_eq!(cases(&with, "dot/device/").len(), cases(&with, "dot/emulated/").len());
     assert_eq!(cases(&with, "instructions/device/").len(), with.target().instructions().len());
     let without = Context::new(Arc::new(Invented::new(Flaw::None)));
@@ -167,7 +168,7 @@ fn every_dot_and_row_is_a_case_where_devices_are_asked_for() {
 
 #[test]
 fn what_a_device_computes_right_passes_at_that_level_and_names_it() {
-    for verdict in verdicts(Way::Right) {
+    for verdict in verdicts(DeviceBehavior::Right) {
         assert_eq!((verdict.status, verdict.level), (Status::Pass, Some(Level::Device)), "{verdict:?}");
         assert!(verdict.detail.ends_with("on the emulator"), "{verdict:?}");
     }
@@ -175,29 +176,33 @@ fn what_a_device_computes_right_passes_at_that_level_and_names_it() {
 
 #[test]
 fn what_it_computes_wrong_or_not_at_all_fails() {
-    for way in [Way::LosesAByte, Way::Idle] {
-        for verdict in verdicts(way) {
-            assert_eq!((verdict.status, verdict.level), (Status::Fail, Some(Level::Device)), "{way:?}: {verdict:?}");
+    for behavior in [DeviceBehavior::LosesAByte, DeviceBehavior::Idle] {
+        for verdict in verdicts(behavior) {
+            assert_eq!(
+                (verdict.status, verdict.level),
+                (Status::Fail, Some(Level::Device)),
+                "{behavior:?}: {verdict:?}"
+            );
         }
     }
 }
 
 #[test]
 fn without_a_device_nothing_passes() {
-    for (way, status, reason) in [
-        (Way::Absent, Status::Skip, "no device of the target"),
-        (Way::NoRuntime, Status::Skip, "install the runtime"),
-        (Way::TooSmall, Status::Unsupported, "only one lane"),
+    for (behavior, status, reason) in [
+        (DeviceBehavior::Absent, Status::Skip, "no device of the target"),
+        (DeviceBehavior::NoRuntime, Status::Skip, "install the runtime"),
+        (DeviceBehavior::TooSmall, Status::Unsupported, "only one lane"),
     ] {
-        for verdict in verdicts(way) {
-            assert_eq!((verdict.status, verdict.level), (status, None), "{way:?}: {verdict:?}");
+        for verdict in verdicts(behavior) {
+            assert_eq!((verdict.status, verdict.level), (status, None), "{behavior:?}: {verdict:?}");
             assert!(verdict.detail.contains(reason), "{verdict:?}");
         }
     }
 }
 
 #[test]
-fn a_lost_device_is_a_crash_of_one_case_and_opened_again() {
-    let statuses: Vec<_> = verdicts(Way::Lost).iter().map(|verdict| verdict.status).collect();
+fn a_lost_device_is_a_crash_of_one_case_and_reopened() {
+    let statuses: Vec<_> = verdicts(DeviceBehavior::Lost).iter().map(|verdict| verdict.status).collect();
     assert_eq!(statuses, [Status::Crash, Status::Pass, Status::Pass, Status::Pass]);
 }

@@ -1,4 +1,4 @@
-//! The group of dots, on the invented GPU.
+//! Tests of the group of dots (matrix multiplies), on the invented GPU.
 
 use conformance::groups::dot::{Dots, ScaledDots};
 use conformance::{Case, Group, Level, Status, Verdict, list};
@@ -18,17 +18,17 @@ fn verdict(case: &Case, flaw: Flaw) -> Verdict {
 
 #[test]
 fn every_dot_is_a_case_on_the_emulator_and_as_code() {
-    for way in ["emulated", "code"] {
-        let count = |list: &str| cases(&format!("dot/{way}/{list}/")).len();
+    for kind in ["emulated", "code"] {
+        let count = |list: &str| cases(&format!("dot/{kind}/{list}/")).len();
         let counts = [count("table-5"), count("plain"), count("small"), count("narrow")];
         assert_eq!(counts, [784, 11 * 4, 6 * 27, 14 * 7]);
-        assert_eq!(cases(&format!("dot-scaled/{way}/")).len(), 588);
+        assert_eq!(cases(&format!("dot-scaled/{kind}/")).len(), 588);
     }
 }
 
 #[test]
 fn dots_are_right_by_the_instruction_and_without() {
-    for (leading, unit) in [
+    for (leading, atom) in [
         ("dot/emulated/plain/f16-f16-f16/", "by multiply.8x8x4"),
         ("dot/emulated/plain/i8-u8-i32/", "by multiply-adds"),
         ("dot/emulated/small/bf16-bf16-f32/", "by multiply-adds"),
@@ -39,13 +39,13 @@ fn dots_are_right_by_the_instruction_and_without() {
         for case in all {
             let verdict = verdict(&case, Flaw::None);
             let shown = (verdict.status, verdict.level, verdict.detail.as_str());
-            assert_eq!(shown, (Status::Pass, Some(Level::Emulated), unit), "{}", case.name());
+            assert_eq!(shown, (Status::Pass, Some(Level::Emulated), atom), "{}", case.name());
         }
     }
 }
 
 #[test]
-fn factors_with_scales_are_right_by_plain_multiply_adds() {
+fn scaled_operands_are_right_by_plain_multiply_adds() {
     for leading in ["dot-scaled/emulated/e2m1.e8m0-bf16/", "dot-scaled/emulated/e4m3-e2m3.e8m0/"] {
         let all = cases(leading);
         assert_eq!(all.len(), 4, "{leading}");
@@ -65,7 +65,7 @@ fn a_row_that_contradicts_itself_is_not_used() {
 }
 
 #[test]
-fn what_no_target_compiles_is_unsupported_and_says_why() {
+fn cases_that_do_not_compile_are_unsupported_with_a_reason() {
     for case in cases("dot/code/small/f16-f16-f16/1x1x1/") {
         let verdict = verdict(&case, Flaw::None);
         assert_eq!(verdict.status, Status::Unsupported);

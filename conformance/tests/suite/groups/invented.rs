@@ -1,70 +1,70 @@
-//! An invented GPU with a matrix instruction, that can be made to lie in many ways.
+//! An invented GPU with a matrix instruction, which can have one of many flaws.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tilewright_kernel::Module;
-use tilewright_layout::families::cluster::{check_shape, over_tensor};
+use tilewright_layout::families::cluster::{check_shape, extend_to_tensor};
 use tilewright_layout::{
-    Dim, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LinearLayout, MemoryLayout, Padding, Sample,
+    Dim, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LinearLayout, MemoryLayout, Padding, SampleLayout,
     SampleUse,
 };
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 
-/// What is wrong with the target.
+/// The flaw of the invented target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
-    /// Nothing.
+    /// The target has no flaw.
     None,
     /// The result's layout never reaches the odd rows of a warp's tile.
     LosesRows,
-    /// Two lanes' bits are mixed: a column has two bits.
+    /// Two lane bits are mixed: a column of the layout has two bits.
     MixesLanes,
-    /// The result is for half of the lanes.
+    /// The result's layout covers half of the lanes only.
     HalfWarp,
-    /// The layout of a tensor of more than 64 rows has its lanes in another order.
+    /// The layout permutes its lanes for a tensor of more than 64 rows.
     ChangesWithShape,
-    /// The memory layout's padding counts an element too many.
+    /// The memory layout's padding counts one element too many.
     OverlapsInMemory,
-    /// The family does not read the parameter that its samples have.
+    /// The family does not accept a parameter that its own samples have.
     ForgetsParameter,
-    /// The layout is of a tensor of half the rows.
+    /// The layout is for a tensor with half the rows.
     OtherShape,
-    /// Each element of the result is held twice, and no column is zero: two are the same.
+    /// Each element of the result is held twice without a zero column: two columns are equal.
     HoldsTwice,
-    /// The layout has its registers in another order each time that it is asked.
+    /// The layout permutes its registers differently in every request.
     Forgetful,
-    /// The family takes any parameter.
+    /// The family accepts any parameter.
     AcceptsParameters,
-    /// The family takes any word for a number.
-    AcceptsWords,
-    /// The family takes any shape, as the next powers of two.
+    /// The family accepts any word for a number.
+    AcceptsText,
+    /// The family accepts any shape, rounded up to powers of two.
     AcceptsShapes,
-    /// The family panics at a shape that it does not expect.
+    /// The family panics at an unexpected shape.
     PanicsAtShapes,
-    /// Errors name another family.
+    /// The errors name another family than the requested one.
     BlamesAnother,
-    /// No sample shows the family `gapped`.
+    /// No sample has the family `gapped`.
     HidesGapped,
-    /// The plugin's process ends under each request.
+    /// The plugin's process ends during each request.
     Breaks,
-    /// Tensors of less than 32 rows are refused.
+    /// Tensors with less than 32 rows are rejected.
     RefusesSmall,
-    /// Two rows have one name.
+    /// Two instructions have one name.
     TwoRowsOneName,
-    /// Operand `a` of the row leaves out half of its tile.
-    RowLosesFactor,
-    /// Operand `b` of the row has K twice as long.
+    /// Operand `a` of the instruction omits half of its tile.
+    RowLosesOperandElements,
+    /// Operand `b` of the instruction has twice the K of operand `a`.
     RowHasOtherK,
-    /// The row's result is held by two lanes each.
+    /// Each element of the instruction's result is held by two lanes.
     RowResultTwice,
-    /// Lanes of `a` of the family are in another order than the row's.
+    /// The family's layout of `a` permutes lanes compared with the instruction's.
     OperandDiffers,
-    /// `a` of the family has K in another order than the row, `b` has not.
-    OneFactorReordersK,
-    /// Both have.
-    BothFactorsReorderK,
-    /// Slots are closer together than addresses may be.
+    /// The family's layout of `a` permutes K compared with the instruction's, but its layout of `b` does not.
+    OneOperandPermutesK,
+    /// The family's layouts of `a` and `b` both permute K.
+    BothOperandsPermuteK,
+    /// Memory segments are closer together than the alignment of addresses allows.
     AlignedTooFar,
 }
 
@@ -112,9 +112,9 @@ fn layout(register: &[[u64; 2]], lane: &[[u64; 2]], shape: [u64; 2]) -> LinearLa
     LinearLayout::from_bases(&[(I, bases(register)), (Dim::LANE, bases(lane))], &outs).expect("bases fit")
 }
 
-/// The tiles of the instruction: 8 x 4 times 4 x 8.
-fn tile(part: &str) -> LinearLayout {
-    match part {
+/// Returns the layout of an operand's tile of the invented MMA instruction, which multiplies 8 x 4 by 4 x 8.
+fn tile(operand_role: &str) -> LinearLayout {
+    match operand_role {
         "a" => layout(&[], &[[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], [8, 4]),
         "b" => layout(&[], &[[1, 0], [2, 0], [0, 1], [0, 2], [0, 4]], [4, 8]),
         _ => layout(&[[0, 1]], &[[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], [8, 8]),
@@ -126,7 +126,7 @@ fn rows(flaw: Flaw) -> Vec<Instruction> {
     let mut b = tile("b");
     let mut d = tile("d");
     match flaw {
-        Flaw::RowLosesFactor => a = layout(&[], &[[0, 1], [0, 0], [1, 0], [2, 0], [4, 0]], [8, 4]),
+        Flaw::RowLosesOperandElements => a = layout(&[], &[[0, 1], [0, 0], [1, 0], [2, 0], [4, 0]], [8, 4]),
         Flaw::RowHasOtherK => b = layout(&[[4, 0]], &[[1, 0], [2, 0], [0, 1], [0, 2], [0, 4]], [8, 8]),
         Flaw::RowResultTwice => d = layout(&[[0, 1], [0, 2]], &[[0, 0], [0, 4], [1, 0], [2, 0], [4, 0]], [8, 8]),
         _ => {}
@@ -143,27 +143,28 @@ fn rows(flaw: Flaw) -> Vec<Instruction> {
         operands: vec![register("d", &d), register("a", &a), register("b", &b), register("c", &d)],
         cycles: None,
         semantics: Semantics::Contract,
-        completion: Completion::AtOnce,
+        completion: Completion::Immediate,
         numerics: None,
         source: "invented".into(),
     };
     let mut rows = vec![multiply.clone(), load(flaw)];
     if flaw == Flaw::TwoRowsOneName {
-        // Of another case name, so that the suite can say so.
+        // A distinct case name, so that the suite can report it.
         rows.push(Instruction { operands: Vec::new(), semantics: Semantics::Move, ..multiply });
     }
     rows
 }
 
-/// Eight slots of 16 bytes: lanes 0 to 7 give the addresses, four lanes receive each.
+/// Returns an instruction that loads eight memory segments of 16 bytes: lanes 0 to 7 give the addresses, and four lanes
+/// receive each segment.
 fn load(flaw: Flaw) -> Instruction {
-    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
-    let outs = [(slot, 8), (byte, 16)];
+    let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
+    let outs = [(segment, 8), (byte, 16)];
     let lanes = vec![vec![0, 4], vec![0, 8], vec![1, 0], vec![2, 0], vec![4, 0]];
     let bases = [(I, vec![]), (Dim::LANE, lanes), (byte, vec![vec![0, 1], vec![0, 2]])];
     let data = LinearLayout::from_bases(&bases, &outs).expect("bases fit");
     let addresses = vec![vec![1], vec![2], vec![4], vec![0], vec![0]];
-    let address = LinearLayout::from_bases(&[(Dim::LANE, addresses)], &[(slot, 8)]).expect("bases fit");
+    let address = LinearLayout::from_bases(&[(Dim::LANE, addresses)], &[(segment, 8)]).expect("bases fit");
     Instruction {
         name: "load.8x16".into(),
         kind: InstructionKind::SharedMove,
@@ -178,13 +179,13 @@ fn load(flaw: Flaw) -> Instruction {
         ],
         cycles: None,
         semantics: Semantics::Move,
-        completion: Completion::AtOnce,
+        completion: Completion::Immediate,
         numerics: None,
         source: "invented".into(),
     }
 }
 
-/// Families `tile` (a part of the instruction, over warps along M) and `gapped` (padded memory).
+/// The layout families `tile` (an operand of the instruction, over warps along M) and `gapped` (padded memory).
 struct Tiles {
     flaw: Flaw,
     requested: AtomicU64,
@@ -214,19 +215,21 @@ impl Families for Tiles {
         }
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
         if use_case.lanes != 32 {
             return Vec::new();
         }
-        let part = |part: &str| {
+        let operand_role = |operand_role: &str| {
             FamilySpec::new("tile")
-                .with("part", FamilyAttribute::Text(part.to_owned()))
+                .with("part", FamilyAttribute::Text(operand_role.to_owned()))
                 .with("warps", i64::from(use_case.warps))
         };
-        let sample = |role: &str| Sample::new(&format!("tile-{role}"), part(role)).feeding("multiply.8x8x4", role);
+        let sample = |role: &str| {
+            SampleLayout::new(&format!("tile-{role}"), operand_role(role)).for_operand("multiply.8x8x4", role)
+        };
         let mut samples = vec![sample("d"), sample("a"), sample("b")];
         if self.flaw != Flaw::HidesGapped {
-            samples.push(Sample::new("gapped", FamilySpec::new("gapped")));
+            samples.push(SampleLayout::new("gapped", FamilySpec::new("gapped")));
         }
         samples
     }
@@ -248,27 +251,29 @@ impl Tiles {
             spec.parameters().finish()?;
             return Ok(Layout::Memory(self.gapped(shape)));
         }
-        let (part, warps) = self.parameters(spec)?;
+        let (operand_role, warps) = self.parameters(spec)?;
         let of = |error| FamilyError::of_layout(&spec.name, &error);
-        let along_m = if part == "b" {
+        let along_m = if operand_role == "b" {
             LinearLayout::zeros(warps, Dim::WARP, Dim::tensor(0), 1)
         } else {
             LinearLayout::identity(warps, Dim::WARP, Dim::tensor(0))
         };
-        let tile = self.tile(&part, shape).direct_sum(&along_m.map_err(of)?).map_err(of)?;
+        let tile = self.tile(&operand_role, shape).direct_sum(&along_m.map_err(of)?).map_err(of)?;
         let one_block = LinearLayout::from_bases(&[(Dim::BLOCK, vec![])], &[(Dim::tensor(0), 1), (Dim::tensor(1), 1)]);
-        over_tensor(&tile, &one_block.map_err(of)?, shape).map(Layout::Distributed).map_err(of)
+        extend_to_tensor(&tile, &one_block.map_err(of)?, shape).map(Layout::Distributed).map_err(of)
     }
 
-    /// The part and the number of warps.
+    /// Returns the operand and the number of warps in a spec of the family `tile`.
     fn parameters(&self, spec: &FamilySpec) -> Result<(String, u64), FamilyError> {
         let read = spec.parameters();
-        let part = match read.required(&["part"])? {
-            FamilyAttribute::Text(part) if ["a", "b", "d"].contains(&part.as_str()) => part.clone(),
+        let operand_role = match read.required(&["part"])? {
+            FamilyAttribute::Text(operand_role) if ["a", "b", "d"].contains(&operand_role.as_str()) => {
+                operand_role.clone()
+            }
             _ => return Err(read.wrong("part", "must be `a`, `b` or `d`")),
         };
         let warps = match read.required(&["warps"])? {
-            FamilyAttribute::Text(_) if self.flaw == Flaw::AcceptsWords => 4,
+            FamilyAttribute::Text(_) if self.flaw == Flaw::AcceptsText => 4,
             _ => read.number(&["warps"])?,
         };
         if self.flaw == Flaw::ForgetsParameter {
@@ -277,16 +282,16 @@ impl Tiles {
         if self.flaw != Flaw::AcceptsParameters {
             read.finish()?;
         }
-        Ok((part, warps))
+        Ok((operand_role, warps))
     }
 
-    fn tile(&self, part: &str, shape: &[u64]) -> LinearLayout {
-        let reorders = |part: &str| match self.flaw {
-            Flaw::OneFactorReordersK => part == "a",
-            Flaw::BothFactorsReorderK => part != "d",
+    fn tile(&self, operand_role: &str, shape: &[u64]) -> LinearLayout {
+        let reorders = |operand_role: &str| match self.flaw {
+            Flaw::OneOperandPermutesK => operand_role == "a",
+            Flaw::BothOperandsPermuteK => operand_role != "d",
             _ => false,
         };
-        match (self.flaw, part) {
+        match (self.flaw, operand_role) {
             (Flaw::LosesRows, "d") => layout(&[[0, 1]], &[[0, 2], [0, 4], [0, 0], [2, 0], [4, 0]], [8, 8]),
             (Flaw::MixesLanes, "d") => layout(&[[0, 1]], &[[0, 2], [0, 4], [1, 0], [3, 0], [4, 0]], [8, 8]),
             (Flaw::HoldsTwice, "d") => layout(&[[0, 1], [4, 0]], &[[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], [8, 8]),
@@ -300,7 +305,7 @@ impl Tiles {
             (Flaw::OperandDiffers, "a") => layout(&[], &[[0, 1], [0, 2], [2, 0], [1, 0], [4, 0]], [8, 4]),
             (_, "a") if reorders("a") => layout(&[], &[[0, 2], [0, 1], [1, 0], [2, 0], [4, 0]], [8, 4]),
             (_, "b") if reorders("b") => layout(&[], &[[2, 0], [1, 0], [0, 1], [0, 2], [0, 4]], [4, 8]),
-            _ => tile(part),
+            _ => tile(operand_role),
         }
     }
 
@@ -310,7 +315,7 @@ impl Tiles {
         let block = LinearLayout::identity(1, Dim::BLOCK, Dim::tensor(0)).expect("a power of two");
         let linear = rows.direct_sum(&cols).and_then(|sum| sum.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)]));
         let linear = linear.and_then(|sum| sum.direct_sum(&block)).expect("the sum is small");
-        // An interval of no power of two moves elements to where others are not expected.
+        // An interval that is not a power of two moves elements to unexpected positions.
         let interval = if self.flaw == Flaw::OverlapsInMemory { 24 } else { 32 };
         MemoryLayout { linear, padding: vec![Padding { interval, padding: 8 }], alignment: None }
     }

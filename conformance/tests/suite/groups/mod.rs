@@ -1,5 +1,5 @@
-//! The groups, shown by an invented GPU: its cases hold as long as it tells the truth, and each lie
-//! is found by the laws that it breaks, and by no others.
+//! Tests of the groups on an invented GPU: its cases pass while it is correct, and each flaw is detected by the laws
+//! that it violates, and by no others.
 
 mod answers;
 mod devices;
@@ -30,12 +30,13 @@ fn groups() -> Vec<Box<dyn Group>> {
     vec![Box::new(Algebra), Box::new(FamiliesGroup), Box::new(Cute), Box::new(LayoutsGroup)]
 }
 
-/// The cases of all groups of laws, with their verdicts; a panic is what the runner makes of it.
+/// Runs the cases of all groups of laws; returns their verdicts, and for a panic the verdict that the runner would
+/// report.
 fn verdicts_in(context: &Context) -> BTreeMap<String, Verdict> {
     let cases = list(&groups(), context).expect("names are right");
     let run = |case: &Case| {
-        let ended = catch_unwind(AssertUnwindSafe(|| case.run(context)));
-        ended.unwrap_or_else(|_| Verdict::crash("panicked"))
+        let result = catch_unwind(AssertUnwindSafe(|| case.run(context)));
+        result.unwrap_or_else(|_| Verdict::crash("panicked"))
     };
     cases.iter().map(|case| (case.name().to_owned(), run(case))).collect()
 }
@@ -44,7 +45,7 @@ fn verdicts(flaw: Flaw) -> BTreeMap<String, Verdict> {
     verdicts_in(&context(flaw))
 }
 
-/// What of a case's name says the group, the law and what it is shown on, without the setting.
+/// Returns the part of a case's name with group, law and subject, without element type, warps and lanes.
 fn law_of(name: &str) -> String {
     let words: Vec<_> = name.split('/').collect();
     let words = match words[..] {
@@ -55,7 +56,7 @@ fn law_of(name: &str) -> String {
     words.join("/")
 }
 
-/// The laws that do not pass, which must then fail and say why.
+/// Returns the laws that do not pass on the target with this flaw; each must fail with a reason.
 fn failing(flaw: Flaw) -> BTreeSet<String> {
     let failed = verdicts(flaw).into_iter().filter(|(_, verdict)| verdict.status != Status::Pass);
     failed
@@ -115,13 +116,13 @@ fn an_honest_target_passes_everything_by_algebra() {
 }
 
 #[test]
-fn elements_that_nobody_holds_are_found() {
+fn missing_elements_are_detected() {
     let expected = [
         "algebra/inverse/tile-d",
         "families/definition/tile-d",
         "families/slices/tile-d",
         "operands/multiply.8x8x4/d",
-        // Nothing leads from a whole tensor to a layout that lacks elements.
+        // A layout that lacks elements has no map from one of the whole tensor.
         "algebra/witness/tile-d",
     ];
     let failing = failing(Flaw::LosesRows);
@@ -137,7 +138,7 @@ fn columns_of_two_bits_are_found() {
 }
 
 #[test]
-fn elements_that_are_held_twice_without_a_zero_column_are_found() {
+fn replicated_elements_without_a_zero_column_are_found() {
     let failing = failing(Flaw::HoldsTwice);
     let expected = ["cute/bridge/tile-d", "families/definition/tile-d", "operands/multiply.8x8x4/d"];
     assert!(set(expected).is_subset(&failing), "{failing:?}");
@@ -164,7 +165,7 @@ fn layouts_of_another_shape_are_found() {
 }
 
 #[test]
-fn families_that_answer_otherwise_when_asked_again_are_found() {
+fn families_that_resolve_differently_the_second_time_are_found() {
     let failing = failing(Flaw::Forgetful);
     assert!(failing.contains("families/definition/tile-d"), "{failing:?}");
     assert!(!failing.contains("families/definition/tile-a"), "{failing:?}");
@@ -180,9 +181,9 @@ fn wrong_padding_is_found() {
 #[test]
 fn samples_that_their_family_refuses_are_found() {
     let failing = failing(Flaw::ForgetsParameter);
-    for part in ["a", "b", "d"] {
+    for role in ["a", "b", "d"] {
         for group in ["algebra/inverse", "cute/bridge", "families/definition", "families/notation"] {
-            assert!(failing.contains(&format!("{group}/tile-{part}")), "{failing:?}");
+            assert!(failing.contains(&format!("{group}/tile-{role}")), "{failing:?}");
         }
     }
     assert!(!failing.iter().any(|law| law.contains("blocked") || law.contains("gapped")), "{failing:?}");
@@ -194,7 +195,7 @@ fn nonsense_that_is_accepted_is_found() {
         ["tile-a", "tile-b", "tile-d"].map(|sample| format!("families/refusals/{law}/{sample}")).into()
     };
     assert_eq!(failing(Flaw::AcceptsParameters), of_tiles("unknown"));
-    assert_eq!(failing(Flaw::AcceptsWords), of_tiles("types"));
+    assert_eq!(failing(Flaw::AcceptsText), of_tiles("types"));
     let mut shapes = of_tiles("shapes");
     shapes.insert("families/refusals/shapes/gapped".to_owned());
     assert_eq!(failing(Flaw::AcceptsShapes), shapes);
@@ -244,18 +245,18 @@ fn operands_that_lack_elements_are_found() {
         "operands/multiply.8x8x4/a",
         "operands/multiply.8x8x4/k",
     ];
-    assert_eq!(failing(Flaw::RowLosesFactor), set(expected));
+    assert_eq!(failing(Flaw::RowLosesOperandElements), set(expected));
 }
 
 #[test]
-fn products_that_do_not_fit_are_found() {
+fn mma_tiles_of_different_k_are_detected() {
     let failing = failing(Flaw::RowHasOtherK);
     assert!(failing.contains("instructions/products/multiply.8x8x4"), "{failing:?}");
     assert!(!failing.contains("instructions/operand/multiply.8x8x4"), "each operand alone is whole: {failing:?}");
 }
 
 #[test]
-fn products_that_are_added_twice_are_found() {
+fn replicated_mma_results_are_detected() {
     let expected = ["instructions/products/multiply.8x8x4", "operands/multiply.8x8x4/d"];
     assert_eq!(failing(Flaw::RowResultTwice), set(expected));
 }
@@ -266,9 +267,9 @@ fn families_that_are_not_their_instructions_operands_are_found() {
 }
 
 #[test]
-fn k_may_be_reordered_for_both_factors_together_only() {
-    assert_eq!(failing(Flaw::OneFactorReordersK), set(["operands/multiply.8x8x4/k"]));
-    assert_eq!(failing(Flaw::BothFactorsReorderK), set([]));
+fn k_may_be_permuted_for_both_operands_together_only() {
+    assert_eq!(failing(Flaw::OneOperandPermutesK), set(["operands/multiply.8x8x4/k"]));
+    assert_eq!(failing(Flaw::BothOperandsPermuteK), set([]));
 }
 
 #[test]
@@ -279,11 +280,11 @@ fn impossible_alignments_are_found() {
 #[test]
 fn a_plugin_that_breaks_is_a_crash_of_its_own_cases() {
     for (name, verdict) in verdicts(Flaw::Breaks) {
-        // A family without parameters has none whose type could be wrong.
-        let asks = name.contains("/tile-") || name.contains("/gapped/") && !name.contains("/types/");
-        let expected = if asks { Status::Crash } else { Status::Pass };
+        // A family without parameters has none of the wrong type.
+        let crashes = name.contains("/tile-") || name.contains("/gapped/") && !name.contains("/types/");
+        let expected = if crashes { Status::Crash } else { Status::Pass };
         assert_eq!(verdict.status, expected, "{name}: {}", verdict.detail);
-        assert!(!asks || verdict.detail.contains("signal 11"), "{name}: {}", verdict.detail);
+        assert!(!crashes || verdict.detail.contains("signal 11"), "{name}: {}", verdict.detail);
     }
 }
 
@@ -298,7 +299,7 @@ fn a_shape_that_a_family_refuses_is_unsupported_with_its_reason() {
     assert_eq!((refused.status, refused.level), (Status::Unsupported, None));
     assert!(refused.detail.contains("tiles have 32 rows or more"), "{}", refused.detail);
     assert_eq!(definition("128x64").map(|verdict| verdict.status), Some(Status::Pass));
-    // Growth is still shown, from larger tensors.
+    // Growth is still checked, from larger tensors.
     assert_eq!(verdicts["families/growth/tile-d/f16/w4"].status, Status::Pass);
 }
 
@@ -325,7 +326,7 @@ fn conversions_across_blocks_run_on_the_emulator() {
     let across: Vec<_> = all.iter().filter(across).filter(|one| one.tensor.setting.element.bits() == 16).collect();
     assert!(across.iter().any(|conversion| conversion.to_string() == "blocks-rows-to-both-of-4/f16/64x128/w4"));
     for conversion in across {
-        let verdict = conversions::emulated(&context, conversion);
+        let verdict = conversions::check_emulated_plans(&context, conversion);
         let shown = [Status::Pass, Status::Quality].contains(&verdict.status);
         assert!(shown && verdict.level == Some(Level::Emulated), "{conversion}: {}", verdict.detail);
     }
@@ -348,7 +349,7 @@ fn a_group_of_conversions_runs_the_given_check_on_the_chosen_ones() {
     assert_eq!(cases.len(), fewer);
 }
 
-/// The cases of group `instructions` with their verdicts, without the group's name.
+/// Runs the cases of the group `instructions`; returns their verdicts by name, without the group's name.
 fn issued(flaw: Flaw) -> BTreeMap<String, Verdict> {
     let context = context(flaw);
     let cases = list(&[Box::new(Instructions)], &context).expect("names are right");
@@ -357,12 +358,12 @@ fn issued(flaw: Flaw) -> BTreeMap<String, Verdict> {
 }
 
 #[test]
-fn rows_mean_products_and_moves_on_the_emulator() {
+fn instructions_compute_mmas_and_moves_on_the_emulator() {
     let verdicts = issued(Flaw::None);
     for name in ["meaning/multiply.8x8x4", "meaning/load.8x16"] {
         assert_eq!(verdicts[name], Verdict::pass(Level::Emulated), "{name}");
     }
-    // This target has no code for any, and says so, though not by the name of one that is in no table.
+    // This target has no code for any instruction, and the reason is not that the name is in no table.
     for name in ["code/multiply.8x8x4", "code/load.8x16"] {
         assert_eq!(verdicts[name].status, Status::Unsupported, "{name}");
     }
@@ -372,7 +373,7 @@ fn rows_mean_products_and_moves_on_the_emulator() {
 #[test]
 fn rows_that_mean_nothing_are_found() {
     for (flaw, name, words) in [
-        (Flaw::RowLosesFactor, "meaning/multiply.8x8x4", "no lane holds some element"),
+        (Flaw::RowLosesOperandElements, "meaning/multiply.8x8x4", "an element of an operand is in no lane"),
         (Flaw::RowHasOtherK, "meaning/multiply.8x8x4", "do not fit each other"),
         (Flaw::AlignedTooFar, "meaning/load.8x16", "not a multiple of 32"),
     ] {

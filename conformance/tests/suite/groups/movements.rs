@@ -1,4 +1,4 @@
-//! The groups of movements: what they show, and that all of it holds on an honest target.
+//! Tests of the groups about data movement: their coverage, and that they pass on a correct target.
 
 use std::collections::BTreeSet;
 
@@ -13,37 +13,37 @@ use conformance::{Context, Group, Level, Status, Thoroughness, Verdict};
 use super::context;
 use super::invented::Flaw;
 
-/// Tensors, and words for the layouts on them.
+/// Tensors, each with the names of the layouts used on it.
 type Shown = Vec<(CaseTensor, String)>;
 
 fn converted(context: &Context) -> Shown {
-    let words = |c: &ConversionCase| format!("{} {}", c.source.name, c.target.name);
-    conversions::all(context).iter().map(|c| (c.tensor.clone(), words(c))).collect()
+    let label = |c: &ConversionCase| format!("{} {}", c.source.name, c.target.name);
+    conversions::all(context).iter().map(|c| (c.tensor.clone(), label(c))).collect()
 }
 
 fn accessed(context: &Context) -> Shown {
-    let words = |a: &LocalAccess| format!("{:?} {} {}", a.access, a.registers.name, a.memory.name);
-    LocalAccess::all(context).iter().map(|access| (access.tensor.clone(), words(access))).collect()
+    let label = |a: &LocalAccess| format!("{:?} {} {}", a.access, a.registers.name, a.memory.name);
+    LocalAccess::all(context).iter().map(|access| (access.tensor.clone(), label(access))).collect()
 }
 
 fn copied(context: &Context) -> Shown {
-    let words = |c: &GlobalCopy| format!("{:?} {:?}", c.known, c.registers.as_ref().map(|registers| &registers.name));
-    GlobalCopy::all(context).iter().map(|copy| (copy.tensor.clone(), words(copy))).collect()
+    let label = |c: &GlobalCopy| format!("{:?} {:?}", c.known, c.registers.as_ref().map(|registers| &registers.name));
+    GlobalCopy::all(context).iter().map(|copy| (copy.tensor.clone(), label(copy))).collect()
 }
 
 fn reduced(context: &Context) -> Shown {
-    let words = |along: &TensorAxis| format!("{} {} {}", along.source.name, along.axis, along.others.len());
-    reduce::all(context).iter().map(|along| (along.tensor.clone(), words(along))).collect()
+    let label = |along: &TensorAxis| format!("{} {} {}", along.source.name, along.axis, along.others.len());
+    reduce::all(context).iter().map(|along| (along.tensor.clone(), label(along))).collect()
 }
 
 fn scanned(context: &Context) -> Shown {
-    let words = |along: &TensorAxis| format!("{} {} {}", along.source.name, along.axis, along.others.len());
-    scan::all(context).iter().map(|scan| (scan.along.tensor.clone(), words(&scan.along))).collect()
+    let label = |along: &TensorAxis| format!("{} {} {}", along.source.name, along.axis, along.others.len());
+    scan::all(context).iter().map(|scan| (scan.along.tensor.clone(), label(&scan.along))).collect()
 }
 
 fn gathered(context: &Context) -> Shown {
-    let words = |g: &GatherAlong| format!("{} {}", g.along.source.name, g.along.axis);
-    gather::all(context).iter().map(|gather| (gather.along.tensor.clone(), words(gather))).collect()
+    let label = |g: &GatherAlong| format!("{} {}", g.along.source.name, g.along.axis);
+    gather::all(context).iter().map(|gather| (gather.along.tensor.clone(), label(gather))).collect()
 }
 
 #[test]
@@ -83,11 +83,11 @@ fn every_group_shows_every_width_number_of_warps_and_shape() {
 }
 
 #[test]
-fn every_pair_of_layouts_meets_in_every_width() {
+fn every_pair_of_layouts_is_converted_in_every_width() {
     let context = context(Flaw::None);
     let pairs: BTreeSet<_> = converted(&context)
         .into_iter()
-        .map(|(tensor, words)| format!("{words} {}", tensor.setting.element.name()))
+        .map(|(tensor, label)| format!("{label} {}", tensor.setting.element.name()))
         .collect();
     let matrices =
         ["blocked-rows", "blocked-cols", "blocked-square", "blocked-a", "blocked-b", "tile-a", "tile-b", "tile-d"];
@@ -100,7 +100,7 @@ fn every_pair_of_layouts_meets_in_every_width() {
             }
         }
     }
-    let stores: BTreeSet<_> = accessed(&context).into_iter().map(|(_, words)| words).collect();
+    let stores: BTreeSet<_> = accessed(&context).into_iter().map(|(_, label)| label).collect();
     for registers in matrices {
         for memory in ["gapped", "shared-plain", "shared-rows", "shared-cols", "shared-padded"] {
             for access in ["Store", "Load"] {
@@ -108,7 +108,7 @@ fn every_pair_of_layouts_meets_in_every_width() {
             }
         }
     }
-    let axes: BTreeSet<_> = reduced(&context).into_iter().map(|(_, words)| words).collect();
+    let axes: BTreeSet<_> = reduced(&context).into_iter().map(|(_, label)| label).collect();
     for registers in matrices {
         for (axis, others) in (0..3).flat_map(|axis| (0..3).map(move |others| (axis, others))) {
             assert!(axes.contains(&format!("{registers} {axis} {others}")), "{registers} {axis} {others}");
@@ -134,27 +134,28 @@ fn lists_are_stable_and_thorough_ones_have_more() {
 }
 
 #[test]
-fn turns_are_spread_evenly() {
+fn sampling_is_even() {
     let context = context(Flaw::None);
-    let mut turns = [0; 11];
+    let mut counts = [0; 11];
     for subject in 0..110 {
         let some = context.some_of(subject, 3, (0..11).collect(), |_| true);
         assert_eq!(some.len(), 3);
-        some.into_iter().for_each(|way: usize| turns[way] += 1);
+        some.into_iter().for_each(|index: usize| counts[index] += 1);
     }
-    assert!(turns.iter().all(|&count| (25..=35).contains(&count)), "{turns:?}");
-    let even = |subject| context.some_of(subject, 2, (0..11).collect(), |way: &usize| way.is_multiple_of(2));
+    assert!(counts.iter().all(|&count| (25..=35).contains(&count)), "{counts:?}");
+    let even = |subject| context.some_of(subject, 2, (0..11).collect(), |index: &usize| index.is_multiple_of(2));
     assert!(
-        (0..20)
-            .all(|subject| even(subject).len() == 2 && even(subject).iter().all(|way: &usize| way.is_multiple_of(2)))
+        (0..20).all(
+            |subject| even(subject).len() == 2 && even(subject).iter().all(|index: &usize| index.is_multiple_of(2))
+        )
     );
-    // Where none is good there is one that shows why.
+    // If no variant is good, one is returned that shows the reason.
     assert_eq!(context.some_of(7, 2, (0..11).collect(), |_: &usize| false).len(), 1);
     let thorough = context.with_thoroughness(Thoroughness::Thorough);
-    assert_eq!(thorough.some_of(7, 2, (0..11).collect(), |way: &usize| way.is_multiple_of(2)), [0, 2, 4, 6, 8, 10]);
+    assert_eq!(thorough.some_of(7, 2, (0..11).collect(), |index: &usize| index.is_multiple_of(2)), [0, 2, 4, 6, 8, 10]);
 }
 
-/// Some of a group's cases on an honest target, each with what it says.
+/// Runs some of a group's cases on a correct target; returns each with its verdict.
 fn verdicts(group: &dyn Group, context: &Context, of: usize) -> Vec<(String, Verdict)> {
     let cases = group.cases(context);
     cases.iter().step_by(of).map(|case| (case.name().to_owned(), case.run(context))).collect()

@@ -1,16 +1,16 @@
-//! The groups of movements find plans that do something else, count something else or store something twice.
+//! Tests that the groups about data movement detect plans that move wrongly, count wrongly or store twice.
 
 use std::fmt::Display;
 
 use conformance::groups::gather::{self, Gathers};
-use conformance::groups::memory::{GlobalCopy, Known, LocalAccess};
+use conformance::groups::memory::{GlobalCopy, KnownStrides, LocalAccess};
 use conformance::groups::reduce::{self, Reductions};
 use conformance::groups::scan::{self, ScanAlong, Scans};
 use conformance::{Group, Level, Status, Thoroughness, Verdict};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement;
-use tilewright_plan::movement::{Path, ScanDirection};
+use tilewright_plan::movement::{ConversionKind, ScanDirection};
 use tilewright_target::Direction;
 
 use super::context;
@@ -24,24 +24,24 @@ fn a_reduction_whose_results_memory_hands_out_is_not_below_its_bound() {
         |problem| reduce::plan(&context, problem),
         |problem, (_, plan)| {
             let one_warp = problem.to_string().contains("/w1");
-            one_warp && plan.stats.counts.exchanges > 0 && plan.stats.counts.shared_loads > 0
+            one_warp && plan.stats.counts.shuffles > 0 && plan.stats.counts.shared_loads > 0
         },
     );
-    assert_ne!(reduce::shown(&context, &problem, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
-    assert!(reduce::shown(&context, &problem, &layout, &plan).is_ok());
+    assert_ne!(reduce::check(&context, &problem, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
+    assert!(reduce::check(&context, &problem, &layout, &plan).is_ok());
 }
 
-/// The first question whose plan is as wanted.
+/// Returns the first problem whose plan passes `requested`, with the plan.
 fn found<Q: Display, P>(
     all: Vec<Q>,
     plan: impl Fn(&Q) -> Result<P, Verdict>,
     requested: impl Fn(&Q, &P) -> bool,
 ) -> (Q, P) {
     let planned = all.into_iter().filter_map(|problem| plan(&problem).ok().map(|plan| (problem, plan)));
-    planned.into_iter().find(|(problem, plan)| requested(problem, plan)).expect("there is such a question")
+    planned.into_iter().find(|(problem, plan)| requested(problem, plan)).expect("a problem has such a plan")
 }
 
-/// A judgement that must be a failure with these words.
+/// Asserts a failing verdict whose detail contains `words`.
 fn fails(verdict: Result<Verdict, Verdict>, words: &str) {
     let verdict = verdict.unwrap_or_else(|verdict| verdict);
     assert_eq!((verdict.status, verdict.level), (Status::Fail, Some(Level::Emulated)), "{}", verdict.detail);
@@ -51,7 +51,7 @@ fn fails(verdict: Result<Verdict, Verdict>, words: &str) {
 const COUNTS: &str = "the plan counts";
 const ELEMENT: &str = "expected element";
 
-/// A layout in which two lane bits have changed places.
+/// Returns the layout with two lane bits swapped.
 fn lanes_swapped(layout: &LinearLayout) -> LinearLayout {
     let first = layout.in_bits(Dim::REGISTER) as usize;
     let mut columns = layout.columns().to_vec();
@@ -59,7 +59,7 @@ fn lanes_swapped(layout: &LinearLayout) -> LinearLayout {
     LinearLayout::from_columns(layout.ins().clone(), layout.outs().clone(), &columns).expect("as before")
 }
 
-/// Whether lanes that trade places hold different elements.
+/// Whether swapping these lane bits changes the elements that lanes hold.
 fn lanes_differ(layout: &LinearLayout) -> bool {
     let lanes = layout.columns_of(Dim::LANE);
     lanes[0] != lanes[3]
@@ -69,21 +69,21 @@ fn lanes_differ(layout: &LinearLayout) -> bool {
 fn local_accesses_that_do_or_count_something_else_are_found() {
     let context = context(Flaw::None);
     let target = context.target().description();
-    for way in [Direction::Store, Direction::Load] {
-        let requested = |problem: &LocalAccess| problem.access == way && problem.tensor.shape == [64, 128];
+    for direction in [Direction::Store, Direction::Load] {
+        let requested = |problem: &LocalAccess| problem.access == direction && problem.tensor.shape == [64, 128];
         let (problem, (layouts, plan)) = found(
             LocalAccess::all(&context),
             |problem| problem.plan(&context),
             |problem, ((registers, _), _)| requested(problem) && lanes_differ(registers),
         );
-        assert_ne!(problem.shown(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
+        assert_ne!(problem.check(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
         let mut miscounted = plan.clone();
         miscounted.stats.counts.wavefronts_stored += 1;
-        fails(problem.shown(&context, &layouts, &miscounted), COUNTS);
+        fails(problem.check(&context, &layouts, &miscounted), COUNTS);
         let (registers, memory) = &layouts;
         let bits = problem.tensor.setting.element.bits();
-        let elsewhere = movement::access_shared(&lanes_swapped(registers), memory, bits, way, target);
-        fails(problem.shown(&context, &layouts, &elsewhere.expect("it can be planned")), ELEMENT);
+        let elsewhere = movement::plan_shared_access(&lanes_swapped(registers), memory, bits, direction, target);
+        fails(problem.check(&context, &layouts, &elsewhere.expect("it can be planned")), ELEMENT);
     }
 }
 
@@ -100,12 +100,12 @@ fn elements_that_are_stored_twice_are_found() {
             problem.access == Direction::Store && tensor.shape == [1, 1] && tensor.setting.warps == 1
         },
     );
-    assert_eq!(problem.shown(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Pass));
+    assert_eq!(problem.check(&context, &layouts, &plan).map(|verdict| verdict.status), Ok(Status::Pass));
     let bits = problem.tensor.setting.element.bits();
     let mut by_all =
-        movement::access_shared(&layouts.0, &layouts.1, bits, Direction::Load, target).expect("it can be planned");
+        movement::plan_shared_access(&layouts.0, &layouts.1, bits, Direction::Load, target).expect("it can be planned");
     (by_all.stats.counts, by_all.stats.bound) = (plan.stats.counts, plan.stats.bound);
-    fails(problem.shown(&context, &layouts, &by_all), "differ");
+    fails(problem.check(&context, &layouts, &by_all), "differ");
 }
 
 #[test]
@@ -116,10 +116,10 @@ fn copies_that_do_or_count_something_else_are_found() {
     for word in ["/row-major/", "/odd-pitch/", "/column-major/"] {
         let (problem, (layout, accesses)) =
             found(GlobalCopy::all(&context), |copy| copy.plan(&context), |copy, _| known(word)(copy));
-        assert_eq!(problem.shown(&context, &layout, &accesses).map(|verdict| verdict.status), Ok(Status::Pass));
+        assert_eq!(problem.check(&context, &layout, &accesses).map(|verdict| verdict.status), Ok(Status::Pass));
         let mut miscounted = accesses.clone();
         miscounted[0].transactions += 1;
-        fails(problem.shown(&context, &layout, &miscounted), "units of global memory");
+        fails(problem.check(&context, &layout, &miscounted), "sectors of global memory");
     }
     let requested = |copy: &GlobalCopy| copy.registers.is_some() && known("/row-major/")(copy);
     let (problem, (layout, wide)) = found(
@@ -127,13 +127,13 @@ fn copies_that_do_or_count_something_else_are_found() {
         |copy| copy.plan(&context),
         |copy, (_, plans)| requested(copy) && plans[0].vector_elements > 1,
     );
-    // Whole vectors, run on rows that are not aligned to them.
-    let pitched = GlobalCopy { known: Known::OddPitch, ..problem.clone() };
-    fails(pitched.shown(&context, &layout, &wide), "is not a multiple of");
-    // Columns where rows follow each other.
-    let turned = GlobalCopy { known: Known::ColumnMajor, ..problem.clone() };
+    // Full vectors, run on rows that are not aligned to them.
+    let pitched = GlobalCopy { known: KnownStrides::OddPitch, ..problem.clone() };
+    fails(pitched.check(&context, &layout, &wide), "is not a multiple of");
+    // Columns, although rows are contiguous.
+    let turned = GlobalCopy { known: KnownStrides::ColumnMajor, ..problem.clone() };
     let (_, columns) = turned.plan(&context).expect("it can be planned");
-    fails(problem.shown(&context, &layout, &columns), "");
+    fails(problem.check(&context, &layout, &columns), "");
 }
 
 #[test]
@@ -146,22 +146,23 @@ fn reductions_that_do_or_count_something_else_are_found() {
         |along, (layout, plan)| {
             along.tensor.shape == [64, 128]
                 && lanes_differ(layout)
-                && plan.stats.counts.exchanges > 0
+                && plan.stats.counts.shuffles > 0
                 && plan.stats.counts.shared_stores > 0
         },
     );
-    assert_ne!(reduce::shown(&context, &problem, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
-    for wrong in [Counts { exchanges: 1, ..Counts::default() }, Counts { barriers: 1, ..Counts::default() }] {
+    assert_ne!(reduce::check(&context, &problem, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
+    for wrong in [Counts { shuffles: 1, ..Counts::default() }, Counts { barriers: 1, ..Counts::default() }] {
         let mut miscounted = plan.clone();
         miscounted.stats.counts = miscounted.stats.counts.plus(wrong);
-        fails(reduce::shown(&context, &problem, &layout, &miscounted), COUNTS);
+        fails(reduce::check(&context, &problem, &layout, &miscounted), COUNTS);
     }
     let mut impossible = plan.clone();
-    impossible.stats.bound.exchanges = plan.stats.counts.exchanges + 1;
-    fails(reduce::shown(&context, &problem, &layout, &impossible), "below the bound");
+    impossible.stats.bound.shuffles = plan.stats.counts.shuffles + 1;
+    fails(reduce::check(&context, &problem, &layout, &impossible), "below the bound");
     let other = lanes_swapped(&layout);
-    let elsewhere = movement::reduce(&other, problem.dim(), &problem.element_bits(), target).expect("it is planned");
-    let judged = reduce::shown(&context, &problem, &layout, &elsewhere);
+    let elsewhere =
+        movement::plan_reduction(&other, problem.dim(), &problem.element_bits(), target).expect("it is planned");
+    let judged = reduce::check(&context, &problem, &layout, &elsewhere);
     if elsewhere.result != plan.result {
         fails(judged, "");
     }
@@ -173,26 +174,26 @@ fn scans_that_do_or_count_something_else_are_found() {
     let (problem, (layout, plan)) = found(
         scan::all(&context),
         |problem| scan::plan(&context, problem),
-        |problem, (_, plan)| problem.along.tensor.shape == [64, 128] && plan.stats.counts.exchanges > 0,
+        |problem, (_, plan)| problem.along.tensor.shape == [64, 128] && plan.stats.counts.shuffles > 0,
     );
-    assert_ne!(scan::shown(&context, &problem, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
+    assert_ne!(scan::check(&context, &problem, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
     let mut miscounted = plan.clone();
     miscounted.stats.counts.selects += 1;
-    fails(scan::shown(&context, &problem, &layout, &miscounted), COUNTS);
+    fails(scan::check(&context, &problem, &layout, &miscounted), COUNTS);
     let other = match problem.direction {
         ScanDirection::Up => ScanDirection::Down,
         ScanDirection::Down => ScanDirection::Up,
     };
     let turned = ScanAlong { direction: other, ..problem.clone() };
     let (_, wrong) = scan::plan(&context, &turned).expect("it can be planned");
-    fails(scan::shown(&context, &problem, &layout, &wrong), ELEMENT);
+    fails(scan::check(&context, &problem, &layout, &wrong), ELEMENT);
 }
 
 #[test]
-fn gathers_go_both_ways_and_those_that_do_or_count_something_else_are_found() {
+fn wrong_results_and_counts_of_gathers_on_both_paths_are_found() {
     let context = context(Flaw::None);
     let target = context.target().description();
-    for path in [Path::Shuffle, Path::Shared] {
+    for path in [ConversionKind::Shuffle, ConversionKind::Shared] {
         let (problem, (layouts, plans)) = found(
             gather::all(&context),
             |problem| gather::plan(&context, problem),
@@ -200,17 +201,18 @@ fn gathers_go_both_ways_and_those_that_do_or_count_something_else_are_found() {
                 problem.along.tensor.elements() >= 1024 && plans[0].path == path && lanes_differ(source)
             },
         );
-        let judged = gather::shown(&context, &problem, &layouts, &plans);
+        let judged = gather::check(&context, &problem, &layouts, &plans);
         assert_eq!(judged.map(|verdict| verdict.status), Ok(Status::Pass));
         let mut miscounted = plans.clone();
         miscounted[0].stats.counts.selects += 1;
-        fails(gather::shown(&context, &problem, &layouts, &miscounted), COUNTS);
+        fails(gather::check(&context, &problem, &layouts, &miscounted), COUNTS);
         let bits = problem.along.tensor.setting.element.bits();
         let other = lanes_swapped(&layouts.0);
-        let (wrong, _) = movement::gathers(&other, &layouts.1, problem.along.dim(), bits, target).expect("planned");
-        let same_way: Vec<_> = wrong.into_iter().filter(|plan| plan.path == path).collect();
-        if let [_] = same_way[..] {
-            fails(gather::shown(&context, &problem, &layouts, &same_way), ELEMENT);
+        let (wrong, _) =
+            movement::gather_candidates(&other, &layouts.1, problem.along.dim(), bits, target).expect("planned");
+        let same_path: Vec<_> = wrong.into_iter().filter(|plan| plan.path == path).collect();
+        if let [_] = same_path[..] {
+            fails(gather::check(&context, &problem, &layouts, &same_path), ELEMENT);
         }
     }
 }
@@ -230,6 +232,6 @@ fn layouts_that_lie_are_found_by_every_group() {
     let context = context(Flaw::OverlapsInMemory);
     let of_gapped = LocalAccess::all(&context).into_iter().filter(|access| access.memory.name == "gapped");
     let judged = of_gapped
-        .map(|access| access.plan(&context).and_then(|(layouts, plan)| access.shown(&context, &layouts, &plan)));
+        .map(|access| access.plan(&context).and_then(|(layouts, plan)| access.check(&context, &layouts, &plan)));
     assert!(judged.filter_map(Result::err).any(|verdict| verdict.status == Status::Fail));
 }

@@ -1,4 +1,4 @@
-//! Changes of what modules, functions and operations are told.
+//! Random changes of the attributes of modules, functions and operations.
 
 use tilewright_tile::op::AttributeKind;
 use tilewright_tile::{Attribute, Attributes, Body, Dense, Op, TileModule, TileType, TypedNumber};
@@ -6,17 +6,17 @@ use tilewright_tile::{Attribute, Attributes, Body, Dense, Op, TileModule, TileTy
 use super::random::Random;
 use super::types::cut_bits;
 
-/// What blocks may not be, too.
+/// Numbers of warps and the like that replace others, including invalid ones.
 const COUNTS: [i32; 12] = [1, 2, 4, 8, 16, 32, 64, 128, 3, 0, -1, 1 << 20];
 
-/// The block of the launch becomes another.
+/// Changes the launch attributes of a module, such as the number of warps of a block.
 pub fn launch(module: &mut TileModule, random: &mut Random) {
     const NAMES: [&str; 4] = ["ttg.num-warps", "ttg.num-warps", "ttg.threads-per-warp", "ttg.num-ctas"];
     let likely = if random.once_in(4) { COUNTS.len() } else { 6 };
     module.attributes.set(NAMES[random.below(NAMES.len())], COUNTS[random.below(likely)]);
 }
 
-/// An operation is told something else.
+/// Changes an attribute of an operation.
 pub fn of_operation(body: &mut Body, op: Op, random: &mut Random) {
     let definition = body.op(op).definition.clone();
     let names: Vec<String> = body.op(op).attributes.iter().map(|(name, _)| name.to_owned()).collect();
@@ -27,23 +27,23 @@ pub fn of_operation(body: &mut Body, op: Op, random: &mut Random) {
     };
     let Some(name) = chosen else { return };
     let words: Vec<String> = match definition.attribute(&name).map(|row| &row.kind) {
-        Some(AttributeKind::Word(words)) => words.keys().cloned().collect(),
+        Some(AttributeKind::Keyword(words)) => words.keys().cloned().collect(),
         _ => Vec::new(),
     };
     let attributes = &mut body.op_mut(op).attributes;
     let new = match (attributes.get(&name), random.of(&words)) {
-        (_, Some(word)) => Attribute::Word(word.as_str().into()),
+        (_, Some(word)) => Attribute::Keyword(word.as_str().into()),
         (Some(old), None) => changed(old, random),
         (None, None) => COUNTS[random.below(COUNTS.len())].into(),
     };
     attributes.set(&name, new);
 }
 
-/// An argument of a function is told something else.
+/// Changes an attribute of a function's argument.
 pub fn of_argument(all: &mut [Attributes], random: &mut Random) {
     const HINTS: [i32; 8] = [1, 2, 8, 16, 64, 3, 0, -16];
-    let place = random.below(all.len());
-    for attributes in all.iter_mut().skip(place).take(1) {
+    let index = random.below(all.len());
+    for attributes in all.iter_mut().skip(index).take(1) {
         attributes.set("tt.divisibility", HINTS[random.below(HINTS.len())]);
     }
 }
@@ -66,7 +66,7 @@ fn changed(old: &Attribute, random: &mut Random) -> Attribute {
     }
 }
 
-/// A list with one changed, one less, one more, or two exchanged.
+/// Returns a list with one element changed, removed or added, or two swapped.
 fn shuffled<T: Clone>(list: &[T], random: &mut Random, change: impl Fn(&T, &mut Random) -> T) -> Vec<T> {
     let mut list = list.to_vec();
     if list.is_empty() {
@@ -82,7 +82,7 @@ fn shuffled<T: Clone>(list: &[T], random: &mut Random, change: impl Fn(&T, &mut 
     list
 }
 
-/// Bits of a type that are seldom thought of, or a small number, or one beside.
+/// Returns an unusual bit pattern of a type, a small number, or a neighbour of `bits`.
 fn number(bits: u64, ty: &TileType, random: &mut Random) -> u64 {
     let new = match random.below(8) {
         0 => 0,

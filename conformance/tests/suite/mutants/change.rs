@@ -1,4 +1,4 @@
-//! A mutant: a program with some changes, of what it is or of its text.
+//! Creates mutants: programs with some changes of their IR or their text.
 
 use tilewright_tile::op::Dialects;
 use tilewright_tile::{TileModule, text};
@@ -7,10 +7,10 @@ use super::random::Random;
 use super::types::all_values;
 use super::{attributes, operations, text as letters, types};
 
-/// The text of a mutant of a program, which is given as text and as it was read.
+/// Returns the text of a mutant of a program, which is given as text and as parsed module.
 pub fn mutant(program: &str, read: &TileModule, dialects: &Dialects, random: &mut Random) -> String {
     let changes = 1 + random.below(4);
-    // Text that is changed no longer says what it said; most mutants are to be compiled.
+    // Text changes often break the parse, so they are rare; most mutants should compile.
     if random.once_in(5) {
         let mut program = program.to_owned();
         for _ in 0..changes.min(2) {
@@ -33,8 +33,8 @@ fn change(module: &mut TileModule, dialects: &Dialects, random: &mut Random) {
         4 => return attributes::launch(module, random),
         _ => {}
     }
-    let place = random.below(module.functions.len());
-    let Some(function) = module.functions.get_mut(place) else { return };
+    let index = random.below(module.functions.len());
+    let Some(function) = module.functions.get_mut(index) else { return };
     let Some(body) = &mut function.body else { return };
     let ops = body.walk(body.root());
     let Some(&op) = random.of(&ops) else { return };

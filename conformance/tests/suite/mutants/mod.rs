@@ -1,17 +1,18 @@
-//! The whole compiler under attack: real programs, changed at random, are compiled for a target of each vendor. What comes is
-//! a kernel that keeps the rules, or an error; no panic, no hang, no stage that the next one does not take.
+//! Fuzzes the whole compiler: real programs with random changes are compiled for a target of each vendor.
 //!
-//! Some seconds of it are a test. `TILEWRIGHT_MUTANTS=N` makes N mutants, `TILEWRIGHT_MUTANTS_FIRST=K` begins with the K-th,
-//! `TILEWRIGHT_MUTANTS_KEEP=DIR` writes those that break something there. Where a number is given, the programs beside the
-//! repository are changed too, if there are any.
+//! The result must be a valid kernel or an error; never a panic, a hang, or a stage that the next stage rejects.
+//!
+//! The test runs for some seconds. The environment variable `TILEWRIGHT_MUTANTS=N` creates N mutants,
+//! `TILEWRIGHT_MUTANTS_FIRST=K` starts with the K-th, and `TILEWRIGHT_MUTANTS_KEEP=DIR` writes failing mutants to a
+//! folder. If a number is given, the programs of the data outside of the repository are mutated too.
 
 mod attributes;
 mod change;
 mod operations;
 mod random;
 use crate::served;
+mod mutant_compiler;
 mod text;
-mod trial;
 mod types;
 
 use std::collections::BTreeMap;
@@ -25,24 +26,24 @@ use tilewright_tile as tile;
 use tilewright_tile::op::Dialects;
 use tilewright_verify::case::ProgramCase;
 
+use mutant_compiler::{MutantCompiler, Outcome};
 use random::Random;
 use served::targets;
-use trial::{Outcome, Trial};
 
 const TARGETS: [&str; 4] = ["h100", "mi250", "max1550", "a100"];
 
-/// Mutants of a usual run.
+/// Number of mutants if the environment gives none.
 const USUAL: usize = 400;
 
-/// After so long the run is ended where one mutant is not.
+/// Time limit of one mutant, after which the whole run is ended.
 const STUCK: Duration = Duration::from_secs(180);
 
-/// A program to change.
+/// A program to mutate.
 struct Program {
     name: String,
     text: String,
     module: tile::TileModule,
-    /// What it is run with, where it is small.
+    /// The test case to run the program with; `None` if it is too large.
     case: Option<ProgramCase>,
 }
 
@@ -70,10 +71,10 @@ fn changed_programs_are_compiled_or_refused() {
                     let program = &programs[random.below(programs.len())];
                     let target = &targets[number % targets.len()];
                     let text = change::mutant(&program.text, &program.module, dialects, &mut random);
-                    let trial = Trial { dialects, imports, target: &**target };
+                    let mutant_compiler = MutantCompiler { dialects, imports, target: &**target };
                     tally.begins(worker, number, &text);
-                    let outcome = trial.outcome(&text, program.case.as_ref(), &mut random);
-                    tally.ended(
+                    let outcome = mutant_compiler.outcome(&text, program.case.as_ref(), &mut random);
+                    tally.record_end(
                         worker,
                         number,
                         &format!("{} {}", program.name, target.description().name),
@@ -87,80 +88,80 @@ fn changed_programs_are_compiled_or_refused() {
         }
         scope.spawn(move || tally.watch());
     });
-    let told = tally.told.lock().expect("nobody panicked").clone();
-    println!("{told}");
-    assert_eq!(told.broken, [""; 0], "{told}");
-    assert!(told.compiled * 5 >= count, "mutants that are refused for the most part show little: {told}");
-    assert!(told.refused > 0, "{told}");
+    let counts = tally.counts.lock().expect("nobody panicked").clone();
+    println!("{counts}");
+    assert_eq!(counts.broken, [""; 0], "{counts}");
+    assert!(counts.compiled * 5 >= count, "too few mutants compile: {counts}");
+    assert!(counts.refused > 0, "{counts}");
 }
 
-/// What became of the mutants so far.
+/// Counts of the outcomes so far.
 #[derive(Default)]
 struct Tally {
-    told: Mutex<Told>,
-    under_way: Mutex<BTreeMap<usize, UnderWay>>,
+    counts: Mutex<OutcomeCounts>,
+    running: Mutex<BTreeMap<usize, RunningMutant>>,
     resting: AtomicUsize,
 }
 
-/// The mutant that a worker has: its number, since when, its text.
-type UnderWay = (usize, Instant, Arc<str>);
+/// The mutant that a worker compiles: its index, its start time, its text.
+type RunningMutant = (usize, Instant, Arc<str>);
 
 #[derive(Default, Clone)]
-struct Told {
+struct OutcomeCounts {
     compiled: usize,
     refused: usize,
-    late: BTreeMap<String, usize>,
+    refused_in_lowering: BTreeMap<String, usize>,
     broken: Vec<String>,
 }
 
-impl std::fmt::Display for Told {
+impl std::fmt::Display for OutcomeCounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{} compiled, {} refused, {} broken", self.compiled, self.refused, self.broken.len())?;
-        self.late.iter().try_for_each(|(message, count)| writeln!(f, "{count} {message}"))?;
+        self.refused_in_lowering.iter().try_for_each(|(message, count)| writeln!(f, "{count} {message}"))?;
         self.broken.iter().try_for_each(|message| writeln!(f, "{message}"))
     }
 }
 
 impl Tally {
     fn begins(&self, worker: usize, number: usize, text: &str) {
-        self.under_way.lock().expect("nobody panicked").insert(worker, (number, Instant::now(), text.into()));
+        self.running.lock().expect("nobody panicked").insert(worker, (number, Instant::now(), text.into()));
     }
 
-    fn ended(&self, worker: usize, number: usize, which: &str, text: &str, outcome: Outcome) {
-        let begun = self.under_way.lock().expect("nobody panicked").remove(&worker);
-        let taken = begun.map_or(Duration::ZERO, |(_, start, _)| start.elapsed());
+    fn record_end(&self, worker: usize, number: usize, which: &str, text: &str, outcome: Outcome) {
+        let started = self.running.lock().expect("nobody panicked").remove(&worker);
+        let taken = started.map_or(Duration::ZERO, |(_, start, _)| start.elapsed());
         if taken > Duration::from_secs(8) {
             eprintln!("mutant {number} ({which}) took {taken:?}");
             keep(&format!("slow-{number}"), text);
         }
-        let mut told = self.told.lock().expect("nobody panicked");
+        let mut counts = self.counts.lock().expect("nobody panicked");
         match outcome {
-            Outcome::Compiled => told.compiled += 1,
+            Outcome::Compiled => counts.compiled += 1,
             Outcome::Refused(message) => {
-                told.refused += 1;
-                if message.starts_with("late: ") {
-                    keep(&format!("late-{number}"), text);
-                    *told.late.entry(message).or_insert(0) += 1;
+                counts.refused += 1;
+                if message.starts_with("in lowering: ") {
+                    keep(&format!("lowering-{number}"), text);
+                    *counts.refused_in_lowering.entry(message).or_insert(0) += 1;
                 }
             }
             Outcome::Broken(message) => {
                 keep(&number.to_string(), text);
                 eprintln!("mutant {number} ({which}): {message}");
-                told.broken.push(format!("mutant {number} ({which}): {message}"));
+                counts.broken.push(format!("mutant {number} ({which}): {message}"));
             }
         }
     }
 
     fn rests(&self, worker: usize) {
-        self.under_way.lock().expect("nobody panicked").remove(&worker);
+        self.running.lock().expect("nobody panicked").remove(&worker);
         self.resting.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Ends the process where a mutant does not end: nothing else can stop it.
+    /// Ends the process if a mutant exceeds the time limit, since nothing else can stop it.
     fn watch(&self) {
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
         while self.resting.load(Ordering::Relaxed) < workers {
-            for (number, start, text) in self.under_way.lock().expect("nobody panicked").values() {
+            for (number, start, text) in self.running.lock().expect("nobody panicked").values() {
                 if start.elapsed() > STUCK {
                     keep(&number.to_string(), text);
                     eprintln!("mutant {number} does not end:\n{text}");
@@ -172,7 +173,7 @@ impl Tally {
     }
 }
 
-/// Writes a mutant where it was asked for.
+/// Writes a mutant to the folder of `TILEWRIGHT_MUTANTS_KEEP`.
 fn keep(name: &str, text: &str) {
     let Some(folder) = std::env::var_os("TILEWRIGHT_MUTANTS_KEEP") else { return };
     let file = Path::new(&folder).join(format!("{name}.ttir"));
@@ -183,7 +184,7 @@ fn number(variable: &str, otherwise: usize) -> usize {
     std::env::var(variable).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{variable}: {text}")))
 }
 
-/// The suite's own programs and, for a long run, those beside the repository.
+/// Returns the suite's own programs and, for a long run, those of the data outside of the repository.
 fn programs(dialects: &Dialects) -> Vec<Program> {
     let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("kernels")];
     let kernels = shared_data::path("kernels");

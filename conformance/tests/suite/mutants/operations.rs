@@ -1,4 +1,4 @@
-//! Changes of operations and of what they take.
+//! Random changes of operations and their operands.
 
 use tilewright_tile::op::Dialects;
 use tilewright_tile::{Body, Op, Value};
@@ -6,16 +6,16 @@ use tilewright_tile::{Body, Op, Value};
 use super::random::Random;
 use super::types::all_values;
 
-/// An operand becomes another value of its type.
+/// Replaces an operand by another value of the operand's type.
 pub fn operand(body: &mut Body, op: Op, random: &mut Random) {
-    let place = random.below(body.op(op).operands.len());
-    let Some(&old) = body.op(op).operands.get(place) else { return };
+    let index = random.below(body.op(op).operands.len());
+    let Some(&old) = body.op(op).operands.get(index) else { return };
     if let Some(new) = like(body, old, random) {
-        body.op_mut(op).operands[place] = new;
+        body.op_mut(op).operands[index] = new;
     }
 }
 
-/// Two operands change places.
+/// Swaps two operands.
 pub fn swapped(body: &mut Body, op: Op, random: &mut Random) {
     let count = body.op(op).operands.len();
     let (one, other) = (random.below(count), random.below(count));
@@ -24,7 +24,7 @@ pub fn swapped(body: &mut Body, op: Op, random: &mut Random) {
     }
 }
 
-/// An operation becomes another that takes and gives as many values.
+/// Replaces an operation by another with as many operands and results.
 pub fn another(body: &mut Body, op: Op, dialects: &Dialects, random: &mut Random) {
     let old = body.op(op).definition.clone();
     let counts =
@@ -38,7 +38,7 @@ pub fn another(body: &mut Body, op: Op, dialects: &Dialects, random: &mut Random
                 && new.traits.terminator == old.traits.terminator
         })
         .collect();
-    // Within its own dialect most of them mean something.
+    // Within the same dialect the result is more often valid.
     let near: Vec<_> = alike.iter().copied().filter(|new| new.dialect() == old.dialect()).collect();
     let chosen = if random.once_in(4) { random.of(&alike) } else { random.of(&near) };
     if let Some(new) = chosen {
@@ -46,7 +46,7 @@ pub fn another(body: &mut Body, op: Op, dialects: &Dialects, random: &mut Random
     }
 }
 
-/// An operation goes; what took its results takes others of the type.
+/// Deletes an operation; users of its results get other values of the type.
 pub fn without(body: &mut Body, op: Op, random: &mut Random) {
     for result in body.op(op).results.clone() {
         if let Some(new) = like(body, result, random) {
@@ -59,7 +59,7 @@ pub fn without(body: &mut Body, op: Op, random: &mut Random) {
     }
 }
 
-/// An operation without regions is done a second time, and the second results are what others take.
+/// Duplicates an operation without regions; users get the results of the copy.
 pub fn twice(body: &mut Body, op: Op) {
     let operation = body.op(op).clone();
     if !operation.regions.is_empty() || operation.definition.traits.terminator {
@@ -70,17 +70,17 @@ pub fn twice(body: &mut Body, op: Op) {
     let copy = body.add_op(operation, types);
     let new = body.op(copy).results.clone();
     results.iter().zip(&new).for_each(|(old, new)| replace(body, *old, *new));
-    // The copy itself takes what the first took, and the first stays before it.
+    // The copy keeps the operands of the original, which stays before it.
     for block in blocks(body) {
-        if let Some(place) = body.ops(block).iter().position(|known| *known == op) {
+        if let Some(index) = body.ops(block).iter().position(|known| *known == op) {
             let mut ops = body.ops(block).to_vec();
-            ops.insert(place + 1, copy);
+            ops.insert(index + 1, copy);
             body.set_ops(block, ops);
         }
     }
 }
 
-/// An operation goes to another place, most often in another block.
+/// Moves an operation, mostly to another block.
 pub fn moved(body: &mut Body, op: Op, random: &mut Random) {
     let blocks = blocks(body);
     let Some(&target) = random.of(&blocks) else { return };
@@ -93,7 +93,7 @@ pub fn moved(body: &mut Body, op: Op, random: &mut Random) {
     body.set_ops(target, ops);
 }
 
-/// Another value of the type of this one.
+/// Returns another value of the same type as this one; `None` if there is none.
 fn like(body: &Body, value: Value, random: &mut Random) -> Option<Value> {
     let alike: Vec<_> =
         all_values(body).into_iter().filter(|other| *other != value && body.ty(*other) == body.ty(value)).collect();

@@ -1,31 +1,31 @@
-//! Choices that are the same each time.
+//! Pseudorandom choices, the same in every run for a seed.
 
-use tilewright_testkit::split_mix::SplitMix64;
+use tilewright_testkit::seeded_rng::SeededRng;
 
-/// A stream of choices, which a number alone determines.
+/// A stream of random choices, determined by a seed.
 #[derive(Debug, Clone)]
-pub struct Random(SplitMix64);
+pub struct Random(SeededRng);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Self(SplitMix64::new(seed.wrapping_mul(0xA076_1D64_78BD_642F) ^ 0xE703_7ED1_A0B4_28DB))
+        Self(SeededRng::new(seed.wrapping_mul(0xA076_1D64_78BD_642F) ^ 0xE703_7ED1_A0B4_28DB))
     }
 
     pub fn bits(&mut self) -> u64 {
         self.0.bits()
     }
 
-    /// A number below `end`; 0 where nothing is.
+    /// Returns a random number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         if end == 0 { 0 } else { (self.bits() % end as u64) as usize }
     }
 
-    /// One of these; nothing where there is none.
+    /// Returns a random element of the list; `None` if the list is empty.
     pub fn of<'a, T>(&mut self, list: &'a [T]) -> Option<&'a T> {
         list.get(self.below(list.len()))
     }
 
-    /// Whether something happens that happens once in `times`.
+    /// Returns true with probability 1 / `times`.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }

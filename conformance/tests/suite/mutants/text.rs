@@ -1,8 +1,8 @@
-//! Changes of text: of layouts' parameters, of words and numbers, and of letters.
+//! Random changes of text: of layout parameters, words, numbers and letters.
 
 use super::random::Random;
 
-/// Pieces of text that break programs in other places than letters do.
+/// Pieces of text that are inserted to break programs.
 const PIECES: [&str; 18] = [
     "%",
     "#",
@@ -24,11 +24,11 @@ const PIECES: [&str; 18] = [
     "é",
 ];
 
-/// Numbers that programs are not ready for.
+/// Numbers that programs may not expect.
 const NUMBERS: [&str; 16] =
     ["0", "1", "2", "3", "4", "7", "8", "16", "32", "64", "128", "4096", "65536", "2147483647", "-1", "4294967296"];
 
-/// Words that stand where another of the same list may stand.
+/// Lists of words that can replace each other.
 const WORDS: [&[&str]; 10] = [
     &["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"],
     &["oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno"],
@@ -42,7 +42,7 @@ const WORDS: [&[&str]; 10] = [
     &["f16", "bf16", "f32", "f64", "i1", "i8", "i16", "i32", "i64", "f8E4M3FN", "f8E5M2", "index", "tf32", "f4E2M1FN"],
 ];
 
-/// Changes one thing of a text.
+/// Makes one random change of a text.
 pub fn change(text: &str, random: &mut Random) -> String {
     let lines: Vec<&str> = text.lines().collect();
     match random.below(8) {
@@ -54,28 +54,28 @@ pub fn change(text: &str, random: &mut Random) -> String {
     }
 }
 
-/// Changes one of the lines that are asked for.
+/// Changes one of the lines for which a predicate holds.
 fn in_a_line(
     lines: &[&str],
     random: &mut Random,
     requested: impl Fn(&str) -> bool,
     change: impl Fn(&str, &mut Random) -> String,
 ) -> String {
-    let places: Vec<usize> = (0..lines.len()).filter(|line| requested(lines[*line])).collect();
-    let Some(&place) = random.of(&places) else { return lines.join("\n") };
+    let candidates: Vec<usize> = (0..lines.len()).filter(|line| requested(lines[*line])).collect();
+    let Some(&index) = random.of(&candidates) else { return lines.join("\n") };
     let mut lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-    lines[place] = change(&lines[place], random);
+    lines[index] = change(&lines[index], random);
     lines.join("\n")
 }
 
-/// Another number in the place of one.
+/// Replaces a number in a line.
 fn number(line: &str, random: &mut Random) -> String {
     let digits = |c: char| c.is_ascii_digit();
     let own = NUMBERS[random.below(NUMBERS.len())];
     replaced(line, random, digits, |_| own.to_owned())
 }
 
-/// Another word of its list in the place of one.
+/// Replaces a word in a line by another of its list in `WORDS`.
 fn word(line: &str, random: &mut Random) -> String {
     let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let chosen = random.bits() as usize;
@@ -85,10 +85,10 @@ fn word(line: &str, random: &mut Random) -> String {
     })
 }
 
-/// Replaces one of the runs of such letters.
-fn replaced(line: &str, random: &mut Random, part: impl Fn(char) -> bool, by: impl Fn(&str) -> String) -> String {
+/// Replaces one of the runs of characters for which `matches` holds.
+fn replaced(line: &str, random: &mut Random, matches: impl Fn(char) -> bool, by: impl Fn(&str) -> String) -> String {
     let mut runs: Vec<(usize, usize)> = Vec::new();
-    for (at, letter) in line.char_indices().filter(|(_, letter)| part(*letter)) {
+    for (at, letter) in line.char_indices().filter(|(_, letter)| matches(*letter)) {
         match runs.last_mut() {
             Some((_, end)) if *end == at => *end += letter.len_utf8(),
             _ => runs.push((at, at + letter.len_utf8())),
@@ -100,7 +100,7 @@ fn replaced(line: &str, random: &mut Random, part: impl Fn(char) -> bool, by: im
     format!("{}{}{}", &line[..start], by(&line[start..end]), &line[end..])
 }
 
-/// Leaves lines out, or writes them again elsewhere.
+/// Deletes lines, or repeats them elsewhere.
 fn without_or_twice(lines: &[&str], random: &mut Random) -> String {
     let start = random.below(lines.len());
     let end = (start + 1 + random.below(4)).min(lines.len());
@@ -108,8 +108,8 @@ fn without_or_twice(lines: &[&str], random: &mut Random) -> String {
     if random.once_in(2) {
         changed.drain(start..end);
     } else {
-        let place = random.below(lines.len());
-        changed.splice(place..place, lines[start..end].iter().copied());
+        let index = random.below(lines.len());
+        changed.splice(index..index, lines[start..end].iter().copied());
     }
     changed.join("\n")
 }

@@ -1,4 +1,4 @@
-//! Changes of sizes and elements: everywhere, so that the program often stays one, or of one value.
+//! Random changes of sizes and element types: everywhere, so that the program often stays valid, or of one value.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::random::Random;
 
 const SIZES: [u64; 15] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 0, 3, 1 << 20];
 
-/// A size becomes another wherever it stands, also where a number only says it.
+/// Replaces a size everywhere, also in integer attributes that repeat it.
 pub fn size_everywhere(module: &mut TileModule, random: &mut Random) {
     let mut sizes: Vec<u64> = Vec::new();
     values(module).for_each(|ty| sizes.extend(ty.shape().unwrap_or_default()));
@@ -29,7 +29,7 @@ pub fn size_everywhere(module: &mut TileModule, random: &mut Random) {
     });
 }
 
-/// An element type becomes another wherever it stands.
+/// Replaces an element type everywhere.
 pub fn element_everywhere(module: &mut TileModule, random: &mut Random) {
     let mut elements: Vec<TileType> = Vec::new();
     for ty in values(module) {
@@ -45,7 +45,7 @@ pub fn element_everywhere(module: &mut TileModule, random: &mut Random) {
     Change { size: &|size| size, element: &element }.module(module);
 }
 
-/// One value gets another type.
+/// Changes the type of one value.
 pub fn one_type(body: &mut Body, value: Value, random: &mut Random) {
     let ty = body.ty(value).clone();
     let new = match (random.below(3), ty.shape()) {
@@ -108,7 +108,7 @@ fn with_shape(ty: &TileType, shape: Vec<u64>) -> TileType {
     }
 }
 
-/// What types become.
+/// The changes of types: sizes and element types, with their replacements.
 struct Change<'a> {
     size: &'a dyn Fn(u64) -> u64,
     element: &'a dyn Fn(&TileType) -> TileType,
@@ -176,7 +176,7 @@ fn cut(number: &TypedNumber) -> Attribute {
     Attribute::Number(TypedNumber { bits: cut_bits(number.bits, &number.ty), ty: number.ty.clone() })
 }
 
-/// Bits as a type has them: those above its width are zero.
+/// Masks bits to the width of a type.
 pub fn cut_bits(bits: u64, ty: &TileType) -> u64 {
     let width = match ty {
         TileType::Integer(width, _) => *width,
@@ -186,7 +186,7 @@ pub fn cut_bits(bits: u64, ty: &TileType) -> u64 {
     if width < 64 { bits & ((1 << width) - 1) } else { bits }
 }
 
-/// Every value of a body, also those that no operation gives.
+/// Every value of a body, including block arguments.
 pub fn all_values(body: &Body) -> Vec<Value> {
     let mut found = Vec::new();
     let mut regions = vec![body.root()];
@@ -207,7 +207,7 @@ fn values(module: &TileModule) -> impl Iterator<Item = &TileType> {
     bodies.flat_map(|body| all_values(body).into_iter().map(|value| body.ty(value)))
 }
 
-/// Shows every attribute with its name, those within others too.
+/// Visits every attribute with its name, including nested ones.
 pub fn every_attribute(module: &mut TileModule, seen: &mut dyn FnMut(&str, &mut Attribute)) {
     every(&mut module.attributes, seen);
     for Function { attributes, arguments, results, body, .. } in &mut module.functions {

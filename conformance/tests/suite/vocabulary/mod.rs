@@ -1,9 +1,11 @@
-//! The words of tile programs: the lines of `words.txt` are operations that work element by element, with all types that Triton 3.9
-//! lets them have; each file of `programs` has operations of another kind. All of it becomes a kernel for four targets, and for one of
-//! them, in turn, code, or is refused for a reason that is the target's.
+//! Tests of all operations of tile programs. Lines of `words.txt` are elementwise operations with all types that Triton
+//! 3.9 allows; each file of `programs` has operations of another kind.
 //!
-//! `TILEWRIGHT_VOCABULARY=DIR` compiles the programs of a folder instead, for all targets, and tells what became of each that did not
-//! compile; `TILEWRIGHT_VOCABULARY=all` makes code for all targets of the programs here.
+//! Every program must compile to a kernel for four targets, and to code for one of them in rotation, or be rejected
+//! because the target lacks a feature.
+//!
+//! `TILEWRIGHT_VOCABULARY=DIR` compiles the programs of a folder instead, for all targets, and reports each one that
+//! does not compile; `TILEWRIGHT_VOCABULARY=all` generates code for all targets from the programs here.
 
 use crate::served;
 mod words;
@@ -20,15 +22,15 @@ use served::targets;
 
 const TARGETS: [&str; 4] = ["a100", "h100", "mi300x", "max1550"];
 
-/// Programs that a target refuses, and words of the reason.
+/// Programs that a target rejects: target, program and words of the reason.
 const REFUSED: [(&str, &str, &str); 2] =
     [("asm_packed", "max1550", "operation `assembly`"), ("asm_two", "max1550", "operation `assembly`")];
 
-/// What became of a program for a target.
-struct Told {
+/// The result of compiling a program for a target.
+struct CompileResult {
     program: String,
     target: String,
-    /// The message where it is refused.
+    /// The message if the program is rejected; else `None`.
     error: Option<String>,
     seconds: f64,
 }
@@ -44,17 +46,17 @@ fn every_word_becomes_code() {
     }
     let all = compiled(&programs, requested.is_some());
     let wrong: Vec<String> = all.iter().filter_map(unexpected).collect();
-    println!("{} of {} compiled", all.iter().filter(|told| told.error.is_none()).count(), all.len());
-    for told in all.iter().filter(|told| told.seconds > 20.0) {
-        println!("slow: {} {}: {:.0} s", told.program, told.target, told.seconds);
+    println!("{} of {} compiled", all.iter().filter(|result| result.error.is_none()).count(), all.len());
+    for result in all.iter().filter(|result| result.seconds > 20.0) {
+        println!("slow: {} {}: {:.0} s", result.program, result.target, result.seconds);
     }
     assert!(folder.is_some() || programs.len() >= 120, "{}", programs.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is wrong with it: it is refused, or is not although it is listed as such.
-fn unexpected(told: &Told) -> Option<String> {
-    let Told { program, target, error, .. } = told;
+/// Returns a message if the program is rejected unexpectedly, or compiles although it is listed as rejected.
+fn unexpected(result: &CompileResult) -> Option<String> {
+    let CompileResult { program, target, error, .. } = result;
     let listed = REFUSED.iter().find(|(name, on, _)| name == program && on == target);
     match (error, listed) {
         (None, None) => None,
@@ -64,7 +66,7 @@ fn unexpected(told: &Told) -> Option<String> {
     }
 }
 
-/// The names and texts of the programs of a folder.
+/// Returns the names and texts of the programs in a folder.
 fn files(folder: &Path) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("it is read").path()).collect();
@@ -77,21 +79,21 @@ fn files(folder: &Path) -> Vec<(String, String)> {
     files.iter().map(read).collect()
 }
 
-/// What becomes of programs for each target; code for each, or for one of them in turn.
-fn compiled(programs: &[(String, String)], codes: bool) -> Vec<Told> {
+/// Compiles programs for each target; generates code for each target if `codes`, or else for one of them in rotation.
+fn compiled(programs: &[(String, String)], codes: bool) -> Vec<CompileResult> {
     let targets = targets(&TARGETS);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut own = Vec::new();
         loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some((program, text)) = programs.get(place) else { return own };
-            for (turn, target) in targets.iter().enumerate() {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some((program, text)) = programs.get(number) else { return own };
+            for (index, target) in targets.iter().enumerate() {
                 let start = Instant::now();
                 let name = target.description().name.to_string();
                 let is_listed = REFUSED.iter().any(|(listed, on, _)| listed == program && *on == name);
-                let error = code(text, &**target, codes || is_listed || place % TARGETS.len() == turn).err();
-                own.push(Told {
+                let error = code(text, &**target, codes || is_listed || number % TARGETS.len() == index).err();
+                own.push(CompileResult {
                     program: program.clone(),
                     target: name,
                     error,

@@ -1,12 +1,12 @@
-//! Programs of the lines of `words.txt`: one for each section and each type that `T` may be, with all lines, of tensors and of
-//! scalars, each between loads of its operands and stores of its results.
+//! Generates programs from `words.txt`: one for each section and each type that `T` may stand for, for tensors and for
+//! scalars. Each has all lines of the section, between loads of the operands and stores of the results.
 
 use std::fmt::Write;
 
-/// Elements of the tensors.
+/// Number of elements of the tensors.
 const COUNT: u32 = 128;
 
-/// The names and texts of all programs.
+/// Returns the names and texts of all programs.
 pub fn programs() -> Vec<(String, String)> {
     let mut programs = Vec::new();
     let lines = include_str!("words.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -23,7 +23,7 @@ struct Section<'t> {
     lines: Vec<Line<'t>>,
 }
 
-/// Letters of operands and results, and the operation.
+/// A line of `words.txt`: letters of operands and results, and the operation.
 struct Line<'t> {
     operands: Vec<&'t str>,
     results: Vec<&'t str>,
@@ -50,14 +50,14 @@ fn sections(lines: Vec<&str>) -> Vec<Section<'_>> {
 impl Section<'_> {
     fn program(&self, ty: &str) -> String {
         let mut body = String::new();
-        let mut number = 0;
+        let mut line_number = 0;
         for line in &self.lines {
             let uses_other = line.operation.contains('U');
             let others = if uses_other { &self.others[..] } else { &["i32"] };
             for other in others {
                 for shape in [format!("{COUNT}x"), String::new()] {
-                    number += 1;
-                    let one = One { ty, other, shape: &shape, number };
+                    line_number += 1;
+                    let one = One { ty, other, shape: &shape, line_number };
                     one.write(line, &mut body).expect("a text takes all");
                 }
             }
@@ -66,23 +66,23 @@ impl Section<'_> {
     }
 }
 
-/// An operation of some types: of tensors where there is a shape.
+/// An operation with concrete types: on tensors if it has a shape, else on scalars.
 struct One<'t> {
     ty: &'t str,
     other: &'t str,
     shape: &'t str,
-    number: usize,
+    line_number: usize,
 }
 
 impl One<'_> {
-    /// The element of a letter.
+    /// Returns the element type that a letter stands for.
     fn element(&self, letter: &str) -> String {
         match letter {
             "T" => self.ty.to_owned(),
             "U" => self.other.to_owned(),
             "B" => "i1".to_owned(),
             "P" => format!("!tt.ptr<{}>", in_memory(self.ty)),
-            other => panic!("`{other}` is no letter"),
+            other => panic!("`{other}` is not a letter"),
         }
     }
 
@@ -91,15 +91,15 @@ impl One<'_> {
     }
 
     fn write(&self, line: &Line<'_>, body: &mut String) -> std::fmt::Result {
-        let number = self.number;
+        let line_number = self.line_number;
         for (letter, name) in line.operands.iter().zip(["a", "b", "c"]) {
-            self.load(&self.element(letter), &format!("{name}{number}"), body)?;
+            self.load(&self.element(letter), &format!("{name}{line_number}"), body)?;
         }
-        self.place(&self.element("P"), &format!("p{number}"), body)?;
+        self.emit_pointers(&self.element("P"), &format!("p{line_number}"), body)?;
         let letter = |letter: char| self.shaped(&self.element(&letter.to_string()));
         let is_letter = |before: Option<char>, after: Option<char>| {
-            let is_part = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
-            !is_part(before) && !is_part(after)
+            let is_name_char = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
+            !is_name_char(before) && !is_name_char(after)
         };
         let letters: Vec<char> = line.operation.chars().collect();
         let mut operation = String::new();
@@ -107,19 +107,19 @@ impl One<'_> {
             let (before, after) = (at.checked_sub(1).map(|at| letters[at]), letters.get(at + 1).copied());
             match c {
                 'T' | 'U' | 'B' | 'P' if is_letter(before, after) => operation += &letter(c),
-                'a' | 'b' | 'c' | 'p' | 'x' | 'y' if before == Some('%') => write!(operation, "{c}{number}")?,
+                'a' | 'b' | 'c' | 'p' | 'x' | 'y' if before == Some('%') => write!(operation, "{c}{line_number}")?,
                 _ => operation.push(c),
             }
         }
         writeln!(body, "    {operation}")?;
         for (letter, name) in line.results.iter().zip(["x", "y"]) {
-            self.store(&self.element(letter), &format!("{name}{number}"), body)?;
+            self.store(&self.element(letter), &format!("{name}{line_number}"), body)?;
         }
         Ok(())
     }
 
-    /// Addresses of elements, or of one.
-    fn place(&self, pointer: &str, name: &str, body: &mut String) -> std::fmt::Result {
+    /// Writes statements that compute the addresses of elements, or the address of one element.
+    fn emit_pointers(&self, pointer: &str, name: &str, body: &mut String) -> std::fmt::Result {
         if self.shape.is_empty() {
             return writeln!(body, "    %{name} = tt.bitcast %all : !tt.ptr<i8> -> {pointer}");
         }
@@ -135,7 +135,7 @@ impl One<'_> {
 
     fn load(&self, element: &str, name: &str, body: &mut String) -> std::fmt::Result {
         let (pointer, ty) = (format!("!tt.ptr<{}>", in_memory(element)), self.shaped(element));
-        self.place(&pointer, &format!("{name}_from"), body)?;
+        self.emit_pointers(&pointer, &format!("{name}_from"), body)?;
         if element == "i1" {
             writeln!(body, "    %{name}_byte = tt.load %{name}_from : {}", self.shaped(&pointer))?;
             return writeln!(body, "    %{name} = arith.trunci %{name}_byte : {} to {ty}", self.shaped("i8"));
@@ -145,7 +145,7 @@ impl One<'_> {
 
     fn store(&self, element: &str, name: &str, body: &mut String) -> std::fmt::Result {
         let pointer = format!("!tt.ptr<{}>", in_memory(element));
-        self.place(&pointer, &format!("{name}_to"), body)?;
+        self.emit_pointers(&pointer, &format!("{name}_to"), body)?;
         let mut value = name.to_owned();
         if element == "i1" {
             value = format!("{name}_byte");
@@ -155,7 +155,7 @@ impl One<'_> {
     }
 }
 
-/// The type that stands in memory for one.
+/// Returns the type by which an element is stored in memory.
 fn in_memory(element: &str) -> &str {
     if element == "i1" { "i8" } else { element }
 }

@@ -1,5 +1,5 @@
-//! Every command that the book shows is run, in a folder of its own for each page, and ends well; or another test runs it,
-//! which is named here.
+//! Runs every command of the book, in one temporary folder per page, and checks its exit status. Commands that another
+//! test runs are listed here with that test.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use tilewright_book::{Page, commands, folder, pages, rewrite_transcripts};
 use tilewright_testkit::golden;
 
-/// Commands that another test runs: page, how the command begins, and that test.
+/// Commands that another test runs: the page, the beginning of the command, and the test.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("conformance.md", "conformance claim", "conformance/tests/runner"),
     ("conformance.md", "conformance --target mychip", "conformance/tests/suite/out_of_tree.rs"),
@@ -17,8 +17,8 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("embedding.md", "TILEWRIGHT_PLUGIN_PATH=PREFIX", "framework/ffi/hosts/rust/tests/code.rs"),
     ("embedding.md", "cmake", "framework/install/tests/install/hosts.rs"),
     ("embedding.md", "cargo install --path framework/command", "framework/install/tests/install/hosts.rs"),
-    ("first-ten-minutes.md", "cargo build --release", "conformance/tests/suite/product.rs"),
-    ("first-ten-minutes.md", "cargo run --release --bin conformance", "conformance/tests/suite/product.rs"),
+    ("first-ten-minutes.md", "cargo build --release", "conformance/tests/suite/repository.rs"),
+    ("first-ten-minutes.md", "cargo run --release --bin conformance", "conformance/tests/suite/repository.rs"),
     ("how-we-know.md", "cargo test", "framework/properties/tests/short_runs.rs"),
     ("gpu-machines.md", "cargo build", "conformance/tests/suite/packs.rs"),
     ("gpu-machines.md", "conformance pack", "conformance/tests/suite/packs.rs"),
@@ -28,7 +28,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("new-target.md", "TILEWRIGHT_TARGET_PATH", "conformance/tests/suite/out_of_tree.rs"),
 ];
 
-/// Commands that need what a machine with Rust's toolchain alone has not.
+/// Commands that need more than Rust's toolchain: the page, the beginning of the command, and the need.
 const WANTS: &[(&str, &str, &str)] = &[
     ("conformance.md", "conformance --target max1550 --device", "Intel's OpenCL runtime"),
     ("how-we-know.md", "cargo +nightly", "the nightly toolchain and cargo-fuzz"),
@@ -46,12 +46,12 @@ const WANTS: &[(&str, &str, &str)] = &[
     ("results.md", "PATH=", "Triton's wheel"),
 ];
 
-/// Whether this test leaves the command out.
+/// Whether the command is in `ELSEWHERE` or `WANTS`.
 fn elsewhere(page: &str, command: &str) -> bool {
     ELSEWHERE.iter().chain(WANTS).any(|(file, begin, _)| *file == page && command.starts_with(begin))
 }
 
-/// The executables that cargo built beside this one.
+/// The path of an executable of the workspace, which cargo built in the same profile.
 fn built(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("this executable");
     let folder = own.parent().and_then(Path::parent).expect("the folder of executables");
@@ -60,18 +60,18 @@ fn built(name: &str) -> PathBuf {
     file
 }
 
-/// A folder that looks like the repository's root to a command, and takes what it writes.
-fn place() -> tempfile::TempDir {
-    let place = tempfile::tempdir().expect("a folder");
+/// A temporary folder with links to the parts of the repository that commands read; commands write into it.
+fn directory() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a folder");
     let root = folder().parent().expect("the repository").to_owned();
-    std::fs::create_dir_all(place.path().join("docs/pictures")).expect("a folder");
+    std::fs::create_dir_all(directory.path().join("docs/pictures")).expect("a folder");
     for shown in ["conformance", "targets", "docs/examples"] {
-        std::os::unix::fs::symlink(root.join(shown), place.path().join(shown)).expect("a link");
+        std::os::unix::fs::symlink(root.join(shown), directory.path().join(shown)).expect("a link");
     }
-    place
+    directory
 }
 
-/// Runs of the suite that would take minutes are shortened: a few cases of each group, and a part of these if all groups run.
+/// Adds `--smoke` or `--shard` to runs of the suite that would take minutes.
 fn shortened(command: &str) -> String {
     let plain = command.split('#').next().unwrap_or_default().trim_end();
     if plain == "conformance --target h100 --smoke" {
@@ -80,15 +80,15 @@ fn shortened(command: &str) -> String {
     if plain.starts_with("conformance --target h100 --results") {
         return format!("{plain} --smoke --shard 1/16");
     }
-    let whole = ["--smoke", "--list", "--case-list"].iter().any(|word| plain.contains(word));
+    let is_short = ["--smoke", "--list", "--case-list"].iter().any(|word| plain.contains(word));
     let kind = plain.split_whitespace().nth(1).unwrap_or_default();
-    if !plain.starts_with("conformance ") || whole || ["merge", "claim", "pack", "run"].contains(&kind) {
+    if !plain.starts_with("conformance ") || is_short || ["merge", "claim", "pack", "run"].contains(&kind) {
         return command.to_owned();
     }
     format!("{plain} --smoke")
 }
 
-/// Runs a shell line in which `tilewright` and `conformance` are the programs that cargo built.
+/// Runs a shell line; `tilewright` and `conformance` are the executables of the workspace.
 fn run(line: &str, folder: &Path) -> Output {
     let script =
         format!("tilewright() {{ \"$TILEWRIGHT\" \"$@\"; }}\nconformance() {{ \"$CONFORMANCE\" \"$@\"; }}\n{line}");
@@ -97,7 +97,7 @@ fn run(line: &str, folder: &Path) -> Output {
     shell.current_dir(folder).output().expect("a shell")
 }
 
-/// Pages and the README show the output of a command as the command prints it; `TILEWRIGHT_BLESS=1` writes it.
+/// The transcripts of the pages and the README equal the output of their commands; `TILEWRIGHT_BLESS=1` writes them.
 #[test]
 fn shown_output_is_that_of_the_command() {
     let _guard = crate::PAGES.lock();
@@ -105,9 +105,9 @@ fn shown_output_is_that_of_the_command() {
     let pages = pages().expect("the pages").into_iter().map(|page| folder().join(page.name));
     let mut ran = 0;
     for file in pages.chain([readme]) {
-        let (text, place) = (std::fs::read_to_string(&file).expect("a page"), place());
+        let (text, directory) = (std::fs::read_to_string(&file).expect("a page"), directory());
         let actual = rewrite_transcripts(&text, |command| {
-            let output = run(command, place.path());
+            let output = run(command, directory.path());
             let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
             assert!(output.status.success() && err.is_empty(), "{}: {command}\n{out}\n{err}", file.display());
             ran += 1;
@@ -122,11 +122,11 @@ fn shown_output_is_that_of_the_command() {
 fn every_command_ends_well() {
     let mut ran = 0;
     for Page { name, text } in pages().expect("the pages") {
-        let place = place();
+        let directory = directory();
         for command in commands(&text).iter().filter(|command| !elsewhere(&name, command)) {
-            let said = run(&shortened(command), place.path());
-            let (out, err) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
-            assert!(said.status.success(), "{name}: {command}\n{out}\n{err}");
+            let output = run(&shortened(command), directory.path());
+            let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            assert!(output.status.success(), "{name}: {command}\n{out}\n{err}");
             let silent = command.contains(" -o ") || command.starts_with("alias");
             assert!(silent || !out.is_empty(), "{name}: {command}: nothing is printed");
             ran += 1;
@@ -135,7 +135,7 @@ fn every_command_ends_well() {
     assert!(ran > 40, "{ran} commands ran");
 }
 
-/// An exception that no page has any more is out of date.
+/// Every exception belongs to a command of a page; others are out of date.
 #[test]
 fn every_exception_is_of_a_command() {
     let pages = pages().expect("the pages");

@@ -1,8 +1,9 @@
-//! The glossary is written from its data, and the tree does not use retired words more often than the data allows.
+//! Compares the glossary page with its data, and checks that retired words are used no more often than it allows.
 
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use regex::Regex;
 use tilewright_book::{Glossary, Vocabulary, folder};
 use tilewright_testkit::golden;
 
@@ -15,51 +16,67 @@ fn glossary() -> Glossary {
     Glossary::read(&text).unwrap_or_else(|error| panic!("{}: {error}", data().display()))
 }
 
+fn tree() -> Vocabulary {
+    Vocabulary::of_tree(&folder().join(".."), &["glossary.md"]).expect("the tree")
+}
+
 #[test]
 fn the_page_is_written_from_the_data() {
     golden::check(&folder().join("glossary.md"), &glossary().page());
 }
 
-/// Counts may only fall: a new use fails here with its place and the term to use, and a count that fell must be written
-/// down. `TILEWRIGHT_BLESS=1` writes lower counts and never higher ones.
+/// Counts may only fall. A new use fails with its location and the term to use; a lower count must be written to the
+/// data, which `TILEWRIGHT_BLESS=1` does.
 #[test]
 fn retired_words_only_become_fewer() {
     let _guard = crate::PAGES.lock();
-    let root = folder().join("..");
-    let tree = Vocabulary::of_tree(&root, &["glossary.md"]).expect("the tree");
+    let tree = tree();
     let mut text = std::fs::read_to_string(data()).expect("the data");
     let mut wrong = String::new();
     for term in &glossary().terms {
         for retired in &term.retired {
-            let (word, scope, allowed) = (&retired.word, retired.scope, retired.allowed);
-            let uses = tree.uses(scope, word).iter().filter(|used| !retired.except.contains_key(&used.text));
-            let uses: Vec<_> = uses.collect();
-            let entry = |count: usize| {
-                format!("word = \"{word}\", in = \"{}\", allowed = {count}", format!("{scope:?}").to_lowercase())
-            };
+            let uses: Vec<_> = retired
+                .scopes
+                .iter()
+                .flat_map(|scope| tree.uses(*scope, &retired.word))
+                .filter(|used| !retired.except.contains_key(&used.text))
+                .collect();
+            let (word, allowed) = (&retired.word, retired.allowed);
             if uses.len() > allowed {
-                let _ = writeln!(
-                    wrong,
-                    "`{word}` in {scope:?}: {} uses, {allowed} are allowed; say `{}`",
-                    uses.len(),
-                    term.name
-                );
-                wrong.extend(uses.iter().map(|used| format!("  {}: {}\n", used.place, used.text)));
-            } else if uses.len() < allowed && golden::blesses() {
-                let (old, new) = (entry(allowed), entry(uses.len()));
-                assert!(text.contains(&old), "{}: no line with `{old}`", data().display());
-                text = text.replace(&old, &new);
+                let _ = writeln!(wrong, "`{word}`: {} uses, {allowed} are allowed; say `{}`", uses.len(), term.name);
+                wrong.extend(uses.iter().map(|used| format!("  {}: {}\n", used.location, used.text)));
             } else if uses.len() < allowed {
+                let line = |count: usize| format!("word = \"{word}\", allowed = {count},");
+                assert!(text.contains(&line(allowed)), "{}: no line with `{}`", data().display(), line(allowed));
+                text = text.replace(&line(allowed), &line(uses.len()));
                 let _ = writeln!(
                     wrong,
-                    "`{word}` in {scope:?}: {} uses are left of {allowed}; TILEWRIGHT_BLESS=1 writes it",
+                    "`{word}`: {} uses of {allowed} are left; TILEWRIGHT_BLESS=1 writes it",
                     uses.len()
                 );
             }
         }
     }
     if golden::blesses() {
-        std::fs::write(data(), text).expect("the data is written");
+        return std::fs::write(data(), text).expect("the data is written");
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// A line of prose with a phrase that is hard to read fails with its location and the form to write.
+#[test]
+fn phrases_that_are_hard_to_read_do_not_occur() {
+    let _guard = crate::PAGES.lock();
+    let tree = tree();
+    let mut wrong = String::new();
+    for phrase in &glossary().phrases {
+        let pattern = Regex::new(&phrase.pattern).unwrap_or_else(|error| panic!("{}: {error}", data().display()));
+        let lines: Vec<_> = tree.matches(&pattern).collect();
+        assert!(phrase.allowed == 0 || !phrase.reason.is_empty(), "`{}` needs a reason", phrase.pattern);
+        if lines.len() != phrase.allowed {
+            let _ = writeln!(wrong, "{} lines, expected {}; {}", lines.len(), phrase.allowed, phrase.write);
+            wrong.extend(lines.iter().map(|line| format!("  {}: {}\n", line.location, line.text)));
+        }
     }
     assert!(wrong.is_empty(), "{wrong}");
 }

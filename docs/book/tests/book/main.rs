@@ -6,5 +6,5 @@ mod pages;
 
 use std::sync::Mutex;
 
-/// Held by tests that write pages or count their words: with `TILEWRIGHT_BLESS=1` one must not count what another is writing.
+/// Locked by tests that write pages or count their words: with `TILEWRIGHT_BLESS=1` they must not run at the same time.
 static PAGES: Mutex<()> = Mutex::new(());

@@ -1,4 +1,4 @@
-//! The summary has every page, and links lead somewhere.
+//! Checks that the summary has every page, and that links point to existing files and headings.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn ids_of_headings_are_those_of_mdbook() {
     assert_eq!(headings(text), ["a-page", "twsize-twice", "6a-costs", "costs", "costs-1"]);
 }
 
-/// Pages, pictures and other files of the repository that are linked exist, and so do the headings that links name.
+/// Linked pages, pictures, other files of the repository, and headings exist.
 #[test]
 fn links_lead_somewhere() {
     let mut followed = 0;

@@ -1,14 +1,16 @@
-//! Code for the machine: its assembly is the kernel IR as text, since nobody has built an assembler for it.
+//! Generates code: the assembly is the text of the kernel IR, since the invented GPU has no assembler.
 
 use tilewright_plugin::kernel::{Module, Op};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, KernelMetadata, Payload};
 
 use crate::instruction;
 
-/// The assembly of a module; other forms there are none.
+/// Compiles a module to assembly, the only supported form.
+///
+/// # Errors
+/// `Unsupported` for an instruction that is not in the table.
 pub fn compile(module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
     let rows = [instruction::row().map_err(|error| CompileError::Backend(error.to_string()))?];
-    // What the machine does not have is said, and not written down as if it had.
     for statement in module.kernels.iter().flat_map(|kernel| kernel.statements()) {
         match &statement.op {
             Op::Instruction { name, .. } if rows.iter().all(|row| row.name != *name) => {
@@ -23,6 +25,6 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Artifact, Co
         payloads.push(Payload { form: Emit::Assembly, format: "loom".to_owned(), bytes, may_differ: false });
     }
     let kernels =
-        module.kernels.iter().map(|kernel| KernelMetadata::of(kernel, kernel.shared_bytes(), &rows)).collect();
-    Ok(Artifact { payloads, kernels, taken_by: None })
+        module.kernels.iter().map(|kernel| KernelMetadata::new(kernel, kernel.shared_bytes(), &rows)).collect();
+    Ok(Artifact { payloads, kernels, accepted_by: None })
 }

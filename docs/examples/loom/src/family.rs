@@ -1,8 +1,8 @@
-//! The machine's layout family, `loom_mma`: results of its matrix instruction, spread over warps. Its parameter `warps` says how
-//! many warps go along each axis of a tensor of two.
+//! The layout family `loom_mma`: results of the matrix instruction, distributed over warps. Its parameter `warps` is
+//! the number of warps along each of the two axes.
 
-use tilewright_plugin::layout::families::cluster::{Part, check_shape, layout_of, row_major, spread};
-use tilewright_plugin::layout::{Dim, Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use tilewright_plugin::layout::families::cluster::{TileMode, check_shape, identity_modes, row_major, tensor_layout};
+use tilewright_plugin::layout::{Dim, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleUse};
 
 use crate::instruction::NAME;
 
@@ -13,14 +13,14 @@ impl Families for LoomFamilies {
         vec!["loom_mma".to_owned()]
     }
 
-    /// What a conformance suite builds its cases from.
-    fn samples(&self, required: SampleUse) -> Vec<Sample> {
+    /// Typical layouts, from which the conformance suite derives its cases.
+    fn samples(&self, required: SampleUse) -> Vec<SampleLayout> {
         if required.lanes != 16 {
             return Vec::new();
         }
         let tall = [i64::from(required.warps), 1];
-        let result = Sample::new("loom-mma", FamilySpec::new("loom_mma").with("warps", tall));
-        vec![if required.element_bits == 32 { result.feeding(NAME, "d") } else { result }]
+        let result = SampleLayout::new("loom-mma", FamilySpec::new("loom_mma").with("warps", tall));
+        vec![if required.element_bits == 32 { result.for_operand(NAME, "d") } else { result }]
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
@@ -35,10 +35,10 @@ impl Families for LoomFamilies {
             let message = "a result has two axes".to_owned();
             return Err(FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message });
         }
-        // Of a tile of 8 x 8: four columns in registers, two and then the rows over lanes; then the warps.
-        let tile = [(Dim::REGISTER, 4, 1), (Dim::LANE, 2, 1), (Dim::LANE, 8, 0)].map(Part::from);
+        // A tile of 8 x 8: four columns in registers, two columns and then eight rows over lanes; then the warps.
+        let tile = [(Dim::REGISTER, 4, 1), (Dim::LANE, 2, 1), (Dim::LANE, 8, 0)].map(TileMode::from);
         let order = row_major(2);
-        let parts = tile.into_iter().chain(spread(Dim::WARP, &warps, &order, None));
-        Ok(Layout::Distributed(layout_of(spec, parts, &order, &[], shape)?))
+        let modes = tile.into_iter().chain(identity_modes(Dim::WARP, &warps, &order, None));
+        Ok(Layout::Distributed(tensor_layout(spec, modes, &order, &[], shape)?))
     }
 }

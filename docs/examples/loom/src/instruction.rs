@@ -1,4 +1,4 @@
-//! The machine's matrix instruction, `loom.mma`: d = a * b + c, 8 x 4 times 4 x 8, factors of f16 and sums of f32.
+//! The matrix instruction `loom.mma`: d = a * b + c, 8 x 4 times 4 x 8, with f16 operands and an f32 accumulator.
 //!
 //! | operand | registers | lanes |
 //! |---|---|---|
@@ -9,31 +9,30 @@
 use tilewright_plugin::layout::{Dim, LayoutError, LinearLayout};
 use tilewright_plugin::target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
 
-/// Its name: in plans, in kernel IR, in pictures.
+/// Its name in plans, kernel IR and pictures.
 pub const NAME: &str = "loom.mma.8x8x4.f32.f16";
 
-/// The row of the instruction table. From it alone selection finds the instruction, plans bring its operands, the emulator
-/// executes it.
+/// The entry of the instruction table: instruction selection, data movement and the emulator use only this data.
 pub fn row() -> Result<Instruction, LayoutError> {
     let a = tile(&[[0, 1]], &[[0, 2], [1, 0], [2, 0], [4, 0]], [8, 4])?;
     let b = tile(&[[1, 0]], &[[2, 0], [0, 1], [0, 2], [0, 4]], [4, 8])?;
     let d = tile(&[[0, 1], [0, 2]], &[[0, 4], [1, 0], [2, 0], [4, 0]], [8, 8])?;
-    let factor = |role: &str, layout| Operand::Register { role: role.into(), element: "f16".into(), bits: 16, layout };
+    let operand = |role: &str, layout| Operand::Register { role: role.into(), element: "f16".into(), bits: 16, layout };
     let sum = |role: &str, layout| Operand::Register { role: role.into(), element: "f32".into(), bits: 32, layout };
     Ok(Instruction {
         name: NAME.to_owned(),
         kind: InstructionKind::Matrix,
-        operands: vec![sum("d", d.clone()), factor("a", a), factor("b", b), sum("c", d)],
+        operands: vec![sum("d", d.clone()), operand("a", a), operand("b", b), sum("c", d)],
         cycles: Some(8.0),
         semantics: Semantics::Contract,
-        completion: Completion::AtOnce,
-        // One fused multiply-add after the other along k.
+        completion: Completion::Immediate,
+        // A chain of fused multiply-adds, k ascending.
         numerics: Some(Numerics::default()),
         source: "invented".to_owned(),
     })
 }
 
-/// A layout by its bases: where each bit of the register's and of the lane's index leads, as (row, column).
+/// A layout by its bases: the (row, column) of each bit of the register index and of the lane index.
 fn tile(registers: &[[u64; 2]], lanes: &[[u64; 2]], sizes: [u64; 2]) -> Result<LinearLayout, LayoutError> {
     let bases = |bases: &[[u64; 2]]| bases.iter().map(|basis| basis.to_vec()).collect();
     let outs = [(Dim::tensor(0), sizes[0]), (Dim::tensor(1), sizes[1])];

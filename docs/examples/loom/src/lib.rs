@@ -1,11 +1,11 @@
-//! A plugin for an invented machine, `loom1`: 16 lanes, a matrix instruction of its own, banks unlike anybody's. It is
-//! built outside of Tilewright's source tree against the framework alone, and `conformance` proves it unchanged:
+//! A plugin for an invented GPU, `loom1`, with 16 lanes, a matrix instruction and unusual shared-memory banks. It is
+//! built outside of Tilewright's workspace against `tilewright-plugin` alone; the conformance suite tests it unchanged:
 //!
 //!     cargo build --release
 //!     TILEWRIGHT_TARGET_PATH=targets conformance --target loom16 --plugin target/release/libloom_plugin.so
 //!
-//! What the machine is, as data, is in `targets/loom16.toml`; here is what its instructions and families are, and how
-//! code for it is written.
+//! `targets/loom16.toml` describes the GPU as data. The modules have its instruction, its layout family and its code
+//! generator.
 
 mod code;
 mod family;
@@ -19,11 +19,11 @@ use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceEr
 
 const ARCHITECTURES: &[&str] = &["loom1"];
 
-// Registers the targets with whoever links this crate, and gives the shared library its one symbol.
+// Registers the targets in programs that link this crate, and defines the one symbol of the shared library.
 tilewright_plugin::register_targets! { plugin: "loom", architectures: ARCHITECTURES, create: create }
 tilewright_plugin::export_plugin!();
 
-/// The host has read the target's file; the plugin adds what it knows of the architecture.
+/// Creates the target from the description that the host has read; adds the instruction table.
 fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
     let row = instruction::row().map_err(|error| FactoryError::Description(error.to_string()))?;
     Ok(Box::new(Loom { description, instructions: vec![row] }))
@@ -52,6 +52,6 @@ impl Target for Loom {
     }
 
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        Err(DeviceError::NoRuntime("no Loom was ever built; its code runs on the emulator".to_owned()))
+        Err(DeviceError::NoRuntime("there is no Loom hardware; its code runs on the emulator".to_owned()))
     }
 }

@@ -1,45 +1,45 @@
-//! Makes the graph of a function.
+//! Builds the layout graph of a function.
 
 use std::collections::HashMap;
 use tilewright_tile::op::name::ttg;
 
-use super::{End, Graph, Kind, Node, RequiredLayout, Role};
+use super::{Graph, Kind, Node, Port, RequiredLayout, Role};
 use crate::chain;
+use crate::dot_plan::{DotPlan, plan_dot};
+use crate::interner::{Interner, LayoutId};
 use crate::layouts::{LayoutCache, LayoutTransfer};
 use crate::memory::moved_bits;
-use crate::pool::{LayoutId, Pool};
-use crate::product::{Product, product};
 use crate::{EngineError, LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
-use tilewright_plan::movement::{GlobalTensor, coalesced_layout};
+use tilewright_plan::movement::{GlobalTensor, find_coalesced_layout};
 use tilewright_target::Direction;
-use tilewright_tile::facts::AxisInfoMap;
+use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::{Attribute, Block, Body, Function, Op, Region, TileType, Value};
 
-/// How often one of several branches is taken to run.
+/// Assumed execution frequency of each branch of an `if` or switch, relative to the operation itself.
 const BRANCH_WEIGHT: f64 = 0.5;
 
-/// The graph of a function.
+/// Builds the layout graph of a function.
 pub(crate) fn build<'a>(
     function: &Function,
-    machine: &LaunchConfig<'_>,
-    pool: &'a Pool,
+    config: &LaunchConfig<'_>,
+    interner: &'a Interner,
 ) -> Result<Graph<'a>, EngineError> {
-    let Some(body) = &function.body else { return Ok(empty(pool)) };
-    let facts = AxisInfoMap::of(function);
-    let mut builder = Builder::new(body, &facts, machine, pool);
+    let Some(body) = &function.body else { return Ok(empty(interner)) };
+    let axis_info = AxisInfoMap::of(function);
+    let mut builder = Builder::new(body, &axis_info, config, interner);
     builder.region(body.root(), 1.0)?;
     builder.fix_given()?;
     Ok(builder.finished())
 }
 
-fn empty(pool: &Pool) -> Graph<'_> {
+fn empty(interner: &Interner) -> Graph<'_> {
     Graph {
-        pool,
+        interner,
         nodes: Vec::new(),
-        products: Vec::new(),
+        dots: Vec::new(),
         roles: Vec::new(),
-        again: Vec::new(),
+        remats: Vec::new(),
         is_loaded: Vec::new(),
         weights: Vec::new(),
         bits: Vec::new(),
@@ -49,49 +49,49 @@ fn empty(pool: &Pool) -> Graph<'_> {
     }
 }
 
-/// The graph as it is made.
+/// The builder of a function's layout graph, with the graph so far.
 pub(super) struct Builder<'f, 'a> {
     pub(super) body: &'f Body,
-    pub(super) facts: &'f AxisInfoMap,
-    pub(super) machine: &'f LaunchConfig<'f>,
+    pub(super) axis_info: &'f AxisInfoMap,
+    pub(super) config: &'f LaunchConfig<'f>,
     pub(super) graph: Graph<'a>,
     layouts: LayoutCache<'f>,
-    /// Warps of groups that do something else than the others.
+    /// The number of warps of each partition of `ttg.warp_specialize`.
     groups: Vec<u64>,
-    usual: HashMap<Vec<u64>, LayoutId>,
-    products: Vec<(String, Product)>,
+    default_layout: HashMap<Vec<u64>, LayoutId>,
+    dot_plans: Vec<(String, DotPlan)>,
 }
 
 impl<'f, 'a> Builder<'f, 'a> {
-    fn new(body: &'f Body, facts: &'f AxisInfoMap, machine: &'f LaunchConfig<'f>, pool: &'a Pool) -> Self {
+    fn new(body: &'f Body, axis_info: &'f AxisInfoMap, config: &'f LaunchConfig<'f>, interner: &'a Interner) -> Self {
         let values = body.value_count();
         let graph = Graph {
             roles: vec![Role::Scalar; values],
-            again: vec![None; values],
+            remats: vec![None; values],
             is_loaded: vec![false; values],
             weights: vec![1.0; values],
             bits: vec![0; values],
             wants: vec![Vec::new(); body.op_count()],
-            ..empty(pool)
+            ..empty(interner)
         };
-        let layouts = LayoutCache::new(machine.families);
+        let layouts = LayoutCache::new(config.families);
         let groups = groups(body);
-        Self { body, facts, machine, graph, layouts, groups, usual: HashMap::new(), products: Vec::new() }
+        Self { body, axis_info, config, graph, layouts, groups, default_layout: HashMap::new(), dot_plans: Vec::new() }
     }
 
     fn finished(self) -> Graph<'a> {
         let mut graph = self.graph;
         graph.users = vec![Vec::new(); graph.roles.len()];
         graph.watchers = vec![Vec::new(); graph.roles.len()];
-        for (number, node) in graph.nodes.iter().enumerate() {
+        for (index, node) in graph.nodes.iter().enumerate() {
             for end in &node.ins {
-                graph.users[end.value.index()].push((number, end.view));
+                graph.users[end.value.index()].push((index, end.transfer));
             }
             if node.weight >= LOOP_WEIGHT as f64 && is_loaded(node, &graph.is_loaded) {
                 node.outs.iter().for_each(|end| graph.is_loaded[end.value.index()] = true);
             }
             for value in &node.watched {
-                graph.watchers[value.index()].push(number);
+                graph.watchers[value.index()].push(index);
             }
         }
         graph
@@ -99,9 +99,9 @@ impl<'f, 'a> Builder<'f, 'a> {
 
     pub(super) fn region(&mut self, region: Region, weight: f64) -> Result<(), EngineError> {
         let root = region == self.body.root();
-        for (number, block) in self.body.blocks(region).iter().enumerate() {
-            if root || number > 0 {
-                self.block_arguments(*block, number == 0, weight)?;
+        for (index, block) in self.body.blocks(region).iter().enumerate() {
+            if root || index > 0 {
+                self.block_arguments(*block, index == 0, weight)?;
             }
             for op in self.body.ops(*block) {
                 self.op(*op, weight)?;
@@ -110,7 +110,7 @@ impl<'f, 'a> Builder<'f, 'a> {
         Ok(())
     }
 
-    /// Arguments of the function come in the usual layout; those of another block in any.
+    /// Pins arguments of the function to the default layout; arguments of other blocks keep a free choice.
     fn block_arguments(&mut self, block: Block, is_entry: bool, weight: f64) -> Result<(), EngineError> {
         for &argument in self.body.arguments(block) {
             if !self.is_tensor(argument) || self.graph.roles[argument.index()] != Role::Scalar {
@@ -154,73 +154,81 @@ impl<'f, 'a> Builder<'f, 'a> {
         self.graph.nodes.len() - 1
     }
 
-    fn end(&mut self, value: Value, view: LayoutTransfer, back: Option<LayoutTransfer>) -> End {
+    fn end(&mut self, value: Value, transfer: LayoutTransfer, back: Option<LayoutTransfer>) -> Port {
         self.graph.bits[value.index()] = moved_bits(self.body.ty(value));
-        End { value, view: self.graph.pool.view(view), back: back.map(|back| self.graph.pool.view(back)) }
+        Port {
+            value,
+            transfer: self.graph.interner.transfer(transfer),
+            back: back.map(|back| self.graph.interner.transfer(back)),
+        }
     }
 
-    /// The key of a node whose end has the layout that the program says already.
-    fn given(&self, end: &End) -> Result<Option<LayoutId>, EngineError> {
+    /// Returns the key (chosen layout of the node) with which a port's value has the layout that the program states;
+    /// `None` if the value's type names no layout.
+    fn given(&self, end: &Port) -> Result<Option<LayoutId>, EngineError> {
         if self.body.ty(end.value).layout().is_none() {
             return Ok(None);
         }
         let given = self.layouts.distributed(self.body.ty(end.value))?;
         let (lanes, warps) = (1u64 << given.in_bits(Dim::LANE), 1u64 << given.in_bits(Dim::WARP));
         let is_of_group = self.groups.contains(&warps);
-        if lanes != u64::from(self.machine.lanes) || warps != u64::from(self.machine.warps) && !is_of_group {
+        if lanes != u64::from(self.config.lanes) || warps != u64::from(self.config.warps) && !is_of_group {
             let ty = self.body.ty(end.value).to_string();
-            return Err(EngineError::Block { ty, lanes, warps, expected: [self.machine.lanes, self.machine.warps] });
+            return Err(EngineError::Block { ty, lanes, warps, expected: [self.config.lanes, self.config.warps] });
         }
-        let given = self.graph.pool.layout(&given)?;
-        Ok(end.back.and_then(|back| self.graph.pool.seen(given, back)))
+        let given = self.graph.interner.layout(&given)?;
+        Ok(end.back.and_then(|back| self.graph.interner.seen(given, back)))
     }
 
-    /// What the program says already stays: results, and operands of what has no results or says them too.
+    /// Pins the keys of nodes whose result layouts are explicit in the IR. If there are no results, or all results have
+    /// explicit layouts that determine no key, explicit operand layouts determine it.
     fn fix_given(&mut self) -> Result<(), EngineError> {
-        for number in 0..self.graph.nodes.len() {
-            let node = &self.graph.nodes[number];
+        for index in 0..self.graph.nodes.len() {
+            let node = &self.graph.nodes[index];
             let outs = node.outs.iter().map(|end| self.given(end)).collect::<Result<Vec<_>, _>>()?;
             let mut fixed = outs.into_iter().flatten().next();
             if fixed.is_none() && node.outs.iter().all(|end| self.body.ty(end.value).layout().is_some()) {
                 let ins = node.ins.iter().map(|end| self.given(end)).collect::<Result<Vec<_>, _>>()?;
                 fixed = ins.into_iter().flatten().next();
             }
-            let own = &mut self.graph.nodes[number].fixed;
-            *own = fixed.or(*own);
+            let fixed_layout = &mut self.graph.nodes[index].fixed;
+            *fixed_layout = fixed.or(*fixed_layout);
         }
         Ok(())
     }
 
-    /// A value has its layout from a node.
+    /// Records that a value takes its layout from a node: the transfer `transfer` maps the node's key to it, `back` is
+    /// the inverse.
     pub(super) fn out(
         &mut self,
         node: usize,
         value: Value,
-        view: LayoutTransfer,
+        transfer: LayoutTransfer,
         back: Option<LayoutTransfer>,
         weight: f64,
     ) {
-        let end = self.end(value, view, back);
-        self.graph.roles[value.index()] = Role::Of(node, end.view);
+        let end = self.end(value, transfer, back);
+        self.graph.roles[value.index()] = Role::Of(node, end.transfer);
         self.graph.weights[value.index()] = weight;
         self.graph.nodes[node].outs.push(end);
     }
 
-    /// A node wants an operand of an operation.
+    /// Records that a node determines the layout that is required of an operand: the transfer `transfer` maps the
+    /// node's key to it, `back` is the inverse.
     pub(super) fn required(
         &mut self,
         node: usize,
         (op, operand): (Op, usize),
-        view: LayoutTransfer,
+        transfer: LayoutTransfer,
         back: Option<LayoutTransfer>,
     ) {
         let value = self.body.op(op).operands[operand];
         if !self.is_tensor(value) {
             return;
         }
-        let end = self.end(value, view, back);
+        let end = self.end(value, transfer, back);
         self.graph.nodes[node].ins.push(end);
-        self.set_required(op, operand, RequiredLayout::Of(node, end.view));
+        self.set_required(op, operand, RequiredLayout::Of(node, end.transfer));
     }
 
     pub(super) fn set_required(&mut self, op: Op, operand: usize, required: RequiredLayout) {
@@ -230,37 +238,39 @@ impl<'f, 'a> Builder<'f, 'a> {
         wants[operand] = required;
     }
 
-    /// A value that is computed wherever it is wanted, by so many operations.
+    /// Records that a value is rematerialized by `cone` operations in every layout that is required of it.
     pub(super) fn free(&mut self, value: Value, cone: u32, weight: f64) {
         self.graph.roles[value.index()] = Role::Free(cone);
         self.graph.weights[value.index()] = weight;
         self.graph.bits[value.index()] = moved_bits(self.body.ty(value));
     }
 
-    /// The layout of a tensor of which nothing else is known: lanes and warps follow each other, the last axis first.
+    /// Returns the default layout of a tensor that nothing constrains: coalesced for a row-major tensor of 32-bit
+    /// elements.
     pub(super) fn usual(&mut self, shape: &[u64]) -> Result<LayoutId, EngineError> {
-        if let Some(&known) = self.usual.get(shape) {
+        if let Some(&known) = self.default_layout.get(shape) {
             return Ok(known);
         }
-        let id = usual(shape, self.machine, self.graph.pool)?;
-        self.usual.insert(shape.to_vec(), id);
+        let id = usual(shape, self.config, self.graph.interner)?;
+        self.default_layout.insert(shape.to_vec(), id);
         Ok(id)
     }
 
-    /// The plan of a product; of equal products one is made.
-    pub(super) fn product(&mut self, op: Op) -> Result<Product, EngineError> {
-        let explicit = chain::described(self.body, op);
-        if let Some((_, known)) = self.products.iter().find(|(known, _)| *known == explicit) {
+    /// Returns the plan of a dot; dots of equal types and attributes share one plan.
+    pub(super) fn cached_dot_plan(&mut self, op: Op) -> Result<DotPlan, EngineError> {
+        let explicit = chain::plan_key(self.body, op);
+        if let Some((_, known)) = self.dot_plans.iter().find(|(known, _)| *known == explicit) {
             return Ok(known.clone());
         }
         let operation = self.body.op(op).name().to_owned();
-        let made = product(self.body, op, self.machine).map_err(|source| EngineError::Product { operation, source })?;
-        self.products.push((explicit, made.clone()));
-        Ok(made)
+        let plan = plan_dot(self.body, op, self.config).map_err(|source| EngineError::Mma { operation, source })?;
+        self.dot_plans.push((explicit, plan.clone()));
+        Ok(plan)
     }
 }
 
-/// Whether a node of a loop loads what it gives, or makes it of what is loaded.
+/// Whether a node in a loop loads from memory, or computes its result elementwise from loaded values. `known[i]` is
+/// true if the value with the index `i` is known to be loaded.
 fn is_loaded(node: &Node, known: &[bool]) -> bool {
     match &node.kind {
         Kind::Access(access) => access.direction == Direction::Load,
@@ -271,15 +281,15 @@ fn is_loaded(node: &Node, known: &[bool]) -> bool {
     }
 }
 
-/// The layout of a tensor of which nothing else is known.
-pub(crate) fn usual(shape: &[u64], machine: &LaunchConfig<'_>, pool: &Pool) -> Result<LayoutId, EngineError> {
-    let (lanes, warps) = (u64::from(machine.lanes), u64::from(machine.warps));
+/// Returns the default layout of a tensor that nothing constrains: coalesced for a row-major tensor of 32-bit elements.
+pub(crate) fn usual(shape: &[u64], config: &LaunchConfig<'_>, interner: &Interner) -> Result<LayoutId, EngineError> {
+    let (lanes, warps) = (u64::from(config.lanes), u64::from(config.warps));
     let memory = GlobalTensor::row_major(shape, 4);
-    let layout = coalesced_layout(&memory, 32, lanes, warps, machine.context.target)?;
-    Ok(pool.layout(&layout)?)
+    let layout = find_coalesced_layout(&memory, 32, lanes, warps, config.context.target)?;
+    Ok(interner.layout(&layout)?)
 }
 
-/// Warps of the groups of a program that do something else than the others.
+/// Returns the number of warps of each partition of all `ttg.warp_specialize` operations.
 fn groups(body: &Body) -> Vec<u64> {
     let ops = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == ttg::WARP_SPECIALIZE);
     let warps = ops.filter_map(|op| match body.op(op).attributes.get("partitionNumWarps") {

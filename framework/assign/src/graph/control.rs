@@ -1,4 +1,5 @@
-//! Values that are carried round loops, given by branches, and brought along jumps: each has one layout.
+//! Nodes of the layout graph for values carried by loops, branches and block arguments: each carried value has one
+//! layout.
 
 use super::build::Builder;
 use super::{Kind, RequiredLayout, Role};
@@ -8,24 +9,25 @@ use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::{Op, Region, Value};
 
 impl Builder<'_, '_> {
-    /// Whether the operation is one of control, and has been taken in.
+    /// Adds an operation of control flow to the graph; returns `false` for any other operation.
     pub(super) fn control(&mut self, op: Op, weight: f64) -> Result<bool, EngineError> {
         match self.body.op(op).name() {
             scf::FOR => self.counted_loop(op, weight)?,
             scf::WHILE => self.conditional_loop(op, weight)?,
             scf::IF | scf::INDEX_SWITCH | scf::EXECUTE_REGION | ttg::MASK => self.branches(op, weight)?,
-            ttg::WARP_SPECIALIZE => self.groups_of_warps(op, weight)?,
-            // Those that end regions are taken in with what they end.
-            scf::YIELD | scf::CONDITION | ttg::MASK_RETURN | ttg::WARP_YIELD => self.as_is_where_unsaid(op),
-            tt::CALL | tt::RETURN => self.at_the_border(op, weight)?,
+            ttg::WARP_SPECIALIZE => self.add_warp_specialize(op, weight)?,
+            // Terminators of regions; the operation that owns the region handles their operands.
+            scf::YIELD | scf::CONDITION | ttg::MASK_RETURN | ttg::WARP_YIELD => self.leave_unconstrained(op),
+            tt::CALL | tt::RETURN => self.add_call_boundary(op, weight)?,
             _ if !self.body.op(op).successors.is_empty() => self.jump(op, weight)?,
             _ => return Ok(false),
         }
         Ok(true)
     }
 
-    /// One layout for values that are the same at different times, and for what they come from.
-    fn one(
+    /// Adds one node for values that carry each other's elements (loop results, iteration arguments) and for the
+    /// operands from which the elements come.
+    fn add_carried(
         &mut self,
         op: Op,
         weight: f64,
@@ -48,14 +50,14 @@ impl Builder<'_, '_> {
         let inner = Self::loop_weight(weight);
         let Some(&region) = operation.regions.first() else { return Ok(()) };
         let (arguments, ends) = (self.entry(region), self.end_of(region));
-        for (number, &result) in operation.results.iter().enumerate() {
-            let values: Vec<_> = [Some((result, weight)), arguments.get(number + 1).map(|&value| (value, inner))]
+        for (index, &result) in operation.results.iter().enumerate() {
+            let values: Vec<_> = [Some((result, weight)), arguments.get(index + 1).map(|&value| (value, inner))]
                 .into_iter()
                 .flatten()
                 .collect();
-            let ends = ends.map(|end| (end, number));
-            let sources: Vec<_> = std::iter::once((op, 3 + number)).chain(ends).collect();
-            self.one(op, inner, &values, &sources)?;
+            let ends = ends.map(|end| (end, index));
+            let sources: Vec<_> = std::iter::once((op, 3 + index)).chain(ends).collect();
+            self.add_carried(op, inner, &values, &sources)?;
         }
         self.region(region, inner)
     }
@@ -64,19 +66,19 @@ impl Builder<'_, '_> {
         let operation = self.body.op(op).clone();
         let inner = Self::loop_weight(weight);
         let &[before, after] = &operation.regions[..] else { return Ok(()) };
-        for (number, &argument) in self.entry(before).iter().enumerate() {
-            let back = self.end_of(after).map(|end| (end, number));
-            let sources: Vec<_> = std::iter::once((op, number)).chain(back).collect();
-            self.one(op, inner, &[(argument, inner)], &sources)?;
+        for (index, &argument) in self.entry(before).iter().enumerate() {
+            let back = self.end_of(after).map(|end| (end, index));
+            let sources: Vec<_> = std::iter::once((op, index)).chain(back).collect();
+            self.add_carried(op, inner, &[(argument, inner)], &sources)?;
         }
         let passed = self.entry(after);
-        for (number, &result) in operation.results.iter().enumerate() {
-            let values: Vec<_> = [Some((result, weight)), passed.get(number).map(|&value| (value, inner))]
+        for (index, &result) in operation.results.iter().enumerate() {
+            let values: Vec<_> = [Some((result, weight)), passed.get(index).map(|&value| (value, inner))]
                 .into_iter()
                 .flatten()
                 .collect();
-            let sources: Vec<_> = self.end_of(before).map(|end| (end, number + 1)).into_iter().collect();
-            self.one(op, inner, &values, &sources)?;
+            let sources: Vec<_> = self.end_of(before).map(|end| (end, index + 1)).into_iter().collect();
+            self.add_carried(op, inner, &values, &sources)?;
         }
         self.region(before, inner)?;
         self.region(after, inner)
@@ -85,28 +87,29 @@ impl Builder<'_, '_> {
     fn branches(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operation = self.body.op(op).clone();
         let inner = Self::branch_weight(weight);
-        for (number, &result) in operation.results.iter().enumerate() {
+        for (index, &result) in operation.results.iter().enumerate() {
             let ends = operation.regions.iter().filter_map(|&region| self.end_of(region));
-            let sources: Vec<_> = ends.map(|end| (end, number)).collect();
-            self.one(op, weight, &[(result, weight)], &sources)?;
+            let sources: Vec<_> = ends.map(|end| (end, index)).collect();
+            self.add_carried(op, weight, &[(result, weight)], &sources)?;
         }
         self.regions(op, inner)
     }
 
-    /// What groups of warps give is what the first of them gives.
-    fn groups_of_warps(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    /// Adds nodes for the results of `ttg.warp_specialize`, which come from its default region.
+    fn add_warp_specialize(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operation = self.body.op(op).clone();
-        for (number, &result) in operation.results.iter().enumerate() {
+        for (index, &result) in operation.results.iter().enumerate() {
             let end = operation.regions.first().and_then(|&region| self.end_of(region));
-            let sources: Vec<_> = end.into_iter().map(|end| (end, number)).collect();
-            self.one(op, weight, &[(result, weight)], &sources)?;
+            let sources: Vec<_> = end.into_iter().map(|end| (end, index)).collect();
+            self.add_carried(op, weight, &[(result, weight)], &sources)?;
         }
-        self.as_is_where_unsaid(op);
+        self.leave_unconstrained(op);
         self.regions(op, weight)
     }
 
-    /// What comes from other functions, and goes to them, is in the usual layout.
-    fn at_the_border(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    /// Pins the operands and results of calls, and the operands of returns, to the default layout, because callee and
+    /// caller must agree.
+    fn add_call_boundary(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operation = self.body.op(op).clone();
         let operands = (0..operation.operands.len()).map(|operand| (operation.operands[operand], Some(operand)));
         let values: Vec<_> = operands.chain(operation.results.iter().map(|&result| (result, None))).collect();
@@ -146,8 +149,9 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// What an operation without rules of its own takes, it takes as it is.
-    pub(super) fn as_is_where_unsaid(&mut self, op: Op) {
+    /// Records that an operation takes its operands in the layouts that they have, except operands with a recorded
+    /// requirement.
+    pub(super) fn leave_unconstrained(&mut self, op: Op) {
         for operand in 0..self.body.op(op).operands.len() {
             let explicit =
                 self.graph.wants[op.index()].get(operand).is_some_and(|required| *required != RequiredLayout::Scalar);

@@ -1,4 +1,4 @@
-//! Operations of which the program says all layouts already: they are left as they are.
+//! Operations whose layouts are all explicit in the IR: they keep these layouts.
 
 use super::Kind;
 use super::build::Builder;
@@ -7,8 +7,8 @@ use crate::layouts::LayoutTransfer;
 use tilewright_tile::{Op, Value};
 
 impl Builder<'_, '_> {
-    /// Whether the operation has tensors of different shapes, and all their types name a layout. Where all are of one shape
-    /// they are in one layout, and the rules find that.
+    /// Whether all tensors of the operation have explicit layouts and differ in shape. Tensors of one shape share a
+    /// layout, which the ordinary rules find.
     pub(super) fn is_explicit(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let values = operation.operands.iter().chain(&operation.results);
@@ -18,9 +18,9 @@ impl Builder<'_, '_> {
             && !self.is_of_one_shape(op)
     }
 
-    /// Operands stay as they are, and so do results, and what regions take.
+    /// Adds nodes that keep the explicit layouts of operands, results and region arguments.
     pub(super) fn as_written(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
-        self.as_is_where_unsaid(op);
+        self.leave_unconstrained(op);
         let operation = self.body.op(op).clone();
         let blocks = operation.regions.iter().flat_map(|region| self.body.blocks(*region));
         let arguments: Vec<Value> = blocks.flat_map(|block| self.body.arguments(*block)).copied().collect();

@@ -1,17 +1,17 @@
-//! Values that are computed again in each layout in which they are wanted.
+//! Rematerializable values: they are computed once in every layout that is required of them.
 
 use super::build::Builder;
 use super::{Remat, RequiredLayout, Role};
 use crate::EngineError;
 use crate::layouts::LayoutTransfer;
-use tilewright_tile::facts::AxisInfo;
+use tilewright_tile::axis_info::AxisInfo;
 use tilewright_tile::op::name::{arith, tt, ub};
 use tilewright_tile::{Op, Operation};
 
-/// A value that takes more operations than these is not computed again for every layout.
+/// Max number of operations by which a value is rematerialized.
 const LARGEST_CONE: u32 = 48;
 
-/// Operations that take no instruction of a register, and can be done again wherever the result is wanted.
+/// Operations that cost no instruction, whatever the layout, and can be rematerialized in any layout.
 const NO_INSTRUCTION: [&str; 9] = [
     arith::CONSTANT,
     tt::MAKE_RANGE,
@@ -25,7 +25,7 @@ const NO_INSTRUCTION: [&str; 9] = [
 ];
 
 impl Builder<'_, '_> {
-    /// Whether the operation gives what follows from constants by few operations, all of which can be done again.
+    /// Whether the result of an operation follows from constants by at most [`LARGEST_CONE`] pure operations.
     pub(super) fn is_free(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let given = operation.results.iter().any(|value| self.body.ty(*value).layout().is_some());
@@ -34,13 +34,13 @@ impl Builder<'_, '_> {
         is_pure && kind && !given && self.cone(operation).is_some_and(|cone| cone <= LARGEST_CONE)
     }
 
-    /// How many operations a value takes that is computed again; nothing where an operand cannot be.
+    /// Returns the number of operations that rematerialize a value; `None` if an operand cannot be rematerialized.
     fn cone(&self, operation: &Operation) -> Option<u32> {
         let tensors = operation.operands.iter().filter(|value| self.is_tensor(**value));
         let mut cone = u32::from(!operation.operands.is_empty());
         for value in tensors {
             match self.graph.roles[value.index()] {
-                Role::Free(own) => cone += own,
+                Role::Free(conversion_ops) => cone += conversion_ops,
                 _ => return None,
             }
         }
@@ -50,32 +50,33 @@ impl Builder<'_, '_> {
     pub(super) fn freely(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operation = self.body.op(op).clone();
         let cone = self.cone(&operation).unwrap_or(0);
-        let view = self.views(op).map_or(LayoutTransfer::Same, |views| views.operand.0);
-        let view = self.graph.pool.view(view);
+        let transfer = self.transfers(op).map_or(LayoutTransfer::Same, |transfers| transfers.operand.0);
+        let transfer = self.graph.interner.transfer(transfer);
         let mut operands = Vec::new();
         for (operand, value) in operation.operands.iter().enumerate() {
             if self.is_tensor(*value) {
-                self.set_required(op, operand, RequiredLayout::OfResult(view));
-                operands.push((*value, view));
+                self.set_required(op, operand, RequiredLayout::OfResult(transfer));
+                operands.push((*value, transfer));
             }
         }
         let is_issued = is_issued(&operation);
         for result in &operation.results {
             self.free(*result, cone, weight);
-            let together = self.facts.get(*result).map_or_else(Vec::new, together);
-            self.graph.again[result.index()] = Some(Remat { is_issued, together, operands: operands.clone() });
+            let together = self.axis_info.get(*result).map_or_else(Vec::new, together);
+            self.graph.remats[result.index()] = Some(Remat { is_issued, together, operands: operands.clone() });
         }
         Ok(())
     }
 }
 
-/// Whether an operation is an instruction for each register.
+/// Whether an operation issues one instruction for each register.
 fn is_issued(operation: &Operation) -> bool {
     let name = operation.name();
     (operation.definition.traits.elementwise || name == arith::SELECT) && !NO_INSTRUCTION.contains(&name)
 }
 
-/// How many neighbours along each axis are the same or follow each other.
-fn together(fact: &AxisInfo) -> Vec<u64> {
-    fact.axes.iter().map(|along| along.contiguity.max(along.constancy)).collect()
+/// Returns for each axis how many neighbouring elements are equal or consecutive, from axis information (Triton's
+/// AxisInfo).
+fn together(info: &AxisInfo) -> Vec<u64> {
+    info.axes.iter().map(|along| along.contiguity.max(along.constancy)).collect()
 }

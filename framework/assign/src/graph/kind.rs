@@ -1,49 +1,52 @@
-//! What a choice of a layout is for, as far as its cost depends on the layout.
+//! Kinds of layout-graph nodes, by how the cost of a node depends on the layout.
 
-use crate::memory::{Named, moved_bits, named};
+use crate::memory::{PointerMemory, moved_bits, pointer_memory};
 use tilewright_plan::movement::ScanDirection;
 use tilewright_target::Direction;
-use tilewright_tile::facts::AxisInfoMap;
+use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::name::{math, tt};
 use tilewright_tile::{Attribute, Body, Op, Operation, Value};
 
-/// What one plain operation of a warp counts, in wavefront slots: as many are issued in the time of one wavefront.
+/// Cost of one plain instruction of a warp, in shared-memory wavefronts: four instructions issue in the time of one.
 pub(crate) const ISSUE: f64 = 0.25;
 
-/// An access of global memory.
+/// The properties of a global-memory access that determine its cost in a layout.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Access {
-    /// What is known of the memory.
-    pub named: Named,
-    /// From memory, or to it.
+    /// The accessed memory: strides, contiguity and alignment, as AxisInfo describes them.
+    pub named: PointerMemory,
+    /// The direction of the access: load or store.
     pub direction: Direction,
 }
 
-/// What a choice is for.
+/// The kind of a layout-graph node, which determines its cost.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Kind {
-    /// Nothing is done: values are carried on, or only their layout changes.
+    /// No cost: a carried value, or an operation that only changes the layout.
     Nothing,
-    /// So many issues for each register.
+    /// An elementwise operation, with its cost for each register in shared-memory wavefronts.
     Elementwise(f64),
-    /// Memory is accessed.
+    /// A global-memory access, with the memory and the direction.
     Access(Access),
-    /// A reduction along an axis of tensors with elements of these widths, each combining taking so many issues.
+    /// A reduction: its axis, the element bits of each operand, and the cost of one combination in shared-memory
+    /// wavefronts.
     Reduce(usize, Vec<u32>, f64),
-    /// A scan likewise.
+    /// A scan: its axis, the element bits of each operand, its direction, and the cost of one combination in
+    /// shared-memory wavefronts.
     Scan(usize, Vec<u32>, ScanDirection, f64),
-    /// A gather along an axis from a tensor with elements of a width.
+    /// A gather: its axis, the element bits, and the source tensor.
     Gather(usize, u32, Value),
-    /// A product of matrices.
-    Product,
+    /// An operand or the result of a dot; the cost of the dot does not depend on the node's layout.
+    Dot,
 }
 
 impl Kind {
-    /// An access of the memory that the pointers of an operation name.
-    pub(crate) fn of_access(body: &Body, facts: &AxisInfoMap, op: Op, direction: Direction) -> Self {
+    /// Returns the access through the pointers of an operation; `Nothing` if the operation has no pointer tensor that
+    /// AxisInfo describes.
+    pub(crate) fn of_access(body: &Body, axis_info: &AxisInfoMap, op: Op, direction: Direction) -> Self {
         let pointers = body.operand(op, "ptr").or_else(|| body.operand(op, "src"));
-        match pointers.and_then(|pointers| named(body, facts, pointers, body.operands(op, "mask"))) {
-            // Atomic operations are those of single elements.
+        match pointers.and_then(|pointers| pointer_memory(body, axis_info, pointers, body.operands(op, "mask"))) {
+            // Atomic operations access single elements.
             Some(mut named) if body.op(op).name().starts_with("tt.atomic") => {
                 named.tensor.alignment = u64::from(named.bits / 8);
                 Self::Access(Access { named, direction })
@@ -53,30 +56,30 @@ impl Kind {
         }
     }
 
-    /// A reduction or a scan.
+    /// Returns the kind of a `tt.reduce` or `tt.scan`.
     pub(crate) fn along_an_axis(body: &Body, op: Op) -> Self {
         let operation = body.op(op);
-        let number = |name: &str| operation.attributes.get(name).and_then(Attribute::as_integer);
-        let axis = number("axis").and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
+        let integer = |name: &str| operation.attributes.get(name).and_then(Attribute::as_integer);
+        let axis = integer("axis").and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
         let widths: Vec<u32> = operation.operands.iter().map(|value| moved_bits(body.ty(*value))).collect();
         let combining = operation.regions.first().map_or(0, |region| body.walk(*region).len().saturating_sub(1));
         let issues = ISSUE * combining as f64;
         if operation.name() != tt::SCAN {
             return Self::Reduce(axis, widths, issues);
         }
-        let direction = if number("reverse") == Some(1) { ScanDirection::Down } else { ScanDirection::Up };
+        let direction = if integer("reverse") == Some(1) { ScanDirection::Down } else { ScanDirection::Up };
         Self::Scan(axis, widths, direction, issues)
     }
 
-    /// An operation on each element. What takes a sequence of instructions is taken for eight of them.
+    /// Returns the kind of an elementwise operation. Operations that expand to a sequence count as eight instructions.
     pub(crate) fn elementwise(operation: &Operation) -> Self {
         let long = ["arith.div", "arith.rem", "math.", "tt.precise", "tt.extern", "tt.approx"];
         let is_long = long.iter().any(|start| operation.name().starts_with(start)) && operation.name() != math::FMA;
         Self::Elementwise(if is_long { 8.0 * ISSUE } else { ISSUE })
     }
 
-    /// Whether the layout is chosen for what the operation does, and not only for what is around it.
+    /// Whether the node is an anchor: its operation prefers a layout of its own, instead of following its neighbours.
     pub(crate) fn is_anchor(&self) -> bool {
-        matches!(self, Self::Access(_) | Self::Product)
+        matches!(self, Self::Access(_) | Self::Dot)
     }
 }

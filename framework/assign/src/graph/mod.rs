@@ -1,13 +1,14 @@
-//! The constraint graph of a function: which layouts of its values follow from which.
+//! The layout graph of a function: constraints between the layouts of its values.
 //!
-//! A [`Node`] is one choice of a layout, its *key*: an operation's, or that of a value carried round a loop or given by
-//! branches. The layouts that the node gives to its values, and those in which it wants its operands, are views of the
-//! key ([`View`]): the same for elementwise operations (equalities); another order or other axes for trans, reshape,
-//! join, split (bijections); fewer axes for expand_dims, broadcast, reduce (projections); what the plan says for products. An
-//! operand that is wanted in another layout than its own is converted, once for each layout.
+//! A [`Node`](node::Node) is one choice of a layout, its *key*, for an operation, or for a value carried by a loop or
+//! branch. The layouts of the node's results, and the layouts required of its operands, follow from the key by a layout
+//! transfer ([`LayoutTransfer`](crate::layouts::LayoutTransfer)): the identity for elementwise operations, a bijection
+//! of coordinates for trans, reshape, join and split, a projection for expand_dims, broadcast and reduce, and the
+//! layouts of the MMA plan for dots. An operand that has another layout than the required one is converted, once for
+//! each layout.
 //!
-//! Values that follow from constants and ranges by a few pure operations have no node: they are computed again in each
-//! layout in which they are wanted, which costs less than any conversion.
+//! Values that follow from constants and ranges by a few pure operations have no node. They are rematerialized in each
+//! required layout, which costs less than any conversion.
 
 mod build;
 mod control;
@@ -16,8 +17,8 @@ mod free;
 mod kind;
 mod node;
 mod rules;
-mod views;
+mod transfers;
 
 pub(super) use build::{build, usual};
 pub(super) use kind::{ISSUE, Kind};
-pub(super) use node::{End, Graph, Multiplication, Node, Remat, RequiredLayout, Role};
+pub(super) use node::{DotNodes, Graph, Node, Port, Remat, RequiredLayout, Role};

@@ -1,113 +1,120 @@
-//! Nodes of the layout graph.
+//! Nodes of the layout graph. A node is one choice of a layout (its key), from which the layouts of its values follow.
 
 use super::kind::Kind;
-use crate::pool::{LayoutId, Pool, ViewId};
-use crate::product::Product;
+use crate::dot_plan::DotPlan;
+use crate::interner::{Interner, LayoutId, TransferId};
 use tilewright_tile::{Op, Value};
 
-/// An end of a node at a value, with the ways between the layout there and the key.
+/// A value of a node (a result, or a required operand), with the layout transfers between the node's key and the
+/// value's layout.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct End {
-    /// The value.
+pub(crate) struct Port {
+    /// The result or operand.
     pub value: Value,
-    /// From the key to the layout at this end.
-    pub view: ViewId,
-    /// From a layout at this end to the key that gives it, where there is such a way.
-    pub back: Option<ViewId>,
+    /// The layout transfer from the node's key to the layout of the value.
+    pub transfer: TransferId,
+    /// The layout transfer from a layout of the value to the key that gives it; `None` if the transfer has no inverse.
+    pub back: Option<TransferId>,
 }
 
-/// One choice of a layout.
+/// One choice of a layout, for an operation or for a value carried by a loop or branch.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
-    /// What it is for.
+    /// The kind of the node, which determines its cost.
     pub kind: Kind,
-    /// The operation.
+    /// The operation whose layout is chosen; `None` for a value that no operation defines, such as a block argument.
     pub op: Option<Op>,
-    /// How often it happens, beside what happens once.
+    /// Assumed number of executions, relative to code outside of loops.
     pub weight: f64,
-    /// The shape of the tensor that the key is a layout of.
+    /// The shape of the tensor whose layout is the node's key.
     pub shape: Vec<u64>,
-    /// Values that have their layout from it.
-    pub outs: Vec<End>,
-    /// Values that it wants in its layout.
-    pub ins: Vec<End>,
-    /// The only key that it may have, where there is only one.
+    /// The values whose layouts follow from this node's key.
+    pub outs: Vec<Port>,
+    /// The operands of the node's operation for which the node's key determines the required layout.
+    pub ins: Vec<Port>,
+    /// The only key (layout) that the node may take; `None` if any key is allowed.
     pub fixed: Option<LayoutId>,
-    /// Values that it takes as they are, which what it costs depends on.
+    /// The operands that the node takes in any layout, but whose layout its cost depends on (the source of a gather).
     pub watched: Vec<Value>,
 }
 
-/// A product of matrices.
+/// A dot with its plan and the nodes of its operands.
 #[derive(Debug, Clone)]
-pub(crate) struct Multiplication {
-    /// The operation.
+pub(crate) struct DotNodes {
+    /// The dot operation.
     pub op: Op,
-    /// How it is carried out.
-    pub product: Product,
-    /// The nodes of its operands, in the order of [`Product::layouts`]; none of those that are taken as they are.
+    /// The MMA plan of the dot.
+    pub dot_plan: DotPlan,
+    /// The index of each operand's node, in the order of [`DotPlan::layouts`]; `None` for an operand that is taken in
+    /// any layout.
     pub nodes: [Option<usize>; 5],
 }
 
-/// Where the layout of a value comes from.
+/// The source of a value's layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It is no tensor.
+    /// The value is no tensor and has no layout.
     Scalar,
-    /// It is computed wherever it is wanted, by so many operations.
+    /// The value is rematerialized in every layout that is required of it, by this number of operations.
     Free(u32),
-    /// A view of a node's key.
-    Of(usize, ViewId),
+    /// The layout follows from the key of this node by this layout transfer.
+    Of(usize, TransferId),
 }
 
-/// In which layout an operation wants an operand.
+/// The layout that an operation requires of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequiredLayout {
-    /// It is no tensor.
+    /// The operand is no tensor and has no layout.
     Scalar,
-    /// As it is.
+    /// The operation takes the operand in the layout that it has.
     AsIs,
-    /// In a view of a node's key.
-    Of(usize, ViewId),
-    /// Of an operation that is carried out wherever it is wanted: in a view of its result's layout.
-    OfResult(ViewId),
+    /// The required layout follows from the key of this node by this layout transfer.
+    Of(usize, TransferId),
+    /// The operation is rematerialized; the required layout follows from the layout of its result by this layout
+    /// transfer.
+    OfResult(TransferId),
 }
 
-/// How a value is made that is computed wherever it is wanted.
+/// The properties of a rematerializable value: one that can be computed again in every layout that is required of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Remat {
-    /// Whether its operation is an instruction for each register; constants and views of tensors are none.
+    /// Whether the value's operation issues an instruction for each register; constants and shape operations do not.
     pub is_issued: bool,
-    /// So many neighbours along each axis are the same, or follow each other: one instruction makes them all, since accesses
-    /// add what is constant to their address.
+    /// For each axis, the number of neighbouring elements that are equal or consecutive. One instruction computes them
+    /// all, because accesses fold constant offsets into their address.
     pub together: Vec<u64>,
-    /// The tensors that it is made of, and their layouts as views of its own.
-    pub operands: Vec<(Value, ViewId)>,
+    /// The tensor operands of the value's operation, each with the layout transfer from the value's layout to the
+    /// operand's.
+    pub operands: Vec<(Value, TransferId)>,
 }
 
-/// The graph.
+/// The layout graph of a function: nodes that choose layouts, and the values whose layouts follow.
 #[derive(Debug)]
 pub(crate) struct Graph<'a> {
-    /// The layouts and views in it.
-    pub pool: &'a Pool,
-    /// The choices, in the order of the program.
+    /// The interner of layouts and layout transfers.
+    pub interner: &'a Interner,
+    /// All nodes, in program order.
     pub nodes: Vec<Node>,
-    /// The products, in the order of the program.
-    pub products: Vec<Multiplication>,
-    /// By number of the value.
+    /// All dots, in program order.
+    pub dots: Vec<DotNodes>,
+    /// For each value index, the source of the value's layout.
     pub roles: Vec<Role>,
-    /// By number of the value: how it is made, where it is computed wherever it is wanted.
-    pub again: Vec<Option<Remat>>,
-    /// By number of the value: whether turns of a loop load it, or make it of what they load by operations on its elements
-    /// alone. Where it passes through shared memory, it can be loaded turns ahead.
+    /// For each value index, the properties for rematerializing the value; `None` for values that are not
+    /// rematerialized.
+    pub remats: Vec<Option<Remat>>,
+    /// For each value index, whether a loop loads the value, or computes it elementwise from loaded values. If such a
+    /// value passes through shared memory, software pipelining can prefetch it.
     pub is_loaded: Vec<bool>,
-    /// By number of the value: how often it is made, beside what is made once.
+    /// For each value index, the assumed number of executions of the value's definition, relative to code outside of
+    /// loops.
     pub weights: Vec<f64>,
-    /// By number of the value: bits of an element when it moves.
+    /// For each value index, the number of bits by which an element moves between threads or memories.
     pub bits: Vec<u32>,
-    /// By number of the operation, for each of its operands.
+    /// For each operation index, the layout that the operation requires of each operand.
     pub wants: Vec<Vec<RequiredLayout>>,
-    /// By number of the value: the nodes that want it, and how.
-    pub users: Vec<Vec<(usize, ViewId)>>,
-    /// By number of the value: nodes whose cost depends on its layout, though they take it as it is.
+    /// For each value index, the nodes that require a layout of the value, each with the layout transfer from its key.
+    pub users: Vec<Vec<(usize, TransferId)>>,
+    /// For each value index, the nodes whose cost depends on the value's layout although they take the value in any
+    /// layout.
     pub watchers: Vec<Vec<usize>>,
 }

@@ -1,13 +1,13 @@
-//! What each operation says of the layouts of its operands and results.
+//! Layout rules: how the layouts of an operation's operands and results depend on each other.
 
 use super::build::Builder;
 use super::kind::Access;
-use super::views::Views;
-use super::{Kind, Multiplication, RequiredLayout};
+use super::transfers::ReshapeTransfers;
+use super::{DotNodes, Kind, RequiredLayout};
 use crate::EngineError;
+use crate::dot_plan::OPERANDS;
 use crate::layouts::LayoutTransfer;
-use crate::memory::{described, moved_bits, together};
-use crate::product::OPERANDS;
+use crate::memory::{descriptor_tensor, elements_in_bounds_together, moved_bits};
 use tilewright_target::{Direction, Operand};
 use tilewright_tile::op::name::{tt, ttg, tw};
 use tilewright_tile::{Attribute, Op, Operation, Value};
@@ -29,7 +29,7 @@ impl Builder<'_, '_> {
             return self.freely(op, weight);
         }
         match operation.name() {
-            _ if operation.is_dot() => self.multiplies(op, weight)?,
+            _ if operation.is_dot() => self.add_dot(op, weight)?,
             tt::LOAD | tt::ATOMIC_LOAD => self.accesses(op, weight, Direction::Load)?,
             tt::STORE | tt::ATOMIC_STORE | tt::ATOMIC_RMW | tt::ATOMIC_CAS | tt::ATOMIC_POLL => {
                 self.accesses(op, weight, Direction::Store)?;
@@ -41,37 +41,37 @@ impl Builder<'_, '_> {
             | tt::DESCRIPTOR_SCATTER => self.copies(op, weight)?,
             tt::REDUCE | tt::SCAN => self.along_an_axis(op, weight)?,
             tt::GATHER => self.gathers(op, weight)?,
-            tt::HISTOGRAM => self.counts(op, weight)?,
-            tw::AWAIT_PRODUCTS => self.each_as_it_is(op, weight),
-            tt::PRINT | tt::ASSERT | tt::UNSPLAT | ttg::CONVERT_LAYOUT => self.apart(op, weight)?,
-            _ => match self.views(op) {
-                Some(views) => self.reshapes(op, weight, views)?,
+            tt::HISTOGRAM => self.add_histogram(op, weight)?,
+            tw::MMA_WAIT => self.each_as_it_is(op, weight),
+            tt::PRINT | tt::ASSERT | tt::UNSPLAT | ttg::CONVERT_LAYOUT => self.add_independent_results(op, weight)?,
+            _ => match self.transfers(op) {
+                Some(transfers) => self.reshapes(op, weight, transfers)?,
                 None if self.is_of_one_shape(op) => self.elementwise(op, weight)?,
-                None => self.apart(op, weight)?,
+                None => self.add_independent_results(op, weight)?,
             },
         }
         self.regions(op, weight)
     }
 
-    pub(super) fn number(&self, op: Op, name: &str) -> Option<usize> {
+    pub(super) fn integer_attribute(&self, op: Op, name: &str) -> Option<usize> {
         self.body.op(op).attributes.get(name).and_then(Attribute::as_integer).and_then(|n| usize::try_from(n).ok())
     }
 
-    fn reshapes(&mut self, op: Op, weight: f64, views: Views) -> Result<(), EngineError> {
+    fn reshapes(&mut self, op: Op, weight: f64, transfers: ReshapeTransfers) -> Result<(), EngineError> {
         let operation = self.body.op(op).clone();
-        let of_result = views.result.0 == LayoutTransfer::Same;
+        let of_result = transfers.result.0 == LayoutTransfer::Same;
         let keyed = if of_result { operation.results[0] } else { operation.operands[0] };
         let node = self.node(Kind::Nothing, Some(op), weight, self.shape(keyed));
         for &result in &operation.results {
-            self.out(node, result, views.result.0.clone(), views.result.1.clone(), weight);
+            self.out(node, result, transfers.result.0.clone(), transfers.result.1.clone(), weight);
         }
         for operand in 0..operation.operands.len() {
-            self.required(node, (op, operand), views.operand.0.clone(), views.operand.1.clone());
+            self.required(node, (op, operand), transfers.operand.0.clone(), transfers.operand.1.clone());
         }
         Ok(())
     }
 
-    /// Whether all tensors have one shape.
+    /// Whether all tensor operands and results have one shape.
     pub(super) fn is_of_one_shape(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let mut shapes = operation.operands.iter().chain(&operation.results).filter(|value| self.is_tensor(**value));
@@ -79,12 +79,12 @@ impl Builder<'_, '_> {
         shapes.all(|value| Some(self.shape(*value)) == first)
     }
 
-    /// All tensors in one layout.
+    /// Adds a node for an elementwise operation: all its tensors have one layout.
     fn elementwise(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
-        self.alike(op, weight, Kind::elementwise(self.body.op(op))).map(drop)
+        self.add_same_layout(op, weight, Kind::elementwise(self.body.op(op))).map(drop)
     }
 
-    fn alike(&mut self, op: Op, weight: f64, kind: Kind) -> Result<Option<usize>, EngineError> {
+    fn add_same_layout(&mut self, op: Op, weight: f64, kind: Kind) -> Result<Option<usize>, EngineError> {
         let operation = self.body.op(op).clone();
         let tensors = operation.results.iter().chain(&operation.operands).copied();
         let Some(first) = tensors.into_iter().find(|value| self.is_tensor(*value)) else { return Ok(None) };
@@ -98,7 +98,7 @@ impl Builder<'_, '_> {
         Ok(Some(node))
     }
 
-    /// Each result in the layout of its operand.
+    /// Adds a node for each result, which has the layout of the operand with the same index.
     fn each_as_it_is(&mut self, op: Op, weight: f64) {
         let operation = self.body.op(op).clone();
         for (operand, (&value, &result)) in operation.operands.iter().zip(&operation.results).enumerate() {
@@ -111,7 +111,7 @@ impl Builder<'_, '_> {
     }
 
     fn accesses(&mut self, op: Op, weight: f64, direction: Direction) -> Result<(), EngineError> {
-        self.alike(op, weight, Kind::of_access(self.body, self.facts, op, direction)).map(drop)
+        self.add_same_layout(op, weight, Kind::of_access(self.body, self.axis_info, op, direction)).map(drop)
     }
 
     fn copies(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
@@ -120,7 +120,7 @@ impl Builder<'_, '_> {
         let Some(tensor) = tensor.filter(|value| self.is_tensor(*value)) else { return Ok(()) };
         let is_load = !operation.results.is_empty();
         let direction = if is_load { Direction::Load } else { Direction::Store };
-        let named = described(self.body.ty(tensor), self.together(op));
+        let named = descriptor_tensor(self.body.ty(tensor), self.together(op));
         let kind = named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }));
         let node = self.node(kind, Some(op), weight, self.shape(tensor));
         for (operand, value) in operation.operands.iter().enumerate() {
@@ -131,18 +131,19 @@ impl Builder<'_, '_> {
         if is_load {
             self.out(node, tensor, LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
         }
-        self.as_is_where_unsaid(op);
+        self.leave_unconstrained(op);
         Ok(())
     }
 
-    /// How many elements one access of a descriptor's tensor may have. Where the target copies boxes, their edges are its own.
+    /// Returns the max number of elements that one access through a tensor descriptor covers. It is unlimited for
+    /// targets with bulk tensor copies, which handle the edges of a box themselves.
     fn together(&self, op: Op) -> u64 {
         let is_box = |operand: &Operand| matches!(operand, Operand::Box(_));
-        let rows = self.machine.context.instructions;
+        let rows = self.config.context.instructions;
         match self.body.op(op).name() {
             tt::DESCRIPTOR_REDUCE => 1,
             tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_STORE if !rows.iter().any(|row| row.operands.iter().any(is_box)) => {
-                together(self.body, self.facts, op)
+                elements_in_bounds_together(self.body, self.axis_info, op)
             }
             _ => u64::MAX,
         }
@@ -151,11 +152,11 @@ impl Builder<'_, '_> {
     fn along_an_axis(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operation = self.body.op(op).clone();
         let kind = Kind::along_an_axis(self.body, op);
-        let Kind::Reduce(axis, ..) = kind else { return self.alike(op, weight, kind).map(drop) };
+        let Kind::Reduce(axis, ..) = kind else { return self.add_same_layout(op, weight, kind).map(drop) };
         let Some(&first) = operation.operands.first() else { return Ok(()) };
         let node = self.node(kind, Some(op), weight, self.shape(first));
         for &result in operation.results.iter().filter(|value| self.is_tensor(**value)).collect::<Vec<_>>() {
-            self.out(node, result, LayoutTransfer::Without(axis), None, weight);
+            self.out(node, result, LayoutTransfer::RemoveAxis(axis), None, weight);
         }
         for operand in 0..operation.operands.len() {
             self.required(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
@@ -163,10 +164,10 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// The result has the layout of the indices; the source is taken as it is.
+    /// Adds `tt.gather`: the result has the layout of the indices, the source any layout.
     fn gathers(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operation = self.body.op(op).clone();
-        let axis = self.number(op, "axis").unwrap_or(0);
+        let axis = self.integer_attribute(op, "axis").unwrap_or(0);
         let (&[source, indices], &[result]) = (&operation.operands[..], &operation.results[..]) else { return Ok(()) };
         let bits = moved_bits(self.body.ty(source));
         let node = self.node(Kind::Gather(axis, bits, source), Some(op), weight, self.shape(indices));
@@ -177,8 +178,8 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Numbers and mask are in one layout, and the counts in another.
-    fn counts(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+    /// Adds `tt.histogram`: the source and its mask share a layout, the histogram has another.
+    fn add_histogram(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operands = self.body.op(op).operands.clone();
         if let Some(&first) = operands.first() {
             let node = self.node(Kind::Nothing, Some(op), weight, self.shape(first));
@@ -186,38 +187,38 @@ impl Builder<'_, '_> {
                 self.required(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
             }
         }
-        self.apart(op, weight)
+        self.add_independent_results(op, weight)
     }
 
-    fn multiplies(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
-        let product = self.product(op)?;
+    fn add_dot(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        let dot_plan = self.cached_dot_plan(op)?;
         let operation = self.body.op(op).clone();
         let mut nodes = [None; 5];
-        for ((group, layout), own) in OPERANDS.into_iter().zip(product.layouts()).zip(&mut nodes) {
+        for ((group, layout), own) in OPERANDS.into_iter().zip(dot_plan.layouts()).zip(&mut nodes) {
             let Some(value) = self.body.operand(op, group).filter(|value| self.is_tensor(*value)) else { continue };
-            // An operand may stand in two groups, so that its place must be found in its own.
-            let Some(operand) = place(&operation, group) else { continue };
+            // One value can be an operand of two groups, so its index comes from the group.
+            let Some(operand) = find_operand_index(&operation, group) else { continue };
             let Some(layout) = layout else {
                 self.set_required(op, operand, RequiredLayout::AsIs);
                 continue;
             };
-            let key = self.graph.pool.layout(layout)?;
-            let node = self.node(Kind::Product, Some(op), weight, self.shape(value));
+            let key = self.graph.interner.layout(layout)?;
+            let node = self.node(Kind::Dot, Some(op), weight, self.shape(value));
             self.required(node, (op, operand), LayoutTransfer::Same, Some(LayoutTransfer::Same));
             if group == "c" {
                 self.out(node, operation.results[0], LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
             }
-            // Where the program says layouts of its own, the product is done in those.
+            // An explicit layout of the program takes precedence over the plan's.
             self.graph.nodes[node].fixed.get_or_insert(key);
             *own = Some(node);
         }
-        self.graph.products.push(Multiplication { op, product, nodes });
+        self.graph.dots.push(DotNodes { op, dot_plan, nodes });
         Ok(())
     }
 
-    /// Operands are taken as they are, and each result has a layout of its own.
-    fn apart(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
-        self.as_is_where_unsaid(op);
+    /// Adds an operation that takes its operands in the layouts that they have; each result gets a node of its own.
+    fn add_independent_results(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
+        self.leave_unconstrained(op);
         let results: Vec<Value> = self.body.op(op).results.to_vec();
         for result in results {
             if self.is_tensor(result) {
@@ -229,8 +230,8 @@ impl Builder<'_, '_> {
     }
 }
 
-/// Where the operand of a group is among all.
-fn place(operation: &Operation, group: &str) -> Option<usize> {
-    let number = operation.definition.operand_group(group)?;
-    Some(operation.groups.get(..number)?.iter().sum::<u32>() as usize)
+/// Returns the index of the first operand of the group `group` among all operands; `None` if the group is empty.
+fn find_operand_index(operation: &Operation, group: &str) -> Option<usize> {
+    let group_index = operation.definition.operand_group(group)?;
+    Some(operation.group_sizes.get(..group_index)?.iter().sum::<u32>() as usize)
 }

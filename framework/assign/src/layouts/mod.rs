@@ -1,15 +1,15 @@
-//! What the layouts in types stand for, and what a layout is called in a type.
+//! Layout attributes of types: resolving a name to its layout, and naming a layout.
 //!
-//! A type names its layout ([`LayoutName`](tilewright_tile::LayoutName)); what the name means is for the families of the
-//! target to say. [`LayoutCache`] asks them once for each name and shape. The other way round, [`name`] gives the name by
-//! which a type says a layout.
+//! A type names its layout ([`LayoutName`](tilewright_tile::LayoutName)); the families of the target (named
+//! constructors of layouts, such as `blocked`) resolve the name. [`LayoutCache`] resolves each name and shape once.
+//! [`layout_name`] is the inverse: the attribute that names a layout.
 
 mod coordinates;
+mod layout_transfer;
 mod name;
 mod resolve;
-mod view;
 
-pub use coordinates::{coordinates, mapped, of_row_major, row_major};
-pub use name::name;
-pub use resolve::{LayoutCache, MemoryAddressing, NoLayout, distributed};
-pub use view::{LayoutTransfer, in_order, shape_of};
+pub use coordinates::{coordinates, coordinates_of_index, map_coordinates, row_major};
+pub use layout_transfer::{LayoutTransfer, canonical_order, shape_of};
+pub use name::layout_name;
+pub use resolve::{LayoutCache, LayoutResolveError, MemoryTensorLayout, distributed};

@@ -1,4 +1,4 @@
-//! From a layout to the name by which types say it.
+//! Names layouts: from a layout to the attribute by which types refer to it.
 
 use std::fmt::Write;
 
@@ -6,24 +6,24 @@ use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, FamilyAttribute, FamilySpec, Layout, LinearLayout};
 use tilewright_tile::LayoutName;
 
-/// The name of a layout of registers: `#ttg.blocked<...>` where it is one, else `#ttg.linear<...>`. Equal layouts have
-/// equal names.
+/// Returns the name of a distributed layout: `#ttg.blocked<...>` if the layout is blocked, else `#ttg.linear<...>`.
+/// Equal layouts have equal names.
 #[must_use]
-pub fn name(layout: &LinearLayout) -> LayoutName {
+pub fn layout_name(layout: &LinearLayout) -> LayoutName {
     blocked(layout).unwrap_or_else(|| linear(layout))
 }
 
 const INPUTS: [(Dim, &str); 4] =
     [(Dim::REGISTER, "register"), (Dim::LANE, "lane"), (Dim::WARP, "warp"), (Dim::BLOCK, "block")];
 
-/// All bases, one by one.
+/// Names a layout by its bases, as `#ttg.linear`.
 fn linear(layout: &LinearLayout) -> LayoutName {
     let mut text = String::from("#ttg.linear<{");
     let mut spec = FamilySpec::new("linear");
-    for (number, (dim, word)) in INPUTS.into_iter().enumerate() {
+    for (index, (dim, word)) in INPUTS.into_iter().enumerate() {
         let bases = layout.bases_of(dim);
         let lists: Vec<String> = bases.iter().map(|basis| list(basis)).collect();
-        let separator = if number == 0 { "" } else { ", " };
+        let separator = if index == 0 { "" } else { ", " };
         // Writing to a string does not fail.
         let _ = write!(text, "{separator}{word} = [{}]", lists.join(", "));
         spec = spec.with(word, FamilyAttribute::List(bases.iter().map(|basis| numbers(basis)).collect()));
@@ -32,7 +32,7 @@ fn linear(layout: &LinearLayout) -> LayoutName {
     LayoutName::new(spec, text)
 }
 
-/// The blocked layout that this is, if it is one of one block.
+/// Names a layout as `#ttg.blocked`; `None` if it is not blocked or spans several blocks.
 fn blocked(layout: &LinearLayout) -> Option<LayoutName> {
     if layout.in_bits(Dim::BLOCK) > 0 {
         return None;
@@ -40,17 +40,17 @@ fn blocked(layout: &LinearLayout) -> Option<LayoutName> {
     let rank = layout.outs().len();
     let shape: Vec<u64> = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
     let order = order_of(layout)?;
-    // Registers beyond the first vector repeat the block: try each vector that the registers begin with.
+    // Registers beyond the first vector repeat the tile, so every prefix of the register bases is tried as the vector.
     for vector in (0..=layout.in_bits(Dim::REGISTER) as usize).rev() {
         let registers = layout.columns_of(Dim::REGISTER).get(..vector)?;
         let sizes = [registers, layout.columns_of(Dim::LANE), layout.columns_of(Dim::WARP)]
             .map(|columns| sizes_of(layout, columns, rank));
         let [Some(registers), Some(mut lanes), Some(mut warps)] = sizes else { continue };
-        // Copies are lanes and warps beyond the shape, along the slowest axis.
+        // Replicas come from lanes and warps beyond the shape; they extend the slowest axis.
         let slowest = *order.last()?;
         for (dim, sizes) in [(Dim::LANE, &mut lanes), (Dim::WARP, &mut warps)] {
-            let held: u64 = sizes.iter().product();
-            sizes[slowest] *= (1u64 << layout.in_bits(dim)) / held;
+            let covered: u64 = sizes.iter().product();
+            sizes[slowest] *= (1u64 << layout.in_bits(dim)) / covered;
         }
         let parameters = [
             ("size_per_thread", "sizePerThread", registers),
@@ -70,7 +70,8 @@ fn blocked(layout: &LinearLayout) -> Option<LayoutName> {
     None
 }
 
-/// The axes in the order in which registers, lanes and warps first move along them, then the last one first.
+/// Returns the axes ordered by the first register, lane or warp basis that advances along them; axes without a basis
+/// follow, the last axis first.
 fn order_of(layout: &LinearLayout) -> Option<Vec<usize>> {
     let mut order = Vec::new();
     for &column in [Dim::REGISTER, Dim::LANE, Dim::WARP].iter().flat_map(|&dim| layout.columns_of(dim)) {
@@ -86,12 +87,12 @@ fn order_of(layout: &LinearLayout) -> Option<Vec<usize>> {
     Some(order)
 }
 
-/// The axis along which a column moves.
+/// Returns the axis along which a basis advances; `None` if it advances along no axis.
 fn axis_of(layout: &LinearLayout, column: u64) -> Option<usize> {
     layout.outs().unpack(column).find(|&(_, by)| by != 0).and_then(|(dim, _)| dim.tensor_axis())
 }
 
-/// How far columns reach along each axis, by how many of them move along it; copies aside.
+/// Returns the size that the columns span along each axis; zero columns (replicas) do not count.
 fn sizes_of(layout: &LinearLayout, columns: &[u64], rank: usize) -> Option<Vec<u64>> {
     let mut sizes = vec![1u64; rank];
     for &column in columns.iter().filter(|&&column| column != 0) {

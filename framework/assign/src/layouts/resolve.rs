@@ -1,4 +1,4 @@
-//! From the name in a type to the layout.
+//! Resolves the layout name in a type to the layout.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,116 +8,116 @@ use thiserror::Error;
 use tilewright_layout::{Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LinearLayout};
 use tilewright_tile::{LayoutName, MemDescType, TileType};
 
-/// Why a type gives no layout.
+/// The reason why a type gives no layout.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum NoLayout {
-    /// The type is no tensor of the kind that was asked for; the caller's fault.
-    #[error("`{ty}` is no {expected}")]
+pub enum LayoutResolveError {
+    /// The type is not a tensor of the requested kind; the caller's fault.
+    #[error("`{ty}` is not a {expected}")]
     Kind {
-        /// The type.
+        /// The rejected type.
         ty: String,
-        /// What was expected.
+        /// The kind of type that the caller expected.
         expected: &'static str,
     },
-    /// The tensor has no layout: the program has not been through the engine.
+    /// The type names no layout: layout assignment has not run.
     #[error("`{ty}` names no layout: assign layouts first")]
     Unassigned {
-        /// The type.
+        /// The type that names no layout.
         ty: String,
     },
-    /// The name stands for something else: the layout of a memory in a tensor, or the other way round.
-    #[error("`{ty}`: `{layout}` is no layout of {expected}")]
+    /// The name resolves to a layout of another kind, such as a shared-memory layout for a tensor in registers.
+    #[error("`{ty}`: `{layout}` is not a layout of {expected}")]
     Wrong {
-        /// The type.
+        /// The type that names the layout.
         ty: String,
-        /// The layout.
+        /// The name of the layout.
         layout: String,
-        /// Of what it would have to be.
+        /// The kind of layout that the type requires.
         expected: &'static str,
     },
-    /// The family does not know the name, or takes no tensor of this shape.
+    /// The layout family (the constructor of layouts that the name refers to) rejects the name or the shape.
     #[error("`{ty}`: {error}")]
     Family {
-        /// The type.
+        /// The type that names the layout.
         ty: String,
-        /// What it says.
+        /// The error of the layout family.
         error: FamilyError,
     },
 }
 
-/// Where the elements of a tensor in memory lie.
+/// The layout of a tensor in shared or tensor memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemoryAddressing {
+pub struct MemoryTensorLayout {
     /// The layout of one tensor of the allocation: [`Layout::Memory`] or [`Layout::TensorMemory`].
     pub layout: Layout,
-    /// The shape that the layout is of, which is the allocation's where the type is a part of one.
+    /// The shape of the tensor that the layout covers: the shape of the allocation if the type is a subview.
     pub shape: Vec<u64>,
-    /// How many of these tensors the allocation has, along each axis that stands before those of the layout.
+    /// The number of such tensors in the allocation along each leading axis that the layout does not cover.
     pub copies: Vec<u64>,
 }
 
-/// What the families said of names and shapes.
+/// Resolved layouts, or the errors, by name and shape.
 type Known = HashMap<(LayoutName, Vec<u64>), Result<Layout, FamilyError>>;
 
-/// The layouts of types, each asked for once.
+/// A cache that resolves the layouts of types, each name and shape once.
 pub struct LayoutCache<'a> {
     families: &'a dyn Families,
     known: RefCell<Known>,
 }
 
-/// The layout of a tensor in registers, without a cache.
+/// Returns the layout of a tensor in registers, without a cache.
 ///
 /// # Errors
 /// As [`LayoutCache::distributed`].
-pub fn distributed(ty: &TileType, families: &dyn Families) -> Result<LinearLayout, NoLayout> {
+pub fn distributed(ty: &TileType, families: &dyn Families) -> Result<LinearLayout, LayoutResolveError> {
     LayoutCache::new(families).distributed(ty)
 }
 
 impl<'a> LayoutCache<'a> {
-    /// Of the names that these families resolve.
+    /// Creates a cache for the layout names that these families (named constructors of layouts) resolve.
     #[must_use]
     pub fn new(families: &'a dyn Families) -> Self {
         Self { families, known: RefCell::default() }
     }
 
-    /// The layout of a tensor in registers: from register, lane, warp and block to elements.
+    /// Returns the distributed layout of a tensor in registers: from register, lane, warp and block to coordinates.
     ///
     /// # Errors
-    /// [`NoLayout`]: no tensor, a tensor without a layout, a name that no family knows or that is no layout of
-    /// registers, a shape that the family does not take.
-    pub fn distributed(&self, ty: &TileType) -> Result<LinearLayout, NoLayout> {
+    /// [`LayoutResolveError`]: not a tensor, a tensor without a layout, a name that no family knows or that is no
+    /// distributed layout, a shape that the family rejects.
+    pub fn distributed(&self, ty: &TileType) -> Result<LinearLayout, LayoutResolveError> {
         let Some(tensor) = ty.as_tensor() else {
-            return Err(NoLayout::Kind { ty: ty.to_string(), expected: "tensor in registers" });
+            return Err(LayoutResolveError::Kind { ty: ty.to_string(), expected: "tensor in registers" });
         };
-        let Some(name) = &tensor.layout else { return Err(NoLayout::Unassigned { ty: ty.to_string() }) };
+        let Some(name) = &tensor.layout else { return Err(LayoutResolveError::Unassigned { ty: ty.to_string() }) };
         match self.named(name, &tensor.shape, ty)? {
             Layout::Distributed(linear) => Ok(linear),
             Layout::Memory(_) | Layout::TensorMemory(_) => Err(wrong(ty, name, "registers")),
         }
     }
 
-    /// Where a tensor in memory of the block lies. A type with more axes than its layout is several tensors, one after
-    /// the other, as it is with buffers of a loop.
+    /// Returns the layout of a tensor in memory. Leading axes beyond those of the layout count consecutive tensors,
+    /// such as the buffers of a pipelined loop.
     ///
     /// # Errors
-    /// [`NoLayout`]: no tensor in memory, or what is said of [`LayoutCache::distributed`].
-    pub fn memory(&self, ty: &TileType) -> Result<MemoryAddressing, NoLayout> {
+    /// [`LayoutResolveError`]: not a tensor in memory, or as for [`LayoutCache::distributed`].
+    pub fn memory(&self, ty: &TileType) -> Result<MemoryTensorLayout, LayoutResolveError> {
         let Some(memory) = ty.as_memory() else {
-            return Err(NoLayout::Kind { ty: ty.to_string(), expected: "tensor in memory of the block" });
+            return Err(LayoutResolveError::Kind { ty: ty.to_string(), expected: "tensor in memory of the block" });
         };
         let (copies, shape) = split(memory);
         let (copies, shape) = (copies.to_vec(), shape.to_vec());
         match self.named(&memory.layout, &shape, ty)? {
             Layout::Distributed(_) => Err(wrong(ty, &memory.layout, "memory")),
-            layout => Ok(MemoryAddressing { layout, shape, copies }),
+            layout => Ok(MemoryTensorLayout { layout, shape, copies }),
         }
     }
 
-    /// What a name stands for, for a tensor of `shape`; `ty` is for messages.
-    fn named(&self, name: &LayoutName, shape: &[u64], ty: &TileType) -> Result<Layout, NoLayout> {
+    /// Resolves a layout name for a tensor of `shape`; `ty` is the type for error messages.
+    fn named(&self, name: &LayoutName, shape: &[u64], ty: &TileType) -> Result<Layout, LayoutResolveError> {
         let key = (name.clone(), shape.to_vec());
-        let failed = |error: FamilyError| NoLayout::Family { ty: ty.to_string(), error };
+        let failed = |error: FamilyError| LayoutResolveError::Family { ty: ty.to_string(), error };
         if let Some(known) = self.known.borrow().get(&key) {
             return known.clone().map_err(failed);
         }
@@ -133,21 +133,22 @@ impl std::fmt::Debug for LayoutCache<'_> {
     }
 }
 
-fn wrong(ty: &TileType, name: &LayoutName, expected: &'static str) -> NoLayout {
-    NoLayout::Wrong { ty: ty.to_string(), layout: name.text().to_owned(), expected }
+fn wrong(ty: &TileType, name: &LayoutName, expected: &'static str) -> LayoutResolveError {
+    LayoutResolveError::Wrong { ty: ty.to_string(), layout: name.text().to_owned(), expected }
 }
 
-/// The sizes of the axes before those of the layout, and of those that the layout is of.
+/// Splits the allocation's shape into the leading axes and the axes that the layout covers.
 fn split(memory: &MemDescType) -> (&[u64], &[u64]) {
-    let whole = memory.allocation.as_deref().unwrap_or(&memory.shape);
-    let own = rank(memory.layout.spec()).unwrap_or(USUAL_RANK).min(whole.len());
-    whole.split_at(whole.len() - own)
+    let allocation_shape = memory.allocation.as_deref().unwrap_or(&memory.shape);
+    let own = rank(memory.layout.spec()).unwrap_or(USUAL_RANK).min(allocation_shape.len());
+    allocation_shape.split_at(allocation_shape.len() - own)
 }
 
-/// Of how many axes a layout is whose parameters do not show it: Triton leaves the number out where it is two.
+/// The rank of a layout whose parameters do not show it: Triton omits a rank of two.
 const USUAL_RANK: usize = 2;
 
-/// Of how many axes a layout is, as its parameters show: a number said as such, an order of the axes, bases.
+/// Returns the rank of a layout by its parameters: an explicit `rank`, the length of `order` or `shape`, or the length
+/// of a basis. `None` if no parameter shows it.
 fn rank(spec: &FamilySpec) -> Option<usize> {
     if let Some(FamilyAttribute::Int(rank)) = spec.attributes.get("rank") {
         return usize::try_from(*rank).ok();

@@ -1,9 +1,9 @@
-//! Writes the layouts into a function: types, conversions, and values that are computed again.
+//! Writes the chosen layouts into a function: types, conversions and rematerialized values.
 
-mod again;
 mod needed;
-mod place;
+mod op_order;
+mod remat;
 mod rewriter;
 
 use rewriter::Rewriter;
-pub(super) use rewriter::{Left, rewrite};
+pub(super) use rewriter::{RemainingConversion, rewrite};

@@ -1,33 +1,34 @@
-//! Which layouts are wanted, of operands and of values that are computed again.
+//! Finds the layouts that are required of operands and of rematerialized values.
 
 use super::Rewriter;
 use crate::EngineError;
 use crate::graph::{RequiredLayout, Role, usual};
-use crate::pool::LayoutId;
+use crate::interner::LayoutId;
 use tilewright_tile::{Op, Value, ValueOrigin};
 
 impl Rewriter<'_, '_, '_> {
-    /// The layout in which an operand is wanted that is computed again; `own` is that of the result.
+    /// Returns the layout that an operation requires of an operand; `None` if it requires none. `result_layout` is the
+    /// layout of the operation's result if the operation is rematerialized.
     pub(super) fn required(
         &self,
         op: Op,
         operand: usize,
-        own: Option<LayoutId>,
+        result_layout: Option<LayoutId>,
     ) -> Result<Option<LayoutId>, EngineError> {
         let value = self.body.op(op).operands[operand];
         let required = self.state.graph.wants[op.index()].get(operand).copied().unwrap_or(RequiredLayout::Scalar);
-        Ok(match (required, own) {
+        Ok(match (required, result_layout) {
             (RequiredLayout::Scalar, _) | (RequiredLayout::OfResult(_), None) => None,
-            (RequiredLayout::Of(node, view), _) => Some(self.layout_of(op, self.state.at(node, view))?),
-            (RequiredLayout::OfResult(view), Some(own)) => {
-                Some(self.layout_of(op, self.state.graph.pool.seen(own, view))?)
+            (RequiredLayout::Of(node, transfer), _) => Some(self.layout_of(op, self.state.at(node, transfer))?),
+            (RequiredLayout::OfResult(transfer), Some(result_layout)) => {
+                Some(self.layout_of(op, self.state.graph.interner.seen(result_layout, transfer))?)
             }
             (RequiredLayout::AsIs, _) => match self.role(value) {
                 Role::Free(_) => {
                     let shape = self.body.ty(value).shape().unwrap_or_default();
-                    Some(usual(shape, self.machine, self.state.graph.pool)?)
+                    Some(usual(shape, self.config, self.state.graph.interner)?)
                 }
-                _ => self.state.home(value),
+                _ => self.state.assigned_layout(value),
             },
         })
     }
@@ -35,11 +36,12 @@ impl Rewriter<'_, '_, '_> {
     fn layout_of(&self, op: Op, layout: Option<LayoutId>) -> Result<LayoutId, EngineError> {
         layout.ok_or_else(|| EngineError::Program {
             operation: self.body.op(op).name().to_owned(),
-            message: "no layout of its result gives one of its operands".to_owned(),
+            message: "no operand layout follows from the layout of its result".to_owned(),
         })
     }
 
-    /// Every layout of every value that is computed again, beginning with those that stay as they are.
+    /// Finds all layouts that are required of rematerialized values, starting from operations that are not
+    /// rematerialized.
     pub(super) fn find_needed(&mut self) -> Result<(), EngineError> {
         let mut open: Vec<(Value, LayoutId)> = Vec::new();
         for op in self.body.walk(self.body.root()) {
@@ -52,7 +54,7 @@ impl Rewriter<'_, '_, '_> {
                 continue;
             }
             let ValueOrigin::Result(op, _) = self.body.origin(value) else { continue };
-            // All results of an operation are made together.
+            // All results of an operation come from one clone.
             for result in self.body.op(op).results.clone() {
                 self.needed[result.index()].push(layout);
             }
@@ -61,10 +63,15 @@ impl Rewriter<'_, '_, '_> {
         Ok(())
     }
 
-    fn ask(&self, op: Op, own: Option<LayoutId>, open: &mut Vec<(Value, LayoutId)>) -> Result<(), EngineError> {
+    fn ask(
+        &self,
+        op: Op,
+        result_layout: Option<LayoutId>,
+        open: &mut Vec<(Value, LayoutId)>,
+    ) -> Result<(), EngineError> {
         for (operand, &value) in self.body.op(op).operands.iter().enumerate() {
             if matches!(self.role(value), Role::Free(_))
-                && let Some(layout) = self.required(op, operand, own)?
+                && let Some(layout) = self.required(op, operand, result_layout)?
             {
                 open.push((value, layout));
             }

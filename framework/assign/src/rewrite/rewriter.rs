@@ -1,8 +1,8 @@
-//! Rewrites a function with the layouts that were chosen, and inserts conversions.
+//! Rewrites a function with the chosen layouts and inserts conversions.
 
 use crate::graph::Role;
+use crate::interner::LayoutId;
 use crate::layouts::shape_of;
-use crate::pool::LayoutId;
 use crate::state::State;
 use crate::{EngineError, LaunchConfig};
 use std::collections::BTreeMap;
@@ -11,50 +11,50 @@ use tilewright_tile::op::Definition;
 use tilewright_tile::op::name::tt;
 use tilewright_tile::{Body, Function, Op, Operation, Value, ValueOrigin};
 
-/// One conversion that is left.
+/// A conversion of a value that remains in the program.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Left {
-    /// The value, and what it becomes.
+pub(crate) struct RemainingConversion {
+    /// The value that is converted.
     pub value: Value,
-    /// In which layout it is.
+    /// The layout of the value.
     pub from: LayoutId,
-    /// In which layout it is wanted.
+    /// The layout of the converted value.
     pub to: LayoutId,
 }
 
-/// What is in which layout.
+/// For each value and layout, the value with the same elements in that layout.
 type Versions = BTreeMap<(Value, LayoutId), Value>;
 
 pub(super) struct Rewriter<'r, 's, 'a> {
     pub(super) state: &'r State<'s, 'a>,
-    pub(super) machine: &'r LaunchConfig<'r>,
+    pub(super) config: &'r LaunchConfig<'r>,
     pub(super) body: Body,
     convert: Arc<Definition>,
-    /// Layouts in which values are wanted that are computed again; in the order in which they were found.
+    /// For each value index, the layouts required of a rematerialized value, in the order of discovery.
     pub(super) needed: Vec<Vec<LayoutId>>,
     pub(super) versions: Versions,
-    /// By number of the operation: those that stand in its place.
+    /// For each operation, the clones that replace it.
     pub(super) instead: BTreeMap<Op, Vec<Op>>,
-    /// Operations that are done in a layout since their results are wanted in it.
+    /// The clones of rematerialized operations, each with its layout.
     pub(super) rematerialized: Vec<(Op, LayoutId)>,
-    /// The operation that stands for one that is done again, which knows what it wants.
+    /// For each clone, the original operation, which has the same operand requirements.
     pub(super) model: BTreeMap<Op, Op>,
-    /// The conversion that makes a value.
+    /// For each converted value, the conversion that produces it.
     pub(super) conversions: BTreeMap<Value, Op>,
-    left: Vec<Left>,
+    left: Vec<RemainingConversion>,
 }
 
-/// The function with the layouts of a state, and the conversions in it.
+/// Rewrites a function with the layouts of a state; also returns the conversions that remain.
 pub(crate) fn rewrite(
     function: &Function,
     state: &State<'_, '_>,
-    machine: &LaunchConfig<'_>,
+    config: &LaunchConfig<'_>,
     convert: &Arc<Definition>,
-) -> Result<(Function, Vec<Left>), EngineError> {
+) -> Result<(Function, Vec<RemainingConversion>), EngineError> {
     let Some(body) = &function.body else { return Ok((function.clone(), Vec::new())) };
     let mut rewriter = Rewriter {
         state,
-        machine,
+        config,
         body: body.clone(),
         convert: Arc::clone(convert),
         needed: vec![Vec::new(); body.value_count()],
@@ -83,7 +83,7 @@ pub(crate) fn rewrite(
         let model = rewriter.model.get(&op).copied().unwrap_or(op);
         rewriter.set_operands(op, model, Some(layout))?;
     }
-    rewriter.put_in_place();
+    rewriter.order_ops();
     let mut function = function.clone();
     let body = rewriter.body;
     if let Some(entry) = body.blocks(body.root()).first() {
@@ -102,7 +102,7 @@ impl Rewriter<'_, '_, '_> {
         self.state.graph.roles[value.index()]
     }
 
-    /// Whether an operation is done again wherever its results are wanted.
+    /// Whether an operation is rematerialized: computed again in every layout that is required of its result.
     pub(super) fn is_free(&self, op: Op) -> bool {
         let results = &self.body.op(op).results;
         results.first().is_some_and(|result| matches!(self.state.graph.roles.get(result.index()), Some(Role::Free(_))))
@@ -110,36 +110,36 @@ impl Rewriter<'_, '_, '_> {
 
     pub(super) fn set_type(&mut self, value: Value, layout: LayoutId) {
         let ty = self.body.ty(value);
-        // What the program says already is said as it says it.
+        // An explicit layout stays as written.
         if ty.layout().is_none() {
-            let ty = ty.with_layout(Some(self.state.graph.pool.name(layout)));
+            let ty = ty.with_layout(Some(self.state.graph.interner.name(layout)));
             self.body.set_type(value, ty);
         }
     }
 
-    /// Values with a layout of their own have it.
+    /// Sets the types of all values to their assigned layouts.
     fn make_homes(&mut self) {
         for node in &self.state.graph.nodes {
             for end in &node.outs {
-                if let Some(home) = self.state.home(end.value) {
-                    self.set_type(end.value, home);
-                    self.versions.insert((end.value, home), end.value);
+                if let Some(assigned) = self.state.assigned_layout(end.value) {
+                    self.set_type(end.value, assigned);
+                    self.versions.insert((end.value, assigned), end.value);
                 }
             }
         }
     }
 
-    /// Conversions of values to the layouts in which they are wanted elsewhere.
+    /// Adds a conversion for each layout that users require of a value and that the value does not have.
     fn make_conversions(&mut self) {
         let outs = self.state.graph.nodes.iter().flat_map(|node| &node.outs).map(|end| end.value).collect::<Vec<_>>();
         for value in outs {
-            let Some(home) = self.state.home(value) else { continue };
-            for required in self.state.required(value).into_iter().flatten().filter(|required| *required != home) {
-                let name = self.state.graph.pool.name(required);
+            let Some(assigned) = self.state.assigned_layout(value) else { continue };
+            for required in self.state.required(value).into_iter().flatten().filter(|required| *required != assigned) {
+                let name = self.state.graph.interner.name(required);
                 let ty = self.body.ty(value).with_layout(Some(name));
                 let mut operation = Operation::new(Arc::clone(&self.convert));
                 operation.operands.push(value);
-                operation.groups.push(1);
+                operation.group_sizes.push(1);
                 operation.result_groups.push(1);
                 if let ValueOrigin::Result(op, _) = self.body.origin(value) {
                     operation.location = self.body.op(op).location.clone();
@@ -151,22 +151,22 @@ impl Rewriter<'_, '_, '_> {
                 }
                 self.versions.insert((value, required), result);
                 self.conversions.insert(result, op);
-                self.left.push(Left { value, from: home, to: required });
+                self.left.push(RemainingConversion { value, from: assigned, to: required });
             }
         }
     }
 
-    /// The operands of an operation in the layouts in which it wants them.
-    fn set_operands(&mut self, op: Op, model: Op, own: Option<LayoutId>) -> Result<(), EngineError> {
+    /// Replaces the operands of an operation by the versions of their values in the required layouts.
+    fn set_operands(&mut self, op: Op, model: Op, result_layout: Option<LayoutId>) -> Result<(), EngineError> {
         for operand in 0..self.body.op(op).operands.len() {
             let value = self.body.op(op).operands[operand];
-            let Some(required) = self.required(model, operand, own)? else { continue };
+            let Some(required) = self.required(model, operand, result_layout)? else { continue };
             let Some(&version) = self.versions.get(&(value, required)) else {
                 return Err(EngineError::Program {
                     operation: self.body.op(op).name().to_owned(),
                     message: format!(
-                        "operand {operand} is wanted in a layout of {:?} that nothing makes",
-                        shape_of(&self.state.graph.pool.get(required))
+                        "operand {operand} is required in a layout of {:?} that no operation provides",
+                        shape_of(&self.state.graph.interner.get(required))
                     ),
                 });
             };

@@ -1,59 +1,59 @@
-//! Which loads of a loop go ahead, in how many stages.
+//! Chooses the loads of a loop that are prefetched, and the number of pipeline stages.
 
-use super::how::{How, Question};
-use super::lines::{LoadLine, PipelinedLoopLine, named};
+use super::how::{PipelinePlanner, PrefetchPlan};
+use super::lines::{LoadReport, LoopReport, named};
 use crate::LaunchConfig;
-use crate::synthesis::often::known_trips;
-use crate::synthesis::place::memory_name;
+use crate::synthesis::iteration_count::known_iteration_count;
+use crate::synthesis::shared_layout::memory_name;
 use tilewright_tile::transform::loads::{
     LoadLoop, PipelinedLoop, PrefetchPath, PrefetchableLoad, PrefetchedLoad, REGISTER_BUFFERS,
 };
 
-/// What a block may still take.
-pub(super) struct Room {
+/// The resources of a block that are still available for prefetching.
+pub(super) struct BlockResources {
     /// Bytes of shared memory.
     bytes: u64,
-    /// 32-bit registers of a lane beside those of the program.
+    /// Number of 32-bit registers of a lane besides those that the program uses.
     registers: u64,
 }
 
-impl Room {
-    /// That of a block of a program whose tensors need so many registers.
-    pub fn of(machine: &LaunchConfig<'_>, live: u64) -> Self {
-        let limits = &machine.context.target.limits;
-        let lanes = u64::from(machine.lanes * machine.warps).max(1);
+impl BlockResources {
+    /// Returns the resources that are left by a program with `live` registers of a lane.
+    pub fn of(config: &LaunchConfig<'_>, live: u64) -> Self {
+        let limits = &config.context.target.limits;
+        let lanes = u64::from(config.lanes * config.warps).max(1);
         let most = u64::from(limits.registers_per_lane).min(u64::from(limits.registers_per_block) / lanes);
-        Self { bytes: u64::from(machine.context.target.shared.bytes), registers: most.saturating_sub(live) }
+        Self { bytes: u64::from(config.context.target.shared.bytes), registers: most.saturating_sub(live) }
     }
 }
 
-/// What becomes of a loop.
-pub(super) struct Chosen {
+/// The prefetched loads of a loop, and their report.
+pub(super) struct LoopDecision {
     pub staged: PipelinedLoop,
-    pub line: PipelinedLoopLine,
+    pub line: LoopReport,
 }
 
-impl Question<'_> {
-    /// The loads of a loop that go ahead, in at most so many stages.
-    pub fn chosen(&self, of: &LoadLoop, required: u32, room: &mut Room) -> Chosen {
+impl PipelinePlanner<'_> {
+    /// Chooses the loads of a loop that are prefetched, in at most `required` stages and within the resources of the
+    /// block.
+    pub fn choose_prefetches(&self, of: &LoadLoop, required: u32, room: &mut BlockResources) -> LoopDecision {
         let body = self.body;
-        let mut line =
-            PipelinedLoopLine { name: named(body, of.op), stages: 1, bytes: 0, loads: Vec::new(), note: None };
+        let mut line = LoopReport { name: named(body, of.op), stages: 1, bytes: 0, loads: Vec::new(), note: None };
         let mut staged = PipelinedLoop { op: of.op, stages: 1, loads: Vec::new() };
-        line.loads.extend(of.left.iter().map(|(load, reason)| LoadLine::left(body, *load, reason.clone())));
-        let stays = |line: &mut PipelinedLoopLine, load: &PrefetchableLoad, reason: &str| {
-            line.loads.push(LoadLine::left(body, load.op, reason.to_owned()));
+        line.loads.extend(of.left.iter().map(|(load, reason)| LoadReport::left(body, *load, reason.clone())));
+        let stays = |line: &mut LoopReport, load: &PrefetchableLoad, reason: &str| {
+            line.loads.push(LoadReport::left(body, load.op, reason.to_owned()));
         };
-        let iterations = known_trips(body, self.facts, of.op);
+        let iterations = known_iteration_count(body, self.axis_info, of.op);
         let most = u32::try_from(iterations.unwrap_or(u64::MAX)).unwrap_or(u32::MAX).min(required);
         if most < 2 {
-            let reason = if required < 2 { "one stage is wanted" } else { "the loop has one turn at most" };
+            let reason = if required < 2 { "one stage is requested" } else { "the loop has one iteration at most" };
             of.loads.iter().for_each(|load| stays(&mut line, load, reason));
-            return Chosen { staged, line };
+            return LoopDecision { staged, line };
         }
-        let mut found: Vec<(PrefetchableLoad, How)> = Vec::new();
+        let mut found: Vec<(PrefetchableLoad, PrefetchPlan)> = Vec::new();
         for load in &of.loads {
-            match self.how(load, true) {
+            match self.plan_prefetch(load, true) {
                 Ok(how) => found.push((load.clone(), how)),
                 Err(reason) => stays(&mut line, load, &reason),
             }
@@ -62,45 +62,47 @@ impl Question<'_> {
             let fits = how.registers <= room.registers;
             match fits {
                 true => room.registers -= how.registers,
-                false => stays(&mut line, load, "there are no registers for it while the turn goes on"),
+                false => stays(&mut line, load, "no registers are left for the value in flight"),
             }
             fits
         });
-        let stages = (2..=most).rev().find(|stages| taken(&found, *stages) <= room.bytes);
+        let stages = (2..=most).rev().find(|stages| buffer_bytes(&found, *stages) <= room.bytes);
         let Some(stages) = stages.filter(|_| !found.is_empty()) else {
-            let bytes = taken(&found, 2);
+            let bytes = buffer_bytes(&found, 2);
             let reason = format!("two buffers of each take {bytes} bytes of shared memory, {} are left", room.bytes);
             found.iter().for_each(|(load, _)| stays(&mut line, load, &reason));
-            return Chosen { staged, line };
+            return LoopDecision { staged, line };
         };
         line.note =
             (stages < required && found.iter().any(|(_, how)| how.path == PrefetchPath::Copy)).then(
                 || match iterations {
-                    Some(iterations) if u64::from(stages) == iterations => format!("the loop has {iterations} turns"),
+                    Some(iterations) if u64::from(stages) == iterations => {
+                        format!("the loop has {iterations} iterations")
+                    }
                     _ => format!(
                         "{required} stages take {} bytes of shared memory, {} are left",
-                        taken(&found, required),
+                        buffer_bytes(&found, required),
                         room.bytes
                     ),
                 },
             );
-        (line.bytes, line.stages, staged.stages) = (taken(&found, stages), stages, stages);
+        (line.bytes, line.stages, staged.stages) = (buffer_bytes(&found, stages), stages, stages);
         if found.iter().all(|(_, how)| how.path == PrefetchPath::Registers) {
             line.stages = REGISTER_BUFFERS;
         }
         room.bytes -= line.bytes;
         for (load, how) in found {
             let memory = memory_name(&how.solution.memory);
-            line.loads.push(LoadLine::ahead(body, &load, &how, memory.text()));
+            line.loads.push(LoadReport::for_prefetch(body, &load, &how, memory.text()));
             staged.loads.push(PrefetchedLoad { load, path: how.path, memory });
         }
-        Chosen { staged, line }
+        LoopDecision { staged, line }
     }
 }
 
-/// Bytes of shared memory that all buffers take.
-fn taken(found: &[(PrefetchableLoad, How)], stages: u32) -> u64 {
-    let of = |how: &How| match how.path {
+/// Returns the bytes of shared memory of the buffers of all prefetched loads.
+fn buffer_bytes(found: &[(PrefetchableLoad, PrefetchPlan)], stages: u32) -> u64 {
+    let of = |how: &PrefetchPlan| match how.path {
         PrefetchPath::Copy => how.bytes * u64::from(stages),
         PrefetchPath::Registers => how.bytes * u64::from(REGISTER_BUFFERS),
     };

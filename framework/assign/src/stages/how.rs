@@ -1,118 +1,122 @@
-//! How one load goes ahead: by a copy or by registers, through which layout of shared memory.
+//! Plans one prefetched load: asynchronous copy or registers, and the shared-memory layout of its buffers.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use tilewright_tile::op::name::tt;
 
+use crate::dot_plan::{DotPlan, plan_dot};
 use crate::layouts::LayoutCache;
 use crate::memory::moved_bits;
-use crate::product::{Product, product};
-use crate::synthesis::accesses::of_unit;
+use crate::synthesis::accesses::mma_operand_access;
 use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::memory_synthesis::{AccessAlternative as MemoryWay, SharedTensor, Solution, TensorAccess, solve};
-use tilewright_plan::movement::{Path, PointerCopySpec, convert, plan_pointer_copy};
+use tilewright_plan::memory_synthesis::{
+    AccessAlternative as MemoryAlternative, SharedLayoutSolution, SharedTensor, TensorAccess, solve_shared_layout,
+};
+use tilewright_plan::movement::{ConversionKind, PointerCopySpec, plan_conversion, plan_pointer_copy};
 use tilewright_target::Queue;
-use tilewright_tile::facts::AxisInfoMap;
+use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::transform::loads::{BufferReader, PrefetchPath, PrefetchableLoad};
 use tilewright_tile::{Body, Op, Value};
 
-/// A program with layouts, and its target.
-pub(super) struct Question<'q> {
+/// The planner of software pipelining: a program with layouts, and its target.
+pub(super) struct PipelinePlanner<'q> {
     pub body: &'q Body,
-    pub facts: &'q AxisInfoMap,
+    pub axis_info: &'q AxisInfoMap,
     pub layouts: &'q LayoutCache<'q>,
-    pub machine: &'q LaunchConfig<'q>,
-    /// Products that were asked for.
-    pub products: RefCell<HashMap<Op, Option<Rc<Product>>>>,
+    pub config: &'q LaunchConfig<'q>,
+    /// The plan of each dot, cached; `None` for a dot without a plan.
+    pub dot_plans: RefCell<HashMap<Op, Option<Rc<DotPlan>>>>,
 }
 
-/// How a load goes ahead.
-pub(super) struct How {
+/// The plan of one prefetched load.
+pub(super) struct PrefetchPlan {
     pub path: PrefetchPath,
-    /// Where elements lie, and who accesses them how.
-    pub solution: Solution,
-    /// Bytes of one buffer.
+    /// The shared-memory layout of a buffer, and the accesses that write and read the buffer.
+    pub solution: SharedLayoutSolution,
+    /// Bytes of one buffer in shared memory.
     pub bytes: u64,
-    /// 32-bit registers of a lane that the load keeps while the turn goes on.
+    /// Number of 32-bit registers of a lane that hold the loaded value while the load is in flight during an iteration.
     pub registers: u64,
 }
 
-impl Question<'_> {
-    /// Whether a conversion moves through shared memory.
-    pub fn moves(&self, op: Op) -> bool {
+impl PipelinePlanner<'_> {
+    /// Whether a conversion goes through shared memory.
+    pub fn moves_through_shared(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let (from, to) = (operation.operands[0], operation.results[0]);
         let bits = moved_bits(self.body.ty(from).element());
         let (Some(from), Some(to)) = (self.layout(from), self.layout(to)) else { return false };
-        let plan = convert(&from, &to, bits, self.machine.context);
-        plan.is_ok_and(|plan| matches!(plan.path, Path::Shared | Path::Mixed))
+        let plan = plan_conversion(&from, &to, bits, self.config.context);
+        plan.is_ok_and(|plan| matches!(plan.path, ConversionKind::Shared | ConversionKind::Mixed))
     }
 
-    /// Whether the unit of a product reads the whole of a factor from shared memory, as it lies there.
+    /// Whether the MMA of a dot reads its whole operand A (`side` 0) or B (1) from shared memory in the stored layout.
     pub fn reads(&self, op: Op, side: usize) -> bool {
-        let Some(planned) = self.product(op) else { return false };
-        let in_memory = planned.factors[side].is_none() && planned.batches.is_none();
-        in_memory && of_unit(&planned.plan, side, "unit", self.machine).is_some()
+        let Some(planned) = self.dot_plan(op) else { return false };
+        let in_memory = planned.operands[side].is_none() && planned.batches.is_none();
+        in_memory && mma_operand_access(&planned.plan, side, "MMA", self.config).is_some()
     }
 
-    /// How a product is carried out.
-    fn product(&self, op: Op) -> Option<Rc<Product>> {
-        let mut known = self.products.borrow_mut();
-        known.entry(op).or_insert_with(|| product(self.body, op, self.machine).ok().map(Rc::new)).clone()
+    /// Returns the plan of a dot, or `None` if there is none.
+    fn dot_plan(&self, op: Op) -> Option<Rc<DotPlan>> {
+        let mut known = self.dot_plans.borrow_mut();
+        known.entry(op).or_insert_with(|| plan_dot(self.body, op, self.config).ok().map(Rc::new)).clone()
     }
 
     fn layout(&self, value: Value) -> Option<LinearLayout> {
         self.layouts.distributed(self.body.ty(value)).ok()
     }
 
-    /// How a load goes ahead; `copies` says whether it may by a copy.
+    /// Plans the prefetch of a load; by an asynchronous copy only if `copies` is true.
     ///
     /// # Errors
-    /// Why it does not.
-    pub fn how(&self, load: &PrefetchableLoad, copies: bool) -> Result<How, String> {
-        let held = self.layout(load.stored).ok_or("it has no layout")?;
+    /// The reason why the load cannot be prefetched.
+    pub fn plan_prefetch(&self, load: &PrefetchableLoad, copies: bool) -> Result<PrefetchPlan, String> {
+        let register_layout = self.layout(load.stored).ok_or("its value has no layout")?;
         let bits = moved_bits(self.body.ty(load.stored).element());
         let tensor = SharedTensor::new(self.body.ty(load.stored).shape().unwrap_or_default(), bits);
-        let reader = self.reader(load).ok_or("nothing is known of who reads it")?.times(LOOP_WEIGHT);
-        if copies && let Some((solution, bytes)) = self.copied(load, &held, &tensor, &reader) {
-            return Ok(How { path: PrefetchPath::Copy, solution, bytes, registers: 0 });
+        let reader = self.reader(load).ok_or("its reader has no known access")?.with_weight(LOOP_WEIGHT);
+        if copies && let Some((solution, bytes)) = self.copied(load, &register_layout, &tensor, &reader) {
+            return Ok(PrefetchPlan { path: PrefetchPath::Copy, solution, bytes, registers: 0 });
         }
-        let context = &self.machine.context;
-        let store = TensorAccess::store("what is stored", held.clone(), context).times(LOOP_WEIGHT);
-        let solution = solve(&tensor, &[store, reader], context).map_err(|error| error.to_string())?;
-        if let BufferReader::Unit(op, side) = load.reader {
-            let planned = self.product(op).ok_or("its product has no plan")?;
-            planned.plan.descriptor_match(side, &solution.memory.linear).map_err(|error| error.to_string())?;
+        let context = &self.config.context;
+        let store = TensorAccess::store("the store", register_layout.clone(), context).with_weight(LOOP_WEIGHT);
+        let solution = solve_shared_layout(&tensor, &[store, reader], context).map_err(|error| error.to_string())?;
+        if let BufferReader::MmaOperand(op, side) = load.reader {
+            let planned = self.dot_plan(op).ok_or("its dot has no plan")?;
+            planned.plan.with_operand_memory(side, &solution.memory.linear).map_err(|error| error.to_string())?;
         }
-        let registers = (u64::from(bits) << held.in_bits(Dim::REGISTER)).div_ceil(32);
+        let registers = (u64::from(bits) << register_layout.in_bits(Dim::REGISTER)).div_ceil(32);
         let bytes = bytes_of(&solution, bits);
-        Ok(How { path: PrefetchPath::Registers, solution, bytes, registers })
+        Ok(PrefetchPlan { path: PrefetchPath::Registers, solution, bytes, registers })
     }
 
     fn reader(&self, load: &PrefetchableLoad) -> Option<TensorAccess<'_>> {
         match load.reader {
             BufferReader::Conversion(_) => {
-                Some(TensorAccess::load("what reads it", self.layout(load.required)?, &self.machine.context))
+                Some(TensorAccess::load("the reader", self.layout(load.required)?, &self.config.context))
             }
-            BufferReader::Unit(op, side) => of_unit(&self.product(op)?.plan, side, "the unit", self.machine),
+            BufferReader::MmaOperand(op, side) => {
+                mma_operand_access(&self.dot_plan(op)?.plan, side, "the MMA", self.config)
+            }
         }
     }
 
-    /// By a row that copies past the registers, of as many bytes as a load has; where banks are in each other's way, only as far as
-    /// they would be for stores.
+    /// Plans an asynchronous copy by an instruction as wide as the load; returns the solution and the bytes of a
+    /// buffer. `None` if the copy would have bank conflicts or fetch elements that the load does not.
     fn copied(
         &self,
         load: &PrefetchableLoad,
-        held: &LinearLayout,
+        register_layout: &LinearLayout,
         tensor: &SharedTensor,
         reader: &TensorAccess<'_>,
-    ) -> Option<(Solution, u64)> {
-        let (body, context) = (self.body, &self.machine.context);
+    ) -> Option<(SharedLayoutSolution, u64)> {
+        let (body, context) = (self.body, &self.config.context);
         let operation = body.op(load.op);
-        let turns_only = load.chain.iter().all(|op| body.op(*op).name() == tt::TRANS);
-        if operation.name() != tt::LOAD || !turns_only {
+        let only_transposes = load.chain.iter().all(|op| body.op(*op).name() == tt::TRANS);
+        if operation.name() != tt::LOAD || !only_transposes {
             return None;
         }
         let (pointers, mask) = (body.operand(load.op, "ptr")?, body.operand(load.op, "mask"));
@@ -120,56 +124,60 @@ impl Question<'_> {
         if mask.is_some() && !zeros {
             return None;
         }
-        // Registers keep their numbers when a tensor is turned round.
+        // Transposition keeps register indices.
         let together = self.together(pointers, mask, &self.layout(operation.results[0])?, tensor.bits);
         let widest = context.target.global.access_bits.iter().map(|bits| u64::from(bits / 8)).max()?;
         let as_wide = together.min(widest);
-        let rows = |way: &MemoryWay<'_>| way.instruction().is_some() && way.bytes() == as_wide;
-        let copy = TensorAccess::copy("what is copied", held.clone(), context).only(rows).times(LOOP_WEIGHT);
-        if copy.ways.is_empty() {
+        let rows =
+            |alternative: &MemoryAlternative<'_>| alternative.instruction().is_some() && alternative.bytes() == as_wide;
+        let copy = TensorAccess::copy("the copy", register_layout.clone(), context)
+            .retain_alternatives(rows)
+            .with_weight(LOOP_WEIGHT);
+        if copy.alternatives.is_empty() {
             return None;
         }
-        let solution = solve(tensor, &[copy, reader.clone()], context).ok()?;
+        let solution = solve_shared_layout(tensor, &[copy, reader.clone()], context).ok()?;
         if solution.conflicts() > 0 {
             return None;
         }
-        if let BufferReader::Unit(op, side) = load.reader {
-            self.product(op)?.plan.descriptor_match(side, &solution.memory.linear).ok()?;
+        if let BufferReader::MmaOperand(op, side) = load.reader {
+            self.dot_plan(op)?.plan.with_operand_memory(side, &solution.memory.linear).ok()?;
         }
-        let idle: usize = (held.columns_of(Dim::REGISTER).iter().enumerate())
+        let idle: usize = (register_layout.columns_of(Dim::REGISTER).iter().enumerate())
             .map(|(bit, column)| if *column == 0 { 1usize << bit } else { 0 })
             .sum();
         let groups = |elements: u32| -> Vec<Vec<usize>> {
             let fits = u64::from(elements) * u64::from(tensor.bits / 8) <= together;
             let count = if fits { elements as usize } else { 1 };
-            let firsts = (0..1usize << held.in_bits(Dim::REGISTER)).step_by(count);
+            let firsts = (0..1usize << register_layout.in_bits(Dim::REGISTER)).step_by(count);
             firsts.filter(|first| first & idle == 0).map(|first| (first..first + count).collect()).collect()
         };
         let problem = PointerCopySpec {
-            layout: held,
+            layout: register_layout,
             memory: &solution.memory,
             element_bits: tensor.bits,
             masked: mask.is_some(),
             groups: &groups,
         };
-        let made = plan_pointer_copy(&problem, context).ok()?;
+        let copy_plan = plan_pointer_copy(&problem, context).ok()?;
         let bytes = bytes_of(&solution, tensor.bits);
-        let goes = made.queue() == Queue::Copies && bytes.is_multiple_of(made.alignment());
-        goes.then_some((solution, bytes))
+        let is_async = copy_plan.queue() == Queue::Copies && bytes.is_multiple_of(copy_plan.alignment());
+        is_async.then_some((solution, bytes))
     }
 
-    /// Bytes that follow each other in a lane's first registers and in global memory, and are there or not together.
-    fn together(&self, pointers: Value, mask: Option<Value>, held: &LinearLayout, bits: u32) -> u64 {
+    /// Returns the number of bytes that are contiguous both in a lane's first registers and in global memory, and share
+    /// one mask value.
+    fn together(&self, pointers: Value, mask: Option<Value>, register_layout: &LinearLayout, bits: u32) -> u64 {
         let bytes = u64::from(bits / 8).max(1);
-        let Some(fact) = self.facts.get(pointers) else { return bytes };
-        let columns = held.columns_of(Dim::REGISTER);
-        let along = fact.axes.iter().enumerate().take(held.outs().len()).map(|(axis, along)| {
+        let Some(info) = self.axis_info.get(pointers) else { return bytes };
+        let columns = register_layout.columns_of(Dim::REGISTER);
+        let along = info.axes.iter().enumerate().take(register_layout.outs().len()).map(|(axis, along)| {
             let same = mask.map_or(u64::MAX, |mask| {
-                self.facts.get(mask).and_then(|fact| fact.axes.get(axis)).map_or(1, |axis| axis.constancy)
+                self.axis_info.get(mask).and_then(|info| info.axes.get(axis)).map_or(1, |axis| axis.constancy)
             });
             let most = along.contiguity.min(along.divisibility / bytes).min(same).max(1).ilog2();
-            let shift = held.outs().shift_of(Dim::tensor(axis)).unwrap_or(0);
-            let most = most.min(held.outs().bits_of(Dim::tensor(axis)));
+            let shift = register_layout.outs().shift_of(Dim::tensor(axis)).unwrap_or(0);
+            let most = most.min(register_layout.outs().bits_of(Dim::tensor(axis)));
             let steps =
                 (0..most as usize).take_while(|bit| columns.get(*bit) == Some(&(1u64 << (shift + *bit as u32))));
             bytes << steps.count()
@@ -178,6 +186,6 @@ impl Question<'_> {
     }
 }
 
-fn bytes_of(solution: &Solution, bits: u32) -> u64 {
+fn bytes_of(solution: &SharedLayoutSolution, bits: u32) -> u64 {
     solution.memory.allocated_bytes(bits)
 }

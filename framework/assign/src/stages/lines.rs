@@ -1,53 +1,54 @@
-//! What became of loops, for people.
+//! Report of pipelined loops.
 
 use std::fmt;
 use tilewright_tile::op::name::scf;
 
-use super::how::How;
+use super::how::PrefetchPlan;
 use tilewright_tile::transform::loads::{BufferReader, PrefetchPath, PrefetchableLoad};
 use tilewright_tile::{Body, Op, Value};
 
-/// A loop that loads.
+/// The report of a loop with loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PipelinedLoopLine {
-    /// The name of its first result.
+pub struct LoopReport {
+    /// The name of the loop's first result.
     pub name: String,
-    /// Buffers of what copies bring; two where all goes by registers, one where nothing goes ahead.
+    /// Number of buffers of each asynchronous copy; two if all loads go through registers, one if nothing is
+    /// prefetched.
     pub stages: u32,
-    /// Bytes of shared memory of all buffers.
+    /// Bytes of shared memory of all buffers of the loop.
     pub bytes: u64,
-    /// Its loads.
-    pub loads: Vec<LoadLine>,
-    /// Why there are not as many stages as wanted.
+    /// The reports of the loop's loads.
+    pub loads: Vec<LoadReport>,
+    /// The reason why there are fewer stages than requested; `None` if there are not.
     pub note: Option<String>,
 }
 
-/// A load of a loop.
+/// The report of a load in a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoadLine {
-    /// The name of its value.
+pub struct LoadReport {
+    /// The name of the loaded value.
     pub value: String,
-    /// How it goes ahead: by which instruction, and what reads it by which; none where it does not.
+    /// The instructions that fill and read the load's buffer; `None` if the load is not prefetched.
     pub by: Option<String>,
-    /// The layout of a buffer.
+    /// The shared-memory layout of one buffer; `None` if the load is not prefetched.
     pub memory: Option<String>,
-    /// Bytes of a buffer.
+    /// Bytes of one buffer in shared memory.
     pub bytes: u64,
-    /// Wavefronts of a warp for which it waits beyond what its accesses take at least, in a turn.
+    /// Wavefronts of a warp for each iteration in excess of those without bank conflicts.
     pub conflicts: u64,
-    /// Why it stays where it is.
+    /// The reason why the load is not prefetched; `None` if it is.
     pub reason: Option<String>,
 }
 
-impl LoadLine {
+impl LoadReport {
     pub(super) fn left(body: &Body, load: Op, reason: String) -> Self {
         let value = body.op(load).results.first().map_or_else(String::new, |value| body.display_name(*value));
         Self { value, by: None, memory: None, bytes: 0, conflicts: 0, reason: Some(reason) }
     }
 
-    pub(super) fn ahead(body: &Body, load: &PrefetchableLoad, how: &How, memory: &str) -> Self {
-        let served = |number: usize| {
-            how.solution.served.get(number).map_or_else(String::new, |served| {
+    pub(super) fn for_prefetch(body: &Body, load: &PrefetchableLoad, how: &PrefetchPlan, memory: &str) -> Self {
+        let served = |index: usize| {
+            how.solution.served.get(index).map_or_else(String::new, |served| {
                 served.instruction.clone().unwrap_or_else(|| format!("accesses of {} bytes", served.bytes))
             })
         };
@@ -71,18 +72,19 @@ pub(super) fn named(body: &Body, op: Op) -> String {
     body.op(op).results.first().map_or_else(|| scf::FOR.to_owned(), |value| body.display_name(*value))
 }
 
-/// The conversion that a load makes needless: its value, and the layouts from and to which it was brought.
+/// Returns the conversion that a prefetched load replaces: the name of the value, its layout and the required layout.
+/// `None` if it replaces none.
 pub(super) fn conversion(body: &Body, load: &PrefetchableLoad) -> Option<(String, String, String)> {
     let BufferReader::Conversion(_) = load.reader else { return None };
     let layout = |value: Value| body.ty(value).layout().map(|layout| layout.text().to_owned());
     Some((body.display_name(load.stored), layout(load.stored)?, layout(load.required)?))
 }
 
-impl fmt::Display for PipelinedLoopLine {
+impl fmt::Display for LoopReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "    {}: ", self.name)?;
         match self.stages {
-            1 => writeln!(f, "nothing goes ahead")?,
+            1 => writeln!(f, "no load is prefetched")?,
             stages => writeln!(f, "{stages} stages, {} bytes of shared memory", self.bytes)?,
         }
         if let Some(note) = &self.note {
@@ -93,12 +95,14 @@ impl fmt::Display for PipelinedLoopLine {
                 (Some(by), Some(memory), _) => {
                     writeln!(
                         f,
-                        "      {} ahead: {by}; {} bytes, {} conflicts of banks",
+                        "      {} prefetched: {by}; {} bytes, {} bank conflicts",
                         load.value, load.bytes, load.conflicts
                     )?;
                     writeln!(f, "        {memory}")?;
                 }
-                (_, _, reason) => writeln!(f, "      {} stays: {}", load.value, reason.as_deref().unwrap_or_default())?,
+                (_, _, reason) => {
+                    writeln!(f, "      {} not prefetched: {}", load.value, reason.as_deref().unwrap_or_default())?;
+                }
             }
         }
         Ok(())

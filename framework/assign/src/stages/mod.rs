@@ -1,18 +1,19 @@
-//! Stages of the loops of a program whose layouts are assigned: loads go ahead of what uses them.
+//! Software pipelining of loops, after layout assignment.
 //!
-//! [`staged`] asks for each loop which loads can ([`tilewright_tile::transform::loads`]), how each goes (`how`), in how many
-//! stages, and for how much memory and registers (`choose`); `lines` is what it tells. It stands in the engine since all of
-//! that follows from plans of movement and of products, and before lowering since what it gives is a tile program.
+//! [`pipeline_loops`] finds the loads of each loop that can be prefetched ([`tilewright_tile::transform::loads`]),
+//! plans each (`how`), and chooses the number of stages within the limits of shared memory and registers (`choose`);
+//! `lines` reports the result. Pipelining belongs to this crate because it needs plans of data movement and of dots,
+//! and because its result is a tile program.
 //!
-//! A load goes ahead where its value passes through shared memory anyway: into a conversion, or to a unit that reads it there.
-//! Where a row of the target copies past the registers as wide as the load would be, by that row; else by registers, which are
-//! loaded when a turn begins and stored when it ends. The buffer's layout is that of [`tilewright_plan::memory_synthesis`] for the two
-//! who access it.
+//! A load is prefetched if its value goes through shared memory anyway: to a conversion, or to an MMA that reads it
+//! there. The load becomes an asynchronous copy if the target has one of the load's width. Otherwise the value goes
+//! through registers: it is loaded at the begin of an iteration and stored at its end.
+//! [`tilewright_plan::memory_synthesis`] finds a layout of the buffer for both accesses.
 
 mod choose;
 mod how;
 mod lines;
 mod pipeline;
 
-pub use lines::{LoadLine, PipelinedLoopLine};
-pub use pipeline::staged;
+pub use lines::{LoadReport, LoopReport};
+pub use pipeline::pipeline_loops;

@@ -1,67 +1,72 @@
 //! Chooses the stages of loops and pipelines them.
 
-use super::choose::{Chosen, Room};
-use super::how::Question;
+use super::choose::{BlockResources, LoopDecision};
+use super::how::PipelinePlanner;
 use super::lines;
-use super::lines::PipelinedLoopLine;
+use super::lines::LoopReport;
 use crate::layouts::LayoutCache;
 use crate::synthesis::registers::live;
-use crate::{Assigned, EngineError, LaunchConfig};
+use crate::{AssignedModule, EngineError, LaunchConfig};
 use std::cell::RefCell;
-use tilewright_tile::facts::AxisInfoMap;
+use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::scf;
-use tilewright_tile::transform::loads::{LayoutQueries, load_loops, pipeline};
+use tilewright_tile::transform::loads::{LayoutQueries, innermost_load_loops, pipeline};
 use tilewright_tile::{Attribute, Body, Function, Op};
 
-/// The attribute of a loop that says how many stages it is to have.
-const SAID: &str = "tt.num_stages";
+/// The loop attribute that states the number of stages.
+const NUM_STAGES: &str = "tt.num_stages";
 
-/// The same program with its loads ahead. `stages` says in how many stages at most; else loops do, else the
-/// target. One is none ahead; what goes by registers has two buffers, always.
+/// Pipelines the loops of an assigned module. `stages` is the max number of stages; `None` takes the loop's attribute,
+/// else the target's value. One stage disables prefetching; loads through registers always have two buffers.
 ///
 /// # Errors
-/// [`EngineError`]: layouts or products that the program does not have, which is a fault of who assigned them.
-pub fn staged(assigned: &Assigned, machine: &LaunchConfig<'_>, stages: Option<u32>) -> Result<Assigned, EngineError> {
-    let mut made = assigned.clone();
-    for (function, report) in made.module.functions.iter_mut().zip(&mut made.report.functions) {
-        let Some((written, lines, gone)) = of_function(function, machine, stages)? else { continue };
+/// [`EngineError`]: layouts or dot plans are missing; the fault of the pass that assigned them.
+pub fn pipeline_loops(
+    assigned: &AssignedModule,
+    config: &LaunchConfig<'_>,
+    stages: Option<u32>,
+) -> Result<AssignedModule, EngineError> {
+    let mut pipelined = assigned.clone();
+    for (function, report) in pipelined.module.functions.iter_mut().zip(&mut pipelined.report.functions) {
+        let Some((written, lines, removed_lines)) = of_function(function, config, stages)? else { continue };
         report.conversions.retain(|conversion| {
-            !gone
+            !removed_lines
                 .iter()
                 .any(|(value, from, to)| conversion.value == *value && conversion.from == *from && conversion.to == *to)
         });
         report.loops = lines;
         *function = written;
     }
-    Ok(made)
+    Ok(pipelined)
 }
 
-/// Conversions that are gone: the value, and the layouts from and to which it was brought.
-type Gone = Vec<(String, String, String)>;
+/// Conversions that pipelining replaced: the name of the value, its layout and the required layout.
+type RemovedLines = Vec<(String, String, String)>;
 
 fn of_function(
     function: &Function,
-    machine: &LaunchConfig<'_>,
+    config: &LaunchConfig<'_>,
     stages: Option<u32>,
-) -> Result<Option<(Function, Vec<PipelinedLoopLine>, Gone)>, EngineError> {
+) -> Result<Option<(Function, Vec<LoopReport>, RemovedLines)>, EngineError> {
     let Some(body) = &function.body else { return Ok(None) };
     if !body.walk(body.root()).into_iter().any(|op| body.op(op).name() == scf::FOR) {
         return Ok(None);
     }
-    let layouts = LayoutCache::new(machine.families);
-    let (facts, products) = (AxisInfoMap::of(function), RefCell::default());
-    let problem = Question { body, facts: &facts, layouts: &layouts, machine, products };
-    let asks = LayoutQueries { moves: &|op| problem.moves(op), reads: &|op, side| problem.reads(op, side) };
-    let found = load_loops(function, &asks);
+    let layouts = LayoutCache::new(config.families);
+    let (axis_info, dot_plans) = (AxisInfoMap::of(function), RefCell::default());
+    let planner = PipelinePlanner { body, axis_info: &axis_info, layouts: &layouts, config, dot_plans };
+    let queries =
+        LayoutQueries { moves: &|op| planner.moves_through_shared(op), reads: &|op, side| planner.reads(op, side) };
+    let found = innermost_load_loops(function, &queries);
     let registers = live(body, &layouts).unwrap_or(u64::MAX);
-    let mut room = Room::of(machine, registers);
-    let (mut choices, mut lines, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+    let mut room = BlockResources::of(config, registers);
+    let (mut choices, mut lines, mut removed_lines) = (Vec::new(), Vec::new(), Vec::new());
     for of in found {
-        let required = stages.or_else(|| explicit(body, of.op)).unwrap_or(machine.context.target.global.stages);
-        let Chosen { staged, line } = problem.chosen(&of, required, &mut room);
+        let required = stages.or_else(|| explicit(body, of.op)).unwrap_or(config.context.target.global.stages);
+        let LoopDecision { staged, line } = planner.choose_prefetches(&of, required, &mut room);
         for fetch in &staged.loads {
-            gone.extend(lines::conversion(body, &fetch.load));
+            removed_lines.extend(lines::conversion(body, &fetch.load));
         }
         lines.push(line);
         choices.push(staged);
@@ -74,11 +79,11 @@ fn of_function(
         true => function.clone(),
         false => pipeline(function, &choices, &Dialects::neutral()).map_err(wrong)?,
     };
-    Ok(Some((written, lines, gone)))
+    Ok(Some((written, lines, removed_lines)))
 }
 
-/// The stages that a loop itself asks for.
+/// Returns the number of stages that a loop's attribute states; `None` if it has no such attribute.
 fn explicit(body: &Body, op: Op) -> Option<u32> {
-    let explicit = body.op(op).attributes.get(SAID).and_then(Attribute::as_integer)?;
+    let explicit = body.op(op).attributes.get(NUM_STAGES).and_then(Attribute::as_integer)?;
     u32::try_from(explicit).ok().filter(|stages| *stages > 0)
 }

@@ -1,44 +1,44 @@
-//! Who accesses a tensor in shared memory, by which ways, and how often.
+//! Accesses of a tensor in shared memory: the alternatives of each access, and its assumed executions.
 
 use std::collections::HashMap;
 use tilewright_tile::op::name::{scf, ttg, tw};
 
 use super::SynthesisError;
-use super::boxes::rows;
+use super::tensor_copies::rows;
+use crate::dot_plan::plan_dot;
 use crate::layouts::LayoutCache;
-use crate::product::product;
 use crate::{LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
 use tilewright_plan::memory_synthesis::{AccessAlternative, TensorAccess};
-use tilewright_tile::marks::IN_PLACE;
+use tilewright_tile::op_attrs::SMEM_OPERAND;
 use tilewright_tile::{Body, Op, Value, ValueOrigin};
 
-/// What is known of how a copy goes, before the layout of memory is.
+/// The properties of a copy that are known before the memory layout is found.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Asked {
-    /// The copy as the program says it.
+pub(super) struct CopyConstraints {
+    /// The text by which the program describes the copy, for messages.
     pub explicit: String,
-    /// Bytes that follow each other in a lane's registers and in global memory.
+    /// Number of bytes that are contiguous both in a lane's registers and in global memory; `None` if nothing is known.
     pub bytes: Option<u64>,
-    /// The row of the instruction table that the program names.
+    /// The instruction that the program names for the copy; `None` if it names none.
     pub instruction: Option<String>,
 }
 
-/// The allocation that a buffer is one of.
-pub(super) fn whole(body: &Body, value: Value) -> Value {
+/// Returns the allocation that a buffer is part of, or the value itself if it is no buffer of a larger allocation.
+pub(super) fn allocation(body: &Body, value: Value) -> Value {
     match body.origin(value) {
         ValueOrigin::Result(op, _) if body.op(op).name() == ttg::MEMDESC_INDEX => body.op(op).operands[0],
         _ => value,
     }
 }
 
-/// How many buffers there are of which a value is one; none where it is the only one.
+/// Returns the number of buffers in the allocation of a value; `None` if the value is the whole allocation.
 pub(super) fn buffer_count(body: &Body, value: Value) -> Option<u64> {
-    let whole = whole(body, value);
-    (whole != value).then(|| body.ty(whole).shape()?.first().copied())?
+    let allocation = allocation(body, value);
+    (allocation != value).then(|| body.ty(allocation).shape()?.first().copied())?
 }
 
-/// The allocation, and those of its tensors that are meant by their number.
+/// Returns the allocation `tensor` and the buffers that the program indexes in it.
 pub(super) fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
     let mut buffers = vec![tensor];
     for op in body.walk(body.root()) {
@@ -50,12 +50,12 @@ pub(super) fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
     buffers
 }
 
-/// Who accesses a tensor.
+/// Returns all accesses of a tensor, each with the operations that issue it.
 pub(super) fn accesses<'a>(
     body: &Body,
     buffers: &[Value],
-    requested: &HashMap<Op, Asked>,
-    machine: &LaunchConfig<'a>,
+    requested: &HashMap<Op, CopyConstraints>,
+    config: &LaunchConfig<'a>,
     layouts: &LayoutCache<'_>,
 ) -> Result<Vec<(Vec<Op>, TensorAccess<'a>)>, SynthesisError> {
     let mut found: Vec<(Vec<Op>, TensorAccess<'a>)> = Vec::new();
@@ -65,12 +65,12 @@ pub(super) fn accesses<'a>(
         let registers = |value: Value| layouts.distributed(body.ty(value));
         let named = |value: Value| match requested.get(&op) {
             Some(requested) => requested.explicit.clone(),
-            None => format!("{} {}", operation.name(), body.display_name(whole(body, value))),
+            None => format!("{} {}", operation.name(), body.display_name(allocation(body, value))),
         };
-        let context = &machine.context;
+        let context = &config.context;
         let access = match operation.name() {
-            ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(IN_PLACE).is_some() => {
-                by_unit(body, op, &named(operation.operands[0]), machine)?
+            ttg::LOCAL_LOAD if is_of(0) && operation.attributes.get(SMEM_OPERAND).is_some() => {
+                by_unit(body, op, &named(operation.operands[0]), config)?
             }
             ttg::LOCAL_LOAD if is_of(0) => {
                 let value = operation.results[0];
@@ -85,10 +85,12 @@ pub(super) fn accesses<'a>(
                 let most = requested.get(&op).and_then(|requested| requested.bytes).unwrap_or(u64::MAX);
                 let all_there = body.operands(op, "mask").is_empty();
                 let copy = TensorAccess::copy(&named(operation.operands[1]), registers(value)?, context);
-                copy.only(|way| way.bytes() <= most && (all_there || way.leaves_out()))
+                copy.retain_alternatives(|alternative| {
+                    alternative.bytes() <= most && (all_there || alternative.can_be_masked())
+                })
             }
-            tw::LOAD_BOX if body.operand(op, "dst").is_some_and(|buffer| buffers.contains(&buffer)) => {
-                boxes(body, op, machine, &named(operation.operands[0]))
+            tw::BULK_TENSOR_LOAD if body.operand(op, "dst").is_some_and(|buffer| buffers.contains(&buffer)) => {
+                tensor_copy_access(body, op, config, &named(operation.operands[0]))
             }
             _ => continue,
         };
@@ -96,80 +98,83 @@ pub(super) fn accesses<'a>(
             Some(row) => pinned(access, row)?,
             None => access,
         };
-        // Accesses alike are one, as often as all of them.
-        let alike =
-            |(_, known): &&mut (Vec<Op>, TensorAccess<'a>)| known.layout == access.layout && known.ways == access.ways;
+        // Equal accesses are merged, with the sum of their weights.
+        let alike = |(_, known): &&mut (Vec<Op>, TensorAccess<'a>)| {
+            known.layout == access.layout && known.alternatives == access.alternatives
+        };
         match found.iter_mut().find(alike) {
             Some((ops, known)) => {
                 ops.push(op);
                 known.weight += weight;
             }
-            None => found.push((vec![op], access.times(weight))),
+            None => found.push((vec![op], access.with_weight(weight))),
         }
     }
     Ok(found)
 }
 
-/// A copy by boxes, by any row that brings such.
-fn boxes<'a>(body: &Body, load: Op, machine: &LaunchConfig<'a>, name: &str) -> TensorAccess<'a> {
+/// Returns the access of a bulk tensor copy, with one alternative for each instruction.
+fn tensor_copy_access<'a>(body: &Body, load: Op, config: &LaunchConfig<'a>, name: &str) -> TensorAccess<'a> {
     let ValueOrigin::Result(mapped, _) = body.origin(body.op(load).operands[0]) else {
-        return TensorAccess::none(name);
+        return TensorAccess::without_alternatives(name);
     };
     let strides = body.operands(mapped, "strides");
     let is_one = |value: &Value| body.constant_integer(*value) == Some(1);
-    let Some(first) = strides.iter().position(is_one) else { return TensorAccess::none(name) };
-    let mut all = TensorAccess::none(name);
-    let by_row = rows(strides.len(), machine).filter_map(|(row, _)| TensorAccess::boxes(name, row, Dim::tensor(first)));
-    all.ways.extend(by_row.flat_map(|one| one.ways));
+    let Some(first) = strides.iter().position(is_one) else { return TensorAccess::without_alternatives(name) };
+    let mut all = TensorAccess::without_alternatives(name);
+    let by_row =
+        rows(strides.len(), config).filter_map(|(row, _)| TensorAccess::tensor_copy(name, row, Dim::tensor(first)));
+    all.alternatives.extend(by_row.flat_map(|one| one.alternatives));
     all
 }
 
-/// The access of the unit that reads a factor where it lies.
+/// Returns the access of an MMA that reads an operand from shared memory; `load` is the load that stands for it.
 fn by_unit<'a>(
     body: &Body,
     load: Op,
     name: &str,
-    machine: &LaunchConfig<'a>,
+    config: &LaunchConfig<'a>,
 ) -> Result<TensorAccess<'a>, SynthesisError> {
     let value = body.op(load).results[0];
-    let wrong = |reasons: String| SynthesisError::Product {
+    let wrong = |reasons: String| SynthesisError::Mma {
         operation: name.to_owned(),
-        source: tilewright_plan::contract::ContractError::Impossible { reasons },
+        source: tilewright_plan::mma::MmaError::Impossible { reasons },
     };
     let of = body.walk(body.root()).into_iter().find(|op| body.op(*op).operands.contains(&value));
-    let of = of.ok_or_else(|| wrong("no product reads it".to_owned()))?;
+    let of = of.ok_or_else(|| wrong("no dot reads it".to_owned()))?;
     let plan =
-        product(body, of, machine).map_err(|source| SynthesisError::Product { operation: name.to_owned(), source })?;
+        plan_dot(body, of, config).map_err(|source| SynthesisError::Mma { operation: name.to_owned(), source })?;
     let plan = plan.plan;
     let side = usize::from(body.operand(of, "a") != Some(value));
-    let access = of_unit(&plan, side, name, machine);
-    access.ok_or_else(|| wrong(format!("{} reads no factor from shared memory", plan.unit_name())))
+    let access = mma_operand_access(&plan, side, name, config);
+    access.ok_or_else(|| wrong(format!("{} reads no operand from shared memory", plan.atom_name())))
 }
 
-/// The access of the unit of a plan to factor 0 or 1; none of a unit that takes it from registers.
-pub(crate) fn of_unit<'a>(
-    plan: &tilewright_plan::contract::Contraction,
+/// Returns the access of a plan's MMA to operand A (`side` 0) or B (1); `None` if the MMA reads the operand from
+/// registers.
+pub(crate) fn mma_operand_access<'a>(
+    plan: &tilewright_plan::mma::MmaPlan,
     side: usize,
     name: &str,
-    machine: &LaunchConfig<'a>,
+    config: &LaunchConfig<'a>,
 ) -> Option<TensorAccess<'a>> {
     let role = if (side == 0) == plan.is_transposed() { "b" } else { "a" };
-    let row = plan.row().and_then(|name| machine.context.instructions.iter().find(|row| row.name == name));
+    let row = plan.instruction().and_then(|name| config.context.instructions.iter().find(|row| row.name == name));
     let access = row.and_then(|row| TensorAccess::operand(name, row, role));
     access.map(|access| if plan.is_transposed() { access.transposed() } else { access })
 }
 
-/// An access by the row alone that the program names.
+/// Returns the access restricted to the alternative by the instruction that the program names.
 fn pinned<'a>(access: TensorAccess<'a>, row: &str) -> Result<TensorAccess<'a>, SynthesisError> {
-    let known: Vec<&str> = access.ways.iter().filter_map(AccessAlternative::instruction).collect();
+    let known: Vec<&str> = access.alternatives.iter().filter_map(AccessAlternative::instruction).collect();
     if !known.contains(&row) {
         let (access, known) = (access.name.clone(), known.join(", "));
         return Err(SynthesisError::NoRow { access, row: row.to_owned(), known });
     }
-    Ok(access.only(|way| way.instruction() == Some(row)))
+    Ok(access.retain_alternatives(|alternative| alternative.instruction() == Some(row)))
 }
 
-/// All operations, with how often they are taken to happen.
+/// Returns all operations, each with its assumed number of executions.
 fn weighted(body: &Body) -> Vec<(Op, u64)> {
     fn of(body: &Body, region: tilewright_tile::Region, weight: u64, found: &mut Vec<(Op, u64)>) {
         for block in body.blocks(region) {

@@ -1,188 +1,196 @@
-//! Where layouts begin: products by the instructions that carry them out, and copies to shared memory by global memory.
+//! The anchors of synthesis, from which other layouts follow: the instructions of dots, and the coalesced layouts of
+//! copies from global memory.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tilewright_tile::op::name::{tt, tw};
 
-use super::coalesce::{Coalesced, Threads, coalesced};
-use super::{Options, SynthesisError};
+use super::coalesce::{CoalescedLayout, Threads, coalesce_layout};
+use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
-use crate::layouts::{in_order, name};
-use crate::memory::{Named, named};
-use crate::product::of_type;
+use crate::dot_plan::element_type;
+use crate::layouts::{canonical_order, layout_name};
+use crate::memory::{PointerMemory, pointer_memory};
 use tilewright_layout::Dim;
-use tilewright_plan::contract::{ContractError, ContractionCost, MmaProblem, candidates, plan};
+use tilewright_plan::mma::{MmaCost, MmaError, MmaProblem, mma_candidates, plan_mma};
 use tilewright_plan::movement::{AxisStride as GlobalStride, GlobalTensor, MovementError, Rejected};
 use tilewright_target::{MemoryOperand, Operand, Stride};
-use tilewright_tile::facts::AxisInfoMap;
-use tilewright_tile::transform::explicit::{CopyChoice, Expanded, ProductChoice};
+use tilewright_tile::axis_info::AxisInfoMap;
+use tilewright_tile::transform::explicit::{CopyChoice, DotChoice, Expanded};
 use tilewright_tile::{Attribute, Body, Op, TileType, Value, ValueOrigin};
 
-/// Elements of K that a lane may hold side by side.
+/// Candidates for the number of contiguous K elements in a lane (`kWidth` in Triton).
 const WIDTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
-/// Bits that such neighbours have together: those of a register at least, and at most those of the widest access, of the
-/// narrowest elements that a factor is made of.
-const LEAST_BITS: u64 = 32;
+/// Min number of bits of the contiguous K elements in a lane: a register. The max is the widest access of the narrowest
+/// element type from which the operand is computed.
+const MIN_BITS: u64 = 32;
 const MOST_BITS: u64 = 128;
 
-/// A way to carry out a product.
+/// A candidate plan of a dot.
 #[derive(Debug, Clone)]
-pub(super) struct Way {
-    /// What is chosen.
-    pub choice: ProductChoice,
-    /// What the plan says that it costs.
-    pub cost: ContractionCost,
+pub(super) struct DotCandidate {
+    /// The choice of instruction and widths that selects the plan.
+    pub choice: DotChoice,
+    /// The cost of the dot's plan.
+    pub cost: MmaCost,
 }
 
-/// The ways to carry out a `tw.mma`, the fastest first: with both factors in registers, or read from shared memory where they
-/// lie there.
-pub(super) fn of_product(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Result<Vec<Way>, SynthesisError> {
+/// Returns the candidate plans of a `tw.mma`, the fastest first. Operands are in registers or, if the program stores
+/// them there, in shared memory.
+pub(super) fn dot_candidates(
+    body: &Body,
+    op: Op,
+    config: &LaunchConfig<'_>,
+) -> Result<Vec<DotCandidate>, SynthesisError> {
     let operation = body.op(op);
     let explicit = operation.attributes.get("instruction").and_then(Attribute::as_text);
-    let named = body.name(operation.results[0]).map_or_else(|| "a product".to_owned(), |name| format!("%{name}"));
-    let wrong = |source| SynthesisError::Product { operation: named.clone(), source };
+    let named = body.name(operation.results[0]).map_or_else(|| "a dot".to_owned(), |name| format!("%{name}"));
+    let wrong = |source| SynthesisError::Mma { operation: named.clone(), source };
     let types = [0, 1, 2].map(|operand| body.ty(operation.operands[operand]));
     let shape = |operand: usize| types[operand].shape().unwrap_or_default();
-    let [Some(a), Some(b), Some(c)] = types.map(|ty| of_type(ty.element())) else {
-        let reasons = format!("no product has factors of `{}` and `{}`", types[0].element(), types[1].element());
-        return Err(wrong(ContractError::Impossible { reasons }));
+    let [Some(a), Some(b), Some(c)] = types.map(|ty| element_type(ty.element())) else {
+        let reasons = format!("no MMA has operands of `{}` and `{}`", types[0].element(), types[1].element());
+        return Err(wrong(MmaError::Impossible { reasons }));
     };
     let sizes = [shape(2)[0], shape(2)[1], shape(0)[1]];
-    let problem = MmaProblem::new(sizes, [a, b, c], machine.lanes, machine.warps);
-    let problem = MmaProblem { unit: explicit.map(str::to_owned), ..problem };
-    let (weighed, refused) = candidates(&problem, machine.context).map_err(wrong)?;
+    let problem = MmaProblem::new(sizes, [a, b, c], config.lanes, config.warps);
+    let problem = problem.with_unit(explicit.map(str::to_owned));
+    let (weighed, refused) = mma_candidates(&problem, config.context).map_err(wrong)?;
     let slice = Slice::of(body, op);
     let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
     let explicit_width = operation.attributes.get("kWidth").and_then(Attribute::as_integer).map(|width| width as u64);
     let explicit_columns = operation.attributes.get("nWidth").and_then(Attribute::as_integer).map(|width| width as u64);
-    let problem = MmaProblem { n_width: explicit_columns, ..problem };
+    let problem = problem.with_n_width(explicit_columns);
     let bits = u64::from(a.bits().max(b.bits()));
-    let usual = |width: u64| width * bits >= LEAST_BITS && (width == 1 || width * slice.narrowest <= MOST_BITS);
+    let usual = |width: u64| width * bits >= MIN_BITS && (width == 1 || width * slice.narrowest <= MOST_BITS);
     let widths: Vec<u64> = WIDTHS
         .into_iter()
         .filter(|&width| explicit_width.map_or_else(|| usual(width), |explicit| explicit == width))
         .collect();
-    // What is best where warps keep rows may be worse where they do not.
-    let chained = MmaProblem { chained: true, linked: true, ..problem.clone() };
-    let in_chain =
-        if slice.from_product { candidates(&chained, machine.context).map_err(wrong)?.0 } else { Vec::new() };
-    let in_chain = in_chain.first().map(|best| best.unit.clone());
-    let mut found: Vec<Way> = Vec::new();
-    let mut kept: Vec<(ContractionCost, ReadAlong<'_>)> = Vec::new();
+    // The fastest candidate for chained dots may be slower than others for single ones.
+    let chained = problem.clone().with_chained(true).with_in_chain(true);
+    let in_chain = if slice.from_dot { mma_candidates(&chained, config.context).map_err(wrong)?.0 } else { Vec::new() };
+    let in_chain = in_chain.first().map(|best| best.atom.clone());
+    let mut found: Vec<DotCandidate> = Vec::new();
+    let mut kept: Vec<(MmaCost, ReadAlong<'_>)> = Vec::new();
     for candidate in weighed {
-        let known = found.iter().any(|way| way.choice.instruction.as_deref() == Some(&candidate.unit));
-        // A row that costs more is of use where it reads memory that others do not.
-        let read = read_along(&candidate.unit, machine);
+        let known = found.iter().any(|dot| dot.choice.instruction.as_deref() == Some(&candidate.atom));
+        // A slower instruction is kept if it reads other operands from shared memory.
+        let read = read_along(&candidate.atom, config);
         let beaten = kept.iter().any(|(cost, others)| *others == read && is_as_good(cost, &candidate.cost));
-        if known || beaten && in_chain.as_ref() != Some(&candidate.unit) {
+        if known || beaten && in_chain.as_ref() != Some(&candidate.atom) {
             continue;
         }
-        let way = |k_width: Option<u64>| {
-            let (cost, in_place) = reached(&problem, &candidate.unit, k_width, lies, machine)?;
-            let instruction = Some(Arc::from(&*candidate.unit));
-            let choice = ProductChoice { instruction, k_width, n_width: explicit_columns, whole_rows: false, in_place };
-            Some(Way { choice, cost })
+        let plan_dot = |k_width: Option<u64>| {
+            let (cost, smem_operands) = plan_in_shared(&problem, &candidate.atom, k_width, lies, config)?;
+            let instruction = Some(Arc::from(&*candidate.atom));
+            let choice =
+                DotChoice { instruction, k_width, n_width: explicit_columns, warps_along_m: false, smem_operands };
+            Some(DotCandidate { choice, cost })
         };
-        // Neighbours along K are a matter of registers.
-        let by_unit = way(None).filter(|way| way.choice.in_place == [true, true]);
-        let by_width = |width: &u64| if by_unit.is_some() { None } else { way(Some(*width)) };
-        let mut ways: Vec<Way> = by_unit.clone().into_iter().chain(widths.iter().filter_map(by_width)).collect();
-        if ways.is_empty() && explicit_width.is_none() {
-            // Lanes share out K, so that none has neighbours: as the instruction has it.
-            ways.extend(way(None));
+        // `kWidth` concerns operands in registers only.
+        let from_shared = plan_dot(None).filter(|dot| dot.choice.smem_operands == [true, true]);
+        let by_width = |width: &u64| if from_shared.is_some() { None } else { plan_dot(Some(*width)) };
+        let mut by_k_width: Vec<DotCandidate> =
+            from_shared.clone().into_iter().chain(widths.iter().filter_map(by_width)).collect();
+        if by_k_width.is_empty() && explicit_width.is_none() {
+            // The instruction distributes K over lanes, so no lane has contiguous elements: keep its own order.
+            by_k_width.extend(plan_dot(None));
         }
-        if !ways.is_empty() {
+        if !by_k_width.is_empty() {
             kept.push((candidate.cost, read));
         }
-        found.extend(ways);
+        found.extend(by_k_width);
     }
     if slice.rearranged && slice.narrowest < 8 && explicit_columns.is_none() {
-        // Elements of one byte may be neighbours along N: a lane has both.
-        let beside = MmaProblem { n_width: Some(8 / slice.narrowest), ..problem.clone() };
-        let in_byte = |way: &Way| {
-            let unit = way.choice.instruction.as_deref().unwrap_or_default();
-            let (cost, in_place) = reached(&beside, unit, way.choice.k_width, lies, machine)?;
-            let choice = ProductChoice { n_width: beside.n_width, in_place, ..way.choice.clone() };
-            Some(Way { choice, cost })
+        // Elements narrower than a byte can be neighbours along N, so that a lane has a whole byte.
+        let beside = problem.clone().with_n_width(8 / slice.narrowest);
+        let in_byte = |dot: &DotCandidate| {
+            let atom = dot.choice.instruction.as_deref().unwrap_or_default();
+            let (cost, smem_operands) = plan_in_shared(&beside, atom, dot.choice.k_width, lies, config)?;
+            let choice = DotChoice { n_width: beside.n_width, smem_operands, ..dot.choice.clone() };
+            Some(DotCandidate { choice, cost })
         };
-        let more: Vec<Way> = found.iter().filter_map(in_byte).collect();
+        let more: Vec<DotCandidate> = found.iter().filter_map(in_byte).collect();
         found.extend(more);
     }
-    if slice.from_product {
-        // Rows that another product's warps have stay theirs, or warps are shared out as this one likes it.
-        let whole = |way: &Way| {
-            let choice = ProductChoice { whole_rows: true, ..way.choice.clone() };
-            let unit = choice.instruction.as_deref().unwrap_or_default();
-            // Where warps cannot keep rows the product is shared out as this one likes it, and costs what it does so.
-            let found = reached(&chained, unit, choice.k_width, lies, machine);
-            let (cost, in_place) = found.unwrap_or((way.cost, way.choice.in_place));
-            Way { choice: ProductChoice { in_place, ..choice }, cost }
+    if slice.from_dot {
+        // Two variants: each warp keeps its rows of the producing dot, or the warp partition is chosen freely.
+        let with_warps_along_m = |dot: &DotCandidate| {
+            let choice = DotChoice { warps_along_m: true, ..dot.choice.clone() };
+            let atom = choice.instruction.as_deref().unwrap_or_default();
+            // If warps cannot keep their rows, the partition is free, at the same cost.
+            let found = plan_in_shared(&chained, atom, choice.k_width, lies, config);
+            let (cost, smem_operands) = found.unwrap_or((dot.cost, dot.choice.smem_operands));
+            DotCandidate { choice: DotChoice { smem_operands, ..choice }, cost }
         };
-        let rows: Vec<Way> = found.iter().map(whole).collect();
+        let rows: Vec<DotCandidate> = found.iter().map(with_warps_along_m).collect();
         found.splice(0..0, rows);
     }
     if found.is_empty() {
-        return Err(wrong(ContractError::Impossible { reasons: Rejected::summary(&refused) }));
+        return Err(wrong(MmaError::Impossible { reasons: Rejected::summary(&refused) }));
     }
     Ok(found)
 }
 
-/// Factors, each with the axis along which elements lie side by side in shared memory.
+/// The roles of the operands that an instruction reads from shared memory, each with the axis along which it is
+/// contiguous.
 type ReadAlong<'m> = Vec<(&'m str, Option<usize>)>;
 
-/// The factors that a row reads from shared memory by itself.
-fn read_along<'m>(row: &str, machine: &LaunchConfig<'m>) -> ReadAlong<'m> {
-    let row = machine.context.instructions.iter().find(|own| own.name == row);
+/// Returns the operands that an instruction reads from shared memory.
+fn read_along<'m>(row: &str, config: &LaunchConfig<'m>) -> ReadAlong<'m> {
+    let row = config.context.instructions.iter().find(|own| own.name == row);
     let memory = row.into_iter().flat_map(|row| &row.operands).filter_map(|operand| match operand {
         Operand::Memory(memory) => Some(memory),
         _ => None,
     });
     let along = |memory: &MemoryOperand| {
         let beside = Stride::Bytes(u64::from(memory.bits / 8));
-        let first = memory.arrangements.first()?;
+        let first = memory.layouts.first()?;
         first.axes.iter().position(|steps| steps.first().is_some_and(|step| step.stride == beside))
     };
     memory.map(|memory| (memory.role.as_str(), along(memory))).collect()
 }
 
-/// Whether a way is at least as good as another in all that is counted.
-fn is_as_good(one: &ContractionCost, other: &ContractionCost) -> bool {
+/// Whether the cost `one` is at most the cost `other` in every count.
+fn is_as_good(one: &MmaCost, other: &MmaCost) -> bool {
     one.cycles() <= other.cycles() && one.issues <= other.issues
 }
 
-/// What a unit costs with so many elements of K side by side where it is said, and which factors it reads from shared memory,
-/// where it reads none that does not lie there.
-fn reached(
+/// Plans an MMA by the instruction `atom` with the `kWidth` `width`; returns the cost, and for each operand whether it
+/// is read from shared memory. `lies` is true for each operand that the program stores there. `None` if the instruction
+/// must read an operand from shared memory that is not stored there.
+fn plan_in_shared(
     problem: &MmaProblem,
-    unit: &str,
+    atom: &str,
     width: Option<u64>,
     lies: [bool; 2],
-    machine: &LaunchConfig<'_>,
-) -> Option<(ContractionCost, [bool; 2])> {
-    let pinned = MmaProblem { unit: Some(unit.to_owned()), k_width: width.or(problem.k_width), ..problem.clone() };
-    let plan = plan(&pinned, machine.context).ok()?;
-    let in_place = [&plan.a, &plan.b].map(|factor| factor.ins().contains(Dim::OFFSET));
-    let fits = in_place.iter().zip(lies).all(|(required, lies)| lies || !required);
-    // Arrangements are those of all of K.
-    let as_it_is = plan.chunks() == 1 || in_place == [false, false];
-    (fits && as_it_is).then_some((plan.cost, in_place))
+    config: &LaunchConfig<'_>,
+) -> Option<(MmaCost, [bool; 2])> {
+    let pinned = problem.clone().with_unit(atom.to_owned()).with_k_width(width.or(problem.k_width));
+    let plan = plan_mma(&pinned, config.context).ok()?;
+    let smem_operands = [&plan.a, &plan.b].map(|operand| operand.ins().contains(Dim::OFFSET));
+    let fits = smem_operands.iter().zip(lies).all(|(required, lies)| lies || !required);
+    // Canonical layouts cover all of K, so the plan must not split it.
+    let as_it_is = plan.chunks() == 1 || smem_operands == [false, false];
+    (fits && as_it_is).then_some((plan.cost, smem_operands))
 }
 
-/// Whether a factor lies in shared memory as it is: so that a product may read it there, where a copy to registers that nothing
-/// else uses stands before it, and nothing between them fills the tensor again.
-fn lies_in_shared(body: &Body, product: Op, factor: Value) -> bool {
-    if matches!(body.ty(factor), TileType::Memory(_)) {
+/// Whether an MMA can read an operand directly from shared memory: the operand is the only use of a `tw.copy` to
+/// registers, and nothing writes to the tensor between the copy and the dot.
+fn lies_in_shared(body: &Body, dot: Op, operand: Value) -> bool {
+    if matches!(body.ty(operand), TileType::Memory(_)) {
         return true;
     }
-    let ValueOrigin::Result(copy, _) = body.origin(factor) else { return false };
+    let ValueOrigin::Result(copy, _) = body.origin(operand) else { return false };
     let operation = body.op(copy);
     let tensor = operation.operands.first().copied().filter(|_| operation.name() == tw::COPY);
     let Some(tensor) = tensor.filter(|tensor| matches!(body.ty(*tensor), TileType::Memory(_))) else { return false };
-    let is_explicit = operation.attributes.get("instruction").is_some() || body.ty(factor).layout().is_some();
+    let is_explicit = operation.attributes.get("instruction").is_some() || body.ty(operand).layout().is_some();
     let all = body.walk(body.root());
-    let uses = all.iter().flat_map(|op| &body.op(*op).operands).filter(|value| **value == factor);
-    let place = |required: Op| all.iter().position(|op| *op == required);
-    let (Some(from), Some(to)) = (place(copy), place(product)) else { return false };
+    let uses = all.iter().flat_map(|op| &body.op(*op).operands).filter(|value| **value == operand);
+    let index_of = |required: Op| all.iter().position(|op| *op == required);
+    let (Some(from), Some(to)) = (index_of(copy), index_of(dot)) else { return false };
     let between = all.get(from + 1..to).unwrap_or_default();
     let undisturbed = between.iter().all(|op| {
         body.operand(*op, "dst").filter(|_| body.op(*op).name() == tw::COPY) != Some(tensor)
@@ -192,19 +200,19 @@ fn lies_in_shared(body: &Body, product: Op, factor: Value) -> bool {
     !is_explicit && uses.count() == 1 && undisturbed
 }
 
-/// What the factors of a product are made of, each element by itself.
+/// Properties of the backward slice of a dot's operands through elementwise and shape operations.
 struct Slice {
-    /// Bits of the narrowest elements.
+    /// Number of bits of the narrowest element type in the slice.
     narrowest: u64,
-    /// Whether another product gives some.
-    from_product: bool,
-    /// Whether the program puts elements at other places, in registers.
+    /// Whether the slice contains another dot.
+    from_dot: bool,
+    /// Whether the slice contains shape operations, which move elements to other coordinates.
     rearranged: bool,
 }
 
 impl Slice {
     fn of(body: &Body, op: Op) -> Self {
-        let mut slice = Self { narrowest: u64::MAX, from_product: false, rearranged: false };
+        let mut slice = Self { narrowest: u64::MAX, from_dot: false, rearranged: false };
         let mut open: Vec<Value> = body.op(op).operands[..2].to_vec();
         let mut seen: BTreeSet<Value> = BTreeSet::new();
         while let Some(value) = open.pop() {
@@ -213,10 +221,10 @@ impl Slice {
                 continue;
             }
             slice.narrowest = slice.narrowest.min(u64::from(ty.element_bits().unwrap_or(32)).max(2));
-            let ValueOrigin::Result(made, _) = body.origin(value) else { continue };
-            let operation = body.op(made);
+            let ValueOrigin::Result(defining_op, _) = body.origin(value) else { continue };
+            let operation = body.op(defining_op);
             match operation.name() {
-                tw::MMA => slice.from_product = true,
+                tw::MMA => slice.from_dot = true,
                 tw::CAST => open.extend(&operation.operands),
                 tt::TRANS | tt::RESHAPE => {
                     slice.rearranged = true;
@@ -230,33 +238,41 @@ impl Slice {
     }
 }
 
-/// Who copies what from global to shared memory, so that neighbours in memory are copied by neighbours and accesses are as wide
-/// as facts allow.
+/// Returns the layout of a copy from global to shared memory: neighbouring threads copy neighbours in memory, and
+/// accesses are as wide as AxisInfo allows.
 pub(super) fn of_copy(
     expanded: &Expanded,
-    facts: &AxisInfoMap,
-    made: Op,
-    machine: &LaunchConfig<'_>,
-    options: Options,
+    axis_info: &AxisInfoMap,
+    copy_op: Op,
+    config: &LaunchConfig<'_>,
+    options: SynthesisOptions,
 ) -> Result<CopyChoice, SynthesisError> {
     let Some(body) = &expanded.function.body else { return Ok(CopyChoice::default()) };
-    let pointers = body.op(made).operands[0];
-    let masks: Vec<Value> = body.operands(made, "mask").to_vec();
-    let Some(named) = named(body, facts, pointers, &masks) else { return Ok(CopyChoice::default()) };
-    let found = mapped(&named, machine, options)?;
+    let pointers = body.op(copy_op).operands[0];
+    let masks: Vec<Value> = body.operands(copy_op, "mask").to_vec();
+    let Some(named) = pointer_memory(body, axis_info, pointers, &masks) else { return Ok(CopyChoice::default()) };
+    let found = mapped(&named, config, options)?;
     let bytes = found.vector_elements * u64::from(named.bits / 8);
-    Ok(CopyChoice { layout: Some(name(&in_order(&found.layout)?)), bytes: Some(bytes), through_registers: false })
+    Ok(CopyChoice {
+        layout: Some(layout_name(&canonical_order(&found.layout)?)),
+        bytes: Some(bytes),
+        through_registers: false,
+    })
 }
 
-/// Who copies what of a tensor in global memory.
-pub(super) fn mapped(named: &Named, machine: &LaunchConfig<'_>, options: Options) -> Result<Coalesced, MovementError> {
-    let threads = Threads { lanes: machine.lanes.into(), warps: machine.warps.into() };
-    let tensor = if options.task_mapping { named.tensor.clone() } else { apart(&named.tensor) };
-    coalesced(&tensor, named.bits, threads, None, machine.context.target)
+/// Returns the coalesced layout of a tensor in global memory.
+pub(super) fn mapped(
+    named: &PointerMemory,
+    config: &LaunchConfig<'_>,
+    options: SynthesisOptions,
+) -> Result<CoalescedLayout, MovementError> {
+    let threads = Threads { lanes: config.lanes.into(), warps: config.warps.into() };
+    let tensor = if options.task_mapping { named.tensor.clone() } else { without_contiguity(&named.tensor) };
+    coalesce_layout(&tensor, named.bits, threads, None, config.context.target)
 }
 
-/// The same tensor as if nothing followed anything.
-fn apart(tensor: &GlobalTensor) -> GlobalTensor {
+/// Returns the description of the same tensor without known contiguity.
+fn without_contiguity(tensor: &GlobalTensor) -> GlobalTensor {
     let axes = tensor.axes.iter().map(|&(dim, size, _)| (dim, size, GlobalStride::MultipleOf(1))).collect();
     GlobalTensor { axes, alignment: 1 }
 }

@@ -1,52 +1,52 @@
-//! The layout of a copy that begins a chain: who accesses what of a tensor in global memory, so that threads follow each
-//! other there (seed 003, section 5.1).
+//! Coalesced layout of a copy that starts a chain: neighbouring threads access neighbours in global memory (seed 003,
+//! section 5.1).
 //!
-//! Axes are taken by their strides: the widest vector that strides, contiguity and alignment allow is a lane's, then lanes
-//! and warps follow each other in memory, then a lane's further accesses. Elements narrower than a byte are bytes first.
-//! Axes along which nothing moves (stride zero) are given last: to threads that would be left over, which read the same
-//! addresses, then to registers, which repeat what was read.
+//! Axes are ordered by stride. A lane takes the widest vector that strides, contiguity and alignment allow; lanes and
+//! warps follow in memory, then further accesses of a lane. Elements narrower than a byte are packed first. Axes of
+//! stride zero come last: surplus threads are distributed along them first and read the same addresses; then registers,
+//! which replicate the elements.
 
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_plan::movement::{AxisStride, GlobalTensor, MovementError, access_global, coalesced_layout};
+use tilewright_plan::movement::{AxisStride, GlobalTensor, MovementError, find_coalesced_layout, plan_global_access};
 use tilewright_target::{Direction, TargetDescription};
 
-/// A copy between registers, or shared memory, and global memory.
+/// The coalesced layout of a copy between global memory and registers or shared memory, with its counts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Coalesced {
-    /// Who holds what: the first registers are a vector in the order of memory.
+pub struct CoalescedLayout {
+    /// The distributed layout; its first registers are a vector in memory order.
     pub layout: LinearLayout,
-    /// Elements that a lane moves at a time.
+    /// Number of elements in one vector access.
     pub vector_elements: u64,
-    /// Accesses of a warp, each element once.
+    /// Number of accesses of a warp, if it accesses each element once.
     pub accesses: u64,
-    /// Units of `global.transaction_bytes` of all warps.
+    /// Number of sectors of `global.transaction_bytes` bytes that all warps access.
     pub transactions: u64,
-    /// Why vectors are not wider.
+    /// The reason why vectors are not wider, as text.
     pub limited_by: String,
 }
 
-/// Who copies.
+/// The number of threads that take part in a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Threads {
-    /// Lanes of a warp.
+    /// Number of lanes of a warp.
     pub lanes: u64,
-    /// Warps of a block.
+    /// Number of warps of a block.
     pub warps: u64,
 }
 
-/// The layout of the fewest accesses, then of the fewest units of memory, for elements of `bits` bits; `widths` are the
-/// accesses that there are, in bits a lane, of those of the target: all of them where none are said.
+/// Returns the layout with the fewest accesses, then the fewest sectors, for elements of `bits` bits. `widths`
+/// restricts the widths of accesses to these, in bits of a lane; `None` allows all widths of the target.
 ///
 /// # Errors
-/// [`MovementError`]: sizes that are no powers of two, accesses that the target does not have, elements narrower than a
-/// byte that do not fill bytes along any axis.
-pub fn coalesced(
+/// [`MovementError`]: sizes that are not powers of two, widths that the target does not have, or elements narrower than
+/// a byte that fill bytes along no axis.
+pub fn coalesce_layout(
     global: &GlobalTensor,
     bits: u32,
     threads: Threads,
     widths: Option<&[u32]>,
     target: &TargetDescription,
-) -> Result<Coalesced, MovementError> {
+) -> Result<CoalescedLayout, MovementError> {
     let mut target = target.clone();
     if let Some(widths) = widths {
         target.global.access_bits.retain(|bits| widths.contains(bits));
@@ -57,10 +57,10 @@ pub fn coalesced(
     let moving: Vec<_> = bytes.axes.iter().filter(|axis| !still(axis)).copied().collect();
     let moving = GlobalTensor { axes: moving, alignment: bytes.alignment };
     let width = bits.max(8);
-    let own = coalesced_layout(&moving, width, threads.lanes, threads.warps, &target)?;
-    let access = access_global(&own, &moving, width, Direction::Load, &target)?;
-    Ok(Coalesced {
-        layout: packed.whole(&own, global)?,
+    let coalesced = find_coalesced_layout(&moving, width, threads.lanes, threads.warps, &target)?;
+    let access = plan_global_access(&coalesced, &moving, width, Direction::Load, &target)?;
+    Ok(CoalescedLayout {
+        layout: packed.extend_layout(&coalesced, global)?,
         vector_elements: access.vector_elements << packed.bits,
         accesses: access.accesses,
         transactions: access.transactions,
@@ -68,10 +68,10 @@ pub fn coalesced(
     })
 }
 
-/// Elements narrower than a byte: along which axis they share bytes.
+/// The packing of elements narrower than a byte in bytes.
 struct Packed {
     axis: Option<Dim>,
-    /// Log2 of the elements of a byte.
+    /// Log2 of the number of elements in a byte.
     bits: u32,
 }
 
@@ -87,23 +87,18 @@ impl Packed {
         let first =
             global.axes.iter().find(|(_, size, stride)| *stride == AxisStride::Elements(1) && size >> together > 0);
         let &(axis, ..) = first.ok_or_else(|| {
-            refused(format!(
-                "along no axis {} elements of {bits} bits follow each other, so none fill a byte",
-                8 / bits
-            ))
+            refused(format!("no axis has {} contiguous elements of {bits} bits to fill a byte", 8 / bits))
         })?;
-        let apart = |stride: AxisStride| match stride {
+        let is_byte_aligned = |stride: AxisStride| match stride {
             AxisStride::Elements(stride) | AxisStride::MultipleOf(stride) => stride.is_multiple_of(1 << together),
         };
-        match global.axes.iter().find(|(dim, size, stride)| *dim != axis && *size > 1 && !apart(*stride)) {
+        match global.axes.iter().find(|(dim, size, stride)| *dim != axis && *size > 1 && !is_byte_aligned(*stride)) {
             None => Ok(Self { axis: Some(axis), bits: together }),
-            Some((dim, ..)) => {
-                Err(refused(format!("neighbours along {dim} lie within a byte: pad rows to whole bytes")))
-            }
+            Some((dim, ..)) => Err(refused(format!("neighbours along {dim} share a byte: pad rows to whole bytes"))),
         }
     }
 
-    /// The tensor of bytes.
+    /// Describes the tensor with packed bytes as its elements.
     fn tensor(&self, global: &GlobalTensor) -> GlobalTensor {
         let narrowed = |&(dim, size, stride): &(Dim, u64, AxisStride)| match (Some(dim) == self.axis, stride) {
             (true, stride) => (dim, size >> self.bits, stride),
@@ -115,19 +110,19 @@ impl Packed {
         GlobalTensor { axes: global.axes.iter().map(narrowed).collect(), alignment: global.alignment }
     }
 
-    /// The layout over all axes and elements.
-    fn whole(&self, own: &LinearLayout, global: &GlobalTensor) -> Result<LinearLayout, MovementError> {
+    /// Extends a layout of packed bytes to all axes and elements of the tensor.
+    fn extend_layout(&self, coalesced: &LinearLayout, global: &GlobalTensor) -> Result<LinearLayout, MovementError> {
         let sizes: Vec<(Dim, u64)> = global.axes.iter().map(|&(dim, size, _)| (dim, size)).collect();
         let outs = Space::of_sizes(&sizes)?;
         let shift = |dim: Dim| outs.shift_of(dim).unwrap_or(0);
-        let place = |column: &u64| {
-            let parts = own.outs().unpack(*column);
-            parts.fold(0u64, |all, (dim, at)| {
+        let extend_column = |column: &u64| {
+            let coordinates = coalesced.outs().unpack(*column);
+            coordinates.fold(0u64, |all, (dim, at)| {
                 let by = if Some(dim) == self.axis { self.bits } else { 0 };
                 all | at << (shift(dim) + by)
             })
         };
-        let of = |dim: Dim| -> Vec<u64> { own.columns_of(dim).iter().map(place).collect() };
+        let of = |dim: Dim| -> Vec<u64> { coalesced.columns_of(dim).iter().map(extend_column).collect() };
         let (mut lanes, mut warps) = (of(Dim::LANE), of(Dim::WARP));
         let still = global.axes.iter().filter(|(_, size, stride)| *size > 1 && *stride == AxisStride::Elements(0));
         let mut still = still.flat_map(|&(dim, ..)| (0..outs.bits_of(dim)).map(move |bit| (dim, bit)));

@@ -1,178 +1,182 @@
-//! How layouts were found: a value that prints for people and serialises for programs.
+//! The derivation of a program's layouts: the choices and constraints from which they follow, as a value that prints
+//! and serializes.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// How the layouts of a program were found.
+/// The derivation of a program's layouts: the choices and constraints from which they follow, and the predicted time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Derivation {
-    /// The target.
+    /// The name of the target.
     pub target: String,
-    /// Warps and lanes of a block.
+    /// Number of warps of a block.
     pub warps: u32,
-    /// Lanes of a warp.
+    /// Number of lanes of a warp.
     pub lanes: u32,
-    /// Products, which layouts of registers begin with.
-    pub products: Vec<ProductLine>,
-    /// Copies between memories.
+    /// The dots, from whose instructions register layouts follow.
+    #[serde(rename = "products")]
+    pub dots: Vec<DotLine>,
+    /// The copies between memories.
     pub copies: Vec<CopyLine>,
-    /// Tensors in registers, each with the constraint that gave its layout.
+    /// The tensors in registers, each with the constraint that determines its layout.
     pub registers: Vec<RegisterLine>,
-    /// Tensors in shared memory.
+    /// The tensors in shared memory, with their layouts.
     pub memories: Vec<MemoryLine>,
-    /// Loops whose copies go ahead.
+    /// The pipelined loops.
     pub loops: Vec<LoopLine>,
-    /// Conversions of layouts that are left, each with what wants it.
+    /// The layout conversions that remain, each with the operation that requires it.
     pub conversions: Vec<String>,
-    /// Bytes of shared memory of the program's own tensors.
+    /// Bytes of shared memory of all tensors of the program.
     pub shared_bytes: u64,
-    /// What the program is predicted to take.
+    /// The predicted performance of the program.
     pub prediction: PredictionLine,
-    /// How much was looked at.
+    /// The extent of the search among choices.
     pub search: SearchSize,
 }
 
-/// A product.
+/// A dot with its plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ProductLine {
-    /// What it gives.
+pub struct DotLine {
+    /// The name of the dot's result.
     pub value: String,
-    /// The instruction.
+    /// The name of the dot's instruction.
     pub instruction: String,
-    /// Elements of K that a lane holds side by side, where that was chosen.
+    /// Number of contiguous elements of K in a lane; `None` if the plan does not choose it.
     pub k_width: Option<u64>,
-    /// Columns that a lane holds side by side, where they are said.
+    /// Number of contiguous columns in a lane; `None` if the program does not state it.
     pub n_width: Option<u64>,
-    /// Cycles of the block each time.
+    /// Cycles of a block for one execution of the dot.
     pub cycles: f64,
-    /// The layouts of both factors and of the sums.
+    /// The layouts of operand A, operand B and the accumulator.
     pub layouts: [String; 3],
 }
 
-/// A copy.
+/// A copy between memories, with its layout.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CopyLine {
-    /// What it became.
+    /// The operation that implements the copy.
     pub operation: String,
-    /// The value that it fills or gives.
+    /// The name of the copied value, or of the tensor that the copy fills.
     pub value: String,
-    /// Which lane has what.
+    /// The distributed layout by which threads copy.
     pub layout: String,
-    /// Why this layout.
+    /// The reason for the layout.
     pub constraint: String,
 }
 
-/// A tensor in registers.
+/// A tensor in registers, with its layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RegisterLine {
-    /// The tensor.
+    /// The name of the tensor.
     pub value: String,
-    /// What makes it.
+    /// The operation that defines the tensor.
     pub operation: String,
-    /// The constraint that says its layout.
+    /// The constraint that determines the tensor's layout.
     pub constraint: String,
-    /// The layout.
+    /// The tensor's layout.
     pub layout: String,
 }
 
-/// What a program is predicted to take where each compute unit gets the same number of blocks, many of them.
+/// The predicted performance of a launch that gives each compute unit the same number of blocks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PredictionLine {
-    /// Cycles of a compute unit.
+    /// Cycles until a compute unit has executed its blocks.
     pub cycles: f64,
-    /// The blocks that it gets.
-    pub blocks_of_a_unit: u64,
-    /// Those that are resident together.
+    /// Number of blocks that each compute unit executes.
+    #[serde(rename = "blocks_of_a_unit")]
+    pub blocks_per_compute_unit: u64,
+    /// Number of blocks that are resident on a compute unit at a time.
     pub resident: u64,
-    /// Of what there is not enough for more.
+    /// The resource that limits the number of resident blocks.
     pub limited_by: String,
-    /// 32-bit registers of a lane for tensors.
+    /// Number of 32-bit registers of a lane that tensors take.
     pub registers: u64,
-    /// Cycles of one block by itself.
+    /// Latency of one block in cycles.
     pub latency: f64,
-    /// What the time is due to.
+    /// The bottleneck: the name of a pipe, or `latency`.
     pub bound_by: String,
 }
 
-/// A tensor in shared memory.
+/// A tensor in shared memory, with its layout and accesses.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MemoryLine {
-    /// The tensor.
+    /// The name of the tensor.
     pub tensor: String,
-    /// Its type before a layout was found.
+    /// The tensor's type before synthesis.
     pub ty: String,
-    /// The layout.
+    /// The tensor's layout.
     pub layout: String,
-    /// The same as CuTe writes it, swizzles first.
+    /// The tensor's layout in CuTe notation, swizzle first.
     pub notation: String,
-    /// What all that access it ask together, with free strides.
+    /// The common requirement of all accesses, as a layout with free strides; `None` if the hardware fixes the layout.
     pub term: Option<String>,
-    /// Slots of wavefronts of all accesses, those in loops weighted.
+    /// The price of all accesses in shared-memory wavefronts, weighted by assumed executions.
     pub price: f64,
-    /// Bytes of all its buffers.
+    /// Bytes of all buffers of the tensor.
     pub bytes: u64,
-    /// Who accesses it.
+    /// The accesses of the tensor.
     pub accesses: Vec<AccessLine>,
 }
 
-/// One that accesses a tensor in shared memory.
+/// An access of a tensor in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AccessLine {
-    /// The operation.
+    /// The name of the operation that makes the access.
     pub operation: String,
-    /// The operation, and the value that it moves.
+    /// The operation and the value that it moves, as text.
     pub name: String,
-    /// The row of the instruction table, where it is no plain access.
+    /// The instruction that executes the access; `None` for plain loads and stores.
     pub instruction: Option<String>,
-    /// Bits that a lane moves together.
+    /// Number of bits that a lane moves in one access.
     pub vector_bits: u64,
-    /// The layout that it asks for, with free strides.
+    /// The layout that the access requires, with free strides; `None` if the hardware fixes the layout.
     pub term: Option<String>,
-    /// Accesses of a warp.
+    /// Number of access instructions that a warp issues.
     pub issued: u64,
-    /// Wavefronts of a warp.
+    /// Number of shared-memory wavefronts of a warp.
     pub wavefronts: u64,
-    /// As many as it takes at least.
+    /// Lower bound of the wavefronts over all layouts.
     pub least: u64,
-    /// Those due to conflicts of banks.
+    /// Wavefronts in excess of those without bank conflicts.
     pub excess: u64,
-    /// How often it is taken to happen.
+    /// Assumed number of executions of the access.
     pub weight: u64,
 }
 
 /// A loop that fills tensors in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LoopLine {
-    /// Buffers of each tensor.
+    /// Number of buffers of each tensor.
     pub stages: u32,
-    /// The tensors.
+    /// The names of the tensors that the loop fills.
     pub tensors: Vec<String>,
-    /// Whether boxes fill them, whose bytes arrive at an mbarrier.
-    pub boxes: bool,
-    /// Warps, behind those of the program, that do nothing but issue these.
+    /// Whether bulk tensor copies fill the tensors and complete on mbarriers.
+    #[serde(rename = "boxes")]
+    pub tensor_copies: bool,
+    /// Number of producer warps, which only issue copies.
     pub producers: u32,
-    /// Products that go on while the next turn begins.
+    /// The MMAs that overlap with the next iteration.
     pub pending: Vec<String>,
-    /// Why copies do not go ahead, where they do not.
+    /// The reason why copies are not prefetched; `None` if they are.
     pub rejected: Option<String>,
 }
 
-/// How much of the tree of choices was looked at.
+/// The extent of the search among choices.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct SearchSize {
-    /// Nodes of the tree.
+    /// Number of visited nodes of the tree: partial choices.
     pub nodes: usize,
-    /// Leaves that were solved.
+    /// Number of leaves (complete choices) for which layouts were solved.
     pub leaves: usize,
-    /// Leaves that have no solution.
+    /// Number of leaves (complete choices) without a solution.
     pub unsatisfied: usize,
-    /// Branches that were cut, since they cost more than the best leaf.
+    /// Number of pruned branches, whose lower bound exceeds the predicted time of the best leaf (complete choice).
     pub cut: usize,
 }
 
 impl Derivation {
-    /// Wavefronts above the least of all accesses of shared memory that happen in loops.
+    /// Wavefronts of all shared-memory accesses in loops in excess of those without bank conflicts.
     #[must_use]
     pub fn conflicts_in_loops(&self) -> u64 {
         let accesses = self.memories.iter().flat_map(|memory| &memory.accesses);
@@ -183,16 +187,12 @@ impl Derivation {
 impl fmt::Display for Derivation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "for {}, {} warps of {} lanes", self.target, self.warps, self.lanes)?;
-        for product in &self.products {
+        for dot in &self.dots {
             let width =
-                product.k_width.map(|width| format!(", {width} elements of K side by side")).unwrap_or_default();
-            let columns = product.n_width.map(|width| format!(", {width} columns side by side")).unwrap_or_default();
-            writeln!(
-                f,
-                "product {}: {}{width}{columns}, {:.0} cycles",
-                product.value, product.instruction, product.cycles
-            )?;
-            for (name, layout) in ["a", "b", "sums"].iter().zip(&product.layouts) {
+                dot.k_width.map(|width| format!(", {width} contiguous K elements per lane")).unwrap_or_default();
+            let columns = dot.n_width.map(|width| format!(", {width} contiguous columns per lane")).unwrap_or_default();
+            writeln!(f, "mma {}: {}{width}{columns}, {:.0} cycles", dot.value, dot.instruction, dot.cycles)?;
+            for (name, layout) in ["a", "b", "c"].iter().zip(&dot.layouts) {
                 writeln!(f, "  {name}: {layout}")?;
             }
         }
@@ -206,26 +206,26 @@ impl fmt::Display for Derivation {
         }
         for memory in &self.memories {
             write!(f, "tensor {}: {}, {} bytes", memory.tensor, memory.notation, memory.bytes)?;
-            memory.term.iter().try_for_each(|term| write!(f, ", since all ask for {term}"))?;
+            memory.term.iter().try_for_each(|term| write!(f, ", as all accesses require {term}"))?;
             writeln!(f)?;
             for access in &memory.accesses {
                 let how = access.instruction.as_deref().unwrap_or("plain accesses");
                 write!(f, "  {} by {how} of {} bits", access.name, access.vector_bits)?;
-                access.term.iter().try_for_each(|term| write!(f, " asks for {term}"))?;
+                access.term.iter().try_for_each(|term| write!(f, " requires {term}"))?;
                 let AccessLine { issued, wavefronts, least, .. } = access;
                 writeln!(f, ": {issued} accesses, {wavefronts} wavefronts, {least} at least")?;
             }
         }
         for of in &self.loops {
             write!(f, "loop that fills {}: {} stages", of.tensors.join(", "), of.stages)?;
-            if of.boxes {
-                write!(f, ", by boxes that arrive at mbarriers")?;
+            if of.tensor_copies {
+                write!(f, ", by bulk tensor copies that complete on mbarriers")?;
             }
             if of.producers > 0 {
-                write!(f, ", which {} warp of its own issues", of.producers)?;
+                write!(f, ", issued by {} producer warp", of.producers)?;
             }
             if !of.pending.is_empty() {
-                write!(f, ", {} waited for in the next turn", of.pending.join(", "))?;
+                write!(f, ", {} overlaps with the next iteration", of.pending.join(", "))?;
             }
             of.rejected.iter().try_for_each(|reason| write!(f, "; {reason}"))?;
             writeln!(f)?;
@@ -234,13 +234,14 @@ impl fmt::Display for Derivation {
             writeln!(f, "conversion {conversion}")?;
         }
         let SearchSize { nodes, leaves, unsatisfied, cut } = self.search;
-        let PredictionLine { cycles, blocks_of_a_unit, resident, limited_by, registers, latency, bound_by } =
+        let PredictionLine { cycles, blocks_per_compute_unit, resident, limited_by, registers, latency, bound_by } =
             &self.prediction;
-        writeln!(f, "{} bytes of shared memory, {registers} registers of a lane", self.shared_bytes)?;
+        writeln!(f, "{} bytes of shared memory, {registers} registers per lane", self.shared_bytes)?;
         writeln!(
             f,
-            "predicted: {cycles:.0} cycles for {blocks_of_a_unit} blocks of a compute unit, {resident} at a time by its {limited_by}; {latency:.0} of one alone; most for {bound_by}"
+            "predicted: {cycles:.0} cycles for {blocks_per_compute_unit} blocks per compute unit, {resident} resident (limited by {limited_by}); \
+             {latency:.0} cycles of latency per block; bound by {bound_by}"
         )?;
-        writeln!(f, "searched: {nodes} nodes, {leaves} leaves, {unsatisfied} without solution, {cut} branches cut")
+        writeln!(f, "searched: {nodes} nodes, {leaves} leaves, {unsatisfied} without solution, {cut} branches pruned")
     }
 }

@@ -1,32 +1,33 @@
-//! Which constraint gave the layout of each tensor in registers, and that it holds (seed 003, Figure 12).
+//! Traces each register layout back to the constraint that determines it, and checks the constraint (seed 003, Figure
+//! 12).
 //!
-//! The engine solves all registers together; here each operation of what it solved is looked at by itself: the tensors of an
-//! elementwise operation are in one layout, a reduction forgets an axis, a product carries M, N and K alike in all operands.
-//! Where one does not hold, the error names the two operations.
+//! Layout assignment solves all register layouts together; here each operation is checked on its own. All tensors of an
+//! elementwise operation have one layout, a reduction removes an axis, an MMA maps M, N and K alike in all operands. If
+//! a constraint is violated, the error names both operations.
 
-use super::accesses::whole;
+use super::accesses::allocation;
 use super::derivation::{MemoryLine, RegisterLine};
 use super::solved::{Solved, is_free};
-use super::{Options, SynthesisError, anchors};
-use crate::layouts::in_order;
-use crate::memory::{moved_bits, named};
+use super::{SynthesisError, SynthesisOptions, anchors};
+use crate::layouts::canonical_order;
+use crate::memory::{moved_bits, pointer_memory};
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::constraint::{
-    CopyTiles, OperandTiles, Tiling, Unsatisfied, copied, elementwise, product, reduction,
+    CopyTiles, OperandTiles, Tiling, Unsatisfied, check_elementwise, check_mma, check_reduction, solve_copy,
 };
-use tilewright_tile::marks::IN_PLACE;
 use tilewright_tile::op::name::{scf, tt, ttg};
+use tilewright_tile::op_attrs::SMEM_OPERAND;
 use tilewright_tile::{Attribute, Op, Value, ValueOrigin};
 
-/// A solved program, and what else its layouts come from.
-pub(super) struct Traced<'s, 'm> {
+/// A solved program, and the other inputs from which its layouts follow.
+pub(super) struct ConstraintTrace<'s, 'm> {
     pub program: Solved<'s, 'm>,
     pub memories: &'s [MemoryLine],
-    pub options: Options,
+    pub options: SynthesisOptions,
 }
 
-impl Traced<'_, '_> {
-    /// A line for each tensor in registers that does not follow from ranges and constants alone.
+impl ConstraintTrace<'_, '_> {
+    /// Returns one line for each tensor in registers that is not rematerializable.
     pub(super) fn lines(&self) -> Result<Vec<RegisterLine>, SynthesisError> {
         let mut lines = Vec::new();
         for op in self.program.body.walk(self.program.body.root()) {
@@ -50,7 +51,7 @@ impl Traced<'_, '_> {
         Ok(lines)
     }
 
-    /// What says the layouts of an operation's results; nothing of what has no tensors.
+    /// Returns the constraint that determines the layouts of an operation's results; `None` if it has no tensor result.
     fn constraint(&self, op: Op) -> Result<Option<String>, SynthesisError> {
         let operation = self.program.body.op(op);
         let Some(&result) = operation.results.iter().find(|value| self.program.is_tensor(**value)) else {
@@ -62,100 +63,105 @@ impl Traced<'_, '_> {
             tt::REDUCE => {
                 let axis = operation.attributes.get("axis").and_then(Attribute::as_integer).unwrap_or(0);
                 let source = operation.operands[0];
-                let holds = reduction(&self.program.layout(source)?, &self.program.layout(result)?, axis as usize);
+                let holds =
+                    check_reduction(&self.program.layout(source)?, &self.program.layout(result)?, axis as usize);
                 holds.map_err(|unsatisfied| self.disagree(source, op, unsatisfied))?;
-                format!("reduce: that of {} without axis {axis}", name(source))
+                format!("reduce: layout of {} without axis {axis}", name(source))
             }
             tt::LOAD => self.loaded(op, result)?,
-            ttg::LOCAL_LOAD if operation.attributes.get(IN_PLACE).is_some() => {
-                "in place: the unit reads it from shared memory, in an arrangement of its own".to_owned()
+            ttg::LOCAL_LOAD if operation.attributes.get(SMEM_OPERAND).is_some() => {
+                "smem operand: the MMA reads it from shared memory in a canonical layout".to_owned()
             }
             ttg::LOCAL_LOAD => self.out_of_shared(op, result)?,
             ttg::CONVERT_LAYOUT => {
-                format!("rearrange: {} is wanted so, and is another way", name(operation.operands[0]))
+                format!("rearrange: the layout required of {}, which has another", name(operation.operands[0]))
             }
-            scf::FOR => "carried: that of what the loop begins with and hands on".to_owned(),
-            scf::IF => "carried: that of what both branches give".to_owned(),
+            scf::FOR => "carried: layout of the initial and yielded values".to_owned(),
+            scf::IF => "carried: layout of the values of both branches".to_owned(),
             _ if operation.definition.traits.elementwise => {
                 let others = operation.operands.iter().filter(|value| self.program.is_tensor(**value)).copied();
                 for other in others.clone() {
                     let both = [self.program.layout(other)?, self.program.layout(result)?];
-                    let holds = elementwise(&[(&name(other), &both[0]), (&name(result), &both[1])]);
+                    let holds = check_elementwise(&[(&name(other), &both[0]), (&name(result), &both[1])]);
                     holds.map_err(|unsatisfied| self.disagree(other, op, unsatisfied))?;
                 }
                 match others.clone().find(|value| !is_free(self.program.body, *value)) {
-                    Some(other) => format!("elementwise: that of {}", name(other)),
-                    None => "elementwise: that of what uses it".to_owned(),
+                    Some(other) => format!("elementwise: layout of {}", name(other)),
+                    None => "elementwise: layout of its user".to_owned(),
                 }
             }
             _ => match operation.operands.iter().find(|value| self.program.is_tensor(**value)) {
-                Some(&source) => format!("shape: elements of {} where they are", name(source)),
-                None => "free: that of what uses it".to_owned(),
+                Some(&source) => format!("shape: elements of {} are not moved", name(source)),
+                None => "rematerializable: layout of its user".to_owned(),
             },
         }))
     }
 
-    /// A product: M, N and K are carried from the instruction's tile to the tensors' alike.
+    /// Checks a dot: M, N and K of the instruction's tile are mapped alike to all tensors. Returns the constraint as
+    /// text.
     fn multiplied(&self, op: Op) -> Result<String, SynthesisError> {
         let operands = &self.program.body.op(op).operands;
-        let Some(plan) = self.program.plans.get(&op) else { return Ok("mma: by the plan of the product".to_owned()) };
-        let rows = self.program.machine.context.instructions;
-        let Some(row) = plan.row().and_then(|name| rows.iter().find(|row| row.name == name)) else {
-            return Ok("anchor: lanes multiply, elements of the sums shared out among them".to_owned());
+        let Some(plan) = self.program.plans.get(&op) else { return Ok("mma: by the plan of the dot".to_owned()) };
+        let rows = self.program.config.context.instructions;
+        let Some(row) = plan.instruction().and_then(|name| rows.iter().find(|row| row.name == name)) else {
+            return Ok("anchor: plain multiply-adds, accumulator elements distributed over lanes".to_owned());
         };
         let [a, b, c] =
             [self.program.layout(operands[0])?, self.program.layout(operands[1])?, self.program.layout(operands[2])?];
-        let tile = OperandTiles::of(row).map_err(|unsatisfied| self.disagree(operands[2], op, unsatisfied))?;
+        let tile =
+            OperandTiles::from_instruction(row).map_err(|unsatisfied| self.disagree(operands[2], op, unsatisfied))?;
         let read = |layout: &Option<LinearLayout>| layout.is_some();
         let found = match plan.is_transposed() {
-            false => product(read(&tile.a).then_some(&a), read(&tile.b).then_some(&b), &c, &tile),
+            false => check_mma(read(&tile.a).then_some(&a), read(&tile.b).then_some(&b), &c, &tile),
             true => {
                 let [a, b, c] = [transposed(&a)?, transposed(&b)?, transposed(&c)?];
-                product(read(&tile.a).then_some(&b), read(&tile.b).then_some(&a), &c, &tile)
+                check_mma(read(&tile.a).then_some(&b), read(&tile.b).then_some(&a), &c, &tile)
             }
         };
         let by = format!("anchor: tiled by {}{}", row.name, if plan.is_transposed() { ", transposed" } else { "" });
         match found {
             Ok(Tiling { m, n, k }) => {
-                Ok(format!("{by}; its M goes to {m:?}, its N to {n:?}, its K to {k:?} of the factors'"))
+                Ok(format!("{by}; its M maps to {m:?}, its N to {n:?}, its K to {k:?} of the operands'"))
             }
-            // A tensor that is smaller than the tile holds elements more than once, and rows say that of no operand.
-            Err(Unsatisfied::Sizes { .. } | Unsatisfied::Instruction { .. }) => Ok(format!("{by}, as its plan says")),
+            // A tensor smaller than the tile replicates elements, which the instruction's operands do not express.
+            Err(Unsatisfied::Sizes { .. } | Unsatisfied::Instruction { .. }) => Ok(format!("{by}, by its plan")),
             Err(unsatisfied) => Err(self.disagree(operands[0], op, unsatisfied)),
         }
     }
 
     fn loaded(&self, op: Op, result: Value) -> Result<String, SynthesisError> {
         let pointers = self.program.body.op(op).operands[0];
-        let named = named(self.program.body, self.program.facts, pointers, self.program.body.operands(op, "mask"));
-        let own = self.program.layout(result)?;
+        let named =
+            pointer_memory(self.program.body, self.program.axis_info, pointers, self.program.body.operands(op, "mask"));
+        let result_layout = self.program.layout(result)?;
         let anchor = match named {
-            Some(named) => Some(in_order(&anchors::mapped(&named, self.program.machine, self.options)?.layout)?),
+            Some(named) => Some(canonical_order(&anchors::mapped(&named, self.program.config, self.options)?.layout)?),
             None => None,
         };
-        Ok(match anchor == Some(own) {
+        Ok(match anchor == Some(result_layout) {
             true => "anchor: coalesced, neighbours in global memory in neighbouring lanes".to_owned(),
-            false => "copy: f = g, global memory is read as what uses it has it".to_owned(),
+            false => "copy: f = g, read from global memory in the layout of its user".to_owned(),
         })
     }
 
-    /// A load from shared memory: the row carries its tile to the tensor alike on both sides.
+    /// Checks a load from shared memory: the instruction's tile is mapped alike to registers and memory. Returns the
+    /// constraint as text.
     fn out_of_shared(&self, op: Op, result: Value) -> Result<String, SynthesisError> {
-        let named = self.program.body.display_name(whole(self.program.body, self.program.body.op(op).operands[0]));
+        let named = self.program.body.display_name(allocation(self.program.body, self.program.body.op(op).operands[0]));
         let memory = self.memories.iter().find(|memory| memory.tensor == named);
         let loads = memory.into_iter().flat_map(|memory| &memory.accesses);
         let by =
             loads.filter(|access| access.operation == ttg::LOCAL_LOAD).find_map(|access| access.instruction.clone());
-        let Some(by) = by else { return Ok("copy: f = g, read as what uses it has it".to_owned()) };
-        let row = self.program.machine.context.instructions.iter().find(|row| row.name == by);
+        let Some(by) = by else { return Ok("copy: f = g, read in the layout of its user".to_owned()) };
+        let row = self.program.config.context.instructions.iter().find(|row| row.name == by);
         let bits = moved_bits(self.program.body.ty(result));
-        let own = self.program.layout(result)?;
+        let result_layout = self.program.layout(result)?;
         let addressed = row
-            .and_then(|row| CopyTiles::of(row, bits).ok())
-            .and_then(|sides| copied(&own, &sides.registers, &sides.memory).ok());
+            .and_then(|row| CopyTiles::from_instruction(row, bits).ok())
+            .and_then(|sides| solve_copy(&result_layout, &sides.registers, &sides.memory).ok());
         Ok(match addressed {
-            Some(_) => format!("copy: f = g q^-1 p, p and q being those of {by}; read as what uses it has it"),
-            None => format!("copy: by {by} up to the order of registers; read as what uses it has it"),
+            Some(_) => format!("copy: f = g q^-1 p, p and q being those of {by}; read in the layout of its user"),
+            None => format!("copy: by {by} up to the order of registers; read in the layout of its user"),
         })
     }
 
@@ -166,22 +172,22 @@ impl Traced<'_, '_> {
             format!("{}{}", operation.name(), result.unwrap_or_default())
         };
         let first = match self.program.body.origin(value) {
-            ValueOrigin::Result(made, _) => named(made),
+            ValueOrigin::Result(defining_op, _) => named(defining_op),
             ValueOrigin::Argument(..) => self.program.body.display_name(value),
         };
         SynthesisError::Disagree { first, second: named(op), source: Box::new(source) }
     }
 }
 
-/// The layout of the transposed matrix.
+/// Returns the layout of the transposed matrix.
 fn transposed(layout: &LinearLayout) -> Result<LinearLayout, SynthesisError> {
     let [rows, columns] = [0, 1].map(Dim::tensor);
     let sizes = [(rows, 1u64 << layout.out_bits(columns)), (columns, 1 << layout.out_bits(rows))];
     let outs = Space::of_sizes(&sizes)?;
-    let mut made = Vec::new();
+    let mut transposed_columns = Vec::new();
     for &column in layout.columns() {
         let at = |dim: Dim| layout.outs().coordinate(column, dim);
-        made.push(outs.pack(&[(rows, at(columns)), (columns, at(rows))])?);
+        transposed_columns.push(outs.pack(&[(rows, at(columns)), (columns, at(rows))])?);
     }
-    Ok(LinearLayout::from_columns(layout.ins().clone(), outs, &made)?)
+    Ok(LinearLayout::from_columns(layout.ins().clone(), outs, &transposed_columns)?)
 }

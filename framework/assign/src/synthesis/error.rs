@@ -1,94 +1,92 @@
-//! Why a program that states where tiles lie gets no layouts.
+//! Errors of synthesis.
 
 use thiserror::Error;
 
 use crate::EngineError;
-use crate::layouts::NoLayout;
+use crate::layouts::LayoutResolveError;
 use tilewright_layout::LayoutError;
-use tilewright_plan::contract::ContractError;
 use tilewright_plan::memory_synthesis as memory;
+use tilewright_plan::mma::MmaError;
 use tilewright_plan::movement::MovementError;
 use tilewright_tile::TileViolation;
 
-/// Why a program that states where tiles lie gets no layouts.
+/// The reason why no layouts were found for a program with explicit memory.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SynthesisError {
-    /// The program says what has no meaning where it stands; its author's fault.
+    /// The program is invalid; its author's fault.
     #[error(transparent)]
     Program(#[from] TileViolation),
-    /// No layouts satisfy the constraints.
+    /// Layout assignment failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The target cannot carry out a product as the program wants it.
+    /// The target has no instruction for a dot as the program states it.
     #[error("{operation}: {source}")]
-    Product {
-        /// The value that it gives.
+    Mma {
+        /// The name of the dot's result.
         operation: String,
-        /// Why not.
-        source: ContractError,
+        /// The reason why there is no plan.
+        source: MmaError,
     },
-    /// No layout of a tensor in shared memory serves all that access it.
-    #[error("the tensor {tensor} in shared memory: {source}")]
+    /// No layout of a tensor in shared memory serves all its accesses.
+    #[error("tensor {tensor} in shared memory: {source}")]
     Memory {
-        /// The tensor.
+        /// The name of the tensor.
         tensor: String,
-        /// Which accesses disagree.
+        /// The accesses that require different layouts.
         source: Box<memory::MemorySynthesisError>,
     },
-    /// A copy names an instruction by which it cannot go; the program's author's to mend.
-    #[error("`{access}`: the target has no row `{row}` for it; expected one of {known}")]
+    /// A copy names an instruction that cannot implement it; its author's fault.
+    #[error("`{access}`: the target has no instruction `{row}` for it; expected one of {known}")]
     NoRow {
-        /// The copy.
+        /// The text of the copy.
         access: String,
-        /// What the program names.
+        /// The instruction that the program names.
         row: String,
-        /// The rows by which it can go.
+        /// The instructions that can implement the copy.
         known: String,
     },
-    /// A loop says that a warp of its own issues its copies, and they cannot be issued so; the program's author's to mend.
+    /// A loop requests a producer warp for copies that a producer warp cannot issue; its author's fault.
     #[error(
-        "a loop with `tt.warp_specialize`: all its copies to shared memory must go by boxes that arrive at mbarriers, of a target that has these, in two stages at least, and a block must have room for one more warp; on `{target}` that is not so: leave it out, or say `tt.warp_specialize = false`"
+        "a loop with `tt.warp_specialize` on `{target}`: all its copies to shared memory must be bulk tensor copies that complete on mbarriers, in at least two stages, and the block needs one more warp: remove the attribute, or set `tt.warp_specialize = false`"
     )]
     NoProducers {
-        /// The target.
+        /// The name of the target.
         target: String,
     },
-    /// Two operations want a tensor in different layouts, and nothing converts between them: a fault of what solved them.
+    /// Two operations require a tensor in different layouts without a conversion between them: a fault of the solver.
     #[error("`{first}` and `{second}` disagree: {source}")]
     Disagree {
-        /// One operation.
+        /// The first of the two operations.
         first: String,
-        /// The other.
+        /// The second of the two operations.
         second: String,
-        /// The constraint, and where it does not hold.
+        /// The constraint that the two layouts violate.
         source: Box<tilewright_plan::constraint::Unsatisfied>,
     },
-    /// No choice of sizes makes a program; the caller's to mend.
-    #[error("no sizes of tiles make a program: expected one at least of the choices to be possible")]
+    /// No combination of tile sizes gives a program; the caller's fault.
+    #[error("no combination of tile sizes results in a program: allow at least one")]
     NoSizes,
-    /// There is no prediction of what the program takes.
+    /// The performance model has no prediction.
     #[error(transparent)]
     Model(#[from] super::model::ModelError),
-    /// Its tensors take more shared memory than a block has.
-    #[error(
-        "{bytes} bytes of shared memory, of which a block of `{target}` has {most}: smaller tiles, or fewer stages"
-    )]
-    Room {
-        /// The target.
+    /// The tensors take more shared memory than a block has.
+    #[error("{bytes} bytes of shared memory; a block of `{target}` has {most}: use smaller tiles or fewer stages")]
+    SharedMemoryExceeded {
+        /// The name of the target.
         target: String,
-        /// What they take.
+        /// Shared memory in bytes that the tensors need per thread block.
         bytes: u64,
-        /// What there is.
+        /// Bytes of shared memory that a block has.
         most: u64,
     },
-    /// A type names a layout that is none.
+    /// The layout that a type names does not resolve.
     #[error(transparent)]
-    Type(#[from] NoLayout),
-    /// Elements cannot be moved.
+    Type(#[from] LayoutResolveError),
+    /// A plan of data movement failed.
     #[error(transparent)]
     Movement(#[from] MovementError),
-    /// Layouts do not fit each other.
+    /// Two layouts cannot be combined.
     #[error(transparent)]
     Layout(#[from] LayoutError),
 }

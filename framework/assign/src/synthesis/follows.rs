@@ -1,33 +1,34 @@
-//! What follows for copies once memory is found: lanes that write side by side fetch what the memory wants there, and what no
-//! row copies goes ahead through registers.
+//! Choices for copies that follow from the found memory layouts: lanes fetch in the order of the memory layout, and
+//! copies without an instruction are prefetched through registers.
 
 use std::collections::HashMap;
 use tilewright_tile::op::name::ttg;
 
 use super::SynthesisError;
-use super::work::Moved;
-use crate::layouts::{LayoutCache, in_order, name};
+use super::work::AccessCounts;
+use crate::layouts::{LayoutCache, canonical_order, layout_name};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_tile::transform::explicit::{Choices, Loop};
 use tilewright_tile::{Body, LayoutName, Op};
 
-/// What follows for copies from how memory was found.
+/// Choices for copies that follow from the found memory layouts.
 #[derive(Debug, Default)]
-pub(super) struct Follows {
-    /// Of copies by lanes that fetch what lies side by side, who brings what.
+pub(super) struct CopyConsequences {
+    /// For each copy whose lanes write neighbouring bytes, the layout by which the lanes fetch.
     pub fetched: HashMap<Op, LayoutName>,
-    /// Copies of loops with stages that no row makes: they go ahead through registers.
+    /// The copies of pipelined loops that no asynchronous copy instruction implements; they are prefetched through
+    /// registers.
     through_registers: Vec<Op>,
-    /// The memories for which lanes fetch.
+    /// For each tensor filled by a copy of `fetched`, its memory layout.
     pub memories: HashMap<Op, MemoryLayout>,
 }
 
-impl Follows {
+impl CopyConsequences {
     pub(super) fn is_empty(&self) -> bool {
         self.fetched.is_empty() && self.through_registers.is_empty()
     }
 
-    /// Notes who brings what of a tensor, where the lanes have other places than the memory asks for.
+    /// Records the layout by which the lanes of each copy to a tensor fetch, if it differs from the copy's own layout.
     pub(super) fn fetch(
         &mut self,
         body: &Body,
@@ -37,28 +38,28 @@ impl Follows {
     ) -> Result<(), SynthesisError> {
         for (op, layout) in fetched {
             let own = layouts.distributed(body.ty(body.op(op).operands[0]))?;
-            let Some(&(copy, _)) = copies.iter().find(|(_, made)| *made == op) else { continue };
+            let Some(&(copy, _)) = copies.iter().find(|(_, expanded_op)| *expanded_op == op) else { continue };
             if own.columns_of(Dim::LANE) != layout.columns_of(Dim::LANE) {
-                self.fetched.insert(copy, name(&in_order(&layout)?));
+                self.fetched.insert(copy, layout_name(&canonical_order(&layout)?));
                 self.memories.insert(tensor, memory.clone());
             }
         }
         Ok(())
     }
 
-    /// Finds the copies of loops that would be waited for where they are issued.
-    pub(super) fn go_ahead(
+    /// Finds the copies of pipelined loops that would be synchronous, and records that they go through registers.
+    pub(super) fn find_synchronous_copies(
         &mut self,
         body: &Body,
         copies: &[(Op, Op)],
         (loops, choices): (&[Loop], &Choices),
-        moved: &HashMap<Op, Moved>,
+        moved: &HashMap<Op, AccessCounts>,
     ) {
         let staged = |of: &&Loop| choices.stages.get(&of.op).is_some_and(|stages| *stages > 1);
         for &copy in loops.iter().filter(staged).flat_map(|of| &of.copies) {
-            let waits = |(from, made): &(Op, Op)| {
-                let is_copy = body.op(*made).name() == ttg::ASYNC_COPY_GLOBAL_TO_LOCAL;
-                *from == copy && is_copy && moved.get(made).is_some_and(|moved| !moved.by_row)
+            let waits = |(from, expanded_op): &(Op, Op)| {
+                let is_copy = body.op(*expanded_op).name() == ttg::ASYNC_COPY_GLOBAL_TO_LOCAL;
+                *from == copy && is_copy && moved.get(expanded_op).is_some_and(|moved| !moved.by_row)
             };
             if copies.iter().any(waits) {
                 self.through_registers.push(copy);
@@ -66,15 +67,15 @@ impl Follows {
         }
     }
 
-    /// The choices with what follows.
+    /// Returns the choices `choices` extended by those that follow from the memory layouts.
     pub(super) fn choices(&self, choices: &Choices) -> Choices {
-        let mut made = choices.clone();
+        let mut updated = choices.clone();
         for (&copy, layout) in &self.fetched {
-            made.copies.entry(copy).or_default().layout = Some(layout.clone());
+            updated.copies.entry(copy).or_default().layout = Some(layout.clone());
         }
         for &copy in &self.through_registers {
-            made.copies.entry(copy).or_default().through_registers = true;
+            updated.copies.entry(copy).or_default().through_registers = true;
         }
-        made
+        updated
     }
 }

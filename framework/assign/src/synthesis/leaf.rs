@@ -1,76 +1,77 @@
-//! One leaf of the tree of choices: all choices made, so that everything else follows.
+//! A leaf of the search tree: all choices are made, and the solver determines all layouts from them.
 
 use std::collections::{HashMap, HashSet};
 use tilewright_tile::op::name::{tt, ttg, tw};
 
-use super::accesses::Asked;
-use super::derived::Traced;
-use super::follows::Follows;
-use super::place::{self, Known};
+use super::accesses::CopyConstraints;
+use super::derived::ConstraintTrace;
+use super::follows::CopyConsequences;
 use super::predicted::predicted;
+use super::shared_layout::{self, Known};
 use super::solved::Solved;
-use super::work::Counted;
-use super::{CopyLine, LoopLine, MemoryLine, Options, PredictionLine, ProductLine, RegisterLine, SynthesisError};
+use super::work::WorkCounter;
+use super::{CopyLine, DotLine, LoopLine, MemoryLine, PredictionLine, RegisterLine, SynthesisError, SynthesisOptions};
+use crate::dot_plan::plan_dot;
 use crate::layouts::LayoutCache;
-use crate::product::product;
-use crate::{Assigned, LaunchConfig, Strategy, assign};
+use crate::{AssignedModule, LaunchConfig, Strategy, assign_layouts};
 use tilewright_layout::MemoryLayout;
-use tilewright_plan::contract::Contraction;
-use tilewright_tile::facts::AxisInfoMap;
-use tilewright_tile::marks::{K_WIDTH, N_WIDTH};
+use tilewright_plan::mma::MmaPlan;
+use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
+use tilewright_tile::op_attrs::{COLUMNS_PER_LANE, K_WIDTH};
 use tilewright_tile::transform::explicit::{Choices, Loop, expand};
 use tilewright_tile::{Attribute, Body, Function, Op, TileModule, Value};
 
-/// A leaf.
+/// A solved leaf of the search tree: the program with layouts, and the lines of its derivation.
 pub(super) struct Leaf {
-    pub assigned: Assigned,
-    pub products: Vec<ProductLine>,
+    pub assigned: AssignedModule,
+    pub dots: Vec<DotLine>,
     pub copies: Vec<CopyLine>,
     pub memories: Vec<MemoryLine>,
     pub loops: Vec<LoopLine>,
     pub shared_bytes: u64,
     pub prediction: PredictionLine,
-    plans: HashMap<Op, Contraction>,
-    /// Products, as the program has them, that can go on while the program does.
+    plans: HashMap<Op, MmaPlan>,
+    /// The dots of the original program whose MMA can be asynchronous.
     queued: HashSet<Op>,
 }
 
 impl Leaf {
-    /// Solves what is left when choices are made. How some copies go follows from the memory that is found: they are chosen
-    /// then, and the rest is solved once more.
+    /// Solves a program under the choices `choices`. Further choices for some copies follow from the memory layouts
+    /// that are found; the program is then solved a second time with these.
     pub(super) fn solve(
         module: &TileModule,
         choices: &Choices,
         loops: &[Loop],
-        machine: &LaunchConfig<'_>,
-        options: Options,
+        config: &LaunchConfig<'_>,
+        options: SynthesisOptions,
     ) -> Result<Self, SynthesisError> {
-        let (found, follows) = Self::once(module, choices, &HashMap::new(), loops, machine, options)?;
+        let (found, follows) = Self::once(module, choices, &HashMap::new(), loops, config, options)?;
         if follows.is_empty() {
             return Ok(found);
         }
-        let made = follows.choices(choices);
-        let again = Self::once(module, &made, &follows.memories, loops, machine, options);
-        match again {
-            // Where nothing is fetched as memory wants it, what was found first does too.
-            Ok((again, _)) if follows.fetched.is_empty() && again.prediction.cycles >= found.prediction.cycles => {
+        let updated = follows.choices(choices);
+        let second = Self::once(module, &updated, &follows.memories, loops, config, options);
+        match second {
+            // Without fetch layouts, the first solution remains valid.
+            Ok((second, _)) if follows.fetched.is_empty() && second.prediction.cycles >= found.prediction.cycles => {
                 Ok(found)
             }
             Err(_) if follows.fetched.is_empty() => Ok(found),
-            again => Ok(again?.0),
+            second => Ok(second?.0),
         }
     }
 
-    /// Solves what is left when choices are made, some memories being settled; with it, what follows for copies.
+    /// Solves a program once, under choices and with the memory layouts `settled` fixed; also returns the choices for
+    /// copies that follow from the memory layouts.
     fn once(
         module: &TileModule,
         choices: &Choices,
         settled: &HashMap<Op, MemoryLayout>,
         loops: &[Loop],
-        machine: &LaunchConfig<'_>,
-        options: Options,
-    ) -> Result<(Self, Follows), SynthesisError> {
+        config: &LaunchConfig<'_>,
+        options: SynthesisOptions,
+    ) -> Result<(Self, CopyConsequences), SynthesisError> {
         let dialects = Dialects::neutral();
         let Some(function) = module.functions.first() else {
             return Err(crate::EngineError::Program {
@@ -80,83 +81,84 @@ impl Leaf {
             .into());
         };
         let expanded = expand(function, choices, &dialects)?;
-        let mut whole = module.clone();
-        whole.functions[0] = expanded.function;
-        let mut assigned = assign(&whole, machine, Strategy::LeastCost)?;
-        let layouts = LayoutCache::new(machine.families);
+        let mut expanded_module = module.clone();
+        expanded_module.functions[0] = expanded.function;
+        let mut assigned = assign_layouts(&expanded_module, config, Strategy::LeastCost)?;
+        let layouts = LayoutCache::new(config.families);
         let (mut memories, mut moved) = (Vec::new(), HashMap::new());
-        let mut follows = Follows::default();
+        let mut follows = CopyConsequences::default();
         if let Some(body) = assigned.module.functions.get_mut(0).and_then(|function| function.body.as_mut()) {
             let requested = requested(function, choices, &expanded.copies);
             for &(from, tensor) in &expanded.tensors {
                 let given = function.body.as_ref().and_then(|body| body.op(from).attributes.get("layout"));
                 let known = Known { given: given.and_then(Attribute::as_text), settled: settled.get(&from) };
-                let placed = place::place(body, tensor, (known, &requested), machine, &layouts, options)?;
+                let placed =
+                    shared_layout::choose_layout(body, tensor, (known, &requested), config, &layouts, options)?;
                 memories.push(placed.line);
                 moved.extend(placed.moved);
                 follows.fetch(body, from, (placed.fetched, &placed.memory), (&expanded.copies, &layouts))?;
             }
         }
         let shared_bytes = memories.iter().map(|memory| memory.bytes).sum();
-        let most = u64::from(machine.context.target.shared.bytes);
+        let most = u64::from(config.context.target.shared.bytes);
         if shared_bytes > most {
-            return Err(SynthesisError::Room {
-                target: machine.context.target.name.clone(),
+            return Err(SynthesisError::SharedMemoryExceeded {
+                target: config.context.target.name.clone(),
                 bytes: shared_bytes,
                 most,
             });
         }
         let empty = Body::default();
-        let made = assigned.module.functions.first();
-        let body = made.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
-        let (mut plans, mut products, mut queued) = (HashMap::new(), Vec::new(), HashSet::new());
-        for &(from, op) in &expanded.products {
-            let plan = planned(body, op, machine)?;
-            let in_place = choices.products.get(&from).is_some_and(|choice| choice.in_place == [true; 2]);
-            queued.extend((in_place && plan.pending_queue().is_some()).then_some(from));
-            products.push(of_product(body, op, &plan));
+        let solved = assigned.module.functions.first();
+        let body = solved.and_then(|function| function.body.as_ref()).unwrap_or(&empty);
+        let (mut plans, mut dots, mut queued) = (HashMap::new(), Vec::new(), HashSet::new());
+        for &(from, op) in &expanded.dots {
+            let plan = planned(body, op, config)?;
+            let smem_operands = choices.dots.get(&from).is_some_and(|choice| choice.smem_operands == [true; 2]);
+            queued.extend((smem_operands && plan.pending_queue().is_some()).then_some(from));
+            dots.push(dot_line(body, op, &plan));
             plans.insert(op, plan);
         }
         let mut copies: Vec<CopyLine> = Vec::new();
         for line in expanded.copies.iter().filter_map(|&(from, op)| of_copy(function, from, body, op)) {
-            // The copies of a loop stand before it too.
+            // Pipelining repeats the copies of a loop before it.
             if !copies.contains(&line) {
                 copies.push(line);
             }
         }
-        // Where who copies what is left out, copies stay as they are.
+        // Without task mapping, copies keep their layouts.
         if options.task_mapping {
-            follows.go_ahead(body, &expanded.copies, (loops, choices), &moved);
+            follows.find_synchronous_copies(body, &expanded.copies, (loops, choices), &moved);
         }
         let loops: Vec<LoopLine> = loops.iter().map(|of| of_loop(function, of, choices)).collect();
-        let facts = made.map(AxisInfoMap::of).unwrap_or_else(|| AxisInfoMap::of(function));
-        let program = Solved { body, facts: &facts, machine, layouts: &layouts, plans: &plans };
-        let counted = Counted { program, moved: &moved };
-        let prediction = predicted(&counted.blocks(shared_bytes, options.blocks)?, machine)?;
-        Ok((Self { products, copies, memories, loops, shared_bytes, prediction, assigned, plans, queued }, follows))
+        let axis_info = solved.map(AxisInfoMap::of).unwrap_or_else(|| AxisInfoMap::of(function));
+        let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
+        let counted = WorkCounter { program, moved: &moved };
+        let prediction = predicted(&counted.blocks(shared_bytes, options.blocks)?, config)?;
+        Ok((Self { dots, copies, memories, loops, shared_bytes, prediction, assigned, plans, queued }, follows))
     }
 
-    /// Whether the sums of a loop's products can be waited for in the next turn.
-    pub(super) fn goes_on(&self, of: &Loop) -> bool {
-        !of.accumulator.is_empty() && of.accumulator.iter().all(|product| self.queued.contains(product))
+    /// Whether all MMAs that a loop accumulates can overlap with the next iteration.
+    pub(super) fn can_overlap(&self, of: &Loop) -> bool {
+        !of.accumulator.is_empty() && of.accumulator.iter().all(|dot| self.queued.contains(dot))
     }
 
-    /// Which constraint gave the layout of each tensor in registers.
+    /// Returns the constraint that determines the layout of each tensor in registers.
     pub(super) fn registers(
         &self,
-        machine: &LaunchConfig<'_>,
-        options: Options,
+        config: &LaunchConfig<'_>,
+        options: SynthesisOptions,
     ) -> Result<Vec<RegisterLine>, SynthesisError> {
-        let layouts = LayoutCache::new(machine.families);
+        let layouts = LayoutCache::new(config.families);
         let Some(function) = self.assigned.module.functions.first() else { return Ok(Vec::new()) };
         let Some(body) = &function.body else { return Ok(Vec::new()) };
-        let facts = AxisInfoMap::of(function);
-        let program = Solved { body, facts: &facts, machine, layouts: &layouts, plans: &self.plans };
-        Traced { program, memories: &self.memories, options }.lines()
+        let axis_info = AxisInfoMap::of(function);
+        let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &self.plans };
+        ConstraintTrace { program, memories: &self.memories, options }.lines()
     }
 }
 
-/// An operation as the program says it: its result, its name, and the tensors that it is between.
+/// Describes an operation as text: its result, name and first operands.
 fn description(function: &Function, op: Op) -> String {
     let Some(body) = &function.body else { return String::new() };
     let operation = body.op(op);
@@ -165,15 +167,15 @@ fn description(function: &Function, op: Op) -> String {
     format!("{}{} {}", result.unwrap_or_default(), operation.name(), ends.join(" to "))
 }
 
-/// What is known of each copy: what facts say, and what the program does.
-fn requested(function: &Function, choices: &Choices, copies: &[(Op, Op)]) -> HashMap<Op, Asked> {
+/// Returns the properties of each copy, from AxisInfo and from the attributes of the program.
+fn requested(function: &Function, choices: &Choices, copies: &[(Op, Op)]) -> HashMap<Op, CopyConstraints> {
     let named = |op: Op| {
         let attributes = &function.body.as_ref()?.op(op).attributes;
         attributes.get("instruction").and_then(Attribute::as_text).map(str::to_owned)
     };
-    let of = |&(from, made): &(Op, Op)| {
+    let of = |&(from, expanded_op): &(Op, Op)| {
         let bytes = choices.copies.get(&from).and_then(|choice| choice.bytes);
-        (made, Asked { explicit: description(function, from), bytes, instruction: named(from) })
+        (expanded_op, CopyConstraints { explicit: description(function, from), bytes, instruction: named(from) })
     };
     copies.iter().map(of).collect()
 }
@@ -182,28 +184,29 @@ fn layout_text(body: &Body, value: Value) -> String {
     body.ty(value).layout().map_or_else(String::new, |layout| layout.text().to_owned())
 }
 
-fn planned(body: &Body, op: Op, machine: &LaunchConfig<'_>) -> Result<Contraction, SynthesisError> {
-    let wrong = |source| SynthesisError::Product { operation: body.display_name(body.op(op).results[0]), source };
-    Ok(product(body, op, machine).map_err(wrong)?.plan)
+fn planned(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<MmaPlan, SynthesisError> {
+    let wrong = |source| SynthesisError::Mma { operation: body.display_name(body.op(op).results[0]), source };
+    Ok(plan_dot(body, op, config).map_err(wrong)?.plan)
 }
 
-fn of_product(body: &Body, op: Op, plan: &Contraction) -> ProductLine {
+fn dot_line(body: &Body, op: Op, plan: &MmaPlan) -> DotLine {
     let operation = body.op(op);
     let number = |name: &str| {
         let number = operation.attributes.get(name).and_then(Attribute::as_integer)?;
         u64::try_from(number).ok()
     };
-    ProductLine {
+    DotLine {
         value: body.display_name(operation.results[0]),
-        instruction: plan.unit_name().to_owned(),
+        instruction: plan.atom_name().to_owned(),
         k_width: number(K_WIDTH),
-        n_width: number(N_WIDTH),
+        n_width: number(COLUMNS_PER_LANE),
         cycles: plan.cost.cycles(),
         layouts: [0, 1, 2].map(|operand| layout_text(body, operation.operands[operand])),
     }
 }
 
-/// What a copy became, and why its layout is what it is.
+/// Returns the derivation line of a copy: the operation that implements it, and the reason for its layout. `None` if no
+/// operation does.
 fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLine> {
     let operation = body.op(op);
     let original = function.body.as_ref()?;
@@ -213,23 +216,27 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
         ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => (
             *value,
             operation.operands[0],
-            "anchor: neighbours in global memory in neighbouring lanes, as wide as it is aligned",
+            "anchor: neighbours in global memory in neighbouring lanes, as wide as its alignment allows",
         ),
-        tt::LOAD => (*value, operation.results[0], "f = g: global memory is read as what uses it has it, or coalesced"),
-        tw::LOAD_BOX => {
+        tt::LOAD => {
+            (*value, operation.results[0], "f = g: read from global memory in the layout of its user, or coalesced")
+        }
+        tw::BULK_TENSOR_LOAD => {
             let layout = body.operand(op, "dst").map_or_else(String::new, |buffer| layout_text(body, buffer));
             return Some(CopyLine {
                 operation: operation.name().to_owned(),
                 value: original.display_name(*value),
                 layout,
-                constraint: "whole boxes of memory that the launch maps, as the arrangement has them".to_owned(),
+                constraint: "bulk tensor copies of whole boxes, in the canonical layout".to_owned(),
             });
         }
-        ttg::LOCAL_LOAD => (*value, operation.results[0], "f = g q^-1 p: read as what uses it has it"),
-        ttg::LOCAL_STORE => (*value, operation.operands[0], "f = g q^-1 p: written as what makes it has it"),
-        tt::STORE => {
-            (*value, operation.operands[1], "f = g: global memory is written as what makes it has it, or coalesced")
-        }
+        ttg::LOCAL_LOAD => (*value, operation.results[0], "f = g q^-1 p: read in the layout of its user"),
+        ttg::LOCAL_STORE => (*value, operation.operands[0], "f = g q^-1 p: written in the layout of its producer"),
+        tt::STORE => (
+            *value,
+            operation.operands[1],
+            "f = g: written to global memory in the layout of its producer, or coalesced",
+        ),
         _ => return None,
     };
     Some(CopyLine {
@@ -247,9 +254,13 @@ fn of_loop(function: &Function, of: &Loop, choices: &Choices) -> LoopLine {
     };
     LoopLine {
         stages: choices.stages.get(&of.op).copied().unwrap_or(1),
-        boxes: of.copies.iter().any(|copy| choices.boxes.contains_key(copy)),
+        tensor_copies: of.copies.iter().any(|copy| choices.tensor_copies.contains_key(copy)),
         producers: u32::from(choices.producers.contains_key(&of.op)),
-        pending: if choices.pending.contains(&of.op) { of.accumulator.iter().map(name).collect() } else { Vec::new() },
+        pending: if choices.overlapped_mmas.contains(&of.op) {
+            of.accumulator.iter().map(name).collect()
+        } else {
+            Vec::new()
+        },
         tensors: of.tensors.iter().map(name).collect(),
         rejected: of.rejected.clone(),
     }

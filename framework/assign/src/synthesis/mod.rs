@@ -1,45 +1,47 @@
-//! Layouts and task mappings of programs that state where tiles lie, solved from constraints (seed 003).
+//! Synthesis: layouts and task mappings of programs with explicit memory, solved from constraints (seed 003).
 //!
-//! [`synthesize`] takes a program with words of the `tw` dialect and gives the same in Triton's words, with a layout for every
-//! tensor, as [`crate::assign`] does for other programs, and how all that was found ([`Derivation`]):
+//! [`synthesize`] takes a program with operations of the `tw` dialect, which state where tiles lie. It returns the
+//! program in Triton's operations with a layout for every tensor, as [`crate::assign_layouts`] does for other programs,
+//! and the derivation of the layouts ([`Derivation`]):
 //!
-//! 1. the graph of operations falls apart at accesses of shared memory; products are the anchors of its parts (`anchors`),
-//!    where there is none the copy that moves the most;
-//! 2. what remains open is a tree of choices (`tree`), gone through depth first and cut by what the best leaf takes (`search`);
-//! 3. on each leaf the engine solves the constraints of the registers, and the layouts of shared memory follow from all that
-//!    access it (`place`, `accesses`), how some copies go from these (`follows`); what the program then does is counted (`work`,
-//!    `meeting`, `registers`), and the model says what it takes;
-//! 4. each layout of the best leaf is traced back to the constraint that gives it, which must hold (`derived`).
+//! 1. The dataflow graph splits at accesses of shared memory. Dots are the anchors of its parts (`anchors`); in parts
+//!    without a dot, the copy that moves the most.
+//! 2. Open choices form a tree (`tree`), searched depth first and pruned by the cost of the best leaf (`search`).
+//! 3. At each leaf the engine solves the register layouts. The layouts of shared memory follow from all accesses
+//!    (`shared_layout`, `accesses`), further choices for copies from those (`follows`). The work of the program is counted
+//!    (`work`, `implied_barriers`, `registers`), and the performance model predicts its time.
+//! 4. Each layout of the best leaf is traced back to the constraint that determines it, which is checked (`derived`).
 //!
-//! [`tilewright_plan::constraint`] connects layouts of registers by operations; [`tilewright_plan::memory_synthesis`] finds the layout of a tensor in shared memory from
-//! who accesses it; [`coalesce`] begins a chain of copies at global memory; [`model`] predicts what a program takes.
+//! [`tilewright_plan::constraint`] relates the register layouts of an operation; [`tilewright_plan::memory_synthesis`]
+//! finds the layout of a tensor in shared memory from its accesses; [`coalesce`] starts a chain of copies at global
+//! memory; [`model`] predicts performance.
 
 pub(super) mod accesses;
 mod anchors;
-mod boxes;
 pub mod coalesce;
 mod derivation;
 mod derived;
 mod error;
 mod follows;
+mod implied_barriers;
+pub(super) mod iteration_count;
 mod leaf;
-mod meeting;
 pub mod model;
-pub(super) mod often;
 mod options;
-pub(super) mod place;
 mod predicted;
 pub(super) mod registers;
 mod search;
+pub(super) mod shared_layout;
 mod solved;
+mod tensor_copies;
 mod tiles;
 mod tree;
 mod work;
 
 pub use derivation::{
-    AccessLine, CopyLine, Derivation, LoopLine, MemoryLine, PredictionLine, ProductLine, RegisterLine, SearchSize,
+    AccessLine, CopyLine, Derivation, DotLine, LoopLine, MemoryLine, PredictionLine, RegisterLine, SearchSize,
 };
 pub use error::SynthesisError;
-pub use options::Options;
+pub use options::SynthesisOptions;
 pub use search::{Synthesized, is_explicit, synthesize};
-pub use tiles::{Tiled, TiledProgram, synthesize_tiled};
+pub use tiles::{TiledProgram, TiledResult, synthesize_tiled};

@@ -1,24 +1,72 @@
-//! What synthesis may do.
+//! Options of layout synthesis for programs with explicit memory.
 
-/// Which parts of synthesis are done, and how much of the tree of choices is looked at.
+/// Enabled parts of synthesis, and limits of the search: the default ones, then `with_` what differs.
+///
+/// # Examples
+/// ```
+/// use tilewright_assign::synthesis::SynthesisOptions;
+///
+/// let options = SynthesisOptions::default().with_pipeline(false).with_blocks(64);
+/// assert!(options.memory && !options.pipeline && options.blocks == Some(64));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
-    /// Layouts of shared memory are found; else elements lie row after row.
+#[non_exhaustive]
+pub struct SynthesisOptions {
+    /// Whether layouts of shared memory are searched; otherwise they are row-major.
     pub memory: bool,
-    /// Which lane copies what to shared memory is found; else lanes take single elements in turn.
+    /// Whether the task mapping (which lane copies which elements) of copies to shared memory is searched; otherwise
+    /// each lane copies single elements.
     pub task_mapping: bool,
-    /// Copies to shared memory go ahead of what uses them; else each is waited for.
+    /// Whether copies to shared memory are pipelined; otherwise each is waited for at once.
     pub pipeline: bool,
-    /// Branches that cannot be better than the best leaf are not looked at.
+    /// Whether branches of the search are pruned if their lower bound exceeds the best leaf (complete choice).
     pub pruned: bool,
-    /// The most leaves of the tree that are looked at.
+    /// Max number of leaves (complete choices) that are solved.
     pub leaves: usize,
-    /// The blocks of a launch, for which the model predicts; as many as fill the target some times where it is not said.
+    /// Number of blocks of the launch, for the performance model; `None` for several waves of the target.
     pub blocks: Option<u64>,
 }
 
-impl Default for Options {
+impl Default for SynthesisOptions {
     fn default() -> Self {
         Self { memory: true, task_mapping: true, pipeline: true, pruned: true, leaves: 64, blocks: None }
+    }
+}
+
+impl SynthesisOptions {
+    /// With or without the search for layouts of shared memory.
+    #[must_use]
+    pub fn with_memory(self, memory: bool) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// With or without the search for the task mapping of copies to shared memory.
+    #[must_use]
+    pub fn with_task_mapping(self, task_mapping: bool) -> Self {
+        Self { task_mapping, ..self }
+    }
+
+    /// With or without pipelined copies to shared memory.
+    #[must_use]
+    pub fn with_pipeline(self, pipeline: bool) -> Self {
+        Self { pipeline, ..self }
+    }
+
+    /// With or without pruning by lower bounds.
+    #[must_use]
+    pub fn with_pruned(self, pruned: bool) -> Self {
+        Self { pruned, ..self }
+    }
+
+    /// With at most this many solved leaves.
+    #[must_use]
+    pub fn with_leaves(self, leaves: usize) -> Self {
+        Self { leaves, ..self }
+    }
+
+    /// With this many blocks of the launch.
+    #[must_use]
+    pub fn with_blocks(self, blocks: impl Into<Option<u64>>) -> Self {
+        Self { blocks: blocks.into(), ..self }
     }
 }

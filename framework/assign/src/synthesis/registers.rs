@@ -1,4 +1,4 @@
-//! Registers that a lane needs for the tensors of a solved program: the most that are alive at a place.
+//! Register pressure: the max registers of a lane that are live at once in a solved program.
 
 use std::collections::HashMap;
 
@@ -6,26 +6,26 @@ use super::SynthesisError;
 use super::solved::is_free;
 use crate::layouts::LayoutCache;
 use tilewright_layout::Dim;
-use tilewright_tile::marks::IN_PLACE;
+use tilewright_tile::op_attrs::SMEM_OPERAND;
 use tilewright_tile::{Body, Region, TileType, Value, ValueOrigin};
 
-/// 32-bit registers of a lane for addresses, counters, and what else no tensor says.
+/// Assumed number of 32-bit registers of a lane for addresses, counters and other values that are no tensors.
 const BESIDE: u64 = 24;
 
-/// 32-bit registers of a lane. Tensors that follow from ranges and constants alone are not kept.
+/// Returns the max number of 32-bit registers of a lane that are live at once. Rematerializable tensors do not count.
 pub(crate) fn live(body: &Body, layouts: &LayoutCache<'_>) -> Result<u64, SynthesisError> {
     let mut spans = Spans { body, at: 0, of: HashMap::new() };
     spans.region(body.root(), &mut Vec::new());
     let mut changes: Vec<(usize, i64)> = Vec::new();
     for (value, [begin, end]) in spans.of {
         let ty = body.ty(value);
-        if is_free(body, value) || is_in_place(body, value) {
+        if is_free(body, value) || is_smem_operand(body, value) {
             continue;
         }
         let bits = ty.element_bits().unwrap_or(32);
-        let held = i64::from(bits) << layouts.distributed(ty)?.in_bits(Dim::REGISTER);
-        let registers = (held + 31) / 32;
-        // What an operation takes for the last time makes room for what it gives.
+        let bits_per_lane = i64::from(bits) << layouts.distributed(ty)?.in_bits(Dim::REGISTER);
+        let registers = (bits_per_lane + 31) / 32;
+        // An operand at its last use frees its registers for the result.
         changes.extend([(begin, registers), (end.max(begin + 1), -registers)]);
     }
     changes.sort_unstable();
@@ -37,12 +37,12 @@ pub(crate) fn live(body: &Body, layouts: &LayoutCache<'_>) -> Result<u64, Synthe
     Ok(BESIDE + u64::try_from(most).unwrap_or(0))
 }
 
-/// Whether a value is a factor that the unit reads from shared memory.
-fn is_in_place(body: &Body, value: Value) -> bool {
-    matches!(body.origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(IN_PLACE).is_some())
+/// Whether a value is an operand that the MMA reads from shared memory, so that it takes no registers.
+fn is_smem_operand(body: &Body, value: Value) -> bool {
+    matches!(body.origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(SMEM_OPERAND).is_some())
 }
 
-/// From where to where tensors are alive, places being numbered in the order of the text.
+/// The live ranges of tensors; positions are numbered in program order.
 struct Spans<'b> {
     body: &'b Body,
     at: usize,
@@ -50,26 +50,27 @@ struct Spans<'b> {
 }
 
 impl Spans<'_> {
-    /// `open` has, for each region around, the place at which it begins and what is used in it that was made before.
+    /// Finds the live ranges in a region. `open` has, for each enclosing region, its first position and the values that
+    /// it uses but does not define.
     fn region(&mut self, region: Region, open: &mut Vec<(usize, Vec<Value>)>) {
         open.push((self.at, Vec::new()));
         let arguments = self.body.blocks(region).iter().flat_map(|block| self.body.arguments(*block));
-        arguments.for_each(|value| self.made(*value));
+        arguments.for_each(|value| self.record_definition(*value));
         for block in self.body.blocks(region) {
             for &op in self.body.ops(*block) {
                 self.at += 1;
                 let operation = self.body.op(op);
                 operation.operands.iter().for_each(|value| self.used(*value, open));
                 operation.regions.iter().for_each(|region| self.region(*region, open));
-                operation.results.iter().for_each(|value| self.made(*value));
+                operation.results.iter().for_each(|value| self.record_definition(*value));
             }
         }
-        // What a loop finds is alive for all of its turns.
+        // Values defined outside a loop are live during all iterations.
         let found = open.pop().map(|(_, found)| found).unwrap_or_default();
         found.iter().for_each(|value| self.used(*value, open));
     }
 
-    fn made(&mut self, value: Value) {
+    fn record_definition(&mut self, value: Value) {
         if matches!(self.body.ty(value), TileType::Tensor(_)) {
             self.of.insert(value, [self.at, self.at]);
         }

@@ -1,4 +1,4 @@
-//! A program whose tensors all have a layout: what is counted (`work`) and traced back to constraints (`derived`).
+//! A program whose tensors all have layouts: the input of `work` and `derived`.
 
 use std::collections::HashMap;
 use tilewright_tile::op::name::ttg;
@@ -7,19 +7,19 @@ use super::SynthesisError;
 use crate::LaunchConfig;
 use crate::layouts::LayoutCache;
 use tilewright_layout::LinearLayout;
-use tilewright_plan::contract::Contraction;
-use tilewright_tile::facts::AxisInfoMap;
+use tilewright_plan::mma::MmaPlan;
+use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::{Body, Op, TileType, Value, ValueOrigin};
 
-/// A program whose tensors all have a layout.
+/// A program whose tensors all have layouts.
 #[derive(Clone, Copy)]
 pub(super) struct Solved<'s, 'm> {
     pub body: &'s Body,
-    pub facts: &'s AxisInfoMap,
-    pub machine: &'s LaunchConfig<'m>,
+    pub axis_info: &'s AxisInfoMap,
+    pub config: &'s LaunchConfig<'m>,
     pub layouts: &'s LayoutCache<'s>,
-    /// The plans of products.
-    pub plans: &'s HashMap<Op, Contraction>,
+    /// The plan of each dot.
+    pub plans: &'s HashMap<Op, MmaPlan>,
 }
 
 impl Solved<'_, '_> {
@@ -27,13 +27,13 @@ impl Solved<'_, '_> {
         matches!(self.body.ty(value), TileType::Tensor(_))
     }
 
-    /// Who holds what of a tensor.
+    /// Returns the distributed layout of a tensor in registers.
     pub(super) fn layout(&self, value: Value) -> Result<LinearLayout, SynthesisError> {
         Ok(self.layouts.distributed(self.body.ty(value))?)
     }
 }
 
-/// Whether a value follows from ranges and constants alone, so that it is computed where it is used.
+/// Whether a value follows from ranges and constants alone, so that it is rematerialized (computed again) at its uses.
 pub(super) fn is_free(body: &Body, value: Value) -> bool {
     match body.origin(value) {
         ValueOrigin::Argument(..) => false,

@@ -1,52 +1,53 @@
-//! Sizes of tiles as one more choice: programs that differ in them, of which the model says the best.
+//! Search over tile sizes: compares programs of different sizes by predicted time.
 
-use super::{Options, SynthesisError, Synthesized, synthesize};
+use super::{SynthesisError, SynthesisOptions, Synthesized, synthesize};
 use crate::LaunchConfig;
 use tilewright_tile::TileModule;
 
-/// A program with tiles of certain sizes.
+/// A program with given tile sizes.
 #[derive(Debug, Clone)]
 pub struct TiledProgram {
-    /// The program.
+    /// The module of the program.
     pub module: TileModule,
-    /// The blocks of its launch: larger tiles take fewer.
+    /// Number of blocks of the program's launch; larger tiles need fewer blocks.
     pub blocks: u64,
 }
 
-/// The best program, and how many were looked at.
+/// The fastest program among those of different tile sizes, and the extent of the search.
 #[derive(Debug, Clone)]
-pub struct Tiled {
-    /// The sizes, in the order of the parameters.
+pub struct TiledResult {
+    /// The tile sizes of the fastest program, in the order of the parameters.
     pub sizes: Vec<u64>,
-    /// The program with these sizes.
+    /// The fastest program after synthesis.
     pub found: Synthesized,
-    /// Programs that were solved.
+    /// Number of programs for which layouts were solved.
     pub solved: usize,
-    /// Programs that have no solution, each with the reason.
+    /// The tile sizes without a solution, each with the reason.
     pub unsatisfied: Vec<(Vec<u64>, SynthesisError)>,
-    /// Sizes that were not looked at, since others had used up what may be.
-    pub left_out: usize,
-    /// What the model predicts of each that was solved, in cycles.
+    /// Number of programs that were not tried because of the limit.
+    pub beyond_limit: usize,
+    /// The tile sizes of each solved program, with its predicted cycles.
     pub predicted: Vec<(Vec<u64>, f64)>,
 }
 
-/// Solves the program that `make` gives for each choice of one size for each parameter, at most `most` of them, the first sizes
-/// first, and keeps the one that the model predicts to take the least. `make` says no to sizes that make no program. The
-/// same question has the same answer: of equals the first.
+/// Synthesizes the program that `make` returns for each combination of tile sizes, at most `most` programs, and keeps
+/// the one with the fewest predicted cycles. `make` returns `None` for sizes that give no program. The result is
+/// deterministic; of equally fast programs the first wins.
 ///
 /// # Errors
-/// [`SynthesisError`] of the first program where none has a solution; [`SynthesisError::NoSizes`] where there is no program.
+/// [`SynthesisError`]: the error of the first program if none has a solution; [`SynthesisError::NoSizes`] if `make`
+/// returns no program.
 pub fn synthesize_tiled(
     parameters: &[&[u64]],
     make: &mut dyn FnMut(&[u64]) -> Option<TiledProgram>,
-    machine: &LaunchConfig<'_>,
-    (options, most): (Options, usize),
-) -> Result<Tiled, SynthesisError> {
+    config: &LaunchConfig<'_>,
+    (options, most): (SynthesisOptions, usize),
+) -> Result<TiledResult, SynthesisError> {
     let (mut solved, mut left_out, mut unsatisfied) = (0, 0, Vec::new());
     let mut best: Option<(Vec<u64>, Synthesized)> = None;
     let mut predicted = Vec::new();
-    for number in 0..parameters.iter().map(|sizes| sizes.len()).product::<usize>() {
-        let mut rest = number;
+    for index in 0..parameters.iter().map(|sizes| sizes.len()).product::<usize>() {
+        let mut rest = index;
         let mut sizes = Vec::with_capacity(parameters.len());
         for all in parameters.iter().rev() {
             sizes.push(all[rest % all.len()]);
@@ -58,7 +59,7 @@ pub fn synthesize_tiled(
             left_out += 1;
             continue;
         }
-        match synthesize(&program.module, machine, Options { blocks: Some(program.blocks), ..options }) {
+        match synthesize(&program.module, config, SynthesisOptions { blocks: Some(program.blocks), ..options }) {
             Ok(found) => {
                 solved += 1;
                 predicted.push((sizes.clone(), found.derivation.prediction.cycles));
@@ -71,7 +72,9 @@ pub fn synthesize_tiled(
         }
     }
     match best {
-        Some((sizes, found)) => Ok(Tiled { sizes, found, solved, unsatisfied, left_out, predicted }),
+        Some((sizes, found)) => {
+            Ok(TiledResult { sizes, found, solved, unsatisfied, beyond_limit: left_out, predicted })
+        }
         None => Err(unsatisfied.into_iter().next().map_or(SynthesisError::NoSizes, |(_, error)| error)),
     }
 }

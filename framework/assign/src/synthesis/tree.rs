@@ -1,124 +1,131 @@
-//! What is open of a program: the choices, each with its alternatives.
+//! The open choices of a program, each with its alternatives: the tree that synthesis searches.
 
 use std::collections::HashMap;
 use tilewright_tile::op::name::{ttg, tw};
 
-use super::anchors::{self, Way};
-use super::boxes;
+use super::anchors::{self, DotCandidate};
+use super::iteration_count::execution_count;
 use super::model::Work;
-use super::often::times;
+use super::tensor_copies;
 use super::work::multiplied;
-use super::{Options, SynthesisError};
+use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
-use tilewright_tile::facts::AxisInfoMap;
+use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::transform::explicit::{Choices, CopyChoice, Loop, Mapped, expand, loops};
 use tilewright_tile::{Attribute, Body, Function, Op, TileModule};
 
-/// The numbers of stages that are tried where the program says none.
+/// Numbers of pipeline stages that are tried if the program states none.
 const STAGES: [u32; 3] = [3, 2, 4];
 
-/// What is open, each with its alternatives, the best guess first.
+/// The open choices of a program, each with its alternatives, the best guess first.
 pub(super) struct Tree {
     pub copies: HashMap<Op, CopyChoice>,
-    pub products: Vec<Product>,
+    pub dots: Vec<DotGroup>,
     pub loops: Vec<Staged>,
-    /// Copies that can go by boxes.
-    pub boxes: HashMap<Op, Mapped>,
+    /// The copies that can be bulk tensor copies, each with its tensor map.
+    pub tensor_copies: HashMap<Op, Mapped>,
 }
 
 /// A loop that fills tensors in shared memory.
 pub(super) struct Staged {
     pub of: Loop,
-    /// The numbers of buffers that it may have.
+    /// Alternative numbers of buffers of each tensor.
     pub stages: Vec<u32>,
-    /// Whether a warp of its own issues its copies, where the program says so.
+    /// Whether the program requests (`true`) or forbids a producer warp; `None` if it states neither.
     pub produced: Option<bool>,
 }
 
-/// Products that are carried out alike.
-pub(super) struct Product {
+/// Dots that share one plan, with the candidates for it.
+pub(super) struct DotGroup {
     pub ops: Vec<Op>,
-    pub ways: Vec<Way>,
-    /// How often all of them happen together.
-    pub times: u64,
+    pub candidates: Vec<DotCandidate>,
+    /// Number of executions of all these dots together.
+    pub execution_count: u64,
 }
 
-impl Product {
-    /// The work of one way, and how often it is done.
-    pub(super) fn work(&self, way: &Way, machine: &LaunchConfig<'_>) -> (Work, u64) {
-        (multiplied(&way.cost, machine), self.times)
+impl DotGroup {
+    /// Returns the work of one execution by a candidate plan, and the number of executions.
+    pub(super) fn work(&self, dot: &DotCandidate, config: &LaunchConfig<'_>) -> (Work, u64) {
+        (multiplied(&dot.cost, config), self.execution_count)
     }
 }
 
 impl Tree {
-    /// What is open of a module of one function.
+    /// Finds the open choices of a module of one function.
     pub(super) fn of(
         module: &TileModule,
-        machine: &LaunchConfig<'_>,
-        options: Options,
+        config: &LaunchConfig<'_>,
+        options: SynthesisOptions,
     ) -> Result<Self, SynthesisError> {
-        let none = || Self { copies: HashMap::new(), products: Vec::new(), loops: Vec::new(), boxes: HashMap::new() };
+        let none =
+            || Self { copies: HashMap::new(), dots: Vec::new(), loops: Vec::new(), tensor_copies: HashMap::new() };
         let Some(function) = module.functions.first() else { return Ok(none()) };
         let Some(body) = &function.body else { return Ok(none()) };
-        let facts = AxisInfoMap::of(function);
+        let axis_info = AxisInfoMap::of(function);
         let of_loop = |of: Loop| Staged { stages: stages(body, &of, options), produced: produced(body, &of), of };
         let loops: Vec<Staged> = loops(function).into_iter().map(of_loop).collect();
         let outermost = body.blocks(body.root()).first().map_or(&[][..], |entry| body.ops(*entry));
-        // Where what lanes do is left out, so is what takes their place.
+        // Bulk tensor copies replace task mappings, so they are disabled together.
         let of_loops = loops.iter().filter(|open| options.task_mapping && outermost.contains(&open.of.op));
         let may = of_loops.flat_map(|open| &open.of.copies);
-        let boxes = may.filter_map(|&copy| Some((copy, boxes::mapped(body, &facts, copy, machine)?))).collect();
-        let copies = copies(function, machine, options)?;
-        Ok(Self { copies, products: products(body, &facts, machine)?, loops, boxes })
+        let tensor_copies = may
+            .filter_map(|&copy| Some((copy, tensor_copies::find_tensor_map(body, &axis_info, copy, config)?)))
+            .collect();
+        let copies = copies(function, config, options)?;
+        Ok(Self { copies, dots: group_dots(body, &axis_info, config)?, loops, tensor_copies })
     }
 }
 
-/// Products of the same types are carried out alike.
-fn products(body: &Body, facts: &AxisInfoMap, machine: &LaunchConfig<'_>) -> Result<Vec<Product>, SynthesisError> {
-    let mut products: Vec<(String, Product)> = Vec::new();
+/// Groups the dots that have equal types and attributes.
+fn group_dots(
+    body: &Body,
+    axis_info: &AxisInfoMap,
+    config: &LaunchConfig<'_>,
+) -> Result<Vec<DotGroup>, SynthesisError> {
+    let mut dots: Vec<(String, DotGroup)> = Vec::new();
     for op in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == tw::MMA) {
         let operation = body.op(op);
         let types = operation.operands.iter().map(|value| body.ty(*value).to_string()).collect::<Vec<_>>();
         let signature = format!("{types:?} {:?}", operation.attributes);
-        let times = times(body, facts, op);
-        match products.iter_mut().find(|(known, _)| *known == signature) {
-            Some((_, product)) => {
-                product.ops.push(op);
-                product.times += times;
+        let execution_count = execution_count(body, axis_info, op);
+        match dots.iter_mut().find(|(known, _)| *known == signature) {
+            Some((_, group)) => {
+                group.ops.push(op);
+                group.execution_count += execution_count;
             }
             None => {
-                let ways = anchors::of_product(body, op, machine)?;
-                products.push((signature, Product { ops: vec![op], ways, times }));
+                let candidates = anchors::dot_candidates(body, op, config)?;
+                dots.push((signature, DotGroup { ops: vec![op], candidates, execution_count }));
             }
         }
     }
-    Ok(products.into_iter().map(|(_, product)| product).collect())
+    Ok(dots.into_iter().map(|(_, group)| group).collect())
 }
 
-/// Which lane copies what to shared memory, to begin with.
+/// Returns the initial task mapping (which lane copies which elements) of each copy to shared memory.
 fn copies(
     function: &Function,
-    machine: &LaunchConfig<'_>,
-    options: Options,
+    config: &LaunchConfig<'_>,
+    options: SynthesisOptions,
 ) -> Result<HashMap<Op, CopyChoice>, SynthesisError> {
     let plain = expand(function, &Choices::default(), &Dialects::neutral())?;
-    let facts = AxisInfoMap::of(&plain.function);
+    let axis_info = AxisInfoMap::of(&plain.function);
     let mut copies = HashMap::new();
-    for &(from, made) in &plain.copies {
+    for &(from, expanded_op) in &plain.copies {
         let body = plain.function.body.as_ref();
-        if body.is_some_and(|body| body.op(made).name() == ttg::ASYNC_COPY_GLOBAL_TO_LOCAL) {
-            copies.insert(from, anchors::of_copy(&plain, &facts, made, machine, options)?);
+        if body.is_some_and(|body| body.op(expanded_op).name() == ttg::ASYNC_COPY_GLOBAL_TO_LOCAL) {
+            copies.insert(from, anchors::of_copy(&plain, &axis_info, expanded_op, config, options)?);
         }
     }
     Ok(copies)
 }
 
-/// The numbers of stages of a loop: that of its tensors where they say one.
-fn stages(body: &Body, of: &Loop, options: Options) -> Vec<u32> {
+/// Returns alternative numbers of stages; only the number that the loop's tensors state, if they state one.
+fn stages(body: &Body, of: &Loop, options: SynthesisOptions) -> Vec<u32> {
     let stages = of.tensors.iter().filter_map(|tensor| {
-        let number = body.op(*tensor).attributes.get("stages").and_then(Attribute::as_integer)?;
-        u32::try_from(number).ok()
+        let count = body.op(*tensor).attributes.get("stages").and_then(Attribute::as_integer)?;
+        u32::try_from(count).ok()
     });
     match stages.max() {
         _ if !options.pipeline || of.rejected.is_some() => vec![1],
@@ -127,7 +134,7 @@ fn stages(body: &Body, of: &Loop, options: Options) -> Vec<u32> {
     }
 }
 
-/// Whether a loop says that a warp of its own issues its copies, in Triton's word for it, or that none does.
+/// Whether a loop requests (`true`) or forbids a producer warp by `tt.warp_specialize`; `None` without this attribute.
 fn produced(body: &Body, of: &Loop) -> Option<bool> {
     match body.op(of.op).attributes.get("tt.warp_specialize")? {
         Attribute::Unit => Some(true),

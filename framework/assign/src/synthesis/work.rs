@@ -1,16 +1,17 @@
-//! What the blocks of a solved program do, for the model: plans of movement and of products, counted where they stand.
+//! Counts the work of the blocks of a solved program for the performance model, from the plans of data movement and
+//! dots.
 //!
-//! A turn of a loop is as often as its bounds say, where they are numbers. The block meets where the program says so, and
-//! where a tensor in shared memory is read that was written since, or written that was read since.
+//! Loops count by their constant trip counts, else by [`crate::LOOP_WEIGHT`]. Block barriers are those of the program,
+//! and those that order accesses of a tensor in shared memory after writes or before overwrites.
 
 use std::collections::HashMap;
 use tilewright_tile::op::name::{scf, tt, ttg, tw};
 
 use super::SynthesisError;
 use super::accesses::buffer_count;
-use super::meeting::Since;
+use super::implied_barriers::BarrierState;
+use super::iteration_count::iteration_count;
 use super::model::{Block, ModelStep, Work};
-use super::often::trips;
 use super::predicted::blocks;
 use super::registers::live;
 use super::solved::Solved;
@@ -18,42 +19,42 @@ use crate::LaunchConfig;
 use crate::graph::Kind;
 use crate::memory::moved_bits;
 use crate::op_costs::OpCosts;
-use tilewright_plan::contract::ContractionCost;
-use tilewright_plan::movement::{access_global, convert};
+use tilewright_plan::mma::MmaCost;
+use tilewright_plan::movement::{plan_conversion, plan_global_access};
 use tilewright_target::{BankRow, Direction};
-use tilewright_tile::marks::{AHEAD, PENDING};
+use tilewright_tile::op_attrs::{PENDING, PREFETCH};
 use tilewright_tile::{Attribute, Op, Region, TileType};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
-/// How an access of a tensor in shared memory goes.
+/// The counts of one access of a tensor in shared memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Moved {
-    /// Accesses of a warp.
+pub(super) struct AccessCounts {
+    /// Number of access instructions that a warp issues.
     pub issued: u64,
-    /// Wavefronts of a warp.
+    /// Number of shared-memory wavefronts of a warp.
     pub wavefronts: u64,
-    /// Whether a row does it, so that a copy from global memory goes past the registers.
+    /// Whether an instruction of the table implements the access; a copy from global memory is then asynchronous.
     pub by_row: bool,
 }
 
-/// A solved program, and what of it is counted elsewhere.
-pub(super) struct Counted<'s, 'm> {
+/// Counts the work of a solved program, from the counts of its shared-memory accesses.
+pub(super) struct WorkCounter<'s, 'm> {
     pub program: Solved<'s, 'm>,
-    /// How accesses of shared memory go.
-    pub moved: &'s HashMap<Op, Moved>,
+    /// The counts of each shared-memory access, by the operation that makes it.
+    pub moved: &'s HashMap<Op, AccessCounts>,
 }
 
-impl Counted<'_, '_> {
-    /// The blocks of a launch of the program, each of which takes so many bytes of shared memory.
+impl WorkCounter<'_, '_> {
+    /// Returns the launch of the program's blocks; each block takes `shared_bytes` bytes of shared memory.
     pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<Block, SynthesisError> {
-        let steps = self.region(self.program.body.root(), &mut Since::default())?;
+        let steps = self.region(self.program.body.root(), &mut BarrierState::default())?;
         let registers = live(self.program.body, self.program.layouts)?;
         let producers = self.producers();
-        Ok(Block { registers, shared_bytes, producers, ..blocks(self.program.machine, launched, steps) })
+        Ok(Block { registers, shared_bytes, producers, ..blocks(self.program.config, launched, steps) })
     }
 
-    /// Warps that do nothing but issue copies.
+    /// Returns the number of producer warps, which only issue copies.
     fn producers(&self) -> u64 {
         let body = self.program.body;
         let groups = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
@@ -64,20 +65,20 @@ impl Counted<'_, '_> {
         warps.max().unwrap_or(0)
     }
 
-    fn region(&self, region: Region, since: &mut Since) -> Result<Vec<ModelStep>, SynthesisError> {
+    fn region(&self, region: Region, since: &mut BarrierState) -> Result<Vec<ModelStep>, SynthesisError> {
         let mut steps = Vec::new();
         for block in self.program.body.blocks(region) {
             for &op in self.program.body.ops(*block) {
                 let operation = self.program.body.op(op);
                 if operation.name() == scf::FOR {
                     let (body, stages) = (operation.regions[0], self.stages(op));
-                    let around = std::mem::replace(&mut since.ahead, stages > 1);
-                    // What a turn leaves behind is what the next one finds.
+                    let around = std::mem::replace(&mut since.is_pipelined, stages > 1);
+                    // The second pass starts with the hazards that an iteration leaves behind.
                     self.region(body, since)?;
                     let body = self.region(body, since)?;
-                    since.ahead = around;
+                    since.is_pipelined = around;
                     steps.push(ModelStep::Loop {
-                        trips: trips(self.program.body, self.program.facts, op),
+                        iteration_count: iteration_count(self.program.body, self.program.axis_info, op),
                         stages,
                         body,
                     });
@@ -101,24 +102,25 @@ impl Counted<'_, '_> {
         Ok(steps)
     }
 
-    /// What groups of warps do beside each other: the first one's loop is there for the turns, others issue what it copies. All
-    /// meet before and after.
-    fn groups(&self, op: Op, since: &mut Since) -> Result<Vec<ModelStep>, SynthesisError> {
+    /// Returns the work of warp-specialized partitions. The loop of the default partition counts, extended by the
+    /// copies that producer warps issue for it; one barrier before and one after synchronize all warps.
+    fn groups(&self, op: Op, since: &mut BarrierState) -> Result<Vec<ModelStep>, SynthesisError> {
         let body = self.program.body;
         let Some((first, others)) = body.op(op).regions.split_first() else { return Ok(Vec::new()) };
-        since.meet();
+        since.pass_barrier();
         let mut steps = self.region(*first, since)?;
-        since.meet();
-        let is_box = |op: &Op| body.op(*op).name() == tw::LOAD_BOX;
-        let boxes: Vec<Op> = others.iter().flat_map(|region| body.walk(*region)).filter(is_box).collect();
-        let brought = boxes.iter().map(|op| ModelStep::Work(Work { produced: true, ..self.boxed(*op) }));
+        since.pass_barrier();
+        let is_box = |op: &Op| body.op(*op).name() == tw::BULK_TENSOR_LOAD;
+        let tensor_copies: Vec<Op> = others.iter().flat_map(|region| body.walk(*region)).filter(is_box).collect();
+        let brought = tensor_copies.iter().map(|op| ModelStep::Work(Work { produced: true, ..self.boxed(*op) }));
         let inside = || body.walk(*first).into_iter();
-        let buffers = boxes.iter().filter_map(|op| buffer_count(body, body.operand(*op, "dst")?)).max().unwrap_or(1);
+        let buffers =
+            tensor_copies.iter().filter_map(|op| buffer_count(body, body.operand(*op, "dst")?)).max().unwrap_or(1);
         for step in &mut steps {
             if let ModelStep::Loop { stages, body, .. } = step {
                 body.extend(brought);
-                // What products that go on still read is not filled yet.
-                *stages = buffers - u64::from(inside().any(|op| self.goes_on(op)));
+                // Buffers that asynchronous MMAs still read are not refilled yet.
+                *stages = buffers - u64::from(inside().any(|op| self.is_in_flight(op)));
                 break;
             }
         }
@@ -126,75 +128,75 @@ impl Counted<'_, '_> {
         Ok(steps)
     }
 
-    /// For how many turns what a loop copies is under way together: as many as there are buffers, but what registers hold is
-    /// stored in its turn.
+    /// Returns the number of iterations whose copies are in flight together: the number of buffers; two if loads are
+    /// prefetched through registers.
     fn stages(&self, op: Op) -> u64 {
         let inside = || self.program.body.op(op).regions.iter().flat_map(|region| self.program.body.walk(*region));
-        if inside().any(|op| self.goes_ahead(op)) {
+        if inside().any(|op| self.is_prefetched(op)) {
             return 2;
         }
         let filled = |op: Op| match self.program.body.op(op).name() {
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => self.program.body.operand(op, "result"),
-            tw::LOAD_BOX => self.program.body.operand(op, "dst"),
+            tw::BULK_TENSOR_LOAD => self.program.body.operand(op, "dst"),
             _ => None,
         };
         let buffers = inside().filter_map(|op| buffer_count(self.program.body, filled(op)?)).max();
-        // What products that go on still read is not filled yet.
-        buffers.unwrap_or(1) - u64::from(inside().any(|op| self.goes_on(op)))
+        // Buffers that asynchronous MMAs still read are not refilled yet.
+        buffers.unwrap_or(1) - u64::from(inside().any(|op| self.is_in_flight(op)))
     }
 
-    /// Whether an operation is a product that goes on while the next turn begins.
-    fn goes_on(&self, op: Op) -> bool {
+    /// Whether an operation is a dot whose MMA overlaps with the next iteration.
+    fn is_in_flight(&self, op: Op) -> bool {
         self.program.body.op(op).attributes.get(PENDING).is_some()
     }
 
-    /// Whether an operation is a load for a later turn.
-    fn goes_ahead(&self, op: Op) -> bool {
-        self.program.body.op(op).attributes.get(AHEAD).is_some()
+    /// Whether an operation is a load that is prefetched for a later iteration.
+    fn is_prefetched(&self, op: Op) -> bool {
+        self.program.body.op(op).attributes.get(PREFETCH).is_some()
     }
 
-    fn work(&self, op: Op, since: &mut Since) -> Result<Work, SynthesisError> {
+    fn work(&self, op: Op, since: &mut BarrierState) -> Result<Work, SynthesisError> {
         let (body, operation) = (self.program.body, self.program.body.op(op));
         let moved = || self.moved.get(&op).copied().unwrap_or_default();
         Ok(match operation.name() {
             tt::DOT => {
                 let plan = self.program.plans.get(&op);
-                let work = plan.map(|plan| multiplied(&plan.cost, self.program.machine)).unwrap_or_default();
-                Work { pending: self.goes_on(op), ..work }
+                let work = plan.map(|plan| multiplied(&plan.cost, self.program.config)).unwrap_or_default();
+                Work { pending: self.is_in_flight(op), ..work }
             }
             ttg::LOCAL_LOAD => {
-                let Moved { issued, wavefronts, .. } = moved();
-                let barriers = since.meets_before(body, operation.operands[0], Direction::Load);
+                let AccessCounts { issued, wavefronts, .. } = moved();
+                let barriers = since.count_barriers_before(body, operation.operands[0], Direction::Load);
                 Work { shared_accesses: issued, wavefronts_loaded: wavefronts, barriers, ..Work::default() }
             }
-            // What is copied before the loop is what its last turns do not copy anymore.
+            // Copies in the prologue replace those that the last iterations omit.
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL | ttg::LOCAL_STORE
-                if !since.ahead && buffer_count(self.program.body, operation.operands[1]).is_some() =>
+                if !since.is_pipelined && buffer_count(self.program.body, operation.operands[1]).is_some() =>
             {
                 Work::default()
             }
             ttg::LOCAL_STORE => {
-                let Moved { issued, wavefronts, .. } = moved();
-                let barriers = since.meets_before(body, operation.operands[1], Direction::Store);
+                let AccessCounts { issued, wavefronts, .. } = moved();
+                let barriers = since.count_barriers_before(body, operation.operands[1], Direction::Store);
                 Work { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, ..Work::default() }
             }
-            tt::LOAD if self.goes_ahead(op) => match since.ahead {
+            tt::LOAD if self.is_prefetched(op) => match since.is_pipelined {
                 true => Work { asynchronous: true, ..self.op_costs(op, Direction::Load)? },
                 false => Work::default(),
             },
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => {
-                let Moved { issued, wavefronts, by_row } = moved();
+                let AccessCounts { issued, wavefronts, by_row } = moved();
                 let filled = self.program.body.operand(op, "result").unwrap_or(operation.operands[1]);
-                let barriers = since.meets_before(body, filled, Direction::Store);
+                let barriers = since.count_barriers_before(body, filled, Direction::Store);
                 let read = self.op_costs(op, Direction::Load)?;
                 Work { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, asynchronous: by_row, ..read }
             }
-            // A warp says that it has read a buffer.
+            // A consumer warp signals that it has read a buffer.
             tw::MBARRIER_ARRIVE => Work { shared_accesses: 1, ..Work::default() },
-            tw::LOAD_BOX if !since.ahead => Work::default(),
-            tw::LOAD_BOX => self.boxed(op),
+            tw::BULK_TENSOR_LOAD if !since.is_pipelined => Work::default(),
+            tw::BULK_TENSOR_LOAD => self.boxed(op),
             ttg::BARRIER => {
-                since.meet();
+                since.pass_barrier();
                 Work { barriers: 1, ..Work::default() }
             }
             ttg::CONVERT_LAYOUT => self.converted(op)?,
@@ -203,27 +205,28 @@ impl Counted<'_, '_> {
         })
     }
 
-    /// What a copy by boxes does: one warp issues it, bytes are written to shared memory as a full wavefront has them.
+    /// Returns the work of a bulk tensor copy: one warp issues it, and it writes shared memory in full wavefronts.
     fn boxed(&self, op: Op) -> Work {
         let ty = self.program.body.operand(op, "dst").map(|buffer| self.program.body.ty(buffer));
         let bytes = ty.map_or(0, |ty| {
             let elements: u64 = ty.shape().unwrap_or_default().iter().product();
             elements * u64::from(ty.element().element_bits().unwrap_or(8)) / 8
         });
-        let machine = self.program.machine;
-        let rows = &machine.context.target.shared.banks;
+        let config = self.program.config;
+        let rows = &config.context.target.shared.banks;
         let wavefront = rows.iter().map(BankRow::wavefront_bytes).max().unwrap_or(1).max(1);
         let issued = self.moved.get(&op).map_or(1, |moved| moved.issued);
         Work {
             global_bytes: bytes,
-            global_accesses: issued.div_ceil(machine.warps.into()),
-            wavefronts_stored: bytes.div_ceil(wavefront).div_ceil(machine.warps.into()),
+            global_accesses: issued.div_ceil(config.warps.into()),
+            wavefronts_stored: bytes.div_ceil(wavefront).div_ceil(config.warps.into()),
             asynchronous: true,
             ..Work::default()
         }
     }
 
-    /// What plans say of an operation that accesses global memory, combines, or works on each element.
+    /// Returns the work of an operation that accesses global memory, combines elements, or is elementwise, from its
+    /// plan.
     fn op_costs(&self, op: Op, direction: Direction) -> Result<Work, SynthesisError> {
         let operation = self.program.body.op(op);
         let first = operation.operands.iter().chain(&operation.results).find(|value| self.program.is_tensor(**value));
@@ -231,24 +234,28 @@ impl Counted<'_, '_> {
         let kind = match operation.name() {
             tt::REDUCE | tt::SCAN => Kind::along_an_axis(self.program.body, op),
             tt::LOAD | tt::ATOMIC_LOAD | ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => {
-                Kind::of_access(self.program.body, self.program.facts, op, Direction::Load)
+                Kind::of_access(self.program.body, self.program.axis_info, op, Direction::Load)
             }
-            _ if direction == Direction::Store => Kind::of_access(self.program.body, self.program.facts, op, direction),
-            _ if operation.definition.traits.elementwise && !is_place(self.program.body.ty(operation.results[0])) => {
+            _ if direction == Direction::Store => {
+                Kind::of_access(self.program.body, self.program.axis_info, op, direction)
+            }
+            _ if operation.definition.traits.elementwise
+                && !is_memory_reference(self.program.body.ty(operation.results[0])) =>
+            {
                 Kind::elementwise(operation)
             }
             _ => return Ok(Work::default()),
         };
         let layout = self.program.layout(first)?;
-        let op_costs = OpCosts::of(&kind, &layout, self.program.machine)?;
+        let op_costs = OpCosts::of(&kind, &layout, self.program.config)?;
         let moves = Work::of_counts(&op_costs.counts, 0, 0.0);
         let arithmetic = moves.arithmetic + op_costs.plain.ceil() as u64;
         let global_bytes = match &kind {
             Kind::Access(access) => {
-                // What several threads read is brought to the block once, as what they store is stored once.
+                // Elements that several threads read are transferred to the block once, as for stores.
                 let named = &access.named;
-                let target = self.program.machine.context.target;
-                let once = access_global(&layout, &named.tensor, named.bits, Direction::Store, target)?;
+                let target = self.program.config.context.target;
+                let once = plan_global_access(&layout, &named.tensor, named.bits, Direction::Store, target)?;
                 op_costs.bytes.min(once.transactions * u64::from(target.global.transaction_bytes))
             }
             _ => op_costs.bytes,
@@ -260,17 +267,18 @@ impl Counted<'_, '_> {
         let operation = self.program.body.op(op);
         let [from, to] = [operation.operands[0], operation.results[0]].map(|value| self.program.body.ty(value));
         let layouts = [self.program.layouts.distributed(from)?, self.program.layouts.distributed(to)?];
-        let plan = convert(&layouts[0], &layouts[1], moved_bits(from), self.program.machine.context)?;
+        let plan = plan_conversion(&layouts[0], &layouts[1], moved_bits(from), self.program.config.context)?;
         Ok(Work::of_counts(&plan.stats.counts, 0, 0.0))
     }
 }
 
-/// What a product does: its plan says for how long all its issues occupy the pipes, the model asks for one issue of one warp.
-pub(super) fn multiplied(cost: &ContractionCost, machine: &LaunchConfig<'_>) -> Work {
-    let target = machine.context.target;
+/// Returns the work of a dot. The plan has the cycles of all issues on all pipes; the model takes the cycles of one
+/// issue of one warp.
+pub(super) fn multiplied(cost: &MmaCost, config: &LaunchConfig<'_>) -> Work {
+    let target = config.context.target;
     let pipes = target.matrix.as_ref().map_or(1, |unit| unit.pipes.max(1));
-    let share = f64::from(pipes) / f64::from(machine.warps) / cost.issues.max(1) as f64;
-    let casts = cost.cast_cycles / target.costs.select.cycles.max(f64::MIN_POSITIVE) / f64::from(machine.warps);
+    let share = f64::from(pipes) / f64::from(config.warps) / cost.issues.max(1) as f64;
+    let casts = cost.cast_cycles / target.costs.select.cycles.max(f64::MIN_POSITIVE) / f64::from(config.warps);
     Work {
         matrix_instructions: cost.issues,
         matrix_cycles: cost.issue_cycles * share,
@@ -279,7 +287,7 @@ pub(super) fn multiplied(cost: &ContractionCost, machine: &LaunchConfig<'_>) -> 
     }
 }
 
-/// Whether values of a type are addresses, or tell which elements are there: they are computed with immediates, once.
-fn is_place(ty: &TileType) -> bool {
+/// Whether values of a type are addresses or masks, whose computation folds into immediates.
+fn is_memory_reference(ty: &TileType) -> bool {
     matches!(ty.element(), TileType::Pointer(_)) || matches!(ty.element(), TileType::Integer(1, _))
 }

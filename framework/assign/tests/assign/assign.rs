@@ -1,12 +1,12 @@
-//! Layouts of whole programs: what must hold of every choice, that least cost is no more than propagation's and than that of
-//! any choice of few layouts, and what is free.
+//! Tests of the layouts of whole programs: invariants of every assignment, a cost of at most that of propagation and of
+//! exhaustive choices, and operations that cost nothing.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_vendor_testkit::assigned;
 
 use assigned::{Program, assigned, look};
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_assign::{Assigned, LaunchConfig, Strategy, assign};
+use tilewright_assign::{AssignedModule, LaunchConfig, Strategy, assign_layouts};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, parse_spec};
 use tilewright_plan::movement::PlanContext;
@@ -21,7 +21,8 @@ const PROGRAMS: [(&str, &str); 4] = [
     ("places", include_str!("../programs/places.ttir")),
 ];
 
-/// Targets whose warps, exchanges and accesses differ; without instructions, so that products are plain multiply-adds.
+/// The tested targets, with different warps, shuffles and accesses; without instructions, so that dots are plain
+/// multiply-adds.
 const TARGETS: [(&str, &str); 3] = [
     ("h100", include_str!("../../../../targets/h100.toml")),
     ("mi300x", include_str!("../../../../targets/mi300x.toml")),
@@ -33,8 +34,8 @@ fn target(name: &str) -> TargetDescription {
     TargetDescription::from_toml(name, text).unwrap()
 }
 
-fn machine(target: &TargetDescription, warps: u32) -> LaunchConfig<'_> {
-    LaunchConfig { context: PlanContext::of(target), families: &Neutral, lanes: target.lanes.default, warps }
+fn config(target: &TargetDescription, warps: u32) -> LaunchConfig<'_> {
+    LaunchConfig { context: PlanContext::new(target), families: &Neutral, lanes: target.lanes.default, warps }
 }
 
 fn module(program: &str) -> TileModule {
@@ -43,48 +44,48 @@ fn module(program: &str) -> TileModule {
     module
 }
 
-fn least(program: &str) -> Assigned {
+fn least_cost(program: &str) -> AssignedModule {
     let target = target("h100");
-    assign(&module(program), &machine(&target, 4), Strategy::LeastCost).unwrap()
+    assign_layouts(&module(program), &config(&target, 4), Strategy::LeastCost).unwrap()
 }
 
 #[test]
-fn every_tensor_has_a_layout_and_the_program_means_the_same() {
+fn assignment_gives_every_tensor_a_layout_and_preserves_semantics() {
     for (name, program) in PROGRAMS {
         for (target_name, _) in TARGETS {
             for warps in [1, 4, 8] {
                 let target = target(target_name);
                 let triton = serde_json::Value::Null;
                 let program = Program { name: name.to_owned(), module: module(program), warps, triton };
-                let made = assigned(&program, &machine(&target, warps));
-                made.unwrap_or_else(|error| panic!("{name} on {target_name} with {warps} warps: {error}"));
+                let assignment = assigned(&program, &config(&target, warps));
+                assignment.unwrap_or_else(|error| panic!("{name} on {target_name} with {warps} warps: {error}"));
             }
         }
     }
 }
 
 #[test]
-fn the_same_question_has_the_same_answer() {
+fn assignment_is_deterministic() {
     for (_, program) in PROGRAMS {
-        let (one, other) = (least(program), least(program));
+        let (one, other) = (least_cost(program), least_cost(program));
         assert_eq!(text::print(&one.module), text::print(&other.module));
         assert_eq!(one.report, other.report);
     }
 }
 
-/// What was assigned stays when it is assigned again.
+/// Checks that assigned layouts are kept when the program is assigned a second time.
 #[test]
-fn layouts_that_the_program_says_stay() {
+fn explicit_layouts_are_kept() {
     let target = target("h100");
     for (name, program) in PROGRAMS {
-        let first = least(program);
-        let again = assign(&first.module, &machine(&target, 4), Strategy::LeastCost).unwrap();
-        assert_eq!(text::print(&again.module), text::print(&first.module), "{name}");
-        assert_eq!(again.report.functions[0].conversions, [], "{name}");
+        let first = least_cost(program);
+        let second = assign_layouts(&first.module, &config(&target, 4), Strategy::LeastCost).unwrap();
+        assert_eq!(text::print(&second.module), text::print(&first.module), "{name}");
+        assert_eq!(second.report.functions[0].conversions, [], "{name}");
     }
 }
 
-/// A program that loads a line of 256 numbers, does something to it, and stores it.
+/// Returns a program that loads 256 numbers, applies `what`, and stores `result`.
 fn between(what: &str, result: &str) -> String {
     format!(
         "module {{
@@ -103,7 +104,7 @@ fn between(what: &str, result: &str) -> String {
     )
 }
 
-/// Seed 000, appendix, Theorem 9.3: these operations give each layout to their result without moving anything.
+/// Checks seed 000, appendix, Theorem 9.3: these operations give any layout to their result without data movement.
 #[test]
 fn operations_on_shapes_cost_nothing() {
     let there_and_back = "    %a = tt.reshape %x : tensor<256xf32> -> tensor<4x8x8xf32>
@@ -118,45 +119,45 @@ fn operations_on_shapes_cost_nothing() {
     for strategy in [Strategy::Propagation, Strategy::LeastCost] {
         let target = target("h100");
         let module = module(&between(there_and_back, "%l"));
-        let made = assign(&module, &machine(&target, 4), strategy).unwrap();
-        look(&module, &made.module, &machine(&target, 4)).unwrap();
-        assert_eq!(made.report.costly().count(), 0, "{}", made.report);
+        let assignment = assign_layouts(&module, &config(&target, 4), strategy).unwrap();
+        look(&module, &assignment.module, &config(&target, 4)).unwrap();
+        assert_eq!(assignment.report.costly().count(), 0, "{}", assignment.report);
     }
 }
 
-/// Pairs that the registers of a lane hold are taken apart where they are.
+/// Checks that a `tt.split` of pairs within a lane's registers is free.
 #[test]
 fn a_split_is_free_where_the_pair_is_in_registers() {
-    let halves = "    %pairs = tt.reshape %x : tensor<256xf32> -> tensor<128x2xf32>
+    let reshaped = "    %pairs = tt.reshape %x : tensor<256xf32> -> tensor<128x2xf32>
     %a, %b = tt.split %pairs : tensor<128x2xf32> -> tensor<128xf32>
     %j = tt.join %b, %a : tensor<128xf32> -> tensor<128x2xf32>
     %swapped = tt.reshape %j : tensor<128x2xf32> -> tensor<256xf32>";
-    let made = least(&between(halves, "%swapped"));
-    assert_eq!(made.report.costly().count(), 0, "{}", made.report);
+    let assignment = least_cost(&between(reshaped, "%swapped"));
+    assert_eq!(assignment.report.costly().count(), 0, "{}", assignment.report);
 }
 
-/// Where lanes hold the halves of a pair, the cheapest way is taken, and reported.
+/// Checks that the cheapest conversion is chosen and reported if lanes hold the halves of a pair.
 #[test]
-fn a_split_of_what_lanes_hold_is_converted_once() {
+fn a_split_within_lanes_is_converted_once() {
     let pairs =
         "#ttg.blocked<{sizePerThread = [2, 1], threadsPerWarp = [16, 2], warpsPerCTA = [4, 1], order = [1, 0]}>";
-    let halves = "    %pairs = tt.reshape %x : tensor<256xf32> -> tensor<128x2xf32>
+    let reshaped = "    %pairs = tt.reshape %x : tensor<256xf32> -> tensor<128x2xf32>
     %more = arith.addf %pairs, %pairs : tensor<128x2xf32>
     %a, %b = tt.split %more : tensor<128x2xf32> -> tensor<128xf32>
     %j = tt.join %b, %a : tensor<128xf32> -> tensor<128x2xf32>
     %swapped = tt.reshape %j : tensor<128x2xf32> -> tensor<256xf32>";
     let target = target("h100");
-    let mut module = module(&between(halves, "%swapped"));
+    let mut module = module(&between(reshaped, "%swapped"));
     fix(&mut module, "more", pairs);
-    let made = assign(&module, &machine(&target, 4), Strategy::LeastCost).unwrap();
-    let of_pair: Vec<_> = made.report.costly().filter(|left| left.value == "%more").collect();
-    assert_eq!(of_pair.len(), 1, "{}", made.report);
+    let assignment = assign_layouts(&module, &config(&target, 4), Strategy::LeastCost).unwrap();
+    let of_pair: Vec<_> = assignment.report.costly().filter(|left| left.value == "%more").collect();
+    assert_eq!(of_pair.len(), 1, "{}", assignment.report);
     assert_eq!(of_pair[0].required_by, ["tt.split"]);
-    // One exchange of each of the two registers, or less, and what chooses between them.
-    assert!(of_pair[0].slots <= 4.0, "{}", made.report);
+    // At most one shuffle per register, and the selects around them.
+    assert!(of_pair[0].price <= 4.0, "{}", assignment.report);
 }
 
-/// Gives a value of the only function a layout.
+/// Sets the layout of a value of the only function.
 fn fix(module: &mut TileModule, name: &str, layout: &str) {
     let body = module.functions[0].body.as_mut().unwrap();
     let value = named(body, name);
@@ -169,25 +170,25 @@ fn named(body: &tilewright_tile::Body, name: &str) -> Value {
     results.into_iter().find(|value| body.name(*value) == Some(name)).unwrap_or_else(|| panic!("no %{name}"))
 }
 
-/// Constants and what follows from them are computed again, in each layout in which they are wanted.
+/// Checks that constants and values that follow from them are rematerialized in each required layout.
 #[test]
 fn what_follows_from_ranges_is_not_converted() {
     let (_, program) = PROGRAMS[0];
-    let made = least(program);
-    let is_made_again = ["tt.make_range", "tt.splat", "arith.constant", "tt.broadcast", "arith.cmpi"];
-    for left in &made.report.functions[0].conversions {
-        assert!(!is_made_again.contains(&left.operation.as_str()), "{}", made.report);
+    let assignment = least_cost(program);
+    let rematerializable = ["tt.make_range", "tt.splat", "arith.constant", "tt.broadcast", "arith.cmpi"];
+    for left in &assignment.report.functions[0].conversions {
+        assert!(!rematerializable.contains(&left.operation.as_str()), "{}", assignment.report);
     }
 }
 
-/// A tensor is loaded so that lanes follow each other in memory, as wide as its rows are aligned.
+/// Checks that loads are coalesced: lanes are consecutive in memory, with accesses as wide as the alignment of rows.
 #[test]
 fn accesses_are_coalesced() {
     let load = |divisibility: u32| {
         let text = between("", "%x").replace("divisibility = 16", &format!("divisibility = {divisibility}"));
         let text = text.replace("256", "1024");
-        let made = least(&text);
-        let body = made.module.functions[0].body.as_ref().unwrap();
+        let assignment = least_cost(&text);
+        let body = assignment.module.functions[0].body.as_ref().unwrap();
         body.ty(named(body, "x")).layout().unwrap().text().to_owned()
     };
     assert!(load(16).starts_with("#ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32]"), "{}", load(16));
@@ -195,7 +196,7 @@ fn accesses_are_coalesced() {
     assert!(load(4).starts_with("#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32]"), "{}", load(4));
 }
 
-/// Small programs with tensors of 32 rows of 32, of which every choice among few layouts is weighed by saying it.
+/// Small programs on 32x32 tensors; a test pins every combination of a few layouts.
 const SMALL: [(&str, &[&str], &str); 3] = [
     (
         "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>
@@ -236,27 +237,27 @@ fn no_choice_of_few_layouts_costs_less() {
     for (what, chosen, result) in SMALL {
         for target_name in ["h100", "mi300x"] {
             let target = target(target_name);
-            let machine = machine(&target, 4);
+            let config = config(&target, 4);
             let program = module(&assigned::square(what, result));
-            let least = assign(&program, &machine, Strategy::LeastCost).unwrap().report.cost();
+            let least_cost = assign_layouts(&program, &config, Strategy::LeastCost).unwrap().report.cost();
             let (mut best, mut most) = (f64::INFINITY, 0f64);
             for choice in 0..FEW.len().pow(chosen.len() as u32) {
                 let mut explicit = program.clone();
                 let mut rest = choice;
                 for name in chosen {
-                    fix(&mut explicit, name, &in_lanes(FEW[rest % FEW.len()], machine.lanes));
+                    fix(&mut explicit, name, &in_lanes(FEW[rest % FEW.len()], config.lanes));
                     rest /= FEW.len();
                 }
-                let cost = assign(&explicit, &machine, Strategy::LeastCost).unwrap().report.cost();
+                let cost = assign_layouts(&explicit, &config, Strategy::LeastCost).unwrap().report.cost();
                 (best, most) = (best.min(cost), most.max(cost));
             }
-            assert!(least <= best + 1e-6, "{what} on {target_name}: {least}, and {best} was found");
+            assert!(least_cost <= best + 1e-6, "{what} on {target_name}: {least_cost}, and {best} was found");
             assert!(most > best, "the choices differ");
         }
     }
 }
 
-/// The same layout for warps of twice as many lanes, the further ones down the rows.
+/// Returns the same layout for warps of twice as many lanes; the additional lanes extend the rows.
 fn in_lanes(layout: &str, lanes: u32) -> String {
     match lanes {
         64 => layout.replace("[8, 4]", "[16, 4]").replace("[4, 8]", "[8, 8]").replace("[1, 32]", "[2, 32]"),
@@ -264,7 +265,7 @@ fn in_lanes(layout: &str, lanes: u32) -> String {
     }
 }
 
-/// Programs made at random from elementwise operations and operations on shapes.
+/// Checks random programs of elementwise and shape operations.
 #[test]
 fn random_programs_keep_the_rules() {
     let mut costs = (0.0, 0.0);
@@ -273,19 +274,19 @@ fn random_programs_keep_the_rules() {
         let target = target(TARGETS[seed as usize % 3].0);
         let program =
             Program { name: format!("{seed}"), module: module(&text), warps: 4, triton: serde_json::Value::Null };
-        let made = assigned(&program, &machine(&target, 4)).unwrap_or_else(|error| panic!("{text}\n{error}"));
-        costs.0 += made.report.cost();
-        costs.1 += made.report.functions[0].cost_of_propagation;
+        let assignment = assigned(&program, &config(&target, 4)).unwrap_or_else(|error| panic!("{text}\n{error}"));
+        costs.0 += assignment.report.cost();
+        costs.1 += assignment.report.functions[0].cost_of_propagation;
     }
     assert!(costs.0 < costs.1, "least cost gains something: {costs:?}");
 }
 
-/// Where few nodes may choose, all choices are weighed: step by step the search stops in these programs at 122.25, 106.25, 156.25 and
-/// 153.5, for no step from there gains anything.
+/// Checks that all combinations are compared if few nodes have alternatives: in these programs the step-by-step search
+/// alone stops at costs of 122.25, 106.25, 156.25 and 153.5, from which no step gains.
 #[test]
 fn all_of_few_choices_are_weighed() {
     for (seed, cost) in [(35, 73.0), (40, 57.0), (122, 107.0), (161, 90.5)] {
-        let found = least(&random(seed)).report.cost();
+        let found = least_cost(&random(seed)).report.cost();
         assert!(found <= cost + 1e-6, "{seed}: {found}, and {cost} was found");
     }
 }
@@ -329,7 +330,7 @@ fn random(seed: u64) -> String {
     assigned::square(&lines.join("\n    "), values.last().unwrap())
 }
 
-/// What is chosen, and why, in words.
+/// Checks the text of the report.
 #[test]
 fn the_report_names_layouts_and_conversions() {
     let what = "%y = tt.trans %x {order = array<i32: 1, 0>} : tensor<32x32xf16> -> tensor<32x32xf16>
@@ -338,9 +339,9 @@ fn the_report_names_layouts_and_conversions() {
     let mut module = module(&assigned::square(what, "%z"));
     fix(&mut module, "x", FEW[0]);
     fix(&mut module, "z", FEW[0]);
-    let report = assign(&module, &machine(&target, 4), Strategy::LeastCost).unwrap().report.to_string();
-    for part in ["@f: ", "layouts", "%x", "tt.load", "conversions", "slots by", "since it is wanted so by"] {
-        assert!(report.contains(part), "{part}: {report}");
+    let report = assign_layouts(&module, &config(&target, 4), Strategy::LeastCost).unwrap().report.to_string();
+    for phrase in ["@f: ", "layouts", "%x", "tt.load", "conversions", "slots by", "required by"] {
+        assert!(report.contains(phrase), "{phrase}: {report}");
     }
 }
 
@@ -349,11 +350,11 @@ fn a_cluster_is_refused() {
     let mut module = module(&between("", "%x"));
     module.attributes.set("ttg.num-ctas", tilewright_tile::Attribute::integer(2, TileType::integer(32)));
     let target = target("h100");
-    let refused = assign(&module, &machine(&target, 4), Strategy::LeastCost).unwrap_err();
+    let refused = assign_layouts(&module, &config(&target, 4), Strategy::LeastCost).unwrap_err();
     assert!(refused.to_string().contains("cluster"), "{refused}");
 }
 
-/// Whether an operation uses a value, by itself or in its regions.
+/// Whether an operation uses a value, directly or in its regions.
 fn uses(body: &Body, op: Op, value: Value) -> bool {
     let own = body.op(op);
     let inner = own.regions.iter().flat_map(|region| body.walk(*region));
@@ -364,14 +365,14 @@ fn uses(body: &Body, op: Op, value: Value) -> bool {
 fn a_conversion_stands_before_what_uses_it_first() {
     let mut seen = 0;
     for (_, program) in PROGRAMS {
-        let made = least(program);
-        let body = made.module.functions[0].body.as_ref().unwrap();
+        let assignment = least_cost(program);
+        let body = assignment.module.functions[0].body.as_ref().unwrap();
         let regions = body.walk(body.root()).into_iter().flat_map(|op| body.op(op).regions.clone());
         for block in std::iter::once(body.root()).chain(regions).flat_map(|region| body.blocks(region).to_vec()) {
             let ops = body.ops(block);
             for (at, &op) in ops.iter().enumerate().filter(|(_, op)| body.op(**op).name() == "ttg.convert_layout") {
                 let next = ops[at..].iter().find(|op| body.op(**op).name() != "ttg.convert_layout").unwrap();
-                assert!(uses(body, *next, body.op(op).results[0]), "{}", text::print(&made.module));
+                assert!(uses(body, *next, body.op(op).results[0]), "{}", text::print(&assignment.module));
                 seen += 1;
             }
         }
@@ -390,11 +391,11 @@ const MATRICES: &str = "module { tt.func public @f(%p: !tt.ptr<f32>, %z: tensor<
     tt.return
   } }";
 
-/// Of several matrices each warp multiplies its own, so that none holds what another one has.
+/// Checks that in a batched dot each warp multiplies its own matrices, so that warps share no operands.
 #[test]
 fn warps_share_out_matrices_before_they_share_one() {
-    let made = least(MATRICES);
-    let body = made.module.functions[0].body.as_ref().unwrap();
+    let assignment = least_cost(MATRICES);
+    let body = assignment.module.functions[0].body.as_ref().unwrap();
     let dot = body.walk(body.root()).into_iter().find(|op| body.op(*op).name() == "tt.dot").unwrap();
     let layouts = LayoutCache::new(&Neutral);
     let operation = body.op(dot);

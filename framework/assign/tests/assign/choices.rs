@@ -1,12 +1,12 @@
-//! What the choice of layouts rests on: what conversions cost, where they stand, steps beyond what one access suggests, and values
-//! that are computed again.
+//! Tests of the premises of layout assignment: costs and positions of conversions, steps beyond the suggestions of a
+//! single access, and rematerialization.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_vendor_testkit::assigned;
 
 use assigned::look;
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_assign::{Assigned, LaunchConfig, Strategy, assign};
+use tilewright_assign::{AssignedModule, LaunchConfig, Strategy, assign_layouts};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::parse_spec;
 use tilewright_plan::movement::PlanContext;
@@ -14,7 +14,7 @@ use tilewright_target::TargetDescription;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::{Body, LayoutName, TileModule, Value, text, verify};
 
-/// Rows of which a lane holds eight neighbours, and columns of which lanes hold one element after the other.
+/// The layouts of rows with eight neighbours per lane, and (`COLUMNS`) of columns with one element per lane.
 const ROWS: &str =
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>";
 const COLUMNS: &str =
@@ -24,8 +24,8 @@ fn target() -> TargetDescription {
     TargetDescription::from_toml("h100", include_str!("../../../../targets/h100.toml")).unwrap()
 }
 
-fn machine(target: &TargetDescription) -> LaunchConfig<'_> {
-    LaunchConfig { context: PlanContext::of(target), families: &Neutral, lanes: 32, warps: 4 }
+fn config(target: &TargetDescription) -> LaunchConfig<'_> {
+    LaunchConfig { context: PlanContext::new(target), families: &Neutral, lanes: 32, warps: 4 }
 }
 
 fn module(program: &str) -> TileModule {
@@ -34,12 +34,12 @@ fn module(program: &str) -> TileModule {
     module
 }
 
-/// The layouts of a program, which means the same with them.
-fn chosen(program: &TileModule, strategy: Strategy) -> Assigned {
+/// Assigns layouts and checks that the program is otherwise unchanged.
+fn chosen(program: &TileModule, strategy: Strategy) -> AssignedModule {
     let target = target();
-    let made = assign(program, &machine(&target), strategy).unwrap();
-    look(program, &made.module, &machine(&target)).unwrap_or_else(|why| panic!("{why}"));
-    made
+    let assignment = assign_layouts(program, &config(&target), strategy).unwrap();
+    look(program, &assignment.module, &config(&target)).unwrap_or_else(|why| panic!("{why}"));
+    assignment
 }
 
 fn all_values(body: &Body) -> Vec<Value> {
@@ -48,7 +48,7 @@ fn all_values(body: &Body) -> Vec<Value> {
     arguments.chain(results).collect()
 }
 
-/// Gives the values of a name a layout.
+/// Sets the layout of all values with a name.
 fn fix(module: &mut TileModule, name: &str, layout: &str) {
     let body = module.functions[0].body.as_mut().unwrap();
     let value = all_values(body).into_iter().find(|value| body.name(*value) == Some(name));
@@ -57,7 +57,7 @@ fn fix(module: &mut TileModule, name: &str, layout: &str) {
     body.set_type(value, ty);
 }
 
-/// Between a load and a store that want different layouts the narrow value is converted, not the wide one that is made of it:
+/// Checks that the narrow value is converted instead of the wide one between a load and a store with different layouts:
 /// half the bytes move.
 #[test]
 fn a_conversion_stands_where_it_costs_the_least() {
@@ -68,15 +68,15 @@ fn a_conversion_stands_where_it_costs_the_least() {
     fix(&mut program, "x", ROWS);
     fix(&mut program, "to", COLUMNS);
     for strategy in [Strategy::Propagation, Strategy::LeastCost] {
-        let made = chosen(&program, strategy);
-        let costly: Vec<_> = made.report.costly().map(|left| &left.value[..]).collect();
-        assert_eq!(costly, ["%x"], "{}", made.report);
+        let assignment = chosen(&program, strategy);
+        let costly: Vec<_> = assignment.report.costly().map(|left| &left.value[..]).collect();
+        assert_eq!(costly, ["%x"], "{}", assignment.report);
     }
 }
 
-/// What a report says that a program costs is at the least what its conversions cost, and these are what plans say.
+/// Checks that the reported cost of a program is at least the cost of its conversions, which plans determine.
 #[test]
-fn conversions_are_part_of_the_cost() {
+fn conversions_add_to_the_cost() {
     let what = "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>";
     let stays = {
         let mut program = module(&assigned::square(what, "%y"));
@@ -91,21 +91,21 @@ fn conversions_are_part_of_the_cost() {
         chosen(&program, Strategy::LeastCost).report
     };
     assert_eq!(stays.costly().count(), 0, "{stays}");
-    let of_conversions: f64 = moves.costly().map(|left| left.slots * left.weight).sum();
-    // A warp's quarter of 1024 numbers is four exchanges of pairs, or a store, a load and the barrier between.
+    let of_conversions: f64 = moves.costly().map(|left| left.price * left.weight).sum();
+    // A warp's quarter of 1024 numbers takes four shuffles of pairs, or a store, a barrier and a load.
     assert!(of_conversions >= 4.0, "{moves}");
     assert!(moves.cost() >= of_conversions, "{moves}");
 }
 
-/// A way through shared memory waits for the store, the barrier and the load, as long as the target's table says: that much dearer
-/// is a program on a target where each takes longer.
+/// Checks the latency of conversions. A conversion through shared memory waits for the store, the barrier and the load;
+/// the cost difference between targets is the difference of these latencies.
 #[test]
 fn what_a_conversion_waits_for_is_the_targets() {
     let mut program = module(&assigned::square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
     fix(&mut program, "x", ROWS);
     fix(&mut program, "to", COLUMNS);
     let cost = |target: &TargetDescription| {
-        let report = assign(&program, &machine(target), Strategy::LeastCost).unwrap().report;
+        let report = assign_layouts(&program, &config(target), Strategy::LeastCost).unwrap().report;
         assert_eq!(report.costly().map(|left| &left.value[..]).collect::<Vec<_>>(), ["%x"], "{report}");
         report.cost()
     };
@@ -114,32 +114,32 @@ fn what_a_conversion_waits_for_is_the_targets() {
     slow.costs.shared_store_wavefront.latency += 3.0;
     slow.costs.block_barrier.latency += 50.0;
     slow.costs.shared_load_wavefront.latency += 700.0;
-    slow.costs.exchange.latency += 6000.0;
+    slow.costs.shuffle.latency += 6000.0;
     assert_eq!(cost(&slow) - cost(&usual), 753.0);
 }
 
-/// A program that moves nothing costs its accesses and what its lanes compute, which are counted here by hand: a warp holds
-/// eight rows of 32 elements, eight neighbours a lane.
+/// Checks that a program without conversions costs its accesses and its arithmetic, counted here by hand: a warp has
+/// eight rows of 32 elements, each lane eight neighbours.
 #[test]
 fn what_is_not_converted_costs_its_accesses_and_instructions() {
     let mut program = module(&assigned::square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
     fix(&mut program, "x", ROWS);
     fix(&mut program, "to", ROWS);
     let cost = chosen(&program, Strategy::LeastCost).report.cost();
-    // Rows of 64 bytes, of which each lane loads sixteen.
+    // Rows of 64 bytes; each lane loads sixteen.
     let load = 2.0 + 8.0 * 64.0 / 128.0;
-    // Rows of 128 bytes; a lane has 32, so that either access stores half of each unit of 32.
+    // Rows of 128 bytes; a lane has 32, so each of its two accesses stores half of every 32-byte sector.
     let store = 2.0 * (2.0 + 8.0 * 128.0 / 128.0);
     // A cast for each of eight elements.
     let casts = 8.0 * 0.25;
-    // The places of a row and of an element, for either pointer: neighbours follow each other.
-    let places = 2.0 * (0.25 + 0.25);
-    // The addresses likewise; those that are told their layout are computed as they stand, for each element.
+    // Row and column offsets of both pointers: neighbours are consecutive.
+    let index_cost = 2.0 * (0.25 + 0.25);
+    // Addresses likewise; those with explicit layouts are computed for each element.
     let addresses = 0.25 + 8.0 * 0.25;
-    assert_eq!(cost, load + store + casts + places + addresses);
+    assert_eq!(cost, load + store + casts + index_cost + addresses);
 }
 
-/// A value that a loop carries in one layout is converted within the loop where it is wanted in another.
+/// Checks that a value carried by a loop in one layout is converted within the loop for a user that requires another.
 #[test]
 fn what_a_loop_carries_is_converted_in_the_loop() {
     let what = "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>
@@ -157,15 +157,15 @@ fn what_a_loop_carries_is_converted_in_the_loop() {
     }
     fix(&mut program, "to", COLUMNS);
     for strategy in [Strategy::Propagation, Strategy::LeastCost] {
-        let made = chosen(&program, strategy);
-        let carried: Vec<_> = made.report.costly().filter(|left| left.value == "%acc").collect();
-        assert_eq!(carried.len(), 1, "{}", made.report);
-        assert_eq!((&carried[0].operation[..], carried[0].weight > 1.0), ("argument", true), "{}", made.report);
+        let assignment = chosen(&program, strategy);
+        let carried: Vec<_> = assignment.report.costly().filter(|left| left.value == "%acc").collect();
+        assert_eq!(carried.len(), 1, "{}", assignment.report);
+        assert_eq!((&carried[0].operation[..], carried[0].weight > 1.0), ("argument", true), "{}", assignment.report);
     }
 }
 
-/// Sums of what many loads bring, each of narrow and of wide numbers: each load would choose another layout for itself, and
-/// none is converted once they agree. There are too many to weigh all choices.
+/// Checks additions of many loads, alternating narrow and wide: each load prefers another layout, and none is converted
+/// once they agree. Exhaustive comparison is impossible here.
 #[test]
 fn accesses_agree_beyond_what_each_would_choose() {
     const PAIRS: usize = 14;
@@ -200,34 +200,36 @@ fn accesses_agree_beyond_what_each_would_choose() {
     ));
     let followed = chosen(&program, Strategy::Propagation).report;
     assert_eq!(followed.costly().count(), PAIRS, "{followed}");
-    let least = chosen(&program, Strategy::LeastCost).report;
-    assert_eq!(least.costly().count(), 0, "{least}");
+    let least_cost = chosen(&program, Strategy::LeastCost).report;
+    assert_eq!(least_cost.costly().count(), 0, "{least_cost}");
 }
 
-/// Places that follow from a range are computed in each layout in which they are wanted: as many ranges, and no conversion of them.
+/// Checks that offsets that follow from a range are rematerialized in each required layout: one range per layout, no
+/// conversion.
 #[test]
-fn places_are_computed_once_for_each_layout() {
+fn indices_are_computed_once_for_each_layout() {
     let what = "%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>";
-    let places = |to: &str| {
+    let index_cost = |to: &str| {
         let mut program = module(&assigned::square(what, "%y"));
         fix(&mut program, "x", ROWS);
         fix(&mut program, "to", to);
-        let made = chosen(&program, Strategy::LeastCost);
-        let body = made.module.functions[0].body.as_ref().unwrap();
+        let assignment = chosen(&program, Strategy::LeastCost);
+        let body = assignment.module.functions[0].body.as_ref().unwrap();
         let families = Neutral;
         let layouts = LayoutCache::new(&families);
         let offsets = all_values(body)
             .into_iter()
             .filter(|value| body.name(*value).is_some_and(|name| name.starts_with("offsets")));
-        let mut held: Vec<_> = offsets.map(|value| layouts.distributed(body.ty(value)).unwrap()).collect();
-        let all = held.len();
-        held.dedup();
-        assert_eq!(held.len(), all, "each layout once");
-        let converted: Vec<_> = made.report.functions[0].conversions.iter().map(|left| left.value.clone()).collect();
+        let mut offset_layouts: Vec<_> = offsets.map(|value| layouts.distributed(body.ty(value)).unwrap()).collect();
+        let all = offset_layouts.len();
+        offset_layouts.dedup();
+        assert_eq!(offset_layouts.len(), all, "each layout once");
+        let converted: Vec<_> =
+            assignment.report.functions[0].conversions.iter().map(|left| left.value.clone()).collect();
         (all, converted)
     };
-    assert_eq!(places(ROWS), (1, vec![]));
-    assert_eq!(places(COLUMNS), (2, vec!["%x".to_owned()]));
+    assert_eq!(index_cost(ROWS), (1, vec![]));
+    assert_eq!(index_cost(COLUMNS), (2, vec!["%x".to_owned()]));
 }
 
 #[test]
@@ -235,21 +237,21 @@ fn a_layout_of_another_block_is_refused() {
     let mut program = module(&assigned::square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
     fix(&mut program, "x", &ROWS.replace("warpsPerCTA = [4, 1]", "warpsPerCTA = [4294967296, 1]"));
     let target = target();
-    let refused = assign(&program, &machine(&target), Strategy::LeastCost).unwrap_err().to_string();
-    assert!(refused.ends_with("lies in 4294967296 warps of 32 lanes, and the program has 4 of 32"), "{refused}");
+    let refused = assign_layouts(&program, &config(&target), Strategy::LeastCost).unwrap_err().to_string();
+    assert!(refused.ends_with("has 4294967296 warps of 32 lanes, the program 4 of 32"), "{refused}");
 }
 
-/// Before anything is weighed.
+/// Checks that a block size that the target does not support is rejected before any assignment.
 #[test]
 fn a_block_that_the_target_has_not_is_refused() {
     let program = module(&assigned::square("%y = arith.extf %x : tensor<32x32xf16> to tensor<32x32xf32>", "%y"));
     let target = target();
     for (lanes, warps, expected) in [
         (1, 4, "target h100 has no warps of 1 lanes; it has [32]"),
-        (32, 64, "target h100 has blocks of at most 1024 lanes, the layouts want 2048"),
-        (32, 3, "module: a block has a power of two of warps"),
+        (32, 64, "target h100 has blocks of at most 1024 lanes, the layouts need 2048"),
+        (32, 3, "module: the number of warps of a block must be a power of two"),
     ] {
-        let machine = LaunchConfig { lanes, warps, ..machine(&target) };
-        assert_eq!(assign(&program, &machine, Strategy::LeastCost).unwrap_err().to_string(), expected);
+        let config = LaunchConfig { lanes, warps, ..config(&target) };
+        assert_eq!(assign_layouts(&program, &config, Strategy::LeastCost).unwrap_err().to_string(), expected);
     }
 }

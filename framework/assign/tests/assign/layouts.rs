@@ -1,12 +1,12 @@
-//! What the layouts in types stand for, and the names of layouts.
+//! Tests of layout names in types: resolving a name, and naming a layout.
 
-use tilewright_assign::layouts::{LayoutCache, NoLayout, distributed, name};
+use tilewright_assign::layouts::{LayoutCache, LayoutResolveError, distributed, layout_name};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, Layout, LinearLayout};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::{TileModule, TileType, text};
 
-/// A function whose arguments have these types.
+/// Returns the types of the arguments of a function with these argument types.
 fn types(types: &[&str]) -> Vec<TileType> {
     let arguments: Vec<String> = types.iter().enumerate().map(|(number, ty)| format!("%a{number}: {ty}")).collect();
     let program = format!("module {{ tt.func @f({}) {{ tt.return }} }}", arguments.join(", "));
@@ -24,9 +24,9 @@ const BLOCKED: &str =
 
 #[test]
 fn a_tensor_has_the_layout_that_its_type_names() {
-    let whole = distributed(&ty(&format!("tensor<32x16xf32, {BLOCKED}>")), &Neutral).expect("a layout");
+    let blocked_layout = distributed(&ty(&format!("tensor<32x16xf32, {BLOCKED}>")), &Neutral).expect("a layout");
     assert_eq!(
-        whole.apply(&[(Dim::REGISTER, 3), (Dim::LANE, 5), (Dim::WARP, 2)]).expect("in range"),
+        blocked_layout.apply(&[(Dim::REGISTER, 3), (Dim::LANE, 5), (Dim::WARP, 2)]).expect("in range"),
         [(Dim::tensor(0), 17), (Dim::tensor(1), 7),]
     );
     let slice = format!("tensor<32xf32, #ttg.slice<{{dim = 1, parent = {BLOCKED}}}>>");
@@ -35,14 +35,17 @@ fn a_tensor_has_the_layout_that_its_type_names() {
 }
 
 #[test]
-fn a_type_without_a_layout_says_so() {
+fn a_type_without_a_layout_is_an_error() {
     let plain = ty("tensor<32x16xf32>");
-    assert_eq!(distributed(&plain, &Neutral), Err(NoLayout::Unassigned { ty: "tensor<32x16xf32>".to_owned() }));
-    assert!(matches!(distributed(&ty("f32"), &Neutral), Err(NoLayout::Kind { .. })));
+    assert_eq!(
+        distributed(&plain, &Neutral),
+        Err(LayoutResolveError::Unassigned { ty: "tensor<32x16xf32>".to_owned() })
+    );
+    assert!(matches!(distributed(&ty("f32"), &Neutral), Err(LayoutResolveError::Kind { .. })));
     let foreign = distributed(&ty("tensor<32xf32, #ttg.nowhere<{}>>"), &Neutral);
-    assert!(matches!(foreign, Err(NoLayout::Family { .. })), "{foreign:?}");
+    assert!(matches!(foreign, Err(LayoutResolveError::Family { .. })), "{foreign:?}");
     let memory = "tensor<32x16xf32, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>>";
-    assert!(matches!(distributed(&ty(memory), &Neutral), Err(NoLayout::Wrong { .. })));
+    assert!(matches!(distributed(&ty(memory), &Neutral), Err(LayoutResolveError::Wrong { .. })));
 }
 
 #[test]
@@ -52,16 +55,16 @@ fn buffers_stand_before_the_axes_of_a_memory_layout() {
         let text = format!("!ttg.memdesc<{shape}xf16, {swizzled}, #ttg.shared_memory, mutable{more}>");
         LayoutCache::new(&Neutral).memory(&ty(&text)).unwrap_or_else(|error| panic!("{error}"))
     };
-    let place = memory("3x8x16", "");
-    assert_eq!((place.copies, place.shape), (vec![3], vec![8, 16]));
-    assert_eq!(place.layout.linear().in_bits(Dim::OFFSET), 7);
-    // A part lies as the whole allocation does.
-    let part = memory("8x4", ", 8x16");
-    assert_eq!((part.copies, part.shape), (vec![], vec![8, 16]));
-    assert!(matches!(part.layout, Layout::Memory(_)));
+    let memory_layout = memory("3x8x16", "");
+    assert_eq!((memory_layout.copies, memory_layout.shape), (vec![3], vec![8, 16]));
+    assert_eq!(memory_layout.layout.linear().in_bits(Dim::OFFSET), 7);
+    // A subview has the layout of the whole allocation.
+    let memory_layout = memory("8x4", ", 8x16");
+    assert_eq!((memory_layout.copies, memory_layout.shape), (vec![], vec![8, 16]));
+    assert!(matches!(memory_layout.layout, Layout::Memory(_)));
 }
 
-/// The layout of a name is the layout that it was made for, whichever family says it.
+/// Checks that a name resolves to the layout that it was made from, for each family of layouts.
 #[test]
 fn a_name_stands_for_its_layout() {
     let shapes = [vec![128], vec![32, 16], vec![8, 4, 32]];
@@ -70,7 +73,7 @@ fn a_name_stands_for_its_layout() {
         for vector in [1u64, 2, 4] {
             for lanes in [32u64, 64] {
                 let layout = line(shape, vector, lanes);
-                let name = name(&layout);
+                let name = layout_name(&layout);
                 blocked += usize::from(name.spec().name == "blocked");
                 let ty = TileType::tensor(shape.clone(), TileType::integer(32), Some(name.clone()));
                 assert_eq!(distributed(&ty, &Neutral).as_ref(), Ok(&layout), "{}", name.text());
@@ -91,13 +94,13 @@ fn what_is_no_blocked_layout_is_named_by_its_bases() {
         (Dim::BLOCK, vec![]),
     ];
     let layout = LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 16), (Dim::tensor(1), 4)]).expect("a layout");
-    let name = name(&layout);
+    let name = layout_name(&layout);
     assert_eq!(name.spec().name, "linear");
     let resolved = Neutral.resolve(name.spec(), &[16, 4], &Neutral).expect("a layout");
     assert_eq!(resolved, Layout::Distributed(layout));
 }
 
-/// Registers, lanes and warps of which each follows the one before it, row by row; more than the tensor has are copies.
+/// Returns a row-major layout of registers, lanes and warps; surplus lanes and warps replicate.
 fn line(shape: &[u64], vector: u64, lanes: u64) -> LinearLayout {
     let outs: Vec<_> = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
     let mut units = Vec::new();

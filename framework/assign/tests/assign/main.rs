@@ -1,4 +1,4 @@
-//! Tests of `assign`, one module for each subject.
+//! Tests of the crate `assign`, one module for each subject.
 
 mod assign;
 mod choices;

@@ -1,15 +1,15 @@
-//! Laws of synthesis on drawn layouts: what is solved holds by definition, what cannot be solved is what brute force cannot
-//! solve, predictions never fall when more is done.
+//! Tests of properties of synthesis on random layouts: solutions satisfy their definition, failures agree with brute
+//! force, predictions are monotonic.
 
 use proptest::prelude::*;
-use tilewright_assign::synthesis::coalesce::{Threads, coalesced};
+use tilewright_assign::synthesis::coalesce::{Threads, coalesce_layout};
 use tilewright_assign::synthesis::model::{Block, ModelError, ModelStep, Work, predict};
 use tilewright_layout::cute::ComposedLayout;
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
-use tilewright_plan::constraint::{OperandTiles, factors, product};
-use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, TensorAccess, solve};
-use tilewright_plan::movement::{AxisStride, GlobalTensor, PlanContext, access_shared};
+use tilewright_plan::constraint::{OperandTiles, check_mma, solve_mma_operands};
+use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, TensorAccess, solve_shared_layout};
+use tilewright_plan::movement::{AxisStride, GlobalTensor, PlanContext, plan_shared_access};
 use tilewright_target::{Direction, TargetDescription, wavefronts};
 
 fn a100() -> TargetDescription {
@@ -17,8 +17,8 @@ fn a100() -> TargetDescription {
     TargetDescription::from_toml("a100.toml", text).expect("the target's file is sound")
 }
 
-/// A distributed layout of a tile of 2^`bits` elements by one warp of 32 lanes or two: each position bit moves by one bit of
-/// a coordinate.
+/// Returns a distributed layout of a tile of 2^`bits` elements over one or two warps of 32 lanes; each input bit is one
+/// coordinate bit.
 fn distributed(order: &[u32], rows: u32, warps: u32) -> LinearLayout {
     let bits = order.len() as u32;
     let registers = bits - 5 - warps;
@@ -35,12 +35,12 @@ fn order(bits: u32) -> impl Strategy<Value = Vec<u32>> {
     Just((0..bits).collect::<Vec<_>>()).prop_shuffle()
 }
 
-/// Coordinate bits that registers hold.
-fn held(layout: &LinearLayout) -> u64 {
+/// Returns the mask of coordinate bits in registers.
+fn register_bits(layout: &LinearLayout) -> u64 {
     layout.columns_of(Dim::REGISTER).iter().fold(0, |all, column| all | column)
 }
 
-/// The wavefronts of one plain access for each of the lanes' addresses, by listing them.
+/// Counts the wavefronts of one plain access per lane by enumerating addresses.
 fn listed(
     layout: &LinearLayout,
     memory: &MemoryLayout,
@@ -49,13 +49,13 @@ fn listed(
     direction: Direction,
     target: &TargetDescription,
 ) -> u64 {
-    let places = memory.linear.invert().expect("a memory");
+    let inverse = memory.linear.invert().expect("a memory");
     let row = target.bank_row(direction, 8 * bytes as u32).expect("a width of the target");
     let offset = |register: u64, lane: u64| {
-        let place = layout.apply_packed(register | lane << layout.in_bits(Dim::REGISTER));
-        places.apply_packed(place) * u64::from(bits / 8)
+        let element = layout.apply_packed(register | lane << layout.in_bits(Dim::REGISTER));
+        inverse.apply_packed(element) * u64::from(bits / 8)
     };
-    // Registers whose addresses begin a vector.
+    // Registers at the start of a vector.
     let firsts = (0..1u64 << layout.in_bits(Dim::REGISTER)).filter(|&register| offset(register, 0) % bytes == 0);
     firsts
         .map(|register| {
@@ -69,52 +69,52 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn a_solved_memory_is_what_it_says(stored in order(10), loaded in order(10), warps in 0..2u32, bits in prop::sample::select(vec![8u32, 16, 32])) {
+    fn solved_shared_layouts_are_bijections(stored in order(10), loaded in order(10), warps in 0..2u32, bits in prop::sample::select(vec![8u32, 16, 32])) {
         let target = a100();
-        let context = PlanContext::of(&target);
+        let context = PlanContext::new(&target);
         let layouts = [distributed(&stored, 4, warps), distributed(&loaded, 4, warps)];
         let accesses = [TensorAccess::store("store", layouts[0].clone(), &context), TensorAccess::load("load", layouts[1].clone(), &context)];
-        let found = solve(&SharedTensor::new(&[16, 64], bits), &accesses, &context).expect("narrow accesses always do");
-        // Offset = S(m(coordinate)), and each offset is one element.
+        let found = solve_shared_layout(&SharedTensor::new(&[16, 64], bits), &accesses, &context).expect("narrow accesses always do");
+        // offset = S(m(coordinate)), and offsets are a bijection.
         prop_assert!(found.memory.linear.is_invertible());
-        let whole: ComposedLayout = found.composed().expect("a layout");
-        for place in 0..1024u64 {
-            let offset = whole.at(place).expect("inside");
-            prop_assert_eq!(found.memory.linear.apply_packed(offset), place);
+        let composed: ComposedLayout = found.composed().expect("a layout");
+        for index in 0..1024u64 {
+            let offset = composed.at(index).expect("inside");
+            prop_assert_eq!(found.memory.linear.apply_packed(offset), index);
         }
         for ((served, layout), direction) in found.served.iter().zip(&layouts).zip([Direction::Store, Direction::Load]) {
-            prop_assert!(served.wavefronts >= served.least);
+            prop_assert!(served.wavefronts >= served.lower_bound);
             prop_assert_eq!(served.wavefronts, listed(layout, &found.memory, served.bytes, bits, direction, &target), "{}", found);
-            // What lies together is in a lane's registers.
+            // Elements of a vector are in one lane's registers.
             let together = (served.bytes * 8 / u64::from(bits)).ilog2() as usize;
             let own = Subspace::span(layout.columns_of(Dim::REGISTER).iter().copied());
             prop_assert!(found.memory.linear.columns()[..together].iter().all(|&column| own.contains(column)));
         }
-        // No worse than rows one after the other, by any accesses.
+        // At most the cost of the row-major layout, for any accesses.
         let rows: Vec<u64> = (4..10).chain(0..4).map(|bit| 1u64 << bit).collect();
         let mut ins = Space::default();
         ins.push(Dim::OFFSET, 10).expect("small");
         ins.push(Dim::BLOCK, 0).expect("small");
         let rows = MemoryLayout::linear(LinearLayout::from_columns(ins, layouts[0].outs().clone(), &rows).expect("small"));
-        let store = access_shared(&layouts[0], &rows, bits, Direction::Store, context).expect("sound");
-        let load = access_shared(&layouts[1], &rows, bits, Direction::Load, context).expect("sound");
+        let store = plan_shared_access(&layouts[0], &rows, bits, Direction::Store, context).expect("sound");
+        let load = plan_shared_access(&layouts[1], &rows, bits, Direction::Load, context).expect("sound");
         let plain = (store.stats.counts.wavefronts_stored + load.stats.counts.wavefronts_loaded) as f64
             + 0.25 * (store.stats.counts.shared_stores + load.stats.counts.shared_loads) as f64;
         prop_assert!(found.price <= plain, "{} and {plain}", found);
     }
 
     #[test]
-    fn wide_accesses_agree_where_lanes_hold_enough_in_common(stored in order(11), loaded in order(11), bytes in prop::sample::select(vec![4u64, 8, 16])) {
+    fn wide_accesses_agree_if_lanes_share_enough_elements(stored in order(11), loaded in order(11), bytes in prop::sample::select(vec![4u64, 8, 16])) {
         let target = a100();
-        let context = PlanContext::of(&target);
+        let context = PlanContext::new(&target);
         let layouts = [distributed(&stored, 5, 1), distributed(&loaded, 5, 1)];
         let accesses = [
-            TensorAccess::store("store", layouts[0].clone(), &context).only(|way| way.bytes() == bytes),
-            TensorAccess::load("load", layouts[1].clone(), &context).only(|way| way.bytes() == bytes),
+            TensorAccess::store("store", layouts[0].clone(), &context).retain_alternatives(|alternative| alternative.bytes() == bytes),
+            TensorAccess::load("load", layouts[1].clone(), &context).retain_alternatives(|alternative| alternative.bytes() == bytes),
         ];
         let required = (bytes / 2).ilog2();
-        let common = (held(&layouts[0]) & held(&layouts[1])).count_ones();
-        match solve(&SharedTensor::new(&[32, 64], 16), &accesses, &context) {
+        let common = (register_bits(&layouts[0]) & register_bits(&layouts[1])).count_ones();
+        match solve_shared_layout(&SharedTensor::new(&[32, 64], 16), &accesses, &context) {
             Ok(found) => {
                 prop_assert!(common >= required);
                 prop_assert!(found.served.iter().all(|one| one.bytes == bytes));
@@ -127,15 +127,15 @@ proptest! {
         }
     }
 
-    /// Four-bit elements: a byte is two elements that every lane has together.
+    /// Checks four-bit elements: a byte has two elements that every lane must have in common.
     #[test]
-    fn narrow_elements_are_packed_where_all_hold_a_byte(stored in order(11), loaded in order(11)) {
+    fn narrow_elements_are_packed_if_every_lane_has_whole_bytes(stored in order(11), loaded in order(11)) {
         let target = a100();
-        let context = PlanContext::of(&target);
+        let context = PlanContext::new(&target);
         let layouts = [distributed(&stored, 5, 1), distributed(&loaded, 5, 1)];
         let accesses = [TensorAccess::store("store", layouts[0].clone(), &context), TensorAccess::load("load", layouts[1].clone(), &context)];
-        let common = held(&layouts[0]) & held(&layouts[1]);
-        match solve(&SharedTensor::new(&[32, 64], 4), &accesses, &context) {
+        let common = register_bits(&layouts[0]) & register_bits(&layouts[1]);
+        match solve_shared_layout(&SharedTensor::new(&[32, 64], 4), &accesses, &context) {
             Ok(found) => {
                 prop_assert!(found.memory.linear.is_invertible());
                 prop_assert!(common & found.memory.linear.columns()[0] != 0);
@@ -146,26 +146,27 @@ proptest! {
     }
 }
 
-/// Lanes that move within what would lie together, or hold what others hold beside it, keep it apart.
+/// Checks that lanes that move within a vector, or replicate parts of it, prevent the vector.
 #[test]
 fn lanes_within_a_vector_keep_it_narrow() {
     let target = a100();
-    let context = PlanContext::of(&target);
+    let context = PlanContext::new(&target);
     let straight = distributed(&(0..10).collect::<Vec<_>>(), 4, 0);
     let mut columns = straight.columns().to_vec();
-    // The first lane moves by the second element of the vector too.
+    // The first lane also moves by the second element of the vector.
     columns[5] ^= 2;
     let layout = LinearLayout::from_columns(straight.ins().clone(), straight.outs().clone(), &columns).expect("small");
     let of = |layout: &LinearLayout, bytes: u64| {
-        let access = TensorAccess::load("load", layout.clone(), &context).only(|way| way.bytes() == bytes);
-        solve(&SharedTensor::new(&[16, 64], 16), &[access], &context)
+        let access = TensorAccess::load("load", layout.clone(), &context)
+            .retain_alternatives(|alternative| alternative.bytes() == bytes);
+        solve_shared_layout(&SharedTensor::new(&[16, 64], 16), &[access], &context)
     };
     assert!(of(&straight, 16).is_ok() && of(&layout, 16).is_ok(), "there are three other registers");
     columns[6] ^= 1;
     columns[7] ^= 4;
     let layout = LinearLayout::from_columns(straight.ins().clone(), straight.outs().clone(), &columns).expect("small");
     let error = of(&layout, 16).expect_err("two registers are left");
-    assert!(matches!(&error, MemorySynthesisError::NoWay { access, .. } if access == "load"), "{error}");
+    assert!(matches!(&error, MemorySynthesisError::NoAlternative { access, .. } if access == "load"), "{error}");
     assert_eq!(of(&layout, 4).map(|found| found.served[0].bytes), Ok(4));
 }
 
@@ -184,7 +185,8 @@ fn m16n8k16() -> OperandTiles {
     }
 }
 
-/// Sums of 2^m x 2^n by an instruction whose tile's bits go anywhere along their axis, the rest by registers and warps.
+/// Generates an accumulator of 2^m x 2^n by an instruction whose tile bits map anywhere along their axis; registers and
+/// warps have the rest.
 fn accumulator() -> impl Strategy<Value = LinearLayout> {
     (5..7u32, 4..6u32, 0..3usize).prop_flat_map(|(m, n, warps)| {
         let rest = (m - 4 + n - 3) as usize;
@@ -226,13 +228,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn factors_of_sums_multiply(c in accumulator(), depth in 4..7u32, broken in 0..5usize, by in 1..16u64) {
+    fn operand_layouts_derived_from_the_accumulator_multiply(c in accumulator(), depth in 4..7u32, broken in 0..5usize, by in 1..16u64) {
         let operands = m16n8k16();
-        let solved = factors(&c, &operands, 1 << depth).expect("tiled");
+        let solved = solve_mma_operands(&c, &operands, 1 << depth).expect("tiled");
         let (a, b) = (solved.a.expect("in registers"), solved.b.expect("in registers"));
-        let tiling = product(Some(&a), Some(&b), &c, &operands);
+        let tiling = check_mma(Some(&a), Some(&b), &c, &operands);
         prop_assert!(tiling.is_ok(), "{:?}", tiling);
-        // Every sum has its factors in the thread that adds it up, for every k.
+        // For every accumulator element and k, the thread has both operand elements.
         let (ra, rb) = (a.columns_of(Dim::REGISTER), b.columns_of(Dim::REGISTER));
         let in_warp = |layout: &LinearLayout, warp: u64| {
             let own = layout.columns_of(Dim::WARP).iter().enumerate().filter(|(bit, _)| warp >> bit & 1 == 1);
@@ -245,16 +247,16 @@ proptest! {
         }
         prop_assert_eq!(Subspace::span(ra.iter().copied()).dimension() as usize, ra.len());
         prop_assert_eq!(Subspace::span(rb.iter().copied()).dimension() as usize, rb.len());
-        // A lane of B elsewhere is noticed.
+        // A moved lane of operand B is detected.
         let at = b.in_bits(Dim::REGISTER) as usize + broken;
         let mut columns = b.columns().to_vec();
         columns[at] ^= by;
         let wrong = LinearLayout::from_columns(b.ins().clone(), b.outs().clone(), &columns).expect("small");
-        prop_assert!(product(Some(&a), Some(&wrong), &c, &operands).is_err());
+        prop_assert!(check_mma(Some(&a), Some(&wrong), &c, &operands).is_err());
     }
 }
 
-/// A tensor whose axes lie in some order, some with gaps, some repeated.
+/// Generates a tensor with axes in any order, some with gaps, some repeated.
 fn global() -> impl Strategy<Value = GlobalTensor> {
     let axis = (1..64u64, 0..4u32).prop_map(|(size, kind)| (size.next_power_of_two(), kind));
     (prop::collection::vec(axis, 1..4), any::<prop::sample::Index>(), 0..5u32).prop_map(|(axes, first, alignment)| {
@@ -284,10 +286,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn coalesced_copies_hold_all_elements_and_their_vectors_follow(global in global(), warps in 0..3u32, bits in prop::sample::select(vec![4u32, 8, 16, 32])) {
+    fn coalesced_copies_cover_all_elements_with_contiguous_vectors(global in global(), warps in 0..3u32, bits in prop::sample::select(vec![4u32, 8, 16, 32])) {
         let target = a100();
         let threads = Threads { lanes: 32, warps: 1 << warps };
-        let found = match coalesced(&global, bits, threads, None, &target) {
+        let found = match coalesce_layout(&global, bits, threads, None, &target) {
             Ok(found) => found,
             Err(error) => {
                 prop_assert!(bits < 8, "{}", error);
@@ -296,7 +298,7 @@ proptest! {
         };
         prop_assert!(found.layout.is_surjective(), "{:?}", found);
         prop_assert_eq!((found.layout.in_bits(Dim::LANE), found.layout.in_bits(Dim::WARP)), (5, warps));
-        // A vector is one run of memory, at a multiple of its length.
+        // A vector is contiguous in memory, at a multiple of its length.
         let stride = |dim: Dim| global.axes.iter().find(|(own, ..)| *own == dim).map(|(_, _, stride)| *stride);
         let offset = |packed: u64| {
             found.layout.outs().unpack(packed).map(|(dim, at)| match stride(dim) {
@@ -311,7 +313,7 @@ proptest! {
         let others = found.layout.columns().iter().skip(found.vector_elements.ilog2() as usize);
         prop_assert!(others.clone().all(|&column| offset(column) % found.vector_elements == 0), "{:?}", found);
         prop_assert!(global.alignment * 8 >= found.vector_elements * u64::from(bits).min(8 * global.alignment));
-        // Nobody reads copies while elements that move are left to registers.
+        // No thread replicates elements while others remain in registers.
         let of = |dim: Dim| found.layout.columns_of(dim);
         let copies = of(Dim::LANE).iter().chain(of(Dim::WARP)).filter(|&&column| offset(column) == 0).count();
         let left = of(Dim::REGISTER).iter().skip(found.vector_elements.ilog2() as usize).filter(|&&column| offset(column) != 0).count();
@@ -320,12 +322,12 @@ proptest! {
 }
 
 fn work() -> impl Strategy<Value = Work> {
-    let way = (any::<bool>(), any::<bool>());
-    let counts = (0..4096u64, 0..64u64, way, 0..64u64, 0..64u64, 0..64u64);
+    let alternative = (any::<bool>(), any::<bool>());
+    let counts = (0..4096u64, 0..64u64, alternative, 0..64u64, 0..64u64, 0..64u64);
     (counts, 0..64u64, (0..64u64, any::<bool>()), 1..32u32, 0..256u64, 0..4u64).prop_map(
         |(
             (global_bytes, global_accesses, (asynchronous, produced), stored, loaded, shared_accesses),
-            exchanges,
+            shuffles,
             (matrix, pending),
             cycles,
             arithmetic,
@@ -338,7 +340,7 @@ fn work() -> impl Strategy<Value = Work> {
             wavefronts_stored: stored,
             wavefronts_loaded: loaded,
             shared_accesses,
-            exchanges,
+            shuffles,
             matrix_instructions: matrix,
             matrix_cycles: f64::from(cycles),
             pending,
@@ -351,15 +353,15 @@ fn work() -> impl Strategy<Value = Work> {
 fn block() -> impl Strategy<Value = Block> {
     let sizes = (1..5000u64, (1..5u64, 0..2u64), 16..128u64, 0..100_000u64);
     (sizes, prop::collection::vec(work(), 1..3), work(), 0..40u64, 1..5u64).prop_map(
-        |((blocks, (warps, producers), registers, shared_bytes), body, last, trips, stages)| {
+        |((blocks, (warps, producers), registers, shared_bytes), body, last, iteration_count, stages)| {
             let body = body.into_iter().map(ModelStep::Work).collect();
-            let steps = vec![ModelStep::Loop { trips, stages, body }, ModelStep::Work(last)];
+            let steps = vec![ModelStep::Loop { iteration_count, stages, body }, ModelStep::Work(last)];
             Block { blocks, warps, producers, lanes: 32, registers, shared_bytes, steps }
         },
     )
 }
 
-/// One more of something of a work.
+/// Increases one field of the work.
 fn more(work: &mut Work, what: usize, by: u64) {
     match what {
         0 => work.global_bytes += by,
@@ -367,12 +369,12 @@ fn more(work: &mut Work, what: usize, by: u64) {
         2 => work.wavefronts_stored += by,
         3 => work.wavefronts_loaded += by,
         4 => work.shared_accesses += by,
-        5 => work.exchanges += by,
+        5 => work.shuffles += by,
         6 => work.matrix_instructions += by,
         7 => work.matrix_cycles += by as f64,
         8 => work.arithmetic += by,
         9 => work.barriers += by,
-        // What runs on by itself is waited for at once, and issued by those who wait.
+        // Asynchronous copies become synchronous, issued by the same warps.
         _ => (work.asynchronous, work.produced) = (false, false),
     }
 }
@@ -390,7 +392,7 @@ proptest! {
             (11, _) => after.blocks += by,
             (12, _) => after.registers += by.min(255 - after.registers),
             (13, _) => after.shared_bytes += (640 * by).min(166_000 - after.shared_bytes),
-            (14, [ModelStep::Loop { trips, .. }, ..]) => *trips += by,
+            (14, [ModelStep::Loop { iteration_count, .. }, ..]) => *iteration_count += by,
             (15, [ModelStep::Loop { stages, .. }, ..]) => *stages = (*stages - 1).max(1),
             (16, _) => after.warps += by % 4,
             (17, _) => after.producers += by % 4,
@@ -402,18 +404,18 @@ proptest! {
             _ => {}
         }
         let after = predict(&after, &target).expect("it fits").cycles;
-        // The same figures added up in another order differ in their last bits.
+        // Summation order changes the last bits.
         prop_assert!(after >= before * (1.0 - 1e-12), "{} after {}", after, before);
     }
 
     #[test]
-    fn slower_machines_take_no_less(block in block(), what in 0..5usize) {
+    fn slower_targets_predict_no_fewer_cycles(block in block(), what in 0..5usize) {
         let mut target = a100();
         let before = predict(&block, &target).expect("it fits").cycles;
         let stats = target.throughput.as_mut().expect("it has figures");
         match what {
             0 => stats.memory_latency *= 2.0,
-            1 => stats.memory_gigabytes /= 2.0,
+            1 => stats.memory_bandwidth_gbps /= 2.0,
             2 => stats.issues_per_cycle /= 2.0,
             3 => stats.blocks_per_unit = 1,
             _ => target.costs.shared_load_wavefront.cycles *= 2.0,
@@ -422,28 +424,32 @@ proptest! {
     }
 }
 
-/// Of one block, products that go on until the next turn take none of a turn's own time, and no turn is shorter than they are.
+/// Checks that for a single block, asynchronous MMAs add nothing to an iteration, and no iteration is shorter than they
+/// are.
 #[test]
-fn products_that_go_on_are_beside_a_turn() {
+fn asynchronous_mma_overlaps_with_an_iteration() {
     let target = a100();
     let latency = |instructions: u64, pending: bool| {
         let load = Work { wavefronts_loaded: 64, shared_accesses: 16, barriers: 1, ..Work::default() };
         let matrix = Work { matrix_instructions: instructions, matrix_cycles: 8.0, pending, ..Work::default() };
         let body = [load, matrix].map(ModelStep::Work).to_vec();
-        let steps = vec![ModelStep::Loop { trips: 32, stages: 2, body }];
+        let steps = vec![ModelStep::Loop { iteration_count: 32, stages: 2, body }];
         let block = Block { blocks: 1, warps: 4, producers: 0, lanes: 32, registers: 128, shared_bytes: 16384, steps };
         predict(&block, &target).expect("it fits").latency
     };
-    // Four pipes for four warps: an instruction of each takes its cycles.
+    // Four pipes for four warps: one instruction each takes its own cycles.
     for instructions in [16, 128, 1024] {
-        let (waited, goes_on) = (latency(instructions, false), latency(instructions, true));
-        let products = 32.0 * 8.0 * instructions as f64;
-        assert!(goes_on < waited && goes_on >= products, "{instructions}: {goes_on} of {waited}, {products} alone");
+        let (waited, overlapped) = (latency(instructions, false), latency(instructions, true));
+        let mma_cycles = 32.0 * 8.0 * instructions as f64;
+        assert!(
+            overlapped < waited && overlapped >= mma_cycles,
+            "{instructions}: {overlapped} of {waited}, {mma_cycles} alone"
+        );
     }
 }
 
-/// A warp of its own that issues copies takes a meeting of the block out of each turn; where warps of that many registers leave
-/// room for fewer blocks, that is what counts.
+/// Checks that a producer warp saves a block barrier per iteration; if its registers reduce the number of resident
+/// blocks, that effect dominates.
 #[test]
 fn producers_gain_where_there_is_room_for_them() {
     let target = a100();
@@ -451,25 +457,25 @@ fn producers_gain_where_there_is_room_for_them() {
         let copy = Work { global_bytes: 8192, global_accesses: 1, asynchronous: true, ..Work::default() };
         let copy = Work { produced: producers > 0, ..copy };
         let matrix = Work { matrix_instructions: 32, matrix_cycles: 8.0, ..Work::default() };
-        let meets = Work { barriers: u64::from(producers == 0), ..Work::default() };
-        let body = [meets, copy, matrix].map(ModelStep::Work).to_vec();
-        let steps = vec![ModelStep::Loop { trips: 64, stages: 4, body }];
+        let barrier = Work { barriers: u64::from(producers == 0), ..Work::default() };
+        let body = [barrier, copy, matrix].map(ModelStep::Work).to_vec();
+        let steps = vec![ModelStep::Loop { iteration_count: 64, stages: 4, body }];
         let block = Block { blocks: 1080, warps: 4, producers, lanes: 32, registers, shared_bytes: 32768, steps };
         let found = predict(&block, &target).expect("it fits");
         (found.cycles, found.resident.blocks)
     };
     let [(with, room), (without, as_much)] = [cycles(1, 64), cycles(0, 64)];
     assert!(with < without && room == as_much, "{with} of {without}, {room} of {as_much} blocks");
-    // Four warps of 250 registers leave room for two blocks, five for one.
+    // Four warps of 250 registers allow two resident blocks, five warps for one.
     let [(with, fewer), (without, more)] = [cycles(1, 250), cycles(0, 250)];
     assert!(with > without && fewer < more, "{with} of {without}, {fewer} of {more} blocks");
 }
 
-/// A block of 128x128 sums over K = 32 x 32, by four warps, copies two stages ahead: what bounds it.
+/// Checks the bottleneck of a block of 128x128 with K = 32 x 32 and four warps, which copies two stages ahead.
 #[test]
-fn a_matrix_product_is_bound_by_what_it_does_most() {
+fn a_gemm_is_bound_by_its_slowest_resource() {
     let target = a100();
-    let product = |wavefronts: u64, stages: u64| {
+    let predict_gemm = |wavefronts: u64, stages: u64| {
         let copy = Work {
             global_bytes: 4096,
             global_accesses: 8,
@@ -480,7 +486,7 @@ fn a_matrix_product_is_bound_by_what_it_does_most() {
         let load = Work { wavefronts_loaded: wavefronts, shared_accesses: 16, barriers: 1, ..Work::default() };
         let matrix = Work { matrix_instructions: 128, matrix_cycles: 8.0, ..Work::default() };
         let body = [copy, load, matrix].map(ModelStep::Work).to_vec();
-        let steps = vec![ModelStep::Loop { trips: 32, stages, body }];
+        let steps = vec![ModelStep::Loop { iteration_count: 32, stages, body }];
         let block = Block {
             blocks: 1080,
             warps: 4,
@@ -492,19 +498,19 @@ fn a_matrix_product_is_bound_by_what_it_does_most() {
         };
         predict(&block, &target).expect("it fits")
     };
-    assert_eq!(product(64, 3).bound_by, "matrix units");
-    assert!(product(64, 3).cycles < product(512, 3).cycles, "conflicts cost");
-    assert!(product(64, 3).latency < product(64, 1).latency, "copies that run ahead are hidden");
-    assert_eq!(product(1024, 3).bound_by, "shared memory");
+    assert_eq!(predict_gemm(64, 3).bound_by, "matrix units");
+    assert!(predict_gemm(64, 3).cycles < predict_gemm(512, 3).cycles, "conflicts cost");
+    assert!(predict_gemm(64, 3).latency < predict_gemm(64, 1).latency, "copies that run ahead are hidden");
+    assert_eq!(predict_gemm(1024, 3).bound_by, "shared memory");
 }
 
 #[test]
-fn what_cannot_be_predicted_says_why() {
+fn unpredictable_blocks_give_a_reason() {
     let mut target = a100();
     let block =
         Block { blocks: 1, warps: 4, producers: 0, lanes: 32, registers: 64, shared_bytes: 1 << 20, steps: vec![] };
     let error = predict(&block, &target).expect_err("too much memory");
     assert!(error.to_string().contains("1048576 bytes of shared memory, a compute unit of a100 has 167936"), "{error}");
     target.throughput = None;
-    assert_eq!(predict(&block, &target), Err(ModelError::NoFigures { target: "a100".to_owned() }));
+    assert_eq!(predict(&block, &target), Err(ModelError::NoThroughput { target: "a100".to_owned() }));
 }

@@ -1,14 +1,14 @@
-//! Which fields of a request nothing reads: a misspelt one would otherwise be as good as none.
+//! Finds unknown fields of a request, such as misspelt ones, which would otherwise be ignored silently.
 
 use serde_json::Value as Json;
 
 use super::operations::OPERATIONS;
 
-/// What every request may have: its name, its operation, and what the rows of known answers state of
-/// themselves and of the answer.
+/// Fields that any request may have: name and operation, and those that rows of known-answer files have besides the
+/// request.
 const OF_ROWS: [&str; 7] = ["id", "op", "family", "expected", "expected_error", "unique", "element_bits"];
 
-/// What known answers of CuTe's operations state besides.
+/// Further fields that rows of known answers have for CuTe's operations.
 const OF_CUTE: [&str; 18] = [
     "inputs",
     "operation",
@@ -30,13 +30,13 @@ const OF_CUTE: [&str; 18] = [
     "representable_compatible_with_B",
 ];
 
-/// What the rows of single operations state besides.
+/// Further fields that rows of known answers have for single operations, by the operation's name.
 const STATED: [(&str, &[&str]); 2] = [
     ("bank_conflicts", &["enumerated", "vector_elements"]),
     ("convert", &["path", "counts", "ops", "sass_ops", "predicated_shared_stores", "shared_bytes"]),
 ];
 
-/// The fields that the operation of a request does not know.
+/// Returns the names of the fields of a request that its operation does not use.
 pub fn ignored(request: &Json) -> Vec<&str> {
     let (Some(fields), Some(operation)) = (request.as_object(), request.get("op").and_then(Json::as_str)) else {
         return Vec::new();

@@ -1,31 +1,31 @@
-//! The lines of a batch: one at a time, none longer than memory should hold.
+//! Reads the lines of a batch, with a limit on each line's length.
 
 use std::io::{self, BufRead, BufReader, Read};
 
-/// Lines of more bytes are passed over.
+/// Max length of a line in bytes; longer lines are skipped.
 pub const LONGEST: usize = 16 << 20;
 
-/// A line that is not blank, without its end.
+/// A non-blank line of the batch, without its line end.
 pub enum Line<'a> {
-    /// All of it.
-    Whole(&'a [u8]),
-    /// It is longer than [`LONGEST`].
+    /// The bytes of a line within the limit.
+    Complete(&'a [u8]),
+    /// The line is longer than [`LONGEST`].
     TooLong,
 }
 
-/// Reads lines.
+/// A reader of the non-blank lines of `R`.
 pub struct Lines<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
 }
 
 impl<R: Read> Lines<R> {
-    /// The lines of a reader.
+    /// Creates a reader of the lines of `reader`.
     pub fn new(reader: R) -> Self {
         Self { reader: BufReader::with_capacity(1 << 16, reader), line: Vec::new() }
     }
 
-    /// The next line that is not blank; none at the end.
+    /// Reads the next line that is not blank; `None` at the end of the input.
     pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         loop {
             self.line.clear();
@@ -34,8 +34,8 @@ impl<R: Read> Lines<R> {
             if read == 0 {
                 return Ok(None);
             }
-            let ended = self.line.last() == Some(&b'\n');
-            if !ended && self.line.len() > LONGEST {
+            let is_terminated = self.line.last() == Some(&b'\n');
+            if !is_terminated && self.line.len() > LONGEST {
                 self.reader.skip_until(b'\n')?;
                 self.line = Vec::new();
                 return Ok(Some(Line::TooLong));
@@ -44,10 +44,10 @@ impl<R: Read> Lines<R> {
                 break;
             }
         }
-        Ok(Some(Line::Whole(self.line.trim_ascii())))
+        Ok(Some(Line::Complete(self.line.trim_ascii())))
     }
 
-    /// Whether the next line has been read already, so that asking for it does not wait.
+    /// Whether the next line is already buffered, so that reading it does not block.
     pub fn is_next_at_hand(&self) -> bool {
         self.reader.buffer().contains(&b'\n')
     }

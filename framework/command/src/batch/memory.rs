@@ -1,9 +1,10 @@
-//! `choose_shared_layout` in a batch: the layout in shared memory for those who store and load a tensor.
+//! The operation `choose_shared_layout` of a batch: chooses the shared-memory layout of a tensor for its stores and
+//! loads.
 
 use serde_json::Value as Json;
 
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, PlanContext, choose_shared_layout as choose,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, PlanContext, SharedLayoutKind, choose_shared_layout as choose,
 };
 use tilewright_target::{Direction, InstructionKind};
 
@@ -12,31 +13,32 @@ use crate::memory::{answer, kind};
 use super::refusal::BatchError;
 use super::request::Request;
 
-/// The choice for `accessors`, each a layout with a direction, within `only`, `max_bytes` and `excess`.
+/// Chooses the layout for the request's `accessors` (register layouts, each stored or loaded). The fields `only` (kinds
+/// of layouts), `max_bytes` and `excess` (tolerated wavefronts above the bound) restrict the choice.
 pub fn choose_shared_layout(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let shape = request.shape()?;
     let accessors = request.list("accessors")?.iter().map(|one| accessor(request, &shape, one));
     let accessors = accessors.collect::<Result<Vec<_>, _>>()?;
     let instructions = request.session.instructions_of(&target.name, &[InstructionKind::SharedMove])?;
-    let context = PlanContext::of(target).with_instructions(&instructions);
+    let context = PlanContext::new(target).with_instructions(&instructions);
     Ok(answer(&choose(&accessors, request.element_bits()?, &constraints(request)?, context)?))
 }
 
 fn accessor(request: Request<'_>, shape: &[u64], fields: &Json) -> Result<Accessor, BatchError> {
-    let own = Request { fields, ..request };
-    let layout = request.distributed_from("layout", own.field("layout")?, shape)?;
-    let direction = match own.field("direction")?.as_str() {
+    let nested_request = Request { fields, ..request };
+    let layout = request.distributed_from("layout", nested_request.field("layout")?, shape)?;
+    let direction = match nested_request.field("direction")?.as_str() {
         Some("store") => Direction::Store,
         Some("load") => Direction::Load,
         _ => return Err(BatchError::bad("`direction` must be `store` or `load`")),
     };
-    let copy = match own.number("copy_bits")?.map(u32::try_from) {
+    let copy = match nested_request.number("copy_bits")?.map(u32::try_from) {
         None => None,
         Some(Ok(access_bits)) => Some(ConsecutiveCopy { global: GlobalTensor::row_major(shape, 16), access_bits }),
         Some(Err(_)) => return Err(BatchError::bad("`copy_bits` is more than any access has")),
     };
-    Ok(Accessor { layout, direction, weight: own.number("weight")?.unwrap_or(1), copy })
+    Ok(Accessor { layout, direction, weight: nested_request.number("weight")?.unwrap_or(1), copy })
 }
 
 fn constraints(request: Request<'_>) -> Result<Constraints, BatchError> {
@@ -44,7 +46,7 @@ fn constraints(request: Request<'_>) -> Result<Constraints, BatchError> {
         kind(name.as_str().unwrap_or_default()).map_err(|error| BatchError::bad(format_args!("`only`: {error}")))
     };
     let kinds = match request.optional("only").filter(|only| !only.is_null()) {
-        None => Kind::ALL.to_vec(),
+        None => SharedLayoutKind::ALL.to_vec(),
         Some(Json::Array(names)) => names.iter().map(named).collect::<Result<_, _>>()?,
         Some(_) => return Err(BatchError::bad("`only` must be a list of kinds")),
     };

@@ -1,8 +1,8 @@
 //! `tilewright batch`: JSON lines in, JSON lines out.
 //!
-//! Every line is an object with `id` and `op`; every answer is `{"id": ..., "result": ...}` or
-//! `{"id": ..., "error": {"code": ..., "message": ...}}`, in the order of the lines. A bad line gets
-//! an error and stops nothing. Fields that nothing reads are named beside the answer, as `ignored`.
+//! Every line is an object with `id` and `op`; every answer is `{"id": ..., "result": ...}` or `{"id": ..., "error":
+//! {"code": ..., "message": ...}}`, in the order of the lines. A bad line gets an error; the next lines are still
+//! answered. Unknown fields are listed in the answer, as `ignored`.
 
 mod conflicts;
 mod fields;
@@ -29,14 +29,14 @@ use lines::{Line, Lines};
 use refusal::BatchError;
 use request::Request;
 
-/// Where the questions are.
+/// Options of `tilewright batch`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The file to read; standard input where it is absent or `-`.
+    /// The file to read. Default, or `-`: standard input.
     file: Option<PathBuf>,
 }
 
-/// Runs the command.
+/// Runs `tilewright batch`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let reader: Box<dyn Read> = match &options.file {
@@ -50,7 +50,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let mut out = BufWriter::new(std::io::stdout().lock());
     while let Some(line) = lines.next()? {
         writeln!(out, "{}", answer(&session, line))?;
-        // Whoever asks line by line waits for the answer.
+        // A client that sends line by line waits for the answer.
         if !lines.is_next_at_hand() {
             out.flush()?;
         }
@@ -81,7 +81,7 @@ fn answer(session: &Session, line: Line<'_>) -> Json {
 
 fn parsed(line: Line<'_>) -> Result<Json, BatchError> {
     match line {
-        Line::Whole(bytes) => serde_json::from_slice(bytes).map_err(|error| BatchError::new("bad_json", error)),
+        Line::Complete(bytes) => serde_json::from_slice(bytes).map_err(|error| BatchError::new("bad_json", error)),
         Line::TooLong => {
             let message = format_args!("a line of more than {} bytes, the most that is read", lines::LONGEST);
             Err(BatchError::new("bad_json", message))

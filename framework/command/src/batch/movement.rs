@@ -1,4 +1,4 @@
-//! Plans in a batch: conversions, reductions, scans, gathers, and accesses of memory.
+//! Operations of a batch that plan data movement: conversions, reductions, scans, gathers, and memory accesses.
 
 use serde_json::Value as Json;
 
@@ -10,22 +10,22 @@ use crate::{access, convert, gather, reduce, scan};
 use super::refusal::BatchError;
 use super::request::{Request, shape};
 
-/// The plan of a conversion.
+/// Plans a layout conversion; returns the plan as JSON.
 pub fn converted(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let (shape, bits) = (request.shape()?, request.element_bits()?);
     let (src, dst) = (request.distributed("src", &shape)?, request.distributed("dst", &shape)?);
-    Ok(convert::answer(&request.session.convert(&target.name, &src, &dst, bits)?))
+    Ok(convert::answer(&request.session.plan_conversion(&target.name, &src, &dst, bits)?))
 }
 
-/// The plan of a reduction.
+/// Plans a reduction; returns the plan as JSON.
 pub fn reduced(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let src = request.distributed("src", &request.shape()?)?;
-    Ok(reduce::answer(&movement::reduce(&src, request.axis()?, &request.tuple_bits()?, target)?))
+    Ok(reduce::answer(&movement::plan_reduction(&src, request.axis()?, &request.tuple_bits()?, target)?))
 }
 
-/// The plan of a scan.
+/// Plans a scan; returns the plan as JSON.
 pub fn scanned(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let src = request.distributed("src", &request.shape()?)?;
@@ -34,20 +34,20 @@ pub fn scanned(request: Request<'_>) -> Result<Json, BatchError> {
         Some(reverse) => reverse.as_bool().ok_or_else(|| BatchError::bad("`reverse` must be true or false"))?,
     };
     let direction = scan::direction(reverse);
-    Ok(scan::answer(&movement::scan(&src, request.axis()?, &request.tuple_bits()?, direction, target)?))
+    Ok(scan::answer(&movement::plan_scan(&src, request.axis()?, &request.tuple_bits()?, direction, target)?))
 }
 
-/// The plan of a gather; the indices have the tensor's shape where they have none of their own.
+/// Plans a gather; returns the plan as JSON. The indices have the tensor's shape unless the request gives another.
 pub fn gathered(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let src = request.distributed("src", &request.shape()?)?;
     let of_indices = request.optional("index_shape").map_or_else(|| request.shape(), shape)?;
     let indices = request.distributed("indices", &of_indices)?;
-    Ok(gather::answer(&movement::gather(&src, &indices, request.axis()?, request.element_bits()?, target)?))
+    Ok(gather::answer(&movement::plan_gather(&src, &indices, request.axis()?, request.element_bits()?, target)?))
 }
 
-/// The accesses between registers and memory, both ways: shared memory of the layout `memory` or, where
-/// there is none, global memory.
+/// Plans the store and the load between registers and memory; returns both as JSON. With the field `memory` it is
+/// shared memory of that layout, without it global memory.
 pub fn accessed(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let (shape, bits) = (request.shape()?, request.element_bits()?);
@@ -64,7 +64,7 @@ pub fn accessed(request: Request<'_>) -> Result<Json, BatchError> {
     };
     let alignment = match request.optional("alignment") {
         None => 16,
-        Some(bytes) => bytes.as_u64().ok_or_else(|| BatchError::bad("`alignment` must be a whole number of bytes"))?,
+        Some(bytes) => bytes.as_u64().ok_or_else(|| BatchError::bad("`alignment` must be a number of bytes"))?,
     };
     let tensor = access::global_tensor(&shape, &order, alignment).map_err(|failure| match failure {
         CommandError::Input(message) => BatchError::bad(message),

@@ -1,4 +1,4 @@
-//! The operations of a batch: the fields that each reads, and how it is answered.
+//! The table of batch operations: their fields and their handlers.
 
 use serde_json::Value as Json;
 
@@ -13,8 +13,8 @@ use super::request::Request;
 
 type Answer = fn(Request<'_>) -> Result<Json, BatchError>;
 
-/// The operations that need targets, each with the fields that it reads besides its name and the width of elements. The
-/// others are those of the algebras.
+/// The operations that need a target: name, fields (besides name and element width) and handler of each. All other
+/// operations are those of the layout algebras.
 pub const OPERATIONS: &[(&str, &[&str], Answer)] = &[
     ("access", &["target", "registers", "memory", "shape", "order", "alignment", "num_warps"], movement::accessed),
     ("bank_conflicts", &["target", "distributed", "shared", "shape", "num_warps"], bank_conflicts),
@@ -30,7 +30,7 @@ pub const OPERATIONS: &[(&str, &[&str], Answer)] = &[
     ("scan", &["target", "src", "shape", "axis", "reverse", "num_warps"], movement::scanned),
 ];
 
-/// Answers one request.
+/// Answers one request with the handler of its operation.
 pub fn perform(request: Request<'_>) -> Result<Json, BatchError> {
     let name = request
         .optional("op")
@@ -66,7 +66,7 @@ fn layout(request: Request<'_>) -> Result<Json, BatchError> {
         return Err(BatchError::new("bad_layout", message));
     }
     let mut answer = crate::layout::answer(&layout);
-    // The question states the alignment, so the answer leaves it out.
+    // The request has the alignment, so the answer omits it.
     if let Json::Object(fields) = &mut answer
         && spec.attributes.contains_key("alignment")
     {

@@ -1,4 +1,4 @@
-//! Why a line of a batch has no result.
+//! Errors of batch requests.
 
 use std::fmt::Display;
 
@@ -13,10 +13,10 @@ use tilewright_target::CatalogueError;
 
 use crate::limits::brief;
 
-/// Why a line has no result.
+/// The error that answers a batch request.
 pub struct BatchError {
-    /// One of a fixed list: `bad_json`, `bad_request`, `unknown_op`, `unknown_target`, `bad_layout`,
-    /// `undefined`, `unsupported`, `failed`.
+    /// The error's code, one of `bad_json`, `bad_request`, `unknown_op`, `unknown_target`, `bad_layout`, `undefined`,
+    /// `unsupported`, `failed`.
     code: &'static str,
     message: String,
 }
@@ -26,12 +26,12 @@ impl BatchError {
         Self { code, message: message.to_string() }
     }
 
-    /// A field is missing, or its value means nothing.
+    /// Creates the error that a field is missing or its value invalid.
     pub fn bad(message: impl Display) -> Self {
         Self::new("bad_request", message)
     }
 
-    /// The layout in the field `name` is wrong.
+    /// Creates the error that the layout in the field `name` is invalid.
     pub fn bad_layout(name: &str, error: impl Display) -> Self {
         Self::new("bad_layout", format_args!("`{name}`: {error}"))
     }

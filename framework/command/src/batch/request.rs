@@ -1,4 +1,4 @@
-//! The fields of a request, each read and checked by its type.
+//! The fields of a batch request, parsed and checked.
 
 use serde_json::Value as Json;
 
@@ -8,7 +8,7 @@ use tilewright_target::TargetDescription;
 
 use super::refusal::BatchError;
 
-/// A request or an object within one, with the [`Session`] for the answer.
+/// A request, or an object within a request, with the [`Session`] (targets and plugins) that answers it.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     pub session: &'a Session,
@@ -16,7 +16,7 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// A field that may be left out.
+    /// Returns the value of a field; `None` if the request lacks it.
     pub fn optional(self, name: &str) -> Option<&'a Json> {
         self.fields.get(name)
     }
@@ -29,20 +29,20 @@ impl<'a> Request<'a> {
         self.field(name)?.as_array().ok_or_else(|| BatchError::bad(format_args!("`{name}` must be a list")))
     }
 
-    /// A whole number that may be left out, or be null.
+    /// Returns an integer field; `None` if the request lacks it or it is null.
     pub fn number(self, name: &str) -> Result<Option<u64>, BatchError> {
-        let wrong = || BatchError::bad(format_args!("`{name}` must be a whole number"));
+        let wrong = || BatchError::bad(format_args!("`{name}` must be a non-negative integer"));
         let given = self.optional(name).filter(|given| !given.is_null());
         given.map(|given| given.as_u64().ok_or_else(wrong)).transpose()
     }
 
-    /// The target's name; a request may name none.
+    /// Returns the name of the target; `None` if the request names no target.
     pub fn target_name(self) -> Result<Option<&'a str>, BatchError> {
         let target = self.optional("target").filter(|target| !target.is_null());
         target.map(|name| name.as_str().ok_or_else(|| BatchError::bad("`target` must be a string"))).transpose()
     }
 
-    /// The target of a request that must name one.
+    /// Returns the description of the target, which the request must name.
     pub fn target(self) -> Result<&'a TargetDescription, BatchError> {
         let name = self.field("target")?.as_str().ok_or_else(|| BatchError::bad("`target` must be a string"))?;
         Ok(self.session.catalogue().get(name)?)
@@ -52,7 +52,7 @@ impl<'a> Request<'a> {
         shape(self.field("shape")?)
     }
 
-    /// The axis along which the operation goes.
+    /// Returns the tensor axis that the operation works along.
     pub fn axis(self) -> Result<Dim, BatchError> {
         let rank = self.shape()?.len();
         let axis = self.field("axis")?.as_u64().and_then(|axis| usize::try_from(axis).ok());
@@ -62,26 +62,26 @@ impl<'a> Request<'a> {
 
     pub fn element_bits(self) -> Result<u32, BatchError> {
         let bits = self.field("element_bits")?.as_u64().and_then(|bits| u32::try_from(bits).ok());
-        bits.ok_or_else(|| BatchError::bad("`element_bits` must be a whole number"))
+        bits.ok_or_else(|| BatchError::bad("`element_bits` must be a non-negative integer"))
     }
 
-    /// The width of the elements of each tensor of a tuple: a number, or a list.
+    /// Returns the element width in bits of each tensor of a tuple, from a number or a list of numbers.
     pub fn tuple_bits(self) -> Result<Vec<u32>, BatchError> {
         let given = self.field("element_bits")?;
         if given.is_number() {
             return Ok(vec![self.element_bits()?]);
         }
         serde_json::from_value(given.clone())
-            .map_err(|_| BatchError::bad("`element_bits` must be a whole number or a list of them"))
+            .map_err(|_| BatchError::bad("`element_bits` must be a non-negative integer or a list of them"))
     }
 
-    /// The distributed layout in a field, of this shape.
+    /// Returns the distributed layout (of registers, lanes and warps) in a field, for a tensor of this shape.
     pub fn distributed(self, name: &str, shape: &[u64]) -> Result<LinearLayout, BatchError> {
         self.distributed_from(name, self.field(name)?, shape)
     }
 
-    /// The distributed layout that `value`, the field `name`, gives: of this shape, and for the number of warps that the
-    /// request states.
+    /// Resolves `value`, the content of the field `name`, as a distributed layout for this shape and the request's
+    /// warps.
     pub fn distributed_from(self, name: &str, value: &Json, shape: &[u64]) -> Result<LinearLayout, BatchError> {
         let request = LayoutRequest::from_json(value).map_err(|error| BatchError::bad_layout(name, error))?;
         let layout = request.resolve(self.session, self.target_name()?, shape)?;
@@ -89,36 +89,37 @@ impl<'a> Request<'a> {
             let have = 1u64 << layout.out_bits(Dim::tensor(axis)).min(63);
             if have != size {
                 return Err(BatchError::bad(format_args!(
-                    "`{name}` has {have} elements along axis {axis}, `shape` says {size}"
+                    "`{name}` has {have} elements along axis {axis}, `shape` has {size}"
                 )));
             }
         }
         if let Some(warps) = self.optional("num_warps") {
             let have = 1u64 << layout.in_bits(Dim::WARP);
             if warps.as_u64() != Some(have) {
-                return Err(BatchError::bad(format_args!("`{name}` is for {have} warps, `num_warps` says {warps}")));
+                return Err(BatchError::bad(format_args!("`{name}` is for {have} warps, `num_warps` is {warps}")));
             }
         }
         Ok(layout)
     }
 
-    /// The memory layout in a field, of this shape: one that is given by its bases, or a family's.
+    /// Returns the memory layout in a field, for this shape; the field has either its bases or a layout family's
+    /// parameters.
     pub fn memory(self, name: &str, shape: &[u64]) -> Result<MemoryLayout, BatchError> {
         let value = self.field(name)?;
-        // Padding is no part of the bases: only the parameters say it.
+        // Padding is not in the bases, only in the parameters.
         let params = value.get("params").filter(|params| value.get("layout").is_none() || is_padded(params));
         let request = LayoutRequest::from_json(params.unwrap_or(value));
         let memory = match request.map_err(|error| BatchError::bad_layout(name, error))? {
             LayoutRequest::Given(linear) => MemoryLayout::linear(*linear),
             LayoutRequest::Family(spec) => match self.session.layout(self.target_name()?, &spec, shape)? {
                 Layout::Memory(memory) => memory,
-                _ => return Err(BatchError::bad_layout(name, format_args!("{} is no memory layout", spec.name))),
+                _ => return Err(BatchError::bad_layout(name, format_args!("{} is not a memory layout", spec.name))),
             },
         };
         for (axis, &size) in shape.iter().enumerate() {
             if 1u64 << memory.linear.out_bits(Dim::tensor(axis)).min(63) != size {
                 return Err(BatchError::bad(format_args!(
-                    "`{name}` has another size along axis {axis} than `shape`, which says {size}"
+                    "`{name}` has another size along axis {axis} than `shape`, which has {size}"
                 )));
             }
         }
@@ -126,10 +127,10 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A shape; fields of any name that hold one are told to be `shape`.
+/// Parses a shape. Error messages call the field `shape`, whatever its name.
 pub fn shape(value: &Json) -> Result<Vec<u64>, BatchError> {
     let sizes = value.as_array().and_then(|list| list.iter().map(Json::as_u64).collect::<Option<Vec<_>>>());
-    let wrong = || BatchError::bad("`shape` must be a list of at most 16 whole numbers");
+    let wrong = || BatchError::bad("`shape` must be a list of at most 16 non-negative integers");
     sizes.filter(|sizes| sizes.len() <= 16).ok_or_else(wrong)
 }
 

@@ -1,4 +1,4 @@
-//! `tilewright draw compose`: one layout after another, step by step.
+//! `tilewright draw compose`: the composition of two layouts, step by step.
 
 use clap::Args;
 use tilewright_layout::{LayoutError, LinearLayout};
@@ -9,14 +9,14 @@ use super::request::{TensorOptions, repeated};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
-/// What to draw.
+/// Options of `tilewright draw compose`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The layout that is applied first.
     a: String,
-    /// The layout that is applied to what the first one gives.
+    /// The layout that is applied to the result of A.
     b: String,
-    /// Apply B backwards: from elements to the positions that B gives them.
+    /// Apply the inverse of B, which maps elements to positions.
     #[arg(long)]
     invert: bool,
     #[command(flatten)]
@@ -25,7 +25,7 @@ pub(crate) struct Options {
     destination: Destination,
 }
 
-/// Runs the command.
+/// Runs `tilewright draw compose`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let a = options.request.layout(&session, "A", &options.a)?;
@@ -44,10 +44,11 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     options.destination.draw(picture)
 }
 
-/// What to do where the dims between the two differ: layouts of one tensor meet at the tensor.
+/// Returns a remedy for layouts that cannot be composed since their dims differ; the layouts of one tensor can be
+/// composed through the tensor.
 fn remedy(options: &Options, a: &LinearLayout, b: &LinearLayout) -> &'static str {
-    let meets = a.outs().dims().all(|dim| b.outs().contains(dim));
-    match meets && !options.invert {
+    let share_tensor = a.outs().dims().all(|dim| b.outs().contains(dim));
+    match share_tensor && !options.invert {
         true => "; both lead to the tensor, and --invert applies B backwards",
         false => "; B must start from the dims that A leads to",
     }

@@ -7,7 +7,7 @@ use crate::convert::{self, ConversionOptions};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
-/// What to draw.
+/// Options of `tilewright draw conversion`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -16,11 +16,11 @@ pub(crate) struct Options {
     destination: Destination,
 }
 
-/// Runs the command.
+/// Runs `tilewright draw conversion`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let requested = &options.conversion;
     let session = input::session(global)?;
     let request = requested.request(&session)?;
-    let plan = session.convert(&requested.tensor.target, &request.src, &request.dst, request.element_bits)?;
+    let plan = session.plan_conversion(&requested.tensor.target, &request.src, &request.dst, request.element_bits)?;
     convert::draw(requested, &request, &plan, requested.tensor.target(&session)?, &options.destination)
 }

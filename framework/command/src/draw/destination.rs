@@ -1,4 +1,4 @@
-//! Where a picture goes: to the terminal or to a file, all of it or a part.
+//! Options for the output of a picture: the terminal or a file, the whole picture or a part.
 
 use std::ffi::OsStr;
 use std::io::{IsTerminal, Write};
@@ -11,10 +11,10 @@ use tilewright_picture::{Picture, html, svg, terminal};
 
 use crate::failure::CommandError;
 
-/// Where the picture goes, and which part of it.
+/// Options of the output of a picture: the file, and the part that is drawn.
 #[derive(Debug, Args)]
 pub struct Destination {
-    /// Write to this file instead of the terminal; a picture's ends with .svg or .html.
+    /// Write to this file instead of the terminal: .svg or .html.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Draw these rows of each grid only: 0..16.
@@ -26,23 +26,23 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Whether nothing was said: the whole picture goes to the terminal.
+    /// Whether no option was given, so that the whole picture goes to the terminal.
     pub fn is_everything_to_terminal(&self) -> bool {
         self.output.is_none() && self.rows.is_none() && self.columns.is_none()
     }
 
-    /// The file to write to.
+    /// Returns the file to write to; `None` for the terminal.
     pub fn output(&self) -> Option<&std::path::Path> {
         self.output.as_deref()
     }
 
-    /// Draws the picture.
+    /// Draws the requested part of a picture to the file or the terminal.
     pub fn draw(&self, mut picture: Picture) -> Result<(), CommandError> {
         if self.rows.is_some() || self.columns.is_some() {
             let all = 0..usize::MAX;
             let rows = self.rows.clone().unwrap_or(all.clone());
             let columns = self.columns.clone().unwrap_or(all);
-            picture.change_grids(|grid| grid.cropped(rows.clone(), columns.clone()));
+            picture.map_grids(|grid| grid.cropped(rows.clone(), columns.clone()));
         }
         let Some(file) = &self.output else {
             return print(&picture);
@@ -69,13 +69,14 @@ fn print(picture: &Picture) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The style that the terminal supports, from its environment variables.
+/// Returns the drawing style (colours, characters) that the terminal supports, according to environment variables.
 fn style_of_terminal() -> Style {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let says = |name, words: &[&str]| std::env::var(name).is_ok_and(|value| words.contains(&value.as_str()));
-    let colours = if is_set("NO_COLOR") || says("TERM", &["dumb"]) {
+    let is_variable_one_of =
+        |name, words: &[&str]| std::env::var(name).is_ok_and(|value| words.contains(&value.as_str()));
+    let colours = if is_set("NO_COLOR") || is_variable_one_of("TERM", &["dumb"]) {
         Colours::None
-    } else if says("COLORTERM", &["truecolor", "24bit"]) {
+    } else if is_variable_one_of("COLORTERM", &["truecolor", "24bit"]) {
         Colours::Exact
     } else {
         Colours::Numbered
@@ -85,11 +86,11 @@ fn style_of_terminal() -> Style {
     Style { colours, width, remedy }
 }
 
-/// A range written as `A..B`; either end may be left out.
+/// Parses a range written as `A..B`; either end may be omitted.
 fn range(text: &str) -> Result<Range<usize>, String> {
-    let wrong = || format!("`{text}` is no range; one is written 0..16");
+    let wrong = || format!("`{text}` is not a range; one is written 0..16");
     let (start, end) = text.split_once("..").ok_or_else(wrong)?;
-    let number = |part: &str, missing| match part {
+    let number = |bound_text: &str, missing| match bound_text {
         "" => Ok(missing),
         digits => digits.parse().map_err(|_| wrong()),
     };

@@ -1,4 +1,4 @@
-//! `tilewright draw difference`: where two layouts of one tensor differ.
+//! `tilewright draw difference`: the elements that differ between two layouts of one tensor.
 
 use clap::Args;
 use tilewright_picture::view::{self, LayoutOptions};
@@ -9,7 +9,7 @@ use super::request::{TensorOptions, repeated};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
-/// What to draw.
+/// Options of `tilewright draw difference`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// One layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
@@ -24,7 +24,7 @@ pub(crate) struct Options {
     destination: Destination,
 }
 
-/// Runs the command.
+/// Runs `tilewright draw difference`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let a = options.request.layout(&session, "A", &options.a)?;

@@ -1,4 +1,4 @@
-//! `tilewright draw divide`: a tile taken out of a layout.
+//! `tilewright draw divide`: the left division of a layout by a tile.
 
 use clap::Args;
 use tilewright_picture::view;
@@ -8,14 +8,14 @@ use super::request::{TensorOptions, repeated};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
-/// What to draw.
+/// Options of `tilewright draw divide`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The layout that is divided.
     a: String,
-    /// The layout by which it is divided, on the left: the low bits of each dim.
+    /// The divisor, on the left: the low bits of each dim.
     b: String,
-    /// The shape of B's tensor, where it is another than A's.
+    /// The shape of B's tensor, if it is not the shape of A's.
     #[arg(long, value_name = "SHAPE")]
     by_shape: Option<String>,
     #[command(flatten)]
@@ -24,7 +24,7 @@ pub(crate) struct Options {
     destination: Destination,
 }
 
-/// Runs the command.
+/// Runs `tilewright draw divide`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let request = &options.request;

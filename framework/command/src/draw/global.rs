@@ -9,27 +9,27 @@ use crate::failure::CommandError;
 use crate::tensor::TensorArguments;
 use crate::{GlobalOptions, input};
 
-/// What to draw.
+/// Options of `tilewright draw global`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The distributed layout by which the tensor is loaded or stored.
     layout: String,
     #[command(flatten)]
     tensor: TensorArguments,
-    /// The tensor's axes in memory, the fastest first, as 1,0; row-major where nothing is said.
+    /// The tensor's axes in memory, the fastest first, as 1,0. Default: row-major.
     #[arg(long, value_name = "AXES", value_delimiter = ',')]
     order: Vec<usize>,
-    /// The warp.
+    /// Index of the warp.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     warp: u64,
-    /// Bytes of a line.
+    /// Bytes of a cache line.
     #[arg(long, value_name = "BYTES", default_value_t = 128)]
     line: u64,
     #[command(flatten)]
     destination: Destination,
 }
 
-/// Runs the command.
+/// Runs `tilewright draw global`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
@@ -38,15 +38,10 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         [] => (0..input::shape(&tensor.shape)?.len()).rev().collect(),
         given => given.to_vec(),
     };
-    let view = GlobalView {
-        name: &format!("{} {}", tensor.shape, tensor.element),
-        layout: &layout,
-        order: &order,
-        element_bits: tensor.element_bits()?,
-        target,
-        warp: options.warp,
-        line_bytes: options.line,
-    };
+    let name = format!("{} {}", tensor.shape, tensor.element);
+    let view = GlobalView::new(&name, &layout, &order, tensor.element_bits()?, target)
+        .with_warp(options.warp)
+        .with_line_bytes(options.line);
     let mut picture = view::global(&view)?;
     picture.caption.splice(0..0, repeated("", &options.layout));
     options.destination.draw(picture)

@@ -1,4 +1,4 @@
-//! `tilewright draw instruction`: who holds each element of an instruction's operands.
+//! `tilewright draw instruction`: the lane and register of each element of an instruction's operands.
 
 use clap::Args;
 use tilewright_picture::view;
@@ -8,10 +8,10 @@ use super::destination::Destination;
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
-/// What to draw.
+/// Options of `tilewright draw instruction`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The instruction's name, or enough of it to tell it from the target's others.
+    /// The instruction's name, or any part of it that no other instruction of the target has.
     name: String,
     /// The target.
     #[arg(long, value_name = "NAME")]
@@ -20,17 +20,17 @@ pub(crate) struct Options {
     destination: Destination,
 }
 
-/// Names of other instructions that a message lists.
+/// Max names of similar instructions in an error message.
 const MOST: usize = 12;
 
-/// Runs the command.
+/// Runs `tilewright draw instruction`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let target = session.target(&options.target)?;
     draw(target.instructions(), &options.target, &options.name, &options.destination)
 }
 
-/// Draws the row of this name, or of the only one that contains it.
+/// Draws the operands of the instruction with this name, or of the only instruction whose name contains it.
 pub fn draw(rows: &[Instruction], target: &str, name: &str, destination: &Destination) -> Result<(), CommandError> {
     let exact = rows.iter().filter(|row| row.name == name);
     let alike = rows.iter().filter(|row| row.name.contains(name) && row.name != name);

@@ -1,4 +1,4 @@
-//! `tilewright draw layout`: who holds each element, and what each lane holds.
+//! `tilewright draw layout`: the lane and register of each element, and the elements of each lane.
 
 use clap::{Args, ValueEnum};
 use tilewright_layout::Dim;
@@ -9,7 +9,7 @@ use super::request::{TensorOptions, repeated};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
-/// What to draw.
+/// Options of `tilewright draw layout`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
@@ -22,20 +22,20 @@ pub(crate) struct Options {
     destination: Destination,
 }
 
-/// How a layout is drawn.
+/// Options that control how a layout is drawn.
 #[derive(Debug, Args)]
 pub struct ViewOptions {
-    /// What the hues of a distributed layout tell apart.
+    /// The hardware dim (such as lane or register) whose index the hue shows, for a distributed layout.
     #[arg(long, visible_alias = "color", value_enum, default_value_t = Colour::Lane)]
     colour: Colour,
     #[command(flatten)]
     plane: PlaneOptions,
 }
 
-/// Which axes are drawn.
+/// Option that selects the tensor axes to draw.
 #[derive(Debug, Args)]
 pub struct PlaneOptions {
-    /// The two axes that are rows and columns, as dim0,dim1; the others are slices.
+    /// The two axes drawn as rows and columns, as dim0,dim1; the other axes are drawn as slices.
     #[arg(long, value_name = "ROWS,COLUMNS", value_parser = plane)]
     pub dims: Option<(Dim, Dim)>,
 }
@@ -58,7 +58,7 @@ impl ViewOptions {
     }
 }
 
-/// Runs the command.
+/// Runs `tilewright draw layout`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let layout = options.request.layout(&session, "LAYOUT", &options.layout)?;

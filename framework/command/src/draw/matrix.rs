@@ -8,7 +8,7 @@ use super::request::{TensorOptions, repeated};
 use crate::failure::CommandError;
 use crate::{GlobalOptions, input};
 
-/// What to draw.
+/// Options of `tilewright draw matrix`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
@@ -19,7 +19,7 @@ pub(crate) struct Options {
     destination: Destination,
 }
 
-/// Runs the command.
+/// Runs `tilewright draw matrix`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let layout = options.request.layout(&session, "LAYOUT", &options.layout)?;

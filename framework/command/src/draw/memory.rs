@@ -9,27 +9,27 @@ use crate::failure::CommandError;
 use crate::tensor::TensorArguments;
 use crate::{GlobalOptions, input};
 
-/// What to draw.
+/// Options of `tilewright draw memory`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The memory layout: `#ttg.swizzled_shared<{...}>`, ..., its JSON form, or a linear layout's JSON.
     layout: String,
     #[command(flatten)]
     tensor: TensorArguments,
-    /// The distributed layout that is stored to it and loaded from it.
+    /// The distributed layout of registers that are stored to the memory and loaded from it.
     #[arg(long, value_name = "LAYOUT", conflicts_with_all = ["store", "load"])]
     access: Option<String>,
-    /// The distributed layout that is stored to it.
+    /// The distributed layout of registers that are stored to the memory.
     #[arg(long, value_name = "LAYOUT")]
     store: Option<String>,
-    /// The distributed layout that is loaded from it.
+    /// The distributed layout of registers that are loaded from the memory.
     #[arg(long, value_name = "LAYOUT")]
     load: Option<String>,
     #[command(flatten)]
     destination: Destination,
 }
 
-/// Runs the command.
+/// Runs `tilewright draw memory`.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let (tensor, target) = (&options.tensor, options.tensor.target(&session)?);
@@ -39,14 +39,10 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         text.map(|text| tensor.distributed(&session, name, text)).transpose()
     };
     let (store, load) = (accessed("--store", &options.store)?, accessed("--load", &options.load)?);
-    let view = MemoryView {
-        name: &format!("{} {}", tensor.shape, tensor.element),
-        memory: &memory,
-        element_bits: tensor.element_bits()?,
-        target,
-        store: store.as_ref(),
-        load: load.as_ref(),
-    };
+    let name = format!("{} {}", tensor.shape, tensor.element);
+    let view = MemoryView::new(&name, &memory, tensor.element_bits()?, target)
+        .with_store(store.as_ref())
+        .with_load(load.as_ref());
     let mut picture = view::memory(&view)?;
     picture.caption.splice(0..0, repeated("", &options.layout));
     options.destination.draw(picture)

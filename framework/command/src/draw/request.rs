@@ -1,4 +1,4 @@
-//! What most pictures are asked with: a tensor's shape, and the target that knows the families.
+//! Options that most pictures share: the tensor's shape, and the target whose layout families can be named.
 
 use clap::Args;
 use tilewright::Session;
@@ -7,30 +7,30 @@ use tilewright_layout::Layout;
 use crate::failure::CommandError;
 use crate::input;
 
-/// For which tensor, and by which target.
+/// The tensor's shape, and the target whose layout families can be named.
 #[derive(Debug, Args)]
 pub struct TensorOptions {
     /// The tensor's shape, as 16x16.
     #[arg(long, value_name = "SHAPE")]
     pub shape: String,
-    /// Resolve families through this target's plugin only.
+    /// Look layout families up in this target's plugin only.
     #[arg(long, value_name = "NAME")]
     pub target: Option<String>,
 }
 
 impl TensorOptions {
-    /// The layout of `text`, given as `name`.
+    /// Parses the layout `text` for the tensor; error messages call it `name`.
     pub fn layout(&self, session: &Session, name: &str, text: &str) -> Result<Layout, CommandError> {
         self.layout_of(session, name, text, &self.shape)
     }
 
-    /// The layout of `text`, given as `name`, for another shape.
+    /// Parses the layout `text` for a tensor of another shape; error messages call it `name`.
     pub fn layout_of(&self, session: &Session, name: &str, text: &str, shape: &str) -> Result<Layout, CommandError> {
         input::layout(session, name, text, self.target.as_deref(), &input::shape(shape)?)
     }
 }
 
-/// Lines that repeat the text of a layout under a picture's title.
+/// Returns lines for a picture's caption that repeat the text of a layout.
 pub fn repeated(name: &str, text: &str) -> Vec<String> {
     const WIDEST: usize = 110;
     let start = if name.is_empty() { String::new() } else { format!("{name} = ") };
@@ -38,7 +38,7 @@ pub fn repeated(name: &str, text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest = words.as_slice();
     while rest.len() > WIDEST {
-        // After the last comma or blank that fits; in the middle of a word where there is none.
+        // Breaks after the last comma or blank that fits, else within a word.
         let end = rest[..WIDEST].iter().rposition(|&c| c == ',' || c == ' ').map_or(WIDEST, |at| at + 1);
         lines.push(rest[..end].iter().collect::<String>().trim_end().to_owned());
         rest = &rest[end..];

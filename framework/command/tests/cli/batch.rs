@@ -1,6 +1,6 @@
-//! `tilewright batch`: answers in order, whatever the lines; layouts of all families as they are
-//! known from elsewhere (`data/layouts.jsonl`; the executable `external` asks for all of them); so are the
-//! operations on layouts and the bank conflicts.
+//! Tests of `tilewright batch`: answers in the order of the lines. Layouts of all families, operations on layouts and
+//! bank conflicts are compared with known answers (`data/layouts.jsonl`; the executable `external` requests all of
+//! them).
 
 use crate::command;
 
@@ -15,7 +15,7 @@ pub const ROWS: &str = include_str!("../data/layouts.jsonl");
 const ALGEBRA: &str = include_str!("../../../layout/tests/data/algebra.jsonl");
 const CONFLICTS: &str = include_str!("../data/bank_conflicts.jsonl");
 
-/// Families whose rows must all be right. Of other families, an error is an answer too.
+/// Layout families whose known layouts must all be reproduced; for other families, an error is an answer too.
 const SERVED: [&str; 12] = [
     "blocked",
     "slice",
@@ -38,7 +38,7 @@ fn kinds(params: &Json) -> Vec<&str> {
     kinds
 }
 
-/// Asks for every row's layout and gives how many were right; panics at one that is wrong.
+/// Requests the layout of every row of known answers and returns how many were right; panics at a wrong one.
 pub fn all_as_expected(rows: &[Json]) -> usize {
     let requested =
         rows.iter().map(|row| json!({"id": row["id"], "op": "layout", "params": row["params"], "shape": row["shape"]}));
@@ -57,7 +57,7 @@ pub fn all_as_expected(rows: &[Json]) -> usize {
     right
 }
 
-/// All that is expected, and nothing else; of physical offsets a sample is expected.
+/// Checks that a result has every expected field; of physical offsets only a sample is expected.
 fn same(result: &Json, expected: &Json, row: &Json) {
     let mut found = result.clone();
     if let Some(sample) = expected.get("physical_offsets") {
@@ -79,10 +79,10 @@ fn layouts_of_every_family_are_as_known() {
     assert_eq!(all_as_expected(&rows), rows.len());
 }
 
-/// The operations of the algebra: a result as expected, or a refusal where none exists.
+/// Operations of the layout algebra give the known result, or an error if none exists.
 #[test]
 fn operations_on_layouts_are_as_known() {
-    check_operations_on_layouts_are_as_known(Answers::Sample);
+    check_operations_on_layouts_are_as_known(Answers::SampleLayout);
 }
 
 pub fn check_operations_on_layouts_are_as_known(known: Answers) {
@@ -102,10 +102,10 @@ pub fn check_operations_on_layouts_are_as_known(known: Answers) {
     assert!(refused > 0 && refused < rows.len());
 }
 
-/// Conflicts as counted elsewhere by listing addresses on 32 banks of four bytes.
+/// Bank conflicts on 32 banks of four bytes equal the counts obtained by listing addresses.
 #[test]
 fn bank_conflicts_are_as_counted() {
-    check_bank_conflicts_are_as_counted(Answers::Sample);
+    check_bank_conflicts_are_as_counted(Answers::SampleLayout);
 }
 
 pub fn check_bank_conflicts_are_as_counted(known: Answers) {
@@ -117,7 +117,7 @@ pub fn check_bank_conflicts_are_as_counted(known: Answers) {
             request[key] = row[key].clone();
         }
         requested.push(request.clone());
-        // A product with such banks; families by their parameters.
+        // A target with such banks; families by their parameters.
         request["target"] = json!("h100");
         request["distributed"] = row["distributed"]["params"].clone();
         request["shared"] = row["shared"]["params"].clone();
@@ -132,7 +132,7 @@ pub fn check_bank_conflicts_are_as_counted(known: Answers) {
     assert!(rows.iter().any(|row| row["enumerated"] != 0) && rows.iter().any(|row| row["enumerated"] == 0));
 }
 
-/// Eight rows of 32 words, read by columns: all in one bank, unless padding spreads them.
+/// Eight rows of 32 words, read by columns, lie in one bank, unless padding spreads them over the banks.
 #[test]
 fn padding_spreads_over_the_banks() {
     let requested = |padding: Json| {
@@ -166,24 +166,24 @@ fn blocked(threads: [u64; 2], order: [u64; 2]) -> String {
     )
 }
 
-/// Counts that follow from the layouts by hand.
+/// Operation counts of conversions equal those derived from the layouts by hand.
 #[test]
 fn conversions_say_what_they_do() {
     let (rows, columns) = (blocked([4, 8], [1, 0]), blocked([4, 8], [0, 1]));
     let wide = blocked([4, 16], [1, 0]);
     let across = wide.replace("warpsPerCTA = [4, 1]", "warpsPerCTA = [1, 4]");
-    let questions = [
+    let requests = [
         conversion("same", "h100", [16, 8], 32, &rows, &rows),
         conversion("permuted", "h100", [16, 8], 32, &rows, &columns),
         conversion("permuted wide", "h100", [16, 8], 64, &rows, &columns),
         conversion("across warps", "mi250", [16, 64], 32, &wide, &across),
     ];
-    let answers = batch(lines(&questions));
+    let answers = batch(lines(&requests));
     let of = |index: usize, field: &str| answers[index]["result"][field].clone();
     for (index, path) in ["none", "shuffle", "shuffle", "shared"].into_iter().enumerate() {
-        assert_eq!((&answers[index]["id"], of(index, "path")), (&questions[index]["id"], json!(path)));
+        assert_eq!((&answers[index]["id"], of(index, "path")), (&requests[index]["id"], json!(path)));
     }
-    // Each lane gets its one element from another: one exchange a word.
+    // Each lane gets its one element from another lane: one shuffle a word.
     assert_eq!((of(0, "exchanges"), of(1, "exchanges"), of(2, "exchanges")), (json!(0), json!(1), json!(2)));
     assert_eq!((of(0, "cost"), of(1, "shared_bytes"), of(1, "barriers")), (json!(0.0), json!(0), json!(0)));
     assert_eq!(of(1, "bound"), json!({"wavefronts_stored": 0, "wavefronts_loaded": 0, "exchanges": 1}));
@@ -274,35 +274,35 @@ fn one_bad_line_never_stops_the_rest() {
     }
 }
 
-/// A misspelt optional field would otherwise be as good as none; what rows of known answers state
-/// besides the question is nothing to tell of.
+/// Unknown fields, such as a misspelt optional one, are listed in the answer; fields that only known answers have are
+/// not.
 #[test]
 fn fields_that_nothing_reads_are_named() {
     let params = json!({"kind": "swizzled_shared", "vec": 4, "per_phase": 1, "max_phase": 4, "order": [1, 0]});
-    let questions = [
+    let requests = [
         json!({"id": 1, "op": "layout", "shape": [8, 16], "params": params, "taget": "h100"}),
         json!({"id": 2, "op": "layout", "shape": [8, 16], "params": params, "family": "x", "expected": {}, "element_bits": 8}),
         json!({"id": 3, "op": "cute.coalesce", "input": ["4:1"]}),
         json!({"id": 4, "op": "cute.coalesce", "inputs": ["4:1"], "operation": "coalesce", "output": "4:1"}),
     ];
-    let answers = batch(lines(&questions));
+    let answers = batch(lines(&requests));
     let ignored: Vec<_> = answers.iter().map(|answer| answer.get("ignored").cloned()).collect();
     assert_eq!(ignored, [Some(json!(["taget"])), None, Some(json!(["input"])), None], "{answers:?}");
     assert!(answers[0]["result"].is_object(), "the answer is there all the same");
     assert_eq!(answers[2]["error"]["code"], "bad_request");
 }
 
-/// What the visible rows have not: more axes, other names, several clusters' bits, and dims at the edge
-/// of a word. Expected by hand, from the definitions.
+/// Cases that the committed known answers lack: more axes, other names, bits of several clusters, and dims at the edge
+/// of a word. The expected results were derived by hand from the definitions.
 #[test]
-fn questions_unlike_the_rows() {
+fn requests_unlike_the_rows() {
     let edge: Vec<_> = (0..63).map(|bit| json!([1u64 << bit, 0])).collect();
     let wide = json!({
         "in_dims": [["a", 1u64 << 63], ["b", 2]], "out_dims": [["c", 1u64 << 63], ["d", 2]],
         "bases": {"a": edge, "b": [[0, 1]]},
     });
     let named = |ins: &str, outs: &str, bases: Json| json!({"in_dims": [[ins, 4]], "out_dims": [[outs, 4]], "bases": {ins: bases}});
-    let questions = [
+    let requests = [
         json!({
             "id": 1, "op": "layout", "shape": [2, 2, 2, 2, 2, 2],
             "params": {
@@ -323,9 +323,9 @@ fn questions_unlike_the_rows() {
             "inputs": {"inner": named("größe", "x y", json!([[2], [3]])), "outer": named("x y", "", json!([[3], [1]]))},
         }),
     ];
-    let answers = batch(lines(&questions));
+    let answers = batch(lines(&requests));
     let bases = |at: usize| &answers[at]["result"]["bases"];
-    // The tensor's other axes go to registers, in the order that is given: dim2, dim3, dim4.
+    // The tensor's other axes go to registers, in the given order: dim2, dim3, dim4.
     assert_eq!(
         bases(0),
         &json!({
@@ -333,26 +333,26 @@ fn questions_unlike_the_rows() {
             "lane": [[1, 0, 0, 0, 0, 0]], "warp": [[0, 1, 0, 0, 0, 0]], "block": [],
         })
     );
-    // Four blocks, each twice: a share of 4 x 4, of which lanes hold 2 x 2.
+    // Four blocks, each with two replicas: a share of 4 x 4; lanes hold 2 x 2 of it.
     assert_eq!(
         bases(1),
         &json!({"register": [[2, 0], [0, 2]], "lane": [[1, 0], [0, 1]], "warp": [], "block": [[0, 4], [0, 0], [4, 0]]})
     );
     assert_eq!((&bases(2)["c"][62], &bases(2)["d"]), (&json!([1u64 << 62, 0]), &json!([[0, 1]])));
-    // 2 leads to 1, and 3 = 1 + 2 to 3 xor 1.
+    // 2 maps to 1, and 3 = 1 + 2 to 3 xor 1.
     assert_eq!(answers[3]["result"]["bases"], json!({"größe": [[1], [2]]}), "{}", answers[3]);
 }
 
-/// Whoever asks line by line has each answer before the next question.
+/// A client that sends requests line by line gets each answer before it sends the next request.
 #[test]
 fn answers_come_as_they_are_ready() {
     let mut process = tilewright().arg("batch").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("batch");
     let (mut input, output) = (process.stdin.take().expect("input"), process.stdout.take().expect("output"));
     let mut answers = BufReader::new(output).lines();
     for id in 0..3 {
-        let question = json!({"id": id, "op": "cute.coalesce", "inputs": ["(2,4):(1,2)"]});
-        // Part of the next line may have come already.
-        input.write_all(format!("{question}\n{{").as_bytes()).expect("it is read");
+        let request = json!({"id": id, "op": "cute.coalesce", "inputs": ["(2,4):(1,2)"]});
+        // A part of the next line may be there already.
+        input.write_all(format!("{request}\n{{").as_bytes()).expect("it is read");
         let answer: Json = serde_json::from_str(&answers.next().expect("an answer").expect("text")).expect("JSON");
         assert_eq!(answer, json!({"id": id, "result": "8:1"}));
         input.write_all(b"}\n").expect("it is read");
@@ -363,7 +363,7 @@ fn answers_come_as_they_are_ready() {
     assert!(process.wait().expect("it ends").success());
 }
 
-/// A line beyond all bounds is passed over, not held.
+/// A line beyond the length limit is skipped, and not kept in memory.
 #[test]
 fn a_line_that_is_too_long_is_refused() {
     let long = format!("{{\"id\": \"{}\"}}\n", "x".repeat(17 << 20));

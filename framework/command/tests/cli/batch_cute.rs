@@ -1,4 +1,4 @@
-//! The CuTe operations of `tilewright batch`, against the committed known answers of the framework.
+//! Tests of the CuTe operations of `tilewright batch` against the committed known answers.
 
 use crate::command;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const CASES: &str = include_str!("../../../layout/tests/data/cute_algebra_cases.json");
 
-/// Text with the strides of modes of size 1 set to 0: they say nothing.
+/// Returns a layout's text with stride 0 in modes of size 1, since the strides of such modes have no meaning.
 fn canonical(value: &Value) -> Value {
     use tilewright_layout::cute::{CuteLayout, CuteMode};
     let Some(text) = value.as_str() else { return value.clone() };

@@ -1,4 +1,4 @@
-//! Conversions across the blocks of a cluster, asked of the command.
+//! Tests of the command on layout conversions across the blocks of a cluster.
 
 use crate::command;
 
@@ -18,7 +18,7 @@ fn explained(target: &str) -> Printed {
 }
 
 #[test]
-fn the_way_across_blocks_is_explained() {
+fn the_path_across_blocks_is_explained() {
     let printed = explained("h100");
     assert!(printed.ok().starts_with("path cluster: "), "{}", printed.out);
     let line = |label: &str| printed.out.lines().find(|line| line.trim().starts_with(label)).map(str::to_owned);
@@ -29,11 +29,11 @@ fn the_way_across_blocks_is_explained() {
     // Half of the 128 x 128 x 2 bytes in each block: 128 bytes a wavefront, four warps.
     assert_eq!((numbers("wavefronts stored"), numbers("wavefronts loaded")), (vec![32, 32], vec![32, 32]));
     assert_eq!(numbers("cluster barriers"), [2]);
-    assert!(line("shared  ").is_some_and(|line| line.contains("closed: elements cross blocks")), "{}", printed.out);
+    assert!(line("shared  ").is_some_and(|line| line.contains("rejected: elements cross blocks")), "{}", printed.out);
 }
 
 #[test]
-fn a_product_without_clusters_says_so() {
+fn a_target_without_clusters_is_reported() {
     let printed = explained("a100");
     assert_ne!(printed.code, Some(0));
     assert!(printed.err.contains("elements cross blocks, and target a100 has no clusters"), "{}", printed.err);

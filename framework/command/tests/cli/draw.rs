@@ -1,4 +1,4 @@
-//! `tilewright draw`: pictures to the terminal and to files, and what it refuses.
+//! Tests of `tilewright draw`: pictures on the terminal and in files, and rejected input.
 
 use crate::command;
 
@@ -11,7 +11,7 @@ const MATRIX: &str =
     "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>";
 const SWIZZLED: &str = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 4, order = [1, 0]}>";
 
-/// The text of a picture, drawn with these arguments.
+/// Returns the text of the picture that `tilewright draw` prints for these arguments.
 fn drawn(arguments: &[&str]) -> String {
     run(tilewright().arg("draw").args(arguments)).ok().to_owned()
 }
@@ -20,7 +20,7 @@ fn refused(arguments: &[&str]) -> String {
     run(tilewright().arg("draw").args(arguments)).failed(2).to_owned()
 }
 
-/// Commands of a page of the documentation, each with its lines joined.
+/// Returns the commands on a page of the documentation, each with its lines joined.
 fn commands(page: &str) -> Vec<String> {
     let text = std::fs::read_to_string(root().join(page)).expect("a page");
     let lines = text.lines().filter_map(|line| line.strip_prefix("    "));
@@ -28,7 +28,8 @@ fn commands(page: &str) -> Vec<String> {
     joined.lines().map(str::trim).filter(|line| line.starts_with("tilewright")).map(str::to_owned).collect()
 }
 
-/// The page's pictures are what its commands draw; `TILEWRIGHT_BLESS=1` keeps them anew.
+/// The pictures on a page of the documentation equal the output of the page's commands; `TILEWRIGHT_BLESS=1` rewrites
+/// them.
 #[test]
 fn the_documentation_shows_what_its_commands_draw() {
     let page = std::fs::read_to_string(root().join("docs/pictures.md")).expect("the page");
@@ -78,16 +79,16 @@ fn output_that_is_no_terminal_is_plain() {
 }
 
 #[test]
-fn a_part_of_a_large_picture_can_be_drawn() {
+fn a_large_picture_can_be_cropped() {
     let text = drawn(&["layout", "--shape", "64x64", BLOCKED, "--rows", "8..10", "--columns", "4..6"]);
     let tensor: Vec<&str> = text.lines().filter(|line| line.contains("│") && line.contains('T')).collect();
-    // Row 8: lane 0 to 7 again, two elements a lane; columns 4 and 5 are lane 2.
+    // Row 8: lanes 0 to 7 again, two elements a lane; columns 4 and 5 are lane 2.
     assert_eq!(tensor.len(), 2, "{text}");
     assert!(tensor[0].contains("T2:") && !tensor[0].contains("T3:"), "{text}");
-    for (part, what) in [("5..5", "empty"), ("5", "no range"), ("a..b", "no range")] {
-        let printed = run(tilewright().args(["draw", "layout", "--shape", "8x8", BLOCKED, "--rows", part]));
+    for (phrase, what) in [("5..5", "empty"), ("5", "not a range"), ("a..b", "not a range")] {
+        let printed = run(tilewright().args(["draw", "layout", "--shape", "8x8", BLOCKED, "--rows", phrase]));
         assert_eq!(printed.code, Some(2));
-        assert!(printed.err.contains(what), "{part}: {}", printed.err);
+        assert!(printed.err.contains(what), "{phrase}: {}", printed.err);
     }
 }
 
@@ -104,7 +105,7 @@ fn axes_and_colours_are_chosen_by_name() {
 #[test]
 fn two_layouts_are_compared_composed_and_divided() {
     let text = drawn(&["difference", "--shape", "16x16", BLOCKED, MATRIX]);
-    // Row 0: lanes 0 to 3 hold two elements each in both; then the one goes on with lane 4.
+    // Row 0: lanes 0 to 3 hold two elements each in both layouts; then one of them continues with lane 4.
     let first = "240 of 256 elements differ; the first is 0,8: A: lane 4 register 0, B: lane 0 register 4";
     assert!(text.contains(first), "{text}");
     let text = drawn(&["compose", "--invert", "--shape", "16x16", MATRIX, SWIZZLED]);
@@ -115,10 +116,11 @@ fn two_layouts_are_compared_composed_and_divided() {
     let text = drawn(&["divide", "--shape", "16x16", "--by-shape", "8x8", MATRIX, tile]);
     assert!(text.contains("A is a direct sum, with B in the low bits of each dim"), "{text}");
     let text = drawn(&["divide", "--shape", "16x16", "--by-shape", "8x8", BLOCKED, tile]);
-    assert!(text.contains("the marked bits are in the way"), "{text}");
+    assert!(text.contains("marked bits mismatch"), "{text}");
 }
 
-/// A lane to a row of 128 bytes: all lanes begin in one bank unless rows are swizzled or padded.
+/// A register layout with one lane per row of 128 bytes: all lanes start in one bank unless rows are swizzled or
+/// padded.
 const ROW_A_LANE: &str =
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [32, 1], warpsPerCTA = [1, 1], order = [1, 0]}>";
 
@@ -132,7 +134,7 @@ fn swizzle_and_padding_of_the_seed_have_no_conflicts() {
         let text = drawn(&[&request[..], &[memory, "--access", ROW_A_LANE]].concat());
         let numbers = |name: &str| -> Vec<u64> {
             let at =
-                text.lines().position(|line| line.contains("bytes a lane") && line.contains("least")).expect("a table");
+                text.lines().position(|line| line.contains("bytes a lane") && line.contains("bound")).expect("a table");
             let line = text.lines().skip(at).find(|line| line.contains(name)).expect("a row");
             let after = line.split_once("stores and loads").expect("both alike").1;
             after.split_whitespace().map_while(|word| word.parse().ok()).collect()
@@ -147,17 +149,17 @@ fn swizzle_and_padding_of_the_seed_have_no_conflicts() {
 fn requests_operands_and_conversions_are_drawn() {
     let request = ["--target", "h100", "--shape", "32x64", "--element", "f16"];
     let text = drawn(&[&["global"], &request[..], &[ROW_A_LANE]].concat());
-    assert!(text.contains("warp 0: 8 requests touch 256 sectors of 32 bytes, and 128 are least"), "{text}");
+    assert!(text.contains("warp 0: 8 requests touch 256 sectors of 32 bytes; lower bound 128"), "{text}");
     let text = drawn(&[&["global", "--order", "0,1"], &request[..], &[ROW_A_LANE]].concat());
     assert!(text.contains("a lane moves 2 bytes at once"), "{text}");
     let text = drawn(&["instruction", "--target", "mi300x", "v_mfma_f32_32x32x8_f16"]);
     assert!(text.contains("A 32x8 f16 at the left, B 8x32 f16 on top, C and D 32x32 f32"), "{text}");
     let text = drawn(&[&["conversion"], &request[..], &[ROW_A_LANE, ROW_A_LANE]].concat());
-    assert!(text.contains("every element is in its place"), "{text}");
+    assert!(text.contains("no data movement"), "{text}");
 }
 
 #[test]
-fn what_movement_cannot_draw_says_what_to_do() {
+fn undrawable_movement_is_rejected_with_a_remedy() {
     let request = ["--target", "h100", "--shape", "32x64", "--element", "f16"];
     let message = refused(&[&["memory"], &request[..], &[ROW_A_LANE]].concat());
     assert!(message.contains("no layout of shared memory; `draw layout` draws"), "{message}");
@@ -168,10 +170,10 @@ fn what_movement_cannot_draw_says_what_to_do() {
 }
 
 #[test]
-fn what_cannot_be_drawn_says_what_to_do() {
+fn undrawable_layouts_are_rejected_with_a_remedy() {
     let cases: [(&[&str], &str); 6] = [
         (&["layout", "--shape", "1024x1024", BLOCKED], "smaller shape"),
-        (&["layout", "--shape", "3x16", BLOCKED], "no power of two"),
+        (&["layout", "--shape", "3x16", BLOCKED], "not a power of two"),
         (&["layout", "--shape", "8x8", "#ttg.blocked<{"], "LAYOUT"),
         (&["compose", "--shape", "16x16", MATRIX, SWIZZLED], "--invert applies B backwards"),
         (&["divide", "--shape", "8x8", "--by-shape", "32x32", BLOCKED, BLOCKED], "divide by a smaller layout"),
@@ -182,7 +184,7 @@ fn what_cannot_be_drawn_says_what_to_do() {
                 "8x8",
                 r#"{"in_dims": [["lane", 2]], "out_dims": [["dim0", 2]], "bases": {"lane": [[1]]}}"#,
             ],
-            "is not the shape given",
+            "differs from the given shape",
         ),
     ];
     for (arguments, remedy) in cases {

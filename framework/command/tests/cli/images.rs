@@ -1,5 +1,5 @@
-//! What is linked to what: the vendors' plugins open without help from the environment and export
-//! one symbol; the framework, the command and the conformance runner know neither LLVM nor vendors.
+//! Tests of linkage: vendor plugins open with a clean environment and export one symbol; the framework, the command and
+//! the conformance runner depend on neither LLVM nor vendor crates.
 
 use crate::command;
 use tilewright_testkit::plugin_fixtures as fixtures;
@@ -44,7 +44,7 @@ fn a_c_program_loads_every_vendors_plugin_without_a_library_path() {
     }
 }
 
-/// The crates that are built into a package, or run to build it.
+/// Returns the crates that are built into a package, or that run to build it.
 fn dependencies(package: &str) -> Vec<String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(root()).args(["tree", "--offline", "--frozen", "-e", "normal,build", "--prefix", "none"]);
@@ -54,8 +54,8 @@ fn dependencies(package: &str) -> Vec<String> {
 }
 
 fn names_llvm_or_a_vendor(name: &str) -> bool {
-    let parts = ["llvm", "inkwell", "nvidia", "amd", "intel"];
-    parts.iter().any(|part| name.split(['_', '-']).any(|word| word.starts_with(part)))
+    let prefixes = ["llvm", "inkwell", "nvidia", "amd", "intel"];
+    prefixes.iter().any(|phrase| name.split(['_', '-']).any(|word| word.starts_with(phrase)))
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn the_framework_knows_neither_llvm_nor_a_vendor() {
     assert!(found.contains(&"libloading".to_owned()), "what it does depend on is listed: {found:?}");
     let wrong: Vec<_> = found.iter().filter(|name| names_llvm_or_a_vendor(name)).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
-    // The same look finds both where they are.
+    // The same check finds both crates in a plugin.
     let of_vendor = dependencies("tilewright-nvidia");
     for name in ["tilewright_nvidia", "tilewright_llvm", "inkwell"] {
         assert!(of_vendor.iter().any(|found| found == name && names_llvm_or_a_vendor(found)), "{name}: {of_vendor:?}");

@@ -1,4 +1,4 @@
-//! Tests of `cli`, one module for each subject.
+//! Tests of the command `tilewright`, one module for each subject.
 
 mod batch;
 mod batch_cute;

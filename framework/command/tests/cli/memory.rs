@@ -1,5 +1,5 @@
-//! `tilewright memory`: the example of the documentation, the choice as JSON and by `batch`, and what is
-//! refused.
+//! Tests of `tilewright memory`: the example of the documentation, the choice as JSON and by `batch`, and rejected
+//! input.
 
 use crate::command;
 
@@ -25,7 +25,8 @@ fn chosen(more: &[&str]) -> Json {
     run(requested(more).arg("--json")).json()
 }
 
-/// The lines of the documentation's example that are indented: the command, then what it says.
+/// Returns the start and end, as byte offsets, of the example in a documentation page: indented lines with the command,
+/// then the output.
 fn example(text: &str) -> (usize, usize) {
     let start = text.find("\n    tilewright memory --target").expect("the example") + 1;
     let lines =
@@ -34,7 +35,7 @@ fn example(text: &str) -> (usize, usize) {
 }
 
 #[test]
-fn the_example_of_the_documentation_is_what_the_command_says() {
+fn the_documented_example_matches_the_command_output() {
     let path = root().join("docs/memory.md");
     let text = std::fs::read_to_string(&path).expect("the documentation");
     let after = text.find("## Example").expect("the section");
@@ -49,8 +50,9 @@ fn the_example_of_the_documentation_is_what_the_command_says() {
     golden::check(&path, &format!("{}{block}\n{}", &text[..after + start], &text[after + end..]));
 }
 
-/// 64x64 elements of 16 bits by 4 warps: 2048 bytes a warp, 16 wavefronts of 128 bytes each side, if each
-/// could have vectors of its own; no register bit is common, so accesses are of one element.
+/// The choice as JSON for 64x64 elements of 16 bits by 4 warps, which is 2048 bytes a warp: store and load take 16
+/// wavefronts of 128 bytes each if each has its own vectors. Store and load have no register bit in common, so each
+/// access has one element.
 #[test]
 fn the_choice_as_json() {
     let choice = chosen(&[]);
@@ -91,7 +93,7 @@ fn copies_say_what_they_fetch() {
     assert_eq!(fetch["layout"]["in_dims"][1], json!(["lane", 32]));
     let out = run(&mut requested(&["--copy", "128"])).out;
     assert!(
-        out.contains("the copy fetches:\n#ttg.linear<") && out.contains("closed: the copy writes consecutively"),
+        out.contains("the copy fetches:\n#ttg.linear<") && out.contains("rejected: the copy writes consecutively"),
         "{out}"
     );
 }

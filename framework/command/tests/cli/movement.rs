@@ -1,5 +1,5 @@
-//! `tilewright reduce`, `scan`, `gather`, `access` and `convert --draw`: figures for people and for
-//! programs, which `batch` gives too, code, pictures, and refusals.
+//! Tests of `tilewright reduce`, `scan`, `gather`, `access` and `convert --draw`: operation counts as text, as JSON and
+//! by `batch`, code, pictures, and rejected input.
 
 use crate::command;
 
@@ -62,10 +62,11 @@ fn a_batch_answers_as_the_commands_do() {
     }
 }
 
-/// By hand: 64x64 words over four warps. A lane holds four words of a row and 16 lanes the whole row, so that
-/// the warps beside it hold copies; along a column two lanes and two warps hold parts.
+/// Operation counts equal those derived by hand: 64x64 words over four warps. A lane holds four words of a row and 16
+/// lanes the whole row, so neighbouring warps hold replicas of a row's result; along a column two lanes and two warps
+/// hold parts.
 #[test]
-fn figures_are_those_of_the_layouts() {
+fn stats_match_the_layouts() {
     let along_rows = json(&["reduce", ROWS, "--axis", "1"]);
     assert_eq!((&along_rows["barriers"], &along_rows["wavefronts_stored"]), (&json!(0), &json!(0)), "{along_rows}");
     assert!((4..=4 * 16).contains(&along_rows["exchanges"].as_u64().expect("a count")), "{along_rows}");
@@ -73,15 +74,15 @@ fn figures_are_those_of_the_layouts() {
     assert_eq!(sum["barriers"], 1, "two warps hold parts of each column: {sum}");
     assert!((1..=4 + 4).contains(&sum["exchanges"].as_u64().expect("a count")), "{sum}");
     assert_eq!(sum["layout"]["out_dims"], json!([["dim1", 64]]), "one axis is left: {sum}");
-    // 16 lanes of 16 bytes cover a row, a warp two rows, and two warps all 64 in sixteen accesses; the
-    // warps beside them load the same again, and store nothing.
+    // 16 lanes of 16 bytes cover a row, a warp two rows, and two warps all 64 in sixteen accesses. The other two warps
+    // load the replicas, and store nothing.
     let memory = json(&["access", ROWS]);
     assert_eq!((&memory["load"]["vector_elements"], &memory["load"]["accesses"]), (&json!(4), &json!(16)), "{memory}");
     let units = 64 * 64 * 4 / 32;
     assert_eq!((&memory["store"]["transactions"], &memory["load"]["transactions"]), (&json!(units), &json!(2 * units)));
     let down = json(&["access", ROWS, "--order", "0,1"]);
     assert_eq!(down["load"]["vector_elements"], 1, "neighbours of a lane are far apart: {down}");
-    // Pairs of tensors take twice what one does.
+    // Pairs of tensors take twice the counts of one.
     let of_pairs = run(tilewright().args(["reduce", ROWS, "--axis", "0", "--json"]).args([
         "--target",
         "h100",
@@ -95,14 +96,14 @@ fn figures_are_those_of_the_layouts() {
 }
 
 #[test]
-fn ways_are_explained() {
+fn conversion_candidates_are_explained() {
     let text = printed(&["reduce", ROWS, "--axis", "0", "--explain"]);
-    for part in ["warps hold parts of it", "per warp", "ways weighed", "chosen: ", "slots more"] {
-        assert!(text.contains(part), "no `{part}`: {text}");
+    for phrase in ["several warps have parts of it", "per warp", "candidates, by", "chosen: ", "slots more"] {
+        assert!(text.contains(phrase), "no `{phrase}`: {text}");
     }
     let text = printed(&["gather", ROWS, ROWS, "--axis", "0", "--explain"]);
-    assert!(text.contains("closed: warps want elements of other warps"), "{text}");
-    assert!(text.contains("over indices drawn evenly the mean is"), "{text}");
+    assert!(text.contains("rejected: warps need elements of other warps"), "{text}");
+    assert!(text.contains("the mean over random indices is"), "{text}");
 }
 
 #[test]
@@ -127,16 +128,16 @@ fn kernels_are_emitted() {
     assert!(std::fs::read_to_string(&file).expect("code").contains(".entry reduce"));
 }
 
-/// One way to draw: what `convert --draw` shows is what `draw conversion` does.
+/// `convert --draw` prints the same picture as `draw conversion`.
 #[test]
 fn a_conversion_is_drawn_with_its_banks() {
     let picture = printed(&["convert", ROWS, COLUMNS, "--draw"]);
     assert_eq!(picture, printed(&["draw", "conversion", ROWS, COLUMNS]));
-    for part in ["wavefront", "bank", "scratch"] {
-        assert!(picture.contains(part), "no `{part}`: {picture}");
+    for phrase in ["wavefront", "bank", "scratch"] {
+        assert!(picture.contains(phrase), "no `{phrase}`: {picture}");
     }
     let both = printed(&["convert", ROWS, COLUMNS, "--draw", "--explain"]);
-    assert!(both.contains("ways weighed") && both.ends_with(&picture), "{both}");
+    assert!(both.contains("candidates, by") && both.ends_with(&picture), "{both}");
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["picture.svg", "picture.html"] {
         let file = folder.path().join(name);

@@ -1,4 +1,4 @@
-//! One layout in every notation, and back.
+//! Tests that print one layout in every notation, and parse it back.
 
 use crate::command;
 
@@ -47,7 +47,7 @@ fn a_layout_given_by_its_bases_has_a_text_too() {
 }
 
 #[test]
-fn a_notation_without_words_for_a_layout_says_so() {
+fn inexpressible_layouts_are_rejected_with_a_reason() {
     let both = "#ttg.padded_shared<[4:+4] {offset = [[0, 1], [0, 2], [1, 1], [2, 2]], block = []}>";
     let printed = run(tilewright().args(["layout", "--as", "cute", "--shape", "4x4", both]));
     assert!(printed.failed(2).contains("a swizzle acts on the offset before padding is added"), "{}", printed.err);

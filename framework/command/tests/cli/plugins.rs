@@ -1,5 +1,5 @@
-//! Plugins that are damaged, strange or hostile, as a user of the command meets them: a clear error
-//! that names the file, a non-zero exit, and no wait without end.
+//! Tests of the command with damaged, wrong or hostile plugins: a clear error with the file's name, a non-zero exit
+//! code, no endless wait.
 
 use crate::command;
 use tilewright_testkit::plugin_fixtures as fixtures;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 const VENDORS: [(&str, &str); 3] = [("nvidia", "h100"), ("amd", "mi250"), ("intel", "max1550")];
 
-/// The command and the three vendors' plugins in a folder of their own, as an installation has them.
+/// The command and the three vendor plugins in a folder of their own, like an installation.
 struct Installation {
     folder: TempDir,
 }
@@ -23,8 +23,8 @@ fn library(vendor: &str) -> String {
     format!("{}tilewright_{vendor}_plugin{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX)
 }
 
-/// A second name for a file that nobody will change, or a copy where that cannot be.
-fn place(file: &Path, at: &Path) {
+/// Puts a file at `at`: as a hard link, which must not be modified, or as a copy if links are impossible.
+fn install_file(file: &Path, at: &Path) {
     std::fs::hard_link(file, at).or_else(|_| std::fs::copy(file, at).map(|_| ())).expect("a file in the installation");
 }
 
@@ -32,10 +32,10 @@ impl Installation {
     fn new() -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
         let installed = Self { folder };
-        place(assert_cmd::cargo::cargo_bin!("tilewright"), &installed.file("tilewright"));
+        install_file(assert_cmd::cargo::cargo_bin!("tilewright"), &installed.file("tilewright"));
         for (vendor, _) in VENDORS {
             for name in [library(vendor), format!("{vendor}.plugin.toml")] {
-                place(&fixtures::libraries().join(&name), &installed.file(&name));
+                install_file(&fixtures::libraries().join(&name), &installed.file(&name));
             }
         }
         installed
@@ -45,7 +45,7 @@ impl Installation {
         self.folder.path().join(name)
     }
 
-    /// Puts other bytes in a file's place; the original keeps its own.
+    /// Replaces a file of the installation; the linked original stays unchanged.
     fn replace(&self, name: &str, bytes: &[u8]) {
         std::fs::remove_file(self.file(name)).expect("the file that is replaced");
         std::fs::write(self.file(name), bytes).expect("a file");
@@ -55,8 +55,8 @@ impl Installation {
         program(self.file("tilewright"))
     }
 
-    /// That a vendor's plugin cannot be used is said by both commands that need it, with the name of
-    /// the file and a remedy; other vendors are served as before.
+    /// Checks that the two commands that need a vendor's plugin report it as unusable, with the file's name and a
+    /// remedy, and that other vendors are still served.
     fn refuses(&self, vendor: &str, expected: &[&str]) {
         for (name, target) in VENDORS {
             let printed = run(&mut compiling(self.command(), target));
@@ -67,25 +67,25 @@ impl Installation {
             }
         }
         let target = VENDORS.iter().find(|(name, _)| *name == vendor).expect("a vendor").1;
-        // A neutral layout opens no plugin; a family that is not neutral does.
+        // A neutral layout opens no plugin; a vendor's family does.
         let layout = ["layout", "--target", target, "--shape", "16x8", NOT_NEUTRAL];
         clear(run(self.command().args(layout)).failed(1), expected);
     }
 }
 
-/// A layout of a family that a plugin serves.
+/// A layout of a family that a vendor's plugin serves.
 const NOT_NEUTRAL: &str =
     "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>";
 
 fn clear(message: &str, expected: &[&str]) {
-    for part in expected {
-        assert!(message.contains(part), "no `{part}` in: {message}");
+    for phrase in expected {
+        assert!(message.contains(phrase), "no `{phrase}` in: {message}");
     }
     assert!(["install", "report", "chmod", "name "].iter().any(|remedy| message.contains(remedy)), "{message}");
 }
 
 fn compiling(mut command: Command, target: &str) -> Command {
-    // Lanes of a warp on each target that is asked for.
+    // Lanes of a warp on each requested target.
     let threads = if target == "mi250" { "[8, 8]" } else { "[4, 8]" };
     let layout = BLOCKED.replace("[4, 8]", threads);
     command.args(["convert", "--target", target, "--shape", "8x16", "--element", "f16", "--emit", "asm"]);
@@ -103,7 +103,7 @@ fn an_installation_serves_all() {
     }
 }
 
-/// Manifests are enough for both lists of targets: no library is opened.
+/// Listing targets opens no library, since manifests suffice.
 #[test]
 fn listing_targets_opens_nothing() {
     let installed = Installation::new();
@@ -113,7 +113,7 @@ fn listing_targets_opens_nothing() {
     }
     let beside = assert_cmd::cargo::cargo_bin!("tilewright").with_file_name("conformance");
     assert!(beside.is_file(), "{} is not built: run the tests of the whole workspace", beside.display());
-    place(&beside, &installed.file("conformance"));
+    install_file(&beside, &installed.file("conformance"));
     for (name, arguments) in [("tilewright", &["targets"][..]), ("conformance", &["--list-targets"])] {
         let listed = run(program(installed.file(name)).args(arguments).env("OPENED", &marker));
         assert_eq!((listed.code, listed.err.as_str()), (Some(0), ""), "{name}");
@@ -121,14 +121,14 @@ fn listing_targets_opens_nothing() {
         assert!(!marker.exists(), "{name} opened a plugin");
     }
     let requested = run(compiling(installed.command(), "h100").env("OPENED", &marker));
-    assert!(requested.failed(1).contains("its library says plain") && marker.exists(), "what is needed is opened");
+    assert!(requested.failed(1).contains("its library names plain") && marker.exists(), "what is needed is opened");
 }
 
 #[test]
-fn a_library_that_is_gone() {
+fn a_missing_library() {
     let installed = Installation::new();
     std::fs::remove_file(installed.file(&library("nvidia"))).expect("the library");
-    installed.refuses("nvidia", &["sm_90a", "nvidia.plugin.toml", &library("nvidia"), "is not there"]);
+    installed.refuses("nvidia", &["sm_90a", "nvidia.plugin.toml", &library("nvidia"), "which does not exist"]);
     let listed = run(installed.command().arg("targets"));
     let h100 = listed.out.lines().find(|line| line.trim().starts_with("h100")).expect("the target");
     assert!(h100.ends_with("none"), "{h100}");
@@ -138,10 +138,10 @@ fn a_library_that_is_gone() {
 
 #[test]
 fn a_library_that_was_cut_off() {
-    let whole = std::fs::read(fixtures::libraries().join(library("amd"))).expect("the plugin");
+    let library_bytes = std::fs::read(fixtures::libraries().join(library("amd"))).expect("the plugin");
     let installed = Installation::new();
-    for length in [0, 64, whole.len() / 2, whole.len() - 1] {
-        installed.replace(&library("amd"), &whole[..length]);
+    for length in [0, 64, library_bytes.len() / 2, library_bytes.len() - 1] {
+        installed.replace(&library("amd"), &library_bytes[..length]);
         let printed = run(&mut compiling(installed.command(), "mi250"));
         clear(printed.failed(1), &[&library("amd"), "cannot be opened as a shared library"]);
     }
@@ -174,14 +174,14 @@ fn a_plugin_of_another_major_version() {
 }
 
 #[test]
-fn a_plugin_that_says_it_is_another() {
+fn a_plugin_under_another_name_is_rejected() {
     let installed = Installation::new();
     let amd = std::fs::read(installed.file(&library("amd"))).expect("the plugin");
     installed.replace(&library("nvidia"), &amd);
-    installed.refuses("nvidia", &["nvidia.plugin.toml", "its library says amd"]);
+    installed.refuses("nvidia", &["nvidia.plugin.toml", "its library names amd"]);
 }
 
-/// The first plugin that the environment names is asked, not a good one behind it.
+/// The first plugin on the environment's path is used, even if it is bad and a good one follows.
 #[test]
 fn directories_that_the_environment_names_come_first() {
     let (good, bad) = (Installation::new(), Installation::new());
@@ -192,16 +192,17 @@ fn directories_that_the_environment_names_come_first() {
     clear(run(&mut compiling(command, "h100")).failed(1), &[&bad_file.to_string_lossy(), "shared library"]);
 }
 
-/// A folder with one target of a made-up architecture, whose product says how its plugin behaves.
-fn made_up(architecture: &str, product: &str) -> TempDir {
+/// Creates a folder with one target file of a made-up architecture; the GPU model selects the behaviour of the test
+/// plugin.
+fn made_up(architecture: &str, gpu_model: &str) -> TempDir {
     let text = include_str!("../../../plugin/tests/fixtures/targets/src/fixture.toml");
-    let text = text.replace("ARCHITECTURE", architecture).replace("PRODUCT", product);
+    let text = text.replace("ARCHITECTURE", architecture).replace("PRODUCT", gpu_model);
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     std::fs::write(folder.path().join("fixture.toml"), text).expect("a target");
     folder
 }
 
-/// The command with a plugin that is named, on the made-up target.
+/// Returns the command with a given plugin, on the made-up target of a folder.
 fn with_plugin(plugin: &Path, targets: &TempDir) -> Command {
     let mut command = tilewright();
     command.arg("--plugin").arg(plugin).arg("--targets").arg(targets.path());
@@ -238,9 +239,9 @@ fn a_plugin_that_aborts() {
     let targets = made_up("hostile1", "works");
     for (case, expected) in [
         ("ABORT", "signal 6 (SIGABRT) while compiling"),
-        ("ABORT_IN_CREATE", "signal 6 (SIGABRT) while making a target"),
+        ("ABORT_IN_CREATE", "signal 6 (SIGABRT) while creating a target"),
         ("SEGFAULT", "signal 11 (SIGSEGV) while compiling"),
-        ("EXIT", "ended by itself with status 0 while compiling"),
+        ("EXIT", "ended with status 0 while compiling"),
     ] {
         let printed = run(&mut compiling(with_plugin(&hostile(case), &targets), "fixture"));
         clear(printed.failed(1), &["libplugin.so", expected, "report"]);
@@ -250,11 +251,11 @@ fn a_plugin_that_aborts() {
 #[test]
 fn a_plugin_that_hangs() {
     let targets = made_up("hostile1", "works");
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut command = with_plugin(&hostile("HANG"), &targets);
     command.env("TILEWRIGHT_PLUGIN_TIMEOUT", "2.5");
     let printed = run(&mut compiling(command, "fixture"));
     clear(printed.failed(1), &["libplugin.so", "no answer within 2.5s while compiling", "raise the limit"]);
-    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     assert!(run(tilewright().arg("--help")).out.contains("TILEWRIGHT_PLUGIN_TIMEOUT"));
 }

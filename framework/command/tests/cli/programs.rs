@@ -1,4 +1,4 @@
-//! Tile programs are compiled, stage by stage, and run.
+//! Tests that compile tile programs stage by stage and run them on the emulator.
 
 use crate::command;
 
@@ -24,14 +24,14 @@ fn compiled(arguments: &[&str]) -> String {
 
 #[test]
 fn every_form_of_a_program_can_be_had() {
-    for (form, part) in [
+    for (form, phrase) in [
         ("layouts", "tt.load %xp, %m, %zero : tensor<64x!tt.ptr<f32>, #"),
         ("kernel", "kernel add_masked(%0 x: ptr.global"),
         ("llvm", "define"),
         ("asm", ".entry add_masked("),
     ] {
         let out = compiled(&["--target", "h100", "--emit", form]);
-        assert!(out.contains(part), "{form}: {out}");
+        assert!(out.contains(phrase), "{form}: {out}");
         assert_eq!(compiled(&["--target", "h100", "--emit", form]), out, "the same again");
     }
     assert!(compiled(&["--target", "mi250"]).contains("amdhsa--gfx90a"));
@@ -39,7 +39,7 @@ fn every_form_of_a_program_can_be_had() {
 }
 
 #[test]
-fn warps_are_as_asked_for() {
+fn warps_are_as_requested() {
     let warps = |count: &str| compiled(&["--target", "h100", "--emit", "kernel", "--warps", count]);
     assert!(warps("2").contains("lanes 32 warps 2") && warps("8").contains("lanes 32 warps 8"));
 }
@@ -66,7 +66,7 @@ fn a_dump_has_every_stage() {
 }
 
 #[test]
-fn what_is_wrong_with_a_program_is_shown_at_its_place() {
+fn program_errors_show_their_location() {
     let file = folder("wrong").join("wrong.ttir");
     std::fs::write(
         &file,
@@ -75,24 +75,24 @@ fn what_is_wrong_with_a_program_is_shown_at_its_place() {
     .expect("a program");
     let printed = run(tilewright().args(["compile", "--target", "h100"]).arg(&file));
     let message = printed.failed(2);
-    for part in ["arith.adf", "did you mean `arith.addf`?", "wrong.ttir:3:10"] {
-        assert!(message.contains(part), "no `{part}` in {message}");
+    for phrase in ["arith.adf", "did you mean `arith.addf`?", "wrong.ttir:3:10"] {
+        assert!(message.contains(phrase), "no `{phrase}` in {message}");
     }
     let printed = run(tilewright().args(["compile", "--target", "h100", "--entry", "g"]).arg(kernel("dot.ttir")));
-    assert!(printed.failed(2).contains("there is no function `g` to begin with; there are `dot`"));
+    assert!(printed.failed(2).contains("there is no entry function `g`; expected one of `dot`"));
 }
 
 #[test]
-fn cases_are_run_and_told_in_their_order() {
+fn cases_are_run_and_reported_in_order() {
     let names = ["softmax", "add_masked", "atomics"];
     let files: Vec<_> = names.iter().map(|name| kernel(&format!("{name}.json"))).collect();
     let printed = run(tilewright().args(["run", "--json", "--target", "a100"]).args(&files));
     let answers = json_lines(printed.ok());
-    let told: Vec<_> = answers.iter().map(|answer| (answer["name"].as_str(), answer["status"].as_str())).collect();
-    assert_eq!(told, names.map(|name| (Some(name), Some("pass"))));
+    let reported: Vec<_> = answers.iter().map(|answer| (answer["name"].as_str(), answer["status"].as_str())).collect();
+    assert_eq!(reported, names.map(|name| (Some(name), Some("pass"))));
 }
 
-/// One number that is expected is changed.
+/// A test case fails if one expected number is changed.
 #[test]
 fn a_case_that_leaves_something_else_fails() {
     let folder = folder("fails");
@@ -143,20 +143,20 @@ fn a_kernel_of_too_many_operations_is_refused_before_it_is_written() {
     // Each of 4096 registers of a lane is some hundred operations of the error function.
     let printed = compile(1 << 19, "4");
     let message = printed.failed(2);
-    for part in [
-        "`math.erf`: with it a thread has ",
+    for phrase in [
+        "`math.erf`: a thread has ",
         "large.ttir:7:10",
-        "expected at most 262144: make the tensors smaller, give the block more warps",
+        "expected at most 262144: make the tensors smaller, use more warps",
     ] {
-        assert!(message.contains(part), "no `{part}` in {message}");
+        assert!(message.contains(phrase), "no `{phrase}` in {message}");
     }
-    // More warps are one way out, as the message says.
+    // More warps are one remedy, as the message explains.
     assert_eq!(compile(1 << 19, "16").code, Some(0));
-    // Tensors have a bound of their own.
+    // Tensors have a limit of their own.
     assert!(compile(1 << 21, "4").failed(2).contains("1048576"));
 }
 
-/// The kernel of one atomic operation of a number, made of a program's text.
+/// Compiles a program with one atomic operation; returns the kernel IR.
 fn atomic_kernel(name: &str, operation: &str) -> String {
     let file = folder("atomics").join(format!("{name}.ttir"));
     let program = format!(
@@ -194,7 +194,7 @@ fn atomic_operations_have_the_order_and_the_scope_of_the_program() {
 }
 
 #[test]
-fn others_meet_before_a_number_is_changed_in_order() {
+fn ordered_scalar_atomics_come_after_a_barrier() {
     let barriers_before = |order: &str| {
         let sum = format!("tt.atomic_rmw add, {order}, gpu, %p, %x, %c : (!tt.ptr<i32>, i32, i1) -> i32");
         let kernel = atomic_kernel(&format!("meets-{order}"), &sum);
@@ -206,7 +206,7 @@ fn others_meet_before_a_number_is_changed_in_order() {
 }
 
 #[test]
-fn sums_of_eight_bits_are_refused() {
+fn eight_bit_accumulators_are_rejected() {
     let program = |accumulator: &str| {
         format!(
             "module {{
@@ -235,17 +235,13 @@ fn sums_of_eight_bits_are_refused() {
         for accumulator in ["f8E4M3FN", "f8E5M2"] {
             let printed = compile(accumulator);
             assert_ne!(printed.code, Some(0), "{target} {accumulator}");
-            assert!(
-                printed.err.contains("no product has sums of this type"),
-                "{target} {accumulator}: {}",
-                printed.err
-            );
+            assert!(printed.err.contains("no MMA accumulates in this type"), "{target} {accumulator}: {}", printed.err);
         }
         assert_eq!(compile("f32").code, Some(0), "{target}");
     }
 }
 
-/// A text that leaves sizes open: what is chosen is told, and a size can be said.
+/// Sizes that a program leaves open are chosen and printed, and an option can fix one.
 #[test]
 fn sizes_that_a_text_leaves_open_are_chosen() {
     let program = root().join("docs/examples/sized_gemm.ttir");
@@ -254,7 +250,7 @@ fn sizes_that_a_text_leaves_open_are_chosen() {
     assert_eq!(found.code, Some(0), "{}", found.err);
     let first = found.out.lines().next().unwrap_or_default();
     assert!(first.starts_with("sizes: m = 128, n = 64, k = "), "{first}");
-    assert!(first.ends_with("of 8 that were looked at (0 left out)"), "{first}");
+    assert!(first.ends_with("best of 8 tried (0 left out)"), "{first}");
     assert_eq!(found.out.matches(" cycles\n  m = ").count() + 1, 8, "each is told: {}", found.out);
     let printed = explain(&["--size", "m=64", "--size", "n=32", "--size", "k=16"]);
     assert!(

@@ -1,4 +1,4 @@
-//! Every command that the README shows runs and says what it should.
+//! Runs every command of the README and checks its output.
 
 use crate::command;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use command::{root, run, shell};
 use serde_json::Value as Json;
 
-/// The commands of the section "The command", each with its lines joined.
+/// Returns the commands in the README's section "The command", each with its lines joined.
 fn commands() -> Vec<String> {
     let text = std::fs::read_to_string(root().join("README.md")).expect("the README");
     let section = text.split("\n## ").find(|section| section.starts_with("The command\n")).expect("the section");
@@ -18,13 +18,13 @@ fn commands() -> Vec<String> {
 }
 
 #[test]
-fn every_command_runs_and_says_what_it_should() {
+fn every_readme_command_prints_the_expected_output() {
     let mut checked = BTreeSet::new();
     for line in commands() {
         if line == "cargo build --release" || line.starts_with("alias ") {
             continue;
         }
-        // What begins something of the user's own does so in the folder that the user is in.
+        // Commands that create files run in the user's folder.
         let own = tempfile::tempdir().expect("a folder");
         let folder = if line.contains("new-plugin") { own.path().to_owned() } else { root() };
         let printed = run(&mut shell(&line, &folder));
@@ -80,8 +80,8 @@ fn lists_all_targets(out: &str) {
     }
 }
 
-/// By the definition of the layout that is shown: two elements of a row to a register pair, eight
-/// lanes along a row, four along a column, and the rest of the column in further registers.
+/// Checks the printed layout against its definition: two elements of a row in a register pair, eight lanes along a row,
+/// four along a column, and the rest of the column in further registers.
 fn shows_every_element(out: &str) {
     let cells: Vec<Vec<&str>> = out
         .lines()
@@ -95,7 +95,7 @@ fn shows_every_element(out: &str) {
     assert_eq!(cells, expected, "{out}");
 }
 
-/// The layout of `shows_every_element` as a picture: lane and register of every element.
+/// Checks the picture of the layout of `shows_every_element`: it has the lane and register of every element.
 fn draws_every_element(out: &str) {
     let rows = out.lines().filter_map(|line| line.split_once('│')).filter(|(_, cells)| cells.contains('T'));
     let cells: Vec<Vec<&str>> = rows.map(|(_, cells)| cells.split_whitespace().take(16).collect()).collect();
@@ -105,52 +105,56 @@ fn draws_every_element(out: &str) {
     assert_eq!(cells, expected, "{out}");
 }
 
-/// The numbers behind a label at the start of a line.
+/// Returns the numbers after a label at the start of a line of the output.
 fn numbers(out: &str, label: &str) -> Vec<u64> {
     let line = out.lines().map(str::trim).find(|line| line.starts_with(label));
     let line = line.unwrap_or_else(|| panic!("no `{label}`: {out}"));
     line[label.len()..].split_whitespace().map(|word| word.parse().expect("a number")).collect()
 }
 
-/// A lane has 16 elements, two to a word: eight rounds hand them out, whatever is exchanged in each.
+/// Checks the picture of a conversion: a lane has 16 elements, two per word, so there are eight rounds of shuffles,
+/// whichever words each round moves.
 fn draws_a_conversion(out: &str) {
-    for part in ["conversion of 16x32 f16", "before: tensor", "after: hardware", "rounds of the exchange, warp 0"] {
-        assert!(out.contains(part), "no `{part}` in {out}");
+    for phrase in ["conversion of 16x32 f16", "before: tensor", "after: hardware", "shuffle rounds, warp 0"] {
+        assert!(out.contains(phrase), "no `{phrase}` in {out}");
     }
-    let rounds = out.lines().skip_while(|line| !line.starts_with("rounds of the exchange")).skip(5);
+    let rounds = out.lines().skip_while(|line| !line.starts_with("shuffle rounds")).skip(5);
     assert_eq!(rounds.filter(|line| line.contains('│')).count(), 8, "{out}");
 }
 
-/// Two of the four warps lie along the rows: each holds half of what a row sums to, and they meet at one barrier.
+/// Checks the plan of a reduction: two of the four warps lie along the rows, so each holds half of the elements of a
+/// row's result, and one barrier separates their stores and loads.
 fn reduces(out: &str) {
-    assert!(out.starts_with("dim1: warps hold parts of it"), "{out}");
+    assert!(out.starts_with("dim1: several warps have parts of it"), "{out}");
     assert_eq!(numbers(out, "block barriers"), [1], "{out}");
     assert!(out.contains("chosen: ") && out.contains("the result's layout"), "{out}");
 }
 
-/// Sixteen lanes hold a row, four elements each: four doublings, and at each an exchange for each of the 16
-/// rows that a lane has a share of.
+/// Checks the plan of a scan: sixteen lanes hold a row, four elements each, so there are four doublings. Each doubling
+/// has a shuffle for each of the 16 rows with elements in a lane.
 fn scans(out: &str) {
-    assert!(out.starts_with("dim1: lanes of each warp hold parts of it"), "{out}");
-    assert_eq!(numbers(out, "exchanges"), [64, 4], "{out}");
+    assert!(out.starts_with("dim1: lanes of each warp have parts of it"), "{out}");
+    assert_eq!(numbers(out, "shuffles"), [64, 4], "{out}");
 }
 
-/// A line of 32 elements lies in the lanes of a warp: one exchange for each of 16 results of a lane.
+/// Checks the plan of a gather: a line of 32 elements lies in the lanes of a warp, so there is one shuffle for each of
+/// the 16 results of a lane.
 fn gathers(out: &str) {
     assert!(out.starts_with("path shuffle"), "{out}");
-    assert_eq!(numbers(out, "exchanges"), [16], "{out}");
+    assert_eq!(numbers(out, "shuffles"), [16], "{out}");
     assert!(out.lines().any(|line| line.trim().starts_with("shared") && line.contains("slots more")), "{out}");
 }
 
-/// 64 elements of 16 bits a lane, 16 bytes at once: 8 accesses of 4 wavefronts each way, at the bound.
+/// Checks the plan of accesses: with 64 elements of 16 bits a lane and 16 bytes per access, 8 stores and 8 loads of 4
+/// wavefronts each, which equals the lower bound.
 fn accesses(out: &str) {
     assert!(out.contains("stored: 128 bits") && out.contains("loaded: 128 bits"), "{out}");
     assert_eq!(numbers(out, "wavefronts stored"), [32, 32], "{out}");
     assert_eq!(numbers(out, "wavefronts loaded"), [32, 32], "{out}");
 }
 
-/// Each lane of four warps holds 64 elements of 16 bits: 8 stores and 8 loads of 16 bytes at best,
-/// which take 4 wavefronts of 128 bytes each.
+/// Checks the explained conversion: each lane of four warps holds 64 elements of 16 bits, so 8 stores and 8 loads of 16
+/// bytes at best, which take 4 wavefronts of 128 bytes each.
 fn explains(out: &str) {
     assert!(out.starts_with("path shared: "), "{out}");
     for side in ["wavefronts stored", "wavefronts loaded"] {
@@ -161,13 +165,13 @@ fn explains(out: &str) {
     assert!(numbers(out, "block barriers") == [1] || numbers(out, "warp barriers") == [1], "{out}");
     let bits = out.lines().filter(|line| line.trim_start().starts_with("offset ")).count();
     assert_eq!(1 << bits, 128 * 64, "every bit of the offset is shown: {out}");
-    assert!(out.contains("then in cycles of the block on h100:"), "{out}");
+    assert!(out.contains("then by cycles of the block on h100:"), "{out}");
     assert!(out.lines().any(|line| line.trim().starts_with("shared") && line.contains(" chosen: ")), "{out}");
-    assert!(out.lines().any(|line| line.trim().starts_with("shuffle") && line.contains("closed: ")), "{out}");
+    assert!(out.lines().any(|line| line.trim().starts_with("shuffle") && line.contains("rejected: ")), "{out}");
 }
 
-/// 64x64 elements of 16 bits are 8 KiB, which padding exceeds and nothing else does; the kinds are
-/// listed with the chosen one first.
+/// Checks the choice of a shared-memory layout: 64x64 elements of 16 bits are 8 KiB, which only padding exceeds. The
+/// kinds of layouts are listed with the chosen one first.
 fn chooses(out: &str) {
     let kind = out.strip_prefix("chosen ").and_then(|rest| rest.split(':').next()).expect("a kind");
     let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split_whitespace().collect()).collect();
@@ -183,20 +187,22 @@ fn chooses(out: &str) {
 
 fn is_code(line: &str, out: &str) {
     assert!(line.contains("--target mi250") && line.contains("--emit asm"), "{line}");
-    for part in ["amdhsa--gfx90a", "\nconvert:", "ds_write", "ds_read", "s_barrier", ".max_flat_workgroup_size: 256"] {
-        assert!(out.contains(part), "no `{part}` in {out}");
+    for phrase in ["amdhsa--gfx90a", "\nconvert:", "ds_write", "ds_read", "s_barrier", ".max_flat_workgroup_size: 256"]
+    {
+        assert!(out.contains(phrase), "no `{phrase}` in {out}");
     }
 }
 
 fn is_a_program(out: &str) {
-    for part in
+    for phrase in
         ["amdhsa--gfx90a", "\nsoftmax:", "global_load_dword", "global_store_dword", ".max_flat_workgroup_size: 256"]
     {
-        assert!(out.contains(part), "no `{part}` in {out}");
+        assert!(out.contains(phrase), "no `{phrase}` in {out}");
     }
 }
 
-/// The swizzle by its definition: groups of `vec` elements of a row change places by the row's phase.
+/// Checks an answered swizzle against its definition: groups of `vec` elements of a row are permuted by the row's
+/// phase.
 fn answers(out: &str) {
     let answer: Json = serde_json::from_str(out).expect("one line of JSON");
     assert_eq!(answer["id"], 1);
@@ -205,7 +211,7 @@ fn answers(out: &str) {
     for offset in 0..8 * 16u64 {
         let set = bases.iter().enumerate().filter(|(bit, _)| offset >> bit & 1 == 1);
         let element = set.fold([0, 0], |sum, (_, basis)| [sum[0] ^ basis[0], sum[1] ^ basis[1]]);
-        let (row, place) = (offset / 16, offset % 16);
-        assert_eq!(element, [row, ((place / 4) ^ (row % 4)) * 4 + place % 4], "offset {offset}");
+        let (row, col) = (offset / 16, offset % 16);
+        assert_eq!(element, [row, ((col / 4) ^ (row % 4)) * 4 + col % 4], "offset {offset}");
     }
 }

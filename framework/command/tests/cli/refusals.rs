@@ -1,11 +1,11 @@
-//! Bad input: exit code 2, one clear message with the place, no panic and no backtrace, and nothing
-//! on standard output.
+//! Tests of bad input: exit code 2, one clear message with the place, no panic, no backtrace, and empty standard
+//! output.
 
 use crate::command;
 
 use command::{BLOCKED, run, tilewright};
 
-/// The message of a command that is given bad input.
+/// Returns the message of a command that is given bad input.
 fn refusal(arguments: &[&str]) -> String {
     run(tilewright().args(arguments)).failed(2).to_owned()
 }
@@ -29,20 +29,20 @@ fn names_that_are_not_known() {
         (vec!["targets", "--jsno"], vec!["--jsno", "--json"]),
     ] {
         let message = refusal(&arguments);
-        for part in expected {
-            assert!(message.contains(part), "no `{part}` in: {message}");
+        for phrase in expected {
+            assert!(message.contains(phrase), "no `{phrase}` in: {message}");
         }
     }
 }
 
 #[test]
-fn a_typo_in_a_layout_is_shown_at_its_place() {
-    // The bracket that is not closed is missed where the next word's `=` stands.
+fn a_typo_in_a_layout_is_shown_at_its_location() {
+    // The missing bracket is reported at the next word's `=`.
     let unclosed = "#ttg.blocked<{sizePerThread = [1, 2, threadsPerWarp = [4, 8]}>";
     let unknown = "#ttg.blocked<{sizePerThread = [1; 2]}>";
     let cut = "#ttg.blocked<{sizePerThread = [1, 2]";
     let json = "{\"kind\": \"blocked\", }";
-    let quoted = |text: &str, part: &str| text.find(part).expect("a part of the text");
+    let quoted = |text: &str, phrase: &str| text.find(phrase).expect("a part of the text");
     for (text, at) in [
         (unclosed, quoted(unclosed, "= [4")),
         (unknown, quoted(unknown, ";")),
@@ -61,26 +61,26 @@ fn a_typo_in_a_layout_is_shown_at_its_place() {
 }
 
 #[test]
-fn both_layouts_of_a_conversion_are_told_apart() {
+fn errors_name_the_layout_of_a_conversion() {
     let mut arguments = convert("h100", "8x16", "f16");
     let wrong = BLOCKED.replace("= [4, 8]", "= [4, 8");
     *arguments.last_mut().expect("a layout") = &wrong;
     assert!(refusal(&arguments).contains("DST:1:"));
     *arguments.last_mut().expect("a layout") =
         "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 4, order = [1, 0]}>";
-    assert!(refusal(&arguments).contains("DST: `swizzled_shared` is no distributed layout"));
+    assert!(refusal(&arguments).contains("DST: `swizzled_shared` is not a distributed layout"));
 }
 
 #[test]
 fn shapes_that_are_none() {
     for (shape, expected) in [
-        ("8x12", "12 is no power of two; enlarge it to 16"),
-        ("0x16", "0 is no power of two"),
-        ("8y16", "`8y16` is no whole number; a shape is written 128x64"),
-        ("8x", "`` is no whole number"),
-        ("-8x16", "`-8` is no whole number"),
-        ("18446744073709551615x16", "18446744073709551615 is no power of two\n"),
-        ("36893488147419103232x16", "36893488147419103232 is more than 64 bits hold"),
+        ("8x12", "12 is not a power of two; enlarge it to 16"),
+        ("0x16", "0 is not a power of two"),
+        ("8y16", "`8y16` is not a size; a shape is written 128x64"),
+        ("8x", "`` is not a size"),
+        ("-8x16", "`-8` is not a size"),
+        ("18446744073709551615x16", "18446744073709551615 is not a power of two\n"),
+        ("36893488147419103232x16", "36893488147419103232 does not fit 64 bits"),
     ] {
         let shape_option = format!("--shape={shape}");
         let message = refusal(&["layout", &shape_option, BLOCKED]);
@@ -101,7 +101,7 @@ fn a_layout_of_80_bits() {
     refusal(&["layout", "--shape", "8x16", &json]);
 }
 
-/// A tensor of 2^40 elements is a layout, but nothing to draw, or to plan register by register.
+/// A tensor of 2^40 elements has a layout, but is rejected for drawing and for planning register by register.
 #[test]
 fn sizes_that_no_table_holds() {
     let printed = run(tilewright().args(["layout", "--shape", "1048576x1048576", BLOCKED]));

@@ -1,4 +1,4 @@
-//! What tools of the system say of the images: plugins export one symbol; programs link neither LLVM nor vendors.
+//! Tests of linkage with system tools: plugins export one symbol; programs link neither LLVM nor vendor crates.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +19,7 @@ pub fn every_vendors_plugin_exports_one_symbol() {
     }
 }
 
-/// The program of the conformance suite, which a build of the whole workspace puts beside the command.
+/// Returns the path of the conformance runner, which a workspace build puts into the folder of the command.
 pub fn suite() -> PathBuf {
     command().with_file_name("conformance")
 }

@@ -1,4 +1,4 @@
-//! Tests of the command that need tools of the system or the data beside the repository.
+//! Tests of the command that need system tools or data outside of the repository.
 #![allow(dead_code, unused_imports, reason = "modules of the ordinary tests have more than is used here")]
 
 use std::process::ExitCode;

@@ -5,7 +5,7 @@ use super::float::float;
 use super::integer::integer;
 use tilewright_kernel::{Atomic, Binary, Element};
 
-/// The value that an atomic operation writes.
+/// Computes the value that an atomic operation writes.
 pub(crate) fn atomic(op: Atomic, element: Element, old: u64, value: u64) -> u64 {
     let bits = element.bits();
     let of = |op: Binary| {
@@ -16,17 +16,17 @@ pub(crate) fn atomic(op: Atomic, element: Element, old: u64, value: u64) -> u64 
         }
         to[0]
     };
-    let least = |first: bool| if first { old } else { value };
+    let old_if = |first: bool| if first { old } else { value };
     match op {
         Atomic::Add => of(Binary::Add),
         Atomic::FAdd => of(Binary::FAdd),
         Atomic::And => of(Binary::And),
         Atomic::Or => of(Binary::Or),
         Atomic::Xor => of(Binary::Xor),
-        Atomic::MinU => least(old < value),
-        Atomic::MaxU => least(old > value),
-        Atomic::MinS => least(sign_extend(old, bits) < sign_extend(value, bits)),
-        Atomic::MaxS => least(sign_extend(old, bits) > sign_extend(value, bits)),
+        Atomic::MinU => old_if(old < value),
+        Atomic::MaxU => old_if(old > value),
+        Atomic::MinS => old_if(sign_extend(old, bits) < sign_extend(value, bits)),
+        Atomic::MaxS => old_if(sign_extend(old, bits) > sign_extend(value, bits)),
         Atomic::Exchange => value,
     }
 }

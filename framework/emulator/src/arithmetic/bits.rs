@@ -1,6 +1,6 @@
-//! Bits of elements, and functions applied to them one by one.
+//! Bits of elements, and element-wise application of functions.
 
-/// The lowest bits of an element.
+/// Mask of an element's bits.
 pub(crate) fn mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
@@ -11,7 +11,8 @@ pub(crate) fn sign_extend(value: u64, bits: u32) -> i64 {
     ((value << shift) as i64) >> shift
 }
 
-/// Stands for an unspecified value: one that no hardware gives, so that whoever relies on it notices.
+/// Bit pattern that stands for an unspecified value. No hardware produces it, so a kernel that relies on the value
+/// fails visibly.
 pub(crate) const UNSPECIFIED: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 
 pub(super) fn zip(a: &[u64], b: &[u64], to: &mut [u64], f: impl Fn(u64, u64) -> u64) {

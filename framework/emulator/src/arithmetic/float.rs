@@ -1,22 +1,20 @@
-//! Arithmetic of floating-point numbers: `f32` and `f64` are the host's own. `f16` and `bf16` are computed in `f32` and
-//! rounded once more, which gives the correctly rounded result: for sums, differences and products
-//! of operands of p bits, rounding to 2p + 2 bits or more first does no harm (Figueroa, 1995), and
-//! f32 has 24 bits where 2 * 11 + 2 and 2 * 8 + 2 are needed. Below f32's normal range, where its
-//! precision is less, sums are exact, being multiples of the least operand. Only products of `bf16`
-//! are not exact there; they have 16 bits, so that one of at least half the least `bf16` (2^-134) is
-//! exact in f32, and a smaller one becomes at most that half, which goes to zero, the even neighbour.
-//! Quotients and square roots are no nearer to the middle of two neighbours than what f32 tells apart: that takes 2p
-//! bits and 2p + 2, and below the normal range of `bf16`, which is f32's own, a quotient that is not in the middle is
-//! away from it by more than 2^-142. A NaN result is always the positive quiet one
-//! without payload, since hardware differs.
+//! Floating-point arithmetic: `f32` and `f64` by the host. `f16` and `bf16` are computed in `f32` and rounded once
+//! more, which gives the correctly rounded result: for sums, differences and products of operands of p bits, a first
+//! rounding to at least 2p + 2 bits is harmless (Figueroa, 1995), and `f32` has 24 bits; 2 * 11 + 2 and 2 * 8 + 2 are
+//! needed. Below the normal range of `f32`, where its precision is lower, sums stay exact as multiples of the smaller
+//! operand. Only products of `bf16` are inexact there. They have 16 bits: a product of at least half the minimum `bf16`
+//! (2^-134) is exact in `f32`, and a smaller one becomes at most that half, which rounds to zero, the even neighbour.
+//! Quotients and square roots are no nearer to the midpoint of two neighbours than `f32` can distinguish: that takes 2p
+//! and 2p + 2 bits. Below the normal range of `bf16`, which is that of `f32`, a quotient that is not a midpoint differs
+//! from it by more than 2^-142. A NaN result is always the positive quiet NaN without payload, since hardware differs.
 
 use half::{bf16, f16};
 
 use super::bits::{UNSPECIFIED, map, mask, zip};
-use crate::rounding::Sum;
+use crate::rounding::AccumulatorType;
 use tilewright_kernel::{Binary, Compare, Element, Unary};
 
-/// The lesser and the greater of two numbers.
+/// Floating-point types with the minimum and maximum operations of the kernel IR.
 trait Ordered: Copy + PartialOrd {
     const NAN: Self;
     fn is_negative(self) -> bool;
@@ -52,7 +50,7 @@ trait Ordered: Copy + PartialOrd {
         }
     }
 
-    fn least_number(self, other: Self) -> Self {
+    fn min_number(self, other: Self) -> Self {
         self.chosen(other, Self::least)
     }
 
@@ -82,11 +80,11 @@ pub(crate) fn float(op: Binary, element: Element, a: &[u64], b: &[u64], to: &mut
         Binary::FSub => rounded(element, a, b, to, |x, y| x - y, |x, y| x - y),
         Binary::FMul => rounded(element, a, b, to, |x, y| x * y, |x, y| x * y),
         Binary::FDiv => rounded(element, a, b, to, |x, y| x / y, |x, y| x / y),
-        Binary::FMinNumber => rounded(element, a, b, to, f32::least_number, f64::least_number),
+        Binary::FMinNumber => rounded(element, a, b, to, f32::min_number, f64::min_number),
         Binary::FMaxNumber => rounded(element, a, b, to, f32::greatest_number, f64::greatest_number),
         Binary::FMinimum => rounded(element, a, b, to, f32::least, f64::least),
         Binary::FMaximum => rounded(element, a, b, to, f32::greatest, f64::greatest),
-        // The others are of integers.
+        // Integer operations are in `integer`.
         _ => {}
     }
 }
@@ -119,7 +117,7 @@ fn rounded(
     }
 }
 
-/// Applies an operation to every floating-point number.
+/// Applies an operation to every floating-point element.
 pub(crate) fn float_unary(op: Unary, element: Element, a: &[u64], to: &mut [u64]) {
     let sign = 1 << (element.bits() - 1);
     match op {
@@ -130,7 +128,7 @@ pub(crate) fn float_unary(op: Unary, element: Element, a: &[u64], to: &mut [u64]
         Unary::FCeil => rounded_one(element, a, to, f32::ceil, f64::ceil),
         Unary::FTrunc => rounded_one(element, a, to, f32::trunc, f64::trunc),
         Unary::FNearest => rounded_one(element, a, to, f32::round_ties_even, f64::round_ties_even),
-        // The others are of integers.
+        // Integer operations are in `integer`.
         Unary::LeadingZeros | Unary::PopCount => {}
     }
 }
@@ -139,32 +137,32 @@ fn rounded_one(element: Element, a: &[u64], to: &mut [u64], single: impl Fn(f32)
     rounded(element, a, a, to, |x, _| single(x), |x, _| double(x));
 }
 
-/// Compares every pair of floating-point numbers.
+/// Compares every pair of floating-point elements.
 pub(crate) fn float_compare(op: Compare, element: Element, a: &[u64], b: &[u64], to: &mut [u64]) {
     match op {
         Compare::FEq => decoded(element, a, b, to, |x, y| x == y),
         Compare::FLt => decoded(element, a, b, to, |x, y| x < y),
         Compare::FLe => decoded(element, a, b, to, |x, y| x <= y),
         Compare::FUnordered => decoded(element, a, b, to, |x, y| x.is_nan() || y.is_nan()),
-        // The others are of integers.
+        // Integer comparisons are in `integer`.
         _ => {}
     }
 }
 
 fn decoded(element: Element, a: &[u64], b: &[u64], to: &mut [u64], holds: impl Fn(f64, f64) -> bool) {
-    let Some(number) = Sum::named(element.name()) else { return };
+    let Some(number) = AccumulatorType::named(element.name()) else { return };
     zip(a, b, to, |x, y| u64::from(holds(number.decode(x), number.decode(y))));
 }
 
-/// The integer of so many bits next to every floating-point number towards zero.
+/// Converts every floating-point element to an integer of `bits` bits, rounding towards zero.
 pub(crate) fn to_integer(from: Element, signed: bool, bits: u32, a: &[u64], to: &mut [u64]) {
-    let Some(number) = Sum::named(from.name()) else { return };
+    let Some(number) = AccumulatorType::named(from.name()) else { return };
     let mask = mask(bits);
     let end = if signed { 2f64.powi(bits as i32 - 1) } else { 2f64.powi(bits as i32) };
     let start = if signed { -end } else { 0.0 };
     map(a, to, |x| {
-        let whole = number.decode(x).trunc();
-        let fits = whole >= start && whole < end;
-        (if fits { whole as i128 as u64 } else { UNSPECIFIED }) & mask
+        let truncated = number.decode(x).trunc();
+        let fits = truncated >= start && truncated < end;
+        (if fits { truncated as i128 as u64 } else { UNSPECIFIED }) & mask
     });
 }

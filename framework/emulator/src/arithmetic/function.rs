@@ -1,12 +1,13 @@
-//! Functions of floating-point numbers, for those that a target's hardware has and a kernel therefore still names.
+//! Math functions that the target's hardware executes and that a kernel therefore still contains.
 //!
-//! They are computed by the host in binary64 and rounded once, so that an `f32` is nearly always the nearest one; hardware
-//! gives what lies within its stated bound. Those that the host's library lacks no hardware has either.
+//! The host evaluates a function in binary64 and rounds once, so an `f32` result is nearly always correctly rounded;
+//! hardware results lie within the stated bound of the instruction. No hardware has functions that the host's math
+//! library lacks.
 
-use crate::rounding::Sum;
+use crate::rounding::AccumulatorType;
 use tilewright_kernel::{Element, MathFunction};
 
-/// Whether the host has it.
+/// Whether the host can evaluate the function.
 pub(crate) fn is_evaluated(function: MathFunction) -> bool {
     let is_here = |function| {
         let is_of_c =
@@ -16,9 +17,9 @@ pub(crate) fn is_evaluated(function: MathFunction) -> bool {
     is_here(function) && (function == MathFunction::Fmod || !function.is_exact())
 }
 
-/// The function of numbers of this element; of one number where it takes one.
+/// Evaluates the function for elements of this type; unary functions ignore `b`.
 pub(crate) fn evaluate(function: MathFunction, element: Element, a: u64, b: u64) -> u64 {
-    let Some(number) = Sum::named(element.name()) else { return a };
+    let Some(number) = AccumulatorType::named(element.name()) else { return a };
     number.encode(host(function, number.decode(a), number.decode(b)))
 }
 

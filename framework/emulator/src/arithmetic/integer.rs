@@ -36,22 +36,22 @@ pub(crate) fn integer(op: Binary, bits: u32, a: &[u64], b: &[u64], to: &mut [u64
             let wide = |x| i128::from(sign_extend(x, bits));
             zip(a, b, to, |x, y| ((wide(x) * wide(y)) >> bits) as u64 & mask);
         }
-        // The others are of floating-point numbers.
+        // Floating-point operations are in `float`.
         _ => {}
     }
 }
 
-/// A quotient where it fits.
+/// Returns the quotient if it fits into `bits` bits as a signed integer.
 fn signed_fit(bits: u32, quotient: Option<i64>) -> Option<i64> {
     quotient.filter(|&quotient| sign_extend(quotient as u64, bits) == quotient)
 }
 
-/// Applies an operation to every integer.
+/// Applies an operation to every integer element.
 pub(crate) fn integer_unary(op: Unary, bits: u32, a: &[u64], to: &mut [u64]) {
     match op {
         Unary::LeadingZeros => map(a, to, |x| u64::from(x.leading_zeros() - (64 - bits))),
         Unary::PopCount => map(a, to, |x| u64::from(x.count_ones())),
-        // The others are of floating-point numbers.
+        // Floating-point operations are in `float`.
         _ => {}
     }
 }
@@ -66,12 +66,12 @@ pub(crate) fn compare(op: Compare, bits: u32, a: &[u64], b: &[u64], to: &mut [u6
         Compare::LeU => zip(a, b, to, |x, y| u64::from(x <= y)),
         Compare::LtS => zip(a, b, to, |x, y| u64::from(signed(x) < signed(y))),
         Compare::LeS => zip(a, b, to, |x, y| u64::from(signed(x) <= signed(y))),
-        // The others are of floating-point numbers.
+        // Floating-point comparisons are in `float`.
         _ => {}
     }
 }
 
-/// Four bytes of the eight of `a` and `b`.
+/// Selects four of the eight bytes of `a` and `b`.
 pub(crate) fn permute_bytes(a: u64, b: u64, selector: u16) -> u64 {
     let bytes = (a & 0xffff_ffff) | b << 32;
     (0..4).fold(0, |word, byte| {

@@ -1,6 +1,6 @@
-//! What operations compute, one element at a time, on bits.
+//! Arithmetic of kernel IR operations on the bits of single elements.
 //!
-//! `float` has floating-point numbers, `function` their functions.
+//! `float` holds floating-point arithmetic, `function` math functions.
 
 mod atomic;
 mod bits;

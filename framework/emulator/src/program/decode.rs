@@ -1,29 +1,29 @@
 //! Decodes a kernel into steps that warps execute.
 
 use super::step::{Access, Atomic, Bounds, Copied, Instruction, Print, Step};
-use crate::rounding::Sum;
+use crate::rounding::AccumulatorType;
 use std::collections::HashMap;
 use tilewright_kernel::{self as kernel, Cast, Element, Kernel, MemorySpace, Op, Region, Statement, Type, Value};
 use tilewright_target::{Direction, TargetDescription};
 
-/// A decoded kernel.
+/// A kernel decoded into steps, and the sizes that its execution needs.
 pub(crate) struct Program<'a> {
     pub(crate) steps: Vec<Step<'a>>,
-    /// The operation's number of every step.
+    /// For each step, the index of its operation.
     pub(crate) numbers: Vec<u32>,
-    /// Size of a register file.
+    /// Number of registers (64-bit words) of a warp's register file.
     pub(crate) registers: usize,
-    /// Registers that hold a constant: first one, how many, what.
+    /// The registers of constants, as (first register, number of registers, bits).
     pub(crate) constants: Vec<(usize, usize, u64)>,
     pub(crate) parameters: Vec<usize>,
 }
 
-/// Where a value lies.
+/// Location of a value: its registers in the register file.
 #[derive(Clone, Copy)]
-struct Home {
+struct Location {
     at: usize,
     ty: Type,
-    /// The shared buffer that a pointer comes from, where that is known.
+    /// Index of the shared buffer that a pointer points into; `None` if unknown.
     buffer: Option<u32>,
 }
 
@@ -31,7 +31,7 @@ struct Decoder<'a> {
     target: &'a TargetDescription,
     lanes: usize,
     shared_offsets: Vec<u64>,
-    homes: HashMap<Value, Home>,
+    locations: HashMap<Value, Location>,
     next_operation: u32,
     program: Program<'a>,
 }
@@ -42,7 +42,7 @@ pub(crate) fn decode<'a>(kernel: &'a Kernel, target: &'a TargetDescription) -> P
         Program { steps: Vec::new(), numbers: Vec::new(), registers: 0, constants: Vec::new(), parameters: Vec::new() };
     let lanes = kernel.launch.lanes as usize;
     let shared_offsets = kernel.shared_offsets().0;
-    let mut decoder = Decoder { target, lanes, shared_offsets, homes: HashMap::new(), next_operation: 0, program };
+    let mut decoder = Decoder { target, lanes, shared_offsets, locations: HashMap::new(), next_operation: 0, program };
     for (number, parameter) in kernel.parameters.iter().enumerate() {
         let at = decoder.allocate(Value(number as u32), parameter.ty);
         decoder.program.parameters.push(at);
@@ -52,13 +52,13 @@ pub(crate) fn decode<'a>(kernel: &'a Kernel, target: &'a TargetDescription) -> P
 }
 
 impl<'a> Decoder<'a> {
-    fn home(&self, value: Value) -> Home {
+    fn location(&self, value: Value) -> Location {
         // Verified kernels use only what they define.
-        self.homes.get(&value).copied().unwrap_or(Home { at: 0, ty: Type::Scalar(Element::I1), buffer: None })
+        self.locations.get(&value).copied().unwrap_or(Location { at: 0, ty: Type::Scalar(Element::I1), buffer: None })
     }
 
     fn at(&self, value: Value) -> usize {
-        self.home(value).at
+        self.location(value).at
     }
 
     fn width(&self, ty: Type) -> usize {
@@ -68,7 +68,7 @@ impl<'a> Decoder<'a> {
     fn allocate(&mut self, value: Value, ty: Type) -> usize {
         let at = self.program.registers;
         self.program.registers += self.width(ty);
-        self.homes.insert(value, Home { at, ty, buffer: None });
+        self.locations.insert(value, Location { at, ty, buffer: None });
         at
     }
 
@@ -98,8 +98,8 @@ impl<'a> Decoder<'a> {
         let Some(&(result, ty)) = results.first().filter(|_| op.has_single_result()) else {
             return self.effect(operation, op, results);
         };
-        if let Some(home) = self.shared_home(op, ty) {
-            self.homes.insert(result, home);
+        if let Some(location) = self.shared_location(op, ty) {
+            self.locations.insert(result, location);
             return;
         }
         let to = self.allocate(result, ty);
@@ -111,18 +111,18 @@ impl<'a> Decoder<'a> {
             self.push(operation, step);
         }
         let buffer = self.buffer_of(op);
-        self.homes.insert(result, Home { at: to, ty, buffer });
+        self.locations.insert(result, Location { at: to, ty, buffer });
     }
 
-    /// The home of a result that shares an operand's.
-    fn shared_home(&self, op: &Op, ty: Type) -> Option<Home> {
+    /// Returns the registers of a result that shares its operand's registers; `None` if the result needs its own.
+    fn shared_location(&self, op: &Op, ty: Type) -> Option<Location> {
         match op {
             Op::Extract { vector, index } => {
-                Some(Home { at: self.at(*vector) + *index as usize * self.lanes, ty, buffer: None })
+                Some(Location { at: self.at(*vector) + *index as usize * self.lanes, ty, buffer: None })
             }
-            Op::Cast { op: Cast::ExtendU, a } => Some(Home { ty, ..self.home(*a) }),
-            Op::Cast { op: Cast::Bits, a } if self.home(*a).ty.count() == ty.count() => {
-                Some(Home { ty, ..self.home(*a) })
+            Op::Cast { op: Cast::ExtendU, a } => Some(Location { ty, ..self.location(*a) }),
+            Op::Cast { op: Cast::Bits, a } if self.location(*a).ty.count() == ty.count() => {
+                Some(Location { ty, ..self.location(*a) })
             }
             _ => None,
         }
@@ -136,14 +136,16 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The shared buffer that the resulting pointer points into, where it is known.
+    /// Returns the index of the shared buffer that the resulting pointer points into; `None` if unknown.
     fn buffer_of(&self, op: &Op) -> Option<u32> {
         match op {
             Op::SharedAddress { buffer } => Some(*buffer),
-            Op::Advance { pointer, .. } | Op::ClusterAddress { pointer, .. } | Op::Same { value: pointer, .. } => {
-                self.home(*pointer).buffer
+            Op::PtrAdd { pointer, .. }
+            | Op::ClusterAddress { pointer, .. }
+            | Op::AssumeUniform { value: pointer, .. } => self.location(*pointer).buffer,
+            Op::Select { a, b, .. } => {
+                self.location(*a).buffer.filter(|_| self.location(*a).buffer == self.location(*b).buffer)
             }
-            Op::Select { a, b, .. } => self.home(*a).buffer.filter(|_| self.home(*a).buffer == self.home(*b).buffer),
             _ => None,
         }
     }
@@ -157,7 +159,7 @@ impl<'a> Decoder<'a> {
             },
             Op::Math { function, operands } => {
                 let at = |index: usize| operands.get(index).map_or(0, |&operand| self.at(operand));
-                let (a, b) = (at(0), at(function.operands() - 1));
+                let (a, b) = (at(0), at(function.operand_count() - 1));
                 Step::Function { function: *function, element: ty.element().unwrap_or(Element::F32), a, b, to, n }
             }
             Op::Binary { op, a, b } => {
@@ -167,12 +169,15 @@ impl<'a> Decoder<'a> {
                     _ => Step::Integer { op: *op, bits: element_bits(ty), a, b, to, n },
                 }
             }
-            Op::FMulAdd { a, b, c } => {
-                let sum = ty.element().and_then(|element| Sum::named(element.name())).unwrap_or(Sum::F32);
-                Step::FMulAdd { sum, factors: [self.at(*a), self.at(*b)], c: self.at(*c), to, n }
+            Op::Fma { a, b, c } => {
+                let sum = ty
+                    .element()
+                    .and_then(|element| AccumulatorType::named(element.name()))
+                    .unwrap_or(AccumulatorType::F32);
+                Step::Fma { sum, multiplicands: [self.at(*a), self.at(*b)], c: self.at(*c), to, n }
             }
             Op::Compare { op, a, b } => {
-                let (of, a, b) = (self.home(*a).ty, self.at(*a), self.at(*b));
+                let (of, a, b) = (self.location(*a).ty, self.at(*a), self.at(*b));
                 match of.element() {
                     Some(element) if element.is_float() => Step::FloatCompare { op: *op, element, a, b, to, n },
                     _ => Step::Compare { op: *op, bits: element_bits(of), a, b, to, n },
@@ -181,26 +186,26 @@ impl<'a> Decoder<'a> {
             Op::Select { condition, a, b } => {
                 Step::Select { condition: self.at(*condition), a: self.at(*a), b: self.at(*b), to, n }
             }
-            Op::Pend { queue, value } => Step::Pend { queue: *queue, value: Copied { from: self.at(*value), to, n } },
-            Op::Same { value, .. } => Step::Same { value: self.at(*value), to, n },
-            Op::Cast { op, a } => self.cast(*op, self.home(*a), ty, to, n),
+            Op::ReadyToken { queue, value } => {
+                Step::ReadyToken { queue: *queue, value: Copied { from: self.at(*value), to, n } }
+            }
+            Op::AssumeUniform { value, .. } => Step::AssumeUniform { value: self.at(*value), to, n },
+            Op::Cast { op, a } => self.cast(*op, self.location(*a), ty, to, n),
             Op::Pack { elements } => Step::Pack { elements: elements.iter().map(|&e| self.at(e)).collect(), to },
             Op::PermuteBytes { a, b, selector, alternative } => {
                 let alternative = alternative.map(|(condition, other)| (self.at(condition), other));
                 Step::PermuteBytes { a: self.at(*a), b: self.at(*b), selector: *selector, alternative, to }
             }
-            Op::Advance { pointer, bytes } => {
-                let bytes_bits = self.home(*bytes).ty.bits();
+            Op::PtrAdd { pointer, bytes } => {
+                let bytes_bits = self.location(*bytes).ty.bits();
                 let mask = crate::arithmetic::mask(ty.bits());
-                Step::Advance { pointer: self.at(*pointer), bytes: self.at(*bytes), bytes_bits, mask, to }
+                Step::PtrAdd { pointer: self.at(*pointer), bytes: self.at(*bytes), bytes_bits, mask, to }
             }
             Op::ClusterAddress { pointer, block } => {
                 Step::ClusterAddress { pointer: self.at(*pointer), block: self.at(*block), to }
             }
-            Op::Exchange { value, lane, .. } => Step::Exchange { value: self.at(*value), lane: self.at(*lane), to },
-            Op::ExchangeXor { value, mask, .. } => {
-                Step::ExchangeXor { value: self.at(*value), mask: *mask as usize, to }
-            }
+            Op::Shuffle { value, lane, .. } => Step::Shuffle { value: self.at(*value), lane: self.at(*lane), to },
+            Op::ShuffleXor { value, mask, .. } => Step::ShuffleXor { value: self.at(*value), mask: *mask as usize, to },
             Op::Load { pointer, predicate, offset, alignment } => {
                 self.access(Direction::Load, ty, to, (*pointer, *predicate, *offset, *alignment))
             }
@@ -215,7 +220,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn cast(&self, op: Cast, from: Home, ty: Type, to: usize, n: usize) -> Step<'a> {
+    fn cast(&self, op: Cast, from: Location, ty: Type, to: usize, n: usize) -> Step<'a> {
         let (from_bits, to_bits) = (element_bits(from.ty), element_bits(ty));
         let (a, mask) = (from.at, crate::arithmetic::mask(to_bits));
         match op {
@@ -241,12 +246,12 @@ impl<'a> Decoder<'a> {
         value: usize,
         (pointer, predicate, offset, alignment): (Value, Option<Value>, i32, u32),
     ) -> Step<'a> {
-        let home = self.home(pointer);
-        let Type::Pointer(space) = home.ty else { return Step::Pack { elements: Vec::new(), to: value } };
+        let location = self.location(pointer);
+        let Type::Pointer(space) = location.ty else { return Step::Pack { elements: Vec::new(), to: value } };
         Step::Access(Access {
             direction,
             space,
-            pointer: home.at,
+            pointer: location.at,
             predicate: predicate.map(|predicate| self.at(predicate)),
             offset,
             alignment,
@@ -257,7 +262,7 @@ impl<'a> Decoder<'a> {
                 .target
                 .bank_row(direction, ty.bits())
                 .filter(|row| space != MemorySpace::Global && row.bank_bytes > 0),
-            buffer: home.buffer,
+            buffer: location.buffer,
         })
     }
 
@@ -268,31 +273,31 @@ impl<'a> Decoder<'a> {
         to: usize,
         (pointer, expected, value, predicate): (Value, Option<Value>, Value, Option<Value>),
     ) -> Step<'a> {
-        let home = self.home(pointer);
-        let (Type::Pointer(space), Some(element)) = (home.ty, ty.element()) else {
+        let location = self.location(pointer);
+        let (Type::Pointer(space), Some(element)) = (location.ty, ty.element()) else {
             return Step::Pack { elements: Vec::new(), to };
         };
         Step::Atomic(Atomic {
             op,
             element,
             space,
-            pointer: home.at,
+            pointer: location.at,
             expected: expected.map(|expected| self.at(expected)),
             value: self.at(value),
             predicate: predicate.map(|predicate| self.at(predicate)),
             to,
-            buffer: home.buffer,
+            buffer: location.buffer,
         })
     }
 
     fn effect(&mut self, operation: u32, op: &'a Op, results: &'a [(Value, Type)]) {
         let step = match op {
             Op::Store { pointer, value, predicate, offset, alignment } => {
-                let home = self.home(*value);
-                self.access(Direction::Store, home.ty, home.at, (*pointer, *predicate, *offset, *alignment))
+                let location = self.location(*value);
+                self.access(Direction::Store, location.ty, location.at, (*pointer, *predicate, *offset, *alignment))
             }
             Op::Barrier { scope, .. } => Step::Barrier(*scope),
-            Op::GroupBarrier { number, warps } => Step::GroupBarrier { number: *number, warps: *warps },
+            Op::NamedBarrier { number, warps } => Step::NamedBarrier { number: *number, warps: *warps },
             Op::Swap { a, b, lane, .. } => {
                 let [Some(first), Some(second)] = [0, 1].map(|index| results.get(index)) else { return };
                 let from = (self.at(*a), self.at(*b));
@@ -325,7 +330,7 @@ impl<'a> Decoder<'a> {
                 Step::Assert { condition: self.at(*condition), predicate, message }
             }
             Op::Print { prefix, hex, values } => {
-                let values = values.iter().map(|&value| (self.at(value), self.home(value).ty)).collect();
+                let values = values.iter().map(|&value| (self.at(value), self.location(value).ty)).collect();
                 Step::Print(Print { prefix, hex: *hex, values })
             }
             Op::Assembly { text, .. } => {
@@ -333,30 +338,33 @@ impl<'a> Decoder<'a> {
                 Step::Assembly(text)
             }
             Op::Instruction { name, operands } => {
-                let operands = operands.iter().map(|&value| (self.at(value), self.home(value).ty)).collect();
+                let operands = operands.iter().map(|&value| (self.at(value), self.location(value).ty)).collect();
                 let results = results.iter().map(|&(value, ty)| (self.allocate(value, ty), ty)).collect();
                 Step::Instruction(Instruction { name, operands, results })
             }
-            // Accesses of memory are made at once and in order, and kernels one after another: what orders more than
-            // that has nothing to do.
+            // The emulator executes memory accesses immediately and in order, and kernels one after another, so
+            // operations that only order them are no steps.
             _ => return,
         };
         self.push(operation, step);
     }
 
-    /// What the end of a region copies, to the given places.
+    /// The copies of the values that a region yields to the given registers, at the region's end.
     fn yielded(&self, region: &Region, to: &[usize]) -> Vec<Copied> {
         let Some(Op::Yield { values }) = region.statements.last().map(|statement| &statement.op) else {
             return Vec::new();
         };
-        let copied =
-            |(&value, &to): (&Value, &usize)| Copied { from: self.at(value), to, n: self.width(self.home(value).ty) };
+        let copied = |(&value, &to): (&Value, &usize)| Copied {
+            from: self.at(value),
+            to,
+            n: self.width(self.location(value).ty),
+        };
         values.iter().zip(to).map(copied).collect()
     }
 
     fn yielded_buffer(&self, region: &Region, index: usize) -> Option<u32> {
         match region.statements.last().map(|statement| &statement.op) {
-            Some(Op::Yield { values }) => self.home(*values.get(index)?).buffer,
+            Some(Op::Yield { values }) => self.location(*values.get(index)?).buffer,
             _ => None,
         }
     }
@@ -386,7 +394,7 @@ impl<'a> Decoder<'a> {
         for (index, &(value, ty)) in statement.results.iter().enumerate() {
             let buffer = self.yielded_buffer(then, index);
             let buffer = buffer.filter(|_| buffer == self.yielded_buffer(otherwise, index));
-            self.homes.insert(value, Home { at: to[index], ty, buffer });
+            self.locations.insert(value, Location { at: to[index], ty, buffer });
         }
     }
 
@@ -398,11 +406,14 @@ impl<'a> Decoder<'a> {
         carried: &[Value],
         body: &'a Region,
     ) {
-        let homes: Vec<_> = body.arguments.iter().map(|&(value, ty)| self.allocate(value, ty)).collect();
-        let [index, arguments @ ..] = homes.as_slice() else { return };
+        let locations: Vec<_> = body.arguments.iter().map(|&(value, ty)| self.allocate(value, ty)).collect();
+        let [index, arguments @ ..] = locations.as_slice() else { return };
         let bounds = Bounds { index: *index, to: self.at(to), step: self.at(step) };
-        let copied =
-            |(&value, &to): (&Value, &usize)| Copied { from: self.at(value), to, n: self.width(self.home(value).ty) };
+        let copied = |(&value, &to): (&Value, &usize)| Copied {
+            from: self.at(value),
+            to,
+            n: self.width(self.location(value).ty),
+        };
         let copies = carried.iter().zip(arguments).map(copied).collect();
         let enter = self.push(operation, Step::Enter { bounds, from: self.at(from), copies, end: 0 });
         self.statements(body);
@@ -411,34 +422,40 @@ impl<'a> Decoder<'a> {
         if let Step::Enter { end, .. } = &mut self.program.steps[enter] {
             *end = repeat + 1;
         }
-        // A lane that leaves keeps its arguments as they are, so they are the results too.
+        // A lane that leaves keeps its arguments unchanged, so the arguments are the results.
         for (&(value, ty), &at) in statement.results.iter().zip(arguments) {
-            self.homes.insert(value, Home { at, ty, buffer: None });
+            self.locations.insert(value, Location { at, ty, buffer: None });
         }
     }
 
     fn while_loop(&mut self, operation: u32, statement: &Statement, carried: &[Value], body: &'a Region) {
         let arguments: Vec<_> = body.arguments.iter().map(|&(value, ty)| self.allocate(value, ty)).collect();
-        let copied =
-            |(&value, &to): (&Value, &usize)| Copied { from: self.at(value), to, n: self.width(self.home(value).ty) };
+        let copied = |(&value, &to): (&Value, &usize)| Copied {
+            from: self.at(value),
+            to,
+            n: self.width(self.location(value).ty),
+        };
         let copies = carried.iter().zip(&arguments).map(copied).collect();
         let enter = self.push(operation, Step::EnterWhile { copies });
         self.statements(body);
         let Some(Op::Yield { values }) = body.statements.last().map(|statement| &statement.op) else { return };
         let [condition, values @ ..] = values.as_slice() else { return };
-        let copied =
-            |(&value, &to): (&Value, &usize)| Copied { from: self.at(value), to, n: self.width(self.home(value).ty) };
+        let copied = |(&value, &to): (&Value, &usize)| Copied {
+            from: self.at(value),
+            to,
+            n: self.width(self.location(value).ty),
+        };
         let copies = values.iter().zip(&arguments).map(copied).collect();
         let condition = self.at(*condition);
         self.push(operation, Step::RepeatWhile { condition, copies, body: enter + 1 });
-        // A lane that leaves has what it yielded last in its arguments, so they are the results too.
+        // The arguments of a lane that leaves hold the values it yielded last, so the arguments are the results.
         for (&(value, ty), at) in statement.results.iter().zip(arguments) {
-            self.homes.insert(value, Home { at, ty, buffer: None });
+            self.locations.insert(value, Location { at, ty, buffer: None });
         }
     }
 }
 
-/// Bits of an element; of an address, for a pointer.
+/// Number of bits of an element of a type; for a pointer, of an address.
 fn element_bits(ty: Type) -> u32 {
     ty.element().map_or(ty.bits(), Element::bits)
 }

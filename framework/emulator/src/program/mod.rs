@@ -1,9 +1,8 @@
-//! A kernel in the form in which it is run: steps in a row, with jumps, on registers.
+//! The executable form of a kernel: a sequence of steps with branches, on registers.
 //!
-//! A register file holds, for every element of every value, one `u64` for each lane; the lanes of
-//! an element lie side by side. Values get their place in the order of definition, so that a result
-//! always lies above its operands, but for what yields copy. Casts and extracts that keep an
-//! element's bits share its place.
+//! A register file holds one `u64` for each lane and element of every value; the lanes of an element are adjacent.
+//! Values get registers in the order of definition, so a result always has higher register numbers than its operands,
+//! except for copies of yielded values. Casts and extracts that keep an element's bits share the operand's registers.
 
 mod decode;
 mod step;

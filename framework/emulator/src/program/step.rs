@@ -1,13 +1,13 @@
 //! One step of a decoded kernel.
 
-use crate::rounding::Sum;
+use crate::rounding::AccumulatorType;
 use tilewright_kernel::{
     self as kernel, Binary, Compare, Element, MathFunction, MemorySpace, Queue, Scope, SpecialRegister, Type, Unary,
 };
 use tilewright_target::{BankRow, Direction};
 
-/// One step. Fields are indices into the register file of a warp unless they say otherwise; `n` is
-/// the number of registers, elements times lanes.
+/// One step of a decoded kernel. Fields are indices into a warp's register file unless stated otherwise; `n` is the
+/// number of registers of a value, its elements times the lanes.
 pub(crate) enum Step<'a> {
     Special {
         register: SpecialRegister,
@@ -27,7 +27,7 @@ pub(crate) enum Step<'a> {
         to: usize,
         n: usize,
     },
-    /// A function of the numbers at `a`, and at `b` where it takes two.
+    /// A math function of the values at `a`, and at `b` for binary functions.
     Function {
         function: MathFunction,
         element: Element,
@@ -68,9 +68,9 @@ pub(crate) enum Step<'a> {
         to: usize,
         n: usize,
     },
-    FMulAdd {
-        sum: Sum,
-        factors: [usize; 2],
+    Fma {
+        sum: AccumulatorType,
+        multiplicands: [usize; 2],
         c: usize,
         to: usize,
         n: usize,
@@ -126,11 +126,11 @@ pub(crate) enum Step<'a> {
         a: usize,
         b: usize,
         selector: u16,
-        /// A condition, and the selector where it is true.
+        /// The register of a condition, and the selector of the lanes whose condition is true; `None` without it.
         alternative: Option<(usize, u16)>,
         to: usize,
     },
-    Advance {
+    PtrAdd {
         pointer: usize,
         bytes: usize,
         bytes_bits: u32,
@@ -144,7 +144,7 @@ pub(crate) enum Step<'a> {
     },
     Access(Access<'a>),
     Atomic(Atomic),
-    Same {
+    AssumeUniform {
         value: usize,
         to: usize,
         n: usize,
@@ -155,20 +155,21 @@ pub(crate) enum Step<'a> {
         message: &'a str,
     },
     Print(Print<'a>),
-    /// What only a vendor's code generator knows.
+    /// Inline assembly, which only the vendor's code generator understands.
     Assembly(&'a str),
-    Exchange {
+    Shuffle {
         value: usize,
         lane: usize,
         to: usize,
     },
-    /// Lanes read from those whose index differs in the bits of `mask`.
-    ExchangeXor {
+    /// A shuffle: each lane reads from the lane whose index differs in the bits of `mask`.
+    ShuffleXor {
         value: usize,
         mask: usize,
         to: usize,
     },
-    /// Lanes that differ in the bit `lane` trade `a` of those that have it for `b` of those that don't.
+    /// A swap: lanes that differ in the bit `lane` of their index exchange `a` of the lane with the bit set for `b` of
+    /// the other.
     Swap {
         a: usize,
         b: usize,
@@ -176,16 +177,16 @@ pub(crate) enum Step<'a> {
         to: [usize; 2],
     },
     Barrier(Scope),
-    GroupBarrier {
+    NamedBarrier {
         number: u32,
         warps: u32,
     },
-    Pend {
+    ReadyToken {
         queue: Queue,
         value: Copied,
     },
     Commit(Queue),
-    /// Values are where they lie while pending, and where the results lie.
+    /// A wait; its results have the registers of the pending values.
     Wait {
         queue: Queue,
         outstanding: u32,
@@ -217,38 +218,38 @@ pub(crate) enum Step<'a> {
     },
     ProxyFence,
     Instruction(Instruction<'a>),
-    /// Lanes where the condition is true go on, the others at `otherwise`.
+    /// The start of an `if`: lanes with a true condition continue here, the others at `otherwise`.
     Branch {
         condition: usize,
         otherwise: usize,
     },
-    /// The `then` region has ended: the others go on here, or all at `end` if there are none.
+    /// The end of the `then` region: the other lanes continue here, or all lanes at `end` if there are no others.
     Otherwise {
         copies: Vec<Copied>,
         end: usize,
     },
-    /// Both regions have ended.
+    /// The end of both regions of an `if`: all lanes continue.
     Join {
         copies: Vec<Copied>,
     },
-    /// Enters a loop, or goes on at `end` where no lane has a turn.
+    /// The start of a `for` loop; continues at `end` if no lane executes an iteration.
     Enter {
         bounds: Bounds,
         from: usize,
         copies: Vec<Copied>,
         end: usize,
     },
-    /// Enters a loop that has a first turn.
+    /// The start of a `while` loop, whose first iteration is unconditional.
     EnterWhile {
         copies: Vec<Copied>,
     },
-    /// A turn has ended: another at `body` for the lanes where the condition is true.
+    /// The end of an iteration of a `while` loop: lanes with a true condition repeat from `body`.
     RepeatWhile {
         condition: usize,
         copies: Vec<Copied>,
         body: usize,
     },
-    /// A turn has ended: the next one at `body`, for the lanes that have one.
+    /// The end of an iteration of a `for` loop: lanes with a further iteration repeat from `body`.
     Repeat {
         bounds: Bounds,
         copies: Vec<Copied>,
@@ -256,14 +257,14 @@ pub(crate) enum Step<'a> {
     },
 }
 
-/// Registers copied when a region is entered or left; all are read before any is written.
+/// A copy of the registers of a value at the boundary of a region; all copies read before any of them writes.
 pub(crate) struct Copied {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) n: usize,
 }
 
-/// Where a loop keeps its index, bound and step.
+/// The registers of a loop's index, bound and step.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
     pub(crate) index: usize,
@@ -271,7 +272,7 @@ pub(crate) struct Bounds {
     pub(crate) step: usize,
 }
 
-/// A load or store.
+/// A load or store step.
 pub(crate) struct Access<'a> {
     pub(crate) direction: Direction,
     pub(crate) space: MemorySpace,
@@ -282,15 +283,15 @@ pub(crate) struct Access<'a> {
     pub(crate) element_bytes: usize,
     pub(crate) count: usize,
     pub(crate) value: usize,
-    /// The bank row, for memory of a block.
+    /// Entry of the bank table for a shared-memory access; `None` for other memories.
     pub(crate) row: Option<&'a BankRow>,
-    /// The buffer that a pointer to a block's memory comes from, where that is known.
+    /// Index of the shared buffer that the pointer points into; `None` if unknown.
     pub(crate) buffer: Option<u32>,
 }
 
-/// An operation that reads and writes memory in one step.
+/// An atomic read-modify-write step.
 pub(crate) struct Atomic {
-    /// Which; a compare-exchange where `expected` is there.
+    /// The kind of operation; the step is a compare-exchange instead if `expected` is set.
     pub(crate) op: kernel::Atomic,
     pub(crate) element: Element,
     pub(crate) space: MemorySpace,
@@ -299,18 +300,18 @@ pub(crate) struct Atomic {
     pub(crate) value: usize,
     pub(crate) predicate: Option<usize>,
     pub(crate) to: usize,
-    /// The buffer that a pointer to a block's memory comes from, where that is known.
+    /// Index of the shared buffer that the pointer points into; `None` if unknown.
     pub(crate) buffer: Option<u32>,
 }
 
-/// Values that lanes print.
+/// A print of values by the active lanes.
 pub(crate) struct Print<'a> {
     pub(crate) prefix: &'a str,
     pub(crate) hex: bool,
     pub(crate) values: Vec<(usize, Type)>,
 }
 
-/// A vendor instruction.
+/// A step that issues a vendor instruction.
 pub(crate) struct Instruction<'a> {
     pub(crate) name: &'a str,
     pub(crate) operands: Vec<(usize, Type)>,

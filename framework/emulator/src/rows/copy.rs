@@ -1,63 +1,63 @@
-//! Copies from global to shared memory: the bytes of a lane are those of its place in global memory, and go to
-//! its place in shared memory when the copy has completed.
+//! Asynchronous copies from global to shared memory by the lanes of a warp. A lane's bytes are read at the lane's
+//! offset in global memory, and are written at its offset in shared memory when the copy completes.
 //!
-//! The address of a slot is given by the lowest lane that `address` maps to it, as of a move. What a lane
-//! writes lies together.
+//! Memory is addressed in slots (runs of contiguous bytes): the lowest lane that the row's `address` maps to a slot
+//! gives the slot's address. The bytes that a lane writes are contiguous.
 
 use super::super::fault::LaneFault;
-use super::super::meaning::Call;
+use super::super::semantics::InstructionCall;
 use super::transfer::addressing;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Completion, Instruction, Operand};
 
-/// One side of a copy.
+/// The global or the shared side of a copy.
 struct Side {
-    /// Number of the operand.
+    /// Index of the operand.
     operand: usize,
-    /// By slot, the lane that gives its address.
+    /// For each slot, the lane that gives the slot's address.
     addressing: Vec<u32>,
-    slot_bytes: u32,
+    segment_bytes: u32,
     alignment: u32,
-    /// By lane, the slot and the byte of the slot where its bytes begin.
+    /// For each lane, the slot that has its bytes, and their offset in the slot.
     begins: Vec<(usize, u32)>,
 }
 
-/// One such instruction.
+/// The semantics of an asynchronous copy instruction.
 pub(super) struct Copy {
     from: Side,
     to: Side,
     predicate: Option<usize>,
-    /// Bytes of a lane.
+    /// Number of bytes that each lane copies.
     bytes: u32,
 }
 
 impl Copy {
     pub(super) fn of(row: &Instruction) -> Result<Self, String> {
         if !matches!(row.completion, Completion::Queue(_)) {
-            return Err("its row completes on no queue".to_owned());
+            return Err("its description has no queue".to_owned());
         }
         let operands = || row.operands.iter().enumerate();
-        let from = operands().find_map(|(number, operand)| match operand {
-            Operand::Global { data, address, alignment } => Some((number, data, address, *alignment)),
+        let from = operands().find_map(|(index, operand)| match operand {
+            Operand::Global { data, address, alignment } => Some((index, data, address, *alignment)),
             _ => None,
         });
-        let to = operands().find_map(|(number, operand)| match operand {
-            Operand::Access { data, address, alignment } => Some((number, data, address, *alignment)),
+        let to = operands().find_map(|(index, operand)| match operand {
+            Operand::Access { data, address, alignment } => Some((index, data, address, *alignment)),
             _ => None,
         });
         let (Some(from), Some(to)) = (from, to) else {
-            return Err("its row does not go from global to shared memory".to_owned());
+            return Err("its description is not a copy from global to shared memory".to_owned());
         };
-        let predicate = operands().find(|(_, operand)| matches!(operand, Operand::Predicate)).map(|(number, _)| number);
+        let predicate = operands().find(|(_, operand)| matches!(operand, Operand::Predicate)).map(|(index, _)| index);
         let byte_bits = to.1.in_bits(Dim::named("byte"));
         if from.1.ins() != to.1.ins() {
-            return Err("its row has other bytes in global than in shared memory".to_owned());
+            return Err("its description has other bytes in global than in shared memory".to_owned());
         }
         let side = |(operand, data, address, alignment): (usize, &LinearLayout, &LinearLayout, u32)| {
             Ok::<_, String>(Side {
                 operand,
                 addressing: addressing(address, data.out_bits(Dim::named("slot")))?,
-                slot_bytes: 1 << data.out_bits(Dim::named("byte")),
+                segment_bytes: 1 << data.out_bits(Dim::named("byte")),
                 alignment,
                 begins: begins(data)?,
             })
@@ -65,7 +65,7 @@ impl Copy {
         Ok(Self { from: side(from)?, to: side(to)?, predicate, bytes: 1 << byte_bits })
     }
 
-    pub(super) fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
+    pub(super) fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
         let mut reads = vec![true; call.lanes() as usize];
         if let Some(predicate) = self.predicate {
             for (lane, reads) in (0..).zip(&mut reads) {
@@ -77,36 +77,36 @@ impl Copy {
             let address = call.operand(self.from.operand, 0, lane)?;
             addresses.push(reads.get(lane as usize).is_some_and(|&reads| reads).then_some(address));
         }
-        let data = call.load_global(&addresses, self.from.slot_bytes, self.from.alignment)?;
+        let data = call.load_global(&addresses, self.from.segment_bytes, self.from.alignment)?;
         let mut written = Vec::with_capacity(reads.len());
-        for (lane, (&(slot, byte), reads)) in (0..).zip(self.from.begins.iter().zip(reads)) {
-            let start = slot * self.from.slot_bytes as usize + byte as usize;
-            let own = &data[start..start + self.bytes as usize];
+        for (lane, (&(segment, byte), reads)) in (0..).zip(self.from.begins.iter().zip(reads)) {
+            let start = segment * self.from.segment_bytes as usize + byte as usize;
+            let lane_bytes = &data[start..start + self.bytes as usize];
             let zeros = vec![0; self.bytes as usize];
-            let (slot, byte) = self.to.begins[lane as usize];
-            let address = call.operand(self.to.operand, 0, self.to.addressing[slot])?.wrapping_add(u64::from(byte));
+            let (segment, byte) = self.to.begins[lane as usize];
+            let address = call.operand(self.to.operand, 0, self.to.addressing[segment])?.wrapping_add(u64::from(byte));
             let alignment = self.to.alignment.min(self.bytes);
-            call.send_write(lane, address, if reads { own } else { &zeros }, alignment)?;
+            call.send_write(lane, address, if reads { lane_bytes } else { &zeros }, alignment)?;
             written.push(Some(address));
         }
         call.count_copy(&written, self.bytes)
     }
 }
 
-/// By lane where its bytes begin, which must lie together.
+/// For each lane, the slot that has its bytes and their offset in the slot; the bytes must be contiguous.
 fn begins(data: &LinearLayout) -> Result<Vec<(usize, u32)>, String> {
-    let (byte, slot) = (Dim::named("byte"), Dim::named("slot"));
-    let image = |place: u64| {
-        let image = data.apply_packed(place);
-        (data.outs().coordinate(image, slot), data.outs().coordinate(image, byte))
+    let (byte, segment) = (Dim::named("byte"), Dim::named("slot"));
+    let image = |packed: u64| {
+        let image = data.apply_packed(packed);
+        (data.outs().coordinate(image, segment), data.outs().coordinate(image, byte))
     };
     let mut begins = vec![(0, 0); 1 << data.in_bits(Dim::LANE)];
-    for place in 0..1u64 << data.ins().bits() {
-        let (lane, own) = (data.ins().coordinate(place, Dim::LANE), data.ins().coordinate(place, byte));
+    for packed in 0..1u64 << data.ins().bits() {
+        let (lane, lane_bytes) = (data.ins().coordinate(packed, Dim::LANE), data.ins().coordinate(packed, byte));
         let first = data.ins().pack(&[(Dim::LANE, lane)]).map_err(|error| error.to_string())?;
-        let (begin, at) = (image(first), image(place));
-        if at != (begin.0, begin.1 + own) {
-            return Err(format!("its row scatters the bytes of lane {lane}"));
+        let (begin, at) = (image(first), image(packed));
+        if at != (begin.0, begin.1 + lane_bytes) {
+            return Err(format!("its description scatters the bytes of lane {lane}"));
         }
         begins[lane as usize] = (begin.0 as usize, begin.1 as u32);
     }

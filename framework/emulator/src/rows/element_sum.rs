@@ -1,52 +1,53 @@
-//! One element of a product of matrices, from the bits of what it is added to and of the factors: what
-//! [`super::product`] computes of every element, and whoever else executes such instructions.
+//! One element of an MMA result, computed from the bits of the accumulator and of the operands. [`super::product`] and
+//! other executors of the same instructions share it.
 //!
-//! Floating point: as the row's numerics say ([`summation`](super::summation)). Integers: sums wrap, or saturate where
-//! the row says so, the exact sum once.
+//! Floating point follows the numerics of the row ([`summation`](super::summation)). Integer sums wrap, or, if the row
+//! states so, the exact sum saturates once.
 
 use super::super::arithmetic::{mask, sign_extend};
-use super::super::rounding::Sum;
+use super::super::rounding::AccumulatorType;
 use super::operand::element;
-use super::summation::Summed;
+use super::summation::FloatSummation;
 use tilewright_target::{ElementType, Instruction, Operand, Semantics, Summation};
 
-/// How one element of the product of a row comes about.
-pub struct ElementSum {
-    factors: [ElementType; 2],
-    /// The types before and after.
+/// The computation of one element of an MMA instruction's result.
+pub struct MmaElement {
+    operands: [ElementType; 2],
+    /// Element types of the accumulator: input and output.
     accumulator: [ElementType; 2],
-    /// How floating-point sums come about.
-    float: Option<Summed>,
-    /// What a term of integers is, and where their sum ends.
+    /// Floating-point summation; `None` for integers.
+    float: Option<FloatSummation>,
+    /// How integer terms are computed, and how their total overflows.
     semantics: Semantics,
 }
 
-impl ElementSum {
-    /// Of a row whose operands are in registers or in shared memory.
+impl MmaElement {
+    /// Derives the computation from a table row whose operands are in registers or in shared memory.
     ///
     /// # Errors
-    /// What the row lacks, or why there is no such product, in words.
+    /// A sentence that names what the row lacks, or why the types do not fit.
     pub fn of(row: &Instruction) -> Result<Self, String> {
         let typed = |required: &str| {
             let is_required = |operand: &&Operand| operand.role() == Some(required);
             let element = match row.operands.iter().find(is_required) {
                 Some(Operand::Register { element, .. }) => element,
                 Some(Operand::Memory(memory)) => &memory.element,
-                _ => return Err(format!("its row has no operand `{required}` in registers or shared memory")),
+                _ => return Err(format!("its description has no operand `{required}` in registers or shared memory")),
             };
-            ElementType::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))
+            ElementType::from_name(element).ok_or_else(|| format!("elements of type `{element}` are not supported"))
         };
         Self::between(row, [typed("a")?, typed("b")?], [typed("c")?, typed("d")?])
     }
 
-    /// Of elements of these types: the factors, the sums before and after.
+    /// Derives the computation from a table row, for these element types: operands A and B; accumulator input and
+    /// output.
     pub(super) fn between(
         row: &Instruction,
-        factors: [ElementType; 2],
+        operands: [ElementType; 2],
         accumulator: [ElementType; 2],
     ) -> Result<Self, String> {
-        let ([a, b], [before, after]) = (factors, accumulator);
-        let is_integer = |number| matches!(number, ElementType::Integer { .. });
+        let ([a, b], [before, after]) = (operands, accumulator);
+        let is_integer = |element_type| matches!(element_type, ElementType::Integer { .. });
         let float = match [a, b, before, after].map(is_integer) {
             [true, true, true, true] => None,
             [false, false, false, false] => Some(summed(row, [a, b, before])?),
@@ -55,67 +56,69 @@ impl ElementSum {
         let semantics = row.semantics.clone();
         let of_one_bit = a.bits() == 1 && b.bits() == 1;
         if semantics == Semantics::CountDifferent && !(of_one_bit && float.is_none()) {
-            return Err("it counts where elements of one bit differ, but its own are others".to_owned());
+            return Err("it counts differing elements of one bit, but its elements are wider".to_owned());
         }
         if semantics == Semantics::ContractSaturating && (float.is_some() || after.bits() > 32) {
-            return Err("integers of up to 32 bits saturate, and its sums are others".to_owned());
+            return Err("only integers of up to 32 bits saturate, but its accumulator has another type".to_owned());
         }
-        Ok(Self { factors, accumulator, float, semantics })
+        Ok(Self { operands, accumulator, float, semantics })
     }
 
-    /// The bits of an element, from those of what it is added to and of the factors along K.
-    pub fn total(&self, c: u64, factors: impl Iterator<Item = (u64, u64)>) -> u64 {
+    /// Computes the bits of an element from the accumulator's bits and those of the operands along K.
+    pub fn total(&self, c: u64, operands: impl Iterator<Item = (u64, u64)>) -> u64 {
         if let Some(summed) = &self.float {
-            return summed.total(c, factors);
+            return summed.total(c, operands);
         }
-        let [a_number, b_number] = self.factors;
+        let [a_type, b_type] = self.operands;
         let term = |a: u64, b: u64| match self.semantics {
             Semantics::CountDifferent => (a ^ b) as i64,
-            _ => integer(a_number, a) * integer(b_number, b),
+            _ => integer(a_type, a) * integer(b_type, b),
         };
         let add = |sum: i64, (a, b)| sum.wrapping_add(term(a, b));
         let [before, after] = self.accumulator;
-        let sum = factors.fold(integer(before, c), add);
+        let sum = operands.fold(integer(before, c), add);
         let sum = if self.semantics == Semantics::ContractSaturating { saturated(after, sum) } else { sum };
         sum as u64 & mask(after.bits())
     }
 
-    /// How floating-point sums come about; of integers nothing.
-    pub(super) fn float(&self) -> Option<&Summed> {
+    /// Floating-point summation; `None` for integers.
+    pub(super) fn float(&self) -> Option<&FloatSummation> {
         self.float.as_ref()
     }
 }
 
-/// The number of a type, of at most 32 bits, that is nearest to an integer.
-fn saturated(number: ElementType, value: i64) -> i64 {
-    match number {
+/// Clamps an integer to the range of a type of at most 32 bits.
+fn saturated(element_type: ElementType, value: i64) -> i64 {
+    match element_type {
         ElementType::Integer { bits, signed: true } => value.clamp(-1 << (bits - 1), (1 << (bits - 1)) - 1),
-        _ => value.clamp(0, mask(number.bits()) as i64),
+        _ => value.clamp(0, mask(element_type.bits()) as i64),
     }
 }
 
-/// The value of an element that is an integer.
-pub(super) fn integer(number: ElementType, bits: u64) -> i64 {
-    match number {
+/// Decodes an integer element.
+pub(super) fn integer(element_type: ElementType, bits: u64) -> i64 {
+    match element_type {
         ElementType::Integer { bits: width, signed: true } => sign_extend(bits, width),
         _ => bits as i64,
     }
 }
 
-/// How sums of floating-point numbers of these types come about.
-fn summed(row: &Instruction, types: [ElementType; 3]) -> Result<Summed, String> {
-    let sum = element(row, "d").and_then(Sum::named).ok_or("its sums have no type")?;
+/// Returns the summation of floating-point operands of these types.
+fn summed(row: &Instruction, types: [ElementType; 3]) -> Result<FloatSummation, String> {
+    let sum = element(row, "d").and_then(AccumulatorType::named).ok_or("its accumulator has no floating-point type")?;
     let [ElementType::Float(a), ElementType::Float(b), ElementType::Float(c)] = types else {
         return Err("its elements are integers".to_owned());
     };
     let numerics = row.numerics.clone().unwrap_or_default();
     let in_binary32 = matches!(numerics.summation, Summation::Exact { .. } | Summation::Tree { .. });
-    if in_binary32 && sum != Sum::F32 || numerics.summation != Summation::Chain && sum == Sum::F64 {
-        return Err(format!("{:?} is not for sums of type {}", numerics.summation, types[2]));
+    if in_binary32 && sum != AccumulatorType::F32
+        || numerics.summation != Summation::Chain && sum == AccumulatorType::F64
+    {
+        return Err(format!("{:?} does not apply to an accumulator of type {}", numerics.summation, types[2]));
     }
     if numerics.summation != Summation::Chain && a.widths()[1].max(b.widths()[1]) > 10 {
-        return Err(format!("{:?} is for factors of at most 11 bits of mantissa", numerics.summation));
+        return Err(format!("{:?} applies to operands of at most 11 bits of mantissa", numerics.summation));
     }
     let k = row.extent().map_or(0, |[_, _, k]| k as u32);
-    Ok(Summed { sum, a, b, c, numerics, k })
+    Ok(FloatSummation { sum, a, b, c, numerics, k })
 }

@@ -1,29 +1,28 @@
-//! What instructions do, from their rows alone.
+//! Semantics of instructions, derived from their table rows alone.
 //!
-//! A row whose semantics is Move moves bytes between registers and shared memory ([`transfer`]), or from global
-//! to shared memory ([`copy`]), a [`span`] of bytes or one of the [`boxes`] of a tensor, or between registers and
-//! tensor memory ([`tensor_memory`]); one
-//! or from a block of a matrix in global memory to registers ([`block_load`]); one
-//! whose semantics is Prefetch brings a block of a matrix nearer ([`prefetch`]); one
-//! whose semantics is Contract multiplies matrices ([`product`]). How values of the kernel IR carry
-//! operands is what [`tilewright_kernel::Signature`] says of the row.
+//! Rows with semantics `Move` move bytes between registers and shared memory ([`transfer`]), from global to shared
+//! memory ([`copy`]), as a contiguous [`bulk_copy_1d`] or as a box of a tensor ([`bulk_tensor_copy`]), between
+//! registers and tensor memory ([`tensor_memory`]), or from a matrix block in global memory to registers
+//! ([`block_load`]). Rows with semantics `Prefetch` prefetch a matrix block ([`prefetch`]), rows with semantics
+//! `Contract` are MMAs ([`mma`]).
+//! [`tilewright_kernel::Signature`] states how values of the kernel IR carry the operands of a row.
 
 mod block_load;
-mod boxes;
+mod bulk_copy_1d;
+mod bulk_tensor_copy;
 mod copy;
 mod element_sum;
-mod factor;
-mod held;
+mod mma;
+mod mma_operand;
 mod named_block;
 mod operand;
+mod operand_bits;
 mod prefetch;
-mod product;
 mod register_tile;
 mod row;
-mod span;
 mod summation;
 mod tensor_memory;
 mod tensor_tile;
 mod transfer;
 
-pub use element_sum::ElementSum;
+pub use element_sum::MmaElement;

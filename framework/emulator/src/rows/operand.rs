@@ -1,9 +1,10 @@
-//! Operands as the rows of instructions list them.
+//! Operands of table rows.
 
-use tilewright_kernel::is_given;
+use tilewright_kernel::is_kernel_operand;
 use tilewright_target::{ElementType, Instruction, Operand};
 
-/// The name of the element type of an operand in registers or tensor memory.
+/// Returns the name of the element type of the operand with role `required`, in registers or tensor memory; `None` if
+/// there is none.
 pub(super) fn element<'a>(row: &'a Instruction, required: &str) -> Option<&'a str> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Register { role, element, .. } if role == required => Some(element.as_str()),
@@ -12,17 +13,17 @@ pub(super) fn element<'a>(row: &'a Instruction, required: &str) -> Option<&'a st
     })
 }
 
-pub(super) fn number(element: &str, bits: u32) -> Result<ElementType, String> {
-    let number =
-        ElementType::named(element).ok_or_else(|| format!("elements of type `{element}` are not known here"))?;
-    if number.bits() > bits {
+pub(super) fn element_type(element: &str, bits: u32) -> Result<ElementType, String> {
+    let element_type =
+        ElementType::from_name(element).ok_or_else(|| format!("elements of type `{element}` are not supported"))?;
+    if element_type.bits() > bits {
         return Err(format!("elements of type `{element}` do not fit into {bits} bits"));
     }
-    Ok(number)
+    Ok(element_type)
 }
 
-/// The number of an operand among those that are not results.
+/// Returns the index of an operand among the operands that are not results.
 pub(super) fn position(row: &Instruction, required: &Operand) -> usize {
-    let others = row.operands.iter().filter(|operand| is_given(operand));
+    let others = row.operands.iter().filter(|operand| is_kernel_operand(operand));
     others.take_while(|operand| *operand != required).count()
 }

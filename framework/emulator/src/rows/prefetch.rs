@@ -1,23 +1,23 @@
-//! Prefetches of a block of a matrix: no value changes and nothing is waited for, but the matrix must be as the row
-//! wants it, and what of the block is inside of the matrix must be memory.
+//! Prefetches of a matrix block. They change no value and complete on nothing, but the matrix must have the form that
+//! the row requires, and the part of the block inside of the matrix must be valid memory.
 
 use super::super::fault::LaneFault;
-use super::super::meaning::Call;
+use super::super::semantics::InstructionCall;
 use super::named_block::NamedBlock;
 use tilewright_target::{Completion, Instruction};
 
-/// One such instruction.
+/// The semantics of a prefetch instruction.
 pub(super) struct Prefetch(NamedBlock);
 
 impl Prefetch {
     pub(super) fn of(row: &Instruction) -> Result<Self, String> {
-        if row.completion != Completion::AtOnce {
-            return Err("nobody waits for a prefetch, but its row completes later".to_owned());
+        if row.completion != Completion::Immediate {
+            return Err("a prefetch has no completion, but its description has a queue or an mbarrier".to_owned());
         }
         NamedBlock::of(row).map(Self)
     }
 
-    pub(super) fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
+    pub(super) fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
         let runs = self.0.inside(call)?;
         call.prefetch(&runs)
     }

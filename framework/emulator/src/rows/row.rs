@@ -1,35 +1,35 @@
-//! Semantics of instructions from their rows.
+//! Dispatch from a table row to its semantics.
 
 use super::block_load::BlockLoad;
-use super::boxes::BoxCopy;
+use super::bulk_copy_1d::BulkCopy1d;
+use super::bulk_tensor_copy::BulkTensorCopy;
 use super::copy::Copy;
+use super::mma::Mma;
 use super::prefetch::Prefetch;
-use super::product::Product;
-use super::span::SpanCopy;
 use super::tensor_memory::{TensorCopy, TensorMove};
 use super::transfer::Transfer;
 use crate::fault::LaneFault;
-use crate::meaning::{Call, InstructionSemantics, SemanticsTable};
+use crate::semantics::{InstructionCall, InstructionSemantics, SemanticsTable};
 use std::sync::OnceLock;
 use tilewright_kernel::InstructionSignature;
 use tilewright_target::{Completion, Instruction, InstructionKind, Semantics};
 
 impl SemanticsTable {
-    /// The meanings of all rows of a target.
+    /// Derives the semantics of all rows of a target.
     ///
-    /// A row that says too little, such as one of an element type that is not known here, has a
-    /// meaning too: the fault [`crate::FaultKind::Instruction`], which says what is missing.
+    /// An incomplete row, for example of an unknown element type, gets the fault [`crate::FaultKind::Instruction`] as
+    /// its semantics, with a message that names the missing part.
     #[must_use]
     pub fn of_rows(rows: &[Instruction]) -> Self {
-        let mut meanings = Self::new();
+        let mut semantics = Self::new();
         for row in rows {
-            meanings.insert(&row.name, Row { row: row.clone(), read: OnceLock::new() });
+            semantics.insert(&row.name, Row { row: row.clone(), read: OnceLock::new() });
         }
-        meanings
+        semantics
     }
 }
 
-/// The meaning of one row, which is read when it is first issued.
+/// The semantics of one table row, derived when the instruction is first issued.
 struct Row {
     row: Instruction,
     read: OnceLock<(InstructionSignature, Does)>,
@@ -37,14 +37,14 @@ struct Row {
 
 enum Does {
     Block(BlockLoad),
-    Box(BoxCopy),
+    Box(BulkTensorCopy),
     Copy(Copy),
-    Span(SpanCopy),
+    BulkCopy1d(BulkCopy1d),
     Transfer(Transfer),
     TensorMove(TensorMove),
     TensorCopy(TensorCopy),
     Prefetch(Prefetch),
-    Product(Box<Product>),
+    Mma(Box<Mma>),
     Unknown(String),
 }
 
@@ -57,13 +57,13 @@ impl Does {
             Semantics::Prefetch => Prefetch::of(row).map(Self::Prefetch),
             Semantics::Move => Transfer::of(row).map(Self::Transfer),
             Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent => {
-                Product::of(row).map(|product| Self::Product(Box::new(product)))
+                Mma::of(row).map(|mma| Self::Mma(Box::new(mma)))
             }
         };
         found.unwrap_or_else(Self::Unknown)
     }
 
-    /// Between registers and tensor memory, or from shared memory.
+    /// Selects the semantics of a tensor-memory row: a move to or from registers, or a copy from shared memory.
     fn tensor_move(row: &Instruction) -> Result<Self, String> {
         match TensorCopy::of(row)? {
             Some(copy) => Ok(Self::TensorCopy(copy)),
@@ -71,20 +71,20 @@ impl Does {
         }
     }
 
-    /// A box, a span, or what each lane has of its own.
+    /// Selects the semantics of a copy: a bulk tensor copy, a bulk copy of a span, or a per-lane copy.
     fn copy(row: &Instruction) -> Result<Self, String> {
-        let boxes = BoxCopy::of(row).map(|copy| copy.map(Self::Box));
-        let span = || SpanCopy::of(row).map(|copy| copy.map(Self::Span));
-        boxes.or_else(span).unwrap_or_else(|| Copy::of(row).map(Self::Copy))
+        let bulk_tensor_copy = BulkTensorCopy::of(row).map(|copy| copy.map(Self::Box));
+        let bulk_copy_1d = || BulkCopy1d::of(row).map(|copy| copy.map(Self::BulkCopy1d));
+        bulk_tensor_copy.or_else(bulk_copy_1d).unwrap_or_else(|| Copy::of(row).map(Self::Copy))
     }
 }
 
 impl InstructionSemantics for Row {
-    fn execute(&self, call: &mut Call<'_>) -> Result<(), LaneFault> {
+    fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
         let (signature, does) = self.read.get_or_init(|| (InstructionSignature::of(&self.row), Does::of(&self.row)));
         let (operands, results): (Vec<_>, Vec<_>) = (call.operand_types().collect(), call.result_types().collect());
         let checked = signature.check(&operands, &results).and_then(|()| signature.check_lanes(call.lanes()));
-        checked.map_err(|message| call.wrong(&message))?;
+        checked.map_err(|error| call.invalid_use(&error.to_string()))?;
         call.issued_together_by(signature.warps.unwrap_or(1));
         if let Completion::Queue(queue) = self.row.completion {
             call.completes_on(queue);
@@ -93,13 +93,13 @@ impl InstructionSemantics for Row {
             Does::Block(load) => load.execute(call),
             Does::Box(copy) => copy.execute(call),
             Does::Copy(copy) => copy.execute(call),
-            Does::Span(copy) => copy.execute(call),
+            Does::BulkCopy1d(copy) => copy.execute(call),
             Does::Transfer(transfer) => transfer.execute(call),
             Does::TensorMove(moves) => moves.execute(call),
             Does::TensorCopy(copy) => copy.execute(call),
             Does::Prefetch(prefetch) => prefetch.execute(call),
-            Does::Product(product) => product.execute(call),
-            Does::Unknown(message) => Err(call.wrong(message)),
+            Does::Mma(mma) => mma.execute(call),
+            Does::Unknown(message) => Err(call.invalid_use(message)),
         }
     }
 }

@@ -1,50 +1,50 @@
-//! One element of a product of matrices: products along K, added as [`Summation`] says.
+//! Floating-point summation of one MMA element: products along K, added as [`Summation`] states.
 //!
-//! Values are carried in binary64: it has all values of the factors and of the sums, and the products of all types
-//! whose sums are not chains of fused multiply-adds.
+//! Values are carried in binary64. It represents all operand and accumulator values exactly, and all products except
+//! those that [`Summation`] accumulates by chains of fused multiply-adds.
 
-use super::super::rounding::{Sum, odd_total};
+use super::super::rounding::{AccumulatorType, odd_total};
 use tilewright_target::{Format, Numerics, Summation};
 
-/// Least normal exponent of binary32.
-const LEAST: i32 = -126;
+/// Minimum exponent of a normal binary32 value.
+const MIN_EXPONENT: i32 = -126;
 
-/// How one element comes about.
-pub(super) struct Summed {
-    pub(super) sum: Sum,
+/// The summation of one element of the result.
+pub(super) struct FloatSummation {
+    pub(super) sum: AccumulatorType,
     pub(super) a: Format,
     pub(super) b: Format,
-    /// Of what is added to.
+    /// Format of the accumulator input.
     pub(super) c: Format,
     pub(super) numerics: Numerics,
-    /// Products along K.
+    /// Number of products along K.
     pub(super) k: u32,
 }
 
-/// A number to add, and the exponent by which it is aligned.
+/// A term of a sum, with the exponent that aligns it with the other terms.
 #[derive(Clone, Copy)]
 struct Term {
     value: f64,
     exponent: i32,
 }
 
-impl Summed {
-    /// The bits of the element, from those of what it is added to and of the factors.
-    pub(super) fn total(&self, c: u64, factors: impl Iterator<Item = (u64, u64)>) -> u64 {
-        let factors = factors.map(|(a, b)| [self.a.decode(a), self.b.decode(b)]);
+impl FloatSummation {
+    /// Computes the bits of the element from the accumulator's bits and the operand elements.
+    pub(super) fn total(&self, c: u64, operands: impl Iterator<Item = (u64, u64)>) -> u64 {
+        let operands = operands.map(|(a, b)| [self.a.decode(a), self.b.decode(b)]);
         let c = self.c.decode(c);
         let total = match self.numerics.summation {
-            Summation::Chain => factors.fold(c, |sum, [a, b]| self.sum.multiply_add(sum, a, b)),
+            Summation::Chain => operands.fold(c, |sum, [a, b]| self.sum.multiply_add(sum, a, b)),
             summation => {
-                let factors: Vec<_> = factors.collect();
-                let groups = factors.chunks(summation.group(self.k) as usize);
-                groups.fold(c, |sum, group| self.added(sum, group))
+                let operands: Vec<_> = operands.collect();
+                let groups = operands.chunks(summation.group(self.k) as usize);
+                groups.fold(c, |sum, group| self.add_group(sum, group))
             }
         };
         self.encoded(total)
     }
 
-    /// The same from exact products, one after the other, whatever their range.
+    /// Computes the element from exact products, added one after another, whatever their range.
     pub(super) fn total_of_products(&self, c: u64, products: impl Iterator<Item = f64>) -> u64 {
         self.encoded(products.fold(self.c.decode(c), |sum, product| self.sum.add_exact(sum, product)))
     }
@@ -56,12 +56,12 @@ impl Summed {
         self.sum.encode(total)
     }
 
-    /// The sum so far and the products of one group.
-    fn added(&self, sum: f64, group: &[[f64; 2]]) -> f64 {
+    /// Adds the products of one group to the running sum.
+    fn add_group(&self, sum: f64, group: &[[f64; 2]]) -> f64 {
         if let Summation::Tree { .. } = self.numerics.summation {
             return self.tree(sum, group);
         }
-        // Of finite numbers nothing here is infinite; of others the order does not matter.
+        // Finite terms produce no infinity here; with others the order does not matter.
         let plain = group.iter().fold(sum, |sum, [a, b]| sum + a * b);
         if !plain.is_finite() {
             return plain;
@@ -77,22 +77,22 @@ impl Summed {
 
     fn products<'a>(&'a self, group: &'a [[f64; 2]]) -> impl Iterator<Item = Term> + Clone + 'a {
         group.iter().map(|&[a, b]| match a * b {
-            0.0 => Term { value: a * b, exponent: LEAST },
+            0.0 => Term { value: a * b, exponent: MIN_EXPONENT },
             value => Term { value, exponent: exponent(a, self.a) + exponent(b, self.b) },
         })
     }
 
-    /// The sum so far, with its exponent.
+    /// Returns the running sum as a term.
     fn so_far(&self, sum: f64) -> Term {
-        Term { value: sum, exponent: if sum == 0.0 { LEAST } else { exponent(sum, self.c) } }
+        Term { value: sum, exponent: if sum == 0.0 { MIN_EXPONENT } else { exponent(sum, self.c) } }
     }
 
     fn aligned(&self, sum: f64, group: &[[f64; 2]], fraction: u32, kept: u32) -> f64 {
         let (total, _) = cut_and_added(self.products(group).chain([self.so_far(sum)]), fraction);
         match self.sum {
-            Sum::F32 => {
-                let place = kept as i32 - binary_exponent(total).max(LEAST);
-                let cut = (total * power(place)).trunc() * power(-place);
+            AccumulatorType::F32 => {
+                let lsb_exponent = kept as i32 - binary_exponent(total).max(MIN_EXPONENT);
+                let cut = (total * power(lsb_exponent)).trunc() * power(-lsb_exponent);
                 f64::from(cut as f32)
             }
             narrower => narrower.round(total),
@@ -102,7 +102,7 @@ impl Summed {
     fn floored(&self, sum: f64, group: &[[f64; 2]], fraction: u32, fraction_of_sum: u32, interleaved: bool) -> f64 {
         let overflows = |term: &Term| term.value.abs() >= power(128);
         if let Some(term) = self.products(group).find(overflows) {
-            // The others that overflow decide whether this is a number.
+            // Further overflowing terms of the other sign make the result NaN.
             let others = self.products(group).filter(overflows).any(|other| (other.value < 0.0) != (term.value < 0.0));
             return if others { f64::NAN } else { f64::INFINITY.copysign(term.value) };
         }
@@ -123,32 +123,33 @@ impl Summed {
         self.sum.round(products + before)
     }
 
-    /// Two by two, in binary32, subnormals being zero.
+    /// Adds pairwise in binary32 with subnormals flushed to zero.
     fn tree(&self, sum: f64, group: &[[f64; 2]]) -> f64 {
-        let factor = |value: f64, format: Format| if value.abs() < format.least_normal() { 0.0 } else { value };
-        let product = |&[a, b]: &[f64; 2]| flushed((factor(a, self.a) * factor(b, self.b)) as f32);
+        let flush_subnormal = |value: f64, format: Format| if value.abs() < format.min_normal() { 0.0 } else { value };
+        let product = |&[a, b]: &[f64; 2]| flushed((flush_subnormal(a, self.a) * flush_subnormal(b, self.b)) as f32);
         let mut all: Vec<f32> = group.iter().map(product).collect();
         while all.len() > 1 {
             all = all.chunks(2).map(|pair| flushed(pair.iter().copied().reduce(|a, b| a + b).unwrap_or(0.0))).collect();
         }
-        let sum = factor(sum, self.c) as f32;
+        let sum = flush_subnormal(sum, self.c) as f32;
         f64::from(all.first().map_or(sum, |&products| flushed(sum + products)))
     }
 }
 
-/// Terms cut `fraction` bits below the greatest exponent and added exactly, and that exponent.
+/// Truncates the terms `fraction` bits below the greatest exponent and adds them exactly; returns the sum and that
+/// exponent.
 fn cut_and_added(terms: impl Iterator<Item = Term> + Clone, fraction: u32) -> (f64, i32) {
-    let greatest = terms.clone().map(|term| term.exponent).max().unwrap_or(LEAST);
-    let place = fraction as i32 - greatest;
-    let cut = terms.map(|term| (term.value * power(place)).trunc());
-    (cut.reduce(|a, b| a + b).unwrap_or(0.0) * power(-place), greatest)
+    let greatest = terms.clone().map(|term| term.exponent).max().unwrap_or(MIN_EXPONENT);
+    let lsb_exponent = fraction as i32 - greatest;
+    let cut = terms.map(|term| (term.value * power(lsb_exponent)).trunc());
+    (cut.reduce(|a, b| a + b).unwrap_or(0.0) * power(-lsb_exponent), greatest)
 }
 
-fn floored_at(value: f64, place: i32) -> f64 {
-    (value * power(place)).floor() * power(-place)
+fn floored_at(value: f64, lsb_exponent: i32) -> f64 {
+    (value * power(lsb_exponent)).floor() * power(-lsb_exponent)
 }
 
-/// The exponent of a number of a format; of subnormal ones the least.
+/// The exponent of a value of a format; a subnormal value has the format's minimum exponent.
 fn exponent(value: f64, format: Format) -> i32 {
     binary_exponent(value).max(1 - format.bias())
 }
@@ -157,7 +158,7 @@ fn binary_exponent(value: f64) -> i32 {
     (value.to_bits() >> 52 & 0x7ff) as i32 - 1023
 }
 
-/// Two to an exponent within binary64's normal range.
+/// Two to the power of `exponent`, within binary64's normal range.
 fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }

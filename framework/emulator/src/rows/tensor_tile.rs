@@ -2,29 +2,29 @@
 
 use super::super::arithmetic::{UNSPECIFIED, mask};
 use super::super::fault::LaneFault;
-use super::super::meaning::Call;
-use super::super::tensor_memory::Part;
-use super::operand::{number, position};
+use super::super::semantics::InstructionCall;
+use super::super::tensor_memory::BitField;
+use super::operand::{element_type, position};
 use tilewright_layout::Dim;
 use tilewright_target::{Direction, ElementType, Instruction, Operand};
 
 /// A tile in tensor memory.
 pub(super) struct TensorTile {
-    /// Number among the operands of the instruction.
+    /// Index of the operand among the operands of the instruction.
     operand: usize,
-    pub(super) number: ElementType,
-    /// Bits of a place.
+    pub(super) element_type: ElementType,
+    /// Width in bits of an element's container.
     bits: u32,
-    /// Rows and columns as powers of two.
+    /// Log2 of the numbers of rows and columns.
     pub(super) shape: [u32; 2],
-    /// By element, row by row, its place as (row, place along it).
-    places: Vec<[u64; 2]>,
-    /// How many rows further down each copy lies, the first one too.
+    /// For each element, row by row, its location in tensor memory as (row, index along the row).
+    element_positions: Vec<[u64; 2]>,
+    /// For each copy of the tile, including the first, its row offset.
     copies: Vec<u64>,
 }
 
 impl TensorTile {
-    /// The tile of a role, where the row has one.
+    /// Finds the tile of the operand with role `required`; `None` if the row has none.
     pub(super) fn of(row: &Instruction, required: &str) -> Result<Option<Self>, String> {
         let is_required = |operand: &&Operand| operand.tensor().is_some_and(|tensor| tensor.role == required);
         let Some((operand, tensor)) =
@@ -32,74 +32,87 @@ impl TensorTile {
         else {
             return Ok(None);
         };
-        let number = number(&tensor.element, tensor.bits)?;
+        let element_type = element_type(&tensor.element, tensor.bits)?;
         if !tensor.bits.is_power_of_two() || tensor.bits > 32 {
-            return Err(format!("places of `{required}` have {} bits, which fill no column of 32", tensor.bits));
+            return Err(format!("elements of `{required}` have {} bits, which do not divide 32", tensor.bits));
         }
         let shape = [0, 1].map(|axis| tensor.layout.out_bits(Dim::tensor(axis)));
-        let mut places = vec![None; 1 << (shape[0] + shape[1])];
-        for (place, [row, column]) in tensor.places() {
-            let held = places.get_mut((row << shape[1] | column) as usize);
-            if held.and_then(|held| held.replace(place)).is_some() {
-                return Err(format!("two places of `{required}` hold row {row}, column {column}"));
+        let mut element_positions = vec![None; 1 << (shape[0] + shape[1])];
+        for (position, [row, column]) in tensor.element_positions() {
+            let entry = element_positions.get_mut((row << shape[1] | column) as usize);
+            if entry.and_then(|entry| entry.replace(position)).is_some() {
+                return Err(format!("`{required}` stores row {row}, column {column} twice"));
             }
         }
-        let places = places.into_iter().collect::<Option<Vec<_>>>();
-        let places = places.ok_or_else(|| format!("no place of `{required}` holds some element"))?;
+        let element_positions = element_positions.into_iter().collect::<Option<Vec<_>>>();
+        let element_positions =
+            element_positions.ok_or_else(|| format!("`{required}` does not store every element"))?;
         let copies = tensor.copy_rows();
-        Ok(Some(Self { operand: position(row, operand), number, bits: tensor.bits, shape, places, copies }))
+        Ok(Some(Self {
+            operand: position(row, operand),
+            element_type,
+            bits: tensor.bits,
+            shape,
+            element_positions,
+            copies,
+        }))
     }
 
-    /// Where the elements lie, row by row, of the first copy.
-    pub(super) fn parts(&self, call: &Call<'_>) -> Result<Vec<Part>, LaneFault> {
-        self.parts_of_copy(call, 0)
+    /// Locates the elements of the first copy in words of tensor memory, row by row.
+    pub(super) fn bit_fields(&self, call: &InstructionCall<'_>) -> Result<Vec<BitField>, LaneFault> {
+        self.bit_fields_of_copy(call, 0)
     }
 
-    fn parts_of_copy(&self, call: &Call<'_>, rows: u64) -> Result<Vec<Part>, LaneFault> {
-        call.parts(self.operand, self.places.iter().map(|&[row, place]| [row + rows, place]), self.bits)
+    fn bit_fields_of_copy(&self, call: &InstructionCall<'_>, rows: u64) -> Result<Vec<BitField>, LaneFault> {
+        call.bit_fields(self.operand, self.element_positions.iter().map(|&[row, col]| [row + rows, col]), self.bits)
     }
 
-    fn all_parts(&self, call: &Call<'_>) -> Result<Vec<Vec<Part>>, LaneFault> {
-        self.copies.iter().map(|&rows| self.parts_of_copy(call, rows)).collect()
+    fn bit_fields_of_all_copies(&self, call: &InstructionCall<'_>) -> Result<Vec<Vec<BitField>>, LaneFault> {
+        self.copies.iter().map(|&rows| self.bit_fields_of_copy(call, rows)).collect()
     }
 
-    /// The bits of all elements, row by row; copies that differ are a fault, for which of them is read is not said.
-    pub(super) fn elements(&self, call: &mut Call<'_>) -> Result<Vec<u64>, LaneFault> {
-        let copies = self.all_parts(call)?;
+    /// Returns the bits of all elements, row by row. Copies that differ are a fault, since hardware does not specify
+    /// which copy it reads.
+    pub(super) fn elements(&self, call: &mut InstructionCall<'_>) -> Result<Vec<u64>, LaneFault> {
+        let copies = self.bit_fields_of_all_copies(call)?;
         call.send_tensor(Direction::Load, &copies.concat())?;
         let mut first: Option<Vec<u64>> = None;
-        for (rows, parts) in self.copies.iter().zip(&copies) {
-            let own: Vec<u64> = call.read_tensor(parts)?.into_iter().map(|place| self.element(place)).collect();
+        for (rows, bit_fields) in self.copies.iter().zip(&copies) {
+            let element_value: Vec<u64> =
+                call.read_tensor(bit_fields)?.into_iter().map(|bits_in_memory| self.element(bits_in_memory)).collect();
             match &first {
-                None => first = Some(own),
-                Some(first) if *first == own => {}
+                None => first = Some(element_value),
+                Some(first) if *first == element_value => {}
                 Some(_) => {
-                    let message = format!("the copy {rows} rows further down holds other values than the first");
-                    return Err(call.wrong(&format!("operand {}: {message}", self.operand)));
+                    let message = format!("the replica {rows} rows further down has other values than the first");
+                    return Err(call.invalid_use(&format!("operand {}: {message}", self.operand)));
                 }
             }
         }
         Ok(first.unwrap_or_default())
     }
 
-    /// Puts elements, row by row, into all copies.
-    pub(super) fn put(&self, call: &mut Call<'_>, elements: &[u64]) -> Result<(), LaneFault> {
-        let copies = self.all_parts(call)?;
+    /// Writes the elements, row by row, to all copies.
+    pub(super) fn put(&self, call: &mut InstructionCall<'_>, elements: &[u64]) -> Result<(), LaneFault> {
+        let copies = self.bit_fields_of_all_copies(call)?;
         call.send_tensor(Direction::Store, &copies.concat())?;
-        for parts in copies {
-            parts.iter().zip(elements).for_each(|(&part, &bits)| call.write_tensor(part, self.place(bits)));
+        for bit_fields in copies {
+            bit_fields
+                .iter()
+                .zip(elements)
+                .for_each(|(&bit_field, &bits)| call.write_tensor(bit_field, self.encode(bits)));
         }
         Ok(())
     }
 
-    /// The bits of an element from those of its place.
-    pub(super) fn element(&self, place: u64) -> u64 {
-        place & mask(self.number.bits())
+    /// Extracts the bits of an element from its container.
+    pub(super) fn element(&self, bits_in_memory: u64) -> u64 {
+        bits_in_memory & mask(self.element_type.bits())
     }
 
-    /// The bits of an element's place.
-    pub(super) fn place(&self, element: u64) -> u64 {
-        let bits = self.number.bits();
+    /// Places the bits of an element in its container.
+    pub(super) fn encode(&self, element: u64) -> u64 {
+        let bits = self.element_type.bits();
         if bits < self.bits { element | UNSPECIFIED << bits } else { element }
     }
 }

@@ -1,4 +1,4 @@
-//! Accesses of memory: the accessor, the last accesses of each byte, and whether two of them race.
+//! Accesses of shared memory: the accessor, the record of each byte's latest accesses, and the race rule.
 
 use crate::fault::{FaultKind, OtherAccess};
 use std::ops::Range;
@@ -10,15 +10,15 @@ pub(super) const SEVERAL_LANES: u8 = u8::MAX;
 
 pub(super) const SEVERAL_BLOCKS: u8 = u8::MAX;
 
-/// How many barriers lie behind a block: of its cluster, from one on, and of its own.
+/// The numbers of barriers passed: by the cluster, counted from one, and by the block.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Epoch {
     pub(crate) cluster: u64,
     pub(crate) block: u64,
 }
 
-/// An access of a byte. A record of an earlier epoch of the cluster says nothing anymore; one of an
-/// earlier epoch of its block says nothing to that block.
+/// The record of an access of a byte. The access cannot race after a later barrier of the cluster, nor, for accesses of
+/// its own block, after a later barrier of the block.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Record {
     pub(super) epoch: Epoch,
@@ -34,12 +34,14 @@ impl Record {
         self.warp
     }
 
-    /// The same place and time, for what an operation did that was issued before.
+    /// The record of an asynchronous operation's access at its completion, which names the operation of the record
+    /// `issued`.
     pub(crate) fn of_operation(self, issued: Self) -> Self {
         Self { operation: issued.operation, ..self }
     }
 
-    /// Makes it the record of an access that does not come after it, too.
+    /// Merges this record with the access of `who`, which is not ordered after it, so that later accesses must be
+    /// ordered after both.
     pub(super) fn join(&mut self, who: &Accessor<'_>) {
         self.block = if self.block == who.block { self.block } else { SEVERAL_BLOCKS };
         self.lane = if self.lane == who.lane { self.lane } else { SEVERAL_LANES };
@@ -51,16 +53,16 @@ impl Record {
     }
 }
 
-/// The way by which an access sees shared memory.
+/// The proxy through which an access observes shared memory (PTX).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Proxy {
-    /// As plain accesses do.
+    /// The generic proxy of loads and stores.
     Plain,
-    /// By one of its own: what was stored plainly is seen after a fence only.
+    /// The asynchronous proxy, which observes plain stores only after a proxy fence.
     Asynchronous,
 }
 
-/// Who accesses.
+/// The context of an access: block, warp, lane, operation, and the accesses ordered before it.
 #[derive(Clone)]
 pub(crate) struct Accessor<'a> {
     /// Index of the block in its cluster.
@@ -68,17 +70,17 @@ pub(crate) struct Accessor<'a> {
     pub(crate) epoch: Epoch,
     pub(crate) warp: u16,
     pub(crate) lane: u8,
-    /// Number of this access in the program of the warp.
+    /// Index of this access in the warp's program order.
     pub(crate) time: u64,
-    /// Accesses of the warp before this time lie before its last barrier.
+    /// Index of the first access after the warp's last barrier: earlier accesses of the warp precede that barrier.
     pub(crate) barrier: u64,
     pub(crate) operation: u32,
-    /// Whether accesses of a warp are seen in the order of its program.
+    /// Whether the lanes of a warp observe its accesses in program order.
     pub(crate) warp_ordered: bool,
-    /// Times of the `then` regions from whose lanes this one has parted.
-    pub(crate) parted: &'a [Range<u64>],
-    /// By warp of the block, the time before which all accesses come before this one.
-    pub(crate) known: &'a [u64],
+    /// The ranges of access indices of `then` regions from whose lanes this lane has diverged.
+    pub(crate) diverged: &'a [Range<u64>],
+    /// For each warp of the block, the access index before which all its accesses are ordered before this one.
+    pub(crate) happens_before: &'a [u64],
 }
 
 impl Accessor<'_> {
@@ -87,7 +89,7 @@ impl Accessor<'_> {
         Record { epoch, time, operation, warp, lane, block }
     }
 
-    /// Whether the recorded access comes before this one.
+    /// Whether the recorded access is ordered before this one.
     pub(crate) fn follows(&self, record: &Record) -> bool {
         if record.epoch.cluster != self.epoch.cluster {
             return true;
@@ -98,13 +100,13 @@ impl Accessor<'_> {
         if record.epoch.block != self.epoch.block {
             return true;
         }
-        if self.known.get(usize::from(record.warp)).is_some_and(|&time| record.time < time) {
+        if self.happens_before.get(usize::from(record.warp)).is_some_and(|&time| record.time < time) {
             return true;
         }
         if record.warp != self.warp {
             return false;
         }
-        let in_order = record.time < self.time && !self.parted.iter().any(|times| times.contains(&record.time));
+        let in_order = record.time < self.time && !self.diverged.iter().any(|times| times.contains(&record.time));
         record.time < self.barrier || record.lane == self.lane || (self.warp_ordered && in_order)
     }
 }
@@ -116,17 +118,17 @@ pub(super) fn race(
     record: &Record,
     who: &Accessor<'_>,
 ) -> FaultKind {
-    FaultKind::Race { direction, address: at as u64, other: Box::new(described(earlier, record, who)) }
+    FaultKind::Race { direction, address: at as u64, other: Box::new(describe(earlier, record, who)) }
 }
 
-/// A recorded access, as a fault of a later one describes it.
-pub(crate) fn described(direction: Direction, record: &Record, who: &Accessor<'_>) -> OtherAccess {
+/// Describes a recorded access for the fault of a later access by `who`.
+pub(crate) fn describe(direction: Direction, record: &Record, who: &Accessor<'_>) -> OtherAccess {
     let elsewhere = record.block != who.block && record.block != SEVERAL_BLOCKS;
-    OtherAccess { block: elsewhere.then_some(u32::from(record.block)), ..seen_by_own(direction, record) }
+    OtherAccess { block: elsewhere.then_some(u32::from(record.block)), ..describe_in_block(direction, record) }
 }
 
-/// A recorded access, as its own block sees it.
-pub(crate) fn seen_by_own(direction: Direction, record: &Record) -> OtherAccess {
+/// Describes a recorded access from the view of its own block.
+pub(crate) fn describe_in_block(direction: Direction, record: &Record) -> OtherAccess {
     OtherAccess {
         operation: record.operation as usize,
         text: String::new(),

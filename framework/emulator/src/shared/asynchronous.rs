@@ -1,12 +1,13 @@
-//! Asynchronous accesses of shared memory: they are sent off, and land later.
+//! Asynchronous accesses of shared memory: issue, completion and visibility to the proxies.
 
 use super::{Accessor, Proxy, SEVERAL_LANES, SharedMemory, race};
 use crate::fault::{FaultKind, OtherAccess};
 use tilewright_target::Direction;
 
 impl SharedMemory {
-    /// Sends off a read: gives its number and the bytes as they are. Nobody may write them until it lands.
-    pub(crate) fn send_read(
+    /// Starts an asynchronous read; returns the number of the access and the current bytes. Nothing may write the bytes
+    /// until the read completes.
+    pub(crate) fn start_read(
         &mut self,
         address: u64,
         bytes: usize,
@@ -14,39 +15,40 @@ impl SharedMemory {
         who: &Accessor<'_>,
     ) -> Result<(u64, Vec<u8>), FaultKind> {
         let range = self.locate(Direction::Load, address, bytes, None)?;
-        self.untouched(Direction::Load, &range, who)?;
+        self.check_no_conflict(Direction::Load, &range, who)?;
         for at in range.clone() {
-            self.written_before(at, who)?;
-            self.seen_by(proxy, at, who)?;
+            self.check_written_before(at, who)?;
+            self.check_visible_to(proxy, at, who)?;
         }
-        let number = self.flights.send(Direction::Load, range.clone(), who, self.bytes.len());
-        Ok((number, self.bytes[range].to_vec()))
+        let id = self.in_flight.send(Direction::Load, range.clone(), who, self.bytes.len());
+        Ok((id, self.bytes[range].to_vec()))
     }
 
-    /// Sends off a write: nobody may touch the bytes until it lands. Gives its number.
-    pub(crate) fn send_write(&mut self, address: u64, bytes: usize, who: &Accessor<'_>) -> Result<u64, FaultKind> {
+    /// Starts an asynchronous write; returns the number of the access. Nothing may access the bytes until the write
+    /// completes.
+    pub(crate) fn start_write(&mut self, address: u64, bytes: usize, who: &Accessor<'_>) -> Result<u64, FaultKind> {
         let range = self.locate(Direction::Store, address, bytes, None)?;
-        self.untouched(Direction::Store, &range, who)?;
+        self.check_no_conflict(Direction::Store, &range, who)?;
         for at in range.clone() {
             let write = self.writes[at];
             if !who.follows(&write) {
                 return Err(race(Direction::Store, at, Direction::Store, &write, who));
             }
-            self.read_before(at, who)?;
+            self.check_reads_before(at, who)?;
         }
-        Ok(self.flights.send(Direction::Store, range, who, self.bytes.len()))
+        Ok(self.in_flight.send(Direction::Store, range, who, self.bytes.len()))
     }
 
-    /// A read has landed where `who` waits: whoever writes there must come after that.
-    pub(crate) fn land_read(&mut self, number: u64, who: &Accessor<'_>) {
-        let Some((range, operation)) = self.flights.land(number) else { return };
+    /// Completes a read at the wait of `who`: later writes of the bytes must be ordered after it.
+    pub(crate) fn complete_read(&mut self, id: u64, who: &Accessor<'_>) {
+        let Some((range, operation)) = self.in_flight.complete(id) else { return };
         let who = Accessor { operation, lane: SEVERAL_LANES, ..who.clone() };
         range.for_each(|at| self.note_read(at, &who));
     }
 
-    /// A write has landed where `who` waits: whoever reads there must come after that.
-    pub(crate) fn land_write(&mut self, number: u64, data: &[u8], proxy: Proxy, who: &Accessor<'_>) {
-        let Some((range, operation)) = self.flights.land(number) else { return };
+    /// Completes a write at the wait of `who`: later reads of the bytes must be ordered after it.
+    pub(crate) fn complete_write(&mut self, id: u64, data: &[u8], proxy: Proxy, who: &Accessor<'_>) {
+        let Some((range, operation)) = self.in_flight.complete(id) else { return };
         let record = Accessor { operation, ..who.clone() }.record();
         self.bytes_stored += range.len() as u64;
         for (at, &byte) in range.zip(data) {
@@ -57,24 +59,24 @@ impl SharedMemory {
         }
     }
 
-    /// The plain writes of a warp so far are seen by the asynchronous proxy.
+    /// Executes a proxy fence: plain writes of the warp so far become visible to the asynchronous proxy.
     pub(crate) fn fence(&mut self, who: &Accessor<'_>) {
         self.fences.insert((who.block, who.warp), who.time);
     }
 
-    /// Whether what lies in a byte is seen by the proxy.
-    pub(super) fn seen_by(&self, proxy: Proxy, at: usize, who: &Accessor<'_>) -> Result<(), FaultKind> {
+    /// Checks that the proxy observes the contents of a byte.
+    pub(super) fn check_visible_to(&self, proxy: Proxy, at: usize, who: &Accessor<'_>) -> Result<(), FaultKind> {
         let write = &self.writes[at];
         let fenced = self.fences.get(&(write.block, write.warp)).is_some_and(|&time| write.time < time);
         if proxy == Proxy::Plain || fenced || self.by_proxy[at] {
             return Ok(());
         }
-        let other = super::described(Direction::Store, write, who);
+        let other = super::describe(Direction::Store, write, who);
         Err(FaultKind::Unfenced { address: at as u64, other: Box::new(other) })
     }
 
-    /// What is still under way.
-    pub(crate) fn under_way(&self) -> Option<OtherAccess> {
-        self.flights.any(self.owner)
+    /// Describes one access in flight; `None` if there is none.
+    pub(crate) fn find_in_flight(&self) -> Option<OtherAccess> {
+        self.in_flight.any(self.owner)
     }
 }

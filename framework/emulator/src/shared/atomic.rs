@@ -1,7 +1,7 @@
-//! Atomic operations on shared memory: with each other they never race, whoever makes them.
+//! Atomic operations on shared memory, which never race with each other.
 //!
-//! They have records of their own, since one that is not ordered after another must still be after what that one
-//! came after: plain writes keep theirs.
+//! They have records separate from plain writes: an atomic operation that is not ordered after another one must still
+//! be ordered after the plain writes that precede that one.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::fault::FaultKind;
 use tilewright_target::Direction;
 
 impl SharedMemory {
-    /// What an atomic operation reads, which may then write the same bytes.
+    /// Reads the bytes of an atomic operation, which may then write them.
     pub(crate) fn atomic_load(
         &mut self,
         address: u64,
@@ -19,16 +19,16 @@ impl SharedMemory {
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
         let range = self.locate(Direction::Load, address, into.len(), buffer)?;
-        self.untouched(Direction::Store, &range, who)?;
+        self.check_no_conflict(Direction::Store, &range, who)?;
         for at in range.clone() {
-            self.written_before(at, who)?;
-            self.read_before(at, who)?;
+            self.check_written_before(at, who)?;
+            self.check_reads_before(at, who)?;
         }
         into.copy_from_slice(&self.bytes[range]);
         Ok(())
     }
 
-    /// What it writes, at the place that it has read.
+    /// Writes the bytes that an atomic operation has read.
     pub(crate) fn atomic_store(&mut self, address: u64, from: &[u8], who: &Accessor<'_>) {
         self.atomics.resize(self.bytes.len(), Record::default());
         self.bytes_stored += from.len() as u64;
@@ -37,7 +37,7 @@ impl SharedMemory {
             if who.follows(update) {
                 *update = who.record();
             } else {
-                // Who comes after must come after both.
+                // Later accesses must be ordered after both.
                 update.join(who);
             }
             self.bytes[at] = byte;
@@ -45,8 +45,8 @@ impl SharedMemory {
         }
     }
 
-    /// Whether all atomic operations on these bytes come before a plain access.
-    pub(super) fn updated_before(
+    /// Checks that all atomic operations on these bytes are ordered before a plain access.
+    pub(super) fn check_atomics_before(
         &self,
         direction: Direction,
         range: &Range<usize>,
@@ -55,7 +55,7 @@ impl SharedMemory {
         if self.atomics.is_empty() {
             return Ok(());
         }
-        let late = range.clone().find(|&at| !who.follows(&self.atomics[at]));
-        late.map_or(Ok(()), |at| Err(race(direction, at, Direction::Store, &self.atomics[at], who)))
+        let unordered = range.clone().find(|&at| !who.follows(&self.atomics[at]));
+        unordered.map_or(Ok(()), |at| Err(race(direction, at, Direction::Store, &self.atomics[at], who)))
     }
 }

@@ -1,13 +1,13 @@
-//! The effects of asynchronous operations at their completion.
+//! Effects that asynchronous operations have when they complete.
 
-/// The effect of an asynchronous operation at its completion.
-pub(crate) enum Landing {
-    /// A write of shared memory by this lane.
-    Write { flight: u64, data: Vec<u8>, lane: u8 },
-    /// A read of shared memory.
-    Read { flight: u64 },
-    /// A write of global memory, where there is a buffer.
+/// The effect that an asynchronous operation has when it completes.
+pub(crate) enum CompletionEffect {
+    /// Writes the data to shared memory, as an access of the given lane.
+    Write { access_id: u64, data: Vec<u8>, lane: u8 },
+    /// Ends a read of shared memory.
+    Read { access_id: u64 },
+    /// Writes the data to global memory; dropped if no buffer has the address.
     WriteGlobal { address: u64, data: Vec<u8> },
-    /// An access of tensor memory.
-    Tensor { flight: u64 },
+    /// Ends an access of tensor memory.
+    Tensor { access_id: u64 },
 }

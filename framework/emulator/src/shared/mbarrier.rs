@@ -1,21 +1,22 @@
-//! Mbarriers in shared memory: phases that complete when all have arrived and all bytes have come.
+//! State of mbarriers in shared memory: a phase completes when all threads have arrived and all bytes have been
+//! written.
 //!
-//! Copies that complete on an mbarrier stay under way as long as they can: they land when a warp waits for
-//! their phase and all have arrived. What has been ordered by a phase is known by clocks: for each warp of the
-//! block, the time before which its accesses are done.
+//! Copies that complete on an mbarrier stay in flight as long as possible: they complete when a warp waits for their
+//! phase and all arrivals are in. A vector clock tracks which accesses a phase orders: for each warp of the block, the
+//! access index before which the warp's accesses are done.
 
 use std::collections::BTreeMap;
 
-use super::{Landing, Proxy};
+use super::{CompletionEffect, Proxy};
 use crate::fault::FaultKind;
 
-/// Bytes of an mbarrier, and its alignment.
+/// Size and alignment of an mbarrier in bytes.
 pub(super) const BYTES: u64 = 8;
 
-/// By warp of the block, the time before which all of its accesses are done.
+/// A vector clock: for each warp of the block, the access index before which all of its accesses are done.
 pub(crate) type Clock = Vec<u64>;
 
-/// Makes the clock say all that the other says, too.
+/// Merges another clock into this one.
 pub(crate) fn join(clock: &mut Clock, other: &[u64]) {
     if clock.len() < other.len() {
         clock.resize(other.len(), 0);
@@ -23,49 +24,50 @@ pub(crate) fn join(clock: &mut Clock, other: &[u64]) {
     clock.iter_mut().zip(other).for_each(|(time, &other)| *time = (*time).max(other));
 }
 
-/// The clock that says that accesses of this warp before `time` are done.
-pub(crate) fn until(warp: u16, time: u64) -> Clock {
+/// The clock of one warp whose accesses before index `time` are done.
+pub(crate) fn clock_until(warp: u16, time: u64) -> Clock {
     let mut clock = vec![0; usize::from(warp) + 1];
     clock[usize::from(warp)] = time;
     clock
 }
 
-/// A copy that completes on an mbarrier.
+/// A copy in flight that completes on an mbarrier.
 pub(super) struct Copy {
-    pub(super) flight: u64,
+    pub(super) access_id: u64,
     pub(super) data: Vec<u8>,
     pub(super) proxy: Proxy,
 }
 
 pub(super) struct Mbarrier {
     pub(super) arrivals: u32,
-    /// Arrivals that this phase still lacks.
+    /// Number of arrivals that the current phase still needs.
     pub(super) missing: u32,
-    /// Bytes that this phase still lacks; below zero where copies came before they were expected.
+    /// Number of bytes that the current phase still needs; negative if copies completed before their bytes were
+    /// expected.
     pub(super) bytes: i64,
-    /// Phases completed.
+    /// Number of completed phases.
     pub(super) phase: u64,
     pub(super) copies: Vec<Copy>,
-    /// Groups that will arrive when they have finished: what they do then.
-    pub(super) groups: Vec<Vec<Landing>>,
-    /// What those who arrived had done.
-    pub(super) arrived: Clock,
-    /// What is done where the completed phases are waited for.
+    /// The effects of each commit group that will arrive at the mbarrier when it completes.
+    pub(super) groups: Vec<Vec<CompletionEffect>>,
+    /// The merged clocks of all arrivals of the current phase.
+    pub(super) arrival_clock: Clock,
+    /// The clock that a warp acquires when it waits for the completed phases.
     pub(super) released: Clock,
 }
 
 impl Mbarrier {
-    /// Begins the next phase if this one lacks nothing.
+    /// Starts the next phase if the current one needs nothing more.
     pub(super) fn complete(&mut self) {
         if self.missing == 0 && self.bytes == 0 {
             self.phase += 1;
             self.missing = self.arrivals;
-            self.released.clone_from(&self.arrived);
+            self.released.clone_from(&self.arrival_clock);
         }
     }
 }
 
-/// All mbarriers of a memory, by address.
+/// All mbarriers of a block's shared memory, by address.
 #[derive(Default)]
 pub(super) struct Mbarriers(pub(super) BTreeMap<u64, Mbarrier>);
 
@@ -78,7 +80,7 @@ impl Mbarriers {
         self.0.clear();
     }
 
-    /// Whether plain accesses may touch these bytes.
+    /// Checks that a plain access touches no mbarrier.
     pub(super) fn check(&self, address: u64, bytes: u64) -> Result<(), FaultKind> {
         let first = address.saturating_sub(BYTES - 1);
         match self.0.range(first..address.saturating_add(bytes)).next() {

@@ -1,12 +1,12 @@
 //! Operations on mbarriers in shared memory: initialization, arrival, completion of copies, waits.
 
-use super::mbarrier::{BYTES, Clock, Copy, Mbarrier, join, until, wrong};
-use super::{Accessor, Landing, Proxy, SEVERAL_LANES, SharedMemory};
+use super::mbarrier::{BYTES, Clock, Copy, Mbarrier, clock_until, join, wrong};
+use super::{Accessor, CompletionEffect, Proxy, SEVERAL_LANES, SharedMemory};
 use crate::fault::FaultKind;
 use tilewright_target::Direction;
 
 impl SharedMemory {
-    /// Makes eight bytes an mbarrier.
+    /// Initializes an mbarrier in eight bytes.
     pub(crate) fn init_mbarrier(&mut self, address: u64, arrivals: u32, who: &Accessor<'_>) -> Result<(), FaultKind> {
         self.store_word(address, BYTES, &[0; BYTES as usize], who)?;
         let fresh = Mbarrier {
@@ -16,27 +16,28 @@ impl SharedMemory {
             phase: 0,
             copies: Vec::new(),
             groups: Vec::new(),
-            arrived: Clock::new(),
+            arrival_clock: Clock::new(),
             released: Clock::new(),
         };
         self.mbarriers.0.insert(address, fresh);
         Ok(())
     }
 
-    /// The mbarrier at an address, made by what comes before this access.
+    /// Returns the mbarrier at an address; its initialization must be ordered before this access.
     fn mbarrier(&mut self, address: u64, who: &Accessor<'_>) -> Result<&mut Mbarrier, FaultKind> {
-        let made = self.writes.get(address as usize);
+        let init_write = self.writes.get(address as usize);
         let mbarrier = self.mbarriers.0.get_mut(&address);
-        let (Some(made), Some(mbarrier)) = (made, mbarrier) else {
-            return Err(wrong(address, "there is none; mbarrier_init makes one"));
+        let (Some(init_write), Some(mbarrier)) = (init_write, mbarrier) else {
+            return Err(wrong(address, "no mbarrier is initialized here; `mbarrier_init` initializes one"));
         };
-        if !who.follows(made) {
-            return Err(super::race(Direction::Load, address as usize, Direction::Store, made, who));
+        if !who.follows(init_write) {
+            return Err(super::race(Direction::Load, address as usize, Direction::Store, init_write, who));
         }
         Ok(mbarrier)
     }
 
-    /// Arrives; `done` says what is done by then.
+    /// Arrives at the mbarrier, and expects `bytes` more bytes in its current phase; `done` is the clock of the
+    /// arriving warp.
     pub(crate) fn arrive(
         &mut self,
         address: u64,
@@ -44,96 +45,97 @@ impl SharedMemory {
         done: &[u64],
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
-        let mbarrier = self.arriving(address, who)?;
+        let mbarrier = self.find_for_arrival(address, who)?;
         mbarrier.missing -= 1;
         mbarrier.bytes += i64::from(bytes);
-        join(&mut mbarrier.arrived, done);
+        join(&mut mbarrier.arrival_clock, done);
         mbarrier.complete();
         Ok(())
     }
 
-    /// The mbarrier at which one more arrives.
-    fn arriving(&mut self, address: u64, who: &Accessor<'_>) -> Result<&mut Mbarrier, FaultKind> {
+    /// Returns the mbarrier if it accepts one more arrival.
+    fn find_for_arrival(&mut self, address: u64, who: &Accessor<'_>) -> Result<&mut Mbarrier, FaultKind> {
         let mbarrier = self.mbarrier(address, who)?;
         if mbarrier.missing as usize <= mbarrier.groups.len() {
-            return Err(wrong(address, "more arrive than it was made for, before its bytes have come"));
+            return Err(wrong(address, "more arrivals than its count, before its expected bytes have arrived"));
         }
         Ok(mbarrier)
     }
 
-    /// Lets a group arrive when it has finished.
+    /// Makes a commit group arrive at the mbarrier when it completes.
     pub(crate) fn arrive_with(
         &mut self,
         address: u64,
-        group: Vec<Landing>,
+        group: Vec<CompletionEffect>,
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
         self.mbarrier(address, who)?;
-        self.seen_by(Proxy::Asynchronous, address as usize, who)?;
-        self.arriving(address, who)?.groups.push(group);
+        self.check_visible_to(Proxy::Asynchronous, address as usize, who)?;
+        self.find_for_arrival(address, who)?.groups.push(group);
         Ok(())
     }
 
-    /// Completes the commit groups that the phase of this parity waits for, if no other arrival is pending.
+    /// Completes the commit groups that the phase of this parity waits for if no other arrival is missing; returns
+    /// their effects.
     pub(crate) fn finish_groups(
         &mut self,
         address: u64,
         parity: u64,
         who: &Accessor<'_>,
-    ) -> Result<Vec<Landing>, FaultKind> {
+    ) -> Result<Vec<CompletionEffect>, FaultKind> {
         let mbarrier = self.mbarrier(address, who)?;
         let count = mbarrier.groups.len();
         if count == 0 || mbarrier.phase & 1 != parity & 1 || mbarrier.missing as usize != count {
             return Ok(Vec::new());
         }
         mbarrier.missing = 0;
-        join(&mut mbarrier.arrived, &until(who.warp, who.time + 1));
+        join(&mut mbarrier.arrival_clock, &clock_until(who.warp, who.time + 1));
         Ok(std::mem::take(&mut mbarrier.groups).into_iter().flatten().collect())
     }
 
-    /// Lets an asynchronous write complete on an mbarrier.
+    /// Makes the asynchronous write with number `access_id` complete on an mbarrier.
     pub(crate) fn complete_on(
         &mut self,
         address: u64,
-        flight: u64,
+        access_id: u64,
         data: Vec<u8>,
         proxy: Proxy,
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
         self.mbarrier(address, who)?;
-        self.seen_by(proxy, address as usize, who)?;
-        self.mbarrier(address, who)?.copies.push(Copy { flight, data, proxy });
+        self.check_visible_to(proxy, address as usize, who)?;
+        self.mbarrier(address, who)?.copies.push(Copy { access_id, data, proxy });
         Ok(())
     }
 
-    /// The clock of all that the phase of this parity orders before its completion; `None` if the phase is incomplete.
+    /// The clock of all accesses that the phase of this parity orders; `None` if the phase is incomplete.
     pub(crate) fn wait(&mut self, address: u64, parity: u64, who: &Accessor<'_>) -> Result<Option<Clock>, FaultKind> {
         let mbarrier = self.mbarrier(address, who)?;
         if mbarrier.phase & 1 == parity & 1 && mbarrier.missing == 0 {
-            self.land_copies(address, who)?;
+            self.complete_copies(address, who)?;
         }
         let mbarrier = self.mbarrier(address, who)?;
         Ok((mbarrier.phase & 1 != parity & 1).then(|| mbarrier.released.clone()))
     }
 
-    /// Lands the copies of a phase at which all have arrived.
-    fn land_copies(&mut self, address: u64, who: &Accessor<'_>) -> Result<(), FaultKind> {
+    /// Completes the copies of the current phase if it has all arrivals.
+    fn complete_copies(&mut self, address: u64, who: &Accessor<'_>) -> Result<(), FaultKind> {
         let copies = std::mem::take(&mut self.mbarrier(address, who)?.copies);
         let lander = Accessor { lane: SEVERAL_LANES, ..who.clone() };
         let mut come = 0;
         for copy in copies {
             come += copy.data.len() as i64;
-            self.land_write(copy.flight, &copy.data, copy.proxy, &lander);
+            self.complete_write(copy.access_id, &copy.data, copy.proxy, &lander);
         }
         let mbarrier = self.mbarrier(address, who)?;
         mbarrier.bytes -= come;
-        join(&mut mbarrier.arrived, &until(who.warp, who.time + 1));
+        join(&mut mbarrier.arrival_clock, &clock_until(who.warp, who.time + 1));
         mbarrier.complete();
         Ok(())
     }
 
-    /// The arrivals and bytes that the current phase of an mbarrier still waits for.
-    pub(crate) fn lacks(&self, address: u64) -> (u32, i64) {
+    /// Returns the numbers of arrivals and of bytes that the current phase still needs.
+    pub(crate) fn missing_arrivals_and_bytes(&self, address: u64) -> (u32, i64) {
         self.mbarriers.0.get(&address).map_or((0, 0), |mbarrier| (mbarrier.missing, mbarrier.bytes))
     }
 }

@@ -1,21 +1,21 @@
-//! Shared memory of one block, with what is needed to find races: for every byte, who wrote it last
-//! and who has read it since, be it the block or another of its cluster. The rules are in the module's doc.
+//! Shared memory of one block with race detection: for every byte, its last writer and the readers since, from any
+//! block of the cluster. The crate's documentation has the rules.
 //!
-//! What must come before an access is a partial order, so one record of each kind is enough: a
-//! record is replaced by an access that comes after it, for whatever comes after that access comes
-//! after the record too. Reads that nothing orders are joined into one record, as reads by several.
+//! The required order is partial, so one record of each kind suffices for a byte: an access replaces a record that is
+//! ordered before it, since any access ordered after it is also ordered after the record. Unordered reads merge into
+//! one record of several readers.
 
 mod accessor;
 mod asynchronous;
 mod atomic;
-mod flight;
+mod in_flight;
 mod landing;
 mod mbarrier;
 mod mbarrier_operations;
 mod shared_memory;
 
-pub(super) use accessor::{Accessor, Epoch, Proxy, Record, described, seen_by_own};
+pub(super) use accessor::{Accessor, Epoch, Proxy, Record, describe, describe_in_block};
 use accessor::{SEVERAL_LANES, race};
-pub(super) use landing::Landing;
-pub(super) use mbarrier::{Clock, join, until};
+pub(super) use landing::CompletionEffect;
+pub(super) use mbarrier::{Clock, clock_until, join};
 pub(super) use shared_memory::SharedMemory;

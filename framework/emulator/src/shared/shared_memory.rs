@@ -1,7 +1,7 @@
-//! Shared memory of a block: its bytes and the accesses of each.
+//! Shared memory of a block: its bytes and their latest accesses.
 
 use super::accessor::{Accessor, Record, SEVERAL_LANES, race};
-use super::flight::Flights;
+use super::in_flight::InFlight;
 use super::mbarrier::Mbarriers;
 use crate::fault::FaultKind;
 use std::collections::HashMap;
@@ -13,35 +13,37 @@ use tilewright_target::Direction;
 pub(crate) struct SharedMemory {
     pub(super) bytes: Vec<u8>,
     pub(super) initialised: Vec<bool>,
-    /// Whether the last write came through the asynchronous proxy.
+    /// For each byte, whether its last write came through the asynchronous proxy.
     pub(super) by_proxy: Vec<bool>,
     pub(super) writes: Vec<Record>,
     reads: Vec<Record>,
-    /// What atomic operations have changed since the block began; empty where there were none.
+    /// For each byte, the record of atomic operations since the start of the block; empty if there were none.
     pub(super) atomics: Vec<Record>,
-    /// Bytes that several warps have read since they were written, where there are mbarriers: by warp.
+    /// For each byte that several warps have read since its last write, the records of the reads; used only if
+    /// `in_groups`.
     readers: HashMap<usize, Vec<Record>>,
-    /// Whether some warps may meet without the others, so that it matters which of several have read a byte.
+    /// Whether the kernel has mbarriers or named barriers. These order some warps only, so that each reader of a byte
+    /// is recorded.
     in_groups: bool,
-    pub(super) flights: Flights,
+    pub(super) in_flight: InFlight,
     pub(super) mbarriers: Mbarriers,
-    /// By block and warp, the time before which its plain writes are seen by the asynchronous proxy.
+    /// For each block and warp, the access index before which its plain writes are visible to the asynchronous proxy.
     pub(super) fences: HashMap<(u8, u16), u64>,
-    /// Where the kernel's buffers lie.
+    /// Address ranges of the kernel's shared buffers.
     buffers: Vec<Range<u64>>,
-    /// Bytes of all stores so far.
+    /// Number of bytes of all stores so far.
     pub(super) bytes_stored: u64,
-    /// Index in the cluster of the block whose memory it is.
+    /// Index in the cluster of the block that owns the memory.
     pub(super) owner: u8,
-    /// The epoch of the cluster in which the blocks began.
+    /// Number of cluster barriers passed when the block started.
     began: u64,
-    /// An access by another block in the current epoch.
-    visit: Option<Visit>,
+    /// The latest access by another block; `None` if there was none.
+    visit: Option<ForeignAccess>,
 }
 
 /// An access of a block's memory by another block.
 #[derive(Clone, Copy)]
-pub(crate) struct Visit {
+pub(crate) struct ForeignAccess {
     pub(crate) block: u8,
     pub(crate) warp: u16,
     pub(crate) lane: u8,
@@ -61,7 +63,7 @@ impl SharedMemory {
             atomics: Vec::new(),
             readers: HashMap::new(),
             in_groups,
-            flights: Flights::default(),
+            in_flight: InFlight::default(),
             mbarriers: Mbarriers::default(),
             fences: HashMap::new(),
             buffers,
@@ -72,46 +74,46 @@ impl SharedMemory {
         }
     }
 
-    /// Bytes of all stores so far, of all blocks.
+    /// Number of bytes of all stores so far, over all blocks that used this memory.
     pub(crate) fn bytes_stored(&self) -> u64 {
         self.bytes_stored
     }
 
-    /// Makes it the memory of a new block, whose cluster begins in this epoch.
+    /// Resets the memory for a new block; `epoch` counts the cluster barriers passed so far.
     pub(crate) fn start_block(&mut self, epoch: u64) {
         self.began = epoch;
         self.visit = None;
         self.initialised.fill(false);
         self.atomics.clear();
         self.readers.clear();
-        self.flights.clear();
+        self.in_flight.clear();
         self.mbarriers.clear();
     }
 
-    /// The access by another block with no barrier of the cluster between it and this epoch's end, with
-    /// what is wrong about it where the block ends.
-    pub(crate) fn visited(&self, epoch: u64) -> Option<(Visit, FaultKind)> {
+    /// Returns an access by another block since the last cluster barrier (counted by `epoch`), with the fault that it
+    /// is if this block ends now; `None` if there is none.
+    pub(crate) fn find_unfinished_foreign_access(&self, epoch: u64) -> Option<(ForeignAccess, FaultKind)> {
         let visit = self.visit.filter(|visit| visit.epoch == epoch)?;
         let owner = u32::from(self.owner);
-        Some((visit, FaultKind::NotRunning { direction: visit.direction, owner, ended: true }))
+        Some((visit, FaultKind::NotRunning { direction: visit.direction, owner, too_late: true }))
     }
 
-    /// Notes an access by another block, which may only be made while this one runs for sure.
+    /// Records an access by another block; a fault if no cluster barrier has shown that this block has started.
     fn visit(&mut self, direction: Direction, who: &Accessor<'_>) -> Result<(), FaultKind> {
         if who.block == self.owner {
             return Ok(());
         }
         let epoch = who.epoch.cluster;
         if epoch == self.began {
-            return Err(FaultKind::NotRunning { direction, owner: u32::from(self.owner), ended: false });
+            return Err(FaultKind::NotRunning { direction, owner: u32::from(self.owner), too_late: false });
         }
         let Accessor { block, warp, lane, operation, .. } = *who;
-        self.visit = Some(Visit { block, warp, lane, operation, direction, epoch });
+        self.visit = Some(ForeignAccess { block, warp, lane, operation, direction, epoch });
         Ok(())
     }
 
-    /// The bytes of an access, which must lie in the buffer of its pointer, or in one of all where that
-    /// is not known.
+    /// Returns the byte range of an access, which must lie in the shared buffer `buffer`, or, if that is unknown, in
+    /// any one buffer.
     pub(super) fn locate(
         &self,
         direction: Direction,
@@ -121,13 +123,15 @@ impl SharedMemory {
     ) -> Result<Range<usize>, FaultKind> {
         let end = address.checked_add(bytes as u64);
         let holds = |range: &Range<u64>| end.is_some_and(|end| range.start <= address && end <= range.end);
-        let own = buffer.and_then(|buffer| self.buffers.get(buffer as usize));
-        let inside = own.map_or_else(|| self.buffers.iter().any(holds), holds);
+        let buffer_range = buffer.and_then(|buffer| self.buffers.get(buffer as usize));
+        let inside = buffer_range.map_or_else(|| self.buffers.iter().any(holds), holds);
         if inside {
             return Ok(address as usize..address as usize + bytes);
         }
-        let expected = match own {
-            Some(own) => format!("the pointer's buffer has addresses {:#x} to {:#x}", own.start, own.end),
+        let expected = match buffer_range {
+            Some(buffer_range) => {
+                format!("the pointer's buffer has addresses {:#x} to {:#x}", buffer_range.start, buffer_range.end)
+            }
             None => "it is in no single shared buffer".to_owned(),
         };
         Err(FaultKind::OutOfBounds { direction, space: MemorySpace::Shared, address, bytes: bytes as u64, expected })
@@ -142,10 +146,10 @@ impl SharedMemory {
     ) -> Result<(), FaultKind> {
         let range = self.locate(Direction::Load, address, into.len(), buffer)?;
         self.visit(Direction::Load, who)?;
-        self.untouched(Direction::Load, &range, who)?;
-        self.updated_before(Direction::Load, &range, who)?;
+        self.check_no_conflict(Direction::Load, &range, who)?;
+        self.check_atomics_before(Direction::Load, &range, who)?;
         for at in range.clone() {
-            self.written_before(at, who)?;
+            self.check_written_before(at, who)?;
             self.note_read(at, who);
         }
         into.copy_from_slice(&self.bytes[range]);
@@ -162,8 +166,8 @@ impl SharedMemory {
         let range = self.locate(Direction::Store, address, from.len(), buffer)?;
         self.bytes_stored += from.len() as u64;
         self.visit(Direction::Store, who)?;
-        self.untouched(Direction::Store, &range, who)?;
-        self.updated_before(Direction::Store, &range, who)?;
+        self.check_no_conflict(Direction::Store, &range, who)?;
+        self.check_atomics_before(Direction::Store, &range, who)?;
         for (at, &byte) in range.zip(from) {
             let write = self.writes[at];
             let mut record = who.record();
@@ -174,7 +178,7 @@ impl SharedMemory {
                 }
                 record.lane = SEVERAL_LANES;
             }
-            self.read_before(at, who)?;
+            self.check_reads_before(at, who)?;
             self.writes[at] = record;
             self.bytes[at] = byte;
             self.initialised[at] = true;
@@ -183,7 +187,7 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Stores a word that an operation writes by itself, at a multiple of its bytes; no store of a lane is counted.
+    /// Stores a word at a multiple of its size on behalf of an operation; the store is not counted as a lane's store.
     pub(crate) fn store_word(
         &mut self,
         address: u64,
@@ -200,8 +204,8 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Whether what is under way leaves these bytes to an access, and no mbarrier lies in them.
-    pub(super) fn untouched(
+    /// Checks that the bytes conflict with no access in flight and contain no mbarrier.
+    pub(super) fn check_no_conflict(
         &self,
         direction: Direction,
         range: &Range<usize>,
@@ -210,14 +214,14 @@ impl SharedMemory {
         if !self.mbarriers.are_none() {
             self.mbarriers.check(range.start as u64, range.len() as u64)?;
         }
-        if self.flights.are_none() {
+        if self.in_flight.are_none() {
             return Ok(());
         }
-        range.clone().try_for_each(|at| self.flights.check(direction, at, who.block))
+        range.clone().try_for_each(|at| self.in_flight.check(direction, at, who.block))
     }
 
-    /// Whether a byte has been written, before this access.
-    pub(super) fn written_before(&self, at: usize, who: &Accessor<'_>) -> Result<(), FaultKind> {
+    /// Checks that a byte has been written, by a write ordered before this access.
+    pub(super) fn check_written_before(&self, at: usize, who: &Accessor<'_>) -> Result<(), FaultKind> {
         let write = self.writes[at];
         if !who.follows(&write) {
             return Err(race(Direction::Load, at, Direction::Store, &write, who));
@@ -228,14 +232,14 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Whether all reads of a byte come before this write.
-    pub(super) fn read_before(&self, at: usize, who: &Accessor<'_>) -> Result<(), FaultKind> {
+    /// Checks that all reads of a byte are ordered before this write.
+    pub(super) fn check_reads_before(&self, at: usize, who: &Accessor<'_>) -> Result<(), FaultKind> {
         let read = &self.reads[at];
         if who.follows(read) {
             return Ok(());
         }
-        let late = self.readers.get(&at).map_or(Some(read), |all| all.iter().find(|one| !who.follows(one)));
-        late.map_or(Ok(()), |read| Err(race(Direction::Store, at, Direction::Load, read, who)))
+        let unordered = self.readers.get(&at).map_or(Some(read), |all| all.iter().find(|one| !who.follows(one)));
+        unordered.map_or(Ok(()), |read| Err(race(Direction::Store, at, Direction::Load, read, who)))
     }
 
     pub(super) fn note_read(&mut self, at: usize, who: &Accessor<'_>) {

@@ -1,10 +1,10 @@
-//! Allotted columns.
+//! One allocation of tensor memory.
 
-/// Columns that were allotted at once.
+/// The columns of one allocation of tensor memory.
 pub(super) struct TensorMemoryBlock {
     pub(super) first: u32,
     pub(super) columns: u32,
-    /// The warp that allocated the columns, and the operation.
+    /// The warp that allocated the columns; the operation follows.
     pub(super) warp: u16,
     pub(super) operation: u32,
 }

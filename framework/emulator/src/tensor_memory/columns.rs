@@ -1,53 +1,53 @@
-//! Tensor memory of a block: its columns, and races.
+//! Tensor memory of a block: its words, and race detection.
 
 use super::allocation::TensorMemoryBlock;
 use crate::fault::{FaultKind, OtherAccess};
-use crate::shared::{Accessor, Record, described, seen_by_own};
+use crate::shared::{Accessor, Record, describe, describe_in_block};
 use tilewright_kernel::Queue;
 use tilewright_target::{self as target, Direction};
 
-/// One word.
+/// One 32-bit word of tensor memory, with the records of its accesses.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Word {
     bits: u32,
-    /// The bits that have been written.
+    /// Mask of the bits of the word that have been written.
     written: u32,
     write: Record,
     read: Record,
-    /// How many accesses under way write it, and read it.
-    writing: u16,
-    reading: u16,
+    /// Number of writes of the word in flight; that of reads follows.
+    writes_in_flight: u16,
+    reads_in_flight: u16,
 }
 
-/// An access under way.
-struct Flight {
-    number: u64,
+/// An asynchronous access of tensor memory in flight.
+struct InFlightAccess {
+    id: u64,
     direction: Direction,
     queue: Queue,
-    /// Indices of the words, ascending.
+    /// Indices of the words that are accessed, ascending.
     words: Vec<u32>,
     record: Record,
 }
 
-/// Tensor memory of one block.
+/// The tensor memory of one block.
 pub(crate) struct TensorMemory {
     size: Option<target::TensorMemory>,
-    /// Row after row; empty before the first allotment.
+    /// Words row by row; empty before the first allocation.
     pub(super) words: Vec<Word>,
-    pub(super) allotments: Vec<TensorMemoryBlock>,
-    under_way: Vec<Flight>,
+    pub(super) allocations: Vec<TensorMemoryBlock>,
+    in_flight: Vec<InFlightAccess>,
     next: u64,
 }
 
 /// A part of a word: index of the word, lowest bit, number of bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct BitField {
     pub(crate) word: u32,
     pub(crate) shift: u32,
     pub(crate) bits: u32,
 }
 
-impl Part {
+impl BitField {
     fn mask(self) -> u32 {
         (super::super::arithmetic::mask(self.bits) as u32) << self.shift
     }
@@ -55,41 +55,41 @@ impl Part {
 
 impl TensorMemory {
     pub(crate) fn new(size: Option<&target::TensorMemory>) -> Self {
-        Self { size: size.cloned(), words: Vec::new(), allotments: Vec::new(), under_way: Vec::new(), next: 0 }
+        Self { size: size.cloned(), words: Vec::new(), allocations: Vec::new(), in_flight: Vec::new(), next: 0 }
     }
 
-    /// Makes it the memory of a new block.
+    /// Resets the memory for a new block.
     pub(crate) fn start_block(&mut self) {
         self.words.clear();
-        self.allotments.clear();
-        self.under_way.clear();
+        self.allocations.clear();
+        self.in_flight.clear();
     }
 
-    /// Its size; a fault where there is none.
+    /// Returns the properties of the target's tensor memory; a fault if the target has none.
     pub(crate) fn size(&self) -> Result<&target::TensorMemory, FaultKind> {
-        self.size.as_ref().ok_or_else(|| wrong("the target has none".to_owned()))
+        self.size.as_ref().ok_or_else(|| wrong("the target has no tensor memory".to_owned()))
     }
 
-    /// The index of the word in a row and a column, which must be allotted.
+    /// Returns the index of the word at a row and a column; the column must be allocated.
     pub(crate) fn word(&self, row: u64, column: u64) -> Result<u32, FaultKind> {
         let size = self.size()?;
         if row >= size.rows.into() || column >= size.columns.into() {
             let end = format!("there are {} rows and {} columns", size.rows, size.columns);
             return Err(wrong(format!("row {row}, column {column} is accessed; {end}")));
         }
-        if !self.allotments.iter().any(|allocation| allocation.holds(column as u32)) {
-            return Err(wrong(format!("row {row}, column {column} is accessed, and its column is not allotted")));
+        if !self.allocations.iter().any(|allocation| allocation.holds(column as u32)) {
+            return Err(wrong(format!("row {row}, column {column} is accessed, but its column is not allocated")));
         }
         Ok(row as u32 * size.columns + column as u32)
     }
 
-    fn place(&self, word: u32) -> (u32, u32) {
+    fn row_and_column(&self, word: u32) -> (u32, u32) {
         let columns = self.size.as_ref().map_or(1, |size| size.columns.max(1));
         (word / columns, word % columns)
     }
 
-    /// Sends off an access of these words, ascending; gives its number.
-    pub(crate) fn send(
+    /// Starts an asynchronous access of these words, which are listed in ascending order; returns its number.
+    pub(crate) fn start_access(
         &mut self,
         direction: Direction,
         queue: Queue,
@@ -102,16 +102,16 @@ impl TensorMemory {
         for &at in &words {
             let word = &mut self.words[at as usize];
             match direction {
-                Direction::Store => word.writing += 1,
-                Direction::Load => word.reading += 1,
+                Direction::Store => word.writes_in_flight += 1,
+                Direction::Load => word.reads_in_flight += 1,
             }
         }
         self.next += 1;
-        self.under_way.push(Flight { number: self.next, direction, queue, words, record: who.record() });
+        self.in_flight.push(InFlightAccess { id: self.next, direction, queue, words, record: who.record() });
         Ok(self.next)
     }
 
-    /// Whether an access of a word comes after those that it must not meet.
+    /// Checks that an access of a word is ordered after all conflicting accesses.
     pub(super) fn follows(
         &self,
         direction: Direction,
@@ -120,20 +120,20 @@ impl TensorMemory {
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
         let word = &self.words[at as usize];
-        let (row, column) = self.place(at);
-        if word.writing > 0 || direction == Direction::Store && word.reading > 0 {
-            let meets = |flight: &&Flight| {
-                let in_order = flight.record.warp() == who.warp && queue == Some(flight.queue);
-                let conflicts = direction == Direction::Store || flight.direction == Direction::Store;
-                conflicts && !(in_order && flight.queue == Queue::Products) && flight.words.binary_search(&at).is_ok()
+        let (row, column) = self.row_and_column(at);
+        if word.writes_in_flight > 0 || direction == Direction::Store && word.reads_in_flight > 0 {
+            let is_conflict = |access: &&InFlightAccess| {
+                let in_order = access.record.warp() == who.warp && queue == Some(access.queue);
+                let conflicts = direction == Direction::Store || access.direction == Direction::Store;
+                conflicts && !(in_order && access.queue == Queue::Mma) && access.words.binary_search(&at).is_ok()
             };
-            if let Some(flight) = self.under_way.iter().find(meets) {
-                let other = Box::new(described(flight.direction, &flight.record, who));
+            if let Some(access) = self.in_flight.iter().find(is_conflict) {
+                let other = Box::new(describe(access.direction, &access.record, who));
                 return Err(FaultKind::TensorInFlight { direction, row, column, other });
             }
         }
         let race = |earlier: Direction, record: &Record| {
-            let other = Box::new(described(earlier, record, who));
+            let other = Box::new(describe(earlier, record, who));
             Err(FaultKind::TensorRace { direction, row, column, other })
         };
         match (who.follows(&word.write), direction == Direction::Load || who.follows(&word.read)) {
@@ -143,46 +143,46 @@ impl TensorMemory {
         }
     }
 
-    /// What is in a part of a word, which must have been written.
-    pub(crate) fn read(&self, part: Part) -> Result<u64, FaultKind> {
-        let word = &self.words[part.word as usize];
-        if part.mask() & !word.written != 0 {
-            let (row, column) = self.place(part.word);
+    /// Reads a part of a word, which must have been written.
+    pub(crate) fn read(&self, bit_field: BitField) -> Result<u64, FaultKind> {
+        let word = &self.words[bit_field.word as usize];
+        if bit_field.mask() & !word.written != 0 {
+            let (row, column) = self.row_and_column(bit_field.word);
             return Err(FaultKind::TensorUninitialised { row, column });
         }
-        Ok(u64::from((word.bits & part.mask()) >> part.shift))
+        Ok(u64::from((word.bits & bit_field.mask()) >> bit_field.shift))
     }
 
-    /// Puts something there.
-    pub(crate) fn write(&mut self, part: Part, bits: u64) {
-        let word = &mut self.words[part.word as usize];
-        word.bits = word.bits & !part.mask() | ((bits as u32) << part.shift) & part.mask();
-        word.written |= part.mask();
+    /// Writes a part of a word.
+    pub(crate) fn write(&mut self, bit_field: BitField, bits: u64) {
+        let word = &mut self.words[bit_field.word as usize];
+        word.bits = word.bits & !bit_field.mask() | ((bits as u32) << bit_field.shift) & bit_field.mask();
+        word.written |= bit_field.mask();
     }
 
-    /// An access has landed where `who` waits.
-    pub(crate) fn land(&mut self, number: u64, who: &Accessor<'_>) {
-        let Some(at) = self.under_way.iter().position(|flight| flight.number == number) else { return };
-        let flight = self.under_way.remove(at);
-        let record = who.record().of_operation(flight.record);
-        for at in flight.words {
+    /// Completes an access at the wait of `who`.
+    pub(crate) fn complete(&mut self, id: u64, who: &Accessor<'_>) {
+        let Some(at) = self.in_flight.iter().position(|access| access.id == id) else { return };
+        let access = self.in_flight.remove(at);
+        let record = who.record().of_operation(access.record);
+        for at in access.words {
             let word = &mut self.words[at as usize];
-            match flight.direction {
+            match access.direction {
                 Direction::Store => {
-                    word.writing -= 1;
+                    word.writes_in_flight -= 1;
                     word.write = record;
                 }
                 Direction::Load => {
-                    word.reading -= 1;
+                    word.reads_in_flight -= 1;
                     word.read = if who.follows(&word.read) { record } else { record.by_several_warps() };
                 }
             }
         }
     }
 
-    /// What is still under way.
-    pub(crate) fn under_way(&self) -> Option<OtherAccess> {
-        self.under_way.first().map(|flight| seen_by_own(flight.direction, &flight.record))
+    /// Describes one access in flight; `None` if there is none.
+    pub(crate) fn in_flight(&self) -> Option<OtherAccess> {
+        self.in_flight.first().map(|access| describe_in_block(access.direction, &access.record))
     }
 }
 

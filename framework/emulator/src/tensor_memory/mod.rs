@@ -1,12 +1,11 @@
-//! Tensor memory of one block: words of 32 bits in rows and columns, which are there once their columns have been
-//! allotted.
+//! Tensor memory of one block: 32-bit words in rows and columns that exist while their columns are allocated.
 //!
-//! Whoever accesses it is a whole warp. What an access reads and writes is under way until it has been waited for; only
-//! what the same warp issues on the same queue of products may follow it before, since these are done in their order.
-//! Then it has landed as if the warp had accessed it at its wait, and what orders it is what orders shared memory.
+//! Whole warps access it. An access is in flight until it has been waited for; before that, only accesses of the same
+//! warp on the same MMA queue may follow it, since that queue executes in order. At the wait the access takes effect as
+//! one of the waiting warp, under the ordering rules of shared memory.
 
 mod allocate;
 mod allocation;
 mod columns;
 
-pub(super) use columns::{Part, TensorMemory};
+pub(super) use columns::{BitField, TensorMemory};

@@ -1,10 +1,10 @@
-//! Steps that order asynchronous operations: commits, waits, mbarriers, fences between proxies.
+//! Steps that order asynchronous operations: commits, waits, mbarriers, named barriers, proxy fences.
 
-use super::{Done, Surroundings, Warp};
+use super::{BlockContext, Done, Warp};
 use crate::fault::{FaultKind, LaneFault};
 use crate::program::Copied;
-use crate::queues::land;
-use crate::shared::{Clock, join, until};
+use crate::queues::complete;
+use crate::shared::{Clock, clock_until, join};
 use tilewright_kernel::Queue;
 
 impl Warp {
@@ -13,7 +13,7 @@ impl Warp {
         queue: Queue,
         outstanding: u32,
         values: &[Copied],
-        around: &mut Surroundings<'_>,
+        around: &mut BlockContext<'_>,
         at: usize,
     ) -> Done {
         self.require_all_lanes()?;
@@ -22,29 +22,30 @@ impl Warp {
         queues.wait(queue, outstanding, &mut memories, &accessor);
         self.queues = queues;
         for value in values {
-            self.queues.take(queue, value.from)?;
+            self.queues.check_ready(queue, value.from)?;
             self.registers.copy_within(value.from..value.from + value.n, value.to);
         }
         Ok(())
     }
 
-    /// A value that waits for nothing, as one of the queue.
-    pub(super) fn pend(&mut self, queue: Queue, value: &Copied) -> Done {
+    /// Makes a value that no asynchronous operation produces a ready pending value of the queue.
+    pub(super) fn make_ready(&mut self, queue: Queue, value: &Copied) -> Done {
         self.require_all_lanes()?;
         self.registers.copy_within(value.from..value.from + value.n, value.to);
-        self.queues.pend(queue, value.to);
+        self.queues.add_ready(queue, value.to);
         Ok(())
     }
 
-    /// What this warp brings to a barrier of some warps: by warp, the time before which accesses are done.
-    pub(crate) fn brings(&self) -> Clock {
+    /// Returns the clock (for each warp, the index before which its accesses are done) that this warp brings to a named
+    /// barrier.
+    pub(crate) fn named_barrier_clock(&self) -> Clock {
         let mut done = self.known.clone();
-        join(&mut done, &until(self.index as u16, self.time));
+        join(&mut done, &clock_until(self.index as u16, self.time));
         done
     }
 
-    /// All that others have brought comes before what it does from here on.
-    pub(crate) fn meets(&mut self, brought: &Clock) {
+    /// Orders all accesses in `brought`, the merged clock of a named barrier's warps, before this warp's next accesses.
+    pub(crate) fn join_named_barrier(&mut self, brought: &Clock) {
         join(&mut self.known, brought);
         self.barrier = self.time;
     }
@@ -53,44 +54,44 @@ impl Warp {
         &mut self,
         pointer: usize,
         arrivals: u32,
-        around: &mut Surroundings<'_>,
+        around: &mut BlockContext<'_>,
         at: usize,
     ) -> Done {
         let address = self.same_in_all(pointer)?;
         let (accessor, mut memories) = self.next_access(around, at);
-        Ok(memories.own(&accessor)?.init_mbarrier(address, arrivals, &accessor)?)
+        Ok(memories.block_shared(&accessor)?.init_mbarrier(address, arrivals, &accessor)?)
     }
 
-    /// An arrival comes after all that the warp's lanes did before.
+    /// Arrives at an mbarrier; the arrival is ordered after all accesses of the warp's lanes so far.
     pub(super) fn mbarrier_arrive(
         &mut self,
         pointer: usize,
         bytes: u32,
-        around: &mut Surroundings<'_>,
+        around: &mut BlockContext<'_>,
         at: usize,
     ) -> Done {
         let address = self.same_in_all(pointer)?;
         self.counts.mbarrier_arrivals += 1;
         self.barrier = self.time;
         let mut done = self.known.clone();
-        join(&mut done, &until(self.index as u16, self.time));
+        join(&mut done, &clock_until(self.index as u16, self.time));
         let (accessor, mut memories) = self.next_access(around, at);
-        Ok(memories.own(&accessor)?.arrive(address, bytes, &done, &accessor)?)
+        Ok(memories.block_shared(&accessor)?.arrive(address, bytes, &done, &accessor)?)
     }
 
-    /// The mbarrier's address where its phase has not completed yet.
+    /// Waits for a phase of an mbarrier; returns the mbarrier's address if the phase is incomplete.
     pub(super) fn mbarrier_wait(
         &mut self,
         pointer: usize,
         phase: usize,
-        around: &mut Surroundings<'_>,
+        around: &mut BlockContext<'_>,
         at: usize,
     ) -> Result<Option<u64>, LaneFault> {
         let (address, parity) = (self.same_in_all(pointer)?, self.same_in_all(phase)?);
         let (accessor, mut memories) = self.next_access(around, at);
-        let finished = memories.own(&accessor)?.finish_groups(address, parity, &accessor)?;
-        finished.into_iter().for_each(|landing| land(landing, &mut memories, &accessor));
-        let released = memories.own(&accessor)?.wait(address, parity, &accessor)?;
+        let finished = memories.block_shared(&accessor)?.finish_groups(address, parity, &accessor)?;
+        finished.into_iter().for_each(|landing| complete(landing, &mut memories, &accessor));
+        let released = memories.block_shared(&accessor)?.wait(address, parity, &accessor)?;
         if let Some(released) = &released {
             join(&mut self.known, released);
         }
@@ -101,32 +102,32 @@ impl Warp {
         &mut self,
         queue: Queue,
         pointer: usize,
-        around: &mut Surroundings<'_>,
+        around: &mut BlockContext<'_>,
         at: usize,
     ) -> Done {
         let address = self.same_in_all(pointer)?;
         let group = self.queues.take_open(queue);
         let (accessor, mut memories) = self.next_access(around, at);
-        Ok(memories.own(&accessor)?.arrive_with(address, group, &accessor)?)
+        Ok(memories.block_shared(&accessor)?.arrive_with(address, group, &accessor)?)
     }
 
-    pub(super) fn proxy_fence(&mut self, around: &mut Surroundings<'_>, at: usize) -> Done {
+    pub(super) fn proxy_fence(&mut self, around: &mut BlockContext<'_>, at: usize) -> Done {
         self.require_all_lanes()?;
         let (accessor, memories) = self.next_access(around, at);
         memories.shared.iter_mut().for_each(|memory| memory.fence(&accessor));
         Ok(())
     }
 
-    /// The value that all lanes hold; a fault where they don't.
+    /// Returns a value that must be equal in all active lanes; a fault if it is not.
     pub(super) fn same_in_all(&self, value: usize) -> Result<u64, LaneFault> {
         self.require_all_lanes()?;
-        let held = &self.registers[value..value + self.lanes];
-        let first = held.first().copied().unwrap_or(0);
-        match held.iter().position(|&other| other != first) {
+        let lane_values = &self.registers[value..value + self.lanes];
+        let first = lane_values.first().copied().unwrap_or(0);
+        match lane_values.iter().position(|&other| other != first) {
             None => Ok(first),
             Some(lane) => {
                 let message = format!("lane 0 has {first:#x}; all lanes must name the same");
-                let kind = FaultKind::Mbarrier { address: held[lane], message };
+                let kind = FaultKind::Mbarrier { address: lane_values[lane], message };
                 Err(LaneFault { lane: Some(lane as u32), kind })
             }
         }

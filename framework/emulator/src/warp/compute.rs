@@ -1,23 +1,23 @@
-//! Steps that neither touch memory nor other lanes.
+//! Steps that access neither memory nor other lanes.
 
-use super::{GridPlace, Warp};
+use super::{GridPosition, Warp};
 use crate::access::BLOCK_SHIFT;
 use crate::program::Step;
 use crate::{arithmetic, rounding};
 use tilewright_kernel::SpecialRegister;
 
 impl Warp {
-    /// Steps that neither touch memory nor other lanes. All lanes compute, active or not: what the
-    /// others compute is never seen.
-    pub(super) fn compute(&mut self, step: &Step<'_>, place: GridPlace, member: u8) {
+    /// Executes a step that accesses neither memory nor other lanes. All lanes compute, active or not; results of
+    /// inactive lanes are never used.
+    pub(super) fn compute(&mut self, step: &Step<'_>, position: GridPosition, member: u8) {
         let registers = &mut self.registers;
         match *step {
             Step::Special { register, to } => {
                 let value = match register {
                     SpecialRegister::Lane => None,
                     SpecialRegister::Warp => Some(self.index),
-                    SpecialRegister::Program(axis) => place.block.get(usize::from(axis)).copied(),
-                    SpecialRegister::Programs(axis) => place.grid.get(usize::from(axis)).copied(),
+                    SpecialRegister::Program(axis) => position.block.get(usize::from(axis)).copied(),
+                    SpecialRegister::Programs(axis) => position.grid.get(usize::from(axis)).copied(),
                     SpecialRegister::Block => Some(u32::from(member)),
                 };
                 for (to, lane) in registers[to..to + self.lanes].iter_mut().zip(0..) {
@@ -61,7 +61,7 @@ impl Warp {
                 let (a, b, to) = pairs(registers, a, b, to, n);
                 arithmetic::float(op, element, a, b, to);
             }
-            Step::FMulAdd { sum, factors: [a, b], c, to, n } => {
+            Step::Fma { sum, multiplicands: [a, b], c, to, n } => {
                 for register in 0..n {
                     let [a, b, c] = [a, b, c].map(|at| sum.decode(registers[at + register]));
                     registers[to + register] = sum.encode(sum.multiply_add(c, a, b));
@@ -87,7 +87,7 @@ impl Warp {
                         arithmetic::permute_bytes(registers[a + lane], registers[b + lane], selector);
                 }
             }
-            Step::Advance { pointer, bytes, bytes_bits, mask, to } => {
+            Step::PtrAdd { pointer, bytes, bytes_bits, mask, to } => {
                 let (pointer, bytes, to) = pairs(registers, pointer, bytes, to, self.lanes);
                 for ((to, &pointer), &bytes) in to.iter_mut().zip(pointer).zip(bytes) {
                     let moved = pointer.wrapping_add(arithmetic::sign_extend(bytes, bytes_bits) as u64);
@@ -113,7 +113,7 @@ impl Warp {
     }
 }
 
-/// Operands, which always lie below the result, and the result.
+/// Splits a register file into two operands and the result, which always follows them.
 pub(super) fn pairs(registers: &mut [u64], a: usize, b: usize, to: usize, n: usize) -> (&[u64], &[u64], &mut [u64]) {
     let (operands, results) = registers.split_at_mut(to);
     (&operands[a..a + n], &operands[b..b + n], &mut results[..n])
@@ -126,8 +126,8 @@ fn each(registers: &mut [u64], a: usize, to: usize, n: usize, f: impl Fn(u64) ->
     }
 }
 
-/// The same bits in elements of another width: `from` and `to` are bits of an element and the place
-/// of the first.
+/// Reinterprets the bits of a value as elements of another width: `from` and `to` are (bits of an element, first
+/// register).
 fn regroup(registers: &mut [u64], lanes: usize, from: (u32, usize), to: (u32, usize), to_count: usize) {
     for element in 0..to_count {
         let first_bit = element as u32 * to.0;

@@ -1,4 +1,4 @@
-//! Branches and loops: which lanes go where.
+//! Branches and loops: selection of the active lanes.
 
 use super::{Done, Frame, Warp};
 use crate::fault::{FaultKind, LaneFault};
@@ -14,7 +14,7 @@ impl Warp {
             }
             Step::Join { copies } => {
                 self.copy(copies);
-                if let Some(Frame::If { outer, parted, .. }) = self.frames.pop() {
+                if let Some(Frame::If { outer, parted, .. }) = self.control_stack.pop() {
                     self.active = outer;
                     if parted {
                         self.parted.pop();
@@ -27,13 +27,13 @@ impl Warp {
             }
             Step::EnterWhile { copies } => {
                 self.copy(copies);
-                self.frames.push(Frame::Loop { outer: self.active });
+                self.control_stack.push(Frame::Loop { outer: self.active });
             }
             Step::RepeatWhile { condition, copies, body } => {
-                // The condition may lie in an argument, which the copies overwrite.
-                let again = self.lanes_where(|registers, lane| registers[condition + lane] != 0);
+                // The condition may be in an argument, which the copies overwrite.
+                let looping = self.lanes_where(|registers, lane| registers[condition + lane] != 0);
                 self.copy(copies);
-                if self.leave(again) {
+                if self.leave(looping) {
                     self.next = *body;
                 }
             }
@@ -46,7 +46,7 @@ impl Warp {
         Ok(())
     }
 
-    /// A bit for every active lane for which the test of its registers holds.
+    /// Returns the mask of the active lanes whose registers satisfy `holds`.
     fn lanes_where(&self, holds: impl Fn(&[u64], usize) -> bool) -> u64 {
         let set = |lane: usize| u64::from(holds(&self.registers, lane)) << lane;
         (0..self.lanes).fold(0, |mask, lane| mask | set(lane)) & self.active
@@ -55,7 +55,7 @@ impl Warp {
     fn branch(&mut self, condition: usize, otherwise: usize) {
         let then = self.lanes_where(|registers, lane| registers[condition + lane] != 0);
         let others = self.active & !then;
-        self.frames.push(Frame::If { outer: self.active, otherwise: others, began: self.time, parted: false });
+        self.control_stack.push(Frame::If { outer: self.active, otherwise: others, began: self.time, parted: false });
         if then == 0 {
             self.active = others;
             self.next = otherwise;
@@ -65,10 +65,10 @@ impl Warp {
     }
 
     fn otherwise(&mut self, end: usize) {
-        let Some(Frame::If { outer, otherwise, began, parted }) = self.frames.last_mut() else { return };
+        let Some(Frame::If { outer, otherwise, began, parted }) = self.control_stack.last_mut() else { return };
         if *otherwise == 0 {
             self.active = *outer;
-            self.frames.pop();
+            self.control_stack.pop();
             self.next = end;
         } else {
             *parted = true;
@@ -82,8 +82,8 @@ impl Warp {
         if self.lanes_where(|registers, lane| registers[bounds.step + lane] == 0) != 0 {
             return Err(FaultKind::LoopStep.into());
         }
-        self.frames.push(Frame::Loop { outer: self.active });
-        if !self.narrow(bounds) {
+        self.control_stack.push(Frame::Loop { outer: self.active });
+        if !self.start_iteration(bounds) {
             self.next = end;
         }
         Ok(())
@@ -93,37 +93,39 @@ impl Warp {
         for lane in (0..self.lanes).filter(|lane| self.active >> lane & 1 == 1) {
             let (index, step) = (self.registers[bounds.index + lane], self.registers[bounds.step + lane]);
             if index + step > u64::from(u32::MAX) {
-                return Err(LaneFault { lane: Some(lane as u32), kind: FaultKind::LoopIndex { index, step } });
+                return Err(LaneFault { lane: Some(lane as u32), kind: FaultKind::TaskCoordinate { index, step } });
             }
             self.registers[bounds.index + lane] = index + step;
         }
-        if self.narrow(bounds) {
+        if self.start_iteration(bounds) {
             self.next = body;
         }
         Ok(())
     }
 
-    /// Leaves the lanes active that have another turn; where there is none, the loop is left.
-    fn narrow(&mut self, bounds: Bounds) -> bool {
+    /// Keeps the lanes active that have another iteration, and returns whether there are any; leaves the loop if there
+    /// are none.
+    fn start_iteration(&mut self, bounds: Bounds) -> bool {
         let iteration =
             self.lanes_where(|registers, lane| registers[bounds.index + lane] < registers[bounds.to + lane]);
         self.leave(iteration)
     }
 
-    /// Leaves those lanes active; where there is none, the loop is left.
+    /// Keeps the lanes of the mask `iteration` active, and returns whether there are any; leaves the loop if there are
+    /// none.
     fn leave(&mut self, iteration: u64) -> bool {
         self.active = iteration;
         if iteration == 0
-            && let Some(Frame::Loop { outer }) = self.frames.pop()
+            && let Some(Frame::Loop { outer }) = self.control_stack.pop()
         {
             self.active = outer;
         }
         iteration != 0
     }
 
-    /// Copies registers of the active lanes, all at once.
+    /// Executes copies of registers in the active lanes: reads all of them before it writes any.
     fn copy(&mut self, copies: &[Copied]) {
-        self.queues.copied(copies);
+        self.queues.copy_pending(copies);
         self.scratch.clear();
         for copied in copies {
             self.scratch.extend_from_slice(&self.registers[copied.from..copied.from + copied.n]);

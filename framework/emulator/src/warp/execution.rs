@@ -1,106 +1,107 @@
-//! A warp that executes a program, statement by statement.
+//! Execution of a program by one warp, step by step.
 
 use crate::access::{Memories, Transactions, access};
 use crate::arithmetic;
 use crate::atomic::atomic;
 use crate::fault::{FaultKind, LaneFault};
 use crate::mapped_tensor::Tensor;
-use crate::meaning::SemanticsTable;
 use crate::memory::GlobalMemory;
 use crate::print::Printer;
 use crate::program::{Program, Step};
 use crate::queues::Queues;
+use crate::semantics::SemanticsTable;
 use crate::shared::{Accessor, Clock, Epoch, SharedMemory};
 use crate::tensor_memory::TensorMemory;
 use std::ops::Range;
 use tilewright_kernel::{Counts, Scope};
 use tilewright_target::TargetDescription;
 
-/// Where a block is.
+/// Position of a block in its grid.
 #[derive(Clone, Copy)]
-pub(crate) struct GridPlace {
+pub(crate) struct GridPosition {
     /// Index of the block in the grid.
     pub(crate) block: [u32; 3],
-    /// Blocks of the grid along each axis.
+    /// Number of blocks of the grid along each axis.
     pub(crate) grid: [u32; 3],
 }
 
-/// What all warps of a block share.
-pub(crate) struct Surroundings<'a> {
+/// State that all warps of a block share.
+pub(crate) struct BlockContext<'a> {
     pub(crate) program: &'a Program<'a>,
     pub(crate) target: &'a TargetDescription,
-    pub(crate) meanings: Option<&'a SemanticsTable>,
+    pub(crate) semantics: Option<&'a SemanticsTable>,
     pub(crate) global: &'a mut GlobalMemory,
-    /// Of each block of the cluster.
+    /// Shared memory of each block of the cluster.
     pub(crate) shared: &'a mut [SharedMemory],
-    /// By parameter, the tensor whose map it is.
+    /// For each tensor-map parameter, by index, the tensor bound to it.
     pub(crate) tensors: &'a [Option<Tensor>],
-    /// Of the own block.
+    /// Tensor memory of the block.
     pub(crate) tensor: &'a mut TensorMemory,
     pub(crate) transactions: &'a mut Transactions,
-    pub(crate) place: GridPlace,
+    pub(crate) position: GridPosition,
     pub(crate) printer: Option<&'a Printer<'a>>,
     /// Index of the block in its cluster.
     pub(crate) member: u8,
-    /// What barriers lie behind the block.
+    /// Numbers of barriers that the cluster and the block have passed.
     pub(crate) epoch: Epoch,
-    /// How many steps may still be run.
+    /// Number of steps (executed operations) left before the limit.
     pub(crate) steps: &'a mut u64,
-    /// How many there were at first.
+    /// Maximum number of steps (executed operations) of the run.
     pub(crate) step_limit: u64,
 }
 
-/// Why a warp has stopped for now.
+/// The reason for which a warp has stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pause {
-    /// It waits at the barrier that is this step, with all of the scope: a block or a cluster.
+    /// The warp waits at the barrier of this step for all warps of the scope, a block or a cluster.
     Barrier(Scope, usize),
-    /// It waits for a phase of the mbarrier at this shared address, in this step.
+    /// The warp waits, in this step, for a phase of the mbarrier at this shared address.
     Mbarrier { step: usize, address: u64 },
-    /// It waits at the barrier of this number until so many warps have come to it.
+    /// The warp waits at the named barrier with this number until `warps` warps have reached it.
     Group { step: usize, number: u32, warps: u32 },
-    /// It has ended.
-    Ended,
+    /// The warp has ended.
+    Finished,
 }
 
-/// What is remembered while a region runs.
+/// The state of an open region of the control flow.
 pub(super) enum Frame {
     If {
-        /// The lanes that came to it.
+        /// Mask of the lanes that were active before the `if`.
         outer: u64,
-        /// The lanes that the second region is for.
+        /// Mask of the lanes that execute the second region.
         otherwise: u64,
-        /// When the first region began.
+        /// Index of the first memory access in the first region.
         began: u64,
-        /// Whether lanes have parted, and the times of the first region are in `parted`.
+        /// Whether lanes have diverged, so that the accesses of the first region are in [`Warp::parted`].
         parted: bool,
     },
     Loop {
-        /// The lanes that came to it.
+        /// Mask of the lanes that were active before the loop.
         outer: u64,
     },
 }
 
-/// One warp of the block being run.
+/// One warp of the running block.
 pub(crate) struct Warp {
     pub(super) index: u32,
     pub(super) lanes: usize,
     pub(super) registers: Vec<u64>,
     pub(super) next: usize,
-    /// A bit for every lane that is here.
+    /// Mask of the active lanes.
     pub(super) active: u64,
-    pub(super) frames: Vec<Frame>,
+    pub(super) control_stack: Vec<Frame>,
     pub(super) counts: Counts,
-    /// Number of the next access to memory.
+    /// Index of the next memory access.
     pub(super) time: u64,
-    /// The first access after the last barrier of the warp.
+    /// Index of the first access after the warp's last barrier.
     pub(super) barrier: u64,
-    /// By warp of the block, the time before which its accesses come before all that this warp will make.
+    /// For each warp of the block, the access index before which its accesses are ordered before all later ones of this
+    /// warp.
     pub(super) known: Clock,
     pub(super) queues: Queues,
-    /// What it has issued together with other warps since they were last compared.
+    /// Instructions issued together with other warps since the last check, each as (number of warps, step).
     pub(super) issued_together: Vec<(u32, usize)>,
-    /// Times of the first regions from whose lanes the active ones have parted.
+    /// The ranges of access indices of first regions of an `if` from whose lanes the active lanes have diverged.
     pub(super) parted: Vec<Range<u64>>,
     pub(super) scratch: Vec<u64>,
 }
@@ -108,7 +109,7 @@ pub(crate) struct Warp {
 pub(super) type Done = Result<(), LaneFault>;
 
 impl Warp {
-    /// A warp with its constants and arguments in place.
+    /// Creates a warp with its constants and arguments in registers.
     pub(crate) fn new(index: u32, lanes: usize, program: &Program<'_>, arguments: &[u64]) -> Self {
         let mut registers = vec![0; program.registers];
         for &(at, n, bits) in &program.constants {
@@ -123,7 +124,7 @@ impl Warp {
             registers,
             next: 0,
             active: all(lanes),
-            frames: Vec::new(),
+            control_stack: Vec::new(),
             counts: Counts::default(),
             time: 0,
             barrier: 0,
@@ -135,12 +136,12 @@ impl Warp {
         }
     }
 
-    /// Goes back to the start, for another block; registers that hold results are stale, but no
-    /// verified kernel reads one before it is written.
+    /// Restarts the warp for another block. Result registers keep stale values, but a verified kernel reads no register
+    /// before it is written.
     pub(crate) fn restart(&mut self) {
         self.next = 0;
         self.active = all(self.lanes);
-        self.frames.clear();
+        self.control_stack.clear();
         self.parted.clear();
         self.known.clear();
         self.queues = Queues::default();
@@ -148,7 +149,7 @@ impl Warp {
         self.counts = Counts::default();
     }
 
-    /// What it has issued together with other warps: with how many, and the step.
+    /// The instructions issued together with other warps since the last check, each as (number of warps, step).
     pub(crate) fn issued_together(&self) -> &[(u32, usize)] {
         &self.issued_together
     }
@@ -161,8 +162,8 @@ impl Warp {
         self.counts
     }
 
-    /// Runs until the warp has to wait or ends; a fault comes with the step that it happened at.
-    pub(crate) fn run(&mut self, around: &mut Surroundings<'_>) -> Result<Pause, (usize, LaneFault)> {
+    /// Runs until the warp waits or ends; a fault comes with its step.
+    pub(crate) fn run(&mut self, around: &mut BlockContext<'_>) -> Result<Pause, (usize, LaneFault)> {
         while let Some(step) = around.program.steps.get(self.next) {
             let at = self.next;
             if *around.steps == 0 {
@@ -179,7 +180,7 @@ impl Warp {
                 *barriers += 1;
                 return Ok(Pause::Barrier(scope, at));
             }
-            if let &Step::GroupBarrier { number, warps } = step {
+            if let &Step::NamedBarrier { number, warps } = step {
                 self.require_all_lanes().map_err(|fault| (at, fault))?;
                 self.counts.barriers += 1;
                 return Ok(Pause::Group { step: at, number, warps });
@@ -194,10 +195,10 @@ impl Warp {
             }
             self.step(step, around, at).map_err(|fault| (at, fault))?;
         }
-        Ok(Pause::Ended)
+        Ok(Pause::Finished)
     }
 
-    fn step(&mut self, step: &Step<'_>, around: &mut Surroundings<'_>, at: usize) -> Done {
+    fn step(&mut self, step: &Step<'_>, around: &mut BlockContext<'_>, at: usize) -> Done {
         match step {
             Step::Branch { .. }
             | Step::Otherwise { .. }
@@ -219,7 +220,7 @@ impl Warp {
                 let mut memories = memories(around);
                 atomic(one, self.lanes, self.active, &mut self.registers, &mut memories, &mut accessor)
             }
-            Step::Same { value, to, n } => self.same(*value, *to, *n),
+            Step::AssumeUniform { value, to, n } => self.assume_uniform(*value, *to, *n),
             Step::Assert { condition, predicate, message } => self.assert(*condition, *predicate, message),
             Step::Print(print) => {
                 self.print(print, around);
@@ -229,12 +230,12 @@ impl Warp {
             Step::Function { function, .. } if !arithmetic::is_evaluated(*function) => {
                 Err(FaultKind::Function { function: *function }.into())
             }
-            Step::Exchange { value, lane, to } => self.exchange(*value, *lane, *to),
-            Step::ExchangeXor { value, mask, to } => self.exchange_xor(*value, *mask, *to),
+            Step::Shuffle { value, lane, to } => self.shuffle(*value, *lane, *to),
+            Step::ShuffleXor { value, mask, to } => self.shuffle_xor(*value, *mask, *to),
             Step::Swap { a, b, lane, to } => self.swap([*a, *b], *lane, *to),
             Step::Barrier(_) => {
                 self.require_all_lanes()?;
-                // Where a warp's accesses are in order anyway, it only holds the compiler back.
+                // If a warp's accesses are ordered anyway, the barrier only restricts the compiler.
                 if !around.target.shared.warp_ordered {
                     self.counts.warp_barriers += 1;
                 }
@@ -242,7 +243,7 @@ impl Warp {
                 Ok(())
             }
             Step::Instruction(instruction) => self.instruction(instruction, around, at),
-            Step::Pend { queue, value } => self.pend(*queue, value),
+            Step::ReadyToken { queue, value } => self.make_ready(*queue, value),
             Step::Commit(queue) => {
                 self.require_all_lanes()?;
                 self.queues.commit(*queue);
@@ -256,7 +257,7 @@ impl Warp {
             Step::TensorFree { address, columns } => self.tensor_free(*address, *columns, around, at),
             Step::ProxyFence => self.proxy_fence(around, at),
             step => {
-                self.compute(step, around.place, around.member);
+                self.compute(step, around.position, around.member);
                 Ok(())
             }
         }
@@ -274,10 +275,10 @@ impl Warp {
         }
     }
 
-    /// This warp's next access of memory, by its first lane, and the memories that it sees.
+    /// Returns the warp's next memory access, attributed to its first active lane, and the memories.
     pub(super) fn next_access<'b>(
         &'b mut self,
-        around: &'b mut Surroundings<'_>,
+        around: &'b mut BlockContext<'_>,
         at: usize,
     ) -> (Accessor<'b>, Memories<'b>) {
         let time = self.next_time();
@@ -286,7 +287,7 @@ impl Warp {
     }
 }
 
-/// A bit for every lane.
+/// Mask of the lowest `lanes` lanes.
 fn all(lanes: usize) -> u64 {
     arithmetic::mask(lanes as u32)
 }
@@ -295,7 +296,7 @@ pub(super) fn accessor<'a>(
     warp: u32,
     (time, barrier): (u64, u64),
     (parted, known): (&'a [Range<u64>], &'a [u64]),
-    around: &Surroundings<'_>,
+    around: &BlockContext<'_>,
     at: usize,
 ) -> Accessor<'a> {
     Accessor {
@@ -307,12 +308,12 @@ pub(super) fn accessor<'a>(
         barrier,
         operation: around.program.numbers.get(at).copied().unwrap_or(0),
         warp_ordered: around.target.shared.warp_ordered,
-        parted,
-        known,
+        diverged: parted,
+        happens_before: known,
     }
 }
 
-pub(super) fn memories<'b>(around: &'b mut Surroundings<'_>) -> Memories<'b> {
+pub(super) fn memories<'b>(around: &'b mut BlockContext<'_>) -> Memories<'b> {
     Memories {
         global: around.global,
         shared: around.shared,

@@ -1,15 +1,15 @@
-//! One warp: its registers, where it is, which of its lanes are there.
+//! One warp: its registers, its position in the program, its active lanes.
 //!
-//! `compute`, `exchange`, `control`, `instruction`, `report`, `asynchronous` and `tensor_memory` run its steps.
+//! `compute`, `shuffle`, `control`, `instruction`, `report`, `asynchronous` and `tensor_memory` execute its steps.
 
 mod asynchronous;
 mod compute;
 mod control;
-mod exchange;
 mod execution;
 mod instruction;
 mod report;
+mod shuffle;
 mod tensor_memory;
 
+pub(super) use execution::{BlockContext, GridPosition, Pause, Warp};
 use execution::{Done, Frame, accessor, memories};
-pub(super) use execution::{GridPlace, Pause, Surroundings, Warp};

@@ -1,19 +1,19 @@
-//! Steps by which a kernel says something of itself: assertions and prints.
+//! Steps of assertions, prints and assumed uniformity.
 
-use super::{Done, Surroundings, Warp};
+use super::{BlockContext, Done, Warp};
 use crate::fault::{FaultKind, LaneFault};
 use crate::print::{Printed, written};
 use crate::program::Print;
 
 impl Warp {
-    /// Copies what must be the same in all lanes of the warp that are there.
-    pub(super) fn same(&mut self, value: usize, to: usize, n: usize) -> Done {
+    /// Copies a value that the kernel assumes to be equal in all active lanes; a fault if it is not.
+    pub(super) fn assume_uniform(&mut self, value: usize, to: usize, n: usize) -> Done {
         let active = || (0..self.lanes).filter(|lane| self.active >> lane & 1 == 1);
         if let Some(first) = active().next() {
             let differs = |lane: &usize| {
                 (0..n)
                     .step_by(self.lanes)
-                    .any(|part| self.registers[value + part + lane] != self.registers[value + part + first])
+                    .any(|register| self.registers[value + register + lane] != self.registers[value + register + first])
             };
             if let Some(other) = active().find(differs) {
                 return Err(FaultKind::NotSame { lane: first as u32, other: other as u32 }.into());
@@ -23,7 +23,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Whether the condition holds in every active lane that checks it.
+    /// Checks the condition in every active lane whose predicate is true.
     pub(super) fn assert(&self, condition: usize, predicate: Option<usize>, message: &str) -> Done {
         let checks = |lane: &usize| {
             let taken = predicate.is_none_or(|predicate| self.registers[predicate + lane] != 0);
@@ -38,8 +38,8 @@ impl Warp {
         }
     }
 
-    /// Every active lane prints its values.
-    pub(super) fn print(&self, print: &Print<'_>, around: &Surroundings<'_>) {
+    /// Prints the values of every active lane.
+    pub(super) fn print(&self, print: &Print<'_>, around: &BlockContext<'_>) {
         let Some(printer) = around.printer else { return };
         for lane in (0..self.lanes).filter(|lane| self.active >> lane & 1 == 1) {
             let values = print.values.iter().map(|&(at, ty)| {
@@ -47,7 +47,7 @@ impl Warp {
                 written(ty, print.hex, elements)
             });
             printer(Printed {
-                block: around.place.block,
+                block: around.position.block,
                 warp: self.index,
                 lane: lane as u32,
                 prefix: print.prefix.to_owned(),

@@ -1,8 +1,8 @@
-//! Steps that allot tensor memory and give it back.
+//! Steps that allocate and free tensor memory.
 
-use super::{Done, Surroundings, Warp};
+use super::{BlockContext, Done, Warp};
 
-/// Bytes of an address, and its alignment.
+/// Size and alignment of an address in bytes.
 const BYTES: u64 = 4;
 
 impl Warp {
@@ -10,7 +10,7 @@ impl Warp {
         &mut self,
         pointer: usize,
         columns: u32,
-        around: &mut Surroundings<'_>,
+        around: &mut BlockContext<'_>,
         at: usize,
     ) -> Done {
         let to = self.same_in_all(pointer)?;
@@ -24,7 +24,7 @@ impl Warp {
         &mut self,
         address: usize,
         columns: u32,
-        around: &mut Surroundings<'_>,
+        around: &mut BlockContext<'_>,
         at: usize,
     ) -> Done {
         let address = self.same_in_all(address)?;

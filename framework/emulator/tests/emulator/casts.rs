@@ -1,5 +1,5 @@
-//! Casts to floating-point types, against the nearest number found among all numbers of the type, and against
-//! the host's own conversions.
+//! Casts to floating-point types, compared with the nearest value among all values of the type, and with the host's
+//! conversions.
 
 use tilewright_testkit::emulator_target;
 
@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
 use tilewright_kernel::{Builder, Cast, Element, Launch, MemorySpace, Type};
 
-/// Casts one element.
+/// The result of a cast of one element, from a kernel on the emulator.
 fn cast(op: Cast, from: Element, to: Element, bits: u64) -> u64 {
     let pointer = Type::Pointer(MemorySpace::Global);
     let mut builder = Builder::new("cast", Launch::new(8, 1), &[("to", pointer)]);
@@ -27,10 +27,10 @@ fn cast(op: Cast, from: Element, to: Element, bits: u64) -> u64 {
         &RunLimits::default(),
     );
     done.unwrap_or_else(|fault| panic!("{fault}"));
-    memory.read_all(result).expect("it is written").iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+    memory.read_all(result).expect("it is written").iter().rev().fold(0, |packed, &byte| packed << 8 | u64::from(byte))
 }
 
-/// The bits of the finite number of 16 bits that is nearest to an exact value within range, of two the even one.
+/// Bits of the finite 16-bit value that is nearest to an exact value in range, with ties to even.
 fn nearest(value: f64, decode: fn(u16) -> f64) -> u64 {
     let finite =
         (0..=u16::MAX).filter(|&bits| decode(bits).is_finite() && (decode(bits).is_sign_negative() == (value < 0.0)));
@@ -41,10 +41,10 @@ fn nearest(value: f64, decode: fn(u16) -> f64) -> u64 {
 const HALF: fn(u16) -> f64 = |bits| f16::from_bits(bits).to_f64();
 const BRAIN: fn(u16) -> f64 = |bits| bf16::from_bits(bits).to_f64();
 
-/// Values around ties of both types: halfway, and a little to both sides.
+/// Values around ties of both types: midpoints and their neighbours.
 fn values() -> Vec<f64> {
     let units = [1.0, 1.5, 3.0, 1024.0, 2f64.powi(-15), 2f64.powi(-24), 1.0 + 2f64.powi(-10)];
-    let parts = [
+    let relative_offsets = [
         0.0,
         2f64.powi(-11),
         2f64.powi(-9),
@@ -52,7 +52,11 @@ fn values() -> Vec<f64> {
         2f64.powi(-11) + 2f64.powi(-20),
         2f64.powi(-11) - 2f64.powi(-30),
     ];
-    units.iter().flat_map(|unit| parts.map(|part| unit * (1.0 + part))).flat_map(|value| [value, -value]).collect()
+    units
+        .iter()
+        .flat_map(|unit| relative_offsets.map(|relative_offset| unit * (1.0 + relative_offset)))
+        .flat_map(|value| [value, -value])
+        .collect()
 }
 
 #[test]
@@ -109,7 +113,7 @@ fn integers_become_the_nearest_number() {
             assert_eq!(cast(Cast::FloatS, Element::I64, Element::F16, bits), nearest(value as f64, HALF), "{value}");
         }
     }
-    // Twice rounded, 2^32 + 2^24 + 1 would be a tie of bf16 and go to the even 2^32.
+    // If rounded twice, 2^32 + 2^24 + 1 would be a tie of `bf16` and become the even 2^32.
     let just_above = (1u64 << 32) + (1 << 24) + 1;
     assert_eq!(cast(Cast::FloatU, Element::I64, Element::Bf16, just_above), nearest(just_above as f64, BRAIN));
     assert_eq!(cast(Cast::FloatS, Element::I8, Element::F32, 0x80), u64::from((-128f32).to_bits()));

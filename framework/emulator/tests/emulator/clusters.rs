@@ -1,5 +1,5 @@
-//! Clusters on the emulator: blocks reach each other's memory, wait for each other, and whatever they may
-//! not do is found. Every fault has a kernel nearby that is sound.
+//! Clusters on the emulator: accesses of other blocks' memory, cluster barriers, and their faults. Every fault has a
+//! similar valid kernel.
 
 use tilewright_testkit::emulator_target;
 
@@ -8,8 +8,8 @@ use tilewright_emulator::{Argument, Fault, FaultKind, GlobalMemory, RunLimits, R
 use tilewright_kernel::MemorySpace;
 use tilewright_target::Direction;
 
-/// A kernel whose body begins with `%1` (lane), `%2` (warp), `%3` (block of the cluster), `%4` (address of
-/// the lane's word in the first buffer, 32 bytes), `%5` = 1, `%6` (the next block of four).
+/// The text of a kernel whose body may use `%1` (lane), `%2` (warp), `%3` (block of the cluster), `%4` (address of the
+/// lane's word in the first buffer, 32 bytes), `%5` = 1, `%6` (the next block of four).
 fn text(warps: u32, blocks: u32, body: &str) -> String {
     format!(
         "kernel tested(%0 out: ptr.global) lanes 8 warps {warps} blocks {blocks} {{
@@ -21,7 +21,7 @@ fn text(warps: u32, blocks: u32, body: &str) -> String {
            %90: ptr.shared = shared_address 0
            %91: i32 = constant 4
            %92: i32 = binary mul %1, %91
-           %4: ptr.shared = advance %90, %92
+           %4: ptr.shared = ptr_add %90, %92
            %5: i32 = constant 1
            %93: i32 = binary add %3, %5
            %94: i32 = constant 3
@@ -51,7 +51,8 @@ fn passes(blocks: u32, body: &str) -> RunReport {
     run_body(blocks, body).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
-/// Stores the lane's number plus 16 times the block's, and loads what the next block stored.
+/// Statements by which each lane stores 16 times the block's index plus the lane's, and loads what the next block
+/// stored.
 const ROUND: &str = "%7: i32 = constant 16
     %8: i32 = binary mul %3, %7
     %9: i32 = binary add %8, %1
@@ -67,7 +68,7 @@ fn blocks_read_what_the_next_one_stored() {
         %13: i32 = constant 32
         %14: i32 = binary mul %12, %13
         %15: i32 = binary add %14, %92
-        %16: ptr.global = advance %0, %15
+        %16: ptr.global = ptr_add %0, %15
         store %16, %11 align 4";
     let (report, written) = run_grid(&text(1, 4, &format!("{ROUND}\n{write}")), [8, 1, 1]).expect("sound");
     let words: Vec<u32> = written.chunks(4).map(|word| u32::from_le_bytes(word.try_into().expect("4"))).collect();
@@ -80,19 +81,19 @@ fn blocks_read_what_the_next_one_stored() {
 
 #[test]
 fn blocks_write_to_others_and_advance_cluster_pointers() {
-    // Each block stores to the next; the pointer is moved after it is mapped, by 8 lanes of words back.
+    // Each block stores to the next; the pointer is moved back by 8 words after it is mapped.
     let body = "store %4, %1 align 4
         barrier cluster all
         %7: ptr.cluster = cluster_address %4, %6
         %8: i32 = constant 32
-        %9: ptr.cluster = advance %7, %91
+        %9: ptr.cluster = ptr_add %7, %91
         store %9 - 4, %3 align 4
         barrier cluster all
         %10: i32 = load %4 align 4
         %11: i32 = special program 0
         %12: i32 = binary mul %11, %8
         %13: i32 = binary add %12, %92
-        %14: ptr.global = advance %0, %13
+        %14: ptr.global = ptr_add %0, %13
         store %14, %10 align 4";
     let (report, written) = run_grid(&text(1, 4, body), [4, 1, 1]).expect("sound");
     let blocks: Vec<u8> = written.chunks(32).map(|block| block[0]).collect();
@@ -102,7 +103,7 @@ fn blocks_write_to_others_and_advance_cluster_pointers() {
 
 #[test]
 fn a_wavefront_is_of_one_memory() {
-    // Lanes 0 to 3 read of block 0, the others of block 1, words in different banks: two wavefronts.
+    // Lanes 0 to 3 read from block 0, the others from block 1, words in different banks: two wavefronts.
     let load = |block: &str| {
         format!(
             "store %4, %1 align 4
@@ -116,7 +117,7 @@ fn a_wavefront_is_of_one_memory() {
     let by_lane = "%9: i32 = constant 2\n %10: i32 = binary shr_u %1, %9";
     assert_eq!(passes(2, &load(by_lane)).counts.wavefronts_loaded, 2);
     assert_eq!(passes(2, &load("%10: i32 = binary and %6, %5")).counts.wavefronts_loaded, 1);
-    // Four blocks, each asked by two lanes.
+    // Four blocks, each read by two lanes.
     assert_eq!(passes(4, &load("%10: i32 = binary shr_u %1, %5")).counts.wavefronts_loaded, 4);
 }
 
@@ -129,14 +130,14 @@ fn blocks_race_without_a_barrier_of_the_cluster() {
         barrier cluster all
         store %4, %3 align 4";
     passes(4, sound);
-    // A barrier of the block says nothing to the other blocks.
+    // A block barrier does not order other blocks.
     let racing = sound.replacen("barrier cluster all\n        store", "barrier block all\n        store", 1);
     let racing = format!("{racing}\n barrier cluster all");
     let fault = fault(4, &racing);
     let FaultKind::Race { direction, other, .. } = &fault.kind else { panic!("{fault}") };
-    // Block 0 reads what block 1 overwrites: found when block 1 does.
+    // Block 0 reads what block 1 overwrites: reported at the store of block 1.
     assert_eq!((*direction, other.direction, other.block), (Direction::Store, Direction::Load, Some(0)));
-    assert_eq!(fault.place.as_ref().map(|place| place.block), Some([1, 0, 0]));
+    assert_eq!(fault.location.as_ref().map(|location| location.block), Some([1, 0, 0]));
     assert!(fault.to_string().contains("by block 0 of the cluster, warp 0"), "{fault}");
 }
 
@@ -170,19 +171,20 @@ fn a_block_is_reached_only_while_it_runs_for_sure() {
         store %7, %1 align 4
         barrier cluster all";
     let fault = self::fault(4, early);
-    assert_eq!(fault.kind, FaultKind::NotRunning { direction: Direction::Store, owner: 1, ended: false });
-    assert_eq!(fault.place.as_ref().map(|place| (place.operation, place.lane)), Some((13, Some(0))));
+    assert_eq!(fault.kind, FaultKind::NotRunning { direction: Direction::Store, owner: 1, too_late: false });
+    assert_eq!(fault.location.as_ref().map(|location| (location.operation, location.lane)), Some((13, Some(0))));
 
-    let late = ROUND.replace("%11: i32 = load %10 align 4\n    barrier cluster all", "%11: i32 = load %10 align 4");
-    let fault = self::fault(4, &late);
-    assert_eq!(fault.kind, FaultKind::NotRunning { direction: Direction::Load, owner: 0, ended: true });
-    let place = fault.place.as_ref().expect("a place");
-    // Of several the first memory's: that of block 0, which block 3 reads.
-    assert_eq!((place.operation, place.block), (17, [3, 0, 0]));
+    let unsynchronized =
+        ROUND.replace("%11: i32 = load %10 align 4\n    barrier cluster all", "%11: i32 = load %10 align 4");
+    let fault = self::fault(4, &unsynchronized);
+    assert_eq!(fault.kind, FaultKind::NotRunning { direction: Direction::Load, owner: 0, too_late: true });
+    let location = fault.location.as_ref().expect("a place");
+    // The first faulty memory is reported: that of block 0, which block 3 reads.
+    assert_eq!((location.operation, location.block), (17, [3, 0, 0]));
     assert!(fault.to_string().contains("`%11: i32 = load %10 align 4`"), "{fault}");
     assert!(fault.to_string().contains("block 0 of the cluster, which may have ended"), "{fault}");
 
-    // Its own memory a block may reach at any time, by whichever pointer.
+    // A block may access its own memory at any time, through any pointer.
     passes(4, "store %4, %1 align 4\n %7: ptr.cluster = cluster_address %4, %3\n %8: i32 = load %7 align 4");
 }
 
@@ -201,41 +203,43 @@ fn blocks_that_are_not_there_and_bytes_out_of_bounds_are_found() {
     passes(2, &load("1", 0));
     let missing = fault(2, &load("2", 0));
     assert!(missing.to_string().contains("there is no block 2 in a cluster of 2"), "{missing}");
-    // Lane 7 is beyond the first buffer, though the second is there.
+    // Lane 7 is beyond the first buffer, though the second buffer follows.
     let beyond = fault(2, &load("1", 4));
     let FaultKind::OutOfBounds { space: MemorySpace::Cluster, address, .. } = beyond.kind else { panic!("{beyond}") };
     assert_eq!(address, 1 << 32 | 32);
     let misaligned = fault(2, &load("0", 2));
     assert!(matches!(misaligned.kind, FaultKind::Misaligned { space: MemorySpace::Cluster, .. }), "{misaligned}");
-    let nobody = fault(2, &load("1", 0).replacen("store %4, %1 align 4", "", 1));
-    let FaultKind::Uninitialised { space: MemorySpace::Cluster, address } = nobody.kind else { panic!("{nobody}") };
+    let unwritten = fault(2, &load("1", 0).replacen("store %4, %1 align 4", "", 1));
+    let FaultKind::Uninitialised { space: MemorySpace::Cluster, address } = unwritten.kind else {
+        panic!("{unwritten}")
+    };
     assert_eq!(address, 1 << 32);
 }
 
 #[test]
 fn a_barrier_of_the_cluster_is_for_all_of_it() {
-    // Block 1 does not come.
+    // Block 1 does not reach the barrier.
     let body = "%7: i32 = constant 1
         %8: i1 = compare eq %3, %7
         if %8 { yield } else { barrier cluster all\n yield }";
     let missing = fault(3, body);
     assert_eq!(missing.kind, FaultKind::ClusterBarrierNotReached { missing: vec![1] });
-    // Warp 1 of each block does not come.
+    // Warp 1 of each block does not reach the barrier.
     let body = "%7: i1 = compare eq %2, %5
         if %7 { yield } else { barrier cluster all\n yield }";
     let fault = run_grid(&text(2, 2, body), [2, 1, 1]).expect_err("a warp is missing");
     assert_eq!(fault.kind, FaultKind::BarrierNotReached { missing: vec![1] });
-    // Half of the lanes do not come.
+    // Lane 1 does not reach the barrier.
     let body = "%7: i1 = compare eq %1, %5\n if %7 { yield } else { barrier cluster all\n yield }";
     assert!(matches!(self::fault(2, body).kind, FaultKind::Divergent { missing: 2 }));
 }
 
 #[test]
-fn a_grid_is_made_of_whole_clusters_that_the_target_has() {
+fn a_grid_consists_of_complete_clusters_that_the_target_supports() {
     let launched = |blocks: u32, grid| run_grid(&text(1, blocks, ""), grid).map(|_| ()).map_err(|f| f.to_string());
     assert_eq!(launched(4, [8, 2, 1]), Ok(()));
     let odd = launched(4, [6, 1, 1]).expect_err("6 blocks");
-    assert!(odd.contains("not made of clusters of 4 blocks along its first axis"), "{odd}");
+    assert!(odd.contains("does not consist of clusters of 4 blocks along its first axis"), "{odd}");
     let large = launched(8, [8, 1, 1]).expect_err("8 blocks");
     assert!(large.contains("a cluster has 8 blocks; the target's have at most 4"), "{large}");
 }

@@ -1,4 +1,4 @@
-//! What the emulator counts, against numbers worked out by hand and by brute force over bytes.
+//! Counts of the emulator, compared with values by hand and by brute force over bytes.
 
 use tilewright_testkit::emulator_target;
 
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use emulator_target::{body, kernel, run_body, target};
 use tilewright_emulator::{
-    Argument, Call, Emulator, GlobalMemory, LaneFault, RunLimits, RunReport, SemanticsTable, run,
+    Argument, Emulator, GlobalMemory, InstructionCall, LaneFault, RunLimits, RunReport, SemanticsTable, run,
 };
 use tilewright_kernel::Counts;
 
@@ -14,9 +14,9 @@ fn report(warps: u32, text: &str) -> RunReport {
     run_body(warps, text, true).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
-/// Lane `l` accesses byte `l * stride` of the first buffer.
+/// The text of a kernel whose lane `l` accesses byte `l * stride` of the first buffer.
 fn strided(stride: u32, access: &str) -> String {
-    format!("%7: i32 = constant {stride}\n %8: i32 = binary mul %0, %7\n %9: ptr.shared = advance %5, %8\n {access}")
+    format!("%7: i32 = constant {stride}\n %8: i32 = binary mul %0, %7\n %9: ptr.shared = ptr_add %5, %8\n {access}")
 }
 
 fn stored(stride: u32, access: &str) -> u64 {
@@ -25,16 +25,16 @@ fn stored(stride: u32, access: &str) -> u64 {
 
 #[test]
 fn textbook_bank_conflicts() {
-    // Eight banks of four bytes. Neighbouring words: no conflict.
+    // Eight banks of four bytes. Adjacent words: no conflict.
     assert_eq!(stored(4, "store %9, %0 align 4"), 1);
-    // Every second word: lanes 0 and 4 meet in bank 0, and so on.
+    // Every second word: lanes 0 and 4 conflict in bank 0, and so on.
     assert_eq!(stored(8, "store %9, %0 align 4"), 2);
     assert_eq!(stored(16, "store %9, %0 align 4"), 4);
     // A column of a matrix with rows of eight words: all in one bank.
     assert_eq!(stored(32, "store %9, %0 align 4"), 8);
     // The same column, rows padded by a word: no conflict.
     assert_eq!(stored(36, "store %9, %0 align 4"), 1);
-    // All lanes at one word: it is broadcast.
+    // All lanes access one word, which is broadcast.
     assert_eq!(stored(0, "store %9, %4 align 4"), 1);
     // Bytes of one word do not conflict.
     assert_eq!(stored(1, "%10: i8 = cast truncate %0\n store %9, %10 align 1"), 1);
@@ -42,25 +42,26 @@ fn textbook_bank_conflicts() {
     assert_eq!(stored(8, "%10: 2xi32 = pack %0, %0\n store %9, %10 align 8"), 2);
     // 128 bits: two lanes fill the banks; four phases.
     assert_eq!(stored(16, "%10: 4xi32 = pack %0, %0, %0, %0\n store %9, %10 align 16"), 4);
-    // Storing, lanes 0 and 1 are a phase, 32 bytes apart: each phase twice.
+    // For stores, lanes 0 and 1 are a phase, 32 bytes apart: two wavefronts per phase.
     assert_eq!(stored(32, "%10: 4xi32 = pack %0, %0, %0, %0\n store %9, %10 align 16"), 8);
 }
 
-/// Eight lanes of each of two warps: words side by side, all at one place, and only lanes 0 to 4.
+/// Eight lanes of each of two warps store three times: to adjacent words, to one common address, and only lanes 0 to 4.
 #[test]
 fn bytes_stored_count_every_lane() {
     let bytes = |stride: u32, access: &str| report(2, &strided(stride, access)).shared_bytes_stored;
-    let apart = "%10: i32 = constant 32\n %11: i32 = binary mul %1, %10\n %12: ptr.shared = advance %9, %11\n";
-    assert_eq!(bytes(4, &format!("{apart} store %12, %0 align 4")), 64);
-    assert_eq!(bytes(0, &format!("{apart} store %12, %4 align 4")), 64);
+    let strided_by_warp =
+        "%10: i32 = constant 32\n %11: i32 = binary mul %1, %10\n %12: ptr.shared = ptr_add %9, %11\n";
+    assert_eq!(bytes(4, &format!("{strided_by_warp} store %12, %0 align 4")), 64);
+    assert_eq!(bytes(0, &format!("{strided_by_warp} store %12, %4 align 4")), 64);
     let some = "%13: i32 = constant 5\n %14: i1 = compare lt_u %0, %13\n store %12, %0 align 4 if %14";
-    assert_eq!(bytes(4, &format!("{apart} {some}")), 40);
+    assert_eq!(bytes(4, &format!("{strided_by_warp} {some}")), 40);
 }
 
 #[test]
 fn directions_have_their_own_bank_rows() {
-    // Loading, lanes l and l + 4 are a phase: 64 bytes apart, so always in the same banks; storing,
-    // l and l + 1: side by side.
+    // For loads, lanes l and l + 4 are a phase, 64 bytes apart and always in the same banks; for stores, the adjacent
+    // lanes l and l + 1.
     let text = "%10: 4xi32 = pack %0, %0, %0, %0\n store %9, %10 align 16\n %11: 4xi32 = load %9 align 16";
     let counts = report(1, &strided(16, text)).counts;
     let expected =
@@ -68,8 +69,8 @@ fn directions_have_their_own_bank_rows() {
     assert_eq!(counts, expected);
 }
 
-/// Wavefronts by moving words one after the other: in every wavefront each bank gives one word to all
-/// lanes of the phase that still want it.
+/// Counts wavefronts by brute force: in every wavefront each bank serves one word to all lanes of the phase that still
+/// need it.
 fn wavefronts_by_moving(addresses: &[u64], bytes: u64, phases: &[&[usize]]) -> u64 {
     let mut count = 0;
     for phase in phases {
@@ -91,11 +92,11 @@ fn wavefronts_by_moving(addresses: &[u64], bytes: u64, phases: &[&[usize]]) -> u
 
 #[test]
 fn wavefronts_agree_with_moving_words_by_hand() {
-    // Lanes at (l * a + b) mod 16 units of the access width, all a and b.
+    // Lanes at (l * a + b) mod 16 units of the access width, for all a and b.
     let all: &[&[usize]] = &[&[0, 1, 2, 3, 4, 5, 6, 7]];
-    let halves: &[&[usize]] = &[&[0, 1, 2, 3], &[4, 5, 6, 7]];
-    let apart: &[&[usize]] = &[&[0, 4], &[1, 5], &[2, 6], &[3, 7]];
-    for (bytes, ty, phases) in [(2, "i16", all), (4, "i32", all), (8, "i64", halves), (16, "2xi64", apart)] {
+    let half_warps: &[&[usize]] = &[&[0, 1, 2, 3], &[4, 5, 6, 7]];
+    let interleaved: &[&[usize]] = &[&[0, 4], &[1, 5], &[2, 6], &[3, 7]];
+    for (bytes, ty, phases) in [(2, "i16", all), (4, "i32", all), (8, "i64", half_warps), (16, "2xi64", interleaved)] {
         for (a, b) in (0..16).flat_map(|a| (0..4).map(move |b| (a, b))) {
             let text = format!(
                 "kernel tested() lanes 8 warps 1 {{
@@ -108,7 +109,7 @@ fn wavefronts_agree_with_moving_words_by_hand() {
                    %5: i32 = constant 32
                    %6: ptr.shared = shared_address 0
                    %7: i32 = binary mul %0, %5
-                   %8: ptr.shared = advance %6, %7
+                   %8: ptr.shared = ptr_add %6, %7
                    %9: 4xi64 = constant 0
                    %10: 2xi64 = constant 0
                    store %8, %10 align 16
@@ -117,7 +118,7 @@ fn wavefronts_agree_with_moving_words_by_hand() {
                    %12: i32 = binary add %11, %2
                    %13: i32 = binary and %12, %3
                    %14: i32 = binary mul %13, %4
-                   %15: ptr.shared = advance %6, %14
+                   %15: ptr.shared = ptr_add %6, %14
                    %16: {ty} = load %15 align {bytes}
                  }}"
             );
@@ -146,10 +147,10 @@ fn predicated_lanes_count_as_issues_but_not_as_wavefronts() {
 
 #[test]
 fn operations_count_once_for_every_issue_by_at_least_one_lane() {
-    let text = "%7: i32 = exchange index all %0, %2
-        %8: i32 = exchange index all %0, %0
+    let text = "%7: i32 = shuffle index all %0, %2
+        %8: i32 = shuffle index all %0, %0
         %20: i32, %21: i32 = swap 1 all %0, %1
-        %22: i32 = exchange_xor 5 all %0
+        %22: i32 = shuffle_xor 5 all %0
         %9: i32 = permute_bytes %0, %1, 0x3210
         %10: i1 = compare eq %0, %2
         %11: i32 = select %10, %0, %1
@@ -180,8 +181,8 @@ fn operations_count_once_for_every_issue_by_at_least_one_lane() {
           yield
         }";
     let expected = Counts {
-        exchanges: 4,
-        exchanges_xor: 1,
+        shuffles: 4,
+        shuffles_xor: 1,
         shared_stores: 1,
         shared_loads: 7,
         wavefronts_stored: 1,
@@ -191,12 +192,12 @@ fn operations_count_once_for_every_issue_by_at_least_one_lane() {
         selects: 4,
         ..Counts::default()
     };
-    // Lane 7 has seven turns of the last loop, and no other lane has more.
+    // Lane 7 executes seven iterations of the last loop, and no other lane more.
     let report = run_body(1, text, false).unwrap_or_else(|fault| panic!("{fault}"));
     assert_eq!(report.counts, expected);
 }
 
-/// Where the hardware orders what a warp does, its barriers hold back the compiler only.
+/// On hardware that orders the accesses of a warp, warp barriers only restrict the compiler and cost nothing.
 #[test]
 fn barriers_of_a_warp_are_free_where_its_accesses_are_ordered() {
     let barriers = |ordered| run_body(1, "barrier warp all\n barrier block all", ordered);
@@ -207,7 +208,7 @@ fn barriers_of_a_warp_are_free_where_its_accesses_are_ordered() {
 
 #[test]
 fn where_warps_or_blocks_differ_the_most_is_counted() {
-    // Warp w stores w times, and exchanges 3 - w times.
+    // Warp w executes w stores and 3 - w shuffles.
     let text = "for %2 to %1 step %3 (%7: i32) {
           %8: i1 = constant 0
           store %5, %0 align 4 if %8
@@ -215,26 +216,26 @@ fn where_warps_or_blocks_differ_the_most_is_counted() {
         }
         %9: i32 = constant 3
         for %1 to %9 step %3 (%10: i32) {
-          %11: i32 = exchange index all %0, %0
+          %11: i32 = shuffle index all %0, %0
           yield
         }";
     let counts = report(4, text).counts;
-    assert_eq!((counts.shared_stores, counts.exchanges), (3, 3));
+    assert_eq!((counts.shared_stores, counts.shuffles), (3, 3));
     let by_block = text.replace("to %1 step", "to %12 step").replacen("for", "%12: i32 = special program 1\n for", 1);
     let run = run(&body(1, &by_block), &target(true), [2, 6, 1], &[], &mut GlobalMemory::new(), &RunLimits::default());
     assert_eq!(run.unwrap_or_else(|fault| panic!("{fault}")).counts.shared_stores, 5);
 }
 
 #[test]
-fn global_transactions_are_the_units_that_each_access_touches() {
-    // Units of 32 bytes; buffers are aligned to them.
+fn global_transactions_are_the_sectors_that_each_access_touches() {
+    // Sectors of 32 bytes; buffers are aligned to them.
     let transactions = |stride: u32, offset: u32, ty: &str| {
         let text = format!(
             "kernel tested(%0 buffer: ptr.global) lanes 8 warps 2 {{
                %1: i32 = special lane
                %2: i32 = constant {stride}
                %3: i32 = binary mul %1, %2
-               %4: ptr.global = advance %0, %3
+               %4: ptr.global = ptr_add %0, %3
                %5: {ty} = load %4 + {offset} align 4
                store %4 + {offset}, %5 align 4
              }}"
@@ -259,10 +260,9 @@ fn global_transactions_are_the_units_that_each_access_touches() {
 
 #[test]
 fn vendor_instructions_move_data_by_their_own_bank_row() {
-    // Row i, 8 bytes at the address that lane i gives, goes to lane 7 - i. Phases of lanes {0, 1, 4, 5}
-    // and {2, 3, 6, 7}.
-    let mut meanings = SemanticsTable::new();
-    meanings.insert("move_rows", |call: &mut Call<'_>| -> Result<(), LaneFault> {
+    // Row i, 8 bytes at the address of lane i, goes to lane 7 - i. Phases are lanes {0, 1, 4, 5} and {2, 3, 6, 7}.
+    let mut semantics = SemanticsTable::new();
+    semantics.insert("move_rows", |call: &mut InstructionCall<'_>| -> Result<(), LaneFault> {
         let addresses: Result<Vec<_>, _> = (0..call.lanes()).map(|lane| call.operand(0, 0, lane).map(Some)).collect();
         let rows = call.load_shared(&addresses?, 8, 8)?;
         for (lane, row) in rows.chunks_exact(8).enumerate() {
@@ -278,26 +278,26 @@ fn vendor_instructions_move_data_by_their_own_bank_row() {
         %2: i32 = constant 8
         %3: i32 = binary mul %1, %2
         %4: ptr.shared = shared_address 0
-        %5: ptr.shared = advance %4, %3
+        %5: ptr.shared = ptr_add %4, %3
         %6: i32 = binary mul %1, %1
         %7: 2xi32 = pack %1, %6
         store %5, %7 align 8
         barrier warp all
         %8: 2xi32 = instruction \"move_rows\" %5
-        %9: ptr.global = advance %0, %3
+        %9: ptr.global = ptr_add %0, %3
         store %9, %8 align 8
       }";
     let (kernel, target) = (kernel(text), target(false));
     let mut memory = GlobalMemory::new();
     let buffer = memory.allocate(64);
-    let emulator = Emulator::new(&kernel, &target).expect("a valid kernel").with_meanings(&meanings);
+    let emulator = Emulator::new(&kernel, &target).expect("a valid kernel").with_semantics(&semantics);
     let report = emulator.run([1, 1, 1], &[Argument::Buffer(buffer)], &mut memory, &RunLimits::default());
     let counts = report.unwrap_or_else(|fault| panic!("{fault}")).counts;
     let expected = Counts {
         shared_stores: 1,
         matrix_loads: 1,
         wavefronts_stored: 2,
-        // Lanes 0, 1 and 4, 5 are 32 bytes apart: the same banks, twice for each of two phases.
+        // Lanes 0, 1 and 4, 5 are 32 bytes apart, in the same banks: two wavefronts for each of two phases.
         wavefronts_loaded: 4,
         warp_barriers: 1,
         ..Counts::default()

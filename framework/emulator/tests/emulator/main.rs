@@ -1,4 +1,4 @@
-//! Tests of `emulator`, one module for each subject.
+//! Tests of the emulator, one module per subject.
 
 mod asynchronous;
 mod casts;

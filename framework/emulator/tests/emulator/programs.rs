@@ -1,4 +1,4 @@
-//! How whole programs run: loops that test at their end, atomic operations, assertions, prints, the grid's size.
+//! Execution of whole kernels: while loops, atomic operations, assertions, prints, grid sizes.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_testkit::emulator_target;
@@ -16,7 +16,7 @@ fn fault(text: &str) -> Fault {
     done.expect_err("there is a fault")
 }
 
-/// The words that a kernel of eight lanes a warp writes to a buffer that begins as zeros.
+/// Returns the words that a kernel of eight lanes a warp writes to a zeroed buffer.
 fn words(text: &str, grid: [u32; 3], count: usize) -> Vec<u32> {
     let mut memory = GlobalMemory::new();
     let at = memory.allocate_with(&vec![0; 4 * count]);
@@ -29,11 +29,11 @@ fn words(text: &str, grid: [u32; 3], count: usize) -> Vec<u32> {
 const OWN: &str = "%1: i32 = special lane
     %2: i32 = constant 4
     %3: i32 = binary mul %1, %2
-    %4: ptr.global = advance %0, %3";
+    %4: ptr.global = ptr_add %0, %3";
 
 #[test]
 fn a_while_runs_at_least_once_and_every_lane_for_itself() {
-    // Lane l halves l until nothing is left: as many turns as l has bits, but one for zero.
+    // Lane l halves l until it is zero: one iteration for each bit of l, and one for zero.
     let text = format!(
         "kernel k(%0 at: ptr.global) lanes 8 warps 1 {{ {OWN}
            %5: i32 = constant 0
@@ -52,8 +52,8 @@ fn a_while_runs_at_least_once_and_every_lane_for_itself() {
 }
 
 #[test]
-fn carried_values_of_a_while_change_places_and_the_condition_may_be_one() {
-    // (go, a, b) becomes (false, b, a): the condition that is yielded is the argument that is overwritten.
+fn carried_values_of_a_while_are_swapped_and_the_condition_may_be_one() {
+    // (continue, a, b) becomes (false, b, a): the yielded condition is the argument that the copies overwrite.
     let text = format!(
         "kernel k(%0 at: ptr.global) lanes 8 warps 1 {{ {OWN}
            %5: i1 = constant 1
@@ -67,7 +67,7 @@ fn carried_values_of_a_while_change_places_and_the_condition_may_be_one() {
            store %4, %15 align 4
          }}"
     );
-    // Two turns: the first says go on, the second not; after two swaps all is as it was.
+    // Two iterations; the first continues, the second does not. After two swaps all is as before.
     let expected: Vec<u32> = (0..8).map(|lane| (lane << 4) + 100).collect();
     assert_eq!(words(&text, [1, 1, 1], 8), expected);
 }
@@ -97,7 +97,7 @@ fn whiles_nest_and_start_anew() {
 }
 
 #[test]
-fn a_while_that_never_ends_meets_the_limit() {
+fn an_endless_while_reaches_the_step_limit() {
     let text = "kernel k(%0 at: ptr.global) lanes 8 warps 1 {
         %1: i1 = constant 1
         while { yield %1 }
@@ -106,7 +106,7 @@ fn a_while_that_never_ends_meets_the_limit() {
 }
 
 #[test]
-fn a_collective_in_a_while_that_lanes_leave_apart_is_divergent() {
+fn a_collective_in_a_divergent_while_is_a_fault() {
     let text = "kernel k(%0 at: ptr.global) lanes 8 warps 1 {
         %1: i32 = special lane
         %2: i32 = constant 1
@@ -133,7 +133,7 @@ fn a_kernel_knows_the_size_of_its_grid() {
     assert_eq!(words(text, [3, 5, 2], 3), [3, 5, 2]);
 }
 
-/// Each operation by 2 warps of 8 lanes and 3 blocks, against the host's fold over the same values.
+/// Each operation by 2 warps of 8 lanes and 3 blocks, compared with a fold on the host.
 #[test]
 fn atomic_operations_are_done_one_after_the_other() {
     let values: Vec<u32> = (0..48u32).map(|index| index.wrapping_mul(0x9e37_79b9) ^ 0x1234).collect();
@@ -161,10 +161,10 @@ fn atomic_operations_are_done_one_after_the_other() {
                %11: i32 = binary add %10, %3
                %12: i32 = constant 4
                %13: i32 = binary mul %11, %12
-               %14: ptr.global = advance %1, %13
+               %14: ptr.global = ptr_add %1, %13
                %15: i32 = load %14 align 4
                %16: i32 = atomic_rmw {op} relaxed device %0, %15
-               %17: ptr.global = advance %2, %13
+               %17: ptr.global = ptr_add %2, %13
                store %17, %16 align 4
              }}"
         );
@@ -187,13 +187,13 @@ fn atomic_operations_are_done_one_after_the_other() {
             .collect();
         assert_eq!(memory.read_all(sum).unwrap(), bytes(&[now]), "{op}");
         assert_eq!(memory.read_all(old).unwrap(), bytes(&before), "{op}");
-        // A warp's load and store of 32 bytes, and one unit each way for the word.
+        // A warp's load and store of 32 bytes, and one sector each for the atomic's load and store.
         assert_eq!((report.transactions_loaded, report.transactions_stored), (12, 12), "{op}");
     }
 }
 
 #[test]
-fn atomic_sums_of_numbers_are_rounded_in_their_type() {
+fn atomic_adds_are_rounded_in_their_element_type() {
     for (ty, bytes, one, sum) in [
         ("f16", 2, 0x3c00u64, f64::from(half::f16::from_f64(8.0))),
         ("bf16", 2, 0x3f80, 8.0),
@@ -239,7 +239,7 @@ fn lanes_whose_predicate_is_false_change_nothing_and_get_zero() {
            store %4, %14 align 4
          }}"
     );
-    // Odd lanes add 1000 to 0, then change 1000, which they find, to their number, which the last one finds.
+    // Odd lanes add 1000 to 0, then replace the 1000 that they read by their lane, which the last operation reads.
     let expected: Vec<u32> = (0..8).map(|lane| if lane % 2 == 1 { 2 * 1000 + lane } else { 0 }).collect();
     assert_eq!(words(&text, [1, 1, 1], 8), expected);
 }
@@ -274,7 +274,7 @@ fn atomic_operations_on_shared_memory_race_with_plain_accesses_alone() {
         let fault = fault(&text(first, second));
         assert!(matches!(fault.kind, FaultKind::Race { .. }), "{first}, {second}: {fault}");
     }
-    // What a plain load has read no atomic operation may change without a barrier between.
+    // An atomic operation races with an earlier plain load without a barrier between.
     let read_first = format!(
         "kernel k(%0 at: ptr.global) lanes 8 warps 2 {{ {SHARED}
            barrier block all
@@ -286,14 +286,14 @@ fn atomic_operations_on_shared_memory_race_with_plain_accesses_alone() {
 }
 
 #[test]
-fn atomic_operations_meet_the_faults_of_accesses() {
+fn atomics_fault_like_plain_accesses() {
     let of = |offset: u32, pointer: &str| {
         format!(
             "kernel k(%0 at: ptr.global) lanes 8 warps 1 {{
                shared 0: 4 bytes align 4
                %1: ptr.shared = shared_address 0
                %2: i32 = constant {offset}
-               %3: {pointer} = advance {}, %2
+               %3: {pointer} = ptr_add {}, %2
                %4: i32 = atomic_rmw add relaxed block %3, %2
              }}",
             if pointer == "ptr.global" { "%0" } else { "%1" }
@@ -322,13 +322,13 @@ fn an_assertion_names_its_message_and_the_lane() {
              }}"
         )
     };
-    // Warp 0 holds; in warp 1 lane 4 adds up to five.
+    // The assertion holds in warp 0; in warp 1 lane 4 computes five.
     let fault = fault(&text("%5, \"below five\""));
     assert_eq!(fault.kind, FaultKind::Assertion { message: "below five".to_owned() });
-    let place = fault.place.expect("it has a place");
-    assert_eq!((place.warp, place.lane), (1, Some(4)));
-    assert!(place.text.contains("assert"), "{}", place.text);
-    // Where the predicate is false nothing is checked.
+    let location = fault.location.expect("it has a place");
+    assert_eq!((location.warp, location.lane), (1, Some(4)));
+    assert!(location.text.contains("assert"), "{}", location.text);
+    // No check if the predicate is false.
     words(&text("%5, \"below five\" if %5"), [1, 1, 1], 1);
 }
 
@@ -354,7 +354,8 @@ fn prints_come_in_the_order_of_lanes_warps_and_blocks() {
     let emulator = Emulator::new(&kernel, &target).expect("it is valid").with_printer(&keep);
     emulator.run([1, 2, 1], &[Argument::Buffer(at)], &mut memory, &RunLimits::default()).expect("it runs");
     let printed = printed.lock().expect("nobody panics");
-    let places: Vec<_> = printed.iter().map(|one| (one.block[1], one.warp, one.prefix.as_str(), one.lane)).collect();
+    let printed_positions: Vec<_> =
+        printed.iter().map(|one| (one.block[1], one.warp, one.prefix.as_str(), one.lane)).collect();
     let mut expected = Vec::new();
     for block in 0..2 {
         for warp in 0..2 {
@@ -363,7 +364,7 @@ fn prints_come_in_the_order_of_lanes_warps_and_blocks() {
             }
         }
     }
-    assert_eq!(places, expected);
+    assert_eq!(printed_positions, expected);
     assert_eq!(printed[0].values, ["-2", "1", "-32768", "[1.5, 1.5]", "0.1", "-2"]);
     let address = format!("0x{:016x}", memory.address(at));
     assert_eq!(printed[2].values, ["0xfffffffe", "0x8000", "0x3dcccccd", "0x1", "[0x3e00, 0x3e00]", address.as_str()]);
@@ -388,7 +389,7 @@ fn fences_and_dependencies_leave_values_alone_and_addresses_come_back() {
 }
 
 #[test]
-fn what_the_emulator_has_no_meaning_for_is_named() {
+fn an_instruction_without_semantics_is_named() {
     let assembly = "kernel k(%0 at: ptr.global) lanes 8 warps 1 { %1: i32 = assembly \"mov.u32 $0, 1;\" \"=r\" }";
     assert_eq!(fault(assembly).kind, FaultKind::Assembly { text: "mov.u32 $0, 1;".to_owned() });
     let function = "kernel k(%0 at: ptr.global) lanes 8 warps 1 { %1: f32 = constant 0 %2: f32 = math lgamma %1 }";

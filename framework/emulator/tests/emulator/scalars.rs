@@ -1,16 +1,16 @@
-//! What the operations of whole programs compute, against the host's arithmetic in another width or exact integers.
+//! Scalar operations of whole kernels, compared with the host's arithmetic in another width or with exact integers.
 
 use tilewright_testkit::emulator_target;
 
 use emulator_target::apply;
 use half::{bf16, f16};
 
-/// Bits of every `f16` or `bf16`.
+/// Bits of every `f16` or `bf16` value.
 fn narrow() -> Vec<(u64, u64)> {
     (0..1 << 16).map(|bits| (bits, bits)).collect()
 }
 
-/// Pairs of narrow numbers: special ones with each other, and others as a fixed walk meets them.
+/// Pairs of 16-bit values: all pairs of special values, and a fixed pseudo-random sample of the others.
 fn narrow_pairs() -> Vec<(u64, u64)> {
     let special =
         [0, 0x8000, 1, 0x8001, 0x03ff, 0x0400, 0x3c00, 0xbc00, 0x3f80, 0x7bff, 0x7c00, 0xfc00, 0x7f80, 0x7e01];
@@ -54,12 +54,12 @@ fn wide_pairs(bits: u32) -> Vec<(u64, u64)> {
     crossed.into_iter().chain(walk).collect()
 }
 
-/// A type of floating-point numbers, as its bits are read and written by the host.
+/// A floating-point type, with the host's decoding and encoding of its values.
 struct Float {
     name: &'static str,
     bytes: usize,
     read: fn(u64) -> f64,
-    /// Rounded to nearest even, once.
+    /// Encodes a value with one rounding to nearest even.
     write: fn(f64) -> u64,
 }
 
@@ -105,8 +105,8 @@ impl Float {
     }
 }
 
-/// The host's binary64 has more than 2p + 2 bits of all narrower types, so that rounding its quotient or root again is
-/// harmless; for binary64 the host is the truth.
+/// Binary64 of the host has more than 2p + 2 bits of all narrower types, so a second rounding of its quotient or root
+/// is harmless; for binary64 the host's result is the reference.
 #[test]
 fn quotients_and_roots_are_rounded_once() {
     for float in [F16, BF16, F32, F64] {
@@ -121,13 +121,13 @@ fn quotients_and_roots_are_rounded_once() {
 }
 
 #[test]
-fn whole_numbers_next_to_a_number_are_exact() {
+fn integers_next_to_a_number_are_exact() {
     for float in [F16, BF16, F32, F64] {
         let pairs = if float.bytes == 2 { narrow() } else { float.pairs() };
         float.agree("unary f_floor %5", &pairs, |a, _| a.floor());
         float.agree("unary f_ceil %5", &pairs, |a, _| a.ceil());
         float.agree("unary f_trunc %5", &pairs, |a, _| a.trunc());
-        // Of the two whole numbers around it the nearer, the even one in the middle.
+        // The nearer of the two integers around it, the even one at the midpoint.
         float.agree("unary f_nearest %5", &pairs, |a, _| {
             let (below, above) = (a.floor(), a.ceil());
             match (a - below).partial_cmp(&(above - a)) {
@@ -146,7 +146,7 @@ fn whole_numbers_next_to_a_number_are_exact() {
 
 #[test]
 fn the_lesser_and_the_greater_know_zeros_and_numbers_that_are_none() {
-    // By their order as integers with sign and magnitude, in which the negative zero comes before the other.
+    // Order as sign-magnitude integers: negative zero precedes positive zero.
     fn order(x: f64) -> i64 {
         let bits = x.to_bits() as i64;
         if bits < 0 { i64::MIN - bits - 1 } else { bits }
@@ -187,7 +187,7 @@ fn comparisons_are_false_of_numbers_that_are_none() {
     }
 }
 
-/// Where the number towards zero fits; elsewhere nothing is promised.
+/// Truncation of values in range; other values have no specified result.
 #[test]
 fn numbers_become_integers_towards_zero() {
     for float in [F16, BF16, F32, F64] {
@@ -201,10 +201,10 @@ fn numbers_become_integers_towards_zero() {
                     if signed { (-(1i128 << (bits - 1)), 1i128 << (bits - 1)) } else { (0, 1i128 << bits) };
                 for (&(a, _), found) in pairs.iter().zip(found) {
                     let value = (float.read)(a);
-                    // Saturates, which is outside of all ranges.
-                    let whole = value as i128;
-                    if !value.is_nan() && (least..most).contains(&whole) {
-                        let expected = whole as u64 & u64::MAX >> (64 - bits);
+                    // The host's conversion saturates to a value outside of all ranges.
+                    let truncated = value as i128;
+                    if !value.is_nan() && (least..most).contains(&truncated) {
+                        let expected = truncated as u64 & u64::MAX >> (64 - bits);
                         assert_eq!(found, expected, "{op} {} {a:#x} to {integer}", float.name);
                     }
                 }
@@ -256,7 +256,7 @@ fn integers_divide_multiply_and_count() {
     }
 }
 
-/// Of a function that the hardware has the emulator gives the nearest number.
+/// The emulator evaluates hardware functions with the nearest result.
 #[test]
 fn functions_are_the_hosts_rounded_once() {
     for (function, operands, expected) in [

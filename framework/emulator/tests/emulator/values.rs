@@ -1,4 +1,4 @@
-//! What operations compute, against the host's own arithmetic and exact arithmetic in f64.
+//! Operations on values, compared with the host's arithmetic and with exact arithmetic in `f64`.
 
 use tilewright_testkit::emulator_target;
 
@@ -19,7 +19,7 @@ fn all_pairs(bits: u32) -> Vec<(u64, u64)> {
     interesting().flat_map(|a| interesting().map(move |b| (a, b))).collect()
 }
 
-/// Checks an operation on all pairs for which the expectation gives a value.
+/// Checks a binary operation on all pairs of values against an expected value; `None` accepts any result.
 fn check(bits: u32, op: &str, expected: impl Fn(u128, u128) -> Option<u128>) {
     let mask = u64::MAX >> (64 - bits);
     let pairs = all_pairs(bits);
@@ -51,7 +51,7 @@ fn integers_compute_modulo_their_width() {
 }
 
 #[test]
-fn comparisons_tell_signed_from_unsigned() {
+fn comparisons_distinguish_signed_from_unsigned() {
     for bits in [8, 16, 32, 64] {
         let pairs = all_pairs(bits);
         let sign = |a: u64| (a << (64 - bits)) as i64;
@@ -82,7 +82,7 @@ fn casts_keep_cut_and_widen_bits() {
     assert_eq!(cast(("i64", 8), "extend_u"), 0x89ab_cdef);
     assert_eq!(cast(("i64", 8), "extend_s"), 0xffff_ffff_89ab_cdef);
     assert_eq!(cast(("f32", 4), "bits"), 0x89ab_cdef);
-    // Element 0 of a vector is in the lowest bits, in registers as in memory.
+    // Element 0 of a vector has the lowest bits, in registers as in memory.
     let split = "%7: 4xi8 = cast bits %5\n %9: i8 = extract %7, 1\n %8: i32 = cast extend_s %9";
     assert_eq!(apply(("i32", 4), ("i32", 4), split, &value), [0xffff_ffcd]);
     let joined = "%7: 2xi32 = pack %5, %6\n %8: i64 = cast bits %7";
@@ -116,11 +116,11 @@ fn selects_and_permutes_choose() {
 
 #[test]
 fn lanes_that_differ_in_one_bit_swap_two_words() {
-    let held: Vec<(u64, u64)> = (0..8).map(|lane| (100 + lane, 200 + lane)).collect();
+    let inputs: Vec<(u64, u64)> = (0..8).map(|lane| (100 + lane, 200 + lane)).collect();
     for lane in [1, 2, 4] {
         let swap = format!("%7: i32, %9: i32 = swap {lane} all %5, %6\n %8: 2xi32 = pack %7, %9");
-        let found = apply(("i32", 4), ("2xi32", 8), &swap, &held);
-        // The lanes with the bit give their first word for the others' second.
+        let found = apply(("i32", 4), ("2xi32", 8), &swap, &inputs);
+        // The lanes with the bit set exchange their first word for the others' second.
         let expected = (0..8).map(|own: u64| {
             let across = own ^ lane;
             let (first, second) = if own & lane == 0 { (100 + own, 100 + across) } else { (200 + across, 200 + own) };
@@ -141,18 +141,17 @@ fn negation_flips_the_sign_bit_alone() {
     assert_eq!(negate("f64", 8, 1 << 63), 0);
 }
 
-/// The `bits`-bit floating-point number with `fraction` bits that is nearest to an exact value, by
-/// looking at all numbers between which it lies.
+/// Finds the `bits`-bit value with `fraction` bits that is nearest to an exact value, by inspecting its neighbours.
 fn nearest(exact: f64, to_f64: impl Fn(u16) -> f64, infinity: u16) -> u16 {
     let sign = if exact.is_sign_negative() { 0x8000 } else { 0 };
     let magnitude = exact.abs();
-    // The numbers ascend with their bits.
+    // Values ascend with their bits.
     let above = (0..=infinity).collect::<Vec<_>>().partition_point(|&bits| to_f64(bits) < magnitude) as u16;
     if above == 0 || (above <= infinity && to_f64(above) == magnitude) {
         return sign | above;
     }
     let below = above - 1;
-    // Beyond the greatest number, as if the exponent went on.
+    // Beyond the greatest value, the midpoint continues the exponent range.
     let high = if above == infinity { 2.0 * to_f64(below) - to_f64(below - 1) } else { to_f64(above) };
     let middle = (to_f64(below) + high) / 2.0;
     let up = magnitude > middle || (magnitude == middle && above.is_multiple_of(2));
@@ -162,14 +161,14 @@ fn nearest(exact: f64, to_f64: impl Fn(u16) -> f64, infinity: u16) -> u16 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Sums and products of two f16 are exact in f64.
+    /// Sums and products of two `f16` values are exact in `f64`.
     #[test]
     fn f16_is_rounded_to_nearest_even(pairs in prop::collection::vec((any::<u16>(), any::<u16>()), 8)) {
         let to_f64 = |bits: u16| f16::from_bits(bits).to_f64();
         check_rounding("f16", &pairs, to_f64, 0x7c00, |_, _, _| true)?;
     }
 
-    /// Products of two bf16 are exact in f64 within its range; sums where the exponents are near.
+    /// Products of two `bf16` values are exact in `f64` in its range; sums if the exponents are close.
     #[test]
     fn bf16_is_rounded_to_nearest_even(pairs in prop::collection::vec((any::<u16>(), any::<u16>()), 8)) {
         let to_f64 = |bits: u16| bf16::from_bits(bits).to_f64();
@@ -178,7 +177,7 @@ proptest! {
         check_rounding("bf16", &pairs, to_f64, 0x7f80, exact)?;
     }
 
-    /// Products near the least bf16, where f32 is less precise too.
+    /// Products near the minimum `bf16`, where `f32` loses precision too.
     #[test]
     fn subnormal_products_of_bf16_are_rounded_to_nearest_even(
         pairs in prop::collection::vec((0x1e00u16..0x2100, 0x1e00u16..0x2100), 8)
@@ -229,7 +228,7 @@ fn check_rounding(
     Ok(())
 }
 
-/// A kernel of 8 lanes that stores one word for each lane, `%20`.
+/// The results of a kernel of 8 lanes whose lanes each store one word, `%20`.
 fn one_word_each(body: &str) -> Vec<u32> {
     let text = format!(
         "kernel tested(%0 to: ptr.global) lanes 8 warps 1 {{
@@ -239,7 +238,7 @@ fn one_word_each(body: &str) -> Vec<u32> {
            %4: i32 = constant 4
            {body}
            %21: i32 = binary mul %1, %4
-           %22: ptr.global = advance %0, %21
+           %22: ptr.global = ptr_add %0, %21
            store %22, %20 align 4
          }}"
     );
@@ -248,24 +247,24 @@ fn one_word_each(body: &str) -> Vec<u32> {
 }
 
 #[test]
-fn an_exchange_gives_what_the_named_lane_holds() {
+fn a_shuffle_gives_the_value_of_the_named_lane() {
     let reversed = "%5: i32 = constant 7\n %6: i32 = binary sub %5, %1\n %7: i32 = binary mul %1, %1
-        %20: i32 = exchange index all %7, %6";
+        %20: i32 = shuffle index all %7, %6";
     assert_eq!(one_word_each(reversed), [49, 36, 25, 16, 9, 4, 1, 0]);
 }
 
 #[test]
-fn an_exchange_by_xor_gives_what_the_lane_across_holds() {
+fn a_shuffle_xor_gives_the_value_of_the_lane_across() {
     for (mask, expected) in
         [(1, [1, 0, 9, 4, 25, 16, 49, 36]), (3, [9, 4, 1, 0, 49, 36, 25, 16]), (6, [36, 49, 16, 25, 4, 9, 0, 1])]
     {
-        let text = format!("%7: i32 = binary mul %1, %1\n %20: i32 = exchange_xor {mask} all %7");
+        let text = format!("%7: i32 = binary mul %1, %1\n %20: i32 = shuffle_xor {mask} all %7");
         assert_eq!(one_word_each(&text), expected, "{mask}");
     }
 }
 
 #[test]
-fn lanes_part_at_an_if_and_meet_after_it() {
+fn lanes_diverge_at_an_if_and_reconverge_after_it() {
     let text = "%5: i1 = compare lt_u %1, %4
         %20: i32 = if %5 {
           %6: i1 = compare eq %1, %2
@@ -282,8 +281,8 @@ fn lanes_part_at_an_if_and_meet_after_it() {
 }
 
 #[test]
-fn every_lane_has_its_own_number_of_turns() {
-    // Sum of the indices below the lane's number.
+fn lanes_may_differ_in_iteration_counts() {
+    // Sum of the indices below the lane.
     let text = "%20: i32 = for %2 to %1 step %3 carry %2 (%5: i32, %6: i32) {
           %7: i32 = binary add %6, %5
           yield %7
@@ -292,7 +291,7 @@ fn every_lane_has_its_own_number_of_turns() {
 }
 
 #[test]
-fn carried_values_change_places_all_at_once() {
+fn carried_values_are_assigned_in_parallel() {
     // Fibonacci numbers: (a, b) becomes (b, a + b); then (b, a) by swapping alone.
     let text = "%5: i32, %20: i32 = for %2 to %1 step %3 carry %2, %3 (%6: i32, %7: i32, %8: i32) {
           %9: i32 = binary add %7, %8
@@ -307,7 +306,7 @@ fn carried_values_change_places_all_at_once() {
 
 #[test]
 fn loops_inside_loops_start_anew() {
-    // Counts pairs (i, j) with j < i < lane, steps of two outside.
+    // Counts pairs (i, j) with j < i < lane, with an outer step of two.
     let text = "%5: i32 = constant 2
         %20: i32 = for %2 to %1 step %5 carry %2 (%6: i32, %7: i32) {
           %8: i32 = for %2 to %6 step %3 carry %7 (%9: i32, %10: i32) {
@@ -349,7 +348,7 @@ fn special_registers_say_which_lane_warp_and_block() {
         %25: i32 = binary mul %23, %24
         %26: i32 = binary add %25, %1
         %27: i32 = binary mul %26, %24
-        %28: ptr.global = advance %0, %27
+        %28: ptr.global = ptr_add %0, %27
         store %28, %14 align 4
       }";
     let grid = [2, 3, 5];
@@ -386,12 +385,12 @@ fn the_host_reads_only_what_was_written() {
     assert_eq!(GlobalMemory::new().read(buffer, 0, 1), Err(MemoryError::UnknownBuffer));
 }
 
-/// `a * b + a` for each pair.
+/// The results of `a * b + a` for each pair, from a kernel on the emulator.
 fn multiplied_and_added(ty: &str, bytes: usize, pairs: &[(u64, u64)]) -> Vec<u64> {
-    apply((ty, bytes), (ty, bytes), &format!("%8: {ty} = f_mul_add %5, %6, %5"), pairs)
+    apply((ty, bytes), (ty, bytes), &format!("%8: {ty} = fma %5, %6, %5"), pairs)
 }
 
-/// A finite f16 in units of 2^-24.
+/// The value of a finite `f16` in units of 2^-24.
 fn units_of_f16(bits: u64) -> i128 {
     (f16::from_bits(bits as u16).to_f64() * 2f64.powi(24)) as i128
 }
@@ -406,7 +405,7 @@ fn multiply_adds_are_rounded_once() {
     let (a, b) = squared(-27);
     let double = multiplied_and_added("f64", 8, &[(a.to_bits(), b.to_bits())]);
     assert_eq!(f64::from_bits(double[0]), -(2f64.powi(-27) + 2f64.powi(-54)));
-    // All exponents of f16 beside each other, against integers: a * b + a in units of 2^-48.
+    // All pairs of `f16` exponents, compared with integers: a * b + a in units of 2^-48.
     let sample = |seed: u64| (0..4096u64).map(move |index| (index * 15 + seed * 7919) % 0x10000);
     let finite = |bits: &u64| bits >> 10 & 31 != 31;
     let pairs: Vec<_> = sample(1).zip(sample(2).map(|bits| bits.rotate_left(7) & 0xffff | bits >> 9 & 0x7f)).collect();
@@ -417,7 +416,7 @@ fn multiply_adds_are_rounded_once() {
         let far = |bits: u64| (exact - (units_of_f16(bits) << 24)).abs();
         let magnitude = result & 0x7fff;
         if magnitude == 0x7c00 {
-            // Half a place above the greatest number goes to infinity.
+            // Half an ulp above the greatest value rounds to infinity.
             assert!(exact.abs() >= 65520i128 << 48, "{a:#x} {b:#x}");
             continue;
         }

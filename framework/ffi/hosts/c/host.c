@@ -1,6 +1,6 @@
 /*
- * A host compiler in C: reads a program of a small tile language (language.c), asks Tilewright for a layout and for what it
- * takes to change it, compiles the program for the targets that are named, and prints the assembly.
+ * A host compiler in C for a small tile language (language.c): requests a layout and a layout conversion from Tilewright,
+ * compiles a program for the named targets, and prints the assembly.
  *
  *     tile_host PROGRAM TARGET...
  */
@@ -12,7 +12,7 @@
 
 #include "language.h"
 
-/* Says an error and frees it; 1 where there was one. */
+/* Prints an error and frees it; returns 1 if there was one. */
 static int failed(const char *what, tw_error *error) {
     if (!error) return 0;
     fprintf(stderr, "%s: ", what);
@@ -26,8 +26,8 @@ static void hear(void *context, const tw_diagnostic *said) {
     if (said->severity <= TW_SEVERITY_WARNING) fprintf(context, "note: %s\n", said->message);
 }
 
-/* A tile of 32 x 32 f32 in the layout that loads rows best, and in the one that stores columns best, with warps as the target
- * has them: what is between them? */
+/* Plans the conversion of a tile of 32 x 32 f32 from the layout that loads rows best to the one that stores columns best, with
+ * the target's warps. */
 static int ask(const tw_session *session, const char *target) {
     const uint64_t shape[] = {32, 32};
     const uint64_t position[] = {1, 9, 2, 0}; /* register, lane, warp, block */
@@ -59,7 +59,7 @@ static int ask(const tw_session *session, const char *target) {
     if (!bad) {
         printf("; %s: %s\n", target, tw_blob_data(text));
         printf("; register 1 of lane 9 of warp 2 holds element (%u, %u)\n", (unsigned)coordinates[0], (unsigned)coordinates[1]);
-        printf("; to columns: path %s, %u exchanges, %u + %u wavefronts, %u bytes\n", figures.path, (unsigned)figures.exchanges,
+        printf("; to columns: path %s, %u shuffles, %u + %u wavefronts, %u bytes\n", figures.path, (unsigned)figures.exchanges,
                (unsigned)figures.wavefronts_stored, (unsigned)figures.wavefronts_loaded, (unsigned)figures.shared_bytes);
     }
     tw_plan_destroy(plan);

@@ -51,7 +51,7 @@ static void skip(Translation *t) {
     while (*t->at == ' ' || *t->at == '\t') t->at++;
 }
 
-/* The number of a name, which is new where nobody has said it yet. */
+/* Returns the number of a name; adds the name if it is new. */
 static int name(Translation *t) {
     char word[MOST_NAME];
     int length = 0, index;
@@ -68,7 +68,7 @@ static int name(Translation *t) {
     return t->count++;
 }
 
-/* An input is loaded where it is first wanted: its pointer is the argument of its name. */
+/* An input is loaded at its first use: its pointer is the argument of its name. */
 static int load(Translation *t, int index) {
     int size = t->tile;
     if (t->value_of[index] < 0) {
@@ -139,7 +139,7 @@ static void line(Translation *t) {
         return;
     }
     if (!t->tile) {
-        fail(t, "say `tile SIZE` first");
+        fail(t, "write `tile SIZE` first");
     } else if (!isalpha((unsigned char)*t->at)) {
         fail(t, "expected a name to assign");
     } else {

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* Translates a program of the language to Triton's IR: a kernel `tile` that takes a pointer for each input, one for each
- * name that is assigned, and the number of elements, a multiple of 16. The text is freed by the caller; null, with a message, where the
- * program is wrong. */
+ * assigned name, and the number of elements, a multiple of 16. The caller frees the text; null, with a message, if the
+ * program is malformed. */
 char *translate(const char *program, char *message, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-//! Gives the host the run path of the LLVM that it is linked to.
+//! Sets the run path of the host to the LLVM that it is linked to.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-//! Tests of the C interface that need tools beside Rust's toolchain and its linker.
+//! Tests of the C interface that need more tools than Rust's toolchain and its linker.
 
 use std::process::ExitCode;
 

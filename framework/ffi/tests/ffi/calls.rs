@@ -1,5 +1,5 @@
-//! Calls as a host makes them: what is wrong is an error and never a crash, structs of older hosts are filled as far as they
-//! go, one `tw_session` serves many threads, and what is said goes to whoever asked.
+//! Tests of calls as a host makes them. Errors are returned and never crash, structs of older hosts are filled up to
+//! their size, one `tw_session` serves many threads, and diagnostics go to the session's callback.
 
 #![allow(unsafe_code, reason = "the interface is called as C calls it")]
 
@@ -14,12 +14,12 @@ const BLOCKED: &CStr =
 const COLUMNS: &CStr =
     c"#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>";
 
-/// The code and message of an error, which is freed; `None` where all went well.
-fn said(error: *mut tw_error) -> Option<(u32, String)> {
+/// Returns the code and message of an error, and frees it; `None` for success.
+fn take_error(error: *mut tw_error) -> Option<(u32, String)> {
     if error.is_null() {
         return None;
     }
-    // SAFETY: an error that was just made.
+    // SAFETY: the error was just created.
     unsafe {
         let message = CStr::from_ptr(tw_error_message(error)).to_str().expect("UTF-8").to_owned();
         let code = tw_error_code(error);
@@ -38,7 +38,7 @@ fn session(
     let mut session = null_mut();
     // SAFETY: the options live as long as the call.
     let error = unsafe { tw_session_create(options.as_ptr(), options.len(), callback, context, &raw mut session) };
-    said(error).map_or(Ok(session), Err)
+    take_error(error).map_or(Ok(session), Err)
 }
 
 fn plain() -> *mut tw_session {
@@ -49,7 +49,7 @@ fn layout(session: *const tw_session, text: &CStr, shape: &[u64]) -> Result<*mut
     let mut layout = null_mut();
     // SAFETY: all live as long as the call.
     let error = unsafe { tw_layout_read(session, null(), text.as_ptr(), shape.as_ptr(), shape.len(), &raw mut layout) };
-    said(error).map_or(Ok(layout), Err)
+    take_error(error).map_or(Ok(layout), Err)
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn null_is_an_error_or_nothing() {
     let (mut code, mut other) = (null_mut(), null_mut());
     // SAFETY: every function takes null.
     unsafe {
-        let argument = |error| assert_eq!(said(error).expect("an error").0, TW_ERROR_ARGUMENT);
+        let argument = |error| assert_eq!(take_error(error).expect("an error").0, TW_ERROR_ARGUMENT);
         argument(tw_session_create(null(), 0, None, null_mut(), null_mut()));
         argument(tw_session_create(null(), 2, None, null_mut(), &raw mut other));
         argument(tw_session_targets(null(), &raw mut names));
@@ -70,6 +70,7 @@ fn null_is_an_error_or_nothing() {
         argument(tw_layout_invert(null(), &raw mut layout));
         argument(tw_compile(session, c"h100".as_ptr(), null(), 5, null(), 0, &raw mut code));
         argument(tw_plan_figures(null(), null_mut()));
+        argument(tw_plan_read_stats(null(), null_mut()));
         assert!(other.is_null() && layout.is_null() && names.is_null() && code.is_null());
         assert_eq!((tw_names_count(null()), tw_blob_size(null()), tw_code_kernel_count(null())), (0, 0, 0));
         assert!(
@@ -90,7 +91,7 @@ fn null_is_an_error_or_nothing() {
 }
 
 #[test]
-fn what_is_wrong_has_a_code_and_says_what_to_do() {
+fn errors_have_a_code_and_a_remedy() {
     let wrong = |key, value| session(&[(key, value)], None, null_mut()).expect_err("an option that is wrong");
     let (code, message) = wrong(c"plugins", c"x");
     assert!(code == TW_ERROR_OPTION && message.contains("plugin-directory"), "{message}");
@@ -107,7 +108,7 @@ fn what_is_wrong_has_a_code_and_says_what_to_do() {
     // SAFETY: all live as long as the call.
     let error =
         unsafe { tw_compile(session, c"h100".as_ptr(), text.as_ptr().cast(), text.len(), null(), 0, &raw mut code) };
-    let (number, message) = said(error).expect("no plugin was looked for");
+    let (number, message) = take_error(error).expect("no plugin was looked for");
     assert!(number == TW_ERROR_PLUGIN && message.contains("no plugin serves"), "{message}");
     // SAFETY: a handle that is not used any more.
     unsafe { tw_session_destroy(session) };
@@ -116,21 +117,27 @@ fn what_is_wrong_has_a_code_and_says_what_to_do() {
 #[test]
 fn a_host_with_a_shorter_struct_gets_what_it_knows() {
     let session = plain();
-    let held = layout(session, BLOCKED, &[16, 32]).expect("a layout");
+    let layout_handle = layout(session, BLOCKED, &[16, 32]).expect("a layout");
     let mut dim = tw_dim { struct_size: size_of::<usize>() + size_of::<*const c_char>(), name: null(), size: 77 };
-    // SAFETY: the struct is as large as it says, and larger.
+    // SAFETY: the struct is larger than its size states.
     unsafe {
-        assert_eq!(said(tw_layout_dim(held, TW_SIDE_IN, 1, &raw mut dim)), None);
+        assert_eq!(take_error(tw_layout_dim(layout_handle, TW_SIDE_IN, 1, &raw mut dim)), None);
         assert_eq!(CStr::from_ptr(dim.name), c"lane");
         assert_eq!(dim.size, 77, "a field that the host does not have was written");
         dim.struct_size = size_of::<tw_dim>();
-        assert_eq!(said(tw_layout_dim(held, TW_SIDE_IN, 1, &raw mut dim)), None);
+        assert_eq!(take_error(tw_layout_dim(layout_handle, TW_SIDE_IN, 1, &raw mut dim)), None);
         assert_eq!(dim.size, 32);
-        assert_eq!(tw_layout_dim_count(held, TW_SIDE_OUT), 2);
-        assert_eq!(said(tw_layout_dim(held, TW_SIDE_OUT, 2, &raw mut dim)).expect("past the end").0, TW_ERROR_ARGUMENT);
+        assert_eq!(tw_layout_dim_count(layout_handle, TW_SIDE_OUT), 2);
+        assert_eq!(
+            take_error(tw_layout_dim(layout_handle, TW_SIDE_OUT, 2, &raw mut dim)).expect("past the end").0,
+            TW_ERROR_ARGUMENT
+        );
         dim.struct_size = 0;
-        assert_eq!(said(tw_layout_dim(held, TW_SIDE_OUT, 0, &raw mut dim)).expect("no size").0, TW_ERROR_ARGUMENT);
-        tw_layout_destroy(held);
+        assert_eq!(
+            take_error(tw_layout_dim(layout_handle, TW_SIDE_OUT, 0, &raw mut dim)).expect("no size").0,
+            TW_ERROR_ARGUMENT
+        );
+        tw_layout_destroy(layout_handle);
         tw_session_destroy(session);
     }
 }
@@ -140,42 +147,47 @@ fn layouts_keep_their_laws() {
     let session = plain();
     let (rows, columns) = (layout(session, BLOCKED, &[32, 32]), layout(session, COLUMNS, &[32, 32]));
     let (rows, columns) = (rows.expect("a layout"), columns.expect("a layout"));
-    let (mut way, mut back, mut both, mut same) = (null_mut(), null_mut(), null_mut(), null_mut());
+    let (mut there, mut back, mut both, mut same) = (null_mut(), null_mut(), null_mut(), null_mut());
     // SAFETY: handles that live as long as the calls.
     unsafe {
-        assert_eq!(said(tw_layout_invert_and_compose(rows, columns, &raw mut way)), None);
-        assert_eq!(said(tw_layout_compose(way, columns, &raw mut same)), None);
-        assert_eq!(tw_layout_equal(same, rows), 1, "there, then back by the way of the columns");
+        assert_eq!(take_error(tw_layout_invert_and_compose(rows, columns, &raw mut there)), None);
+        assert_eq!(take_error(tw_layout_compose(there, columns, &raw mut same)), None);
+        assert_eq!(tw_layout_equal(same, rows), 1, "to the columns and back");
         assert_eq!(tw_layout_equal(columns, rows), 0);
-        assert_eq!(said(tw_layout_invert(way, &raw mut back)), None);
-        assert_eq!(said(tw_layout_compose(way, back, &raw mut both)), None);
+        assert_eq!(take_error(tw_layout_invert(there, &raw mut back)), None);
+        assert_eq!(take_error(tw_layout_compose(there, back, &raw mut both)), None);
         let mut coordinates = [0u64; 4];
         let position = [1u64, 9, 2, 0];
-        assert_eq!(said(tw_layout_apply(both, position.as_ptr(), 4, coordinates.as_mut_ptr(), 4)), None);
+        assert_eq!(take_error(tw_layout_apply(both, position.as_ptr(), 4, coordinates.as_mut_ptr(), 4)), None);
         assert_eq!(coordinates, position);
-        let (code, _) =
-            said(tw_layout_apply(rows, position.as_ptr(), 3, coordinates.as_mut_ptr(), 2)).expect("three of four");
+        let (code, _) = take_error(tw_layout_apply(rows, position.as_ptr(), 3, coordinates.as_mut_ptr(), 2))
+            .expect("three of four");
         assert_eq!(code, TW_ERROR_ARGUMENT);
-        for handle in [rows, columns, way, back, both, same] {
+        for handle in [rows, columns, there, back, both, same] {
             tw_layout_destroy(handle);
         }
         tw_session_destroy(session);
     }
 }
 
-/// What each thread asks of one session.
+/// Makes the calls that each thread makes on one session, and returns their results.
 fn answer(session: *const tw_session) -> (String, [u64; 3]) {
     let (rows, columns) = (layout(session, BLOCKED, &[32, 32]), layout(session, COLUMNS, &[32, 32]));
     let (rows, columns) = (rows.expect("a layout"), columns.expect("a layout"));
     let (mut blob, mut plan) = (null_mut(), null_mut());
     // SAFETY: handles that live as long as the calls; zero is a value of every field.
     unsafe {
-        assert_eq!(said(tw_layout_write(session, rows, c"cute".as_ptr(), &raw mut blob)), None);
+        assert_eq!(take_error(tw_layout_write(session, rows, c"cute".as_ptr(), &raw mut blob)), None);
         let text = CStr::from_ptr(tw_blob_data(blob)).to_str().expect("UTF-8").to_owned();
-        let mut stats: tw_figures = std::mem::zeroed();
-        stats.struct_size = size_of::<tw_figures>();
-        assert_eq!(said(tw_plan_conversion(session, c"a100".as_ptr(), rows, columns, 32, &raw mut plan)), None);
-        assert_eq!(said(tw_plan_figures(plan, &raw mut stats)), None);
+        let mut stats: tw_plan_stats = std::mem::zeroed();
+        stats.struct_size = size_of::<tw_plan_stats>();
+        let mut figures: tw_figures = std::mem::zeroed();
+        figures.struct_size = size_of::<tw_figures>();
+        assert_eq!(take_error(tw_plan_conversion(session, c"a100".as_ptr(), rows, columns, 32, &raw mut plan)), None);
+        assert_eq!(take_error(tw_plan_read_stats(plan, &raw mut stats)), None);
+        assert_eq!(take_error(tw_plan_figures(plan, &raw mut figures)), None);
+        assert_eq!((figures.exchanges, figures.slots), (stats.shuffles, stats.price));
+        assert_eq!(figures.wavefronts_loaded, stats.wavefronts_loaded);
         tw_blob_destroy(blob);
         tw_plan_destroy(plan);
         tw_layout_destroy(rows);
@@ -188,7 +200,8 @@ fn answer(session: *const tw_session) -> (String, [u64; 3]) {
 fn many_threads_use_one_session_and_many_sessions() {
     let shared = plain() as usize;
     let expected = answer(shared as *const tw_session);
-    // Lanes go along a row by four columns, 32 elements each, then down with the warps; registers along, then 16 rows below.
+    // By hand: lanes go along a row by four columns, 32 elements each, then down with the warps; registers go along a
+    // row, then 16 rows down.
     assert_eq!(expected.0, "((8,16),(4,2)):((128,1),(32,16))");
     std::thread::scope(|scope| {
         for thread in 0..8 {
@@ -208,16 +221,16 @@ fn many_threads_use_one_session_and_many_sessions() {
 }
 
 extern "C" fn hear(context: *mut c_void, diagnostic: *const tw_diagnostic) {
-    // SAFETY: the context is the test's, the diagnostic lives as long as the call.
-    let (heard, said) = unsafe { (&*context.cast::<Mutex<Vec<String>>>(), &*diagnostic) };
-    assert!(said.struct_size >= size_of::<tw_diagnostic>());
-    // SAFETY: a text that lives as long as the call.
-    let message = unsafe { CStr::from_ptr(said.message) }.to_string_lossy().into_owned();
+    // SAFETY: the context belongs to the test; the diagnostic lives as long as the call.
+    let (heard, received) = unsafe { (&*context.cast::<Mutex<Vec<String>>>(), &*diagnostic) };
+    assert!(received.struct_size >= size_of::<tw_diagnostic>());
+    let message = unsafe { CStr::from_ptr(received.message) }.to_string_lossy().into_owned();
+    // SAFETY: the text lives as long as the call.
     heard.lock().expect("the test's own").push(message);
 }
 
 #[test]
-fn a_plugin_that_is_passed_over_is_told_to_the_session_that_asked() {
+fn a_rejected_plugin_is_reported_to_its_session() {
     let folder = std::env::temp_dir().join(format!("tilewright-c-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("broken.plugin.toml"), "name = 5").expect("a manifest");
@@ -225,13 +238,13 @@ fn a_plugin_that_is_passed_over_is_told_to_the_session_that_asked() {
     let directory = CString::new(folder.to_str().expect("UTF-8")).expect("no zero");
     let options: &[(&CStr, &CStr)] = &[(c"discover", c"no"), (c"plugin-directory", &directory)];
     let quiet = session(&options[..1], Some(hear), (&raw const other).cast_mut().cast()).expect("a session");
-    let told = session(options, Some(hear), (&raw const one).cast_mut().cast()).expect("a session");
+    let listening = session(options, Some(hear), (&raw const one).cast_mut().cast()).expect("a session");
     let heard = one.lock().expect("the test's own").clone();
     assert!(heard.len() == 1 && heard[0].contains("broken.plugin.toml"), "{heard:?}");
     assert!(other.lock().expect("the test's own").is_empty());
     // SAFETY: handles that are not used any more.
     unsafe {
-        tw_session_destroy(told);
+        tw_session_destroy(listening);
         tw_session_destroy(quiet);
     }
     std::fs::remove_dir_all(folder).expect("the test's folder");

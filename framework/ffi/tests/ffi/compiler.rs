@@ -1,9 +1,9 @@
-//! Has a compiler look at a file that includes the headers.
+//! Compiles a file that includes the headers.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Fails with what the compiler says if it does not take the headers by the standard.
+/// Compiles the headers in the given standard; fails with the compiler's output if it rejects them.
 pub fn accept(compiler: &str, standard: &str, name: &str) {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&file, "#include \"tilewright_loader.h\"\nint main(void) { return 0; }\n").expect("the source");

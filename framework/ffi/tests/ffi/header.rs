@@ -1,6 +1,7 @@
-//! The headers in the tree are what the crate says, compile as C and C++, and name what the shared library exports.
+//! Tests of the headers: those in the tree match the crate, compile as C and C++, and declare the exports of the shared
+//! library.
 //!
-//! `TILEWRIGHT_BLESS=1` writes them.
+//! `TILEWRIGHT_BLESS=1` rewrites the headers in the tree.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -9,12 +10,12 @@ use std::process::Command;
 use crate::compiler::accept;
 use tilewright_testkit::golden;
 
-/// This package's folder.
+/// Returns this package's folder.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The header as the crate says it.
+/// Generates the text of the header from the crate.
 fn generated() -> String {
     let config = cbindgen::Config::from_file(root().join("cbindgen.toml")).expect("the configuration");
     let bindings =
@@ -25,7 +26,7 @@ fn generated() -> String {
     without_safety(&text)
 }
 
-/// What Rust is told of safety says C nothing that its rules do not.
+/// Removes the sections on safety from a header; C gets these rules from the header's introduction.
 fn without_safety(text: &str) -> String {
     let mut kept = Vec::new();
     let mut skipping = false;
@@ -45,14 +46,14 @@ fn without_safety(text: &str) -> String {
     kept.join("\n") + "\n"
 }
 
-/// A function of the header.
+/// A function that the header declares.
 struct Function {
     returns: String,
     name: String,
     parameters: String,
 }
 
-/// The functions, as their declarations stand in the header.
+/// Returns the functions that the header declares.
 fn functions(header: &str) -> Vec<Function> {
     let mut without_comments = String::new();
     let mut rest = header;
@@ -73,7 +74,7 @@ fn functions(header: &str) -> Vec<Function> {
     declared.filter_map(function).collect()
 }
 
-/// The loader: a table of the functions, filled at run time, so that a host links nothing.
+/// Generates the text of the loader: a table of the functions, filled at run time, so that a host links nothing.
 fn loader(functions: &[Function]) -> String {
     let mut text = "\
 /*
@@ -136,20 +137,20 @@ static inline int tw_api_load(tw_api *api, const char *path, char *message, size
     text
 }
 
-/// The file in the tree is what is generated.
+/// Compares a file in the tree with the generated text; fails if they differ.
 fn agrees(name: &str, generated: &str) {
     golden::check(&root().join("include").join(name), generated);
 }
 
 #[test]
-fn the_headers_in_the_tree_are_what_the_crate_says() {
+fn the_headers_in_the_tree_match_the_crate() {
     let header = generated();
     agrees("tilewright.h", &header);
     agrees("tilewright_loader.h", &loader(&functions(&header)));
 }
 
 #[test]
-fn every_function_says_since_when_it_is_there() {
+fn every_function_documents_its_first_version() {
     let header = generated();
     let functions = functions(&header);
     assert!(functions.len() > 30, "{} functions", functions.len());
@@ -166,7 +167,7 @@ fn the_headers_are_c99() {
     accept("cc", "-std=c99", "header.c");
 }
 
-/// The shared library of this package, which cargo has built beside its tests.
+/// Returns the path of this package's shared library, which cargo has built next to its tests.
 fn library() -> PathBuf {
     let own = std::env::current_exe().expect("this program");
     let folder = own.parent().expect("its folder");
@@ -190,8 +191,8 @@ fn the_library_exports_the_functions_of_the_header_and_nothing_else() {
 #[test]
 fn neither_the_library_nor_the_crate_knows_a_code_generator() {
     let output = Command::new("ldd").arg(library()).output().expect("ldd");
-    let linked = String::from_utf8_lossy(&output.stdout).to_lowercase();
-    assert!(linked.contains("libc.so") && !linked.contains("llvm"), "{linked}");
+    let libraries = String::from_utf8_lossy(&output.stdout).to_lowercase();
+    assert!(libraries.contains("libc.so") && !libraries.contains("llvm"), "{libraries}");
     let mut command = Command::new(env!("CARGO"));
     command.current_dir(root()).args(["tree", "--offline", "--edges", "normal", "-p", "tilewright-c"]);
     let output = command.output().expect("cargo tree");

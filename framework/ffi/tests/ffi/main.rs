@@ -1,4 +1,4 @@
-//! Tests of `ffi`, one module for each subject.
+//! Tests of the crate `ffi`, one module for each subject.
 
 mod calls;
 mod compiler;

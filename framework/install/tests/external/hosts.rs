@@ -1,4 +1,4 @@
-//! What is installed, with build tools and libraries of the system.
+//! Tests of an installation with the system's build tools and libraries.
 
 use std::path::Path;
 use std::process::Command;
@@ -30,7 +30,7 @@ pub fn pkg_config_gives_the_flags_of_the_library() {
     assert!(flags.contains("-ltilewright") && flags.contains("include"), "{flags}");
 }
 
-/// The LLVM libraries of this machine that are of another major version than the plugins', by the names to link.
+/// LLVM libraries of this machine, by link name, with another major version than the LLVM of the plugins.
 pub fn other_llvms() -> Vec<String> {
     let output =
         Command::new("ldconfig").arg("-p").output().or_else(|_| Command::new("/sbin/ldconfig").arg("-p").output());
@@ -44,8 +44,9 @@ pub fn other_llvms() -> Vec<String> {
     llvms
 }
 
-/// The host's symbols are seen by all that is loaded later; the plugins must take their own all the same.
-pub fn a_host_may_be_linked_to_another_llvm() {
+/// A host program may link another LLVM: its symbols are visible to all libraries loaded later, but the plugins must
+/// still bind to the symbols of their own LLVM.
+pub fn a_host_may_use_another_llvm() {
     let libraries = prefix().join("lib");
     let program = hosts().join("../../../conformance/kernels/softmax.ttir");
     for llvm in other_llvms() {
@@ -56,11 +57,11 @@ pub fn a_host_may_be_linked_to_another_llvm() {
         command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/other_llvm.c"));
         command.arg("-L").arg(&libraries).arg(format!("-Wl,-rpath,{}", libraries.display()));
         run(command.arg(format!("-l:{llvm}")).arg("-ltilewright"));
-        let linked = run(Command::new("ldd").arg(&host));
-        assert!(linked.contains(&llvm), "{linked}");
+        let dependencies = run(Command::new("ldd").arg(&host));
+        assert!(dependencies.contains(&llvm), "{dependencies}");
         let printed = run(Command::new(&host).arg(&program).args(["h100", "mi250"]));
-        for said in ["ModuleID = 'before'", ".visible .entry softmax(", "amdhsa--gfx90a", "ModuleID = 'after'"] {
-            assert!(printed.contains(said), "{llvm}: {said}: {printed}");
+        for expected in ["ModuleID = 'before'", ".visible .entry softmax(", "amdhsa--gfx90a", "ModuleID = 'after'"] {
+            assert!(printed.contains(expected), "{llvm}: {expected}: {printed}");
         }
     }
 }

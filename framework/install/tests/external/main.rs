@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     let tests = vec![
         external_test!(hosts::the_c_host_builds_with_cmake_and_prints_code, [Need::program("cmake")]),
         external_test!(hosts::pkg_config_gives_the_flags_of_the_library, [Need::program("pkg-config")]),
-        external_test!(hosts::a_host_may_be_linked_to_another_llvm, [other_llvm()]),
+        external_test!(hosts::a_host_may_use_another_llvm, [other_llvm()]),
     ];
     external::run(env!("CARGO_PKG_NAME"), tests)
 }

@@ -1,11 +1,11 @@
-//! What is installed serves host compilers: the example in C, built and run as its users would, gives code for GPUs of three
-//! vendors.
+//! Tests that an installation serves host programs: the C example, built and run as a user would, prints code for GPUs
+//! of three vendors.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// An installation that the tests share; it is gone when they are.
+/// The prefix of an installation that the tests share; it is removed afterwards.
 pub fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {
@@ -16,26 +16,26 @@ pub fn prefix() -> &'static Path {
     })
 }
 
-/// The folder of the example hosts.
+/// The folder with the sources of the example host programs.
 pub fn hosts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../ffi/hosts")
 }
 
-/// Runs a program that must succeed; what it printed.
+/// Runs a program that must succeed; returns its output.
 pub fn run(command: &mut Command) -> String {
     let output = output(command);
     assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// Runs a program in an environment of its own: nothing but what was installed may be found.
+/// Runs a program in a reduced environment, so that it finds only installed files.
 fn output(command: &mut Command) -> Output {
     let kept = ["PATH", "HOME", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
     command.env_clear().envs(kept.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
-/// A folder for what a test builds.
+/// Creates and returns a folder for the build products of the test `name`.
 pub fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("the test's folder");
@@ -44,21 +44,21 @@ pub fn scratch(name: &str) -> PathBuf {
 
 pub const TARGETS: [&str; 3] = ["h100", "mi250", "max1550"];
 
-/// What both hosts print for `saxpy.tile` and three targets, as far as it is theirs.
+/// Checks that the output of an example host has code of `saxpy.tile` for three targets.
 pub fn is_code_for_three(printed: &str) {
     assert!(printed.contains("; h100: "), "{printed}");
-    // By hand: lane 9 is the second row and the second group of four columns, register 1 the second of these; a warp has an
-    // eighth of its lanes as rows, and two warps are above.
+    // Computed by hand: lane 9 is in the second row and the second group of four columns, register 1 the second of
+    // these. A warp has an eighth of its lanes as rows, and two warps are above.
     for (lanes, row) in [(32, 9), (64, 17), (16, 5)] {
-        let said = format!("lane 9 of warp 2 holds element ({row}, 5)");
-        assert_eq!(printed.matches(&said).count(), 1, "{lanes} lanes: {printed}");
+        let message = format!("lane 9 of warp 2 holds element ({row}, 5)");
+        assert_eq!(printed.matches(&message).count(), 1, "{lanes} lanes: {printed}");
     }
     assert!(printed.contains(".target sm_90a") && printed.contains(".visible .entry tile("), "{printed}");
     assert!(printed.contains("global_load_dwordx4") && printed.contains("s_endpgm"), "{printed}");
     assert!(printed.contains("OpEntryPoint Kernel"), "{printed}");
 }
 
-/// The C host, compiled and linked with these arguments.
+/// Compiles the C host and links it with these arguments; returns the path of the program.
 fn c_host(name: &str, arguments: &[&str]) -> PathBuf {
     let program = scratch("cc").join(name);
     let mut command = Command::new("cc");
@@ -72,10 +72,10 @@ fn c_host(name: &str, arguments: &[&str]) -> PathBuf {
 #[test]
 fn the_c_host_links_the_shared_library() {
     let libraries = prefix().join("lib");
-    let place = format!("-Wl,-rpath,{}", libraries.display());
-    let program = c_host("shared", &["-L", libraries.to_str().expect("UTF-8"), "-ltilewright", &place]);
-    let linked = run(Command::new("ldd").arg(&program));
-    assert!(linked.contains("libtilewright.so.1 => ") && !linked.contains("LLVM"), "{linked}");
+    let rpath = format!("-Wl,-rpath,{}", libraries.display());
+    let program = c_host("shared", &["-L", libraries.to_str().expect("UTF-8"), "-ltilewright", &rpath]);
+    let dependencies = run(Command::new("ldd").arg(&program));
+    assert!(dependencies.contains("libtilewright.so.1 => ") && !dependencies.contains("LLVM"), "{dependencies}");
     is_code_for_three(&run(Command::new(&program).arg(hosts().join("saxpy.tile")).args(TARGETS)));
 }
 
@@ -87,8 +87,8 @@ fn the_c_host_links_the_static_library() {
     let mut command = Command::new(&program);
     let output = output(command.arg(hosts().join("saxpy.tile")).args(TARGETS));
     assert!(!output.status.success(), "no plugins lie beside a program that is somewhere else");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("no plugin serves") && said.contains("TILEWRIGHT_PLUGIN_PATH"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("no plugin serves") && message.contains("TILEWRIGHT_PLUGIN_PATH"), "{message}");
     let printed = Command::new(&program)
         .arg(hosts().join("saxpy.tile"))
         .args(TARGETS)
@@ -98,17 +98,17 @@ fn the_c_host_links_the_static_library() {
 }
 
 #[test]
-fn what_is_wrong_is_said_and_leaves_nothing_behind() {
+fn errors_are_reported_and_leave_nothing_behind() {
     let libraries = prefix().join("lib");
-    let place = format!("-Wl,-rpath,{}", libraries.display());
-    let program = c_host("wrong", &["-L", libraries.to_str().expect("UTF-8"), "-ltilewright", &place]);
+    let rpath = format!("-Wl,-rpath,{}", libraries.display());
+    let program = c_host("wrong", &["-L", libraries.to_str().expect("UTF-8"), "-ltilewright", &rpath]);
     let output = output(Command::new(&program).arg(hosts().join("saxpy.tile")).arg("h10"));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("h100") && said.contains("(error 4)"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && message.contains("h100") && message.contains("(error 4)"), "{message}");
 }
 
 #[test]
-fn the_loader_needs_nothing_when_it_is_linked() {
+fn the_loader_has_no_link_time_dependencies() {
     let program = scratch("cc").join("loaded");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/loaded.c");
     let mut command = Command::new("cc");
@@ -127,7 +127,8 @@ fn pkg_config_knows_the_library() {
     assert!(text.contains("Libs: -L${libdir} -ltilewright"), "{text}");
 }
 
-/// The command, put where `cargo install --root PREFIX` puts it, finds the plugins of the prefix.
+/// The command `tilewright`, put where `cargo install --root PREFIX` puts it, finds the plugins installed below the
+/// prefix.
 #[test]
 fn the_command_serves_from_the_prefix() {
     let built = Path::new(env!("CARGO_BIN_EXE_tilewright-install")).with_file_name("tilewright");

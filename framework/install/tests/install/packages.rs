@@ -1,5 +1,5 @@
-//! What is published can be built by those who have nothing else: each package carries the files that its sources name and
-//! depends on packages that are published before it, in the order that CONTRIBUTING gives.
+//! Tests that each published package builds on its own: it contains the files that its sources name and depends only on
+//! packages published before it, in the order in CONTRIBUTING.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The source tree.
+/// The root of the source tree.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the source tree")
 }
@@ -18,7 +18,7 @@ fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The packages of the workspace that are to be published, by name.
+/// The manifest of each package of the workspace that is published, by the package's name.
 fn published() -> BTreeMap<String, Value> {
     let metadata = cargo(&["metadata", "--no-deps", "--offline", "--format-version", "1"]);
     let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
@@ -31,28 +31,28 @@ fn folder(package: &Value) -> PathBuf {
     Path::new(package["manifest_path"].as_str().expect("a path")).parent().expect("a folder").to_owned()
 }
 
-/// The files of a package, relative to its folder.
+/// The files that cargo packs for a package, relative to the package's folder.
 fn files(name: &str) -> BTreeSet<PathBuf> {
     let listed = cargo(&["package", "--list", "--allow-dirty", "--offline", "-p", name]);
     listed.lines().map(PathBuf::from).collect()
 }
 
-/// `file` with what another one beside it is called, without `..`.
+/// Resolves `file` relative to another file's folder, without `..`.
 fn beside(file: &Path, other: &str) -> PathBuf {
     let mut path = PathBuf::new();
-    for part in file.parent().unwrap_or(Path::new("")).join(other).components() {
-        match part {
+    for component in file.parent().unwrap_or(Path::new("")).join(other).components() {
+        match component {
             Component::ParentDir if path.file_name().is_some_and(|last| last != "..") => {
                 path.pop();
             }
             Component::CurDir => {}
-            part => path.push(part),
+            component => path.push(component),
         }
     }
     path
 }
 
-/// The files that a source takes into the build; not those of its tests.
+/// Returns the files that a source file includes at build time, outside of its tests.
 fn named(source: &str) -> Vec<&str> {
     let built = source.split("#[cfg(test)]").next().unwrap_or_default();
     let begins = ["include!(\"", "include_str!(\"", "include_bytes!(\"", "#[path = \""];
@@ -60,7 +60,7 @@ fn named(source: &str) -> Vec<&str> {
     begins.into_iter().flat_map(of).collect()
 }
 
-/// The words of a build script that are files or folders of its package.
+/// String literals of a build script that name files or folders of its package.
 fn read_by_script(folder: &Path, script: &str) -> Vec<PathBuf> {
     let words = script.split('"').skip(1).step_by(2).map(|word| word.rsplit('=').next().unwrap_or_default());
     let there = words.filter(|word| !word.is_empty() && !word.starts_with(['/', '.']) && folder.join(word).exists());
@@ -90,9 +90,9 @@ fn packages_carry_what_their_sources_name() {
     assert!(checked > 50, "{checked} names");
 }
 
-/// Their build scripts list folders.
+/// If a build script lists a folder, all files of the folder must be in the package.
 #[test]
-fn folders_that_are_listed_are_packed_whole() {
+fn listed_folders_are_packed_with_all_their_files() {
     for (name, listed, end) in [("tilewright-targets", "", "toml"), ("conformance", "kernels", "ttir")] {
         let (folder, files) = (folder(&published()[name]).join(listed), files(name));
         let there = std::fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file").file_name());
@@ -104,7 +104,7 @@ fn folders_that_are_listed_are_packed_whole() {
 }
 
 #[test]
-fn packages_say_what_a_registry_asks() {
+fn packages_have_the_fields_that_a_registry_requires() {
     let (packages, license) = (published(), "MIT OR Apache-2.0");
     for (name, package) in &packages {
         for field in ["description", "repository", "readme", "rust_version"] {
@@ -123,13 +123,13 @@ fn contributing_names_them_in_an_order_that_can_be_published() {
     let order: Vec<&str> = words.filter(|word| packages.contains_key(*word)).collect();
     assert_eq!(order.iter().copied().collect::<BTreeSet<_>>(), packages.keys().map(String::as_str).collect());
     assert_eq!(order.len(), packages.len(), "each once: {order:?}");
-    for (place, name) in order.iter().enumerate() {
+    for (index, name) in order.iter().enumerate() {
         for needed in packages[*name]["dependencies"].as_array().expect("dependencies") {
             let (other, by_path) = (needed["name"].as_str().expect("a name"), needed["path"].is_string());
-            // What tests alone need, without a version, is left out of the package.
+            // Dev-dependencies without a version are omitted from the package.
             if by_path && !(needed["kind"] == "dev" && needed["req"] == "*") {
                 assert_ne!(needed["req"], "*", "{name} needs a version of {other}");
-                assert!(order[..place].contains(&other), "{name} needs {other} before it");
+                assert!(order[..index].contains(&other), "{name} needs {other} before it");
             }
         }
     }

@@ -1,23 +1,23 @@
-//! What atomic operations and fences are told apart by.
+//! Kinds of atomic operations, memory orders and memory scopes.
 
 use super::rule::{FLOAT_SCALAR, OFFSET, TypeSet};
 use crate::Element;
 use tilewright_target::named_enum;
 
 named_enum! {
-    /// What an atomic operation makes of what is in memory and of its value.
+    /// The operation by which an atomic combines memory with its value.
     pub enum Atomic {
         /// Sum modulo 2^width.
         Add = "add",
-        /// Floating-point sum, rounded to nearest even; whether subnormals are kept is the target's.
+        /// Floating-point sum, rounded to nearest even; whether subnormals are flushed depends on the target.
         FAdd = "f_add",
-        /// The lesser of integers with sign.
+        /// Minimum of signed integers.
         MinS = "min_s",
-        /// The greater of integers with sign.
+        /// Maximum of signed integers.
         MaxS = "max_s",
-        /// The lesser of integers without sign.
+        /// Minimum of unsigned integers.
         MinU = "min_u",
-        /// The greater of integers without sign.
+        /// Maximum of unsigned integers.
         MaxU = "max_u",
         /// Bitwise and.
         And = "and",
@@ -25,7 +25,7 @@ named_enum! {
         Or = "or",
         /// Bitwise exclusive or.
         Xor = "xor",
-        /// The value, whatever was there.
+        /// The value itself, whatever memory held before.
         Exchange = "exchange",
     }
 }
@@ -33,40 +33,40 @@ named_enum! {
 named_enum! {
     /// How an atomic operation orders the accesses around it.
     pub enum MemoryOrder {
-        /// Not at all.
+        /// No order.
         Relaxed = "relaxed",
-        /// What comes after stays after.
+        /// Later accesses stay after the operation.
         Acquire = "acquire",
-        /// What comes before stays before.
+        /// Earlier accesses stay before the operation.
         Release = "release",
-        /// Both.
+        /// Both acquire and release.
         AcquireRelease = "acquire_release",
     }
 }
 
 named_enum! {
-    /// Among whom an order of accesses of memory holds.
+    /// The lanes for which an order of memory accesses holds.
     pub enum MemoryScope {
         /// The lanes of one block.
         Block = "block",
         /// All blocks of the device.
         Device = "device",
-        /// The host and other devices, too.
+        /// The host and other devices too.
         System = "system",
     }
 }
 
 impl Atomic {
-    /// Whether it works on values of this element.
+    /// Whether the atomic operation works on scalars of this element type.
     #[must_use]
-    pub fn takes(self, element: Element) -> bool {
+    pub fn supports(self, element: Element) -> bool {
         match self {
             Self::FAdd => element.is_float(),
             _ => matches!(element, Element::I32 | Element::I64),
         }
     }
 
-    /// The types of its value.
+    /// The types that the operation's value may have.
     pub(super) fn operand(self) -> TypeSet {
         if self == Self::FAdd { FLOAT_SCALAR } else { OFFSET }
     }

@@ -1,4 +1,4 @@
-//! What operations are told apart by: plain choices, each with the name that text and wire use.
+//! Plain enums that select a kind of operation, each variant with its name in text and in serialized modules.
 
 use serde::{Deserialize, Serialize};
 use tilewright_target::named_enum;
@@ -17,14 +17,14 @@ pub enum SpecialRegister {
     /// Index of the block along axis 0, 1 or 2 of the grid; `i32`, block-uniform, along axes 1 and 2
     /// cluster-uniform.
     Program(u8),
-    /// How many blocks the grid has along axis 0, 1 or 2; `i32`, cluster-uniform.
+    /// Number of blocks in the grid along axis 0, 1 or 2; `i32`, cluster-uniform.
     Programs(u8),
     /// Index of the block in its cluster; `i32`, block-uniform.
     Block,
 }
 
 named_enum! {
-    /// An operation on one value.
+    /// A unary operation.
     pub enum Unary {
         /// Floating-point negation.
         FNeg = "f_neg",
@@ -32,23 +32,23 @@ named_enum! {
         FAbs = "f_abs",
         /// Square root, rounded to nearest even; of a number below zero a NaN.
         FSqrt = "f_sqrt",
-        /// The greatest whole number that is not greater.
+        /// Largest integral value that is not greater.
         FFloor = "f_floor",
-        /// The least whole number that is not less.
+        /// Smallest integral value that is not less.
         FCeil = "f_ceil",
-        /// The whole number next to it towards zero.
+        /// Rounding to an integral value towards zero.
         FTrunc = "f_trunc",
-        /// The nearest whole number, of two the even one.
+        /// Rounding to the nearest integral value, ties to even.
         FNearest = "f_nearest",
-        /// How many of the upper bits of an integer are zeros before the first that is one; its width for zero.
+        /// Number of leading zeros of an integer; its width for zero.
         LeadingZeros = "leading_zeros",
-        /// How many bits of an integer are one.
+        /// Number of set bits of an integer.
         PopCount = "pop_count",
     }
 }
 
 named_enum! {
-    /// An operation on two values of one type, element by element.
+    /// A binary operation on two values of one type, element by element.
     pub enum Binary {
         /// Sum modulo 2^width.
         Add = "add",
@@ -62,24 +62,24 @@ named_enum! {
         Or = "or",
         /// Bitwise exclusive or.
         Xor = "xor",
-        /// Shift to the left; a shift of the width or more gives an unspecified value.
+        /// Left shift; unspecified if the shift is the width or more.
         Shl = "shl",
-        /// Shift to the right, filling with zeros; as [`Binary::Shl`] beyond the width.
+        /// Logical right shift; unspecified if the shift is the width or more.
         ShrU = "shr_u",
-        /// Shift to the right, filling with the sign; as [`Binary::Shl`] beyond the width.
+        /// Arithmetic right shift; unspecified if the shift is the width or more.
         ShrS = "shr_s",
-        /// Quotient of unsigned integers; by zero an unspecified value.
+        /// Quotient of unsigned integers; unspecified if the divisor is zero.
         DivU = "div_u",
-        /// Remainder of unsigned integers; by zero an unspecified value.
+        /// Remainder of unsigned integers; unspecified if the divisor is zero.
         RemU = "rem_u",
-        /// Quotient of integers with sign, towards zero; by zero, and where it does not fit, an unspecified value.
+        /// Quotient of signed integers, towards zero; unspecified if the divisor is zero or the quotient overflows.
         DivS = "div_s",
-        /// Remainder of integers with sign, of the sign of the first; by zero, and where the quotient does not fit, an
-        /// unspecified value.
+        /// Remainder of signed integers, with the sign of the dividend; unspecified if the divisor is zero or the
+        /// quotient overflows.
         RemS = "rem_s",
-        /// The upper half of the product of unsigned integers.
+        /// High half of the product of unsigned integers.
         MulHighU = "mul_high_u",
-        /// The upper half of the product of integers with sign.
+        /// High half of the product of signed integers.
         MulHighS = "mul_high_s",
         /// Floating-point sum, rounded to nearest even.
         FAdd = "f_add",
@@ -89,19 +89,19 @@ named_enum! {
         FMul = "f_mul",
         /// Floating-point quotient, rounded to nearest even.
         FDiv = "f_div",
-        /// The lesser of two floating-point numbers, the number where the other is a NaN.
+        /// Minimum of two floating-point numbers; if one is a NaN, the other (IEEE 754-2019 `minimumNumber`).
         FMinNumber = "f_min_number",
-        /// The greater of two floating-point numbers, the number where the other is a NaN.
+        /// Maximum of two floating-point numbers; if one is a NaN, the other (IEEE 754-2019 `maximumNumber`).
         FMaxNumber = "f_max_number",
-        /// The lesser of two floating-point numbers, a NaN where one is; the negative zero is less.
+        /// Minimum of two floating-point numbers; NaN if one is a NaN; -0 is less than +0 (IEEE 754-2019 `minimum`).
         FMinimum = "f_minimum",
-        /// The greater of two floating-point numbers, a NaN where one is; the negative zero is less.
+        /// Maximum of two floating-point numbers; NaN if one is a NaN; -0 is less than +0 (IEEE 754-2019 `maximum`).
         FMaximum = "f_maximum",
     }
 }
 
 named_enum! {
-    /// A comparison of two values of one type, giving `i1`s.
+    /// A comparison of two values of one type; the result has element type `i1`.
     pub enum Compare {
         /// Equal.
         Eq = "eq",
@@ -115,46 +115,46 @@ named_enum! {
         LtS = "lt_s",
         /// Less or equal, signed.
         LeS = "le_s",
-        /// Floating-point numbers that are equal; false where one is a NaN.
+        /// Floating-point equal; false if an operand is a NaN.
         FEq = "f_eq",
-        /// The first is less; false where one is a NaN.
+        /// Floating-point less; false if an operand is a NaN.
         FLt = "f_lt",
-        /// The first is less or equal; false where one is a NaN.
+        /// Floating-point less or equal; false if an operand is a NaN.
         FLe = "f_le",
-        /// One is a NaN.
+        /// At least one operand is a NaN.
         FUnordered = "f_unordered",
     }
 }
 
 named_enum! {
-    /// A change of type; the target type is the result's.
+    /// A conversion; the destination type is the result's.
     pub enum Cast {
         /// The low bits of an integer.
         Truncate = "truncate",
-        /// An integer widened by zeros.
+        /// Zero extension of an integer.
         ExtendU = "extend_u",
-        /// An integer widened by its sign.
+        /// Sign extension of an integer.
         ExtendS = "extend_s",
-        /// The same bits as another type of the same width; element 0 of a vector is in the lowest bits. Of a
-        /// pointer to shared memory, its address; of one to global memory likewise, an `i64`, and back.
+        /// Bitcast to another type of the same width; element 0 of a vector is in the lowest bits. A pointer to shared
+        /// memory becomes its 32-bit address; a pointer to global memory becomes an `i64`, and back.
         Bits = "bits",
-        /// The floating-point number nearest to an integer with sign, ties to even.
+        /// Signed integer to the nearest floating-point number, ties to even.
         FloatS = "float_s",
-        /// The same of an integer without sign.
+        /// Unsigned integer to the nearest floating-point number, ties to even.
         FloatU = "float_u",
-        /// A floating-point number in a wider type, exact.
+        /// Floating-point number to a wider type, exact.
         ExtendF = "extend_f",
-        /// A floating-point number rounded to a narrower type, to nearest even.
+        /// Floating-point number rounded to a narrower type, to nearest even.
         RoundF = "round_f",
-        /// The integer with sign next to a floating-point number towards zero; unspecified where it does not fit.
+        /// Floating-point number to a signed integer, towards zero; unspecified if it does not fit.
         IntS = "int_s",
-        /// The same without sign.
+        /// Floating-point number to an unsigned integer, towards zero; unspecified if it does not fit.
         IntU = "int_u",
     }
 }
 
 named_enum! {
-    /// Which lanes a collective concerns.
+    /// The lanes that a collective operation synchronizes.
     pub enum Scope {
         /// The lanes of one warp.
         Warp = "warp",
@@ -166,7 +166,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// Who issues a collective.
+    /// The lanes that issue a collective.
     pub enum Issuers {
         /// Every lane of the scope.
         All = "all",
@@ -174,17 +174,17 @@ named_enum! {
 }
 
 named_enum! {
-    /// How lanes of a warp exchange values.
-    pub enum Exchange {
-        /// Every lane names the lane that it reads from, by an `i32` below the number of lanes.
+    /// How a lane of a shuffle names its source lane.
+    pub enum ShuffleMode {
+        /// By an `i32` lane index, below the number of lanes, that may differ between lanes.
         Index = "index",
     }
 }
 
 impl Cast {
-    /// Whether it goes from one of these elements to the other; [`Cast::Bits`] goes by whole widths.
+    /// Whether the cast converts between these element types; [`Cast::Bits`] compares total widths instead.
     #[must_use]
-    pub fn goes(self, from: Element, to: Element) -> bool {
+    pub fn converts(self, from: Element, to: Element) -> bool {
         let (narrower, wider) = (to.bits() < from.bits(), to.bits() > from.bits());
         match (self, from.is_float(), to.is_float()) {
             (Self::Truncate, false, false) | (Self::RoundF, true, true) => narrower,
@@ -196,7 +196,7 @@ impl Cast {
         }
     }
 
-    /// The types of its operand.
+    /// The types that the operand may have.
     pub(super) fn operand(self) -> TypeSet {
         match self {
             Self::Bits => BITS,
@@ -208,7 +208,7 @@ impl Cast {
 }
 
 impl Binary {
-    /// Whether it works on floating-point elements; the others work on integers.
+    /// Whether the operation is on floating-point elements; otherwise it is on integers.
     #[must_use]
     pub fn is_float(self) -> bool {
         matches!(
@@ -224,13 +224,13 @@ impl Binary {
         )
     }
 
-    /// Whether it works bit by bit, and so on `i1` too.
+    /// Whether the operation is bitwise, and so accepts `i1` too.
     #[must_use]
     pub fn is_bitwise(self) -> bool {
         matches!(self, Self::And | Self::Or | Self::Xor)
     }
 
-    /// The types of its operands.
+    /// The types that the operands may have.
     pub(super) fn operand(self) -> TypeSet {
         match self {
             _ if self.is_float() => FLOAT,
@@ -241,33 +241,33 @@ impl Binary {
 }
 
 impl Unary {
-    /// Whether it works on floating-point elements; the others work on integers.
+    /// Whether the operation is on floating-point elements; otherwise it is on integers.
     #[must_use]
     pub fn is_float(self) -> bool {
         !matches!(self, Self::LeadingZeros | Self::PopCount)
     }
 
-    /// The types of its operands.
+    /// The types that the operands may have.
     pub(super) fn operand(self) -> TypeSet {
         if self.is_float() { FLOAT } else { WIDE_INTEGER }
     }
 }
 
 impl Compare {
-    /// Whether it compares floating-point elements; the others compare integers.
+    /// Whether the comparison is of floating-point elements; otherwise it is of integers.
     #[must_use]
     pub fn is_float(self) -> bool {
         matches!(self, Self::FEq | Self::FLt | Self::FLe | Self::FUnordered)
     }
 
-    /// The types of its operands.
+    /// The types that the operands may have.
     pub(super) fn operand(self) -> TypeSet {
         if self.is_float() { FLOAT } else { WIDE_INTEGER }
     }
 }
 
 impl Scope {
-    /// How uniform a value is that is the same in all lanes of the scope.
+    /// The uniformity of a value that is equal in all lanes of the scope.
     #[must_use]
     pub fn uniformity(self) -> Uniformity {
         match self {

@@ -1,26 +1,26 @@
-//! The values and regions in a field of an operation.
+//! Accessors for the values and regions in a field of an operation.
 
 use std::slice;
 
 use super::atomic::{Atomic, MemoryOrder, MemoryScope};
-use super::choices::{Binary, Cast, Compare, Exchange, Issuers, Scope, Unary};
+use super::choices::{Binary, Cast, Compare, Issuers, Scope, ShuffleMode, Unary};
 use super::math::MathFunction;
 use crate::{Queue, Value};
 
-/// A field of an operation, whose regions are of type `R`; by default an attribute, which holds neither operands nor a
-/// region.
+/// A field of an operation whose regions are of type `R`. The default methods are those of an attribute, which holds no
+/// operand and no region.
 pub(super) trait Field<R> {
-    /// The operands in it.
+    /// The operands in the field; none if it is an attribute.
     fn values(&self) -> &[Value] {
         &[]
     }
 
-    /// The region that it is.
+    /// The region in the field; `None` if the field is no region.
     fn region(&self) -> Option<&R> {
         None
     }
 
-    /// The region that it is, to be changed.
+    /// A mutable reference to the region in the field; `None` if the field is no region.
     fn region_mut(&mut self) -> Option<&mut R> {
         None
     }
@@ -69,7 +69,7 @@ attributes!(
     Binary,
     Cast,
     Compare,
-    Exchange,
+    ShuffleMode,
     Issuers,
     Scope,
     Unary,

@@ -1,17 +1,18 @@
-//! Functions of floating-point numbers.
+//! Math functions.
 
 use tilewright_target::named_enum;
 
 named_enum! {
-    /// A function of floating-point numbers, as C's of this name where it has one; hardware or [an expansion](super::Op::Math) computes it.
+    /// A math function, with the semantics of the C function of this name if there is one; computed by an instruction
+    /// or by [an expansion](super::Op::Math).
     pub enum MathFunction {
-        /// e to the power of it.
+        /// e to the power of x.
         Exp = "exp",
-        /// Two to the power of it.
+        /// 2 to the power of x.
         Exp2 = "exp2",
-        /// Ten to the power of it.
+        /// 10 to the power of x.
         Exp10 = "exp10",
-        /// e to the power of it, minus one.
+        /// e to the power of x, minus 1.
         Expm1 = "expm1",
         /// Natural logarithm.
         Log = "log",
@@ -19,7 +20,7 @@ named_enum! {
         Log2 = "log2",
         /// Logarithm to base ten.
         Log10 = "log10",
-        /// Natural logarithm of it plus one.
+        /// Natural logarithm of x + 1.
         Log1p = "log1p",
         /// Sine of an angle in radians.
         Sin = "sin",
@@ -27,13 +28,13 @@ named_enum! {
         Cos = "cos",
         /// Tangent of an angle in radians.
         Tan = "tan",
-        /// The angle of a sine.
+        /// Arc sine.
         Asin = "asin",
-        /// The angle of a cosine.
+        /// Arc cosine.
         Acos = "acos",
-        /// The angle of a tangent.
+        /// Arc tangent.
         Atan = "atan",
-        /// The angle of the point whose ordinate comes first, its abscissa second.
+        /// Angle of the point (x, y); the first operand is y.
         Atan2 = "atan2",
         /// Hyperbolic sine.
         Sinh = "sinh",
@@ -41,25 +42,25 @@ named_enum! {
         Cosh = "cosh",
         /// Hyperbolic tangent.
         Tanh = "tanh",
-        /// Inverse of the hyperbolic sine.
+        /// Inverse hyperbolic sine.
         Asinh = "asinh",
-        /// Inverse of the hyperbolic cosine.
+        /// Inverse hyperbolic cosine.
         Acosh = "acosh",
-        /// Inverse of the hyperbolic tangent.
+        /// Inverse hyperbolic tangent.
         Atanh = "atanh",
         /// Error function.
         Erf = "erf",
-        /// One minus the error function.
+        /// 1 minus the error function.
         Erfc = "erfc",
-        /// The first to the power of the second.
+        /// The first operand to the power of the second.
         Pow = "pow",
         /// Cube root.
         Cbrt = "cbrt",
-        /// One over the square root.
+        /// 1 over the square root.
         Rsqrt = "rsqrt",
         /// Square root of the sum of two squares.
         Hypot = "hypot",
-        /// Remainder of the quotient towards zero, exact, of the sign of the first.
+        /// Exact remainder of the quotient rounded towards zero, with the sign of the dividend.
         Fmod = "fmod",
         /// Natural logarithm of the gamma function's magnitude.
         Lgamma = "lgamma",
@@ -67,88 +68,88 @@ named_enum! {
         Tgamma = "tgamma",
         /// Inverse of the error function.
         Erfinv = "erfinv",
-        /// Inverse of one minus the error function.
+        /// Inverse of the complementary error function.
         Erfcinv = "erfcinv",
-        /// One minus the error function, times e to the power of the square.
+        /// Scaled complementary error function: `exp(x * x) * erfc(x)`.
         Erfcx = "erfcx",
         /// Bessel function of the first kind and order zero.
         BesselJ0 = "bessel_j0",
         /// Bessel function of the first kind and order one.
         BesselJ1 = "bessel_j1",
-        /// Bessel function of the first kind, of the first as order, a whole number.
+        /// Bessel function of the first kind; the first operand is the integral order.
         BesselJn = "bessel_jn",
         /// Bessel function of the second kind and order zero.
         BesselY0 = "bessel_y0",
         /// Bessel function of the second kind and order one.
         BesselY1 = "bessel_y1",
-        /// Bessel function of the second kind, of the first as order, a whole number.
+        /// Bessel function of the second kind; the first operand is the integral order.
         BesselYn = "bessel_yn",
         /// Modified Bessel function of the first kind and order zero.
         BesselI0 = "bessel_i0",
         /// Modified Bessel function of the first kind and order one.
         BesselI1 = "bessel_i1",
-        /// The exponent, as a number.
+        /// The unbiased exponent of x, as a floating-point number.
         Logb = "logb",
-        /// The number next to the first toward the second.
+        /// The next representable number after the first operand in the direction of the second.
         NextAfter = "nextafter",
-        /// The first times two to the power of the second, a whole number.
+        /// The first operand times 2 to the power of the second, which is integral.
         Scalbn = "scalbn",
-        /// What the nearest whole quotient leaves, of two the even one; exact.
+        /// Exact remainder of the quotient rounded to the nearest integer, ties to even.
         Remainder = "remainder",
-        /// A sum, down.
+        /// Sum, rounded down.
         AddDown = "add_rd",
-        /// A sum, up.
+        /// Sum, rounded up.
         AddUp = "add_ru",
-        /// A sum, toward zero.
+        /// Sum, rounded towards zero.
         AddZero = "add_rz",
-        /// A product, down.
+        /// Product, rounded down.
         MulDown = "mul_rd",
-        /// A product, up.
+        /// Product, rounded up.
         MulUp = "mul_ru",
-        /// A product, toward zero.
+        /// Product, rounded towards zero.
         MulZero = "mul_rz",
-        /// A quotient, down.
+        /// Quotient, rounded down.
         DivDown = "div_rd",
-        /// A quotient, up.
+        /// Quotient, rounded up.
         DivUp = "div_ru",
-        /// A quotient, toward zero.
+        /// Quotient, rounded towards zero.
         DivZero = "div_rz",
-        /// A square root, down.
+        /// Square root, rounded down.
         SqrtDown = "sqrt_rd",
-        /// A square root, up.
+        /// Square root, rounded up.
         SqrtUp = "sqrt_ru",
-        /// A square root, toward zero.
+        /// Square root, rounded towards zero.
         SqrtZero = "sqrt_rz",
-        /// The first times the second plus the third, rounded once down.
+        /// Fused multiply-add, rounded down.
         FmaDown = "fma_rd",
-        /// The first times the second plus the third, rounded once up.
+        /// Fused multiply-add, rounded up.
         FmaUp = "fma_ru",
-        /// The first times the second plus the third, rounded once toward zero.
+        /// Fused multiply-add, rounded towards zero.
         FmaZero = "fma_rz",
     }
 }
 
-/// A direction in which numbers are rounded that lie between two.
+/// A directed rounding mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounding {
-    /// To the one below.
+    /// Towards minus infinity.
     Down,
-    /// To the one above.
+    /// Towards plus infinity.
     Up,
-    /// To the one of less size.
+    /// Towards zero.
     Zero,
 }
 
 impl MathFunction {
-    /// Whether its results are defined bit for bit, but for what a NaN carries.
+    /// Whether the results are defined bit for bit, except the payload of a NaN.
     #[must_use]
     pub fn is_exact(self) -> bool {
         self == Self::Fmod || self >= Self::Logb
     }
 
-    /// How many numbers it takes.
+    /// The number of operands of the function.
     #[must_use]
-    pub fn operands(self) -> usize {
+    pub fn operand_count(self) -> usize {
         match self {
             Self::Atan2 | Self::Pow | Self::Hypot | Self::Fmod => 2,
             Self::NextAfter | Self::Scalbn | Self::Remainder | Self::BesselJn | Self::BesselYn => 2,

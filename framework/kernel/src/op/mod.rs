@@ -1,7 +1,7 @@
 //! The operations of the kernel IR.
 //!
-//! `table` has a row for each; `operation` makes [`Op`] of them. `choices`, `atomic` and `math` are the plain enums that
-//! operations are told apart by, `rule` says what types operands and results have.
+//! `table` has a row for each operation; `operation` generates [`Op`] from the rows. `choices`, `atomic` and `math` are
+//! the enums in the operations' attributes; `rule` has the type rules of operands and results.
 
 mod atomic;
 mod choices;
@@ -12,8 +12,8 @@ mod rule;
 mod table;
 
 pub use atomic::{Atomic, MemoryOrder, MemoryScope};
-pub use choices::{Binary, Cast, Compare, Exchange, Issuers, Scope, SpecialRegister, Unary};
+pub use choices::{Binary, Cast, Compare, Issuers, Scope, ShuffleMode, SpecialRegister, Unary};
 pub use math::{MathFunction, Rounding};
 pub use operation::{MAX_DEPTH, Op, Region, Statement};
-pub(crate) use rule::{BOOL, INDEX, SCALAR, TypeRule, TypeSet, is_in_memory};
-pub(crate) use table::operations;
+pub(crate) use rule::{BOOL, I32, SCALAR, TypeRule, TypeSet, is_in_memory};
+pub(crate) use table::{EARLIER_NAMES, operations};

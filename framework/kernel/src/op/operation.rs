@@ -1,30 +1,30 @@
-//! [`Op`], one operation, and what the table says of it: name, operands, regions, results, uniformity; and the regions and
-//! statements that operations hold and stand in.
+//! [`Op`], an operation, with the accessors that the table generates: name, operands, regions, results, uniformity;
+//! [`Region`] and [`Statement`].
 
 use serde::{Deserialize, Serialize};
 
 use super::atomic::{Atomic, MemoryOrder, MemoryScope};
-use super::choices::{Binary, Cast, Compare, Exchange, Issuers, Scope, SpecialRegister, Unary};
+use super::choices::{Binary, Cast, Compare, Issuers, Scope, ShuffleMode, SpecialRegister, Unary};
 use super::field::Field;
 use super::math::MathFunction;
 use super::rule::{
-    AT_HAND, ATOMIC_POINTER, BOOL, COMPUTED, ELEMENTS, FUSED, IN_MEMORY, INDEX, OFFSET, PENDING, POINTER, PRINTED,
-    SHARED, TypeRule, VECTOR, WORD, any, from, from_first, is, like, one_of,
+    ATOMIC_POINTER, BOOL, ELEMENTS, FMA_FLOAT, I32, IN_MEMORY, MATH_FLOAT, NOT_PENDING, OFFSET, PENDING, POINTER,
+    PRINTED, SHARED, TypeRule, VECTOR, WORD, any, computed_from, from_first, is, one_of, same_type_as,
 };
 use super::table::operations;
 use crate::{MemorySpace, Queue, Type, Uniformity, Value};
 
-/// The first of what it is given: what a row says, before what holds if it says nothing.
-macro_rules! said {
-    ($said:expr; $unsaid:expr) => {
-        $said
+/// Expands to its first argument if the row gives one, otherwise to the default.
+macro_rules! first_or_default {
+    ($explicit:expr; $default:expr) => {
+        $explicit
     };
-    (; $unsaid:expr) => {
-        $unsaid
+    (; $default:expr) => {
+        $default
     };
 }
 
-/// How many results a row says; none for any number.
+/// Expands to the number of results that a row gives; `None` for any number.
 macro_rules! result_count {
     (none) => {
         Some(0)
@@ -43,7 +43,7 @@ macro_rules! result_count {
     };
 }
 
-/// The rule that a row gives for the types of its results.
+/// Expands to the type rule that a row gives for its results.
 macro_rules! result_rule {
     (one $given:expr) => {
         $given
@@ -58,26 +58,26 @@ macro_rules! result_rule {
 
 macro_rules! define {
     ($(
-        $(#[$doc:meta])* $name:ident $variant:ident $(($one:ident: $one_type:ty))?
+        $(#[$doc:meta])* $name:ident $variant:ident $(in_bytes($earlier:literal))? $(($one:ident: $one_type:ty))?
         $({ $($(#[$about:meta])* $field:ident: $type:ty $(= $what:literal)? $(where $rule:expr)?),* $(,)? })?
         [$($text:tt)*] -> $count:ident $(($given:expr))? $(at_best($best:expr))? $(needs($control:expr))? $(fn $method:ident)?;
     )*) => {
-        /// One operation. Operands are values defined before it.
+        /// One operation. Its operands are values defined before it.
         ///
-        /// Serialised by name, so that a reader can tell which operation it does not know.
+        /// Serialized by name, so that a reader can name an operation that it does not know.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[non_exhaustive]
         pub enum Op {
-            $($(#[$doc])* $variant $(($one_type))? $({ $($(#[$about])* $field: $type),* })?,)*
+            $($(#[$doc])* $(#[serde(rename = $earlier)])? $variant $(($one_type))? $({ $($(#[$about])* $field: $type),* })?,)*
         }
 
         #[allow(unused_variables, reason = "a row's rules name few of its fields")]
         impl Op {
-            /// The names of all operations that this version knows, as on the wire.
+            /// The names of all operations that this version knows, as in text.
             pub const NAMES: [&'static str; [$(stringify!($name)),*].len()] = [$(stringify!($name)),*];
 
-            /// The name used in text and on the wire.
+            /// The name of the operation in text. Serialized bytes have the same name, except for renamed operations.
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
@@ -85,7 +85,7 @@ macro_rules! define {
                 }
             }
 
-            /// The operands, in the order of the fields; regions not entered.
+            /// The operands, in the order of the fields; operands of operations in regions are not included.
             #[must_use]
             pub fn operands(&self) -> Vec<Value> {
                 match self {
@@ -107,7 +107,7 @@ macro_rules! define {
                 }
             }
 
-            /// The regions, to be changed, in the order of the fields.
+            /// Mutable references to the regions, in the order of the fields.
             #[must_use]
             pub fn regions_mut(&mut self) -> Vec<&mut Region> {
                 match self {
@@ -118,19 +118,20 @@ macro_rules! define {
                 }
             }
 
-            /// Visits every operand with the rule for its type, in the order of the fields, up to the first error.
+            /// Calls `visit` with every operand and the rule for its type, in the order of the fields, up to the first
+            /// error.
             pub(crate) fn try_operands<E>(&self, mut visit: impl FnMut(Value, TypeRule) -> Result<(), E>) -> Result<(), E> {
                 match self {
                     $(Self::$variant { $(0: $one)? $($($field),*)? } => {
                         $($(for &value in Field::<Region>::values($field) {
-                            visit(value, said!($($rule)?; any()))?;
+                            visit(value, first_or_default!($($rule)?; any()))?;
                         })*)?
                         Ok(())
                     })*
                 }
             }
 
-            /// How many results the operation has; none if it may have any number.
+            /// Number of results of the operation; `None` if it may have any number.
             pub(crate) fn result_count(&self) -> Option<usize> {
                 match self {
                     $(Self::$variant { $(0: $one)? $($($field),*)? } => result_count!($count $($given)?),)*
@@ -144,17 +145,17 @@ macro_rules! define {
                 }
             }
 
-            /// How uniform the results are if all operands are equal in all lanes.
+            /// The uniformity of the results if all operands are equal in all lanes.
             pub(crate) fn uniformity_at_best(&self) -> Uniformity {
                 match self {
-                    $(Self::$variant { .. } => said!($($best)?; Uniformity::ClusterUniform),)*
+                    $(Self::$variant { .. } => first_or_default!($($best)?; Uniformity::ClusterUniform),)*
                 }
             }
 
-            /// How uniform the control must be that the operation stands under.
+            /// The uniformity that the operation requires of the control flow around it.
             pub(crate) fn needed_control(&self) -> Uniformity {
                 match self {
-                    $(Self::$variant { $(0: $one)? $($($field),*)? } => said!($($control)?; Uniformity::Varying),)*
+                    $(Self::$variant { $(0: $one)? $($($field),*)? } => first_or_default!($($control)?; Uniformity::Varying),)*
                 }
             }
         }
@@ -164,23 +165,22 @@ macro_rules! define {
 operations!(define);
 
 impl Op {
-    /// Whether the operation always defines exactly one value, whose type
-    /// `Statement::results` gives.
+    /// Whether the operation always has exactly one result; `Statement::results` has its type.
     #[must_use]
     pub fn has_single_result(&self) -> bool {
         !matches!(self, Self::Wait { .. }) && self.result_count() == Some(1)
     }
 }
 
-/// Regions may nest this deep.
+/// Maximum nesting depth of regions.
 pub const MAX_DEPTH: usize = 64;
 
-/// Statements that run in order.
+/// A sequence of statements.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Region {
-    /// Values that the region is entered with, and their types.
+    /// The values that the region takes as arguments, and their types.
     pub arguments: Vec<(Value, Type)>,
-    /// Its statements in order.
+    /// The statements, in order of execution.
     pub statements: Vec<Statement>,
 }
 
@@ -189,7 +189,7 @@ pub struct Region {
 pub struct Statement {
     /// The values defined, and their types.
     pub results: Vec<(Value, Type)>,
-    /// The operation.
+    /// The operation of the statement.
     pub op: Op,
 }
 

@@ -1,26 +1,26 @@
-//! Rules for the types of operands and results.
+//! Type rules of operands and results.
 
 use crate::{Element, MemorySpace, Type, Value};
 
 /// A set of types.
 #[derive(Clone, Copy)]
 pub(crate) struct TypeSet {
-    /// The set as a message names it.
+    /// The name of the set in messages: the types that it has.
     pub(crate) expected: &'static str,
-    /// Whether a type is in it.
+    /// Whether a type is in the set.
     pub(crate) contains: fn(Type) -> bool,
 }
 
 /// The types that an operand or result may have.
 #[derive(Clone, Copy)]
 pub(crate) enum TypeRule {
-    /// Any; `verify` may say more.
+    /// Any type; `verify` may check more rules.
     Any,
-    /// One type.
+    /// This type.
     Is(Type),
-    /// One of a set.
+    /// A type of the set.
     OneOf(TypeSet),
-    /// The type that follows from that of another value.
+    /// The type that the function computes from the type of another value.
     From(Value, fn(Type) -> Type),
 }
 
@@ -36,26 +36,26 @@ pub(super) fn one_of(set: TypeSet) -> TypeRule {
     TypeRule::OneOf(set)
 }
 
-pub(super) fn from(value: &Value, map: fn(Type) -> Type) -> TypeRule {
+pub(super) fn computed_from(value: &Value, map: fn(Type) -> Type) -> TypeRule {
     TypeRule::From(*value, map)
 }
 
-pub(super) fn like(value: &Value) -> TypeRule {
-    from(value, |ty| ty)
+pub(super) fn same_type_as(value: &Value) -> TypeRule {
+    computed_from(value, |ty| ty)
 }
 
-/// The type of the first of the values.
+/// The rule that a result has the type of the first of these values.
 pub(super) fn from_first(values: &[Value]) -> TypeRule {
-    values.first().map_or(TypeRule::Any, like)
+    values.first().map_or(TypeRule::Any, same_type_as)
 }
 
-/// An `i1`.
+/// The type of conditions and predicates: `i1`.
 pub(crate) const BOOL: Type = Type::Scalar(Element::I1);
 
-/// An `i32`.
-pub(crate) const INDEX: Type = Type::Scalar(Element::I32);
+/// The type `i32`.
+pub(crate) const I32: Type = Type::Scalar(Element::I32);
 
-/// A pointer to shared memory.
+/// The type of pointers to shared memory.
 pub(crate) const SHARED: Type = Type::Pointer(MemorySpace::Shared);
 
 const fn set(expected: &'static str, contains: fn(Type) -> bool) -> TypeSet {
@@ -68,13 +68,13 @@ pub(crate) const VECTOR: TypeSet = set("a vector", |ty| matches!(ty, Type::Vecto
 pub(crate) const WORD: TypeSet =
     set("a scalar of 32 bits", |ty| matches!(ty, Type::Scalar(element) if element.bits() == 32));
 pub(crate) const FLOAT: TypeSet = set("a floating-point type", |ty| ty.element().is_some_and(Element::is_float));
-pub(crate) const FUSED: TypeSet = set("a floating-point type but bf16", |ty| {
+pub(crate) const FMA_FLOAT: TypeSet = set("a floating-point type but bf16", |ty| {
     ty.element().is_some_and(|element| element.is_float() && element != Element::Bf16)
 });
 pub(crate) const FLOAT_SCALAR: TypeSet =
     set("f16, bf16, f32 or f64", |ty| matches!(ty, Type::Scalar(element) if element.is_float()));
-/// Elements of functions.
-pub(crate) const COMPUTED: TypeSet =
+/// The types of operands of math functions.
+pub(crate) const MATH_FLOAT: TypeSet =
     set("f32, f64 or a vector of them", |ty| matches!(ty.element(), Some(Element::F32 | Element::F64)));
 pub(crate) const INTEGER: TypeSet = set("an integer", is_integer);
 pub(crate) const INTEGER_BUT_I1: TypeSet = set("an integer, not i1", is_wide_integer);
@@ -83,14 +83,14 @@ pub(crate) const IN_MEMORY: TypeSet = set("a scalar or vector of elements of 8 b
 pub(crate) const BITS: TypeSet = set("a scalar or vector, not of i1, ptr.shared or ptr.global", |ty| {
     is_in_memory(ty) || matches!(ty, Type::Pointer(MemorySpace::Shared | MemorySpace::Global))
 });
-/// Bytes that a pointer moves by, numbers that are changed atomically.
+/// The types of byte offsets of pointers, and of the values of integer atomics.
 pub(crate) const OFFSET: TypeSet = set("i32 or i64", |ty| matches!(ty, Type::Scalar(Element::I32 | Element::I64)));
 pub(crate) const POINTER: TypeSet = set("a pointer", |ty| matches!(ty, Type::Pointer(_)));
 pub(crate) const ATOMIC_POINTER: TypeSet =
     set("ptr.global or ptr.shared", |ty| matches!(ty, Type::Pointer(MemorySpace::Global | MemorySpace::Shared)));
 pub(crate) const PRINTED: TypeSet =
     set("a scalar, a vector or ptr.global", |ty| ty.element().is_some() || ty == Type::Pointer(MemorySpace::Global));
-pub(crate) const AT_HAND: TypeSet = set("a value that is not pending", |ty| !ty.is_pending());
+pub(crate) const NOT_PENDING: TypeSet = set("a value that is not pending", |ty| !ty.is_pending());
 pub(crate) const PENDING: TypeSet = set("a pending value", Type::is_pending);
 
 fn is_integer(ty: Type) -> bool {

@@ -1,407 +1,432 @@
-//! The table of the kernel IR's operations, a row each.
+//! The table of the kernel IR's operations, one row each.
 //!
-//! [`operations`] hands the rows to a macro that makes something of them: the enum and what is known of an operation
-//! (`operation`), its text (`text::print`, `text::operation`), its builder method (`build`). A row reads
+//! [`operations`] passes the rows to a macro, which generates the enum and its accessors (`operation`), the text form
+//! (`text::print`, `text::operation`) and the builder methods (`build`). A row reads
 //!
 //! ```text
-//! name Variant { field: type = "the field in a message" where RULE, ... } [TEXT] -> RESULTS at_best(LEVEL) needs(LEVEL) fn METHOD;
+//! name Variant in_bytes("earlier_name") { field: type = "the field in a message" where RULE, ... } [TEXT] -> RESULTS at_best(LEVEL) needs(LEVEL) fn METHOD;
 //! ```
 //!
-//! - Fields of values are operands, those of regions its regions, others attributes. `where` says what types the operands
-//!   may have (`rule`); rules may name other fields. A variant with one field without a name has it in parentheses.
-//! - `TEXT` is what follows the name: literals, fields in the form of their types, or in another as `(form field)`.
-//! - `RESULTS` are `none`, `one(RULE)`, `two(RULE)`, `each(values)`, one for each of those, or `some`, any number.
-//! - `at_best` says how uniform results are even if all operands are equal in all lanes; left out, they are as uniform as
-//!   the operands.
-//! - `needs` says how uniform the control must be that a collective stands under.
-//! - `fn` makes a method of the builder that takes the fields and gives the result, if the rule says its type.
+//! - Fields of type value are operands, fields of type region are regions, all others are attributes. `where` gives the
+//!   rule (`rule`) for the operands' types; a rule may name other fields. A variant with one unnamed field has it in
+//!   parentheses.
+//! - `TEXT` is the text behind the name: literals and fields in the form of their types, or in another form as `(form
+//!   field)`.
+//! - `RESULTS` is `none`, `one(RULE)`, `two(RULE)`, `each(values)` (one result for each of these values) or `some` (any
+//!   number).
+//! - `at_best` is the best uniformity of the results when all operands are equal in all lanes; without it, the results
+//!   are as uniform as the operands.
+//! - `needs` is the uniformity that a collective requires of the control flow around it.
+//! - `fn` generates a builder method that takes the fields and returns the result, if the rule determines its type.
 //!
-//! A new operation is a row here, its semantics in the emulator and the code generators, and a check in `verify` if
-//! its attributes have rules.
+//! - An operation that was renamed keeps its earlier name in bytes, by `in_bytes` and [`EARLIER_NAMES`].
+//!
+//! A new operation is a row here, its semantics in the emulator and the code generators, and a check in `verify` if its
+//! attributes have rules.
 
-/// Hands all rows to the macro of this name.
+/// Operations whose name changed, each with its earlier name. Bytes keep the earlier name, since plugins of earlier
+/// versions read them; text is read with either name.
+pub(crate) const EARLIER_NAMES: [(&str, &str); 7] = [
+    ("shuffle", "exchange"),
+    ("shuffle_xor", "exchange_xor"),
+    ("fma", "f_mul_add"),
+    ("assume_uniform", "same"),
+    ("ptr_add", "advance"),
+    ("ready_token", "pend"),
+    ("named_barrier", "group_barrier"),
+];
+
+/// Passes all rows to the macro `$then`.
 macro_rules! operations {
     ($then:ident) => {
         $then! {
             /// A constant: the given bits (of each element, for a vector).
             constant Constant {
-                /// The bits, zero-extended.
+                /// The bits of the constant (of each element, for a vector), zero-extended.
                 bits: u64 = "64 bits",
             } [(bits_of bits)] -> one(one_of(ELEMENTS));
             /// A value that the hardware supplies.
-            special Special (register: SpecialRegister) [register] -> one(is(INDEX));
-            // Each block has its own shared memory.
+            special Special (register: SpecialRegister) [register] -> one(is(I32));
+            // Shared addresses differ between blocks at best: each block has its own shared memory.
             /// The address of a static shared buffer of the kernel, by its index.
             shared_address SharedAddress {
                 /// Index into [`crate::Kernel::shared`].
                 buffer: u32 = "the number of a buffer",
             } [buffer] -> one(is(SHARED)) at_best(Uniformity::BlockUniform) fn shared_address;
-            /// Where a shared address of the own block is in a block of the cluster: the same buffer and place.
+            /// The address of the same buffer and offset in the shared memory of another block of the cluster (PTX
+            /// `mapa`).
             cluster_address ClusterAddress {
-                /// A pointer to shared memory.
+                /// The address to convert: a pointer to shared memory.
                 pointer: Value where is(SHARED),
                 /// Index of the block in the cluster, an `i32` below the number of its blocks.
-                block: Value where is(INDEX),
+                block: Value where is(I32),
             } [pointer "," block] -> one(is(Type::Pointer(MemorySpace::Cluster))) fn cluster_address;
             /// An operation on one value.
             unary Unary {
-                /// Which.
+                /// The kind of operation.
                 op: Unary,
-                /// The operand.
+                /// The operand, a scalar or vector.
                 a: Value where one_of(op.operand()),
-            } [op a] -> one(like(a)) fn unary;
+            } [op a] -> one(same_type_as(a)) fn unary;
             /// An operation on two values.
             binary Binary {
-                /// Which.
+                /// The kind of operation.
                 op: Binary,
                 /// Left operand.
                 a: Value where one_of(op.operand()),
                 /// Right operand.
-                b: Value where like(a),
-            } [op a "," b] -> one(like(a)) fn binary;
-            /// `a * b + c` of floating-point numbers but `bf16`, rounded once, to nearest even. (Hardware that computes with
-            /// `bf16` rounds such sums twice.)
-            f_mul_add FMulAdd {
-                /// A factor.
-                a: Value where one_of(FUSED),
-                /// The other.
-                b: Value where like(a),
-                /// What the product is added to.
-                c: Value where like(a),
-            } [a "," b "," c] -> one(like(a)) fn f_mul_add;
+                b: Value where same_type_as(a),
+            } [op a "," b] -> one(same_type_as(a)) fn binary;
+            /// Fused multiply-add, `a * b + c`, rounded once to nearest even. Not for `bf16`: hardware that computes
+            /// with `bf16` rounds twice.
+            fma Fma in_bytes("f_mul_add") {
+                /// The first number that is multiplied.
+                a: Value where one_of(FMA_FLOAT),
+                /// The second number that is multiplied.
+                b: Value where same_type_as(a),
+                /// The number that is added to the product.
+                c: Value where same_type_as(a),
+            } [a "," b "," c] -> one(same_type_as(a)) fn fma;
             /// A comparison of integers or floating-point numbers.
             compare Compare {
-                /// Which.
+                /// The kind of comparison.
                 op: Compare,
                 /// Left operand.
                 a: Value where one_of(op.operand()),
                 /// Right operand.
-                b: Value where like(a),
-            } [op a "," b] -> one(from(a, Type::flags)) fn compare;
-            /// `a` where `condition` (`i1`) is true, `b` otherwise.
+                b: Value where same_type_as(a),
+            } [op a "," b] -> one(computed_from(a, Type::comparison_result)) fn compare;
+            /// `a` if `condition` (`i1`) is true, otherwise `b`.
             select Select {
-                /// An `i1`.
+                /// The condition that selects, an `i1`.
                 condition: Value where is(BOOL),
-                /// The value where it is true.
-                a: Value where one_of(AT_HAND),
-                /// The value where it is false.
-                b: Value where like(a),
-            } [condition "," a "," b] -> one(like(a)) fn select;
-            /// A value of which whoever made the kernel knows that it is the same in all lanes of the scope, so that control of
-            /// collectives may depend on it.
-            same Same {
-                /// The value.
-                value: Value where one_of(AT_HAND),
-                /// In which lanes.
+                /// The value if the condition is true.
+                a: Value where one_of(NOT_PENDING),
+                /// The value if the condition is false.
+                b: Value where same_type_as(a),
+            } [condition "," a "," b] -> one(same_type_as(a)) fn select;
+            /// Asserts to the compiler that a value is equal in all lanes of the scope, so that collectives may stand
+            /// under control that depends on it (compare AMD `readfirstlane`).
+            assume_uniform AssumeUniform in_bytes("same") {
+                /// The value that the kernel's author knows to be equal.
+                value: Value where one_of(NOT_PENDING),
+                /// The lanes that have equal values.
                 scope: Scope,
-            } [scope value] -> one(like(value)) fn same;
-            /// A change of type to the type of the result.
+            } [scope value] -> one(same_type_as(value)) fn assume_uniform;
+            /// A conversion to the type of the result.
             cast Cast {
-                /// How.
+                /// The kind of conversion.
                 op: Cast,
-                /// The operand.
+                /// The value to convert.
                 a: Value where one_of(op.operand()),
             } [op a] -> one(any());
             /// A vector of scalars, the first in element 0.
             pack Pack {
-                /// The elements.
+                /// The elements of the vector, in order.
                 elements: Vec<Value>,
             } [elements] -> one(any());
             /// One element of a vector.
             extract Extract {
-                /// The vector.
+                /// The vector whose element is extracted.
                 vector: Value where one_of(VECTOR),
-                /// Which element.
+                /// Index of the element.
                 index: u32 = "the index of an element",
-            } [vector "," index] -> one(from(vector, Type::scalar));
-            /// Four bytes chosen from the eight of two `i32`s: bytes 0 to 3 are `a`'s, 4 to 7 `b`'s, lowest
-            /// first; nibble `i` of `selector` says which byte becomes byte `i` of the result.
+            } [vector "," index] -> one(computed_from(vector, Type::element_scalar));
+            /// Four bytes selected from two `i32`s (PTX `prmt`): bytes 0 to 3 are those of `a`, 4 to 7 those of `b`,
+            /// lowest first. Nibble `i` of `selector` is the index of the byte that becomes byte `i` of the result.
             permute_bytes PermuteBytes {
                 /// Supplies bytes 0 to 3.
-                a: Value where is(INDEX),
+                a: Value where is(I32),
                 /// Supplies bytes 4 to 7.
-                b: Value where is(INDEX),
+                b: Value where is(I32),
                 /// Four nibbles, each 0 to 7.
                 selector: u16 = "a selector of 16 bits",
-                /// Another selector, for the lanes where the `i1` is true.
+                /// The selector of lanes whose `i1` is true.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 alternative: Option<(Value, u16)> = "a selector of 16 bits" where is(BOOL),
-            } [a "," b "," selector alternative] -> one(is(INDEX));
+            } [a "," b "," selector alternative] -> one(is(I32));
             /// A pointer moved by a number of bytes (`i32` or `i64`, signed).
-            advance Advance {
-                /// The pointer.
+            ptr_add PtrAdd in_bytes("advance") {
+                /// The pointer to add bytes to.
                 pointer: Value where one_of(POINTER),
-                /// How many bytes.
+                /// The number of bytes to add, signed.
                 bytes: Value where one_of(OFFSET),
-            } [pointer "," bytes] -> one(like(pointer)) fn advance;
-            // One access of a warp reads one address once; another warp may read it later, when something else is there.
-            /// Reads a scalar or vector. Lanes whose predicate is false touch no memory and get zero.
+            } [pointer "," bytes] -> one(same_type_as(pointer)) fn ptr_add;
+            // A load is uniform in a warp at best: another warp may read the address later, when it holds another
+            // value.
+            /// Reads a scalar or vector from memory. Lanes whose predicate is false access no memory and get zero.
             load Load {
-                /// Where; aligned to `alignment`.
+                /// The address; with `offset`, aligned to `alignment`.
                 pointer: Value where one_of(POINTER),
-                /// An `i1`; absent means true.
+                /// The predicate, an `i1`; `None` means true.
                 predicate: Option<Value> where is(BOOL),
                 /// A constant added to the address, in bytes.
                 offset: i32 = "an offset in bytes",
                 /// Alignment of pointer plus offset, in bytes.
                 alignment: u32 = "an alignment",
             } [pointer offset "align" alignment predicate] -> one(one_of(IN_MEMORY)) at_best(Uniformity::Uniform);
-            /// Writes a scalar or vector. Lanes whose predicate is false touch no memory.
+            /// Writes a scalar or vector to memory. Lanes whose predicate is false access no memory.
             store Store {
-                /// Where; aligned to `alignment`.
+                /// The address; with `offset`, aligned to `alignment`.
                 pointer: Value where one_of(POINTER),
-                /// What.
+                /// The value to store.
                 value: Value where one_of(IN_MEMORY),
-                /// An `i1`; absent means true.
+                /// The predicate, an `i1`; `None` means true.
                 predicate: Option<Value> where is(BOOL),
                 /// A constant added to the address, in bytes.
                 offset: i32 = "an offset in bytes",
                 /// Alignment of pointer plus offset, in bytes.
                 alignment: u32 = "an alignment",
             } [pointer offset "," value "align" alignment predicate] -> none;
-            /// Reads a scalar, writes what the operation makes of it and `value`, and gives what was read, in one step that no
-            /// other lane's access of the place comes between. Lanes whose predicate is false touch no memory and get zero.
+            /// Atomic read-modify-write of a scalar: combines memory with `value` and returns the old value. Lanes
+            /// whose predicate is false access no memory and get zero.
             atomic_rmw AtomicRmw {
-                /// Which.
+                /// The operation that combines memory with the value.
                 op: Atomic,
-                /// Where, in global or shared memory; aligned to its width.
+                /// The address, in global or shared memory; aligned to its width.
                 pointer: Value where one_of(ATOMIC_POINTER),
                 /// An `i32` or `i64`; for [`Atomic::FAdd`] a floating-point scalar.
                 value: Value where one_of(op.operand()),
-                /// An `i1`; absent means true.
+                /// The predicate, an `i1`; `None` means true.
                 predicate: Option<Value> where is(BOOL),
-                /// How it orders other accesses of the lane.
+                /// The order of the lane's other accesses relative to this one.
                 order: MemoryOrder,
-                /// Among whom.
+                /// The lanes for which the order holds.
                 scope: MemoryScope,
-            } [op order scope pointer "," value predicate] -> one(like(value)) at_best(Uniformity::Varying);
-            /// Reads a scalar, writes `value` if it is `expected`, and gives what was read, in one step likewise.
+            } [op order scope pointer "," value predicate] -> one(same_type_as(value)) at_best(Uniformity::Varying);
+            /// Atomic compare-exchange of a scalar: writes `value` if memory holds `expected`, and returns the old
+            /// value.
             atomic_compare_exchange AtomicCompareExchange {
-                /// Where, in global or shared memory; aligned to its width.
+                /// The address, in global or shared memory; aligned to its width.
                 pointer: Value where one_of(ATOMIC_POINTER),
-                /// An `i32` or `i64`.
-                expected: Value where like(value),
-                /// What is written where that was there.
+                /// The value that memory is compared with, an `i32` or `i64`.
+                expected: Value where same_type_as(value),
+                /// The value to write if memory holds `expected`.
                 value: Value where one_of(OFFSET),
-                /// An `i1`; absent means true.
+                /// The predicate, an `i1`; `None` means true.
                 predicate: Option<Value> where is(BOOL),
-                /// How it orders other accesses of the lane.
+                /// The order of the lane's other accesses relative to this one.
                 order: MemoryOrder,
-                /// Among whom.
+                /// The lanes for which the order holds.
                 scope: MemoryScope,
-            } [order scope pointer "," expected "," value predicate] -> one(like(value)) at_best(Uniformity::Varying);
-            /// What a lane wrote to global memory before is seen by the lanes of the scope after whatever tells them that it
-            /// is there.
+            } [order scope pointer "," expected "," value predicate] -> one(same_type_as(value)) at_best(Uniformity::Varying);
+            /// A memory fence: the lane's earlier writes to global memory are visible to the lanes of the scope once
+            /// they synchronize with this lane.
             fence Fence {
-                /// Among whom.
+                /// The lanes for which the order holds.
                 scope: MemoryScope,
             } [scope] -> none fn fence;
-            /// A function of floating-point numbers. Targets have few of them; others are expanded before a module is compiled.
+            /// A math function. Targets have instructions for few of them; the others are expanded before a module is
+            /// compiled.
             math Math {
-                /// Which.
+                /// The math function.
                 function: MathFunction,
-                /// Its numbers: `f32` or `f64`, or vectors of them, of one type.
-                operands: Vec<Value> where one_of(COMPUTED),
+                /// The arguments: `f32`, `f64` or vectors of these, all of one type.
+                operands: Vec<Value> where one_of(MATH_FLOAT),
             } [function operands] -> one(from_first(operands));
-            /// Ends the run where the condition is false.
+            /// Stops the kernel if the condition is false.
             assert Assert {
-                /// An `i1`.
+                /// The condition that must be true, an `i1`.
                 condition: Value where is(BOOL),
-                /// What to say.
+                /// The message if the condition is false.
                 message: String = "the message",
-                /// An `i1`, where it is false nothing is checked; absent means true.
+                /// The predicate, an `i1`; lanes whose predicate is false check nothing. `None` means true.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 predicate: Option<Value> where is(BOOL),
             } [condition "," message predicate] -> none;
-            /// Every lane prints its values; integers with sign.
+            /// Prints the values of every lane; integers as signed.
             print Print {
-                /// What comes before them.
+                /// Text before the values.
                 prefix: String = "what comes before the values",
-                /// Whether the bits are printed in hexadecimal digits.
+                /// Whether the bits are printed in hexadecimal.
                 hex: bool,
                 /// Scalars, vectors or pointers to global memory.
                 values: Vec<Value> where one_of(PRINTED),
             } [prefix (hex hex) values] -> none;
-            /// A vendor's assembly text as it is; its code generator alone takes it.
+            /// Inline assembly of a vendor; only the code generator of this vendor accepts it.
             assembly Assembly {
-                /// The text, with `$0`, `$1`, ... for results, then operands.
+                /// The text, with `$0`, `$1`, ... for the results, then the operands.
                 text: String = "the assembly text",
-                /// Constraints of results, then operands, as LLVM's inline assembly has them.
+                /// Constraints of the results, then the operands, in the syntax of LLVM's inline assembly.
                 constraints: String = "the constraints",
-                /// The operands.
+                /// The operands of the assembly text.
                 operands: Vec<Value>,
             } [text constraints operands] -> some at_best(Uniformity::Varying);
-            /// Where kernels of a stream overlap: waits until what came before has written all, or says that what comes after
-            /// may begin. Elsewhere nothing.
+            /// Programmatic dependent launch (PTX `griddepcontrol`): waits until the preceding kernel of the stream has
+            /// written all its results, or lets the next kernel start. A no-op on targets without it.
             grid_dependency GridDependency {
-                /// Whether it waits.
+                /// Whether it waits; otherwise it launches.
                 wait: bool = "what to do",
             } [(wait_or_launch wait)] -> none fn grid_dependency;
-            /// Gives every lane the value that another lane of its warp holds; a scalar of 32 bits.
-            exchange Exchange {
-                /// How lanes are named.
-                kind: Exchange,
-                /// What this lane offers.
+            /// Shuffle (CUDA `__shfl_sync`): every lane reads the value of another lane of its warp; a scalar of 32
+            /// bits.
+            shuffle Shuffle in_bytes("exchange") {
+                /// How a lane names its source.
+                kind: ShuffleMode,
+                /// The value that this lane provides.
                 value: Value where one_of(WORD),
-                /// Which lane this one reads from.
-                lane: Value where is(INDEX),
-                /// Who issues it.
+                /// The source lane of this lane.
+                lane: Value where is(I32),
+                /// The lanes that issue the shuffle.
                 issuers: Issuers,
-            } [kind issuers value "," lane] -> one(like(value)) needs(Uniformity::Uniform);
-            /// Gives every lane the value that the lane whose index differs in the bits of a constant holds; a
-            /// scalar of 32 bits.
-            exchange_xor ExchangeXor {
-                /// What this lane offers.
+            } [kind issuers value "," lane] -> one(same_type_as(value)) needs(Uniformity::Uniform);
+            /// Shuffle by a constant XOR (CUDA `__shfl_xor_sync`): every lane reads the value of the lane whose index
+            /// differs in the bits of `mask`; a scalar of 32 bits.
+            shuffle_xor ShuffleXor in_bytes("exchange_xor") {
+                /// The value that this lane provides.
                 value: Value where one_of(WORD),
-                /// The bits in which the indices differ; not zero, below the number of lanes.
+                /// The differing bits of the lane indices; from 1 to one less than the number of lanes.
                 mask: u32 = "the bits in which lane indices differ",
-                /// Who issues it.
+                /// The lanes that issue the shuffle.
                 issuers: Issuers,
-            } [mask issuers value] -> one(like(value)) needs(Uniformity::Uniform);
-            /// Lanes that differ in one bit of their index trade: where the bit is set a lane gives what it
-            /// holds of `a` and gets the other's `b`, where it is not it gives of `b` and gets the other's
-            /// `a`. Two results: `a` and `b` after the trade. Scalars of 32 bits.
+            } [mask issuers value] -> one(same_type_as(value)) needs(Uniformity::Uniform);
+            /// Exchanges one of two values between lanes that differ in one bit of their index: a lane with the bit set
+            /// swaps its `a` with the `b` of the other lane. Two results: `a` and `b` after the swap. Scalars of 32
+            /// bits.
             swap Swap {
-                /// What lanes with the bit set trade away.
+                /// The value that lanes with the bit set give away.
                 a: Value where one_of(WORD),
-                /// What the other lanes trade away.
-                b: Value where like(a),
-                /// The bit of the lane index, as its power of two.
+                /// The value that lanes with the bit clear give away.
+                b: Value where same_type_as(a),
+                /// The bit of the lane index, as a power of two.
                 lane: u32 = "a power of two of the lane index",
-                /// Who issues it.
+                /// The lanes that issue the swap.
                 issuers: Issuers,
-            } [lane issuers a "," b] -> two(like(a)) at_best(Uniformity::Varying) needs(Uniformity::Uniform);
-            /// No lane of the scope passes before all have arrived, and what they wrote to shared memory
-            /// before it is seen by all after it.
+            } [lane issuers a "," b] -> two(same_type_as(a)) at_best(Uniformity::Varying) needs(Uniformity::Uniform);
+            /// Barrier: no lane of the scope passes before all have arrived. Writes to shared memory before it are
+            /// visible to all lanes after it.
             barrier Barrier {
-                /// Which lanes wait for each other.
+                /// The lanes that wait for each other.
                 scope: Scope,
-                /// Who issues it.
+                /// The lanes that issue the barrier.
                 issuers: Issuers,
             } [scope issuers] -> none needs(scope.uniformity());
-            /// No lane of so many warps passes before that many have come to the barrier of this number, and what they wrote to shared
-            /// memory before it is seen by all of them after it. Which warps they are, who comes to it says.
-            group_barrier GroupBarrier {
-                /// Which of the block's barriers.
+            /// Named barrier (PTX `barrier.sync a, b`): no warp passes before `warps` warps have arrived. Their earlier
+            /// writes to shared memory are visible to all of them after it. Any warps of the block may arrive.
+            named_barrier NamedBarrier in_bytes("group_barrier") {
+                /// Index of the barrier.
                 number: u32 = "the number of a barrier",
-                /// How many warps meet.
+                /// The number of warps that arrive.
                 warps: u32 = "a number of warps",
-            } [number "," warps] -> none needs(Uniformity::Uniform) fn group_barrier;
-            /// A value as one that an operation of the queue gives and that is there already: what an accumulator that a loop carries
-            /// begins with.
-            pend Pend {
-                /// Which queue.
+            } [number "," warps] -> none needs(Uniformity::Uniform) fn named_barrier;
+            /// Turns a value into a ready async token of the queue: the initial value of a pending accumulator that a
+            /// loop carries.
+            ready_token ReadyToken in_bytes("pend") {
+                /// The queue whose ready token the result is.
                 queue: Queue,
-                /// A scalar or vector.
+                /// The value of the token, a scalar or vector.
                 value: Value where one_of(ELEMENTS),
-            } [queue value] -> one(from(value, Type::pending)) needs(Uniformity::Uniform) fn pend;
-            /// Closes the group of all that this warp has issued on the queue since its last commit there.
+            } [queue value] -> one(computed_from(value, Type::to_pending)) needs(Uniformity::Uniform) fn ready_token;
+            /// Commits all operations that this warp has issued on the queue since its last commit there as one group
+            /// (PTX `commit_group`).
             commit Commit {
-                /// Which queue.
+                /// The queue whose operations are committed.
                 queue: Queue,
             } [queue] -> none needs(Uniformity::Uniform) fn commit;
-            /// Passes when at most `outstanding` of the warp's latest groups of the queue are unfinished. What the
-            /// other groups have written is there for the lanes that issued it. One result for every value: what it is
-            /// when it is no longer pending; its group must be finished.
+            /// Waits until at most `outstanding` of the warp's latest groups of the queue are unfinished (PTX
+            /// `wait_group`). Writes of the finished groups are visible to the lanes that issued them. The results are
+            /// `values`, no longer pending; the groups that produce them must be among the finished ones.
             wait Wait {
-                /// Which queue.
+                /// The queue whose groups are waited for.
                 queue: Queue,
-                /// How many groups may go on.
+                /// The number of groups that may still be in flight.
                 outstanding: u32 = "how many groups may be unfinished",
                 /// Pending values of finished groups.
                 values: Vec<Value> where one_of(PENDING),
             } [queue outstanding values] -> each(values) needs(Uniformity::Uniform);
-            /// Makes eight bytes of shared memory, aligned to eight, an mbarrier: each of its phases completes when
-            /// so many arrivals and all bytes that they expect have come. One lane of the warp does it.
+            /// Initializes an mbarrier in eight bytes of shared memory, aligned to eight. A phase completes after
+            /// `arrivals` arrivals and all bytes that these expect. One lane of the warp executes it.
             mbarrier_init MbarrierInit {
                 /// A pointer to shared memory, the same in all lanes.
                 pointer: Value where is(SHARED),
-                /// Arrivals of a phase; at least one.
+                /// Arrivals that complete a phase; at least one.
                 arrivals: u32 = "a number of arrivals",
             } [pointer "," arrivals] -> none needs(Uniformity::Uniform);
-            /// The warp arrives once at an mbarrier, after all its lanes, and its phase expects so many more bytes of
-            /// asynchronous copies. What the warp wrote to shared memory before is seen by those who wait.
+            /// Arrives once at an mbarrier, after all lanes of the warp, and adds to the bytes of asynchronous copies
+            /// that its phase expects. Writes of the warp to shared memory before it are visible to the lanes that
+            /// wait.
             mbarrier_arrive MbarrierArrive {
                 /// A pointer to an mbarrier, the same in all lanes.
                 pointer: Value where is(SHARED),
-                /// How many bytes.
+                /// The number of bytes to expect.
                 bytes: u32 = "a number of bytes",
             } [pointer "," bytes] -> none needs(Uniformity::Uniform) fn mbarrier_arrive;
-            /// Passes when the mbarrier's phase of this parity has completed; what its copies wrote, and what
-            /// those who arrived wrote before, is there then.
+            /// Waits until the mbarrier's phase of this parity has completed. Writes by its copies, and writes before
+            /// its arrivals, are visible afterwards.
             mbarrier_wait MbarrierWait {
                 /// A pointer to an mbarrier, the same in all lanes.
                 pointer: Value where is(SHARED),
-                /// An `i32`, the same in all lanes: 0 for the first phase and every second one after it, 1 for the others.
-                phase: Value where is(INDEX),
+                /// An `i32`, the same in all lanes: 0 for the first, third, ... phase, 1 for the others.
+                phase: Value where is(I32),
             } [pointer "," phase] -> none needs(Uniformity::Uniform) fn mbarrier_wait;
-            /// What this warp has issued on the queue since its last commit there arrives at the mbarrier, once, when all
-            /// of it has finished.
+            /// Makes the completion of all operations that this warp has issued on the queue since its last commit
+            /// there arrive once at the mbarrier.
             mbarrier_commit MbarrierCommit {
-                /// Which queue.
+                /// The queue whose operations arrive at the mbarrier when they complete.
                 queue: Queue,
                 /// A pointer to an mbarrier, the same in all lanes.
                 pointer: Value where is(SHARED),
             } [queue pointer] -> none needs(Uniformity::Uniform) fn mbarrier_commit;
-            /// Allots columns of the block's tensor memory and writes the address of the first, 32 bits, to shared memory.
+            /// Allocates columns of the block's tensor memory (PTX `tcgen05.alloc`) and writes the address of the
+            /// first, 32 bits, to shared memory.
             tensor_allocate TensorAllocate {
                 /// A pointer to four bytes of shared memory, the same in all lanes.
                 pointer: Value where is(SHARED),
-                /// How many; a power of two.
+                /// The number of columns; a power of two.
                 columns: u32 = "a number of columns",
             } [pointer "," columns] -> none needs(Uniformity::Uniform) fn tensor_allocate;
-            /// Gives back what was allotted at once.
+            /// Frees columns of tensor memory that one operation allocated.
             tensor_free TensorFree {
                 /// The address of the first column, an `i32`, the same in all lanes.
-                address: Value where is(INDEX),
-                /// How many there are.
+                address: Value where is(I32),
+                /// The number of columns, as they were allocated.
                 columns: u32 = "a number of columns",
             } [address "," columns] -> none needs(Uniformity::Uniform) fn tensor_free;
-            /// What this warp wrote to shared memory by plain stores is seen by asynchronous operations that are
-            /// ordered after it.
+            /// Proxy fence (PTX `fence.proxy.async`): writes of this warp to shared memory by plain stores are visible
+            /// to asynchronous operations ordered after it.
             proxy_fence ProxyFence {} [] -> none needs(Uniformity::Uniform) fn proxy_fence;
-            /// A vendor's instruction by the name of its row; its meaning is the row's.
+            /// A vendor instruction, named by its row of the instruction table; the row defines its semantics.
             instruction Instruction {
                 /// Name of the row in the target's instruction table.
                 name: String = "the instruction's name",
                 /// Its operands in the order of the row.
                 operands: Vec<Value>,
             } [name operands] -> some at_best(Uniformity::Varying) needs(Uniformity::Uniform);
-            /// Runs one of two regions; results are what the region that ran yields.
+            /// Runs one of two regions; the results are the values that this region yields.
             if If {
-                /// An `i1`.
+                /// The condition, an `i1`.
                 condition: Value where is(BOOL),
-                /// Runs in the lanes where it is true.
+                /// Runs in lanes whose condition is true.
                 then: Region,
-                /// Runs in the others.
+                /// Runs in the other lanes.
                 otherwise: Region,
             } [condition then (otherwise otherwise)] -> some;
-            /// Runs `body` for `index` in `from, from + step, ...` below `to` (unsigned `i32`). The body's
-            /// arguments are the index and the carried values; it yields the carried values. No index plus
-            /// `step` may reach 2^32.
+            /// Runs `body` for `index` in `from, from + step, ...` below `to` (unsigned `i32`). The body's arguments
+            /// are the index and the carried values; it yields the carried values. `index + step` must stay below 2^32.
             for For {
                 /// First index.
-                from: Value where is(INDEX),
-                /// Bound, not reached.
-                to: Value where is(INDEX),
+                from: Value where is(I32),
+                /// Exclusive upper bound of the index.
+                to: Value where is(I32),
                 /// Increment, above zero.
-                step: Value where is(INDEX),
+                step: Value where is(I32),
                 /// Initial carried values.
                 carried: Vec<Value>,
-                /// What runs.
+                /// The loop body.
                 body: Region,
             } [from "to" to "step" step (carry carried) body] -> some;
-            /// Runs `body` at least once, and again while it says so. The body's arguments are the carried values; it yields
-            /// an `i1`, whether to run again, and the new carried values. Results are the last carried values.
+            /// Runs `body` at least once, and repeats it while it yields true. The body's arguments are the carried
+            /// values; it yields an `i1`, whether to repeat, and the new carried values. The results are the last
+            /// carried values.
             while While {
                 /// Initial carried values.
                 carried: Vec<Value>,
-                /// What runs.
+                /// The loop body.
                 body: Region,
             } [(carry carried) body] -> some;
             /// Ends a region with the given values; the last operation of every region but a kernel's.
             yield Yield {
-                /// What the region gives.
+                /// The values that the region yields.
                 values: Vec<Value>,
             } [values] -> none;
         }

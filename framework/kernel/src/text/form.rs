@@ -1,4 +1,4 @@
-//! How each type of field stands in an operation's text: written behind a space, read, and absent if it says nothing.
+//! The text form of each field type: written after a space, parsed back, and omitted if empty.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -6,20 +6,20 @@ use tilewright_layout::text::{Parsed, Quoted};
 
 use super::parser::Parser;
 use crate::{
-    Atomic, Binary, Cast, Compare, Exchange, Issuers, MathFunction, MemoryOrder, MemoryScope, Queue, Region, Scope,
+    Atomic, Binary, Cast, Compare, Issuers, MathFunction, MemoryOrder, MemoryScope, Queue, Region, Scope, ShuffleMode,
     SpecialRegister, Unary, Value,
 };
 
-/// A field's text.
-pub(super) trait Form: Sized {
-    /// Writes the field with a space before it, or nothing.
+/// The text form of a field.
+pub(super) trait FieldText: Sized {
+    /// Writes the field after a space, or nothing if it is empty.
     fn write(&self, line: &mut String) -> fmt::Result;
 
-    /// Reads the field; `what` is its name in a message, if the type alone does not say it.
+    /// Parses the field; `what` names it in messages if the type alone does not.
     fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<Self>;
 }
 
-impl Form for Value {
+impl FieldText for Value {
     fn write(&self, line: &mut String) -> fmt::Result {
         write!(line, " {self}")
     }
@@ -29,7 +29,7 @@ impl Form for Value {
     }
 }
 
-impl Form for Vec<Value> {
+impl FieldText for Vec<Value> {
     fn write(&self, line: &mut String) -> fmt::Result {
         if self.is_empty() { Ok(()) } else { write!(line, " {}", Values(self)) }
     }
@@ -39,19 +39,19 @@ impl Form for Vec<Value> {
     }
 }
 
-/// A predicate.
-impl Form for Option<Value> {
+/// The form of a predicate.
+impl FieldText for Option<Value> {
     fn write(&self, line: &mut String) -> fmt::Result {
         self.map_or(Ok(()), |predicate| write!(line, " if {predicate}"))
     }
 
     fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<Self> {
-        if parser.on_same_line() && parser.take_word("if") { parser.value().map(Some) } else { Ok(None) }
+        if parser.on_same_line() && parser.take_keyword("if") { parser.value().map(Some) } else { Ok(None) }
     }
 }
 
-/// A selector of bytes.
-impl Form for u16 {
+/// The form of a byte selector.
+impl FieldText for u16 {
     fn write(&self, line: &mut String) -> fmt::Result {
         write!(line, " {self:#06x}")
     }
@@ -61,14 +61,14 @@ impl Form for u16 {
     }
 }
 
-/// Another selector, for the lanes where a condition is true.
-impl Form for Option<(Value, u16)> {
+/// The form of a second byte selector, for lanes whose condition is true.
+impl FieldText for Option<(Value, u16)> {
     fn write(&self, line: &mut String) -> fmt::Result {
         self.map_or(Ok(()), |(condition, selector)| write!(line, " or {selector:#06x} if {condition}"))
     }
 
     fn read(parser: &mut Parser<'_>, what: &str) -> Parsed<Self> {
-        if !(parser.on_same_line() && parser.take_word("or")) {
+        if !(parser.on_same_line() && parser.take_keyword("or")) {
             return Ok(None);
         }
         let selector = parser.number(what)?;
@@ -77,7 +77,7 @@ impl Form for Option<(Value, u16)> {
     }
 }
 
-impl Form for u32 {
+impl FieldText for u32 {
     fn write(&self, line: &mut String) -> fmt::Result {
         write!(line, " {self}")
     }
@@ -87,8 +87,8 @@ impl Form for u32 {
     }
 }
 
-/// An offset, which is left out if it is zero.
-impl Form for i32 {
+/// The form of an offset, which is omitted if zero.
+impl FieldText for i32 {
     fn write(&self, line: &mut String) -> fmt::Result {
         match *self {
             0 => Ok(()),
@@ -112,7 +112,7 @@ impl Form for i32 {
     }
 }
 
-impl Form for String {
+impl FieldText for String {
     fn write(&self, line: &mut String) -> fmt::Result {
         write!(line, " {}", Quoted(self))
     }
@@ -122,8 +122,8 @@ impl Form for String {
     }
 }
 
-/// A region stands behind the line, in braces.
-impl Form for Region {
+/// The form of a region: in braces behind the operation's line.
+impl FieldText for Region {
     fn write(&self, _: &mut String) -> fmt::Result {
         Ok(())
     }
@@ -133,7 +133,7 @@ impl Form for Region {
     }
 }
 
-impl Form for SpecialRegister {
+impl FieldText for SpecialRegister {
     fn write(&self, line: &mut String) -> fmt::Result {
         match self {
             Self::Lane => write!(line, " lane"),
@@ -158,7 +158,7 @@ impl Form for SpecialRegister {
 
 macro_rules! choices {
     ($($type:ident = $what:literal),* $(,)?) => {
-        $(impl Form for $type {
+        $(impl FieldText for $type {
             fn write(&self, line: &mut String) -> fmt::Result {
                 write!(line, " {}", self.name())
             }
@@ -175,7 +175,7 @@ choices! {
     Binary = "an operation on two values",
     Cast = "a cast",
     Compare = "a comparison",
-    Exchange = "a kind of exchange",
+    ShuffleMode = "a kind of shuffle",
     Issuers = "the issuers",
     MathFunction = "a function",
     MemoryOrder = "an order",
@@ -185,7 +185,7 @@ choices! {
     Unary = "an operation on one value",
 }
 
-/// The values that a loop carries.
+/// The form of the values that a loop carries.
 pub(super) mod carry {
     use super::{Parsed, Parser, Value, Values, Write, fmt};
     use crate::Statement;
@@ -195,11 +195,11 @@ pub(super) mod carry {
     }
 
     pub(in crate::text) fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<Vec<Value>> {
-        if parser.take_word("carry") { parser.values() } else { Ok(Vec::new()) }
+        if parser.take_keyword("carry") { parser.values() } else { Ok(Vec::new()) }
     }
 }
 
-/// The bits of a constant: hexadecimal for floating-point numbers.
+/// The form of a constant's bits: hexadecimal for floating-point types.
 pub(super) mod bits_of {
     use super::{Parsed, Parser, Write, fmt};
     use crate::{Element, Statement};
@@ -214,7 +214,7 @@ pub(super) mod bits_of {
     }
 }
 
-/// Whether values are printed in hexadecimal digits: a word, or nothing.
+/// The form of a flag, whether values are printed in hexadecimal: a keyword, or nothing.
 pub(super) mod hex {
     use super::{Parsed, Parser, fmt};
     use crate::Statement;
@@ -225,11 +225,11 @@ pub(super) mod hex {
     }
 
     pub(in crate::text) fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<bool> {
-        Ok(parser.on_same_line() && parser.take_word("hex"))
+        Ok(parser.on_same_line() && parser.take_keyword("hex"))
     }
 }
 
-/// One of two words.
+/// The form of a choice between two keywords.
 pub(super) mod wait_or_launch {
     use super::{Parsed, Parser, fmt};
     use crate::Statement;
@@ -244,7 +244,7 @@ pub(super) mod wait_or_launch {
     }
 }
 
-/// The second of two regions.
+/// The form of the second of two regions.
 pub(super) mod otherwise {
     use super::{Parsed, Parser, Region, fmt};
     use crate::Statement;
@@ -259,7 +259,7 @@ pub(super) mod otherwise {
     }
 }
 
-/// Values with commas between them.
+/// Displays values with commas between them.
 struct Values<'a>(&'a [Value]);
 
 impl Display for Values<'_> {

@@ -1,9 +1,8 @@
 //! Modules as text.
 //!
-//! One statement a line, regions in braces; `docs/kernel-ir.md` has the grammar. [`parse`] reads
-//! what `Display` writes: `parse(&module.to_string())` gives the module back, verified or not, as
-//! long as the bodies of its kernels take no arguments and regions nest no deeper than
-//! [`super::MAX_DEPTH`].
+//! One statement per line, regions in braces; `docs/kernel-ir.md` has the grammar. [`parse`] accepts the output of
+//! `Display`: `parse(&module.to_string())` returns the module, verified or not, if the bodies of its kernels have no
+//! arguments and regions nest at most [`super::MAX_DEPTH`] deep.
 
 mod form;
 mod operation;

@@ -1,34 +1,35 @@
-//! Writes and reads operations, each as its row of the table says.
+//! Writes and parses operations by their rows of the table.
 
 use std::fmt::{self, Write};
 
 use tilewright_layout::text::Parsed;
 
-use super::form::{Form, bits_of, carry, hex, otherwise, wait_or_launch};
+use super::form::{FieldText, bits_of, carry, hex, otherwise, wait_or_launch};
 use super::parser::Parser;
-use crate::op::operations;
+use crate::op::{EARLIER_NAMES, operations};
 use crate::{Op, Statement};
 
-/// Writes one item of a row's text.
+/// Writes one item of a row's text form: a literal or a field.
 macro_rules! write_item {
     ($statement:ident $line:ident ($form:ident $field:ident)) => {
         $form::write($field, $statement, $line)?
     };
     ($statement:ident $line:ident $field:ident) => {
-        Form::write($field, $line)?
+        FieldText::write($field, $line)?
     };
     ($statement:ident $line:ident $literal:literal) => {
         write_literal($literal, $line)?
     };
 }
 
-/// Reads one item of a row's text. A field's name, which had its name in messages, has what was read then.
+/// Parses one item of a row's text form. Binds a variable named after the field, which held the field's message name
+/// before.
 macro_rules! read_item {
     ($parser:ident ($form:ident $field:ident)) => {
         let $field = $form::read($parser, $field)?;
     };
     ($parser:ident $field:ident) => {
-        let $field = Form::read($parser, $field)?;
+        let $field = FieldText::read($parser, $field)?;
     };
     ($parser:ident $literal:literal) => {
         $parser.literal($literal)?;
@@ -37,12 +38,12 @@ macro_rules! read_item {
 
 macro_rules! define {
     ($(
-        $(#[$doc:meta])* $name:ident $variant:ident $(($one:ident: $one_type:ty))?
+        $(#[$doc:meta])* $name:ident $variant:ident $(in_bytes($earlier:literal))? $(($one:ident: $one_type:ty))?
         $({ $($(#[$about:meta])* $field:ident: $type:ty $(= $what:literal)? $(where $rule:expr)?),* $(,)? })?
         [$($text:tt)*] -> $count:ident $(($given:expr))? $(at_best($best:expr))? $(needs($control:expr))? $(fn $method:ident)?;
     )*) => {
         /// Writes an operation without its regions.
-        #[allow(unused_variables, reason = "a region is no part of the line")]
+        #[allow(unused_variables, reason = "a region is not a part of the line")]
         pub(super) fn write_operation(statement: &Statement, line: &mut String) -> fmt::Result {
             line.push_str(statement.op.name());
             match &statement.op {
@@ -53,8 +54,8 @@ macro_rules! define {
             Ok(())
         }
 
-        /// Reads each operation behind its name, in the order of [`Op::NAMES`]. Functions of their own, since operations
-        /// nest: one function for all would take the stack of all at every level.
+        /// One parser per operation, in the order of [`Op::NAMES`]. Separate functions keep stack frames small:
+        /// operations nest, and one function would need the stack of all operations at every level.
         #[allow(unused_variables, reason = "a row without text reads nothing")]
         const READERS: [fn(&mut Parser<'_>) -> Parsed<Op>; Op::NAMES.len()] = [$(
             |parser| {
@@ -69,7 +70,7 @@ macro_rules! define {
 
 operations!(define);
 
-/// Writes a mark, or a word with a space before it.
+/// Writes punctuation, or a keyword after a space.
 fn write_literal(literal: &str, line: &mut String) -> fmt::Result {
     let space = if literal.starts_with(|c: char| c.is_ascii_alphabetic()) { " " } else { "" };
     write!(line, "{space}{literal}")
@@ -78,7 +79,15 @@ fn write_literal(literal: &str, line: &mut String) -> fmt::Result {
 impl Parser<'_> {
     pub(super) fn op(&mut self) -> Parsed<Op> {
         let rows: [usize; Op::NAMES.len()] = std::array::from_fn(|row| row);
-        let row = self.one_of("an operation", &rows, |row| Op::NAMES[row])?;
+        let token = self.token();
+        let earlier = EARLIER_NAMES.iter().find(|(_, earlier)| *earlier == token);
+        let row = match earlier.and_then(|(name, _)| Op::NAMES.iter().position(|known| known == name)) {
+            Some(row) => {
+                self.consume(token);
+                row
+            }
+            None => self.one_of("an operation", &rows, |row| Op::NAMES[row])?,
+        };
         READERS[row](self)
     }
 }

@@ -1,18 +1,28 @@
-//! Reads modules from text: kernels, their heads, regions and statements.
+//! Parses modules from text: kernels, their headers, regions and statements.
 
 use tilewright_layout::text::Parsed;
 use tilewright_target::XorSwizzle;
 
 use super::parser::Parser;
 use crate::{
-    DerivedTensorMap, Element, Extent, Kernel, Launch, MAX_DEPTH, MemorySpace, Module, Outside, Parameter, Region,
-    SharedBuffer, Statement, TensorMap, Type, Value,
+    DerivedTensorMap, Element, ElementStride, Kernel, Launch, MAX_DEPTH, MemorySpace, Module, Outside, Parameter,
+    Region, SharedBuffer, Statement, TensorMap, Type, Value,
 };
 
-/// The module that the text describes; whether it keeps the rules is for [`crate::verify`].
+/// Parses a module; [`crate::verify`] checks its rules.
 ///
 /// # Errors
-/// [`TextError`](tilewright_layout::text::TextError) with the place and what was expected there.
+/// [`TextError`](tilewright_layout::text::TextError) with the position and the expected text.
+///
+/// # Examples
+/// ```
+/// use tilewright_kernel::text::parse;
+/// let module = parse("kernel empty() lanes 32 warps 4 {}")?;
+/// assert_eq!((module.kernels[0].launch.lanes, module.kernels[0].launch.warps), (32, 4));
+/// assert_eq!(parse(&module.to_string())?, module);
+/// assert!(parse("kernel empty() lanes 32 {}").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn parse(text: &str) -> Parsed<Module> {
     let mut parser = Parser::new(text);
     let mut module = Module::default();
@@ -26,7 +36,7 @@ impl Parser<'_> {
     fn ty(&mut self) -> Parsed<Type> {
         let token = self.token();
         let ty = type_named(token).ok_or_else(|| self.cursor.expected("a type, as `i32`, `4xf16` or `ptr.shared`"))?;
-        self.step(token);
+        self.consume(token);
         Ok(ty)
     }
 
@@ -44,7 +54,7 @@ impl Parser<'_> {
         let lanes = self.number("a number of lanes")?;
         self.keyword("warps")?;
         let warps = self.number("a number of warps")?;
-        let blocks = if self.take_word("blocks") { self.number("a number of blocks")? } else { 1 };
+        let blocks = if self.take_keyword("blocks") { self.number("a number of blocks")? } else { 1 };
         self.cursor.expect("{")?;
         let shared = self.shared_buffers()?;
         let body = Region { arguments: Vec::new(), statements: self.statements()? };
@@ -70,46 +80,46 @@ impl Parser<'_> {
             self.cursor.expect(":")?;
             let ty = self.ty()?;
             let map = if ty == Type::TensorMap { Some(self.tensor_map()?) } else { None };
-            let rows = if map.is_some() && self.take_word("rows") { Some(self.mapped_rows()?) } else { None };
+            let rows = if map.is_some() && self.take_keyword("rows") { Some(self.mapped_rows()?) } else { None };
             parameters.push(Parameter { name, ty, map, rows });
         }
         Ok(parameters)
     }
 
-    /// What a parameter maps: `16 bits box 64 x 8 mix 3 0x70 outside zeros`.
+    /// Parses a tensor map: `16 bits box 64 x 8 swizzle 3 0x70 outside zeros`.
     fn tensor_map(&mut self) -> Parsed<TensorMap> {
         let element_bits = self.number("the width of an element")?;
         self.keyword("bits")?;
         self.keyword("box")?;
         let mut box_sizes = vec![self.number("a size of the box")?];
-        while self.take_word("x") {
+        while self.take_keyword("x") {
             box_sizes.push(self.number("a size of the box")?);
         }
-        let mix = match self.take_word("mix") {
+        let swizzle = match self.take_keyword("mix") {
             true => XorSwizzle { shift: self.number("a shift")?, mask: self.number("a mask")? },
             false => XorSwizzle::default(),
         };
         self.keyword("outside")?;
         let outside = self.one_of("what is outside", Outside::ALL, Outside::name)?;
-        Ok(TensorMap { element_bits, box_sizes, mix, outside })
+        Ok(TensorMap { element_bits, box_sizes, swizzle, outside })
     }
 
-    /// What the tensor of a map follows from, behind `rows`: `of %0 by 1 x %4`.
+    /// Parses the derivation of a tensor map, behind the word `rows`: `of %0 by 1 x %4`.
     fn mapped_rows(&mut self) -> Parsed<DerivedTensorMap> {
         self.keyword("of")?;
         let pointer = self.parameter_number()?;
         self.keyword("by")?;
         let mut strides = vec![self.extent()?];
-        while self.take_word("x") {
+        while self.take_keyword("x") {
             strides.push(self.extent()?);
         }
         Ok(DerivedTensorMap { pointer, strides })
     }
 
-    fn extent(&mut self) -> Parsed<Extent> {
-        match self.sees_value() {
-            true => self.parameter_number().map(Extent::Parameter),
-            false => self.number("a number of elements").map(Extent::Number),
+    fn extent(&mut self) -> Parsed<ElementStride> {
+        match self.is_at_value() {
+            true => self.parameter_number().map(ElementStride::Parameter),
+            false => self.number("a number of elements").map(ElementStride::Number),
         }
     }
 
@@ -119,7 +129,7 @@ impl Parser<'_> {
 
     fn shared_buffers(&mut self) -> Parsed<Vec<SharedBuffer>> {
         let mut buffers = Vec::new();
-        while self.take_word("shared") {
+        while self.take_keyword("shared") {
             self.cursor.skip_blanks();
             let start = self.cursor.at;
             if self.number::<usize>("the number of the buffer")? != buffers.len() {
@@ -131,13 +141,13 @@ impl Parser<'_> {
             self.keyword("bytes")?;
             self.keyword("align")?;
             let alignment = self.number("an alignment")?;
-            let at = if self.take_word("at") { Some(self.number("an address")?) } else { None };
+            let at = if self.take_keyword("at") { Some(self.number("an address")?) } else { None };
             buffers.push(SharedBuffer { bytes, alignment, at });
         }
         Ok(buffers)
     }
 
-    /// The statements up to and with the closing brace.
+    /// Parses statements up to and including a closing brace.
     fn statements(&mut self) -> Parsed<Vec<Statement>> {
         let mut statements = Vec::new();
         while !self.cursor.takes("}") {
@@ -167,7 +177,7 @@ impl Parser<'_> {
 
     fn statement(&mut self) -> Parsed<Statement> {
         let mut results = Vec::new();
-        if self.sees_value() {
+        if self.is_at_value() {
             results.push(self.typed_value()?);
             while self.cursor.takes(",") {
                 results.push(self.typed_value()?);
@@ -181,16 +191,16 @@ impl Parser<'_> {
 
 fn type_named(word: &str) -> Option<Type> {
     if let Some(space) = word.strip_prefix("ptr.") {
-        return MemorySpace::named(space).map(Type::Pointer);
+        return MemorySpace::from_name(space).map(Type::Pointer);
     }
     if let Some(awaited) = word.strip_prefix("pending.") {
-        return type_named(awaited).filter(|ty| ty.element().is_some()).map(Type::pending);
+        return type_named(awaited).filter(|ty| ty.element().is_some()).map(Type::to_pending);
     }
     if word == "map" {
         return Some(Type::TensorMap);
     }
     match word.split_once('x') {
-        Some((count, element)) => Some(Type::Vector(Element::named(element)?, count.parse().ok()?)),
-        None => Element::named(word).map(Type::Scalar),
+        Some((count, element)) => Some(Type::Vector(Element::from_name(element)?, count.parse().ok()?)),
+        None => Element::from_name(word).map(Type::Scalar),
     }
 }

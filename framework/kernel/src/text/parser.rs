@@ -1,4 +1,4 @@
-//! The place in a text that is being read, and the words, numbers and values that are read there.
+//! The parser's position in the text, with parsers of keywords, numbers and values.
 
 use tilewright_layout::text::{Cursor, Parsed};
 
@@ -6,39 +6,40 @@ use crate::Value;
 
 pub(super) struct Parser<'a> {
     pub(super) cursor: Cursor<'a>,
-    /// Regions that the place is in.
+    /// Nesting depth of the position: number of open regions.
     pub(super) depth: usize,
 }
 
 impl<'a> Parser<'a> {
-    /// Begins a text; comments run from `#` to the end of the line.
+    /// Starts a parser; comments run from `#` to the end of the line.
     pub(super) fn new(text: &'a str) -> Self {
         Self { cursor: Cursor::with_comments(text, "#"), depth: 0 }
     }
 
-    /// The letters, digits, underscores and dots that stand here: a keyword, a name, a type or a number.
+    /// The next token, which is not consumed: letters, digits, underscores and dots, as in a keyword, a name, a type or
+    /// a number.
     pub(super) fn token(&self) -> &'a str {
-        let mut ahead = self.cursor;
-        ahead.skip_blanks();
-        ahead.take_while(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
+        let mut lookahead = self.cursor;
+        lookahead.skip_blanks();
+        lookahead.take_while(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
     }
 
-    /// Steps over a token that was just looked at.
-    pub(super) fn step(&mut self, token: &str) {
+    /// Consumes a token that [`Self::token`] returned.
+    pub(super) fn consume(&mut self, token: &str) {
         self.cursor.skip_blanks();
         self.cursor.at += token.len();
     }
 
-    pub(super) fn take_word(&mut self, word: &str) -> bool {
+    pub(super) fn take_keyword(&mut self, word: &str) -> bool {
         let found = self.token() == word;
         if found {
-            self.step(word);
+            self.consume(word);
         }
         found
     }
 
     pub(super) fn keyword(&mut self, word: &str) -> Parsed<()> {
-        if self.take_word(word) { Ok(()) } else { Err(self.cursor.expected(&format!("`{word}`"))) }
+        if self.take_keyword(word) { Ok(()) } else { Err(self.cursor.expected(&format!("`{word}`"))) }
     }
 
     pub(super) fn number<T: TryFrom<u64>>(&mut self, what: &str) -> Parsed<T> {
@@ -48,7 +49,7 @@ impl<'a> Parser<'a> {
         let number = number.try_into();
         let number =
             number.map_err(|_| self.cursor.error(self.cursor.at, format!("`{token}` is too large for {what}")))?;
-        self.step(token);
+        self.consume(token);
         Ok(number)
     }
 
@@ -59,19 +60,19 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One of a few words.
+    /// Parses one of the keywords that `name` gives for `all`.
     pub(super) fn one_of<T: Copy>(&mut self, what: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Parsed<T> {
         let token = self.token();
         let Some(found) = all.iter().copied().find(|&variant| name(variant) == token) else {
             let names: Vec<_> = all.iter().map(|&variant| name(variant)).collect();
             return Err(self.cursor.expected(&format!("{what} ({})", names.join(", "))));
         };
-        self.step(token);
+        self.consume(token);
         Ok(found)
     }
 
-    /// Whether a value stands here.
-    pub(super) fn sees_value(&mut self) -> bool {
+    /// Whether the next token is a value.
+    pub(super) fn is_at_value(&mut self) -> bool {
         self.cursor.peek() == Some('%')
     }
 
@@ -88,18 +89,18 @@ impl<'a> Parser<'a> {
         number.map(Value).ok_or_else(|| self.cursor.error(start, format!("expected {what}, found `%{digits}`")))
     }
 
-    /// Whether the next token stands on the line of the last one; what a statement may leave out
-    /// does not begin on another line.
+    /// Whether the next token is on the line of the previous one; optional parts of a statement do not start on a new
+    /// line.
     pub(super) fn on_same_line(&mut self) -> bool {
         self.cursor.skip_blanks();
         let before = &self.cursor.text()[..self.cursor.at];
         !before[before.trim_end().len()..].contains('\n')
     }
 
-    /// Values with commas between them, none where none follows.
+    /// Parses comma-separated values; empty if no value follows.
     pub(super) fn values(&mut self) -> Parsed<Vec<Value>> {
         let mut values = Vec::new();
-        if self.on_same_line() && self.sees_value() {
+        if self.on_same_line() && self.is_at_value() {
             values.push(self.value()?);
             while self.cursor.takes(",") {
                 values.push(self.value()?);
@@ -108,7 +109,7 @@ impl<'a> Parser<'a> {
         Ok(values)
     }
 
-    /// A literal of an operation's text: a word or a mark.
+    /// Parses a literal of an operation's text form: a keyword or punctuation.
     pub(super) fn literal(&mut self, literal: &str) -> Parsed<()> {
         match literal.starts_with(|c: char| c.is_ascii_alphabetic()) {
             true => self.keyword(literal),
@@ -117,7 +118,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A number in decimal or, after `0x`, hexadecimal.
+/// Parses a decimal or, after `0x`, hexadecimal integer.
 fn unsigned(token: &str) -> Option<u64> {
     match token.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),

@@ -1,4 +1,4 @@
-//! Writes modules as text.
+//! Prints modules as text.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -6,7 +6,7 @@ use tilewright_layout::text::{Quoted, is_identifier};
 use tilewright_target::XorSwizzle;
 
 use super::operation::write_operation;
-use crate::{DerivedTensorMap, Extent, Kernel, Module, Region, Statement, TensorMap, Type, Value};
+use crate::{DerivedTensorMap, ElementStride, Kernel, Module, Region, Statement, TensorMap, Type, Value};
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -50,33 +50,33 @@ impl Display for Kernel {
     }
 }
 
-/// What a parameter maps, each with its space before it.
+/// Writes a tensor map, each part after a space.
 fn write_map(f: &mut Formatter<'_>, map: &TensorMap) -> fmt::Result {
     write!(f, " {} bits box", map.element_bits)?;
     for (axis, size) in map.box_sizes.iter().enumerate() {
         let by = if axis > 0 { " x" } else { "" };
         write!(f, "{by} {size}")?;
     }
-    if map.mix != XorSwizzle::default() {
-        write!(f, " mix {} {:#x}", map.mix.shift, map.mix.mask)?;
+    if map.swizzle != XorSwizzle::default() {
+        write!(f, " mix {} {:#x}", map.swizzle.shift, map.swizzle.mask)?;
     }
     write!(f, " outside {}", map.outside.name())
 }
 
-/// What the tensor of a map follows from: `rows of %0 by 1, %4`.
+/// Writes the derivation of a tensor map: ` rows of %0 by 1 x %4`.
 fn write_rows(f: &mut Formatter<'_>, rows: &DerivedTensorMap) -> fmt::Result {
     write!(f, " rows of %{} by", rows.pointer)?;
     for (axis, stride) in rows.strides.iter().enumerate() {
         f.write_str(if axis > 0 { " x " } else { " " })?;
         match stride {
-            Extent::Number(number) => write!(f, "{number}")?,
-            Extent::Parameter(number) => write!(f, "%{number}")?,
+            ElementStride::Number(number) => write!(f, "{number}")?,
+            ElementStride::Parameter(number) => write!(f, "%{number}")?,
         }
     }
     Ok(())
 }
 
-/// A name, quoted where it is no identifier.
+/// Displays a name, in quotes if it is no identifier.
 struct Name<'a>(&'a str);
 
 impl Display for Name<'_> {
@@ -85,7 +85,7 @@ impl Display for Name<'_> {
     }
 }
 
-/// Values and their types, with commas between them.
+/// Displays values with their types, comma-separated.
 struct Typed<'a>(&'a [(Value, Type)]);
 
 impl Display for Typed<'_> {
@@ -121,7 +121,7 @@ fn write_statements(f: &mut Formatter<'_>, region: &Region, depth: usize) -> fmt
     Ok(())
 }
 
-/// The statement without its regions, on one line.
+/// The text of a statement on one line, without its regions.
 #[must_use]
 pub fn statement_line(statement: &Statement) -> String {
     let mut line = String::new();

@@ -1,4 +1,4 @@
-//! Rules that the table of operations does not say: of attributes, and of types that follow from several values.
+//! Rules that are not in the table of operations: about attributes, and about types that depend on several values.
 
 use super::body::{Checked, Checker, is_vector_count};
 use super::violation::Violation;
@@ -6,7 +6,7 @@ use crate::op::{SCALAR, is_in_memory};
 use crate::{Cast, Element, MemorySpace, Op, SpecialRegister, Type, Value};
 
 impl Checker<'_> {
-    /// Checks what an operation is asked beside the rules of its row, which its operands keep.
+    /// Checks the attributes of an operation, and rules beyond those in its row; operands already satisfy the row.
     pub(super) fn attributes(&self, op: &Op, results: &[(Value, Type)]) -> Checked {
         let lanes = self.kernel.launch.lanes;
         match op {
@@ -19,10 +19,10 @@ impl Checker<'_> {
                 self.require((*buffer as usize) < count, || Violation::SharedBuffer { found: *buffer, count })
             }
             Op::Math { function, operands } => {
-                let (found, expected) = (operands.len(), function.operands());
+                let (found, expected) = (operands.len(), function.operand_count());
                 let violation = || Violation::MathOperands { function: function.name(), found, expected };
                 self.require(found == expected, violation)?;
-                self.alike(operands)
+                self.all_same_type(operands)
             }
             Op::Cast { op, a } => results.first().map_or(Ok(()), |&result| self.cast(*op, self.type_of(*a)?, result)),
             Op::Pack { elements } => self.pack(elements, results),
@@ -38,18 +38,18 @@ impl Checker<'_> {
                 self.require(alignment.is_power_of_two(), || Violation::Alignment { found: *alignment })
             }
             Op::Assembly { text, .. } => self.require(!text.is_empty(), || Violation::AssemblyText),
-            Op::ExchangeXor { mask, .. } => {
+            Op::ShuffleXor { mask, .. } => {
                 self.require(*mask != 0 && *mask < lanes, || Violation::LaneXor { found: *mask, lanes })
             }
             Op::Swap { lane, .. } => {
                 self.require(lane.is_power_of_two() && *lane < lanes, || Violation::Lane { found: *lane, lanes })
             }
-            Op::GroupBarrier { number, warps } => {
+            Op::NamedBarrier { number, warps } => {
                 let (found, most) = (*warps, self.kernel.launch.warps);
                 self.require((1..=most).contains(&found), || Violation::GroupWarps { number: *number, found, most })
             }
             Op::Wait { values, .. } => results.iter().zip(values).try_for_each(|(&result, &value)| {
-                let ty = self.type_of(value)?.awaited();
+                let ty = self.type_of(value)?.after_wait();
                 self.result(result, ty)
             }),
             Op::MbarrierInit { arrivals, .. } => self.require(*arrivals > 0, || Violation::Arrivals),
@@ -69,8 +69,8 @@ impl Checker<'_> {
         self.require(fits, || Violation::Constant { bits, ty })
     }
 
-    /// All values have the type of the first.
-    fn alike(&self, values: &[Value]) -> Checked {
+    /// Checks that all values have the type of the first.
+    fn all_same_type(&self, values: &[Value]) -> Checked {
         let Some(&first) = values.first() else { return Ok(()) };
         let ty = self.type_of(first)?;
         values.iter().try_for_each(|&value| self.operand(value, ty))
@@ -88,14 +88,15 @@ impl Checker<'_> {
             Cast::RoundF => format!("float(s) narrower than {from}"),
             _ => format!("integer(s) wider than {from}"),
         };
-        let goes = |to: Type| from.element().zip(to.element()).is_some_and(|(from, to)| op.goes(from, to));
+        let is_convertible =
+            |to: Type| from.element().zip(to.element()).is_some_and(|(from, to)| op.converts(from, to));
         let expected = format!("{} {required}", from.count());
-        self.result_that(result, &expected, |to| to.count() == from.count() && goes(to))
+        self.result_that(result, &expected, |to| to.count() == from.count() && is_convertible(to))
     }
 
     fn cast_bits(&self, from: Type, result: (Value, Type)) -> Checked {
         let address = Type::Scalar(Element::I64);
-        // An address in global memory is one number; no vector's elements hold parts of it.
+        // A pointer to global memory converts to one integer, not to a vector of its parts.
         if from == Type::Pointer(MemorySpace::Global) {
             return self.result(result, address);
         }
@@ -111,7 +112,7 @@ impl Checker<'_> {
         let first = elements.first().filter(|_| u32::try_from(found).is_ok_and(is_vector_count));
         let Some(&first) = first else { return Err(self.error(Violation::PackCount { found })) };
         let ty = self.operand_that(first, SCALAR)?;
-        self.alike(elements)?;
+        self.all_same_type(elements)?;
         let vector = ty.element().map_or(ty, |element| Type::Vector(element, found as u32));
         results.first().map_or(Ok(()), |&result| self.result(result, vector))
     }

@@ -1,4 +1,4 @@
-//! Values are defined once and used where they are visible; regions take and yield what they should.
+//! Checks that values are defined once and used where visible, and that regions have the right arguments and yields.
 
 use super::violation::{VerifyError, Violation};
 use crate::op::TypeSet;
@@ -8,17 +8,17 @@ use crate::{Kernel, MAX_DEPTH, MAX_VALUES, Op, Region, Statement, Type, Value};
 enum Definition {
     None,
     Visible(Type),
-    /// Its region has ended.
+    /// Defined in a region that has ended.
     Hidden,
 }
 
 pub(super) struct Checker<'a> {
     pub(super) kernel: &'a Kernel,
-    /// By the value's number.
+    /// The definition of each value, indexed by value number.
     definitions: Vec<Definition>,
-    /// The number of the next operation.
+    /// Number of the next operation.
     next: usize,
-    /// The operation being checked.
+    /// The operation under check: number and name.
     current: Option<(usize, &'static str)>,
     depth: usize,
 }
@@ -26,7 +26,7 @@ pub(super) struct Checker<'a> {
 pub(super) type Checked = Result<(), VerifyError>;
 
 impl<'a> Checker<'a> {
-    /// Checks the body of a kernel whose head is right.
+    /// Checks the body of a kernel whose header is verified.
     pub(super) fn check(kernel: &'a Kernel) -> Checked {
         let mut checker = Self { kernel, definitions: Vec::new(), next: 0, current: None, depth: 0 };
         for (number, parameter) in kernel.parameters.iter().enumerate() {
@@ -73,7 +73,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks a region; `yields` are the types that it must yield, none for the body of a kernel.
+    /// Checks a region. `yields` has the types that the region must yield; `None` for the body of a kernel, which
+    /// yields nothing.
     pub(super) fn region(&mut self, region: &Region, yields: Option<&[Type]>) -> Checked {
         self.require(self.depth <= MAX_DEPTH, || Violation::TooDeep)?;
         self.depth += 1;
@@ -144,7 +145,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Whether a vector may have so many elements.
+/// Whether a vector type may have this many elements.
 pub(super) fn is_vector_count(count: u32) -> bool {
     count.is_power_of_two() && (2..=128).contains(&count)
 }

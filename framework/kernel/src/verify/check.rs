@@ -1,4 +1,4 @@
-//! Checks modules and kernels whole.
+//! Entry points of the verifier, for modules and kernels.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use super::head::verify_head;
 use super::violation::{VerifyError, Violation};
 use crate::{Kernel, Module};
 
-/// Checks a module.
+/// Verifies a module.
 ///
 /// # Errors
-/// The first broken rule, with the kernel and operation that break it.
+/// The first violation, with its kernel and operation.
 pub fn verify(module: &Module) -> Result<(), VerifyError> {
     let mut names = BTreeSet::new();
     for kernel in &module.kernels {
@@ -24,8 +24,8 @@ pub fn verify(module: &Module) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// Checks everything but that collectives stand under uniform control, which the emulator finds
-/// out by running.
+/// Checks all rules of a kernel except that collectives stand under uniform control, which the emulator checks at run
+/// time.
 pub fn verify_structure(kernel: &Kernel) -> Result<(), VerifyError> {
     verify_head(kernel).map_err(|violation| head_error(kernel, violation))?;
     Checker::check(kernel)

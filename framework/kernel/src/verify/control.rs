@@ -1,9 +1,9 @@
-//! Collectives stand under control that is uniform over their scope.
+//! Checks that collectives stand under control that is uniform over their scope.
 
 use super::violation::{VerifyError, Violation};
 use crate::{Kernel, Op, Region, Uniformity, Value, uniformity};
 
-/// Checks that every collective stands under control that is uniform over its scope.
+/// Checks the control around every collective.
 pub(super) fn verify_collectives(kernel: &Kernel) -> Result<(), VerifyError> {
     let mut walk = ControlWalk { levels: uniformity(kernel), next: 0 };
     walk.region(&kernel.body, Uniformity::ClusterUniform).map_err(|(operation, name, scope)| VerifyError {
@@ -24,8 +24,8 @@ impl ControlWalk {
         self.levels.get(value.0 as usize).copied().unwrap_or(Uniformity::Varying)
     }
 
-    /// The level of what says whether the body of a `while` runs again.
-    fn again(&self, body: &Region) -> Uniformity {
+    /// The uniformity of the condition that repeats the body of a `while`.
+    fn condition_level(&self, body: &Region) -> Uniformity {
         match body.statements.last().map(|statement| &statement.op) {
             Some(Op::Yield { values }) => values.first().map_or(Uniformity::Varying, |&value| self.level(value)),
             _ => Uniformity::Varying,
@@ -34,7 +34,7 @@ impl ControlWalk {
 
     fn region(&mut self, region: &Region, control: Uniformity) -> Result<(), (usize, &'static str, &'static str)> {
         for statement in &region.statements {
-            let number = self.next;
+            let index = self.next;
             self.next += 1;
             let allowed = statement.op.needed_control();
             if control > allowed {
@@ -43,14 +43,14 @@ impl ControlWalk {
                     Uniformity::Uniform => "warps of a block",
                     Uniformity::BlockUniform | Uniformity::ClusterUniform => "blocks of a cluster",
                 };
-                return Err((number, statement.op.name(), scope));
+                return Err((index, statement.op.name(), scope));
             }
             let inner = match &statement.op {
                 Op::If { condition, .. } => control.join(self.level(*condition)),
                 Op::For { from, to, step, .. } => {
                     control.join(self.level(*from)).join(self.level(*to)).join(self.level(*step))
                 }
-                Op::While { body, .. } => control.join(self.again(body)),
+                Op::While { body, .. } => control.join(self.condition_level(body)),
                 _ => control,
             };
             for region in statement.op.regions() {

@@ -1,4 +1,4 @@
-//! Checks the head of a kernel: its name, its launch, its parameters, its shared buffers.
+//! Checks the header of a kernel: name, launch, parameters and shared buffers.
 
 use super::violation::Violation;
 use crate::{Element, Kernel, MAX_BLOCKS, MemorySpace, Parameter, SharedBuffer, Type};
@@ -18,11 +18,11 @@ pub(super) fn verify_head(kernel: &Kernel) -> Result<(), Violation> {
     if launch.blocks == 0 || launch.blocks > MAX_BLOCKS {
         return Err(Violation::Blocks { found: launch.blocks });
     }
-    for (number, parameter) in kernel.parameters.iter().enumerate() {
-        verify_parameter(kernel, number, parameter)?;
+    for (index, parameter) in kernel.parameters.iter().enumerate() {
+        verify_parameter(kernel, index, parameter)?;
     }
-    for (number, buffer) in kernel.shared.iter().enumerate() {
-        verify_buffer(number, buffer)?;
+    for (index, buffer) in kernel.shared.iter().enumerate() {
+        verify_buffer(index, buffer)?;
     }
     if kernel.shared_bytes() > i32::MAX as u64 {
         return Err(Violation::SharedBytes { found: kernel.shared_bytes() });
@@ -33,7 +33,7 @@ pub(super) fn verify_head(kernel: &Kernel) -> Result<(), Violation> {
     Ok(())
 }
 
-fn verify_parameter(kernel: &Kernel, number: usize, parameter: &Parameter) -> Result<(), Violation> {
+fn verify_parameter(kernel: &Kernel, index: usize, parameter: &Parameter) -> Result<(), Violation> {
     let passable = match parameter.ty {
         Type::Scalar(element) => element != Element::I1,
         Type::Vector(..) | Type::Pending(..) => false,
@@ -41,28 +41,28 @@ fn verify_parameter(kernel: &Kernel, number: usize, parameter: &Parameter) -> Re
         Type::TensorMap => true,
     };
     if !passable {
-        return Err(Violation::ParameterType { parameter: number, found: parameter.ty });
+        return Err(Violation::ParameterType { parameter: index, found: parameter.ty });
     }
     let mapped = match (&parameter.map, parameter.ty == Type::TensorMap) {
         (Some(map), true) => {
-            let type_of = |number: u32| kernel.parameters.get(number as usize).map(|parameter| parameter.ty);
+            let type_of = |index: u32| kernel.parameters.get(index as usize).map(|parameter| parameter.ty);
             let filled = || parameter.rows.as_ref().map_or(Ok(()), |rows| rows.check(map, type_of));
-            map.check().and_then(|()| filled())
+            map.check().and_then(|()| filled()).map_err(|error| error.to_string())
         }
-        (None, false) if parameter.rows.is_some() => Err(format!("{} maps nothing", parameter.ty)),
+        (None, false) if parameter.rows.is_some() => Err(format!("{} is not a tensor map", parameter.ty)),
         (None, false) => Ok(()),
-        (None, true) => Err("nothing says what it maps".to_owned()),
-        (Some(_), false) => Err(format!("{} maps nothing", parameter.ty)),
+        (None, true) => Err("it has no tensor map".to_owned()),
+        (Some(_), false) => Err(format!("{} is not a tensor map", parameter.ty)),
     };
-    mapped.map_err(|message| Violation::TensorMap { parameter: number, message })
+    mapped.map_err(|message| Violation::TensorMap { parameter: index, message })
 }
 
-fn verify_buffer(number: usize, buffer: &SharedBuffer) -> Result<(), Violation> {
+fn verify_buffer(index: usize, buffer: &SharedBuffer) -> Result<(), Violation> {
     if !buffer.alignment.is_power_of_two() {
-        return Err(Violation::SharedAlignment { buffer: number, found: buffer.alignment });
+        return Err(Violation::SharedAlignment { buffer: index, found: buffer.alignment });
     }
     if let Some(at) = buffer.at.filter(|at| !at.is_multiple_of(buffer.alignment)) {
-        return Err(Violation::SharedPlace { buffer: number, found: at, alignment: buffer.alignment });
+        return Err(Violation::MisalignedBuffer { buffer: index, found: at, alignment: buffer.alignment });
     }
     Ok(())
 }

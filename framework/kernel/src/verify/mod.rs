@@ -1,8 +1,8 @@
-//! Checks all that a code generator may rely on.
+//! The verifier: checks all properties that code generators rely on.
 //!
-//! The rules are those of `docs/kernel-ir.md`; [`Violation`] lists them. `body` checks that values are
-//! defined where they are used and that regions fit, `operation` and `attributes` the operands, results and attributes
-//! of each operation, `control` that collectives stand under uniform control.
+//! The rules are those of `docs/kernel-ir.md`; [`Violation`] lists them. `body` checks that values are visible at their
+//! uses and that regions fit, `operation` and `attributes` check operands, results and attributes of each operation,
+//! `control` that collectives stand under uniform control.
 
 mod attributes;
 mod body;

@@ -1,15 +1,15 @@
-//! Operands and results have the types that the table of operations says; regions take and yield what they should.
+//! Checks the types of operands and results against the table of operations, and the regions of control flow.
 
 use super::body::{Checked, Checker};
 use super::violation::{VerifyError, Violation};
-use crate::op::{BOOL, INDEX, TypeRule};
+use crate::op::{BOOL, I32, TypeRule};
 use crate::{Op, Region, Statement, Type, Value};
 
 impl Checker<'_> {
     pub(super) fn operation(&mut self, op: &Op, results: &[(Value, Type)]) -> Checked {
         op.try_operands(|value, rule| self.operand_by(value, rule))?;
         self.attributes(op, results)?;
-        // How many results there are is checked elsewhere.
+        // The number of results is checked elsewhere.
         results
             .iter()
             .take(op.result_count().unwrap_or(0))
@@ -22,7 +22,7 @@ impl Checker<'_> {
             }
             Op::For { carried, body, .. } => {
                 let types = self.carried(carried, results)?;
-                let arguments: Vec<_> = std::iter::once(INDEX).chain(types.iter().copied()).collect();
+                let arguments: Vec<_> = std::iter::once(I32).chain(types.iter().copied()).collect();
                 self.inner_region(0, body, &arguments, &types)
             }
             Op::While { carried, body } => {
@@ -52,7 +52,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The types of what a loop carries, which its results have too.
+    /// The types of the values that a loop carries, which are the types of its results too.
     fn carried(&self, carried: &[Value], results: &[(Value, Type)]) -> Result<Vec<Type>, VerifyError> {
         let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect::<Result<_, _>>()?;
         let counts = Violation::ResultCount { found: results.len(), expected: types.len() };
@@ -61,13 +61,13 @@ impl Checker<'_> {
         Ok(types)
     }
 
-    fn inner_region(&mut self, number: usize, region: &Region, arguments: &[Type], yields: &[Type]) -> Checked {
+    fn inner_region(&mut self, index: usize, region: &Region, arguments: &[Type], yields: &[Type]) -> Checked {
         let found: Vec<_> = region.arguments.iter().map(|&(_, ty)| ty).collect();
         let violation =
-            || Violation::RegionArguments { region: number, found: listed(&found), expected: listed(arguments) };
+            || Violation::RegionArguments { region: index, found: listed(&found), expected: listed(arguments) };
         self.require(found == arguments, violation)?;
         let ends = matches!(region.statements.last(), Some(Statement { op: Op::Yield { .. }, .. }));
-        self.require(ends, || Violation::YieldMissing { region: number })?;
+        self.require(ends, || Violation::YieldMissing { region: index })?;
         self.region(region, Some(yields))
     }
 }

@@ -1,300 +1,300 @@
-//! The rules that a module can break, and where.
+//! The rules of modules, and the location of a violation.
 
 use thiserror::Error;
 
 use crate::{MAX_BLOCKS, MAX_DEPTH, MAX_VALUES, Type, Value};
 
-/// Where a module breaks a rule. The fault of whoever made the module.
+/// A violation of a rule of the kernel IR, with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("kernel `{kernel}`{}: {violation}", place(*.operation, .name))]
+#[error("kernel `{kernel}`{}: {violation}", location(*.operation, .name))]
 pub struct VerifyError {
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
-    /// The operation, numbered from zero in the order of the text, as `Kernel::statements`;
-    /// absent where the kernel's head is wrong.
+    /// Number of the operation in the order of the text, as `Kernel::statements`; `None` for an error in the kernel's
+    /// header.
     pub operation: Option<usize>,
-    /// The operation's name; empty where the kernel's head is wrong.
+    /// The operation's name; empty for an error in the kernel's header.
     pub name: &'static str,
-    /// The rule that is broken.
+    /// The rule that the kernel violates.
     pub violation: Violation,
 }
 
-fn place(operation: Option<usize>, name: &str) -> String {
+fn location(operation: Option<usize>, name: &str) -> String {
     operation.map(|number| format!(", operation {number} ({name})")).unwrap_or_default()
 }
 
-/// A broken rule.
+/// A violated rule of the kernel IR.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Violation {
-    /// A kernel's name is no identifier.
+    /// The name of a kernel is no identifier.
     #[error("a kernel's name must be letters, digits and underscores, not beginning with a digit")]
     KernelName,
-    /// Two kernels of one name.
+    /// Two kernels have the same name.
     #[error("another kernel of the module has this name")]
     DuplicateKernel,
-    /// An impossible number of lanes.
+    /// The number of lanes is out of range.
     #[error("{found} lanes in a warp; expected a power of two from 1 to 64")]
     Lanes {
-        /// The number.
+        /// The kernel's number of lanes in a warp.
         found: u32,
     },
-    /// An impossible number of warps.
+    /// The number of warps is out of range.
     #[error("{found} warps in a block; expected 1 to 1024")]
     Warps {
-        /// The number.
+        /// The kernel's number of warps in a block.
         found: u32,
     },
-    /// An impossible number of blocks.
+    /// The number of blocks is out of range.
     #[error("{found} blocks in a cluster; expected 1 to {MAX_BLOCKS}")]
     Blocks {
-        /// The number.
+        /// The kernel's number of blocks in a cluster.
         found: u32,
     },
     /// A parameter of a type that cannot be passed.
     #[error("parameter {parameter} is {found}; expected a scalar of 8 bits or more, ptr.global or map")]
     ParameterType {
-        /// Its number.
+        /// Index of the parameter.
         parameter: usize,
-        /// Its type.
+        /// Type of the parameter.
         found: Type,
     },
-    /// The map of a tensor that there can't be.
+    /// The tensor map of a parameter is invalid.
     #[error("parameter {parameter}: {message}")]
     TensorMap {
-        /// Its number.
+        /// Index of the parameter.
         parameter: usize,
-        /// What is wrong, what was expected.
+        /// The violation and the expected value.
         message: String,
     },
-    /// A map that is no parameter.
+    /// A value other than a parameter is a tensor map.
     #[error("%{} is a map; only parameters are", .value.0)]
     MapDefined {
-        /// The value.
+        /// The value that has a tensor-map type.
         value: Value,
     },
     /// The body of a kernel has arguments.
     #[error("the body of a kernel takes no arguments; its parameters are values 0, 1, ... already")]
     BodyArguments,
-    /// The alignment of a shared buffer.
+    /// The alignment of a shared buffer is no power of two.
     #[error("shared buffer {buffer} has alignment {found}; expected a power of two")]
     SharedAlignment {
-        /// The buffer's number.
+        /// Index of the buffer.
         buffer: usize,
-        /// Its alignment.
+        /// Alignment of the buffer in bytes.
         found: u32,
     },
-    /// The address of a shared buffer.
+    /// The address of a shared buffer is no multiple of its alignment.
     #[error("shared buffer {buffer} is at {found}; expected a multiple of its alignment, {alignment}")]
-    SharedPlace {
-        /// Its number.
+    MisalignedBuffer {
+        /// Index of the buffer.
         buffer: usize,
-        /// The address.
+        /// Address of the buffer.
         found: u32,
-        /// The alignment.
+        /// Alignment of the buffer in bytes.
         alignment: u32,
     },
-    /// More shared memory than addresses reach.
+    /// Shared memory is larger than its address range.
     #[error("{found} bytes of shared memory; expected at most 2147483647, which offsets can reach")]
     SharedBytes {
-        /// How many.
+        /// The number of bytes of shared memory.
         found: u64,
     },
-    /// A value's number is too high to index tables with.
+    /// A value number is above the limit of the verifier's tables.
     #[error("value %{}; numbers must be below {MAX_VALUES}", .value.0)]
     ValueNumber {
-        /// The value.
+        /// The value with the number.
         value: Value,
     },
-    /// A value is defined again.
+    /// A value is defined twice.
     #[error("%{} is defined a second time; every value is defined once", .value.0)]
     DefinedTwice {
-        /// The value.
+        /// The value with two definitions.
         value: Value,
     },
-    /// A vector of an impossible number of elements.
+    /// A vector type has an invalid number of elements.
     #[error("%{} is a vector of {found}; expected a power of two from 2 to 128", .value.0)]
     VectorCount {
-        /// The value.
+        /// The value of the vector type.
         value: Value,
-        /// The number of its elements.
+        /// Number of elements of the vector type.
         found: u32,
     },
-    /// A value is used where it isn't defined.
+    /// A use of a value outside its scope.
     #[error("%{} is not defined here; values are visible after their definition, to the end of its region", .value.0)]
     NotVisible {
-        /// The value.
+        /// The value that is used.
         value: Value,
     },
-    /// An operand of the wrong type.
+    /// An operand has the wrong type.
     #[error("operand %{} is {found}; expected {expected}", .value.0)]
     Operand {
-        /// The operand.
+        /// The operand with the wrong type.
         value: Value,
-        /// Its type.
+        /// Type of the operand.
         found: Type,
-        /// What the operation takes.
+        /// The types that the operation accepts.
         expected: String,
     },
-    /// The wrong number of results.
+    /// The number of results is wrong.
     #[error("{found} results; expected {expected}")]
     ResultCount {
-        /// How many there are.
+        /// Number of results of the operation.
         found: usize,
-        /// How many there should be.
+        /// Number of results that it must have.
         expected: usize,
     },
-    /// A result of the wrong type.
+    /// A result has the wrong type.
     #[error("result %{} is {found}; expected {expected}", .value.0)]
     Result {
-        /// The result.
+        /// The result with the wrong type.
         value: Value,
-        /// Its type.
+        /// Type of the result.
         found: Type,
-        /// What the operation gives.
+        /// The result types that the operation can have.
         expected: String,
     },
-    /// A constant with bits that its element does not have.
+    /// A constant does not fit into its element type.
     #[error("constant {bits:#x} does not fit into the elements of {ty}")]
     Constant {
-        /// The bits.
+        /// The bits of the constant.
         bits: u64,
         /// The type of the constant.
         ty: Type,
     },
-    /// An axis that no grid has.
+    /// An axis of the grid does not exist.
     #[error("axis {found} of the grid; expected 0, 1 or 2")]
     Axis {
-        /// The axis.
+        /// Index of the axis.
         found: u8,
     },
-    /// A shared buffer that the kernel does not have.
+    /// A shared buffer does not exist.
     #[error("shared buffer {found}; the kernel has {count}")]
     SharedBuffer {
-        /// The number asked for.
+        /// Index of the buffer in the operation.
         found: u32,
-        /// How many there are.
+        /// The number of buffers of the kernel.
         count: usize,
     },
-    /// A function of another number of operands.
+    /// A math function has the wrong number of operands.
     #[error("{found} operands; {function} takes {expected}")]
     MathOperands {
-        /// The function's name.
+        /// Name of the math function.
         function: &'static str,
-        /// How many there are.
+        /// Number of operands.
         found: usize,
-        /// How many there should be.
+        /// Number of operands that the function must have.
         expected: usize,
     },
-    /// Assembly without text.
+    /// Inline assembly has an empty text.
     #[error("the assembly text is empty; expected a vendor's assembly")]
     AssemblyText,
-    /// A vector packed of an impossible number of elements.
+    /// A packed vector has an invalid number of elements.
     #[error("{found} elements packed; expected a power of two from 2 to 128")]
     PackCount {
-        /// How many.
+        /// Number of elements that are packed.
         found: usize,
     },
-    /// An element that a vector doesn't have.
+    /// A vector has no element of this index.
     #[error("element {found} of {ty}")]
     ElementIndex {
-        /// Which.
+        /// Index of the element.
         found: u32,
-        /// The vector.
+        /// Type of the vector.
         ty: Type,
     },
-    /// A byte that two `i32`s don't have.
+    /// A byte selector has a nibble above 7.
     #[error("selector {found:#06x}; every nibble must be 0 to 7")]
     Selector {
-        /// The selector.
+        /// The faulty byte selector.
         found: u16,
     },
-    /// A bit that lane indices don't have.
+    /// The lane bit of a swap is no power of two below the number of lanes.
     #[error("lanes that differ by {found}; expected a power of two below {lanes}, the lanes of a warp")]
     Lane {
-        /// The bit, as its power of two.
+        /// The bit of the lane index, as a power of two.
         found: u32,
-        /// Lanes of a warp.
+        /// Number of lanes in a warp.
         lanes: u32,
     },
-    /// Lanes of an exchange that differ by a number that no two lanes of a warp differ by.
+    /// The XOR mask of a shuffle is zero or reaches beyond the lanes of a warp.
     #[error("lanes differ by {found}; expected 1 to one less than the {lanes} lanes of a warp")]
     LaneXor {
-        /// The number.
+        /// The faulty XOR mask.
         found: u32,
-        /// Lanes of a warp.
+        /// Number of lanes in a warp.
         lanes: u32,
     },
-    /// An alignment that is no power of two.
+    /// An alignment is no power of two.
     #[error("alignment {found}; expected a power of two")]
     Alignment {
-        /// The alignment.
+        /// The alignment in bytes.
         found: u32,
     },
-    /// An mbarrier that nobody arrives at.
+    /// An mbarrier expects no arrivals.
     #[error("an mbarrier of no arrivals; expected at least one")]
     Arrivals,
-    /// A barrier of more warps than there are, or none.
+    /// A named barrier expects no warp, or more warps than the block has.
     #[error("barrier {number} of {found} warps; expected 1 to {most}, those of the block")]
     GroupWarps {
-        /// The number of the barrier.
+        /// Index of the barrier.
         number: u32,
-        /// How many warps meet.
+        /// The number of warps that must arrive.
         found: u32,
-        /// How many there are.
+        /// The number of warps of the block.
         most: u32,
     },
-    /// Columns of tensor memory that nobody can have.
+    /// The number of tensor-memory columns is no power of two.
     #[error("{found} columns of tensor memory; expected a power of two")]
     TensorColumns {
-        /// How many.
+        /// Number of columns in the operation.
         found: u32,
     },
-    /// An instruction without a name.
-    #[error("the instruction's name is empty; expected the name of a row of the target's table")]
+    /// A vendor instruction has an empty name.
+    #[error("the instruction's name is empty; expected the name of an instruction of the target")]
     InstructionName,
-    /// A vendor instruction that does not fit its row.
+    /// A vendor instruction does not fit its row.
     #[error("instruction `{name}`: {message}")]
     Instruction {
-        /// The row's name.
+        /// Name of the instruction-table row.
         name: String,
-        /// What does not fit.
+        /// How the instruction violates its row.
         message: String,
     },
-    /// Regions nested too deep.
+    /// Regions nest too deep.
     #[error("regions nest deeper than {MAX_DEPTH}")]
     TooDeep,
-    /// A region doesn't end in `yield`.
+    /// A region does not end in `yield`.
     #[error("region {region} does not end in yield")]
     YieldMissing {
-        /// Which of the operation's regions, from zero.
+        /// Index of the region in the operation.
         region: usize,
     },
-    /// A `yield` that does not end a region of an operation.
-    #[error("yield stands only at the end of the regions of operations")]
+    /// A `yield` does not end a region of an operation.
+    #[error("yield is allowed only at the end of a region")]
     YieldMisplaced,
-    /// A `yield` of the wrong number of values.
+    /// A `yield` has the wrong number of values.
     #[error("{found} values yielded; expected {expected}")]
     YieldCount {
-        /// How many there are.
+        /// Number of yielded values.
         found: usize,
-        /// How many there should be.
+        /// Number of values that it must yield.
         expected: usize,
     },
-    /// A region with the wrong arguments.
+    /// A region has the wrong arguments.
     #[error("region {region} takes ({found}); expected ({expected})")]
     RegionArguments {
-        /// Which of the operation's regions, from zero.
+        /// Index of the region in the operation.
         region: usize,
-        /// The types of its arguments.
+        /// Types of the region's arguments.
         found: String,
-        /// What they should be.
+        /// Types that the arguments must have.
         expected: String,
     },
-    /// A collective under control that is not uniform over its scope.
-    #[error("stands under control that may differ between the {scope}; all of them must reach it together")]
+    /// A collective stands under control that is not uniform over its scope.
+    #[error("control flow may diverge between the {scope}; all of them must reach it together")]
     DivergentControl {
-        /// Between whom control may differ: `lanes of a warp`, `warps of a block` or `blocks of a cluster`.
+        /// Between what control may differ: `lanes of a warp`, `warps of a block` or `blocks of a cluster`.
         scope: &'static str,
     },
 }

@@ -1,8 +1,8 @@
-//! Pending values and what orders asynchronous operations: where they may stand, and what rows say of them.
+//! Rules for pending values and for operations that order asynchronous ones, and their signatures from rows.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_kernel::{
-    Carried, Element, InstructionSignature, MemorySpace, Queue, Type, Value, Violation, text, verify,
+    Element, InstructionSignature, MemorySpace, Queue, Type, Value, ValueRequirement, Violation, text, verify,
     verify_instructions,
 };
 use tilewright_layout::{Dim, LinearLayout};
@@ -60,7 +60,7 @@ fn only_waits_instructions_and_carriers_take_what_is_pending() {
         ("%9: pending.4xf32 = select %3, %5, %5", "a value that is not pending"),
         ("store %1, %5 align 4", "a scalar or vector of elements of 8 bits or more"),
         ("mbarrier_wait %1, %5", "i32"),
-        ("%9: f32 = exchange index all %5, %2", "a scalar of 32 bits"),
+        ("%9: f32 = shuffle index all %5, %2", "a scalar of 32 bits"),
     ] {
         assert_eq!(violation(body), refused(PENDING, expected), "{body}");
     }
@@ -86,7 +86,7 @@ fn waits_give_what_was_pending() {
             expected: "a pending value".to_owned()
         }
     );
-    assert_eq!((PENDING.awaited(), four.pending()), (four, PENDING));
+    assert_eq!((PENDING.after_wait(), four.to_pending()), (four, PENDING));
     assert_eq!((PENDING.bits(), PENDING.count(), PENDING.element()), (128, 4, None));
 }
 
@@ -105,7 +105,7 @@ fn mbarriers_lie_in_shared_memory_and_someone_arrives() {
 }
 
 #[test]
-fn what_orders_asynchronous_operations_is_the_whole_warps() {
+fn operations_that_order_asynchronous_ones_are_warp_wide() {
     for body in [
         "commit copies",
         "wait copies 0",
@@ -123,7 +123,7 @@ fn what_orders_asynchronous_operations_is_the_whole_warps() {
 }
 
 #[test]
-fn tensor_memory_is_allotted_in_powers_of_two_and_its_address_goes_to_shared_memory() {
+fn tensor_memory_is_allocated_in_powers_of_two_with_its_address_in_shared_memory() {
     for body in ["tensor_allocate %1, 48", "tensor_free %0, 48"] {
         assert_eq!(violation(body), Violation::TensorColumns { found: 48 }, "{body}");
     }
@@ -159,35 +159,38 @@ fn row(completion: Completion) -> Instruction {
 
 #[test]
 fn rows_on_a_queue_give_what_is_pending_and_take_it_as_their_accumulator() {
-    let queued = row(Completion::Queue(Queue::Products));
+    let queued = row(Completion::Queue(Queue::Mma));
     let signature = InstructionSignature::of(&queued);
-    assert_eq!(signature.results, [Carried::Pending(64)]);
-    assert_eq!(signature.operands, [Carried::Bits(64), Carried::Bits(64), Carried::Accumulator(64)]);
+    assert_eq!(signature.results, [ValueRequirement::Pending(64)]);
+    assert_eq!(
+        signature.operands,
+        [ValueRequirement::Bits(64), ValueRequirement::Bits(64), ValueRequirement::Accumulator(64)]
+    );
     let (plain, pending) = (Type::Vector(Element::F32, 2), Type::Pending(Element::F32, 2));
     assert_eq!(signature.check(&[plain, plain, pending], &[pending]), Ok(()));
     assert_eq!(signature.check(&[plain, plain, plain], &[pending]), Ok(()));
     assert!(signature.check(&[pending, plain, plain], &[pending]).is_err());
     assert!(signature.check(&[plain, plain, plain], &[plain]).is_err());
-    assert!(InstructionSignature::of(&row(Completion::AtOnce)).check(&[plain, plain, pending], &[plain]).is_err());
-    assert_eq!(Carried::Pending(64).usual_type(), Some(Type::Pending(Element::I32, 2)));
+    assert!(InstructionSignature::of(&row(Completion::Immediate)).check(&[plain, plain, pending], &[plain]).is_err());
+    assert_eq!(ValueRequirement::Pending(64).default_type(), Some(Type::Pending(Element::I32, 2)));
 
     let text = "kernel k() lanes 8 warps 1 {
       %0: 2xf32 = constant 0
       %1: 2xf32 = instruction \"a\" %0, %0, %0
     }";
     let module = text::parse(text).unwrap();
-    assert!(verify_instructions(&module.kernels[0], &[row(Completion::AtOnce)]).is_ok());
+    assert!(verify_instructions(&module.kernels[0], &[row(Completion::Immediate)]).is_ok());
     let refused = verify_instructions(&module.kernels[0], &[queued]).unwrap_err().to_string();
     assert!(refused.contains("result 0 is 2xf32; expected a pending scalar or vector of 64 bits"), "{refused}");
 }
 
-/// Bytes of writers that know nothing else say nothing of it.
+/// Bytes from writers without `completion` mean that a row completes at once.
 #[test]
 fn rows_that_say_nothing_complete_at_once() {
-    let mut written = serde_json::to_value(row(Completion::AtOnce)).unwrap();
+    let mut written = serde_json::to_value(row(Completion::Immediate)).unwrap();
     assert!(written.get("completion").is_none());
-    assert_eq!(serde_json::from_value::<Instruction>(written.clone()).unwrap().completion, Completion::AtOnce);
+    assert_eq!(serde_json::from_value::<Instruction>(written.clone()).unwrap().completion, Completion::Immediate);
     written["completion"] = serde_json::json!({ "queue": "products" });
     let read = serde_json::from_value::<Instruction>(written).unwrap();
-    assert_eq!(read.completion, Completion::Queue(Queue::Products));
+    assert_eq!(read.completion, Completion::Queue(Queue::Mma));
 }

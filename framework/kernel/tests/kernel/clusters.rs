@@ -1,5 +1,4 @@
-//! Kernels of clusters: what they say of their launch, what is uniform in them, and what the verifier
-//! refuses.
+//! Kernels with clusters: text, uniformity, and verifier errors.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_kernel::{
@@ -23,7 +22,7 @@ fn violation(blocks: u32, body: &str) -> Violation {
 }
 
 const REACH: &str = "%4: ptr.cluster = cluster_address %3, %2
-    %5: ptr.cluster = advance %4, %1
+    %5: ptr.cluster = ptr_add %4, %1
     store %5 + 4, %1 align 4
     barrier cluster all
     %6: i32 = load %5 + 4 align 4
@@ -39,7 +38,7 @@ fn a_kernel_carries_its_blocks_in_text_and_bytes() {
     assert!(text.contains("%4: ptr.cluster = cluster_address %3, %2"), "{text}");
     assert_eq!(text::parse(&text).as_ref(), Ok(&module));
     assert_eq!(decode(&encode(&module)).as_ref(), Ok(&module));
-    // One block is what a kernel has that says nothing.
+    // A kernel without `blocks` has clusters of one block.
     let single = self::module(1, "").to_string();
     assert!(!single.contains("blocks"), "{single}");
 }
@@ -55,7 +54,7 @@ fn clusters_have_one_to_64_blocks() {
 }
 
 #[test]
-fn a_cluster_address_is_made_of_a_shared_one_and_a_block() {
+fn a_cluster_address_combines_a_shared_address_and_a_block() {
     let operand =
         |value, found, expected: &str| Violation::Operand { value: Value(value), found, expected: expected.to_owned() };
     let cases = [
@@ -94,7 +93,7 @@ fn what_blocks_share_is_cluster_uniform() {
         %9: i32 = load %8 align 4
         %10: i1 = compare eq %2, %1
         %11: i32 = if %10 { yield %1 } else { yield %5 }
-        %12: i32 = exchange index all %1, %2";
+        %12: i32 = shuffle index all %1, %2";
     let expected = [
         (0, ClusterUniform),
         (1, ClusterUniform),
@@ -113,7 +112,7 @@ fn what_blocks_share_is_cluster_uniform() {
     for (value, level) in expected {
         assert_eq!(levels[value], level, "%{value}");
     }
-    // A cluster of one block has nothing to differ from.
+    // A cluster of one block is uniform.
     let single = uniformity(&module(1, body).kernels[0]);
     assert!(expected.iter().all(|&(value, level)| single[value] == ClusterUniform || level == Uniform));
 }
@@ -135,7 +134,7 @@ fn a_barrier_of_the_cluster_stands_under_control_of_the_cluster() {
         let expected = refused.map(|scope| Violation::DivergentControl { scope });
         assert_eq!(verified.err().map(|error| error.violation), expected, "{condition}");
     }
-    // A barrier of the block may stand where blocks part.
+    // A barrier of the block may stand under control that differs between blocks.
     let block = under("%4: i32 = special block").replace("barrier cluster", "barrier block");
     verify(&module(2, &block)).unwrap();
 }

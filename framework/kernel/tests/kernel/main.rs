@@ -1,4 +1,4 @@
-//! Tests of `kernel`, one module for each subject.
+//! Tests of `kernel`, one module per subject.
 
 mod asynchronous;
 mod clusters;

@@ -1,9 +1,9 @@
-//! The verifier's rules for operations of whole programs, and how uniform their results are.
+//! Verifier rules and result uniformity of operations that programs use.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_kernel::{Module, Uniformity, Violation, text, uniformity, verify};
 
-/// Of two blocks in a cluster, so that all levels of uniformity differ.
+/// A module with two blocks in a cluster, so that all levels of uniformity differ.
 fn module(body: &str) -> Module {
     let text = format!(
         "kernel tested(%0 a: ptr.global, %1 n: i32, %2 x: f32, %3 h: f16, %4 w: i64) lanes 8 warps 4 blocks 2 {{
@@ -110,7 +110,7 @@ fn a_while_is_control_by_what_it_yields() {
     let of = |condition: &str, inner: &str| within(condition, inner).unwrap_err().violation;
     assert_eq!(of("%11", "barrier block all"), Violation::DivergentControl { scope: "warps of a block" });
     assert_eq!(of("%7", "barrier warp all"), Violation::DivergentControl { scope: "lanes of a warp" });
-    // What one lane does alone may stand anywhere.
+    // Operations of a single lane may stand under divergent control.
     for alone in ["fence device", "assert %7, \"m\"", "print \"p\"", "%12: i32 = atomic_rmw add relaxed device %0, %5"]
     {
         within("%7", alone).unwrap();
@@ -118,7 +118,7 @@ fn a_while_is_control_by_what_it_yields() {
 }
 
 #[test]
-fn results_are_as_uniform_as_what_they_are_made_of() {
+fn results_are_as_uniform_as_their_operands() {
     use Uniformity::{BlockUniform, ClusterUniform, Uniform, Varying};
     let kernel = module(
         "%9: i32 = special programs 0
@@ -138,9 +138,9 @@ fn results_are_as_uniform_as_what_they_are_made_of() {
     let levels = uniformity(&kernel.kernels[0]);
     let level = |value: usize| levels[value];
     assert_eq!([9, 10, 11, 12, 13].map(level), [ClusterUniform, ClusterUniform, Varying, Varying, Varying]);
-    // The warp's number goes round: from the second carried value into the first.
+    // The warp index moves around: from the second carried value into the first.
     assert_eq!([17, 18, 19, 20].map(level), [Uniform, Uniform, Uniform, Uniform]);
-    // What all yield is the same, but not how often they run.
+    // All lanes yield the same value, but after different numbers of iterations.
     assert_eq!([21, 22, 23, 24].map(level), [Uniform, ClusterUniform, Varying, ClusterUniform]);
     assert_eq!([26, 27].map(level), [BlockUniform, BlockUniform]);
 }

@@ -1,13 +1,13 @@
-//! Text and bytes: what is written is read back, what is no module is refused with its place.
+//! Round trips through text and bytes; errors of malformed input and their positions.
 #![allow(clippy::unwrap_used)]
 
 use ciborium::Value as Cbor;
 use proptest::prelude::*;
 use tilewright_kernel::text::parse;
 use tilewright_kernel::{
-    Atomic, Binary, Cast, Compare, DecodeError, DerivedTensorMap, Element, Exchange, Extent, Issuers, Kernel, Launch,
+    Atomic, Binary, Cast, Compare, DecodeError, DerivedTensorMap, Element, ElementStride, Issuers, Kernel, Launch,
     MAX_DEPTH, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Module, Op, Outside, Parameter, Queue, Region,
-    Scope, SharedBuffer, SpecialRegister, Statement, TensorMap, Type, Unary, Value, decode, encode,
+    Scope, SharedBuffer, ShuffleMode, SpecialRegister, Statement, TensorMap, Type, Unary, Value, decode, encode,
 };
 use tilewright_target::XorSwizzle;
 
@@ -43,7 +43,7 @@ fn special() -> impl Strategy<Value = SpecialRegister> {
     ]
 }
 
-/// What orders asynchronous operations.
+/// Random operations that order asynchronous ones.
 fn asynchronous() -> impl Strategy<Value = Op> {
     prop_oneof![
         one_of(Queue::ALL).prop_map(|queue| Op::Commit { queue }),
@@ -58,14 +58,14 @@ fn asynchronous() -> impl Strategy<Value = Op> {
         (one_of(Queue::ALL), value()).prop_map(|(queue, pointer)| Op::MbarrierCommit { queue, pointer }),
         (value(), any::<u32>()).prop_map(|(pointer, columns)| Op::TensorAllocate { pointer, columns }),
         (value(), any::<u32>()).prop_map(|(address, columns)| Op::TensorFree { address, columns }),
-        (any::<u32>(), any::<u32>()).prop_map(|(number, warps)| Op::GroupBarrier { number, warps }),
-        (one_of(Queue::ALL), value()).prop_map(|(queue, value)| Op::Pend { queue, value }),
+        (any::<u32>(), any::<u32>()).prop_map(|(number, warps)| Op::NamedBarrier { number, warps }),
+        (one_of(Queue::ALL), value()).prop_map(|(queue, value)| Op::ReadyToken { queue, value }),
         Just(Op::ProxyFence {}),
     ]
 }
 
-/// Operations that change memory in one step, order it, or say something to the outside.
-fn outward() -> impl Strategy<Value = Op> {
+/// Random atomics, fences, and operations with output.
+fn memory_or_output() -> impl Strategy<Value = Op> {
     let memory = || (one_of(MemoryOrder::ALL), one_of(MemoryScope::ALL), prop::option::of(value()));
     prop_oneof![
         (one_of(Atomic::ALL), value(), value(), memory()).prop_map(
@@ -93,7 +93,7 @@ fn outward() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Operations without regions.
+/// Random operations without regions.
 fn flat_op() -> impl Strategy<Value = Op> {
     let access = || (value(), prop::option::of(value()), any::<i32>(), any::<u32>());
     prop_oneof![
@@ -103,16 +103,16 @@ fn flat_op() -> impl Strategy<Value = Op> {
         (value(), value()).prop_map(|(pointer, block)| Op::ClusterAddress { pointer, block }),
         (one_of(Unary::ALL), value()).prop_map(|(op, a)| Op::Unary { op, a }),
         (one_of(Binary::ALL), value(), value()).prop_map(|(op, a, b)| Op::Binary { op, a, b }),
-        (value(), value(), value()).prop_map(|(a, b, c)| Op::FMulAdd { a, b, c }),
+        (value(), value(), value()).prop_map(|(a, b, c)| Op::Fma { a, b, c }),
         (one_of(Compare::ALL), value(), value()).prop_map(|(op, a, b)| Op::Compare { op, a, b }),
         (value(), value(), value()).prop_map(|(condition, a, b)| Op::Select { condition, a, b }),
-        (value(), one_of(Scope::ALL)).prop_map(|(value, scope)| Op::Same { value, scope }),
+        (value(), one_of(Scope::ALL)).prop_map(|(value, scope)| Op::AssumeUniform { value, scope }),
         (one_of(Cast::ALL), value()).prop_map(|(op, a)| Op::Cast { op, a }),
         values().prop_map(|elements| Op::Pack { elements }),
         (value(), any::<u32>()).prop_map(|(vector, index)| Op::Extract { vector, index }),
         (value(), value(), any::<u16>(), prop::option::of((value(), any::<u16>())))
             .prop_map(|(a, b, selector, alternative)| Op::PermuteBytes { a, b, selector, alternative }),
-        (value(), value()).prop_map(|(pointer, bytes)| Op::Advance { pointer, bytes }),
+        (value(), value()).prop_map(|(pointer, bytes)| Op::PtrAdd { pointer, bytes }),
         access().prop_map(|(pointer, predicate, offset, alignment)| Op::Load { pointer, predicate, offset, alignment }),
         (access(), value()).prop_map(|((pointer, predicate, offset, alignment), value)| Op::Store {
             pointer,
@@ -121,8 +121,8 @@ fn flat_op() -> impl Strategy<Value = Op> {
             offset,
             alignment
         }),
-        (value(), value()).prop_map(|(value, lane)| Op::Exchange {
-            kind: Exchange::Index,
+        (value(), value()).prop_map(|(value, lane)| Op::Shuffle {
+            kind: ShuffleMode::Index,
             value,
             lane,
             issuers: Issuers::All
@@ -130,7 +130,7 @@ fn flat_op() -> impl Strategy<Value = Op> {
         (value(), value(), any::<u32>()).prop_map(|(a, b, lane)| Op::Swap { a, b, lane, issuers: Issuers::All }),
         one_of(Scope::ALL).prop_map(|scope| Op::Barrier { scope, issuers: Issuers::All }),
         asynchronous(),
-        outward(),
+        memory_or_output(),
         (any::<String>(), values()).prop_map(|(name, operands)| Op::Instruction { name, operands }),
         values().prop_map(|values| Op::Yield { values }),
     ]
@@ -151,27 +151,28 @@ fn statement() -> impl Strategy<Value = Statement> {
             then,
             otherwise,
         });
-        let turns = (value(), value(), value(), values(), region())
+        let for_loop = (value(), value(), value(), values(), region())
             .prop_map(|(from, to, step, carried, body)| Op::For { from, to, step, carried, body });
-        let again = (values(), region()).prop_map(|(carried, body)| Op::While { carried, body });
-        (typed(), prop_oneof![branch, turns, again]).prop_map(|(results, op)| Statement { results, op })
+        let while_loop = (values(), region()).prop_map(|(carried, body)| Op::While { carried, body });
+        (typed(), prop_oneof![branch, for_loop, while_loop]).prop_map(|(results, op)| Statement { results, op })
     })
 }
 
 fn tensor_map() -> impl Strategy<Value = TensorMap> {
     let sizes = prop::collection::vec(any::<u32>(), 1..7);
-    let parts = (any::<u32>(), sizes, any::<u32>(), any::<u64>(), one_of(Outside::ALL));
-    parts.prop_map(|(element_bits, box_sizes, shift, mask, outside)| TensorMap {
+    let strategy = (any::<u32>(), sizes, any::<u32>(), any::<u64>(), one_of(Outside::ALL));
+    strategy.prop_map(|(element_bits, box_sizes, shift, mask, outside)| TensorMap {
         element_bits,
         box_sizes,
-        mix: XorSwizzle { shift, mask },
+        swizzle: XorSwizzle { shift, mask },
         outside,
     })
 }
 
 fn kernel() -> impl Strategy<Value = Kernel> {
     let plain = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter::plain(&name, ty));
-    let extent = prop_oneof![any::<u64>().prop_map(Extent::Number), any::<u32>().prop_map(Extent::Parameter)];
+    let extent =
+        prop_oneof![any::<u64>().prop_map(ElementStride::Number), any::<u32>().prop_map(ElementStride::Parameter)];
     let rows = (any::<u32>(), prop::collection::vec(extent, 1..6))
         .prop_map(|(pointer, strides)| DerivedTensorMap { pointer, strides });
     let mapped = (any::<String>(), tensor_map(), prop::option::of(rows))
@@ -185,14 +186,14 @@ fn kernel() -> impl Strategy<Value = Kernel> {
     let launch = (any::<u32>(), any::<u32>(), any::<u32>())
         .prop_map(|(lanes, warps, blocks)| Launch::new(lanes, warps).with_blocks(blocks));
     let name = prop_oneof![any::<String>(), "[a-z_][a-z0-9_]{0,8}"];
-    let parts = (
+    let strategy = (
         name,
         launch,
         prop::collection::vec(parameter, 0..3),
         prop::collection::vec(buffer, 0..3),
         prop::collection::vec(statement(), 0..8),
     );
-    parts.prop_map(|(name, launch, parameters, shared, statements)| Kernel {
+    strategy.prop_map(|(name, launch, parameters, shared, statements)| Kernel {
         name,
         launch,
         parameters,
@@ -206,7 +207,7 @@ fn module() -> impl Strategy<Value = Module> {
 }
 
 proptest! {
-    /// Whether a module is verified or not.
+    /// Holds for modules that do not verify, too.
     #[test]
     fn text_is_read_back(module in module()) {
         let text = module.to_string();
@@ -225,13 +226,13 @@ proptest! {
         let _ = parse(&text);
     }
 
-    /// Text that is almost right reaches further than noise.
+    /// Text with few errors reaches deeper into the parser than noise.
     #[test]
     fn no_damaged_text_makes_the_parser_panic(module in module(), at in any::<prop::sample::Index>(), with in "[%{}()=:,+x0-9 \n\"-]{0,3}") {
         let text = module.to_string();
-        let marks: Vec<_> = text.char_indices().map(|(index, _)| index).chain([text.len()]).collect();
-        let cut = *at.get(&marks);
-        let rest = marks.iter().copied().find(|&mark| mark > cut).unwrap_or(cut);
+        let boundaries: Vec<_> = text.char_indices().map(|(index, _)| index).chain([text.len()]).collect();
+        let cut = *at.get(&boundaries);
+        let rest = boundaries.iter().copied().find(|&boundary| boundary > cut).unwrap_or(cut);
         if let Err(error) = parse(&format!("{}{with}{}", &text[..cut], &text[rest..])) {
             prop_assert!(error.line >= 1 && error.column >= 1 && !error.message.is_empty());
         }
@@ -262,8 +263,8 @@ kernel copy_rows(%0 from: ptr.global, %1 \"the end\": i32) lanes 32 warps 4 {
   %9: 4xf16 = load %0 + 16 align 8 if %8
   store %6 - 4, %9 align 8
   barrier block all
-  %10: f32 = exchange index all %4, %2
-  %21: f32 = exchange_xor 15 all %10
+  %10: f32 = shuffle index all %4, %2
+  %21: f32 = shuffle_xor 15 all %10
   %18: i32, %19: i32 = swap 16 all %5, %7
   %20: i32 = permute_bytes %18, %19, 0x3210 or 0x7654 if %8
   %11: i32, %12: 2xi32 = instruction \"vendor.thing.m8\" %9, %10
@@ -361,7 +362,7 @@ fn errors_say_where_and_what_was_expected() {
         assert_eq!((found.line, found.column), (line, column), "{text}: {found}");
         assert!(found.message.starts_with(message), "{text}: {found}");
     }
-    // An offset of -2^31 does fit.
+    // An offset of -2^31 fits.
     parse(&body("%1: i32 = load %0 - 2147483648 align 4")).unwrap();
 }
 
@@ -401,7 +402,7 @@ fn names_in_text_are_names_on_the_wire() {
     Cast::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Scope::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Issuers::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
-    Exchange::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
+    ShuffleMode::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Queue::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     Atomic::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
     MemoryOrder::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
@@ -409,12 +410,35 @@ fn names_in_text_are_names_on_the_wire() {
     MathFunction::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
 }
 
+/// Operations that were renamed, each with the name that bytes keep.
+const EARLIER_NAMES: [(&str, &str); 7] = [
+    ("shuffle", "exchange"),
+    ("shuffle_xor", "exchange_xor"),
+    ("fma", "f_mul_add"),
+    ("assume_uniform", "same"),
+    ("ptr_add", "advance"),
+    ("ready_token", "pend"),
+    ("named_barrier", "group_barrier"),
+];
+
+#[test]
+fn renamed_operations_are_read_by_their_earlier_names() {
+    let text = |add: &str| {
+        format!(
+            "kernel k(%0 \"p\": ptr.global) lanes 32 warps 1 {{\n %1: i32 = constant 4\n %2: ptr.global = {add} %0, %1\n}}"
+        )
+    };
+    assert_eq!(parse(&text("advance")), parse(&text("ptr_add")));
+    assert!(parse(&text("advance")).unwrap().to_string().contains("= ptr_add %0, %1"));
+}
+
 proptest! {
     #[test]
-    fn operations_have_their_names_on_the_wire(statement in statement()) {
+    fn operations_have_their_names_or_earlier_ones_on_the_wire(statement in statement()) {
         let written = Cbor::serialized(&statement.op).unwrap();
         let name = written.as_map().unwrap()[0].0.as_text().unwrap().to_owned();
-        prop_assert_eq!(name.as_str(), statement.op.name());
+        let renamed = EARLIER_NAMES.iter().find(|(name, _)| *name == statement.op.name());
+        prop_assert_eq!(name.as_str(), renamed.map_or(statement.op.name(), |(_, earlier)| earlier));
         prop_assert!(Op::NAMES.contains(&statement.op.name()));
     }
 }
@@ -427,8 +451,7 @@ fn array(items: &[Cbor]) -> Cbor {
     Cbor::Array(items.to_vec())
 }
 
-/// The bytes of a module with one statement, by hand, as a writer of this version and of a later one
-/// would write them.
+/// The bytes of a module with one statement, as a writer of version `version` writes them.
 fn by_hand(version: u32, op: Cbor) -> Vec<u8> {
     let statement = map(&[("results", array(&[])), ("op", op)]);
     let inner = map(&[("arguments", array(&[])), ("statements", array(&[statement]))]);
@@ -452,7 +475,7 @@ fn by_hand(version: u32, op: Cbor) -> Vec<u8> {
 #[test]
 fn unknown_operations_are_named_and_unknown_fields_skipped() {
     let known = by_hand(1, map(&[("barrier", map(&[("scope", "warp".into()), ("issuers", "all".into())]))]));
-    // Writers that know no clusters say nothing of blocks.
+    // Bytes from writers that predate clusters have no `blocks`.
     assert_eq!(decode(&known).unwrap().kernels[0].launch, Launch::new(8, 1));
 
     let binary = |op: &str| map(&[("binary", map(&[("op", op.into()), ("a", 0.into()), ("b", 0.into())]))]);

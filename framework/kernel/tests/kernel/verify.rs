@@ -1,4 +1,4 @@
-//! The verifier: a sound kernel passes, each way to break a rule is found where it is.
+//! The verifier: a valid kernel passes, every violation is found with its location.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_kernel::{
@@ -36,7 +36,7 @@ fn a_sound_module_passes() {
         %10: 4xi8 = constant 255
         %11: f32 = unary f_neg %2
         %12: f32 = binary f_mul %11, %2
-        %30: f32 = f_mul_add %11, %12, %2
+        %30: f32 = fma %11, %12, %2
         %13: i1 = binary and %7, %9
         %14: i64 = cast extend_u %13
         %15: i8 = cast truncate %14
@@ -45,10 +45,10 @@ fn a_sound_module_passes() {
         %18: 2xi1 = compare eq %17, %17
         %19: i1 = extract %18, 1
         %20: ptr.global = select %19, %0, %0
-        %21: ptr.global = advance %20, %4
+        %21: ptr.global = ptr_add %20, %4
         %22: 2xf16 = load %21 - 8 align 4 if %7
         store %8 + 4, %22 align 4
-        %23: f32 = exchange index all %12, %5
+        %23: f32 = shuffle index all %12, %5
         barrier block all
         %24: i32, %25: 2xf16 = instruction \"vendor.thing\" %8, %22
         if %7 { yield } else { yield }
@@ -73,9 +73,9 @@ fn operands_and_results_have_the_types_that_operations_take_and_give() {
         ("%9: i32 = binary f_add %1, %1", operand(1, I32, "a floating-point type")),
         ("%9: f32 = binary xor %2, %2", operand(2, scalar(F32), "an integer")),
         ("%9: i32 = unary f_neg %1", operand(1, I32, "a floating-point type")),
-        ("%9: f32 = f_mul_add %2, %2, %3", operand(3, scalar(F16), "f32")),
-        ("%9: f32 = f_mul_add %2, %3, %2", operand(3, scalar(F16), "f32")),
-        ("%9: i32 = f_mul_add %1, %1, %1", operand(1, I32, "a floating-point type but bf16")),
+        ("%9: f32 = fma %2, %2, %3", operand(3, scalar(F16), "f32")),
+        ("%9: f32 = fma %2, %3, %2", operand(3, scalar(F16), "f32")),
+        ("%9: i32 = fma %1, %1, %1", operand(1, I32, "a floating-point type but bf16")),
         ("%9: i1 = compare eq %2, %2", operand(2, scalar(F32), wide)),
         ("%9: i1 = compare eq %1, %4", operand(4, scalar(I64), "i32")),
         ("%9: i32 = select %1, %5, %6", operand(1, I32, "i1")),
@@ -92,14 +92,14 @@ fn operands_and_results_have_the_types_that_operations_take_and_give() {
         ("%9: i32 = permute_bytes %5, %5, 0x0000 or 0x1111 if %5", operand(5, I32, "i1")),
         ("%9: i64, %10: i64 = swap 1 all %4, %4", operand(4, scalar(I64), "a scalar of 32 bits")),
         ("%9: i32, %10: i32 = swap 1 all %5, %2", operand(2, scalar(F32), "i32")),
-        ("%9: i32 = advance %5, %5", operand(5, I32, "a pointer")),
-        ("%9: ptr.global = advance %0, %2", operand(2, scalar(F32), "i32 or i64")),
+        ("%9: i32 = ptr_add %5, %5", operand(5, I32, "a pointer")),
+        ("%9: ptr.global = ptr_add %0, %2", operand(2, scalar(F32), "i32 or i64")),
         ("%9: i32 = load %5 align 4", operand(5, I32, "a pointer")),
         ("%9: i32 = load %0 align 4 if %5", operand(5, I32, "i1")),
         ("store %0, %7 align 4", operand(7, scalar(I1), "a scalar or vector of elements of 8 bits or more")),
-        ("%9: i64 = exchange index all %4, %5", operand(4, scalar(I64), "a scalar of 32 bits")),
-        ("%9: i32 = exchange index all %5, %2", operand(2, scalar(F32), "i32")),
-        ("%9: i64 = exchange_xor 1 all %4", operand(4, scalar(I64), "a scalar of 32 bits")),
+        ("%9: i64 = shuffle index all %4, %5", operand(4, scalar(I64), "a scalar of 32 bits")),
+        ("%9: i32 = shuffle index all %5, %2", operand(2, scalar(F32), "i32")),
+        ("%9: i64 = shuffle_xor 1 all %4", operand(4, scalar(I64), "a scalar of 32 bits")),
         ("if %5 { yield } else { yield }", operand(5, I32, "i1")),
         ("for %1 to %4 step %1 (%9: i32) { yield }", operand(4, scalar(I64), "i32")),
         ("%9: i32 = if %7 { yield %5 } else { yield %2 }", operand(2, scalar(F32), "i32")),
@@ -127,11 +127,11 @@ fn operands_and_results_have_the_types_that_operations_take_and_give() {
         ("%9: ptr.shared = cast bits %4", "a scalar or vector of 64 bits, not of i1 or ptr.global"),
         ("%9: 4xi32 = pack %5, %5", "2xi32"),
         ("%9: i64 = permute_bytes %5, %5, 0x0000", "i32"),
-        ("%9: ptr.global = advance %8, %5", "ptr.shared"),
+        ("%9: ptr.global = ptr_add %8, %5", "ptr.shared"),
         ("%9: ptr.global = load %0 align 8", "a scalar or vector of elements of 8 bits or more"),
         ("%9: 8xi1 = load %0 align 8", "a scalar or vector of elements of 8 bits or more"),
-        ("%9: i32 = exchange index all %2, %5", "f32"),
-        ("%9: i32 = exchange_xor 1 all %2", "f32"),
+        ("%9: i32 = shuffle index all %2, %5", "f32"),
+        ("%9: i32 = shuffle_xor 1 all %2", "f32"),
         ("%9: i64 = for %1 to %1 step %1 carry %5 (%10: i32, %11: i32) { yield %11 }", "i32"),
     ];
     for (body, expected) in results {
@@ -158,8 +158,8 @@ fn numbers_within_operations_have_bounds() {
         ("%9: i32 = permute_bytes %5, %5, 0x0000 or 0x0008 if %7", Violation::Selector { found: 8 }),
         ("%9: i32, %10: i32 = swap 3 all %5, %5", Violation::Lane { found: 3, lanes: 8 }),
         ("%9: i32, %10: i32 = swap 8 all %5, %5", Violation::Lane { found: 8, lanes: 8 }),
-        ("%9: i32 = exchange_xor 0 all %5", Violation::LaneXor { found: 0, lanes: 8 }),
-        ("%9: i32 = exchange_xor 8 all %5", Violation::LaneXor { found: 8, lanes: 8 }),
+        ("%9: i32 = shuffle_xor 0 all %5", Violation::LaneXor { found: 0, lanes: 8 }),
+        ("%9: i32 = shuffle_xor 8 all %5", Violation::LaneXor { found: 8, lanes: 8 }),
         ("%9: i32 = swap 1 all %5, %5", Violation::ResultCount { found: 1, expected: 2 }),
         ("%9: i32 = load %0 align 0", Violation::Alignment { found: 0 }),
         ("store %0, %5 align 12", Violation::Alignment { found: 12 }),
@@ -188,12 +188,12 @@ fn values_are_defined_once_and_before_their_use() {
         ("%9: i32 = binary add %10, %5\n %10: i32 = constant 0", not_visible(10)),
         ("%5: i32 = constant 0", Violation::DefinedTwice { value: Value(5) }),
         ("%0: i32 = constant 0", Violation::DefinedTwice { value: Value(0) }),
-        // Values of a region end with it, its arguments and results of inner operations too.
+        // Values of a region are not visible after it, including arguments and results of inner operations.
         ("if %7 { %9: i32 = constant 0\n yield } else { yield }\n %10: i32 = binary add %9, %9", not_visible(9)),
         ("if %7 { %9: i32 = constant 0\n yield } else { %10: i32 = binary add %9, %9\n yield }", not_visible(9)),
         ("for %1 to %1 step %1 (%9: i32) { yield }\n %10: i32 = binary add %9, %9", not_visible(9)),
         ("%9: i32 = if %7 { yield %9 } else { yield %5 }", not_visible(9)),
-        // Nor may their numbers be used again.
+        // Their numbers may not be defined again either.
         (
             "if %7 { %9: i32 = constant 0\n yield } else { %9: i32 = constant 0\n yield }",
             Violation::DefinedTwice { value: Value(9) },
@@ -206,7 +206,7 @@ fn values_are_defined_once_and_before_their_use() {
 }
 
 #[test]
-fn regions_take_and_yield_what_their_operation_says() {
+fn regions_take_and_yield_the_values_of_their_operation() {
     let table = [
         ("yield", Violation::YieldMisplaced),
         ("if %7 { yield\n yield } else { yield }", Violation::YieldMisplaced),
@@ -241,7 +241,7 @@ fn an_error_names_kernel_and_operation() {
     let error = broken("if %7 {\n %9: i32 = binary add %5, %2\n yield\n } else {\n yield\n }");
     assert_eq!((error.kernel.as_str(), error.operation, error.name), ("tested", Some(5), "binary"));
     assert_eq!(error.to_string(), "kernel `tested`, operation 5 (binary): operand %2 is f32; expected i32");
-    // What is wrong with a region as a whole is its operation's doing.
+    // A violation of an entire region is reported at its operation.
     let missing = broken("%9: i32 = constant 0\n if %7 { } else { yield }");
     assert_eq!((missing.operation, missing.name), (Some(5), "if"));
 }
@@ -312,13 +312,13 @@ fn regions_nest_up_to_a_limit() {
 #[test]
 fn collectives_stand_under_uniform_control_only() {
     let collectives = [
-        ("%9: i32 = exchange index all %5, %5", true),
-        ("%9: i32 = exchange_xor 1 all %5", true),
+        ("%9: i32 = shuffle index all %5, %5", true),
+        ("%9: i32 = shuffle_xor 1 all %5", true),
         ("barrier warp all", true),
         ("instruction \"vendor.thing\"", true),
         ("barrier block all", false),
     ];
-    // Condition, whether it is uniform in a warp, whether it is in the block.
+    // The condition, whether it is uniform in a warp, whether it is uniform in the block.
     let conditions = [
         ("%10: i1 = compare eq %1, %1", true, true),
         ("%10: i1 = constant 1", true, true),
@@ -363,7 +363,7 @@ fn levels(body: &str) -> impl Fn(u32) -> Uniformity {
 }
 
 #[test]
-fn uniformity_follows_what_values_are_made_of() {
+fn uniformity_follows_operands() {
     use Uniformity::{ClusterUniform, Uniform, Varying};
     let level = levels(
         "%9: i32 = constant 3
@@ -374,13 +374,13 @@ fn uniformity_follows_what_values_are_made_of() {
          %14: i32 = load %0 align 4
          %15: i1 = compare eq %5, %9
          %16: i32 = load %0 align 4 if %15
-         %17: ptr.global = advance %0, %5
+         %17: ptr.global = ptr_add %0, %5
          %18: i32 = load %17 align 4
-         %19: i32 = exchange index all %5, %9
-         %20: i32 = exchange index all %5, %5
-         %21: i32 = exchange index all %9, %5
-         %25: i32 = exchange_xor 1 all %5
-         %26: i32 = exchange_xor 1 all %6
+         %19: i32 = shuffle index all %5, %9
+         %20: i32 = shuffle index all %5, %5
+         %21: i32 = shuffle index all %9, %5
+         %25: i32 = shuffle_xor 1 all %5
+         %26: i32 = shuffle_xor 1 all %6
          %22: i32 = instruction \"vendor.thing\" %9
          %23: 2xi32 = pack %9, %12
          %24: i32 = extract %23, 0",
@@ -397,7 +397,7 @@ fn uniformity_follows_what_values_are_made_of() {
         (11, ClusterUniform),
         (12, Uniform),
         (13, Varying),
-        // Other warps may load it at another time.
+        // Uniform in a warp only: other warps may load at another time.
         (14, Uniform),
         (16, Varying),
         (18, Varying),
@@ -435,13 +435,13 @@ fn uniformity_follows_control() {
         (13, Varying),
         (14, ClusterUniform),
         (15, ClusterUniform),
-        // Lanes leave at different turns, though within a turn all have the same.
+        // Lanes leave in different iterations, though all have the same value within an iteration.
         (17, Varying),
         (18, ClusterUniform),
         (19, ClusterUniform),
         (20, Uniform),
         (22, Uniform),
-        // It takes two turns until the lane's number arrives at the first.
+        // The lane index reaches the first carried value after two iterations.
         (23, Varying),
         (24, Varying),
         (25, Varying),

@@ -1,20 +1,20 @@
 //! CuTe layouts as linear layouts over F2, and back.
 //!
-//! A layout with powers of two as sizes is linear exactly if the columns `stride << i` of all its
-//! modes have pairwise disjoint bits: then no sum ever carries. The way back clears bits of the
-//! columns by row operations, each of which is a `Swizzle<1,M,S>`, until they are disjoint.
+//! A layout whose sizes are powers of two is linear exactly if the columns `stride << i` of all its modes have pairwise
+//! disjoint bits, so that no sum carries. The opposite direction clears bits of the columns by row operations until
+//! they are disjoint; each operation is a `Swizzle<1,M,S>`.
 
 use crate::{AffineLayout, Dim, LinearLayout, Space};
 
 use super::{ComposedLayout, CuteError, CuteLayout, CuteMode, Swizzle, Tree, TupleView};
 
-/// The columns of a layout, each where its bit of the integer coordinate says.
+/// The columns of a CuTe layout as a linear map: entry `i` is the value at the integer coordinate `2^i`.
 fn columns(layout: &CuteLayout) -> Result<Vec<u64>, CuteError> {
     let (mut columns, mut seen): (Vec<u64>, Vec<(u64, String)>) = Default::default();
     for (path, CuteMode { shape, stride }) in named_modes(layout) {
         let wrong = |reason| CuteError::NotLinear { mode: path.clone(), shape, stride, reason };
         if !shape.is_power_of_two() {
-            return Err(wrong("its size is no power of two".to_owned()));
+            return Err(wrong("its size is not a power of two".to_owned()));
         }
         for bit in 0..shape.ilog2() {
             // Half the size times the stride is below the cosize, so no bit is lost.
@@ -46,11 +46,11 @@ fn named_modes(layout: &CuteLayout) -> Vec<(String, CuteMode)> {
     found
 }
 
-/// A layout, under swizzles or not, as a linear layout of one in dim (its integer coordinate) and
-/// one out dim (its value, as wide as the values need).
+/// Converts a CuTe layout, possibly composed with swizzles, to a linear layout from the dim `input` (the integer
+/// coordinate) to the dim `output` (the value, as wide as the values need).
 ///
 /// # Errors
-/// [`CuteError::NotLinear`] with the mode that breaks it, [`CuteError::Offset`].
+/// [`CuteError::NotLinear`] with the mode that is not linear; [`CuteError::Offset`] if the layout has an offset.
 ///
 /// ```
 /// use tilewright_layout::cute::to_linear;
@@ -71,10 +71,10 @@ pub fn to_linear(layout: &ComposedLayout, input: Dim, output: Dim) -> Result<Lin
     Ok(LinearLayout::from_columns(ins, outs, &columns)?)
 }
 
-/// A layout with an offset, under swizzles or not, as an affine map of its integer coordinate.
+/// Converts a CuTe layout with an offset, possibly composed with swizzles, to an affine map of its integer coordinate.
 ///
 /// # Errors
-/// As [`to_linear`]; [`CuteError::Offset`] where the offset shares bits with the layout's values,
+/// As [`to_linear`]; [`CuteError::Offset`] if the offset shares bits with the layout's values,
 /// so that adding it carries.
 ///
 /// ```
@@ -98,12 +98,12 @@ pub fn to_affine(layout: &ComposedLayout, input: Dim, output: Dim) -> Result<Aff
     Ok(AffineLayout::new(LinearLayout::from_columns(ins, outs, &columns)?, &[(output, offset)])?)
 }
 
-/// A layout, under swizzles or not, as a linear layout of one in dim for each of its modes (thread
-/// and value, say) into the given out dims, whose sizes split the value with the first fastest.
+/// Converts a CuTe layout, possibly composed with swizzles, to a linear layout with one in dim of `ins` for each mode
+/// (such as thread and value). The out dims `outs` split the value, the first one fastest.
 ///
 /// # Errors
-/// As [`to_linear`]; [`CuteError::NotCongruent`] where there is not one dim for each mode;
-/// [`CuteError::Linear`] where the values do not fit the out dims.
+/// As [`to_linear`]; [`CuteError::NotCongruent`] if there is not one dim for each mode;
+/// [`CuteError::Linear`] if the values do not fit the out dims.
 pub fn to_linear_modes(layout: &ComposedLayout, ins: &[Dim], outs: &[(Dim, u64)]) -> Result<LinearLayout, CuteError> {
     let modes = layout.layout().modes();
     if modes.len() != ins.len() {
@@ -137,12 +137,12 @@ fn swizzled(layout: &ComposedLayout, value: u64) -> u64 {
     layout.swizzles().iter().rev().fold(value, |x, swizzle| swizzle.apply(x))
 }
 
-/// A linear layout as swizzles over a layout of powers of two with one mode for each in dim, the
-/// values being the packed outputs.
+/// Converts a linear layout to swizzles over a CuTe layout of powers of two. The CuTe layout has one mode for each in
+/// dim, and its values are the packed outputs.
 ///
 /// # Errors
-/// [`CuteError::DependentBasis`] where it is not injective but for zero bases: no chain of swizzles
-/// over a layout is such a map. [`CuteError::Overflow`] at a size of 2^64.
+/// [`CuteError::DependentBasis`] if the nonzero bases are not independent: swizzles over a layout cannot express such a
+/// map. [`CuteError::Overflow`] at a size of 2^64.
 ///
 /// ```
 /// use tilewright_layout::cute::{from_linear, to_linear};
@@ -154,7 +154,7 @@ fn swizzled(layout: &ComposedLayout, value: u64) -> u64 {
 /// ```
 pub fn from_linear(linear: &LinearLayout) -> Result<ComposedLayout, CuteError> {
     let mut columns = linear.columns().to_vec();
-    let operations = separated(&mut columns).map_err(|column| dependent(linear, column))?;
+    let operations = make_disjoint(&mut columns).map_err(|column| dependent(linear, column))?;
     let mut rest = columns.as_slice();
     let mut modes = Vec::new();
     for (_, bits) in linear.ins().iter() {
@@ -163,7 +163,7 @@ pub fn from_linear(linear: &LinearLayout) -> Result<ComposedLayout, CuteError> {
         modes.push(mode_of(mode)?);
     }
     let layout = if modes.len() == 1 { modes.remove(0) } else { CuteLayout::from_modes(modes)? };
-    ComposedLayout::new(merged(operations)?, 0, layout)
+    ComposedLayout::new(operations_to_swizzles(operations)?, 0, layout)
 }
 
 fn dependent(linear: &LinearLayout, column: usize) -> CuteError {
@@ -177,13 +177,14 @@ fn dependent(linear: &LinearLayout, column: usize) -> CuteError {
     CuteError::DependentBasis { dim: String::new(), basis: column }
 }
 
-/// The mode of columns with disjoint bits: neighbours that double are one mode.
+/// Builds the mode of an in dim from its columns, which have disjoint bits: a run of columns that double becomes one
+/// leaf.
 fn mode_of(columns: &[u64]) -> Result<CuteLayout, CuteError> {
     let bits: Vec<_> = columns.iter().map(|&stride| CuteMode { shape: 2, stride }).collect();
-    CuteLayout::of_flat(&super::coalesce::coalesced(&bits))
+    CuteLayout::from_flat_modes(&super::coalesce::coalesce_modes(&bits))
 }
 
-/// Bit `dst` of a value changed by bit `src`.
+/// The row operation that flips bit `dst` of a value if bit `src` is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RowOperation {
     src: u32,
@@ -200,20 +201,20 @@ impl RowOperation {
     }
 }
 
-/// Makes the columns disjoint by row operations, listed in the order in which they were done.
-/// Fails with a column that depends on others.
-fn separated(columns: &mut [u64]) -> Result<Vec<RowOperation>, usize> {
+/// Makes the bits of the columns disjoint by row operations, and returns these in order; `Err` with the index of a
+/// column that depends on others.
+fn make_disjoint(columns: &mut [u64]) -> Result<Vec<RowOperation>, usize> {
     let (mut operations, mut used) = (Vec::new(), 0u64);
     let mut left: Vec<usize> = (0..columns.len()).filter(|&at| columns[at] != 0).collect();
     while !are_disjoint(columns) {
-        // The column with the fewest bits that no other owns keeps the clearing short.
+        // Clearing the column with the fewest bits that are not yet taken needs the fewest operations.
         let free = |at: usize| columns[at] & !used;
-        let Some(place) = (0..left.len()).min_by_key(|&place| free(left[place]).count_ones()) else { break };
-        let at = left.remove(place);
+        let Some(index) = (0..left.len()).min_by_key(|&index| free(left[index]).count_ones()) else { break };
+        let at = left.remove(index);
         if free(at) == 0 {
             return Err(at);
         }
-        // The highest bit is the one that swizzles read.
+        // The highest bit becomes the source bit of the swizzles.
         let src = free(at).ilog2();
         used |= 1 << src;
         let cleared = columns[at] & !(1 << src);
@@ -230,14 +231,15 @@ fn separated(columns: &mut [u64]) -> Result<Vec<RowOperation>, usize> {
 fn are_disjoint(columns: &[u64]) -> bool {
     let mut seen = 0;
     columns.iter().all(|column| {
-        let apart = seen & column == 0;
+        let is_disjoint = seen & column == 0;
         seen |= column;
-        apart
+        is_disjoint
     })
 }
 
-/// The operations as swizzles, the first operation outermost, neighbouring bits that move alike as one.
-fn merged(operations: Vec<RowOperation>) -> Result<Vec<Swizzle>, CuteError> {
+/// Turns row operations into swizzles, the first operation outermost; neighbouring bits with one shift form one
+/// swizzle.
+fn operations_to_swizzles(operations: Vec<RowOperation>) -> Result<Vec<Swizzle>, CuteError> {
     let mut groups: Vec<Vec<RowOperation>> = Vec::new();
     for operation in operations {
         // An operation may join an earlier group if it commutes with all from there on.
@@ -251,7 +253,7 @@ fn merged(operations: Vec<RowOperation>) -> Result<Vec<Swizzle>, CuteError> {
     groups.into_iter().map(runs).collect::<Result<Vec<_>, _>>().map(|swizzles| swizzles.concat())
 }
 
-/// Operations of one shift that commute, as swizzles of runs of bits.
+/// Turns row operations of one shift, which commute, into swizzles: one for each run of neighbouring bits.
 fn runs(mut group: Vec<RowOperation>) -> Result<Vec<Swizzle>, CuteError> {
     group.sort_by_key(|operation| operation.src);
     let mut swizzles: Vec<(u32, u32, i32)> = Vec::new();

@@ -1,10 +1,10 @@
-//! The same map with fewer modes.
+//! Coalescing: the same map with fewer modes.
 
 use super::tuple::TupleView;
 use super::{CuteError, CuteLayout, CuteMode, IntTuple};
 
 /// Drops modes of size 1 and joins neighbours that continue each other; order stays.
-pub(super) fn coalesced(flat: &[CuteMode]) -> Vec<CuteMode> {
+pub(super) fn coalesce_modes(flat: &[CuteMode]) -> Vec<CuteMode> {
     let mut joined: Vec<CuteMode> = Vec::with_capacity(flat.len());
     for &mode in flat.iter().filter(|mode| mode.shape != 1) {
         match joined.last_mut() {
@@ -15,18 +15,19 @@ pub(super) fn coalesced(flat: &[CuteMode]) -> Vec<CuteMode> {
     joined
 }
 
-/// The same map, flat, with as few modes as possible; `1:0` where nothing is left.
+/// The same map, without nesting and with as few modes as possible; `1:0` if no mode remains.
 ///
 /// # Errors
-/// None for a layout that exists; the type is that of every operation.
+/// None for a valid layout; it returns a `Result` as every operation does.
 pub fn coalesce(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
-    CuteLayout::of_flat(&coalesced(&layout.flat()))
+    CuteLayout::from_flat_modes(&coalesce_modes(&layout.flat()))
 }
 
-/// Coalesces the modes under each leaf of a profile; modes that the profile does not name stay.
+/// Coalesces, for each leaf of the tuple `profile`, the mode of the layout at its position; modes beyond the profile
+/// stay.
 ///
 /// # Errors
-/// [`CuteError::TooManyModes`] where the profile has more modes than the layout.
+/// [`CuteError::TooManyModes`] if the profile has more modes than the layout.
 pub fn coalesce_by(layout: &CuteLayout, profile: &IntTuple) -> Result<CuteLayout, CuteError> {
     let TupleView::Tuple(profiles) = profile.view() else {
         return coalesce(layout);
@@ -42,20 +43,19 @@ pub fn coalesce_by(layout: &CuteLayout, profile: &IntTuple) -> Result<CuteLayout
     CuteLayout::from_modes(modes)
 }
 
-/// The layout of the same values, each as often as modes of stride 0 do not repeat it: modes of
-/// stride 0 and size 1 are gone, the rest is coalesced.
+/// The layout without modes of stride 0, coalesced: its values without repetitions by such modes.
 ///
 /// # Errors
-/// None for a layout that exists; the type is that of every operation.
+/// None for a valid layout; it returns a `Result` as every operation does.
 pub fn filter(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let kept: Vec<_> = layout.flat().into_iter().filter(|mode| mode.stride != 0).collect();
-    CuteLayout::of_flat(&coalesced(&kept))
+    CuteLayout::from_flat_modes(&coalesce_modes(&kept))
 }
 
 /// The layout with every mode of stride 0 given size 1; the nesting stays.
 ///
 /// # Errors
-/// None for a layout that exists; the type is that of every operation.
+/// None for a valid layout; it returns a `Result` as every operation does.
 pub fn filter_zeros(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let kept = layout.tree().map(|mode| if mode.stride == 0 { CuteMode { shape: 1, stride: 0 } } else { *mode });
     CuteLayout::from_tree(kept)

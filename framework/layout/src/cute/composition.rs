@@ -1,25 +1,25 @@
-//! Composition: the layout of `outer(inner(c))`, exact or refused with a counterexample.
+//! Composition: the layout of `outer(inner(c))`, exact or rejected with a counterexample.
 //!
-//! Each mode of the inner layout has at most one answer, since a flat layout without joinable
-//! neighbours is determined by its values. Where the strides divide the outer sizes, it is read off,
-//! and the digits that all modes reach in each outer mode tell whether a sum carries. Otherwise it is
-//! found, and then checked, point by point.
+//! Each mode of the inner layout has at most one result, since a flat coalesced layout is determined by its values. If
+//! the strides divide the outer sizes, the result follows from strides and sizes, and the digits that all modes reach
+//! in each outer mode decide whether an addition carries. Otherwise the result is derived from values and checked at
+//! every point.
 
-use super::coalesce::coalesced;
+use super::coalesce::coalesce_modes;
 use super::layout::value_at;
 use super::{CuteError, CuteLayout, CuteMode, IntTuple, TupleView};
 
-/// So many points are looked at where no rule decides.
+/// Maximum number of points at which a result is checked if strides and sizes do not decide whether it is exact.
 pub(super) const MOST_POINTS: u64 = 1 << 20;
 
 const NAME: &str = "composition";
 
-/// What cuts a layout: one layout for all of it, or a tiler for each of its first modes.
+/// A tiler of CuTe: one layout for all of a layout, or a tiler for each of its first modes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Tiler {
     /// One layout over integer coordinates.
     Layout(CuteLayout),
-    /// A tiler a mode; modes behind them stay.
+    /// A tiler for each of the first modes; later modes stay.
     Modes(Vec<Tiler>),
 }
 
@@ -28,21 +28,21 @@ impl Tiler {
     ///
     /// # Errors
     /// As [`CuteLayout::new`].
-    pub fn of_shape(shape: &IntTuple) -> Result<Self, CuteError> {
+    pub fn from_shape(shape: &IntTuple) -> Result<Self, CuteError> {
         match shape.view() {
-            TupleView::Leaf(&size) => Ok(Self::Layout(CuteLayout::of(size, 1)?)),
-            TupleView::Tuple(modes) => Ok(Self::Modes(modes.iter().map(Self::of_shape).collect::<Result<_, _>>()?)),
+            TupleView::Leaf(&size) => Ok(Self::Layout(CuteLayout::single_mode(size, 1)?)),
+            TupleView::Tuple(modes) => Ok(Self::Modes(modes.iter().map(Self::from_shape).collect::<Result<_, _>>()?)),
         }
     }
 }
 
-/// The layout `c` to `outer(inner(c))`, nested as the inner one.
+/// The composition: the layout `c -> outer(inner(c))`, nested as `inner`.
 ///
 /// The last mode of the coalesced outer layout is unbounded, as in CuTe.
 ///
 /// # Errors
-/// [`CuteError::Inexact`] with a counterexample where no layout compatible with the inner one is
-/// this map; [`CuteError::TooManyPoints`] where strides that do not divide leave a map too large to
+/// [`CuteError::Inexact`] with a counterexample if no layout compatible with the inner one is
+/// this map; [`CuteError::TooManyPoints`] if strides that do not divide leave a map too large to
 /// be checked; [`CuteError::Overflow`].
 ///
 /// ```
@@ -53,24 +53,24 @@ impl Tiler {
 /// ```
 pub fn composition(outer: &CuteLayout, inner: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let outer = Outer::of(outer);
-    let (mut parts, mut domain, mut read_off) = (Vec::new(), 1u64, true);
+    let (mut divided_pieces, mut domain, mut read_off) = (Vec::new(), 1u64, true);
     for mode in inner.flat() {
-        let part = match outer.read_off(mode, domain)? {
-            Some(part) => part,
+        let piece_modes = match outer.divide_pieces(mode, domain)? {
+            Some(piece_modes) => piece_modes,
             None => {
                 read_off = false;
-                outer.found(mode, domain)?
+                outer.derive_pieces(mode, domain)?
             }
         };
-        parts.push(part);
+        divided_pieces.push(piece_modes);
         domain = domain.saturating_mul(mode.shape);
     }
-    let mut next = parts.iter();
+    let mut next = divided_pieces.iter();
     let result = CuteLayout::from_tree(inner.tree().grow(&mut |_| {
-        let part = next.next().map_or(&[][..], Vec::as_slice);
-        Ok(CuteLayout::of_flat(&part.iter().map(|piece| piece.mode).collect::<Vec<_>>())?.tree().clone())
+        let piece_modes = next.next().map_or(&[][..], Vec::as_slice);
+        Ok(CuteLayout::from_flat_modes(&piece_modes.iter().map(|piece| piece.mode).collect::<Vec<_>>())?.tree().clone())
     })?)?;
-    match read_off.then(|| outer.carry(&parts)) {
+    match read_off.then(|| outer.carry(&divided_pieces)) {
         Some(None) => Ok(result),
         Some(Some(index)) => Err(outer.differs(&result, inner, index)?.unwrap_or(CuteError::TooManyPoints {
             operation: NAME,
@@ -84,7 +84,7 @@ pub fn composition(outer: &CuteLayout, inner: &CuteLayout) -> Result<CuteLayout,
 /// Composes each mode of a layout with its tiler; modes without a tiler stay.
 ///
 /// # Errors
-/// As [`composition`]; [`CuteError::TooManyModes`] where there are more tilers than modes.
+/// As [`composition`]; [`CuteError::TooManyModes`] if there are more tilers than modes.
 pub fn composition_by(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
     match tiler {
         Tiler::Layout(inner) => composition(layout, inner),
@@ -92,7 +92,7 @@ pub fn composition_by(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, 
     }
 }
 
-/// Applies an operation to each mode and its tiler; modes without a tiler stay.
+/// Applies `operation` to each top-level mode and its tiler; modes without a tiler stay.
 pub(super) fn by_mode(
     layout: &CuteLayout,
     tilers: &[Tiler],
@@ -108,12 +108,12 @@ pub(super) fn by_mode(
     CuteLayout::from_modes(modes)
 }
 
-/// A mode of the result, and the digit of the outer layout that it counts.
+/// A mode of the composition, and the digit of the outer coordinate (the index in one outer mode) that it counts.
 struct Piece {
     mode: CuteMode,
-    /// Which outer mode, and how far one step goes in its digit.
+    /// Index of the outer mode, and the number of steps that this mode's index moves the digit.
     digit: (usize, u64),
-    /// What one step is in the integer coordinate of the result.
+    /// The difference of the composition's integer coordinate for one step of this mode.
     domain: u64,
 }
 
@@ -123,7 +123,7 @@ struct Outer {
 
 impl Outer {
     fn of(layout: &CuteLayout) -> Self {
-        let mut flat = coalesced(&layout.flat());
+        let mut flat = coalesce_modes(&layout.flat());
         if flat.is_empty() {
             flat.push(CuteMode { shape: 1, stride: 0 });
         }
@@ -134,8 +134,8 @@ impl Outer {
         value_at(&self.flat, index)
     }
 
-    /// The pieces of one inner mode, where strides and sizes divide.
-    fn read_off(&self, inner: CuteMode, mut domain: u64) -> Result<Option<Vec<Piece>>, CuteError> {
+    /// The pieces of the composition for one inner mode; `None` if strides and sizes do not divide each other.
+    fn divide_pieces(&self, inner: CuteMode, mut domain: u64) -> Result<Option<Vec<Piece>>, CuteError> {
         let (mut left, mut step, mut pieces) = (inner.shape, inner.stride, Vec::new());
         if left == 1 || step == 0 {
             let mode = CuteMode { shape: left, stride: 0 };
@@ -166,11 +166,12 @@ impl Outer {
         Ok(Some(pieces))
     }
 
-    /// A coordinate whose digits carry into the next outer mode, where there is one.
-    fn carry(&self, parts: &[Vec<Piece>]) -> Option<u64> {
+    /// An integer coordinate of the composition at which the pieces (`divided_pieces`, by inner mode) carry into the
+    /// next outer mode; `None` if they never do.
+    fn carry(&self, divided_pieces: &[Vec<Piece>]) -> Option<u64> {
         (0..self.flat.len() - 1).find_map(|at| {
             let (mut digit, mut index) = (0u64, 0u64);
-            for piece in parts.iter().flatten().filter(|piece| piece.digit.0 == at && piece.digit.1 != 0) {
+            for piece in divided_pieces.iter().flatten().filter(|piece| piece.digit.0 == at && piece.digit.1 != 0) {
                 let step = piece.digit.1;
                 let most = (piece.mode.shape - 1).min((self.flat[at].shape - digit).div_ceil(step));
                 digit += most * step;
@@ -183,12 +184,12 @@ impl Outer {
         })
     }
 
-    /// The only pieces that one inner mode can have, found from its values.
-    fn found(&self, inner: CuteMode, domain: u64) -> Result<Vec<Piece>, CuteError> {
+    /// The only possible pieces of the composition for one inner mode, derived from its values.
+    fn derive_pieces(&self, inner: CuteMode, domain: u64) -> Result<Vec<Piece>, CuteError> {
         let (mut left, mut step, mut pieces) = (inner.shape, 1u64, Vec::new());
         while left > 1 {
             let first = self.along(inner, step)?;
-            // A value differs from the multiple of the first: there the next piece begins.
+            // The next piece begins at the first value that is not that multiple of the first one.
             let bound = left.min(MOST_POINTS);
             let mut end = None;
             for i in 2..bound {
@@ -215,7 +216,7 @@ impl Outer {
         Ok(pieces)
     }
 
-    /// The exact value at a coordinate of one inner mode.
+    /// The exact value of the composition at an index of one inner mode.
     fn along(&self, inner: CuteMode, index: u64) -> Result<u64, CuteError> {
         let inside = inner.stride.checked_mul(index).ok_or(CuteError::Overflow { what: "the inner value" })?;
         self.at(inside)
@@ -226,7 +227,7 @@ impl Outer {
         Ok((exact != candidate).then_some(CuteError::Inexact { operation: NAME, index, exact, candidate }))
     }
 
-    /// The result, where it is right at every point.
+    /// Returns `result` if it equals the composition at every point.
     fn checked(&self, result: CuteLayout, inner: &CuteLayout) -> Result<CuteLayout, CuteError> {
         if result.size() > MOST_POINTS {
             return Err(too_many(result.size()));

@@ -4,17 +4,17 @@ use std::fmt;
 
 use super::{CuteError, CuteLayout, CuteMode, IntTuple, Tree, composition};
 
-/// A size, and how far one step goes along each axis.
+/// A mode of a coordinate layout: a size, and the step along each axis.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CoordinateMode {
-    /// How many elements.
+    /// Number of elements of the mode.
     pub shape: u64,
     /// The step along each axis, the first axis first.
     pub stride: Vec<u64>,
 }
 
-/// A map of coordinates to coordinates: what a bulk copy needs, whose hardware takes the place of a
-/// tile as a coordinate. Strides are written `2@1`, a step of 2 along axis 1, and `1@0+1@1`.
+/// A layout whose values are coordinates, as for bulk tensor copies (TMA), which take the coordinate of a tile. Strides
+/// are written `2@1`, a step of 2 along axis 1, or `1@0+1@1`, a step of 1 along axes 0 and 1.
 ///
 /// ```
 /// use tilewright_layout::cute::{CoordinateLayout, IntTuple};
@@ -34,10 +34,11 @@ pub struct CoordinateLayout {
 const VALUE: CuteError = CuteError::Overflow { what: "a coordinate" };
 
 impl CoordinateLayout {
-    /// The layout of these modes into so many axes.
+    /// The layout of these modes, with values along `axes` axes.
     ///
     /// # Errors
-    /// [`CuteError::EmptyMode`]; [`CuteError::NotCongruent`] where a stride has not one step an axis.
+    /// [`CuteError::EmptyMode`]; [`CuteError::NotCongruent`] if the number of steps of a stride is not the number of
+    /// axes.
     pub fn new(axes: usize, modes: Tree<CoordinateMode>) -> Result<Self, CuteError> {
         for (at, mode) in modes.leaves().into_iter().enumerate() {
             if mode.shape == 0 {
@@ -47,14 +48,14 @@ impl CoordinateLayout {
                 return Err(CuteError::NotCongruent {
                     left: format!("{:?}", mode.stride),
                     right: format!("{axes} axes"),
-                    remedy: "give a stride one step for each axis",
+                    remedy: "a stride needs one step for each axis",
                 });
             }
         }
         Ok(Self { axes, modes })
     }
 
-    /// Each coordinate of a shape to itself, with one axis for each size from left to right.
+    /// The identity layout of a shape: maps each coordinate to itself, with one axis for each size from left to right.
     ///
     /// # Errors
     /// [`CuteError::EmptyMode`].
@@ -70,45 +71,45 @@ impl CoordinateLayout {
         Self::new(axes, modes)
     }
 
-    /// How many axes the values have.
+    /// Number of axes of the values.
     pub fn axes(&self) -> usize {
         self.axes
     }
 
-    /// The modes.
+    /// The modes as a nested tuple.
     pub fn tree(&self) -> &Tree<CoordinateMode> {
         &self.modes
     }
 
-    /// The shape.
+    /// The shape: the sizes of the modes.
     pub fn shape(&self) -> IntTuple {
         self.modes.map(|mode| mode.shape)
     }
 
-    /// The coordinates at an integer, also past the size, where the last mode goes on.
+    /// The coordinates at an integer coordinate, which may be beyond the size: the last mode continues.
     ///
     /// # Errors
     /// [`CuteError::Overflow`].
     pub fn at(&self, index: u64) -> Result<Vec<u64>, CuteError> {
-        let (mut rest, mut place) = (index, vec![0u64; self.axes]);
+        let (mut rest, mut coordinates) = (index, vec![0u64; self.axes]);
         let modes = self.modes.leaves();
         let last = modes.len().saturating_sub(1);
         for (at, mode) in modes.into_iter().enumerate() {
             let digit = if at == last { rest } else { rest % mode.shape };
             rest /= mode.shape;
-            for (sum, step) in place.iter_mut().zip(&mode.stride) {
+            for (sum, step) in coordinates.iter_mut().zip(&mode.stride) {
                 let moved = digit.checked_mul(*step).and_then(|moved| sum.checked_add(moved));
                 *sum = moved.ok_or(VALUE)?;
             }
         }
-        Ok(place)
+        Ok(coordinates)
     }
 
-    /// The layout `c` to `self(inner(c))`.
+    /// The composition: the layout `c -> self(inner(c))`.
     ///
     /// # Errors
-    /// As [`composition`], the values of a counterexample being the coordinates packed into one
-    /// number, the first axis lowest; [`CuteError::Overflow`] where they do not fit 64 bits.
+    /// As [`composition`], with the coordinates of a counterexample packed into one number, the first axis lowest;
+    /// [`CuteError::Overflow`] if they do not fit 64 bits.
     pub fn compose(&self, inner: &CuteLayout) -> Result<Self, CuteError> {
         let weights = self.weights(inner)?;
         let packed = composition(&self.packed(&weights)?, inner)?;
@@ -124,8 +125,8 @@ impl CoordinateLayout {
         Self::new(self.axes, modes)
     }
 
-    /// What one step of each axis counts in a packed coordinate: more than all axes before it can
-    /// reach within the inner layout, so that neither sums nor joined modes cross axes.
+    /// The weight of one step along each axis when coordinates are packed into one number: more than the axes before it
+    /// can reach together within `inner`, so that neither additions nor joined modes cross axes.
     fn weights(&self, inner: &CuteLayout) -> Result<Vec<u64>, CuteError> {
         let (mut weight, mut weights) = (1u64, Vec::with_capacity(self.axes));
         for axis in 0..self.axes {

@@ -3,8 +3,8 @@
 use super::composition::by_mode;
 use super::{CuteError, CuteLayout, Tiler, complement, composition};
 
-/// `(tile, rest)`: the elements that the tiler names, and where the tile repeats. With a tiler a
-/// mode, each of those modes is divided.
+/// Divides a layout by a tiler into `(tile, rest)`: the elements that the tiler selects, and the positions at which the
+/// tile repeats. A tiler of several modes divides each mode.
 ///
 /// # Errors
 /// As [`composition`] and [`complement`]; [`CuteError::TooManyModes`].
@@ -25,37 +25,38 @@ pub fn logical_divide(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, 
     }
 }
 
-/// `((tile, tile, ...), (rest, rest, ...))`; modes without a tiler are rest.
+/// Divides as [`logical_divide`], then groups the modes as `((tile, tile, ...), (rest, rest, ...))`; modes without a
+/// tiler are rest.
 ///
 /// # Errors
 /// As [`logical_divide`].
 pub fn zipped_divide(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
-    zipped(&logical_divide(layout, tiler)?, tiler)
+    zip_modes(&logical_divide(layout, tiler)?, tiler)
 }
 
-/// `((tile, tile, ...), rest, rest, ...)`.
+/// Divides as [`logical_divide`], then groups the modes as `((tile, tile, ...), rest, rest, ...)`.
 ///
 /// # Errors
 /// As [`logical_divide`].
 pub fn tiled_divide(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
-    opened(&zipped_divide(layout, tiler)?, false)
+    unpack_pair(&zipped_divide(layout, tiler)?, false)
 }
 
-/// `(tile, tile, ..., rest, rest, ...)`.
+/// Divides as [`logical_divide`], then groups the modes as `(tile, tile, ..., rest, rest, ...)`.
 ///
 /// # Errors
 /// As [`logical_divide`].
 pub fn flat_divide(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
-    opened(&zipped_divide(layout, tiler)?, true)
+    unpack_pair(&zipped_divide(layout, tiler)?, true)
 }
 
-/// A layout of pairs, nested as the tiler, as a pair: firsts and seconds.
-pub(super) fn zipped(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
+/// Regroups pairs that are nested as the tiler, `((a, b), (c, d), ...)`, to one pair `((a, c, ...), (b, d, ...))`.
+pub(super) fn zip_modes(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
     let Tiler::Modes(tilers) = tiler else { return Ok(layout.clone()) };
     let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
     let modes = layout.modes();
     for (mode, tiler) in modes.iter().zip(tilers) {
-        let pair = zipped(mode, tiler)?.modes();
+        let pair = zip_modes(mode, tiler)?.modes();
         firsts.extend(pair.first().cloned());
         seconds.extend(pair.into_iter().skip(1));
     }
@@ -63,8 +64,8 @@ pub(super) fn zipped(layout: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, C
     CuteLayout::from_modes(vec![CuteLayout::from_modes(firsts)?, CuteLayout::from_modes(seconds)?])
 }
 
-/// A pair with its second (and, where asked, its first) mode spread over the top.
-pub(super) fn opened(pair: &CuteLayout, first_too: bool) -> Result<CuteLayout, CuteError> {
+/// Replaces the second mode of a pair, and the first one too if `first_too`, by its own modes at the top.
+pub(super) fn unpack_pair(pair: &CuteLayout, first_too: bool) -> Result<CuteLayout, CuteError> {
     let mut modes = Vec::new();
     for (at, mode) in pair.modes().into_iter().enumerate() {
         if at == 0 && !first_too { modes.push(mode) } else { modes.extend(mode.modes()) }

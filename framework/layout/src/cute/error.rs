@@ -1,98 +1,99 @@
-//! What can be wrong with a question about CuTe layouts.
+//! Errors of operations on CuTe layouts.
 
 use thiserror::Error;
 
-/// Why a text is no CuTe layout, or an operation has no result.
+/// A text that is no CuTe layout, or an operation without a result.
 ///
-/// All variants are the caller's: the operation is not defined on what was given.
+/// Every variant is the caller's error: the operation is not defined for its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CuteError {
-    /// The text cannot be read.
+    /// The text of a tuple, layout or swizzle cannot be read.
     #[error(transparent)]
     Text(#[from] crate::text::TextError),
     /// Tuples are nested too deeply.
     #[error("tuples are nested {depth} deep: {} is the most", super::MAX_DEPTH)]
     TooDeep {
-        /// How deep.
+        /// The nesting depth found.
         depth: usize,
     },
     /// A shape has a mode without elements.
     #[error("mode {mode} has size 0: every mode needs at least one element")]
     EmptyMode {
-        /// Which leaf, from the left.
+        /// Index of the empty mode among the leaves, from the left.
         mode: usize,
     },
     /// A number does not fit a machine word.
     #[error("{what} is more than 2^64 - 1: use smaller shapes or strides")]
     Overflow {
-        /// What was computed.
+        /// Name of the number that does not fit.
         what: &'static str,
     },
     /// Two tuples should have the same nesting.
-    #[error("{left} and {right} are not nested alike: {remedy}")]
+    #[error("{left} and {right} have different nesting: {remedy}")]
     NotCongruent {
-        /// One of them.
+        /// One of the tuples, as text.
         left: String,
-        /// The other.
+        /// The other tuple, as text.
         right: String,
-        /// What is expected.
+        /// How the caller corrects the call.
         remedy: &'static str,
     },
     /// A tuple has too many modes.
     #[error("{what} has {have} modes, at most {most} fit here")]
     TooManyModes {
-        /// Which tuple.
+        /// Name of the tuple that has too many modes.
         what: &'static str,
-        /// How many it has.
+        /// Number of modes of the tuple.
         have: usize,
-        /// How many there may be.
+        /// Maximum number of modes.
         most: usize,
     },
-    /// The result is no layout: here is where every candidate differs from the exact value.
+    /// No layout has the exact values of the result: every candidate differs at this index.
     #[error(
         "no layout is this {operation}: at index {index} it must be {exact}, a layout that is right before that has {candidate}"
     )]
     Inexact {
-        /// The operation.
+        /// Name of the operation.
         operation: &'static str,
-        /// The coordinate, as an integer.
+        /// The integer coordinate at which the values differ.
         index: u64,
-        /// The exact value there.
+        /// The exact value at `index`.
         exact: u64,
-        /// What a layout would give there.
+        /// The candidate's value at `index`.
         candidate: u64,
     },
-    /// Two coordinates have the same value where a layout must be injective.
+    /// Two coordinates have the same value, but the layout must be injective.
     #[error("{operation} needs an injective layout: both {first} and {second} map to {value}")]
     NotInjective {
-        /// The operation.
+        /// Name of the operation.
         operation: &'static str,
-        /// One coordinate, as an integer.
+        /// One of the two coordinates, as an integer.
         first: u64,
-        /// The other.
+        /// The other coordinate, as an integer.
         second: u64,
-        /// Their common value.
+        /// The value at both coordinates.
         value: u64,
     },
-    /// Division by the strides, one after the other, does not undo a layout.
-    #[error("no left inverse was found: {value} should go back to {index}, dividing by the strides gives {found}")]
+    /// Division by the strides, one after the other, does not invert a layout.
+    #[error("no left inverse was found: {value} should map back to {index}, dividing by the strides yields {found}")]
     NotUndone {
-        /// A value of the layout.
+        /// A value of the layout that is mapped to a wrong coordinate.
         value: u64,
-        /// Its coordinate, as an integer.
+        /// The coordinate of that value, as an integer.
         index: u64,
-        /// What division gives.
+        /// The coordinate that the divisions give instead, as an integer.
         found: u64,
     },
     /// No layout fills the gaps of another.
     #[error(
-        "no layout completes this one: stride {stride} is no multiple of {block}, so the block moved to {start} and the layout both reach {stride}"
+        "no layout completes this one: stride {stride} is not a multiple of {block}, so the block moved to {start} \
+         and the layout both reach {stride}"
     )]
     NoComplement {
         /// The stride that does not fit.
         stride: u64,
-        /// The size of what lies below it, gaps filled.
+        /// The size of the block of all modes with smaller strides, with gaps filled.
         block: u64,
         /// The last multiple of the block below the stride.
         start: u64,
@@ -100,106 +101,107 @@ pub enum CuteError {
     /// One number should divide another.
     #[error("{operation}: {divisor} does not divide {number}")]
     NotDivisible {
-        /// The operation.
+        /// Name of the operation.
         operation: &'static str,
-        /// What should be divided.
+        /// The number that should be divided.
         number: u64,
-        /// By what.
+        /// The number that should divide it.
         divisor: u64,
     },
-    /// The exact answer would need too many points to be looked at.
+    /// An exact answer would need a check at too many points.
     #[error("{operation} can be decided only point by point and has {points} points: {most} is the most")]
     TooManyPoints {
-        /// The operation.
+        /// Name of the operation.
         operation: &'static str,
-        /// How many points there are.
+        /// Number of points that would be checked.
         points: u64,
-        /// How many are looked at.
+        /// Maximum number of points.
         most: u64,
     },
-    /// An arrangement does not number its places from 0 without gaps.
-    #[error("{layout} numbers {numbered} of its {size} places without a gap: give each place its own number from 0")]
+    /// A layout of threads or values does not number its positions from 0 without gaps.
+    #[error(
+        "{layout} numbers {numbered} of its {size} positions without a gap: give each position a different number \
+         from 0"
+    )]
     NotNumbered {
-        /// The arrangement.
+        /// The layout of threads or values, as text.
         layout: String,
-        /// How many places have numbers that follow each other from 0.
+        /// Count of positions numbered consecutively from 0.
         numbered: u64,
-        /// How many places there are.
+        /// Number of positions of the layout.
         size: u64,
     },
     /// A thread-value layout leaves its tile.
-    #[error("element {last} lies outside the tile {tile} of {size} elements")]
+    #[error("element {last} is outside the tile {tile} of {size} elements")]
     OutsideTile {
-        /// The largest element.
+        /// The largest element index that the layout reaches.
         last: u64,
-        /// The tile.
+        /// Shape of the tile, as text.
         tile: String,
-        /// How many elements it has.
+        /// Number of elements of the tile.
         size: u64,
     },
-    /// The parameters are no swizzle.
+    /// The parameters of a swizzle are invalid.
     #[error("Swizzle<{bits},{base},{shift}>: {reason}")]
     Swizzle {
-        /// How many bits are changed.
+        /// Number of bits that the swizzle changes.
         bits: u32,
-        /// How many low bits stay.
+        /// Number of low bits that the swizzle leaves unchanged.
         base: u32,
-        /// How far the changing bits lie above the changed ones.
+        /// The distance from the changed bits up to the bits that change them.
         shift: i32,
-        /// What is wrong with them.
+        /// The rule that the parameters violate.
         reason: &'static str,
     },
-    /// A swizzle, offset and layout cannot be read as fewer or larger elements.
-    #[error("cannot recast by {factor}: {reason}")]
+    /// A swizzle, offset and layout cannot be converted to wider or narrower elements.
+    #[error("cannot recast by {ratio}: {reason}")]
     Recast {
-        /// How many old elements make a new one.
-        factor: u64,
-        /// What stands against it.
+        /// Number of old elements that make one new element.
+        ratio: u64,
+        /// The reason why they cannot be converted.
         reason: &'static str,
     },
     /// The layout is not linear over F2.
     #[error("mode {mode} ({shape}:{stride}) is not linear over F2: {reason}")]
     NotLinear {
-        /// The path of the mode, from the top, as in `1.0`.
+        /// Path of the mode that is not linear, from the top, as in `1.0`.
         mode: String,
-        /// Its size.
+        /// Size of the mode.
         shape: u64,
-        /// Its stride.
+        /// Stride of the mode.
         stride: u64,
-        /// Why.
+        /// The reason why the mode is not linear.
         reason: String,
     },
     /// A composed layout with an offset is affine, not linear.
     #[error("the offset is {offset}: a layout with an offset maps 0 elsewhere and is not linear")]
     Offset {
-        /// The offset.
+        /// The offset of the composed layout.
         offset: u64,
     },
     /// A padded memory layout has no text.
-    #[error("this padded layout is no CuTe layout: {reason}")]
+    #[error("this padded layout is not a CuTe layout: {reason}")]
     Padded {
-        /// Why.
+        /// The reason why the layout has no text.
         reason: &'static str,
     },
-    /// A linear layout maps two inputs to one place where a chain of swizzles cannot.
-    #[error(
-        "basis {basis} of {dim} is a sum of others: only a layout that is injective but for zero bases is a chain of swizzles"
-    )]
+    /// A linear layout maps two inputs to one position, which no chain of swizzles can do.
+    #[error("basis {basis} of {dim} is a sum of others: a chain of swizzles must be injective except for zero bases")]
     DependentBasis {
-        /// The in dim.
+        /// The in dim of the dependent basis.
         dim: String,
-        /// Which basis of it.
+        /// Index of the dependent basis in its dim.
         basis: usize,
     },
     /// A linear layout cannot be built.
     #[error(transparent)]
     Linear(#[from] crate::LayoutError),
-    /// No task mapping is a thread-value layout.
+    /// A thread-value layout is not the layout of any task mapping.
     #[error("no task mapping is {layout}: {reason}")]
     NoMapping {
-        /// The layout.
+        /// The thread-value layout, as text.
         layout: String,
-        /// Why.
+        /// The reason why no task mapping has this layout.
         reason: String,
     },
 }

@@ -1,10 +1,11 @@
-//! Complement, inverses, and what two layouts have in common.
+//! Complement, inverses, and common parts of two layouts.
 
-use super::coalesce::coalesced;
+use super::coalesce::coalesce_modes;
 use super::composition::MOST_POINTS;
 use super::{CuteError, CuteLayout, CuteMode, composition};
 
-/// Modes with their stride in the integer coordinate, the smallest stride first; no mode of size 1.
+/// The modes of a layout except those of size 1, the smallest stride first; each with the stride that its index has in
+/// the integer coordinate.
 fn by_stride(layout: &CuteLayout) -> Vec<(CuteMode, u64)> {
     let mut domain = 1u64;
     let mut modes: Vec<_> = layout
@@ -21,12 +22,13 @@ fn by_stride(layout: &CuteLayout) -> Vec<(CuteMode, u64)> {
     modes
 }
 
-/// The layout of what `layout` leaves out: strictly increasing, each of its values but 0 outside of
-/// `layout`, and each integer below `size` exactly one sum of a value of both.
+/// The complement: a layout of the values that `layout` leaves out. Its values are strictly increasing, all but 0 are
+/// outside of `layout`, and each integer below `size` is the sum of exactly one value of `layout` and one of the
+/// complement.
 ///
 /// # Errors
 /// [`CuteError::NotInjective`] (modes of stride 0 aside, which are ignored), [`CuteError::NoComplement`]
-/// where the gaps are not all alike, [`CuteError::Overflow`].
+/// if the gaps are not all alike, [`CuteError::Overflow`].
 ///
 /// ```
 /// use tilewright_layout::cute::complement;
@@ -50,10 +52,10 @@ pub fn complement(layout: &CuteLayout, size: u64) -> Result<CuteLayout, CuteErro
         below.push((mode, domain));
     }
     gaps.push(CuteMode { shape: size.div_ceil(block).max(1), stride: block });
-    CuteLayout::of_flat(&coalesced(&gaps))
+    CuteLayout::from_flat_modes(&coalesce_modes(&gaps))
 }
 
-/// The coordinate at which modes, the smallest stride first, have a value.
+/// The integer coordinate with this value, under modes with ascending strides; `None` if no coordinate has the value.
 fn coordinate_of(modes: &[(CuteMode, u64)], value: u64) -> Option<u64> {
     let (mut rest, mut index) = (value, 0u64);
     for (mode, domain) in modes.iter().rev() {
@@ -64,7 +66,7 @@ fn coordinate_of(modes: &[(CuteMode, u64)], value: u64) -> Option<u64> {
     (rest == 0).then_some(index)
 }
 
-/// The largest layout `r` with `layout(r(i)) == i` that the strides 1, and on from there, give.
+/// The largest layout `r` with `layout(r(i)) == i`, built from the modes that continue stride 1.
 ///
 /// # Errors
 /// [`CuteError::Overflow`].
@@ -77,16 +79,16 @@ pub fn right_inverse(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
         next = mode.shape.checked_mul(next).ok_or(CuteError::Overflow { what: "the inverse" })?;
         modes.push(CuteMode { shape: mode.shape, stride: domain });
     }
-    CuteLayout::of_flat(&coalesced(&modes))
+    CuteLayout::from_flat_modes(&coalesce_modes(&modes))
 }
 
-/// A layout `l` with `l(layout(i)) == i`.
+/// A left inverse: a layout `l` with `l(layout(i)) == i`.
 ///
-/// Values that `layout` leaves out are counted behind those that it has, where it has a complement.
+/// If `layout` has a complement, the left inverse maps the values outside of `layout` to the integers from its size on.
 ///
 /// # Errors
-/// [`CuteError::NotInjective`]; [`CuteError::NotUndone`] with a value that division by the strides
-/// does not send back; [`CuteError::TooManyPoints`], [`CuteError::Overflow`].
+/// [`CuteError::NotInjective`]; [`CuteError::NotUndone`] with a value that division by the strides does not map back;
+/// [`CuteError::TooManyPoints`], [`CuteError::Overflow`].
 pub fn left_inverse(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let modes = by_stride(layout);
     if let Some((_, second)) = modes.iter().find(|(mode, _)| mode.stride == 0) {
@@ -102,15 +104,15 @@ pub fn left_inverse(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
     }
 }
 
-/// Each digit read off by dividing by its stride. Right where each stride divides the next and no
-/// digit reaches it; elsewhere looked at point by point.
+/// The left inverse that derives each digit of the coordinate by dividing the value by the mode's stride. It is right
+/// if each stride divides the next one and no mode reaches the next stride; otherwise it is checked at every point.
 fn divided_inverse(layout: &CuteLayout, modes: &[(CuteMode, u64)]) -> Result<CuteLayout, CuteError> {
     let mut digits = vec![CuteMode { shape: modes.first().map_or(1, |(mode, _)| mode.stride), stride: 0 }];
     for (at, (mode, domain)) in modes.iter().enumerate() {
         let room = modes.get(at + 1).map_or(mode.shape, |(next, _)| next.stride / mode.stride);
         digits.push(CuteMode { shape: room, stride: *domain });
     }
-    let inverse = CuteLayout::of_flat(&coalesced(&digits))?;
+    let inverse = CuteLayout::from_flat_modes(&coalesce_modes(&digits))?;
     let divides = |pair: &[(CuteMode, u64)]| {
         let (mode, next) = (pair[0].0, pair[1].0.stride);
         next.is_multiple_of(mode.stride) && mode.shape <= next / mode.stride
@@ -137,7 +139,7 @@ fn looked_at(layout: &CuteLayout, inverse: &CuteLayout) -> Result<(), CuteError>
     if points > most { Err(CuteError::TooManyPoints { operation, points, most }) } else { Ok(()) }
 }
 
-/// The coordinates that a layout sends to 0: a layout of the modes of stride 0.
+/// The layout of the coordinates that a layout maps to 0, built from its modes of stride 0.
 ///
 /// # Errors
 /// [`CuteError::Overflow`].
@@ -145,26 +147,26 @@ pub fn nullspace(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let kept = by_stride(layout).into_iter().filter(|(mode, _)| mode.stride == 0);
     let mut kept: Vec<_> = kept.map(|(mode, domain)| CuteMode { shape: mode.shape, stride: domain }).collect();
     kept.sort_by_key(|mode| mode.stride);
-    CuteLayout::of_flat(&coalesced(&kept))
+    CuteLayout::from_flat_modes(&coalesce_modes(&kept))
 }
 
-/// The largest layout `r`, begun from the right inverse of `right`, with `left(r(i)) == right(r(i)) == i`.
+/// The largest layout `r` with `left(r(i)) == right(r(i)) == i`, built from the right inverse of `right`.
 ///
 /// # Errors
 /// [`CuteError::Overflow`].
 pub fn max_common_layout(left: &CuteLayout, right: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let modes = right_inverse(right)?.flat();
     for kept in (0..=modes.len()).rev() {
-        let inverse = CuteLayout::of_flat(&modes[..kept])?;
+        let inverse = CuteLayout::from_flat_modes(&modes[..kept])?;
         let Ok(common) = composition(left, &inverse) else { continue };
-        let first = coalesced(&common.flat()).first().copied();
-        let Some(CuteMode { shape, stride: 1 }) = first else { return CuteLayout::of(1, 0) };
-        return composition(&inverse, &CuteLayout::of(shape, 1)?);
+        let first = coalesce_modes(&common.flat()).first().copied();
+        let Some(CuteMode { shape, stride: 1 }) = first else { return CuteLayout::single_mode(1, 0) };
+        return composition(&inverse, &CuteLayout::single_mode(shape, 1)?);
     }
-    CuteLayout::of(1, 0)
+    CuteLayout::single_mode(1, 0)
 }
 
-/// The size of [`max_common_layout`]: so many elements lie one behind the other in both.
+/// The size of [`max_common_layout`]: the number of elements that are contiguous in both.
 ///
 /// # Errors
 /// As [`max_common_layout`].

@@ -5,18 +5,18 @@ use std::fmt;
 use super::tuple::TupleView;
 use super::{CuteError, IntTuple, Tree};
 
-/// A size and a stride: the values of a layout.
+/// A leaf of a layout: a size and a stride.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CuteMode {
-    /// How many elements.
+    /// Number of elements of the mode.
     pub shape: u64,
-    /// How far apart they lie.
+    /// Difference between the values of neighbouring elements of the mode.
     pub stride: u64,
 }
 
 /// A map of coordinates to offsets: nested shapes and strides.
 ///
-/// Its size and its largest value below the size fit a machine word; no mode is empty.
+/// The size and the largest value within it fit a 64-bit word; no mode is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CuteLayout(Tree<CuteMode>);
 
@@ -52,7 +52,7 @@ impl CuteLayout {
     ///
     /// # Errors
     /// As [`CuteLayout::new`].
-    pub fn of(shape: u64, stride: u64) -> Result<Self, CuteError> {
+    pub fn single_mode(shape: u64, stride: u64) -> Result<Self, CuteError> {
         Self::from_tree(Tree::leaf(CuteMode { shape, stride }))
     }
 
@@ -74,7 +74,7 @@ impl CuteLayout {
         Ok(Self(modes))
     }
 
-    /// The layout with these modes at its top.
+    /// The layout with these layouts as its top-level modes.
     ///
     /// # Errors
     /// As [`CuteLayout::new`], [`CuteError::TooDeep`].
@@ -82,41 +82,41 @@ impl CuteLayout {
         Self::from_tree(Tree::tuple(modes.into_iter().map(|mode| mode.0).collect())?)
     }
 
-    /// A flat layout: one mode stands alone, none is `1:0`.
-    pub(super) fn of_flat(modes: &[CuteMode]) -> Result<Self, CuteError> {
+    /// The layout of a flat list of modes: a single mode has no parentheses, and no mode is `1:0`.
+    pub(super) fn from_flat_modes(modes: &[CuteMode]) -> Result<Self, CuteError> {
         match modes {
-            [] => Self::of(1, 0),
+            [] => Self::single_mode(1, 0),
             [mode] => Self::from_tree(Tree::leaf(*mode)),
             _ => Self::from_tree(Tree::flat(modes.iter().copied())),
         }
     }
 
-    /// The modes as a tree.
+    /// The modes as a nested tuple.
     pub fn tree(&self) -> &Tree<CuteMode> {
         &self.0
     }
 
-    /// The shape.
+    /// The nested sizes.
     pub fn shape(&self) -> IntTuple {
         self.0.map(|mode| mode.shape)
     }
 
-    /// The strides.
+    /// The nested strides.
     pub fn stride(&self) -> IntTuple {
         self.0.map(|mode| mode.stride)
     }
 
-    /// How many modes there are at the top.
+    /// Number of top-level modes.
     pub fn rank(&self) -> usize {
         self.0.rank()
     }
 
-    /// How deep shapes nest.
+    /// Nesting depth of the shape.
     pub fn depth(&self) -> usize {
         self.0.depth()
     }
 
-    /// How many coordinates there are.
+    /// Number of coordinates: the product of all sizes.
     pub fn size(&self) -> u64 {
         self.flat().iter().map(|mode| mode.shape).product()
     }
@@ -126,7 +126,7 @@ impl CuteLayout {
         1 + self.flat().iter().map(|mode| (mode.shape - 1) * mode.stride).sum::<u64>()
     }
 
-    /// The leaves from left to right.
+    /// The leaf modes from left to right.
     pub fn flat(&self) -> Vec<CuteMode> {
         self.0.leaves().into_iter().copied().collect()
     }
@@ -134,17 +134,17 @@ impl CuteLayout {
     /// The same map without nesting.
     ///
     /// # Errors
-    /// None for a layout that exists; the type is that of every operation.
+    /// None for a valid layout; it returns a `Result` as every operation does.
     pub fn flatten(&self) -> Result<Self, CuteError> {
-        Self::of_flat(&self.flat())
+        Self::from_flat_modes(&self.flat())
     }
 
-    /// The modes at the top as layouts.
+    /// The top-level modes, each as a layout.
     pub fn modes(&self) -> Vec<Self> {
         self.0.modes().iter().cloned().map(Self).collect()
     }
 
-    /// The value at an integer coordinate, also past the size.
+    /// The value at an integer coordinate, which may be beyond the size.
     ///
     /// # Errors
     /// [`CuteError::Overflow`].
@@ -167,10 +167,10 @@ impl CuteLayout {
         (0..size).map(move |index| value_at(&flat, index).unwrap_or(u64::MAX))
     }
 
-    /// Modes `from..to` as one.
+    /// The layout with its top-level modes `from..to` grouped into one.
     ///
     /// # Errors
-    /// [`CuteError::TooManyModes`] where there are not so many, [`CuteError::TooDeep`].
+    /// [`CuteError::TooManyModes`] if the layout has fewer modes, [`CuteError::TooDeep`].
     pub fn group(&self, from: usize, to: usize) -> Result<Self, CuteError> {
         let mut modes = self.modes();
         if to > modes.len() || from > to {
@@ -181,15 +181,15 @@ impl CuteLayout {
         Self::from_modes(modes)
     }
 
-    /// The layout with `mode` (or `1:0`) put behind until it has `rank` modes.
+    /// The layout with copies of `mode` (or `1:0`) appended until it has `rank` modes.
     ///
     /// # Errors
-    /// As [`CuteLayout::new`]; [`CuteError::TooManyModes`] where the rank is beyond 1024.
+    /// As [`CuteLayout::new`]; [`CuteError::TooManyModes`] if the rank is beyond 1024.
     pub fn append(&self, rank: usize, mode: Option<&Self>) -> Result<Self, CuteError> {
         self.extended(rank, mode, false)
     }
 
-    /// The layout with `mode` (or `1:0`) put before until it has `rank` modes.
+    /// The layout with copies of `mode` (or `1:0`) prepended until it has `rank` modes.
     ///
     /// # Errors
     /// As [`CuteLayout::append`].
@@ -205,7 +205,7 @@ impl CuteLayout {
         if missing == 0 {
             return Ok(self.clone());
         }
-        let one = Self::of(1, 0)?;
+        let one = Self::single_mode(1, 0)?;
         let new = vec![mode.unwrap_or(&one).clone(); missing];
         let modes = if before { [new, self.modes()].concat() } else { [self.modes(), new].concat() };
         Self::from_modes(modes)
@@ -220,7 +220,7 @@ impl fmt::Display for CuteLayout {
 
 const COORDINATE: CuteError = CuteError::Overflow { what: "the value at the coordinate" };
 
-/// The value of flat modes at an integer; the last mode is not reduced.
+/// The value of flat modes at an integer coordinate; the index of the last mode is not reduced modulo its size.
 pub(super) fn value_at(flat: &[CuteMode], index: u64) -> Result<u64, CuteError> {
     let (mut rest, mut value) = (index, 0u64);
     for (at, mode) in flat.iter().enumerate() {
@@ -253,7 +253,7 @@ fn value_of(modes: &Tree<CuteMode>, coordinate: &IntTuple) -> Result<u64, CuteEr
     }
 }
 
-/// The coordinate of an integer in a shape, nested as the shape; the last leaf is not reduced.
+/// Converts an integer to a coordinate of a shape, nested as the shape; the last leaf is not reduced modulo its size.
 ///
 /// # Errors
 /// [`CuteError::EmptyMode`].
@@ -271,7 +271,7 @@ pub fn idx2crd(index: u64, shape: &IntTuple) -> Result<IntTuple, CuteError> {
     }))
 }
 
-/// The integer of a coordinate in a shape.
+/// Converts a coordinate of a shape to its integer coordinate.
 ///
 /// # Errors
 /// [`CuteError::NotCongruent`], [`CuteError::EmptyMode`], [`CuteError::Overflow`].

@@ -10,7 +10,7 @@
 //! use tilewright_layout::cute::{CuteLayout, composition};
 //! let rows: CuteLayout = "(4,8):(8,1)".parse()?;
 //! assert_eq!(composition(&rows, &"8:2".parse()?)?.to_string(), "(2,4):(16,1)");
-//! // The sums of both modes carry from the first digit to the second: no layout is this map.
+//! // Adding the values of both modes carries from the first digit to the second: no layout is this map.
 //! let carries = composition(&"(6,4):(4,1)".parse()?, &"(2,3):(4,1)".parse()?);
 //! assert!(carries.is_err());
 //! # Ok::<(), tilewright_layout::cute::CuteError>(())
@@ -48,8 +48,8 @@ pub use product::{
 pub use recast::{downcast, recast, upcast};
 pub use select::Selection;
 pub use swizzle::{ComposedLayout, Swizzle};
-pub use task_mapping::{IndexTerm, LoopIndex, LoopNest, Source, TaskMapping};
-pub use tensor::{of_tensor, to_distributed, to_memory};
+pub use task_mapping::{IndexTerm, LoopNest, Source, TaskCoordinate, TaskMapping};
+pub use tensor::{from_tensor_layout, to_distributed, to_memory};
 pub use text::open_tuple;
 pub use thread_value::ThreadValue;
 pub use tuple::{IntTuple, Tree, TupleView};

@@ -1,11 +1,11 @@
-//! Products: a layout repeated as another says.
+//! Products: a layout repeated over the positions of another.
 
 use super::composition::by_mode;
-use super::divide::{opened, zipped};
+use super::divide::{unpack_pair, zip_modes};
 use super::{CuteError, CuteLayout, CuteMode, IntTuple, Tiler, Tree, complement, composition};
 
-/// `(block, repetition)`: the block, and where its copies lie, without overlap. With a tiler a mode,
-/// each of those modes is repeated.
+/// Repeats a block over the positions of a tiler: `(block, repetition)`, with the block and the positions of its
+/// copies, which do not overlap. A tiler of several modes repeats each mode.
 ///
 /// # Errors
 /// As [`composition`] and [`complement`]; [`CuteError::TooManyModes`].
@@ -28,31 +28,32 @@ pub fn logical_product(block: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, 
     }
 }
 
-/// `((block, block, ...), (repetition, repetition, ...))`.
+/// Repeats as [`logical_product`], then groups the modes as `((block, block, ...), (repetition, repetition, ...))`.
 ///
 /// # Errors
 /// As [`logical_product`].
 pub fn zipped_product(block: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
-    zipped(&logical_product(block, tiler)?, tiler)
+    zip_modes(&logical_product(block, tiler)?, tiler)
 }
 
-/// `((block, block, ...), repetition, repetition, ...)`.
+/// Repeats as [`logical_product`], then groups the modes as `((block, block, ...), repetition, repetition, ...)`.
 ///
 /// # Errors
 /// As [`logical_product`].
 pub fn tiled_product(block: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
-    opened(&zipped_product(block, tiler)?, false)
+    unpack_pair(&zipped_product(block, tiler)?, false)
 }
 
-/// `(block, block, ..., repetition, repetition, ...)`.
+/// Repeats as [`logical_product`], then groups the modes as `(block, block, ..., repetition, repetition, ...)`.
 ///
 /// # Errors
 /// As [`logical_product`].
 pub fn flat_product(block: &CuteLayout, tiler: &Tiler) -> Result<CuteLayout, CuteError> {
-    opened(&zipped_product(block, tiler)?, true)
+    unpack_pair(&zipped_product(block, tiler)?, true)
 }
 
-/// Each mode is `(block, repetition)`: whole blocks side by side.
+/// Repeats a block along each axis of `tile`; each mode of the result is `(block, repetition)`: whole blocks side by
+/// side.
 ///
 /// # Errors
 /// As [`logical_product`].
@@ -60,7 +61,7 @@ pub fn blocked_product(block: &CuteLayout, tile: &CuteLayout) -> Result<CuteLayo
     paired(block, tile, false)
 }
 
-/// Each mode is `(repetition, block)`: blocks interleaved.
+/// Repeats a block along each axis of `tile`; each mode of the result is `(repetition, block)`: blocks interleaved.
 ///
 /// # Errors
 /// As [`logical_product`].
@@ -85,11 +86,11 @@ fn ranked(layout: &CuteLayout, rank: usize) -> Result<CuteLayout, CuteError> {
     CuteLayout::from_modes(layout.append(rank, None)?.modes())
 }
 
-/// The block repeated until it fills a shape; `order` ranks the modes, the smallest repeated first.
+/// Repeats a block until it fills a shape; `order` ranks the modes, and the mode of smallest rank is repeated first.
 ///
 /// # Errors
-/// [`CuteError::NotDivisible`] where the block does not divide the shape,
-/// [`CuteError::NotCongruent`] where the order has not one integer a mode, and as
+/// [`CuteError::NotDivisible`] if the block does not divide the shape,
+/// [`CuteError::NotCongruent`] if the order does not have one integer for each mode, and as
 /// [`blocked_product`].
 pub fn tile_to_shape(block: &CuteLayout, shape: &IntTuple, order: Option<&IntTuple>) -> Result<CuteLayout, CuteError> {
     let rank = shape.rank().max(block.rank());
@@ -107,7 +108,7 @@ pub fn tile_to_shape(block: &CuteLayout, shape: &IntTuple, order: Option<&IntTup
     blocked_product(&block, &ordered(&counts, order)?)
 }
 
-/// The compact layout whose strides grow in the given order of the modes.
+/// The compact layout of these sizes whose strides grow in the given order of the modes.
 fn ordered(counts: &[u64], order: Option<&IntTuple>) -> Result<CuteLayout, CuteError> {
     let ranks: Vec<u64> = match order {
         None => (0..counts.len() as u64).collect(),

@@ -1,11 +1,11 @@
-//! Swizzles, and layouts under swizzles.
+//! Swizzles, and layouts composed with swizzles.
 
 use std::fmt;
 
 use super::{CuteError, CuteLayout, composition};
 
-/// `x ^ ((x & yyy) >> shift)`, where `yyy` are `bits` bits from bit `base + max(0, shift)`; a
-/// negative shift shifts left.
+/// The CuTe swizzle `x ^ ((x & yyy) >> shift)`, where `yyy` are `bits` bits from bit `base + max(0, shift)`; a negative
+/// shift shifts left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Swizzle {
     bits: u32,
@@ -14,10 +14,10 @@ pub struct Swizzle {
 }
 
 impl Swizzle {
-    /// `Swizzle<bits, base, shift>`.
+    /// The swizzle that CuTe writes `Swizzle<bits, base, shift>`.
     ///
     /// # Errors
-    /// [`CuteError::Swizzle`] where the bits read and written overlap or lie past bit 63.
+    /// [`CuteError::Swizzle`] if the bits read and written overlap or lie past bit 63.
     pub fn new(bits: u32, base: u32, shift: i32) -> Result<Self, CuteError> {
         let wrong = |reason| Err(CuteError::Swizzle { bits, base, shift, reason });
         if shift.unsigned_abs() < bits {
@@ -29,22 +29,22 @@ impl Swizzle {
         Ok(Self { bits, base, shift })
     }
 
-    /// How many bits are changed.
+    /// Number of bits that the swizzle changes.
     pub fn bits(self) -> u32 {
         self.bits
     }
 
-    /// How many low bits stay.
+    /// Number of low bits that the swizzle neither reads nor changes.
     pub fn base(self) -> u32 {
         self.base
     }
 
-    /// How far above the changed bits the changing ones lie; negative for below.
+    /// The distance from the changed bits up to the bits that change them; negative if those lie below.
     pub fn shift(self) -> i32 {
         self.shift
     }
 
-    /// The swizzled number; doing it twice is doing nothing.
+    /// Applies the swizzle to a number; the swizzle is its own inverse.
     pub fn apply(self, x: u64) -> u64 {
         if self.bits == 0 {
             return x;
@@ -54,13 +54,14 @@ impl Swizzle {
         if self.shift >= 0 { x ^ ((x >> by) & low) } else { x ^ ((x & low) << by) }
     }
 
-    /// The swizzle on elements `2^by` as wide.
-    pub(super) fn narrowed(self, by: u32) -> Option<Self> {
+    /// The same swizzle for numbers that count elements `2^by` times as wide; `None` if it changes bits within such an
+    /// element.
+    pub(super) fn to_wider_elements(self, by: u32) -> Option<Self> {
         Some(Self { base: self.base.checked_sub(by)?, ..self })
     }
 
-    /// The swizzle on elements `2^by` of which make one.
-    pub(super) fn widened(self, by: u32) -> Result<Self, CuteError> {
+    /// The same swizzle for numbers that count elements of `2^-by` of the width.
+    pub(super) fn to_narrower_elements(self, by: u32) -> Result<Self, CuteError> {
         Self::new(self.bits, self.base + by, self.shift)
     }
 }
@@ -71,7 +72,8 @@ impl fmt::Display for Swizzle {
     }
 }
 
-/// `S o offset o L`: the swizzles, the last first, of the offset plus the value of a layout.
+/// The composed layout `S o offset o L`: the value of a layout, plus an offset, passed through swizzles from the last
+/// to the first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ComposedLayout {
     swizzles: Vec<Swizzle>,
@@ -80,10 +82,10 @@ pub struct ComposedLayout {
 }
 
 impl ComposedLayout {
-    /// Swizzles (the outermost first) over an offset over a layout.
+    /// The composed layout of swizzles (the outermost first) over an offset over a layout.
     ///
     /// # Errors
-    /// [`CuteError::Overflow`] where offset and largest value do not fit a word.
+    /// [`CuteError::Overflow`] if offset plus largest value does not fit a word.
     pub fn new(swizzles: Vec<Swizzle>, offset: u64, layout: CuteLayout) -> Result<Self, CuteError> {
         let reach = layout.cosize().checked_add(offset);
         reach.ok_or(CuteError::Overflow { what: "the offset and the largest value of the layout" })?;
@@ -100,7 +102,7 @@ impl ComposedLayout {
         self.offset
     }
 
-    /// The layout.
+    /// The layout, whose values the offset and the swizzles change.
     pub fn layout(&self) -> &CuteLayout {
         &self.layout
     }
@@ -115,7 +117,7 @@ impl ComposedLayout {
         Ok(self.swizzles.iter().rev().fold(inside, |x, swizzle| swizzle.apply(x)))
     }
 
-    /// The map `c` to `self(inner(c))`.
+    /// The composition `c -> self(inner(c))`.
     ///
     /// # Errors
     /// As [`composition`] of the layouts.
@@ -123,38 +125,39 @@ impl ComposedLayout {
         Self::new(self.swizzles.clone(), self.offset, composition(&self.layout, inner)?)
     }
 
-    /// The layout on elements of which each is `factor` of these.
+    /// The composed layout of the same memory in wider elements, each of `ratio` old elements.
     ///
     /// # Errors
-    /// [`CuteError::Recast`] where swizzle or offset lie within an element, and as
+    /// [`CuteError::Recast`] if the swizzle or offset lies within an element, and as
     /// [`super::upcast`].
-    pub fn upcast(&self, factor: u64) -> Result<Self, CuteError> {
-        let by = self.bits_of(factor)?;
-        let inside = |reason| CuteError::Recast { factor, reason };
-        if !self.offset.is_multiple_of(factor) {
-            return Err(inside("the offset lies within an element"));
+    pub fn upcast(&self, ratio: u64) -> Result<Self, CuteError> {
+        let by = self.bits_of(ratio)?;
+        let inside = |reason| CuteError::Recast { ratio, reason };
+        if !self.offset.is_multiple_of(ratio) {
+            return Err(inside("the offset is within an element"));
         }
-        let swizzles = self.swizzles.iter().map(|swizzle| swizzle.narrowed(by)).collect::<Option<_>>();
+        let swizzles = self.swizzles.iter().map(|swizzle| swizzle.to_wider_elements(by)).collect::<Option<_>>();
         let swizzles = swizzles.ok_or_else(|| inside("a swizzle moves parts of an element"))?;
-        Self::new(swizzles, self.offset / factor, super::upcast(&self.layout, factor)?)
+        Self::new(swizzles, self.offset / ratio, super::upcast(&self.layout, ratio)?)
     }
 
-    /// The layout on elements of which `factor` are one of these.
+    /// The composed layout of the same memory in narrower elements, `ratio` for each old element.
     ///
     /// # Errors
     /// [`CuteError::Recast`], [`CuteError::Swizzle`], [`CuteError::Overflow`].
-    pub fn downcast(&self, factor: u64) -> Result<Self, CuteError> {
-        let by = self.bits_of(factor)?;
-        let swizzles = self.swizzles.iter().map(|swizzle| swizzle.widened(by)).collect::<Result<_, _>>()?;
-        let offset = self.offset.checked_mul(factor).ok_or(CuteError::Overflow { what: "the offset" })?;
-        Self::new(swizzles, offset, super::downcast(&self.layout, factor)?)
+    pub fn downcast(&self, ratio: u64) -> Result<Self, CuteError> {
+        let by = self.bits_of(ratio)?;
+        let swizzles =
+            self.swizzles.iter().map(|swizzle| swizzle.to_narrower_elements(by)).collect::<Result<_, _>>()?;
+        let offset = self.offset.checked_mul(ratio).ok_or(CuteError::Overflow { what: "the offset" })?;
+        Self::new(swizzles, offset, super::downcast(&self.layout, ratio)?)
     }
 
-    fn bits_of(&self, factor: u64) -> Result<u32, CuteError> {
-        if self.swizzles.is_empty() || factor.is_power_of_two() {
-            return Ok(factor.checked_ilog2().unwrap_or(0));
+    fn bits_of(&self, ratio: u64) -> Result<u32, CuteError> {
+        if self.swizzles.is_empty() || ratio.is_power_of_two() {
+            return Ok(ratio.checked_ilog2().unwrap_or(0));
         }
-        Err(CuteError::Recast { factor, reason: "a swizzle needs a power of two" })
+        Err(CuteError::Recast { ratio, reason: "a swizzle needs a power of two" })
     }
 }
 

@@ -4,18 +4,18 @@ use crate::{Dim, Layout as TensorLayout, LayoutError, LinearLayout, MemoryLayout
 
 use super::{ComposedLayout, CuteError, CuteLayout, CuteMode, Tree, coalesce, from_linear, to_linear_modes};
 
-/// A tensor's layout as CuTe writes it.
+/// Converts a tensor's layout to CuTe's notation.
 ///
-/// A distributed layout is a map of `(thread, value)` to elements, counted with the first axis the
-/// fastest: threads are the lanes of a block's warps, warp by warp, and block by block; values are
-/// registers. A memory layout is a map of a coordinate, one mode an axis, to the offset; padding
-/// changes its strides. In tensor memory the offset is the row, and above it the column.
+/// A distributed layout becomes a map of `(thread, value)` to elements, counted with the first axis the fastest:
+/// threads are the lanes of a block's warps, warp by warp, and block by block; values are registers. A memory layout
+/// becomes a map of a coordinate, one mode an axis, to the offset; padding changes its strides. In tensor memory the
+/// offset is the row, and above it the column.
 ///
 /// ```
-/// use tilewright_layout::cute::of_tensor;
+/// use tilewright_layout::cute::from_tensor_layout;
 /// use tilewright_layout::{Families, families::Neutral, parse_spec};
 /// let text = |attribute: &str, shape: [u64; 2]| -> Result<String, Box<dyn std::error::Error>> {
-///     Ok(of_tensor(&Neutral.resolve(&parse_spec(attribute)?, &shape, &Neutral)?)?.to_string())
+/// Ok(from_tensor_layout(&Neutral.resolve(&parse_spec(attribute)?, &shape, &Neutral)?)?.to_string())
 /// };
 /// let rows = "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
 /// assert_eq!(text(rows, [8, 8])?, "((4,8),2):((16,1),8)");
@@ -27,9 +27,9 @@ use super::{ComposedLayout, CuteError, CuteLayout, CuteMode, Tree, coalesce, fro
 /// ```
 ///
 /// # Errors
-/// [`CuteError::DependentBasis`] where two places hold one element but for bases that are zero;
-/// [`CuteError::Padded`]; [`CuteError::Linear`] for a memory that does not hold every element.
-pub fn of_tensor(layout: &TensorLayout) -> Result<ComposedLayout, CuteError> {
+/// [`CuteError::DependentBasis`] if the nonzero bases are not independent, so that two positions hold one element;
+/// [`CuteError::Padded`]; [`CuteError::Linear`] for a memory layout that does not hold every element.
+pub fn from_tensor_layout(layout: &TensorLayout) -> Result<ComposedLayout, CuteError> {
     match layout {
         TensorLayout::Distributed(linear) => from_linear(&thread_value(linear)?),
         TensorLayout::Memory(memory) => in_memory(memory),
@@ -37,7 +37,7 @@ pub fn of_tensor(layout: &TensorLayout) -> Result<ComposedLayout, CuteError> {
     }
 }
 
-/// The layout with all threads in one dim, `lane`, before the registers.
+/// The layout with its thread dims (lane, warp, block) merged into `lane`, which is listed before the registers.
 fn thread_value(linear: &LinearLayout) -> Result<LinearLayout, CuteError> {
     let there = |dim: &Dim| linear.ins().contains(*dim);
     let threads: Vec<_> = linear.ins().dims().filter(|&dim| dim != Dim::REGISTER).collect();
@@ -55,7 +55,7 @@ fn in_memory(memory: &MemoryLayout) -> Result<ComposedLayout, CuteError> {
         return Ok(offsets);
     }
     if memory.linear.in_bits(Dim::BLOCK) > 0 {
-        return Err(CuteError::Padded { reason: "it lies in the memories of several blocks" });
+        return Err(CuteError::Padded { reason: "it is in the memories of several blocks" });
     }
     if !offsets.swizzles().is_empty() {
         return Err(CuteError::Padded { reason: "a swizzle acts on the offset before padding is added" });
@@ -73,20 +73,20 @@ fn in_memory(memory: &MemoryLayout) -> Result<ComposedLayout, CuteError> {
     ComposedLayout::new(Vec::new(), 0, layout)
 }
 
-/// The distributed layout, over one block, that CuTe writes as a map of `(thread, value)` to the
-/// elements of `shape`, `lanes` threads being a warp: the way back from [`of_tensor`].
+/// Converts a CuTe map of `(thread, value)` to the elements of `shape` to a distributed layout of one block with
+/// `lanes` threads in a warp: the inverse of [`from_tensor_layout`].
 ///
 /// ```
-/// use tilewright_layout::cute::{of_tensor, to_distributed};
+/// use tilewright_layout::cute::{from_tensor_layout, to_distributed};
 /// use tilewright_layout::{Dim, Layout};
 /// let rows = to_distributed(&"((4,8),2):((16,1),8)".parse()?, &[8, 8], 32)?;
 /// assert_eq!(rows.bases_of(Dim::REGISTER), [[0, 1]]);
-/// assert_eq!(of_tensor(&Layout::Distributed(rows))?.to_string(), "((4,8),2):((16,1),8)");
+/// assert_eq!(from_tensor_layout(&Layout::Distributed(rows))?.to_string(), "((4,8),2):((16,1),8)");
 /// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
 ///
 /// # Errors
-/// As [`to_linear_modes`]; [`CuteError::Linear`] where sizes are no powers of two.
+/// As [`to_linear_modes`]; [`CuteError::Linear`] if sizes are no powers of two.
 pub fn to_distributed(layout: &ComposedLayout, shape: &[u64], lanes: u64) -> Result<LinearLayout, CuteError> {
     let linear = to_linear_modes(layout, &[Dim::LANE, Dim::REGISTER], &axes(shape)?)?;
     let (threads, values) = (1 << linear.in_bits(Dim::LANE), 1 << linear.in_bits(Dim::REGISTER));
@@ -95,36 +95,36 @@ pub fn to_distributed(layout: &ComposedLayout, shape: &[u64], lanes: u64) -> Res
     Ok(linear.reshape_ins(&sizes)?.transpose_ins(&[Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK])?)
 }
 
-/// The layout, in one block's memory, that CuTe writes as a map of a coordinate of `shape`, one
-/// mode an axis, to the offset: the way back from [`of_tensor`] but for padding.
+/// Converts a CuTe map of a coordinate of `shape`, one mode for each axis, to offsets into a memory layout of one
+/// block: the inverse of [`from_tensor_layout`] for layouts without padding.
 ///
 /// ```
-/// use tilewright_layout::cute::{of_tensor, to_memory};
+/// use tilewright_layout::cute::{from_tensor_layout, to_memory};
 /// use tilewright_layout::Layout;
 /// let text = "Swizzle<3,3,3> o 0 o (32,64):(64,1)";
 /// let memory = to_memory(&text.parse()?, &[32, 64])?;
-/// assert_eq!(of_tensor(&Layout::Memory(memory))?.to_string(), text);
+/// assert_eq!(from_tensor_layout(&Layout::Memory(memory))?.to_string(), text);
 /// # Ok::<(), tilewright_layout::cute::CuteError>(())
 /// ```
 ///
 /// # Errors
-/// As [`to_linear_modes`]; [`CuteError::Linear`] where the modes are not `shape`, or offsets are
-/// used twice or left out.
+/// As [`to_linear_modes`]; [`CuteError::Linear`] if the modes are not `shape`, or an offset is used twice or not at
+/// all.
 pub fn to_memory(layout: &ComposedLayout, shape: &[u64]) -> Result<MemoryLayout, CuteError> {
     let axes = axes(shape)?;
     let dims: Vec<Dim> = axes.iter().map(|&(dim, _)| dim).collect();
     let size = shape.iter().try_fold(1u64, |size, axis| size.checked_mul(*axis));
     let size = size.ok_or(CuteError::Overflow { what: "the number of elements" })?;
-    let whole = match layout.layout().rank() == dims.len() {
+    let per_axis = match layout.layout().rank() == dims.len() {
         true => layout.clone(),
-        // One axis is a mode without parentheses.
+        // A single axis is a mode without parentheses.
         false => ComposedLayout::new(
             layout.swizzles().to_vec(),
             layout.offset(),
             CuteLayout::from_modes(vec![layout.layout().clone()])?,
         )?,
     };
-    let offsets = to_linear_modes(&whole, &dims, &[(Dim::OFFSET, size), (Dim::BLOCK, 1)])?;
+    let offsets = to_linear_modes(&per_axis, &dims, &[(Dim::OFFSET, size), (Dim::BLOCK, 1)])?;
     let memory = offsets.invert()?;
     for (dim, size) in axes {
         let have = memory.out_bits(dim);
@@ -145,5 +145,5 @@ fn axes(shape: &[u64]) -> Result<Vec<(Dim, u64)>, CuteError> {
     shape.iter().enumerate().map(named).collect()
 }
 
-/// Axes that have names.
+/// Maximum number of axes of a tensor: [`Dim::tensor`] has no further names.
 const MOST_AXES: usize = 48;

@@ -13,7 +13,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn whole<T>(text: &'a str, read: impl FnOnce(&mut Self) -> Result<T, CuteError>) -> Result<T, CuteError> {
+    fn parse_to_end<T>(text: &'a str, read: impl FnOnce(&mut Self) -> Result<T, CuteError>) -> Result<T, CuteError> {
         let mut reader = Self { cursor: Cursor::new(text) };
         let value = read(&mut reader)?;
         reader.cursor.end("the end of the text")?;
@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// `2@1`, `1@0+1@1` or `0`, as pairs of a step and its axis.
+    /// Reads `2@1`, `1@0+1@1` or `0` as pairs of a step and its axis.
     fn steps(&mut self) -> Parsed<Vec<(u64, u32)>> {
         let mut steps = Vec::new();
         loop {
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
 
     fn layout(&mut self) -> Result<CuteLayout, CuteError> {
         let shape = self.tuple()?;
-        // A shape alone stands for its compact layout.
+        // A shape without strides denotes its compact layout.
         if self.cursor.takes(":") { CuteLayout::new(&shape, &self.tuple()?) } else { CuteLayout::compact(&shape) }
     }
 
@@ -123,16 +123,16 @@ impl<'a> Reader<'a> {
         if value < 64 { Ok(value) } else { Err(self.cursor.error(start, "expected an integer below 64")) }
     }
 
-    /// Reads the `o` of a composition, which needs no blanks beside it.
+    /// Reads the `o` of a composition; blanks around it are optional.
     fn composes(&mut self) -> bool {
         let there = self.cursor.peek() == Some('o');
         self.cursor.at += usize::from(there);
         there
     }
 
-    /// `repeat(4, 1) * spatial(16, 8)`
+    /// Reads `repeat(4, 1) * spatial(16, 8)`.
     fn task_mapping(&mut self) -> Result<TaskMapping, CuteError> {
-        let mut whole: Option<TaskMapping> = None;
+        let mut so_far: Option<TaskMapping> = None;
         loop {
             let make = if self.cursor.takes("repeat") {
                 TaskMapping::repeat
@@ -146,12 +146,12 @@ impl<'a> Reader<'a> {
                 sizes.push(self.cursor.decimal("a size for each axis")?);
             }
             self.cursor.expect(")")?;
-            let factor = make(&sizes)?;
-            let mapping = whole.as_ref().map_or(Ok(factor.clone()), |outer| outer.then(&factor))?;
+            let basic = make(&sizes)?;
+            let mapping = so_far.as_ref().map_or(Ok(basic.clone()), |outer| outer.then(&basic))?;
             if !self.cursor.takes("*") {
                 return Ok(mapping);
             }
-            whole = Some(mapping);
+            so_far = Some(mapping);
         }
     }
 
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
             }
         }
         let before = self.cursor.at;
-        // `4 o ...` begins with an offset, `4:1` and `4` with a layout.
+        // `4 o ...` begins with an offset; `4:1` and `4` begin with a layout.
         let offset = self.cursor.decimal::<u64>("an offset").ok().filter(|_| self.composes());
         if offset.is_none() {
             self.cursor.at = before;
@@ -173,19 +173,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads a tuple some of whose integers are not known yet, which are written `?`.
+/// Reads a tuple whose integers may be open: `?` in the text, `None` in the result.
 ///
 /// # Errors
 /// [`CuteError::Text`], [`CuteError::TooDeep`].
 pub fn open_tuple(text: &str) -> Result<Tree<Option<u64>>, CuteError> {
-    Reader::whole(text, Reader::open)
+    Reader::parse_to_end(text, Reader::open)
 }
 
 impl FromStr for IntTuple {
     type Err = CuteError;
 
     fn from_str(text: &str) -> Result<Self, CuteError> {
-        Reader::whole(text, |reader| reader.tuple())
+        Reader::parse_to_end(text, |reader| reader.tuple())
     }
 }
 
@@ -193,7 +193,7 @@ impl FromStr for Selection {
     type Err = CuteError;
 
     fn from_str(text: &str) -> Result<Self, CuteError> {
-        Reader::whole(text, Reader::selection)
+        Reader::parse_to_end(text, Reader::selection)
     }
 }
 
@@ -201,7 +201,7 @@ impl FromStr for CoordinateLayout {
     type Err = CuteError;
 
     fn from_str(text: &str) -> Result<Self, CuteError> {
-        Reader::whole(text, Reader::coordinates)
+        Reader::parse_to_end(text, Reader::coordinates)
     }
 }
 
@@ -209,7 +209,7 @@ impl FromStr for CuteLayout {
     type Err = CuteError;
 
     fn from_str(text: &str) -> Result<Self, CuteError> {
-        Reader::whole(text, Reader::layout)
+        Reader::parse_to_end(text, Reader::layout)
     }
 }
 
@@ -217,7 +217,7 @@ impl FromStr for Swizzle {
     type Err = CuteError;
 
     fn from_str(text: &str) -> Result<Self, CuteError> {
-        Reader::whole(text, |reader| {
+        Reader::parse_to_end(text, |reader| {
             if !reader.cursor.takes("Swizzle") {
                 reader.must("Sw", "`Swizzle<B,M,S>`")?;
             }
@@ -230,7 +230,7 @@ impl FromStr for ComposedLayout {
     type Err = CuteError;
 
     fn from_str(text: &str) -> Result<Self, CuteError> {
-        Reader::whole(text, Reader::composed)
+        Reader::parse_to_end(text, Reader::composed)
     }
 }
 
@@ -238,6 +238,6 @@ impl FromStr for TaskMapping {
     type Err = CuteError;
 
     fn from_str(text: &str) -> Result<Self, CuteError> {
-        Reader::whole(text, Reader::task_mapping)
+        Reader::parse_to_end(text, Reader::task_mapping)
     }
 }

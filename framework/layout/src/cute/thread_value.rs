@@ -1,15 +1,15 @@
-//! Thread-value layouts: which element of a tile each value of each thread is.
+//! Thread-value layouts: the element of a tile for each value of each thread.
 
 use super::{
     ComposedLayout, CuteError, CuteLayout, IntTuple, Tiler, composition, raked_product, right_inverse, zipped_divide,
 };
 
-/// A layout `(thread, value)` into a tile, whose elements are counted with the first axis fastest.
+/// A thread-value layout: maps `(thread, value)` to an element of a tile, counted with the first axis fastest.
 ///
 /// ```
 /// use tilewright_layout::cute::ThreadValue;
 /// // 8 threads along rows and 4 along columns, each holding two neighbours of a row.
-/// let copy = ThreadValue::of_product(&"(8,4):(4,1)".parse()?, &"(1,2):(2,1)".parse()?)?;
+/// let copy = ThreadValue::from_product(&"(8,4):(4,1)".parse()?, &"(1,2):(2,1)".parse()?)?;
 /// assert_eq!(copy.tile().to_string(), "(8,8)");
 /// assert_eq!(copy.layout().to_string(), "((4,8),2):((16,1),8)");
 /// # Ok::<(), tilewright_layout::cute::CuteError>(())
@@ -21,11 +21,11 @@ pub struct ThreadValue {
 }
 
 impl ThreadValue {
-    /// The layout `(thread, value)` into a tile of a size for each axis.
+    /// Checks and wraps the layout `(thread, value)` into a tile of the given sizes.
     ///
     /// # Errors
-    /// [`CuteError::NotCongruent`] where the layout has other than two modes,
-    /// [`CuteError::OutsideTile`] where it reaches past the tile.
+    /// [`CuteError::NotCongruent`] if the layout does not have two modes, [`CuteError::OutsideTile`] if it reaches
+    /// beyond the tile.
     pub fn new(tile: &IntTuple, layout: CuteLayout) -> Result<Self, CuteError> {
         if layout.rank() != 2 {
             return Err(CuteError::NotCongruent {
@@ -42,53 +42,54 @@ impl ThreadValue {
         Ok(Self { tile: IntTuple::flat(sizes), layout })
     }
 
-    /// Threads arranged over a tile by the layout `threads` (coordinates of the arrangement to a
-    /// thread's number), each holding a block of values arranged by `values`: blocks side by side.
+    /// The thread-value layout whose threads cover a tile by the layout `threads` (from grid coordinates to the thread
+    /// index); each thread holds a block of elements by the layout `values` (from coordinates in the block to the value
+    /// index). Blocks lie next to each other.
     ///
     /// # Errors
-    /// [`CuteError::NotNumbered`] where the numbers of threads or of values leave gaps or repeat; as
-    /// [`raked_product`] and [`composition`].
-    pub fn of_product(threads: &CuteLayout, values: &CuteLayout) -> Result<Self, CuteError> {
-        for arrangement in [threads, values] {
-            let (numbered, size) = (right_inverse(arrangement)?.size(), arrangement.size());
+    /// [`CuteError::NotNumbered`] if the indices of threads or of values have gaps or repeat; as [`raked_product`] and
+    /// [`composition`].
+    pub fn from_product(threads: &CuteLayout, values: &CuteLayout) -> Result<Self, CuteError> {
+        for numbering in [threads, values] {
+            let (numbered, size) = (right_inverse(numbering)?.size(), numbering.size());
             if numbered != size {
-                return Err(CuteError::NotNumbered { layout: arrangement.to_string(), numbered, size });
+                return Err(CuteError::NotNumbered { layout: numbering.to_string(), numbered, size });
             }
         }
         let numbered = raked_product(threads, values)?;
         let tile = IntTuple::flat(numbered.modes().iter().map(CuteLayout::size));
-        // The product numbers the threads of a value first.
+        // The product numbers the threads of one value before the next value.
         let counts = IntTuple::flat([threads.size(), values.size()]);
         Self::new(&tile, right_inverse(&numbered)?.with_shape(&counts)?)
     }
 
-    /// The sizes of the tile, one an axis.
+    /// Sizes of the tile, one for each axis.
     pub fn tile(&self) -> &IntTuple {
         &self.tile
     }
 
-    /// The layout `(thread, value)`.
+    /// The layout from `(thread, value)` to an element of the tile.
     pub fn layout(&self) -> &CuteLayout {
         &self.layout
     }
 
-    /// The layout as one that may be under swizzles, for [`super::to_linear_modes`].
+    /// The layout as a [`ComposedLayout`], for [`super::to_linear_modes`].
     ///
     /// # Errors
-    /// None for a layout that exists; the type is that of every operation.
+    /// None for a valid layout; it returns a `Result` as every operation does.
     pub fn composed(&self) -> Result<ComposedLayout, CuteError> {
         ComposedLayout::new(Vec::new(), 0, self.layout.clone())
     }
 
-    /// What the threads see of a tensor: `(thread, value, repetition)`, the repetitions being the
-    /// tiles of the tensor, a mode an axis.
+    /// Partitions a tensor among the threads: `(thread, value, repetition)`. The repetitions are the tiles of the
+    /// tensor, one mode for each axis.
     ///
     /// # Errors
     /// As [`zipped_divide`] and [`composition`].
     pub fn partition(&self, tensor: &CuteLayout) -> Result<CuteLayout, CuteError> {
-        let divided = zipped_divide(tensor, &Tiler::of_shape(&self.tile)?)?;
-        let mut parts = divided.modes().into_iter();
-        let (Some(tile), Some(rest)) = (parts.next(), parts.next()) else {
+        let divided = zipped_divide(tensor, &Tiler::from_shape(&self.tile)?)?;
+        let mut tile_and_rest = divided.modes().into_iter();
+        let (Some(tile), Some(rest)) = (tile_and_rest.next(), tile_and_rest.next()) else {
             return Ok(divided);
         };
         let mut modes = composition(&tile, &self.layout)?.modes();

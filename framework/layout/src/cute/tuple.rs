@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{CuteError, MAX_DEPTH};
 
-/// A value, or a tuple of trees. `4` and `(4)` are different trees.
+/// A nested tuple: a value, or a tuple of trees. `4` and `(4)` are different trees.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tree<T>(Node<T>);
 
@@ -17,7 +17,7 @@ enum Node<T> {
     Tuple(Vec<Tree<T>>),
 }
 
-/// What a tree is at its top.
+/// The top of a tree, for matching: a value or a tuple.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TupleView<'a, T> {
     /// A value.
@@ -27,7 +27,7 @@ pub enum TupleView<'a, T> {
 }
 
 impl<T> Tree<T> {
-    /// A value.
+    /// The tree of one value.
     pub fn leaf(value: T) -> Self {
         Self(Node::Leaf(value))
     }
@@ -46,7 +46,7 @@ impl<T> Tree<T> {
         Self(Node::Tuple(values.into_iter().map(Self::leaf).collect()))
     }
 
-    /// What the tree is at its top.
+    /// The top of the tree.
     pub fn view(&self) -> TupleView<'_, T> {
         match &self.0 {
             Node::Leaf(value) => TupleView::Leaf(value),
@@ -54,7 +54,7 @@ impl<T> Tree<T> {
         }
     }
 
-    /// The modes of a tuple; of a value, itself.
+    /// The modes of a tuple; a value is its own single mode.
     pub fn modes(&self) -> &[Self] {
         match &self.0 {
             Node::Leaf(_) => std::slice::from_ref(self),
@@ -101,7 +101,7 @@ impl<T> Tree<T> {
         }
     }
 
-    /// Each value replaced by a tree.
+    /// This tree with each value replaced by the tree that `grown` returns for it.
     pub(super) fn grow<U>(
         &self,
         grown: &mut impl FnMut(&T) -> Result<Tree<U>, CuteError>,
@@ -112,7 +112,7 @@ impl<T> Tree<T> {
         }
     }
 
-    /// Pairs the values of two trees of the same nesting.
+    /// Combines the values of two trees of the same nesting by `pair`; `None` if the nesting differs.
     pub fn zip<U, V>(&self, other: &Tree<U>, pair: &mut impl FnMut(&T, &U) -> V) -> Option<Tree<V>> {
         match (&self.0, &other.0) {
             (Node::Leaf(left), Node::Leaf(right)) => Some(Tree::leaf(pair(left, right))),
@@ -126,7 +126,7 @@ impl<T> Tree<T> {
 }
 
 impl Tree<u64> {
-    /// The product of the integers.
+    /// The product of all integers of the tuple.
     ///
     /// # Errors
     /// [`CuteError::Overflow`].

@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 /// Twenty-four columns are held without heap allocation; few layouts of real tiles have more.
 pub type Columns = SmallVec<[u64; 24]>;
 
-/// The product of the matrix with the given columns and the vector `x` (bits of `x` above the
-/// number of columns must be zero and are ignored).
+/// The product of the matrix with the given columns and the vector `x`; bits of `x` above the number of columns are
+/// ignored.
 #[inline]
 #[must_use]
 pub fn multiply(columns: &[u64], x: u64) -> u64 {
@@ -27,26 +27,26 @@ pub fn multiply(columns: &[u64], x: u64) -> u64 {
 /// The rank of the matrix with the given columns (at most 64).
 #[must_use]
 pub fn rank(columns: &[u64]) -> u32 {
-    // Unit vectors, as most layouts have them, need no elimination.
+    // Most layouts have unit vectors as columns, which need no elimination.
     if columns.iter().all(|column| column & column.wrapping_sub(1) == 0) {
         return columns.iter().fold(0, |all, column| all | column).count_ones();
     }
     Solver::new(columns).rank()
 }
 
-/// A matrix reduced once so that many right-hand sides can be solved for.
+/// A matrix that is reduced once to solve for many right-hand sides.
 ///
 /// Columns are taken in order; a column that depends on earlier ones is *free*: every solution
 /// leaves its unknown zero.
 #[derive(Debug, Clone)]
 pub struct Solver {
-    /// Reduced pivot vectors, each with the combination of columns that makes it. The lowest bit of
-    /// each, its pivot bit, is in no other.
+    /// Reduced pivot vectors, each with the mask of the columns whose xor it is. The lowest set bit of a vector, its
+    /// pivot bit, is clear in all others.
     pivots: SmallVec<[(u64, u64); 32]>,
-    /// For each pivot bit, which of `pivots` has it.
-    place: [u8; 64],
+    /// For each pivot bit, the index of its vector in `pivots`.
+    pivot_of_bit: [u8; 64],
     pivot_bits: u64,
-    /// The other bits that pivot vectors have.
+    /// Mask of the bits, other than pivot bits, that are set in some pivot vector.
     tail_bits: u64,
     free: u64,
 }
@@ -56,7 +56,7 @@ impl Solver {
     #[must_use]
     pub fn new(columns: &[u64]) -> Self {
         debug_assert!(columns.len() <= 64);
-        let mut solver = Self { pivots: SmallVec::new(), place: [0; 64], pivot_bits: 0, tail_bits: 0, free: 0 };
+        let mut solver = Self { pivots: SmallVec::new(), pivot_of_bit: [0; 64], pivot_bits: 0, tail_bits: 0, free: 0 };
         for (index, &column) in columns.iter().enumerate() {
             let (rest, combination) = solver.reduce(column);
             let combination = combination ^ (1 << index);
@@ -69,41 +69,42 @@ impl Solver {
         solver
     }
 
-    /// Adds a vector without pivot bits; the other pivots lose its lowest bit.
+    /// Adds a pivot vector without pivot bits of the others, and clears its lowest set bit in the others.
     #[inline]
     fn add_pivot(&mut self, vector: u64, combination: u64) {
         let low = vector & vector.wrapping_neg();
-        // Columns of most layouts are unit vectors or nearly so: then nobody has the bit.
+        // Columns of most layouts are unit vectors or nearly so: then no other pivot has the bit.
         if self.tail_bits & low != 0 {
-            for (other, made_of) in &mut self.pivots {
+            for (other, pivot_combination) in &mut self.pivots {
                 if *other & low != 0 {
                     *other ^= vector;
-                    *made_of ^= combination;
+                    *pivot_combination ^= combination;
                 }
             }
         }
-        self.place[low.trailing_zeros() as usize] = self.pivots.len() as u8;
+        self.pivot_of_bit[low.trailing_zeros() as usize] = self.pivots.len() as u8;
         self.pivot_bits |= low;
         self.tail_bits = (self.tail_bits | vector) & !low;
         self.pivots.push((vector, combination));
     }
 
-    /// What is left of `vector` without pivot bits, and the columns that were added for it.
+    /// Clears the pivot bits of `vector`; returns the remainder, and the mask of the columns that were added to it.
     #[inline]
     fn reduce(&self, vector: u64) -> (u64, u64) {
         let (mut rest, mut combination) = (vector, 0);
-        // A pivot vector changes no other pivot's bit, so those set at first are all there will be.
+        // A pivot vector changes no other pivot's bit, so the initially set ones are all that must be cleared.
         let mut hit = vector & self.pivot_bits;
         while hit != 0 {
-            let (pivot, made_of) = self.pivots[usize::from(self.place[hit.trailing_zeros() as usize & 63])];
+            let (pivot, pivot_combination) =
+                self.pivots[usize::from(self.pivot_of_bit[hit.trailing_zeros() as usize & 63])];
             rest ^= pivot;
-            combination ^= made_of;
+            combination ^= pivot_combination;
             hit &= hit - 1;
         }
         (rest, combination)
     }
 
-    /// The rank of the matrix.
+    /// The rank of the matrix that was reduced.
     #[must_use]
     pub fn rank(&self) -> u32 {
         self.pivots.len() as u32
@@ -115,7 +116,7 @@ impl Solver {
         self.free
     }
 
-    /// The `x` with `A x = b` whose free unknowns are zero, or `None` where `b` is not in the image.
+    /// The `x` with `A x = b` whose free unknowns are zero, or `None` if `b` is not in the image.
     #[inline]
     #[must_use]
     pub fn solve(&self, b: u64) -> Option<u64> {

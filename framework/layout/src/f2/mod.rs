@@ -1,7 +1,7 @@
 //! Linear algebra over F2 on machine words.
 //!
-//! A vector is a `u64`, bit `i` being its `i`-th component; a matrix is a slice of columns.
-//! Nothing here knows what the bits stand for. Imports nothing.
+//! A vector is a `u64`, bit `i` being its `i`-th component; a matrix is a slice of columns. This module knows nothing
+//! of layouts and imports nothing.
 
 mod matrix;
 mod subspace;

@@ -1,20 +1,20 @@
-//! Subspaces of F2^64, each held by its reduced echelon basis, so that equal spaces are equal values.
+//! Subspaces of F2^64 as reduced echelon bases, so that equal spaces are equal values.
 
 use smallvec::SmallVec;
 
-/// A subspace, held by the one basis in which every pivot (lowest set bit) occurs in a single
-/// vector; the vectors are in ascending order of pivots.
+/// A subspace as its reduced basis: every pivot (lowest set bit) occurs in a single vector, and vectors are in
+/// ascending order of pivots.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Subspace {
     basis: SmallVec<[u64; 16]>,
-    /// The pivots of all basis vectors.
+    /// Mask of the pivots of all basis vectors.
     pivots: u64,
-    /// The other bits that basis vectors have.
+    /// Mask of the bits, other than pivots, that are set in some basis vector.
     tails: u64,
 }
 
 impl Subspace {
-    /// The space of zero alone.
+    /// The subspace that contains zero only.
     #[must_use]
     pub fn zero() -> Self {
         Self::default()
@@ -30,7 +30,7 @@ impl Subspace {
         space
     }
 
-    /// Adds a vector; says whether the dimension grew.
+    /// Adds a vector; returns whether the dimension grew.
     #[inline]
     pub fn insert(&mut self, vector: u64) -> bool {
         let rest = self.reduce(vector);
@@ -38,7 +38,7 @@ impl Subspace {
             return false;
         }
         let low = rest & rest.wrapping_neg();
-        // Columns of most layouts are unit vectors or nearly so: then nobody has the bit.
+        // Columns of most layouts are unit vectors or nearly so: then no other vector has the bit.
         if self.tails & low != 0 {
             self.basis.iter_mut().filter(|other| **other & low != 0).for_each(|other| *other ^= rest);
         }
@@ -53,18 +53,18 @@ impl Subspace {
         true
     }
 
-    /// The place of a pivot among all.
+    /// Number of pivots below `pivot`: the index of its vector in the basis.
     #[inline]
     fn pivots_below(&self, pivot: u64) -> usize {
         (self.pivots & (pivot - 1)).count_ones() as usize
     }
 
-    /// What is left of `vector` after the pivots of this space are cleared; zero iff it is inside.
+    /// The remainder of `vector` with the pivots of this space cleared; zero iff it lies inside.
     #[inline]
     #[must_use]
     pub fn reduce(&self, vector: u64) -> u64 {
         let mut rest = vector;
-        // A basis vector changes no other's pivot, so those set at first are all there will be.
+        // A basis vector changes no other's pivot, so the initially set ones are all that must be cleared.
         let mut hit = vector & self.pivots;
         while hit != 0 {
             rest ^= self.basis[self.pivots_below(hit & hit.wrapping_neg())];
@@ -79,7 +79,7 @@ impl Subspace {
         self.reduce(vector) == 0
     }
 
-    /// The number of basis vectors.
+    /// The dimension of the space: the number of basis vectors.
     #[must_use]
     pub fn dimension(&self) -> u32 {
         self.basis.len() as u32
@@ -91,17 +91,17 @@ impl Subspace {
         &self.basis
     }
 
-    /// The smallest space that holds both.
+    /// The smallest subspace that contains both.
     #[must_use]
     pub fn sum(&self, other: &Self) -> Self {
         Self::span(self.basis.iter().chain(&other.basis).copied())
     }
 
-    /// The vectors in both spaces.
+    /// The subspace of the vectors in both.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
-        // Zassenhaus on pairs (u, u) and (v, 0): pairs whose first half vanishes hold the
-        // intersection in the second half.
+        // Zassenhaus algorithm on pairs (u, u) and (v, 0): pairs whose first half vanishes hold the intersection in the
+        // second half.
         let mut rows: SmallVec<[(u64, u64); 32]> = SmallVec::new();
         let mut result = Self::zero();
         let pairs = self.basis.iter().map(|&u| (u, u)).chain(other.basis.iter().map(|&v| (v, 0)));
@@ -127,8 +127,8 @@ impl Subspace {
         (0..bits).map(|bit| 1 << bit).filter(|unit| self.pivots & unit == 0).collect()
     }
 
-    /// Unit vectors that extend this space to F2^`bits`, as [`Subspace::complement`], but taking
-    /// the candidates first, in their order, wherever they are independent of what there is.
+    /// Unit vectors that extend this space to F2^`bits`, as [`Subspace::complement`], but the candidates first, in
+    /// their order, if they are independent of the previous ones.
     #[must_use]
     pub fn extend(&self, bits: u32, candidates: &[u64]) -> SmallVec<[u64; 16]> {
         let mut space = self.clone();

@@ -1,8 +1,9 @@
-//! `blocked`: contiguous registers, then lanes, then warps (seed 000, Proposition 4.6; seed 002).
+//! `blocked`: contiguous registers, then lanes, then warps (Linear Layouts paper, Proposition 4.6; Triton's
+//! `BlockedEncodingAttr`).
 
 use crate::{Dim, FamilyError, FamilySpec, LinearLayout};
 
-use super::cluster::{layout_of, spread};
+use super::cluster::{identity_modes, tensor_layout};
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
@@ -13,10 +14,10 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
     let order = read.order(&["order"], rank)?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
     read.finish()?;
-    let parts = spread(Dim::REGISTER, &per_lane, &order, None)
-        .chain(spread(Dim::LANE, &per_warp, &order, None))
-        .chain(spread(Dim::WARP, &per_block, &order, None));
-    let mut layout = layout_of(spec, parts, &order, &cluster, shape)?;
+    let modes = identity_modes(Dim::REGISTER, &per_lane, &order, None)
+        .chain(identity_modes(Dim::LANE, &per_warp, &order, None))
+        .chain(identity_modes(Dim::WARP, &per_block, &order, None));
+    let mut layout = tensor_layout(spec, modes, &order, &cluster, shape)?;
     layout.drop_zero_bases(Dim::REGISTER);
     Ok(layout)
 }

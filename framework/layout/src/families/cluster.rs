@@ -1,11 +1,11 @@
-//! From one block's tile to the layout of a whole tensor over a cluster.
+//! Extends one block's tile to the layout of a whole tensor over the blocks of a cluster.
 
 use smallvec::SmallVec;
 
-use crate::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers, Space};
+use crate::{Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, Space};
 
-pub use super::tile::{Part, identity_nd, row_major, spread, tile_of, tile_of_parts};
-use super::tile::{block_of, sum_of, tensor_space};
+pub use super::tile::{TileMode, identity_modes, identity_nd, row_major, tile_from_identities, tile_from_modes};
+use super::tile::{block_of, direct_sum_of, tensor_space};
 
 /// The tensor dims of a shape, `dim0` first.
 #[must_use]
@@ -13,7 +13,7 @@ pub fn tensor_dims(rank: usize) -> SmallVec<[Dim; 8]> {
     (0..rank).map(Dim::tensor).collect()
 }
 
-/// Checks what every family needs of a shape: axes that are powers of two, 64 bits at most.
+/// Checks the requirements of every family on a shape: axes that are powers of two, 64 bits at most.
 ///
 /// # Errors
 /// [`FamilyError::Shape`].
@@ -25,7 +25,7 @@ pub fn check_shape(spec: &FamilySpec, shape: &[u64]) -> Result<(), FamilyError> 
     let mut bits = 0;
     for (axis, &size) in shape.iter().enumerate() {
         if !size.is_power_of_two() {
-            let message = format!("axis {axis} has {size} elements, which is no power of two: enlarge it and mask");
+            let message = format!("axis {axis} has {size} elements, which is not a power of two: enlarge it and mask");
             return Err(wrong(message));
         }
         bits += size.trailing_zeros();
@@ -36,11 +36,11 @@ pub fn check_shape(spec: &FamilySpec, shape: &[u64]) -> Result<(), FamilyError> 
     Ok(())
 }
 
-/// The part of the cluster in a spec: `cga_layout`, from bits of the block index to units of the
-/// grid of blocks; without it, one block.
+/// The layout of a cluster's blocks over the grid of blocks of a tensor: from bits of the block index to coordinates of
+/// the grid. `bases` is the parameter `cga_layout` of `spec`; without bases there is one block.
 ///
 /// # Errors
-/// [`FamilyError::Parameter`] where a basis has the wrong length, or no block has some unit.
+/// [`FamilyError::Parameter`] if a basis has the wrong length, or some position of the grid has no block.
 pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Result<LinearLayout, FamilyError> {
     let wrong = |message: String| FamilyError::Parameter {
         family: spec.name.clone(),
@@ -54,11 +54,7 @@ pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Res
         let mut outs = Space::default();
         if bases.is_empty() {
             let ins = Space::of_sizes(&[(Dim::BLOCK, 1)])?;
-            return Ok(LinearLayout {
-                ins,
-                outs: tensor_space(&Numbers::from_elem(1, rank))?,
-                ..LinearLayout::empty()
-            });
+            return Ok(LinearLayout { ins, outs: tensor_space(&IntVec::from_elem(1, rank))?, ..LinearLayout::empty() });
         }
         for axis in 0..rank {
             let extent = bases.iter().fold(0, |all, basis| all | basis[axis]);
@@ -70,21 +66,24 @@ pub fn cluster_layout(spec: &FamilySpec, bases: &[Vec<u64>], rank: usize) -> Res
     build().map_err(|error| wrong(error.to_string()))
 }
 
-/// The layout of a tensor of `shape` from one block's `tile` and the `cluster`: the tile is cut to
-/// the block's share or repeated over it, axes in the order in which `tile` lists them, registers
-/// taking the repetitions.
+/// The layout of a tensor of `shape` from one block's `tile` and the layout `cluster` of the blocks: the tile is cut to
+/// the block's share or repeated over it. Registers take the repetitions, axes in the order that `tile` lists them in.
 ///
 /// # Errors
-/// More than 64 bits.
-pub fn over_tensor(tile: &LinearLayout, cluster: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
-    repeated_by(Dim::REGISTER, tile, cluster, shape)
+/// The inputs or the outputs have more than 64 bits together.
+pub fn extend_to_tensor(
+    tile: &LinearLayout,
+    cluster: &LinearLayout,
+    shape: &[u64],
+) -> Result<LinearLayout, LayoutError> {
+    extend_to_tensor_by(Dim::REGISTER, tile, cluster, shape)
 }
 
-/// As [`over_tensor`], `input` taking the repetitions.
+/// As [`extend_to_tensor`], but positions of the dim `input` take the repetitions.
 ///
 /// # Errors
-/// More than 64 bits.
-pub fn repeated_by(
+/// The inputs or the outputs have more than 64 bits together.
+pub fn extend_to_tensor_by(
     input: Dim,
     tile: &LinearLayout,
     cluster: &LinearLayout,
@@ -98,33 +97,33 @@ pub fn repeated_by(
     with_cluster(tile.fitted(tensor_space(&share)?, input)?, &cluster)
 }
 
-/// The layout of a tensor of `shape` from the parts of one block's tile, of registers, lanes and
-/// warps, and the bases of the cluster: the tile is cut to the block's share, or repeated over it by
-/// registers, axis by axis in `order`.
+/// The layout of a tensor of `shape` from the parts of one block's tile (registers, lanes and warps) and the bases
+/// `cluster` of the cluster's blocks: the tile is cut to the block's share or repeated over it by registers, axis by
+/// axis in `order`.
 ///
 /// # Errors
 /// As [`cluster_layout`]; sizes that are not powers of two; more than 64 bits.
-pub fn layout_of(
+pub fn tensor_layout(
     spec: &FamilySpec,
-    parts: impl Iterator<Item = Part> + Clone,
+    modes: impl Iterator<Item = TileMode> + Clone,
     order: &[usize],
     cluster: &[Vec<u64>],
     shape: &[u64],
 ) -> Result<LinearLayout, FamilyError> {
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
     if cluster.is_empty() {
-        return block_of(parts, order, shape).map_err(failed);
+        return block_of(modes, order, shape).map_err(failed);
     }
     let cluster = no_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
-    let block = block_of(parts, order, &share_of(shape, &cluster));
+    let block = block_of(modes, order, &share_of(shape, &cluster));
     block.and_then(|block| with_cluster(block, &cluster)).map_err(failed)
 }
 
-/// The layout of a tensor over the blocks of a cluster, from that of one block's share of it.
+/// The layout of a tensor over the blocks of a cluster; `block` builds the layout of one block's share from its shape.
 ///
 /// # Errors
-/// What `block` and [`cluster_layout`] say, or more than 64 bits.
-pub fn over_blocks(
+/// Errors of `block` and of [`cluster_layout`], or more than 64 bits.
+pub fn extend_to_blocks(
     spec: &FamilySpec,
     cluster: &[Vec<u64>],
     shape: &[u64],
@@ -132,24 +131,24 @@ pub fn over_blocks(
 ) -> Result<LinearLayout, FamilyError> {
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
     if cluster.is_empty() {
-        let mut whole = block(shape)?;
-        whole.ins.push(Dim::BLOCK, 0).map_err(failed)?;
-        return Ok(whole);
+        let mut single_block = block(shape)?;
+        single_block.ins.push(Dim::BLOCK, 0).map_err(failed)?;
+        return Ok(single_block);
     }
     let cluster = no_larger_than(&cluster_layout(spec, cluster, shape.len())?, shape).map_err(failed)?;
     with_cluster(block(&share_of(shape, &cluster))?, &cluster).map_err(failed)
 }
 
-/// `layout` over exactly the given shape, its out dims listed from `dim0` on: cut as
-/// [`no_larger_than`] cuts it, and repeated as [`no_smaller_than`] repeats it.
+/// Fits `layout` to exactly the given shape, with the out dims listed from `dim0` on: it is cut as [`no_larger_than`]
+/// cuts it, and repeated as [`no_smaller_than`] repeats it.
 ///
 /// # Errors
-/// Where the layout's out dims are not the axes of the shape, or more than 64 bits.
-pub fn fitted(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<LinearLayout, LayoutError> {
+/// The layout's out dims are not the axes of the shape, or more than 64 bits.
+pub fn fit_to_shape(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<LinearLayout, LayoutError> {
     layout.fitted(tensor_space(shape)?, input)
 }
 
-/// One block's layout and those of the other blocks of the cluster, which lists the same axes.
+/// Adds the cluster's blocks to one block's layout, which lists the same axes.
 fn with_cluster(mut block: LinearLayout, cluster: &LinearLayout) -> Result<LinearLayout, LayoutError> {
     if !cluster.columns.is_empty() || cluster.outs.bits() > 0 {
         return block.direct_sum(cluster);
@@ -162,14 +161,16 @@ fn with_cluster(mut block: LinearLayout, cluster: &LinearLayout) -> Result<Linea
     Ok(block)
 }
 
-/// One block's share of a tensor of `shape`, by axis; the cluster is no larger than the tensor.
+/// The shape of one block's share of a tensor of `shape`; the cluster must not be larger than the tensor along any
+/// axis.
 #[must_use]
-pub fn share_of(shape: &[u64], cluster: &LinearLayout) -> Numbers {
-    let part = |(axis, &size): (usize, &u64)| size.checked_shr(cluster.out_bits(Dim::tensor(axis))).unwrap_or(0).max(1);
-    shape.iter().enumerate().map(part).collect()
+pub fn share_of(shape: &[u64], cluster: &LinearLayout) -> IntVec {
+    let block_size =
+        |(axis, &size): (usize, &u64)| size.checked_shr(cluster.out_bits(Dim::tensor(axis))).unwrap_or(0).max(1);
+    shape.iter().enumerate().map(block_size).collect()
 }
 
-/// Cuts out dims that are larger than the shape: coordinates beyond it become replication.
+/// Cuts the out dims that are larger than the shape: coordinates beyond it become replication (zero bases).
 ///
 /// # Errors
 /// A size that is no power of two.
@@ -179,16 +180,16 @@ pub fn no_larger_than(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayo
     layout.no_larger_than(&sizes)
 }
 
-/// Repeats a layout over out dims that are smaller than the shape, in the layout's order of out
-/// dims, by more positions of `input`, which the result has even where nothing is repeated.
+/// Repeats a layout over the out dims that are smaller than the shape, in the layout's order of out dims; further
+/// positions of the dim `input` take the repetitions. The result has `input` even without repetitions.
 ///
 /// # Errors
-/// More than 64 bits.
+/// The inputs or the outputs have more than 64 bits together.
 pub fn no_smaller_than(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<LinearLayout, LayoutError> {
     let missing = layout.outs().iter().filter_map(|(dim, have)| {
         let axis = dim.tensor_axis()?;
         let size = shape.get(axis)?;
-        Some(Part::from((input, 1 << size.trailing_zeros().saturating_sub(have), axis)))
+        Some(TileMode::from((input, 1 << size.trailing_zeros().saturating_sub(have), axis)))
     });
-    layout.direct_sum(&sum_of(missing)?)
+    layout.direct_sum(&direct_sum_of(missing)?)
 }

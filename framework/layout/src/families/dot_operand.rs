@@ -1,10 +1,10 @@
-//! `dot_operand` of a blocked parent: the operand of a product computed by plain multiply-adds.
-//! Every lane holds all of K for its rows or columns; lanes and warps along K are replicas.
-//! Registers that move nothing are kept, unlike those of `blocked` itself.
+//! `dot_operand` of a blocked parent: the operand A or B of a dot computed by FMA instructions. Every lane holds all of
+//! K for its rows or columns; lanes and warps along K are replicas. Registers with zero bases are kept, unlike those of
+//! `blocked`.
 
 use crate::{Dim, FamilyError, FamilySpec, LinearLayout};
 
-use super::cluster::{layout_of, spread};
+use super::cluster::{identity_modes, tensor_layout};
 
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
@@ -31,8 +31,8 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
         basis[k_axis] = 0;
     }
     per_lane[k_axis] = shape[k_axis];
-    let parts = spread(Dim::REGISTER, &per_lane, &order, None)
-        .chain(spread(Dim::LANE, &per_warp, &order, Some(k_axis)))
-        .chain(spread(Dim::WARP, &per_block, &order, Some(k_axis)));
-    layout_of(parent, parts, &order, &cluster, shape)
+    let modes = identity_modes(Dim::REGISTER, &per_lane, &order, None)
+        .chain(identity_modes(Dim::LANE, &per_warp, &order, Some(k_axis)))
+        .chain(identity_modes(Dim::WARP, &per_block, &order, Some(k_axis)));
+    tensor_layout(parent, modes, &order, &cluster, shape)
 }

@@ -1,9 +1,9 @@
-//! `linear`: a distributed layout given by its bases, resized where the tensor has another shape.
+//! `linear`: a distributed layout given by its bases, resized if the tensor has another shape.
 
 use smallvec::SmallVec;
 
 use crate::f2::Columns;
-use crate::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space};
+use crate::{Dim, FamilyError, FamilySpec, GivenBases, IntVec, LayoutError, LinearLayout, Space};
 
 use super::cluster::{no_larger_than, no_smaller_than, tensor_dims};
 use super::tile::tensor_space;
@@ -19,7 +19,7 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
     let own_shape = read.optional(&["shape"]).map(|_| read.powers(&["shape"], shape.len())).transpose()?;
     read.finish()?;
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
-    let own_shape = own_shape.unwrap_or_else(|| least_shape(&bases, shape.len()));
+    let own_shape = own_shape.unwrap_or_else(|| min_shape(&bases, shape.len()));
     let layout = from_given(&bases, &own_shape).and_then(LinearLayout::require_surjective).map_err(failed)?;
     if own_shape[..] == *shape {
         return Ok(layout);
@@ -32,9 +32,9 @@ pub(super) fn from_given(bases: &[(Dim, GivenBases<'_>)], shape: &[u64]) -> Resu
     LinearLayout::from_lists(bases.iter().map(|&(dim, given)| (dim, given.iter())), tensor_space(shape)?)
 }
 
-/// The least shape that holds all coordinates of the bases.
-fn least_shape(bases: &[(Dim, GivenBases<'_>)], rank: usize) -> Numbers {
-    let mut highest = Numbers::from_elem(0, rank);
+/// The smallest shape that contains all coordinates of the bases.
+fn min_shape(bases: &[(Dim, GivenBases<'_>)], rank: usize) -> IntVec {
+    let mut highest = IntVec::from_elem(0, rank);
     for basis in bases.iter().flat_map(|(_, given)| given.iter()) {
         for (all, coordinate) in highest.iter_mut().zip(basis) {
             *all |= coordinate;
@@ -43,7 +43,8 @@ fn least_shape(bases: &[(Dim, GivenBases<'_>)], rank: usize) -> Numbers {
     highest.iter().map(|all| all.checked_add(1).and_then(u64::checked_next_power_of_two).unwrap_or(1 << 63)).collect()
 }
 
-/// Repeats over the axes in the order in which registers first move along them, then cuts.
+/// Resizes a layout to a shape: repeats it over the axes, in the order of the registers that first move along them,
+/// then cuts it.
 fn resized(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     let dims = tensor_dims(shape.len());
     let mut order = SmallVec::<[Dim; 8]>::new();
@@ -62,12 +63,13 @@ fn resized(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutE
     without_cut_registers(&repeated, &cut)?.transpose_outs(&dims)
 }
 
-/// `cut` without the registers that moved in `whole` and move no more; those that never moved stay.
-fn without_cut_registers(whole: &LinearLayout, cut: &LinearLayout) -> Result<LinearLayout, LayoutError> {
+/// `cut` without its zero register bases that are nonzero in `uncut`, the layout before cutting; register bases that
+/// were zero in `uncut` stay.
+fn without_cut_registers(uncut: &LinearLayout, cut: &LinearLayout) -> Result<LinearLayout, LayoutError> {
     let mut ins = Space::default();
     let mut columns = Columns::new();
     for dim in cut.ins().dims() {
-        let pairs = whole.columns_of(dim).iter().zip(cut.columns_of(dim));
+        let pairs = uncut.columns_of(dim).iter().zip(cut.columns_of(dim));
         let kept = pairs.filter(|&(&before, &after)| dim != Dim::REGISTER || before == 0 || after != 0);
         let before = columns.len();
         columns.extend(kept.map(|(_, &after)| after));

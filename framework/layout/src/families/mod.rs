@@ -1,9 +1,10 @@
 //! The neutral families: those that belong to no vendor.
 //!
-//! [`Neutral`] resolves `blocked`, `slice`, `linear`, `dot_operand` (also spelled `dot_op`) of a blocked
-//! parent, `swizzled_shared`, `padded_shared` and `shared_linear`. [`cluster`] has the step that turns a
-//! tile into the layout of a whole tensor, which vendors' families share.
+//! [`Neutral`] resolves `blocked`, `slice`, `linear`, `dot_operand` (alias `dot_op`) of a blocked parent,
+//! `swizzled_shared`, `padded_shared` and `shared_linear`. [`cluster`] extends a tile to the layout of a whole tensor,
+//! for vendors' families too.
 
+mod attribute_syntax;
 mod blocked;
 pub mod cluster;
 mod dot_operand;
@@ -12,8 +13,7 @@ mod neutral;
 mod samples;
 mod shared;
 mod slice;
-mod spelling;
 mod tile;
 
 pub use neutral::Neutral;
-pub(super) use neutral::in_words;
+pub(super) use neutral::to_attribute_form;

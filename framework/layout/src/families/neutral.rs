@@ -1,5 +1,6 @@
 //! The neutral families, which belong to no vendor.
 
+use super::attribute_syntax;
 use super::blocked;
 use super::cluster;
 use super::dot_operand;
@@ -7,10 +8,9 @@ use super::linear;
 use super::samples;
 use super::shared;
 use super::slice;
-use super::spelling;
-use crate::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use crate::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleUse};
 
-/// The neutral families.
+/// The provider of the neutral families, such as `blocked` and `slice`, which belong to no vendor.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Neutral;
 
@@ -38,7 +38,7 @@ impl Families for Neutral {
             "blocked" => blocked::resolve(spec, shape).map(Layout::Distributed),
             "slice" => slice::resolve(spec, shape, all),
             "linear" => linear::resolve(spec, shape).map(Layout::Distributed),
-            // Operands belong to who serves the parent.
+            // The provider of the parent serves its operands.
             "dot_operand" | "dot_op" => match spec.parent.as_deref() {
                 Some(parent) if !NAMES.contains(&parent.name.as_str()) => Err(self.unknown(parent)),
                 _ => dot_operand::resolve(spec, shape).map(Layout::Distributed),
@@ -50,19 +50,19 @@ impl Families for Neutral {
         }
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
         samples::typical(use_case)
     }
 
-    fn spellings(&self) -> Vec<AttributeSyntax> {
-        spelling::all()
+    fn attribute_syntaxes(&self) -> Vec<AttributeSyntax> {
+        attribute_syntax::all()
     }
 }
 
-/// The same layout in the parameters that attribute text has words for, under their canonical names.
-pub(crate) fn in_words(spec: FamilySpec) -> FamilySpec {
+/// The same spec with the parameters that its attribute text has keywords for, under their canonical names.
+pub(crate) fn to_attribute_form(spec: FamilySpec) -> FamilySpec {
     match spec.name.as_str() {
-        "padded_shared" => spelling::padded_in_words(spec),
+        "padded_shared" => attribute_syntax::padded_to_attribute_form(spec),
         _ => spec,
     }
 }

@@ -1,12 +1,13 @@
-//! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear` (seed 002).
+//! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear`, as in Triton.
 
 use crate::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, MemoryLayout, Padding};
 
-use super::cluster::{cluster_layout, no_larger_than, no_smaller_than, over_blocks, share_of};
+use super::cluster::{cluster_layout, extend_to_blocks, no_larger_than, no_smaller_than, share_of};
 use super::linear::from_given;
 use super::tile::tensor_space;
 
-/// Rows of the fastest axis, row `r` xor-swizzled by `vec * ((r / per_phase) % max_phase)`.
+/// Builds `swizzled_shared`: rows along the fastest axis, with the offsets in row `r` xor-swizzled by `vec * ((r /
+/// per_phase) % max_phase)`.
 pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let read = spec.parameters();
     let vec = read.power(&["vec"])?;
@@ -19,7 +20,11 @@ pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout,
         swizzled_block(share, &order, vec, per_phase, max_phase)
             .map_err(|error| FamilyError::of_layout(&spec.name, &error))
     };
-    Ok(MemoryLayout { linear: over_blocks(spec, &cluster, shape, block)?, padding: Vec::new(), alignment: Some(16) })
+    Ok(MemoryLayout {
+        linear: extend_to_blocks(spec, &cluster, shape, block)?,
+        padding: Vec::new(),
+        alignment: Some(16),
+    })
 }
 
 fn swizzled_block(
@@ -32,19 +37,19 @@ fn swizzled_block(
     let mut layout = LinearLayout { outs: tensor_space(share)?, ..LinearLayout::empty() };
     let LinearLayout { ins, outs, columns } = &mut layout;
     ins.push_new(Dim::OFFSET, outs.bits())?;
-    let shift = |axis: usize| outs.place_at(axis).0;
-    for (place, &axis) in order.iter().enumerate() {
+    let shift = |axis: usize| outs.shift_and_bits(axis).0;
+    for (index, &axis) in order.iter().enumerate() {
         for bit in 0..share[axis].trailing_zeros() {
             let row = 1u64 << bit;
-            let moved = if place == 1 { vec.wrapping_mul(row / per_phase % max_phase) % share[order[0]] } else { 0 };
-            // Only a column of the fastest axis is moved; where that has one position, none is.
+            let moved = if index == 1 { vec.wrapping_mul(row / per_phase % max_phase) % share[order[0]] } else { 0 };
+            // The row moves only a column of the fastest axis; none if that has one position.
             columns.push(row << shift(axis) | moved.checked_shl(shift(order[0])).unwrap_or(0));
         }
     }
     Ok(layout)
 }
 
-/// A linear part with gaps after every so many elements.
+/// Builds `padded_shared`: a linear layout with padding after every given number of elements.
 pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let read = spec.parameters();
     let pairs = read.bases(&["interval_padding_pairs", "0"])?;
@@ -53,21 +58,21 @@ pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
     let linear = if offsets {
         let offsets = read.listed_bases(&["offset_bases", "offset"])?;
         let blocks = read.listed_bases(&["block_bases", "block"])?;
-        let own = read.optional(&["shape"]).map(|_| read.powers(&["shape"], shape.len())).transpose()?;
+        let share_shape = read.optional(&["shape"]).map(|_| read.powers(&["shape"], shape.len())).transpose()?;
         read.finish()?;
-        let own = own.as_deref().unwrap_or(shape);
+        let share_shape = share_shape.as_deref().unwrap_or(shape);
         if cluster.is_empty() {
-            explicit(spec, &[(Dim::OFFSET, offsets), (Dim::BLOCK, blocks)], own, shape)?
+            explicit(spec, &[(Dim::OFFSET, offsets), (Dim::BLOCK, blocks)], share_shape, shape)?
         } else if blocks.is_empty() {
-            over_cluster(spec, offsets, &cluster, own, shape)?
+            over_cluster(spec, offsets, &cluster, share_shape, shape)?
         } else {
-            return Err(read.wrong("cga_layout", "says again what `block_bases` says: give one of them"));
+            return Err(read.wrong("cga_layout", "repeats `block_bases`: give one of them"));
         }
     } else {
         let order = read.order(&["order"], shape.len())?;
         let _ = read.optional(&["shape"]);
         read.finish()?;
-        over_blocks(spec, &cluster, shape, |share| {
+        extend_to_blocks(spec, &cluster, shape, |share| {
             swizzled_block(share, &order, 1, 1, 1).map_err(|error| FamilyError::of_layout(&spec.name, &error))
         })?
     };
@@ -77,7 +82,7 @@ pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
             return Err(read.wrong("interval_padding_pairs", "each entry must be [interval, padding]"));
         };
         if !interval.is_power_of_two() {
-            let message = format!("interval {interval} is no power of two");
+            let message = format!("interval {interval} is not a power of two");
             return Err(read.wrong("interval_padding_pairs", &message));
         }
         padding.push(Padding { interval, padding: gap });
@@ -96,25 +101,26 @@ fn is_addressable(linear: &LinearLayout, padding: &[Padding]) -> bool {
     padding.iter().try_fold(last, |sum, p| sum.checked_add(gap(p)?)).is_some_and(|physical| physical < 1 << 62)
 }
 
-/// One block's bases, and the blocks of the cluster side by side; `own` is the shape of both.
+/// Extends one block's offset bases over the blocks of a cluster; `share_shape` is the shape that both cover together,
+/// and the result is resized to `shape`.
 fn over_cluster(
     spec: &FamilySpec,
     offsets: GivenBases<'_>,
     cluster: &[Vec<u64>],
-    own: &[u64],
+    share_shape: &[u64],
     shape: &[u64],
 ) -> Result<LinearLayout, FamilyError> {
     let cluster = cluster_layout(spec, cluster, shape.len())?;
     let build = || -> Result<LinearLayout, LayoutError> {
-        let cluster = no_larger_than(&cluster, own)?;
-        let block = from_given(&[(Dim::OFFSET, offsets)], &share_of(own, &cluster))?;
-        let whole = block.direct_sum(&cluster)?.require_surjective()?;
-        no_larger_than(&no_smaller_than(&whole, shape, Dim::OFFSET)?, shape)
+        let cluster = no_larger_than(&cluster, share_shape)?;
+        let block = from_given(&[(Dim::OFFSET, offsets)], &share_of(share_shape, &cluster))?;
+        let combined = block.direct_sum(&cluster)?.require_surjective()?;
+        no_larger_than(&no_smaller_than(&combined, shape, Dim::OFFSET)?, shape)
     };
     build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
-/// Bases given one by one.
+/// Builds `shared_linear`: a layout whose bases are listed explicitly.
 pub(super) fn linear(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let read = spec.parameters();
     let _ = read.required(&["offset_bases", "offset"])?;
@@ -133,11 +139,11 @@ pub(super) fn linear(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
 fn explicit(
     spec: &FamilySpec,
     bases: &[(Dim, GivenBases<'_>)],
-    own: &[u64],
+    share_shape: &[u64],
     shape: &[u64],
 ) -> Result<LinearLayout, FamilyError> {
     let build = || -> Result<LinearLayout, LayoutError> {
-        from_given(bases, own)?.require_surjective()?.fitted(tensor_space(shape)?, Dim::OFFSET)
+        from_given(bases, share_shape)?.require_surjective()?.fitted(tensor_space(shape)?, Dim::OFFSET)
     };
     build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }

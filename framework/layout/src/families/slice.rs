@@ -1,6 +1,6 @@
-//! `slice`: a distributed layout with one axis taken out (seed 000, Proposition 4.8).
+//! `slice`: a distributed layout with one axis removed (Linear Layouts paper, Proposition 4.8).
 
-use crate::{Dim, Families, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, Numbers};
+use crate::{Dim, Families, FamilyError, FamilySpec, IntVec, Layout, LayoutError, LinearLayout};
 
 use super::tile::tensor_space;
 
@@ -10,24 +10,23 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> R
     let parent = read.parent()?;
     read.finish()?;
     let rank = shape.len();
-    let axis = usize::try_from(axis)
-        .ok()
-        .filter(|&axis| axis <= rank)
-        .ok_or_else(|| read.wrong("dim", &format!("{axis} is no axis of the parent, which has axes 0 to {rank}")))?;
-    let mut whole = Numbers::from_slice(shape);
-    whole.insert(axis, 1);
-    let mut layout = all.resolve(parent, &whole, all)?;
+    let axis = usize::try_from(axis).ok().filter(|&axis| axis <= rank).ok_or_else(|| {
+        read.wrong("dim", &format!("{axis} is not an axis of the parent, which has axes 0 to {rank}"))
+    })?;
+    let mut parent_shape = IntVec::from_slice(shape);
+    parent_shape.insert(axis, 1);
+    let mut layout = all.resolve(parent, &parent_shape, all)?;
     let Layout::Distributed(sliced) = &mut layout else {
-        return Err(read.wrong("parent", "is no distributed layout"));
+        return Err(read.wrong("parent", "is not a distributed layout"));
     };
-    take_axis_out(sliced, &whole, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
+    take_axis_out(sliced, &parent_shape, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
     Ok(layout)
 }
 
-/// Makes the parent's layout of `whole`, which has one more axis than `shape`, of one position, the
-/// slice's: the columns stay, the later axes move down by one.
-fn take_axis_out(layout: &mut LinearLayout, whole: &[u64], shape: &[u64]) -> Result<(), LayoutError> {
-    let expected = tensor_space(whole)?;
+/// Turns the parent's layout into the slice's. `parent_shape` has one more axis than `shape`, of size one; the columns
+/// stay, and later axes move down by one.
+fn take_axis_out(layout: &mut LinearLayout, parent_shape: &[u64], shape: &[u64]) -> Result<(), LayoutError> {
+    let expected = tensor_space(parent_shape)?;
     if layout.outs != expected {
         return Err(LayoutError::DimsDiffer { left: format!("{:?}", layout.outs), right: format!("{expected:?}") });
     }

@@ -1,7 +1,7 @@
 //! Tiles: direct sums of identities and replications over single dims, written column by column.
 //!
-//! What most families build is a sum of a dozen such parts. Multiplying layouts would list, compare
-//! and move dims a dozen times over; here sizes are added up once, and every column is written once.
+//! Most families are a direct sum of a dozen such parts. Repeated [`LinearLayout::direct_sum`] would list, compare and
+//! move dims a dozen times; here sizes are added once and every column is written once.
 
 use smallvec::SmallVec;
 
@@ -23,24 +23,24 @@ pub(super) fn tensor_space(shape: &[u64]) -> Result<Space, LayoutError> {
     Ok(space)
 }
 
-/// One part of a tile: so many positions of `input`, along an axis or, replicated, nowhere.
+/// One part of a tile: `size` positions of the dim `input` that move along `axis`, or are replicas (zero bases).
 #[derive(Debug, Clone, Copy)]
-pub struct Part {
+pub struct TileMode {
     input: Dim,
     size: u64,
     axis: usize,
     replicated: bool,
 }
 
-impl From<(Dim, u64, usize)> for Part {
+impl From<(Dim, u64, usize)> for TileMode {
     /// The identity from positions of an input dim to an axis.
     fn from((input, size, axis): (Dim, u64, usize)) -> Self {
         Self { input, size, axis, replicated: false }
     }
 }
 
-impl Part {
-    /// So many positions of an input dim that all hold the same.
+impl TileMode {
+    /// Positions of an input dim that are replicas.
     #[must_use]
     pub fn replicated(input: Dim, size: u64) -> Self {
         Self { input, size, axis: 0, replicated: true }
@@ -54,9 +54,9 @@ impl Part {
     }
 }
 
-/// [`layout_of`](super::cluster::layout_of) of one block.
+/// [`tensor_layout`](super::cluster::tensor_layout) for a single block.
 pub(super) fn block_of(
-    parts: impl Iterator<Item = Part> + Clone,
+    modes: impl Iterator<Item = TileMode> + Clone,
     order: &[usize],
     shape: &[u64],
 ) -> Result<LinearLayout, LayoutError> {
@@ -64,13 +64,13 @@ pub(super) fn block_of(
     let LinearLayout { ins, outs, columns } = &mut layout;
     let mut covered = SmallVec::<[u32; 4]>::from_elem(0, shape.len());
     let mut bits = [0; 3];
-    for part in parts.clone() {
-        let more = part.bits()?;
-        bits[input_of(part.input)?] += more;
-        covered[part.axis] += if part.replicated { 0 } else { more };
+    for mode in modes.clone() {
+        let more = mode.bits()?;
+        bits[input_of(mode.input)?] += more;
+        covered[mode.axis] += if mode.replicated { 0 } else { more };
     }
     for &axis in order {
-        bits[0] += outs.place_at(axis).1.saturating_sub(covered[axis]);
+        bits[0] += outs.shift_and_bits(axis).1.saturating_sub(covered[axis]);
     }
     for (dim, bits) in [(Dim::REGISTER, bits[0]), (Dim::LANE, bits[1]), (Dim::WARP, bits[2]), (Dim::BLOCK, 0)] {
         ins.push_new(dim, bits)?;
@@ -78,20 +78,20 @@ pub(super) fn block_of(
     columns.resize(ins.bits() as usize, 0);
     let mut next = [0, bits[0], bits[0] + bits[1]];
     covered.fill(0);
-    for part in parts {
-        let (more, at) = (part.bits()?, &mut next[input_of(part.input)?]);
-        if !part.replicated {
-            let (shift, limit) = outs.place_at(part.axis);
-            let from = covered[part.axis];
-            // Positions beyond the shape hold what others hold.
+    for mode in modes {
+        let (more, at) = (mode.bits()?, &mut next[input_of(mode.input)?]);
+        if !mode.replicated {
+            let (shift, limit) = outs.shift_and_bits(mode.axis);
+            let from = covered[mode.axis];
+            // Positions beyond the shape are replicas.
             let kept = limit.saturating_sub(from).min(more);
             write_units(columns, *at, shift + from, kept);
-            covered[part.axis] += more;
+            covered[mode.axis] += more;
         }
         *at += more;
     }
     for &axis in order {
-        let (shift, limit) = outs.place_at(axis);
+        let (shift, limit) = outs.shift_and_bits(axis);
         let missing = limit.saturating_sub(covered[axis]);
         write_units(columns, next[0], shift + covered[axis], missing);
         next[0] += missing;
@@ -99,12 +99,12 @@ pub(super) fn block_of(
     Ok(layout)
 }
 
-/// Which of the inputs of a distributed layout a dim is.
+/// The position of a dim among the input dims of a distributed layout: register, lane, warp.
 fn input_of(dim: Dim) -> Result<usize, LayoutError> {
     [Dim::REGISTER, Dim::LANE, Dim::WARP].iter().position(|&input| input == dim).ok_or(LayoutError::NoSuchDim { dim })
 }
 
-/// Makes `count` columns from `start` on the unit vectors from bit `unit` on.
+/// Writes `count` columns from `start` on: the unit vectors from bit `unit` on.
 fn write_units(columns: &mut [u64], start: u32, unit: u32, count: u32) {
     for (bit, column) in (unit..unit + count).zip(&mut columns[start as usize..]) {
         *column = 1 << bit;
@@ -117,80 +117,78 @@ pub fn row_major(rank: usize) -> Axes {
     (0..rank).rev().collect()
 }
 
-/// The direct sum of the identities over the axes in `order` (the fastest first), `sizes` being
-/// listed by axis.
-///
+/// The direct sum of the identities from the dim `input` to the axes in `order` (the fastest first); `sizes` has one
+/// size for each axis of the tensor.
 /// # Errors
-/// A size that is no power of two; an order that repeats an axis gives the sum as it says.
+/// A size that is no power of two. An order with a repeated axis repeats its identity.
 pub fn identity_nd(input: Dim, sizes: &[u64], order: &[usize]) -> Result<LinearLayout, LayoutError> {
-    sum_of(spread(input, sizes, order, None))
+    direct_sum_of(identity_modes(input, sizes, order, None))
 }
 
-/// The direct sum of identities given one by one as input, size and axis, the lowest bits first.
-/// The result lists its axes in `order`, in which [`over_tensor`](super::cluster::over_tensor)
-/// repeats it.
+/// The direct sum of identities given as (input, size, axis), the lowest bits first. The result lists its axes in
+/// `order`, the order of repetition in [`extend_to_tensor`](super::cluster::extend_to_tensor).
 ///
 /// # Errors
 /// A size that is no power of two, or more than 64 bits.
-pub fn tile_of(order: &[usize], parts: &[(Dim, u64, usize)]) -> Result<LinearLayout, LayoutError> {
-    sum_of(listed(order).chain(parts.iter().copied().map(Part::from)))
+pub fn tile_from_identities(order: &[usize], modes: &[(Dim, u64, usize)]) -> Result<LinearLayout, LayoutError> {
+    direct_sum_of(listed(order).chain(modes.iter().copied().map(TileMode::from)))
 }
 
-/// As [`tile_of`], from parts of which some may be replicated.
+/// As [`tile_from_identities`], from parts that may be replicated.
 ///
 /// # Errors
-/// As [`tile_of`].
-pub fn tile_of_parts(order: &[usize], parts: &[Part]) -> Result<LinearLayout, LayoutError> {
-    sum_of(listed(order).chain(parts.iter().copied()))
+/// As [`tile_from_identities`].
+pub fn tile_from_modes(order: &[usize], modes: &[TileMode]) -> Result<LinearLayout, LayoutError> {
+    direct_sum_of(listed(order).chain(modes.iter().copied()))
 }
 
-/// Parts that move nothing and list the axes in an order.
-fn listed(order: &[usize]) -> impl Iterator<Item = Part> + Clone + '_ {
-    order.iter().map(|&axis| Part::from((Dim::REGISTER, 1, axis)))
+/// Parts of size one that only fix the order of the axes.
+fn listed(order: &[usize]) -> impl Iterator<Item = TileMode> + Clone + '_ {
+    order.iter().map(|&axis| TileMode::from((Dim::REGISTER, 1, axis)))
 }
 
-/// The parts of [`identity_nd`]; all positions along the axis `replicated` hold the same.
-pub fn spread<'a>(
+/// The parts of [`identity_nd`]; positions along the axis `replicated` are replicas.
+pub fn identity_modes<'a>(
     input: Dim,
     sizes: &'a [u64],
     order: &'a [usize],
     replicated: Option<usize>,
-) -> impl Iterator<Item = Part> + Clone + 'a {
-    order.iter().map(move |&axis| Part { input, size: sizes[axis], axis, replicated: replicated == Some(axis) })
+) -> impl Iterator<Item = TileMode> + Clone + 'a {
+    order.iter().map(move |&axis| TileMode { input, size: sizes[axis], axis, replicated: replicated == Some(axis) })
 }
 
 /// The direct sum of the parts, the lowest bits first; dims are listed as they first occur.
 ///
 /// # Errors
 /// A size that is no power of two, or more than 64 bits.
-pub(super) fn sum_of(parts: impl Iterator<Item = Part> + Clone) -> Result<LinearLayout, LayoutError> {
+pub(super) fn direct_sum_of(modes: impl Iterator<Item = TileMode> + Clone) -> Result<LinearLayout, LayoutError> {
     let (mut ins, mut outs) = (Extents::default(), Extents::default());
-    for part in parts.clone() {
-        let bits = part.bits()?;
-        ins.grow(part.input, bits);
-        outs.grow(Dim::tensor(part.axis), if part.replicated { 0 } else { bits });
+    for mode in modes.clone() {
+        let bits = mode.bits()?;
+        ins.grow(mode.input, bits);
+        outs.grow(Dim::tensor(mode.axis), if mode.replicated { 0 } else { bits });
     }
     let mut layout = LinearLayout::empty();
     ins.lay_out(&mut layout.ins)?;
     outs.lay_out(&mut layout.outs)?;
     layout.columns.resize(layout.ins.bits() as usize, 0);
-    for part in parts {
-        let bits = part.bits()?;
-        let start = ins.advance(part.input, bits);
-        if !part.replicated && bits > 0 {
-            let unit = outs.advance(Dim::tensor(part.axis), bits);
+    for mode in modes {
+        let bits = mode.bits()?;
+        let start = ins.advance(mode.input, bits);
+        if !mode.replicated && bits > 0 {
+            let unit = outs.advance(Dim::tensor(mode.axis), bits);
             write_units(&mut layout.columns, start, unit, bits);
         }
     }
     Ok(layout)
 }
 
-/// Dims with a number each: first their bits, then the next bit to write.
+/// A counter for each dim: at first the dim's number of bits, after `lay_out` its next free bit.
 #[derive(Default)]
 struct Extents(SmallVec<[(Dim, u32); 8]>);
 
 impl Extents {
-    fn place(&mut self, dim: Dim) -> &mut u32 {
+    fn next_bit(&mut self, dim: Dim) -> &mut u32 {
         let index = self.0.iter().position(|&(d, _)| d == dim).unwrap_or_else(|| {
             self.0.push((dim, 0));
             self.0.len() - 1
@@ -199,10 +197,10 @@ impl Extents {
     }
 
     fn grow(&mut self, dim: Dim, bits: u32) {
-        *self.place(dim) += bits;
+        *self.next_bit(dim) += bits;
     }
 
-    /// Adds these dims to a space; their numbers become their lowest bits in it.
+    /// Adds these dims to a space; the counters become their lowest bits in it.
     fn lay_out(&mut self, space: &mut Space) -> Result<(), LayoutError> {
         for (dim, number) in &mut self.0 {
             let start = space.bits();
@@ -212,11 +210,11 @@ impl Extents {
         Ok(())
     }
 
-    /// The next `bits` bits of a dim, by the lowest.
+    /// Takes the next `bits` bits of a dim, and returns the index of the lowest of them.
     fn advance(&mut self, dim: Dim, bits: u32) -> u32 {
-        let place = self.place(dim);
-        let start = *place;
-        *place += bits;
+        let next_bit = self.next_bit(dim);
+        let start = *next_bit;
+        *next_bit += bits;
         start
     }
 }

@@ -1,10 +1,10 @@
-//! Words in `camelCase` and in `snake_case`.
+//! Conversion between `camelCase` and `snake_case`.
 
 use crate::text::is_identifier;
 
-/// `sizePerThread` to `size_per_thread`, `warpsPerCTA` to `warps_per_cta`, `fp4KPack` to
-/// `fp4_k_pack`, `twoCTAs` to `two_ctas`: a capital begins a word unless it follows another and no
-/// small letter follows it but the `s` of a plural.
+/// Converts `sizePerThread` to `size_per_thread`, `warpsPerCTA` to `warps_per_cta`, `fp4KPack` to `fp4_k_pack`,
+/// `twoCTAs` to `two_ctas`: a capital begins a word unless it follows another capital and no small letter follows it
+/// other than the `s` of a plural.
 pub(crate) fn snake_case(word: &str) -> String {
     let chars: Vec<char> = word.chars().collect();
     let is_small = |index: usize| chars.get(index).is_some_and(char::is_ascii_lowercase);
@@ -26,7 +26,7 @@ pub(crate) fn snake_case(word: &str) -> String {
     out
 }
 
-/// The word that [`snake_case`] turns into `name`; `None` where there is no such word.
+/// The word that [`snake_case`] maps to `name`; `None` if no word does.
 pub(super) fn camel_case(name: &str) -> Option<String> {
     let mut out = String::new();
     let mut chars = name.chars().peekable();
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_attributes_become_names_of_parameters_and_back() {
+    fn attribute_keywords_become_parameter_names_and_back() {
         let pairs = [
             ("sizePerThread", "size_per_thread"),
             ("instrShape", "instr_shape"),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn capitals_in_a_row_are_one_word() {
+    fn capitals_in_a_row_are_one_name_part() {
         let pairs = [
             ("warpsPerCTA", "warps_per_cta"),
             ("CGALayout", "cga_layout"),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_word_becomes_has_none() {
+    fn a_name_that_no_keyword_becomes_has_none() {
         for name in ["Upper", "two words", "", "7", "é", "_a__b_"] {
             assert_eq!(camel_case(name), None, "{name}");
         }

@@ -52,12 +52,12 @@ impl<'de> Deserialize<'de> for LinearLayout {
         let mut read = Read::deserialize(from)?;
         let mut bases = Vec::new();
         for (name, size) in &read.in_dims {
-            let own = read.bases.remove(name).unwrap_or_default();
-            if 1u64.checked_shl(own.len() as u32) != Some(*size) {
-                let message = format!("{name} has size {size} and {} bases", own.len());
+            let dim_bases = read.bases.remove(name).unwrap_or_default();
+            if 1u64.checked_shl(dim_bases.len() as u32) != Some(*size) {
+                let message = format!("{name} has size {size} and {} bases", dim_bases.len());
                 return Err(D::Error::custom(message));
             }
-            bases.push((Dim::named(name), own));
+            bases.push((Dim::named(name), dim_bases));
         }
         if let Some(name) = read.bases.keys().next() {
             return Err(D::Error::custom(format!("bases of {name}, which in_dims does not list")));
@@ -70,7 +70,7 @@ impl<'de> Deserialize<'de> for LinearLayout {
 /// A linear layout from its JSON form.
 ///
 /// # Errors
-/// [`TextError`] that says what is wrong with it.
+/// [`TextError`] with the reason.
 pub fn layout_from_json(value: &serde_json::Value) -> Result<LinearLayout, TextError> {
     LinearLayout::deserialize(value).map_err(|error| of_value(&error))
 }
@@ -81,32 +81,32 @@ pub fn layout_to_json(layout: &LinearLayout) -> serde_json::Value {
     serde_json::to_value(layout).unwrap_or(serde_json::Value::Null)
 }
 
-/// A family from its JSON form.
+/// Reads a family spec from its JSON form.
 ///
 /// # Errors
-/// [`TextError`] that says what is wrong with it.
+/// [`TextError`] with the reason.
 pub fn spec_from_json(value: &serde_json::Value) -> Result<FamilySpec, TextError> {
     FamilySpec::deserialize(value).map_err(|error| of_value(&error))
 }
 
-/// The JSON form of a family.
+/// The JSON form of a family spec.
 #[must_use]
 pub fn spec_to_json(spec: &FamilySpec) -> serde_json::Value {
     serde_json::to_value(spec).unwrap_or(serde_json::Value::Null)
 }
 
-/// A family from JSON text.
+/// Reads a family spec from JSON text.
 pub(super) fn spec_from_text(text: &str) -> Result<FamilySpec, TextError> {
     serde_json::from_str(text).map_err(|error| {
         let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
         let message = error.to_string();
-        // The place is said once.
+        // The `TextError` carries the position, so the message does not repeat it.
         let end = message.rfind(" at line ").unwrap_or(message.len());
         TextError::new(text, before + error.column().saturating_sub(1), &message[..end])
     })
 }
 
-/// The error of a JSON value, which has no places.
+/// Converts an error in a JSON value, which has no position in a text.
 fn of_value(error: &serde_json::Error) -> TextError {
     TextError::new("", 0, error.to_string())
 }

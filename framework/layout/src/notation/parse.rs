@@ -7,15 +7,14 @@ use super::json::spec_from_text;
 use crate::text::{Cursor, Parsed};
 use crate::{FamilyAttribute, FamilySpec};
 
-/// Layouts and lists may be nested this deep in text, names given before included.
+/// Maximum nesting depth of layouts and lists in text, with aliases expanded.
 const MAX_DEPTH: usize = 64;
 
-/// Values that one text may name, each use of a name given before counted with all that it stands for.
+/// Maximum number of values in one text, with each use of an alias expanded.
 const MAX_VALUES: usize = 1 << 16;
 
-/// A family from text: `#ttg.blocked<{sizePerThread = [1, 4], ...}>`, the JSON form, or the
-/// attribute without its dialect. Names may be defined before, as MLIR does:
-/// `#rows = #ttg.blocked<{...}>`, and then stand for what they name. `//` begins a comment.
+/// Parses a family from text: `#ttg.blocked<{sizePerThread = [1, 4], ...}>`, the JSON form, or the attribute without
+/// its dialect. Aliases may be defined before, as in MLIR: `#rows = #ttg.blocked<{...}>`. `//` begins a comment.
 ///
 /// ```
 /// use tilewright_layout::parse_spec;
@@ -29,7 +28,7 @@ const MAX_VALUES: usize = 1 << 16;
 /// ```
 ///
 /// # Errors
-/// [`TextError`](crate::text::TextError) with the place in the text.
+/// [`TextError`](crate::text::TextError) with the position in the text.
 pub fn parse_spec(text: &str) -> Parsed<FamilySpec> {
     if text.trim_start().starts_with('{') {
         return spec_from_text(text);
@@ -41,8 +40,8 @@ pub fn parse_spec(text: &str) -> Parsed<FamilySpec> {
     Ok(spec)
 }
 
-/// The layouts that a text defines, `#name = #dialect.family<...>` one after the other, by name in
-/// the order of the text: the head of a file in Triton's IR.
+/// Parses alias definitions, `#name = #dialect.family<...>`, in the order of the text: the head of a file in Triton's
+/// IR.
 ///
 /// ```
 /// use tilewright_layout::parse_definitions;
@@ -54,7 +53,7 @@ pub fn parse_spec(text: &str) -> Parsed<FamilySpec> {
 /// ```
 ///
 /// # Errors
-/// [`TextError`](crate::text::TextError) with the place in the text.
+/// [`TextError`](crate::text::TextError) with the position in the text.
 pub fn parse_definitions(text: &str) -> Parsed<Vec<(String, FamilySpec)>> {
     let mut parser = Parser::new(text);
     while parser.definition()? {}
@@ -62,7 +61,7 @@ pub fn parse_definitions(text: &str) -> Parsed<Vec<(String, FamilySpec)>> {
     Ok(parser.defined.into_iter().map(|(name, read)| (name, read.value)).collect())
 }
 
-/// Layouts within a text that is more than that, and the names given to them so far.
+/// Layouts within a larger text, and the aliases defined so far.
 #[derive(Default)]
 pub struct LayoutNames {
     defined: Vec<(String, Read<FamilySpec>)>,
@@ -70,18 +69,19 @@ pub struct LayoutNames {
 }
 
 impl LayoutNames {
-    /// The layout, or what else is written as one, that begins at a byte of the text, and where it ends.
+    /// Reads the layout, or another attribute `#dialect.name<...>`, that starts at byte `at` of the text; returns it
+    /// and the byte behind it.
     ///
     /// # Errors
-    /// [`TextError`](crate::text::TextError) with the place in the text.
+    /// [`TextError`](crate::text::TextError) with the position in the text.
     pub fn read(&mut self, text: &str, at: usize) -> Parsed<(FamilySpec, usize)> {
         self.with_parser(text, at, |parser| Ok((parser.spec()?.value, parser.cursor.at)))
     }
 
-    /// Reads `#name = layout` at a byte of the text, and gives its end.
+    /// Reads the definition `#name = layout` that starts at byte `at` of the text, and returns the byte behind it.
     ///
     /// # Errors
-    /// [`TextError`](crate::text::TextError) with the place in the text.
+    /// [`TextError`](crate::text::TextError) with the position in the text.
     pub fn define(&mut self, text: &str, at: usize) -> Parsed<usize> {
         self.with_parser(text, at, |parser| match parser.definition()? {
             true => Ok(parser.cursor.at),
@@ -99,7 +99,7 @@ impl LayoutNames {
     }
 }
 
-/// What was read, and how much it is when all names in it are replaced by what they name.
+/// A parsed value, with its nesting depth and its number of values if all aliases are expanded.
 #[derive(Clone)]
 struct Read<T> {
     value: T,
@@ -119,9 +119,9 @@ impl<T> Read<T> {
 
 struct Parser<'a> {
     cursor: Cursor<'a>,
-    /// Layouts and lists that are open.
+    /// Nesting depth of the cursor: number of open layouts and lists.
     depth: usize,
-    /// Names given, in order.
+    /// Aliases in order of definition.
     defined: Vec<(String, Read<FamilySpec>)>,
     names: BTreeMap<String, usize>,
 }
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
         Self { cursor, depth: 0, defined: Vec::new(), names: BTreeMap::new() }
     }
 
-    /// Letters, digits and `_`; a text in quotes is taken as it is.
+    /// Reads letters, digits and `_`, or a quoted string verbatim.
     fn word(&mut self, what: &str) -> Parsed<String> {
         match self.cursor.peek() {
             Some('"') => self.cursor.quoted(what),
@@ -140,7 +140,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads what is nested one deeper, and counts it.
+    /// Reads a value one nesting level deeper, and measures it with its parts.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self, &mut Size) -> Parsed<T>) -> Parsed<Read<T>> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -152,7 +152,7 @@ impl<'a> Parser<'a> {
         Ok(Read { value, depth: size.depth + 1, values: size.values })
     }
 
-    /// Adds what was read at `at` to what it is part of.
+    /// Adds the size of a value, read at byte `at`, to the size of the value that contains it, and checks the limits.
     fn counted<T>(&self, at: usize, read: Read<T>, size: &mut Size) -> Parsed<T> {
         size.depth = size.depth.max(read.depth);
         size.values = size.values.saturating_add(read.values);
@@ -165,7 +165,7 @@ impl<'a> Parser<'a> {
         Ok(read.value)
     }
 
-    /// `#name = layout`, where one stands here.
+    /// Reads `#name = layout` if the text continues so; returns whether it does.
     fn definition(&mut self) -> Parsed<bool> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
@@ -211,7 +211,7 @@ impl<'a> Parser<'a> {
         Ok(spec)
     }
 
-    /// An optional list of values without a name, then named ones, in braces or not.
+    /// Reads an optional list of values without a name, then named ones, in braces or not.
     fn body(&mut self, spec: &mut FamilySpec, size: &mut Size) -> Parsed<()> {
         if self.cursor.sees("[") {
             let start = self.cursor.at;
@@ -230,7 +230,7 @@ impl<'a> Parser<'a> {
         self.entries(spec, ">", size)
     }
 
-    /// Named values up to the `closing` token, which is left.
+    /// Reads named values up to the `closing` token, which is not consumed.
     fn entries(&mut self, spec: &mut FamilySpec, closing: &str, size: &mut Size) -> Parsed<()> {
         if self.cursor.sees(closing) {
             return Ok(());
@@ -262,7 +262,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The value of the parameter `name`; named values in braces are a spec of that name.
+    /// Reads the value of the parameter `name`; named values in braces are a spec of that name.
     fn value(&mut self, name: &str) -> Parsed<Read<FamilyAttribute>> {
         match self.cursor.peek() {
             Some('[') => self.list(name),
@@ -292,7 +292,7 @@ impl<'a> Parser<'a> {
         Ok(group)
     }
 
-    /// Values in brackets; `64:+8` is the pair of 64 and 8.
+    /// Reads values in brackets; `64:+8` is the pair of 64 and 8.
     fn list(&mut self, name: &str) -> Parsed<Read<FamilyAttribute>> {
         self.cursor.expect("[")?;
         if self.cursor.takes("]") {
@@ -323,18 +323,18 @@ impl<'a> Parser<'a> {
         let sign = if self.cursor.takes("-") { "-" } else { "" };
         let digits = self.cursor.take_while(|c| c.is_ascii_digit());
         if digits.is_empty() {
-            return Err(self.cursor.expected("a whole number"));
+            return Err(self.cursor.expected("an integer"));
         }
         let number = format!("{sign}{digits}").parse();
-        let number = number.map_err(|_| self.cursor.error(start, "expected a whole number of 64 bits"))?;
+        let number = number.map_err(|_| self.cursor.error(start, "expected an integer of 64 bits"))?;
         Ok(Read::leaf(FamilyAttribute::Int(number)))
     }
 }
 
-/// The name under which a list without a word is kept.
+/// The parameter name for a list without a keyword.
 pub(super) const UNNAMED: &str = "0";
 
-/// How much has been read of something.
+/// The nesting depth of a parsed value, and the number of values in it.
 struct Size {
     depth: usize,
     values: usize,

@@ -1,17 +1,17 @@
-//! One form for every spec, whichever words named it.
+//! The canonical form of specs, independent of the keywords that they were written with.
 
 use std::collections::BTreeMap;
 
 use super::case::snake_case;
 use super::parse::UNNAMED;
-use super::{AttributeSyntax, ParameterPlace, ParameterSyntax};
+use super::{AttributeSyntax, ParameterPosition, ParameterSyntax};
 use crate::{Families, FamilyAttribute, FamilySpec, families};
 
-/// The spellings of some families, by which specs are written as text and brought to one form.
+/// The attribute syntaxes of some families, for printing specs and for their canonical form.
 ///
 /// ```
 /// use tilewright_layout::{AttributeSyntaxes, families::Neutral, parse_spec, spec_to_json};
-/// let spellings = AttributeSyntaxes::of_families(&Neutral);
+/// let spellings = AttributeSyntaxes::from_families(&Neutral);
 /// let text = "#ttg.dot_op<{opIdx = 0, parent = #ttg.linear<{register = [[1, 0]], lane = [], warp = [], block = []}>, kWidth = 2}>";
 /// let spec = spellings.canonical(&parse_spec(text)?);
 /// assert_eq!(spec_to_json(&spec)["operand_index"], 0);
@@ -22,29 +22,29 @@ use crate::{Families, FamilyAttribute, FamilySpec, families};
 pub struct AttributeSyntaxes(Vec<AttributeSyntax>);
 
 impl AttributeSyntaxes {
-    /// The spellings that the families give; of two for one family, the first counts.
+    /// Collects the attribute syntaxes of all families of a provider; the first one if a family has two.
     #[must_use]
-    pub fn of_families(families: &dyn Families) -> Self {
-        Self(families.spellings())
+    pub fn from_families(families: &dyn Families) -> Self {
+        Self(families.attribute_syntaxes())
     }
 
-    /// The spelling of a family.
+    /// The attribute syntax of the family with this name; `None` if it has none.
     #[must_use]
-    pub fn of(&self, family: &str) -> Option<&AttributeSyntax> {
-        self.0.iter().find(|spelling| spelling.family == family)
+    pub fn get(&self, family: &str) -> Option<&AttributeSyntax> {
+        self.0.iter().find(|syntax| syntax.family == family)
     }
 
-    /// The same layout under the names of JSON, without what its text leaves out: two specs that
-    /// say the same in other words have the same canonical form.
+    /// The same layout under the parameter names of JSON, without parameters that its text omits: equivalent specs have
+    /// equal canonical forms.
     #[must_use]
     pub fn canonical(&self, spec: &FamilySpec) -> FamilySpec {
-        let own = |spelling: &&AttributeSyntax| spelling.family == spec.name || spelling.attribute == spec.name;
-        let mut result = match self.of(&spec.name).or_else(|| self.0.iter().find(own)) {
-            Some(spelling) => families::in_words(named(spec, spelling)),
+        let own = |syntax: &&AttributeSyntax| syntax.family == spec.name || syntax.attribute == spec.name;
+        let mut result = match self.get(&spec.name).or_else(|| self.0.iter().find(own)) {
+            Some(syntax) => families::to_attribute_form(named(spec, syntax)),
             None => spec.clone(),
         };
-        if let Some(spelling) = self.of(&result.name) {
-            leave_out(&mut result, spelling);
+        if let Some(syntax) = self.get(&result.name) {
+            leave_out(&mut result, syntax);
         }
         result.parent = result.parent.map(|parent| Box::new(self.canonical(&parent)));
         result.attributes.values_mut().for_each(|value| self.canonical_within(value));
@@ -60,59 +60,63 @@ impl AttributeSyntaxes {
     }
 }
 
-/// The spec with the family's name and its parameters' names instead of words.
-fn named(spec: &FamilySpec, spelling: &AttributeSyntax) -> FamilySpec {
-    let mut result = FamilySpec { name: spelling.family.clone(), ..spec.clone() };
-    for parameter in &spelling.parameters {
+/// The spec with the family's name and its parameters' names in place of the text's keywords.
+fn named(spec: &FamilySpec, syntax: &AttributeSyntax) -> FamilySpec {
+    let mut result = FamilySpec { name: syntax.family.clone(), ..spec.clone() };
+    for parameter in &syntax.parameters {
         if result.attributes.contains_key(&parameter.name) {
             continue;
         }
-        if let Some(value) = taken(&mut result.attributes, parameter) {
+        if let Some(value) = take_parameter(&mut result.attributes, parameter) {
             result.attributes.insert(parameter.name.clone(), value);
         }
     }
-    // A group whose members have all been taken says nothing more.
+    // A group without remaining members is removed.
     result.attributes.retain(|name, value| {
-        let is_group = |word: &String| word.split_once('.').is_some_and(|(group, _)| snake_case(group) == *name);
+        let is_group = |keyword: &String| keyword.split_once('.').is_some_and(|(group, _)| snake_case(group) == *name);
         let emptied = matches!(value, FamilyAttribute::Spec(group) if group.attributes.is_empty());
-        !(emptied && spelling.parameters.iter().any(|parameter| parameter.words.first().is_some_and(is_group)))
+        !(emptied && syntax.parameters.iter().any(|parameter| parameter.keywords.first().is_some_and(is_group)))
     });
     result
 }
 
-/// Takes the value of a parameter from under its words.
-fn taken(attributes: &mut BTreeMap<String, FamilyAttribute>, parameter: &ParameterSyntax) -> Option<FamilyAttribute> {
-    // Text without a name is a list; any other value of the parameter is written under its word.
-    let unnamed = (parameter.place == ParameterPlace::Before).then(|| attributes.remove(UNNAMED)).flatten();
+/// Removes a parameter, given by its keywords, from `attributes`, and returns its value; `None` if it is not given.
+fn take_parameter(
+    attributes: &mut BTreeMap<String, FamilyAttribute>,
+    parameter: &ParameterSyntax,
+) -> Option<FamilyAttribute> {
+    // Text without a keyword is a list; any other value of the parameter follows its keyword.
+    let unnamed = (parameter.position == ParameterPosition::Before).then(|| attributes.remove(UNNAMED)).flatten();
     if unnamed.is_some() {
         return unnamed;
     }
-    match &parameter.words[..] {
-        [word] => match word.split_once('.') {
-            Some((group, word)) => match attributes.get_mut(&snake_case(group))? {
-                FamilyAttribute::Spec(group) => group.attributes.remove(&snake_case(word)),
+    match &parameter.keywords[..] {
+        [keyword] => match keyword.split_once('.') {
+            Some((group, keyword)) => match attributes.get_mut(&snake_case(group))? {
+                FamilyAttribute::Spec(group) => group.attributes.remove(&snake_case(keyword)),
                 _ => None,
             },
-            None => attributes.remove(&snake_case(word)),
+            None => attributes.remove(&snake_case(keyword)),
         },
         [] => None,
-        words => {
-            // One entry for each word, none left out.
-            let values: Option<Vec<_>> = words.iter().map(|word| attributes.get(&snake_case(word)).cloned()).collect();
+        keywords => {
+            // One entry for each keyword, all given.
+            let values: Option<Vec<_>> =
+                keywords.iter().map(|keyword| attributes.get(&snake_case(keyword)).cloned()).collect();
             let values = values?;
-            words.iter().for_each(|word| drop(attributes.remove(&snake_case(word))));
+            keywords.iter().for_each(|keyword| drop(attributes.remove(&snake_case(keyword))));
             Some(FamilyAttribute::List(values))
         }
     }
 }
 
-/// Takes out what the text leaves out.
-fn leave_out(spec: &mut FamilySpec, spelling: &AttributeSyntax) {
+/// Removes the parameters that the attribute text omits.
+fn leave_out(spec: &mut FamilySpec, syntax: &AttributeSyntax) {
     let left_out = |parameter: &&ParameterSyntax| {
-        let omitted = spec.attributes.get(&parameter.name).is_some_and(|value| parameter.omitted.omits(value));
+        let omitted = spec.attributes.get(&parameter.name).is_some_and(|value| parameter.with_omitted.omits(value));
         let implied = parameter.implied_by.as_ref().and_then(|by| spec.attributes.get(by));
         omitted || implied.is_some_and(|value| *value != FamilyAttribute::List(Vec::new()))
     };
-    let names: Vec<_> = spelling.parameters.iter().filter(left_out).map(|parameter| parameter.name.clone()).collect();
+    let names: Vec<_> = syntax.parameters.iter().filter(left_out).map(|parameter| parameter.name.clone()).collect();
     names.iter().for_each(|name| drop(spec.attributes.remove(name)));
 }

@@ -1,11 +1,11 @@
-//! Layouts that no family built, as specs of the families that take bases.
+//! Specs for layouts that no family built: the families that take bases, with the layout's bases.
 
 use crate::{Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, MemoryLayout};
 
 impl Layout {
-    /// The layout as a spec of `linear`, `shared_linear` or `padded_shared`, by its bases: resolved
-    /// for the same shape, it is the same map, with all in dims that the family has. `None` for
-    /// tensor memory, which has no such family, and for dims that those families do not have.
+    /// The layout as a spec of `linear`, `shared_linear` or `padded_shared`, by its bases: resolved for the same shape,
+    /// it is the same map, with all in dims that the family has. `None` for tensor memory, which has no such family,
+    /// and for dims that those families do not have.
     ///
     /// ```
     /// use tilewright_layout::{Families, Layout, families::Neutral, parse_spec};

@@ -1,30 +1,30 @@
-//! A place in a text: blanks, words, marks, quotes and numbers.
+//! A position in a text, and readers of blanks, words, punctuation, quotes and numbers.
 
 use std::str::FromStr;
 
 use super::TextError;
 use super::quoted::quoted;
 
-/// The result of reading text.
+/// The result of reading a text, or the error with its position.
 pub type Parsed<T> = Result<T, TextError>;
 
-/// A text and how far it has been read.
+/// A text and the position of its next unread byte.
 #[derive(Debug, Clone, Copy)]
 pub struct Cursor<'a> {
     text: &'a str,
     comment: Option<&'static str>,
-    /// The byte that is read next.
+    /// Offset of the next byte to read.
     pub at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// Begins a text that has no comments.
+    /// A cursor at the start of a text without comments.
     #[must_use]
     pub fn new(text: &'a str) -> Self {
         Self { text, comment: None, at: 0 }
     }
 
-    /// Begins a text whose comments run from a mark to the end of the line.
+    /// A cursor at the start of a text whose comments run from a mark to the end of the line.
     #[must_use]
     pub fn with_comments(text: &'a str, mark: &'static str) -> Self {
         Self { text, comment: Some(mark), at: 0 }
@@ -36,20 +36,20 @@ impl<'a> Cursor<'a> {
         self.text
     }
 
-    /// The text that has not been read.
+    /// The unread text.
     #[inline]
     #[must_use]
     pub fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    /// The error at a byte of the text.
+    /// The error with this message at a byte of the text.
     #[must_use]
     pub fn error(&self, at: usize, message: impl Into<String>) -> TextError {
         TextError::new(self.text, at, message)
     }
 
-    /// The error that something else was expected here.
+    /// The error at the next token that `what` was expected.
     pub fn expected(&mut self, what: &str) -> TextError {
         self.skip_blanks();
         let found = match self.rest().chars().next() {
@@ -60,7 +60,7 @@ impl<'a> Cursor<'a> {
         self.error(self.at, format!("expected {what}, found {found}"))
     }
 
-    /// Steps over blanks and comments.
+    /// Skips blanks and comments.
     #[inline]
     pub fn skip_blanks(&mut self) {
         loop {
@@ -85,15 +85,15 @@ impl<'a> Cursor<'a> {
         self.peek().is_none()
     }
 
-    /// Reads the end of the text.
+    /// Checks that the text ends here.
     ///
     /// # Errors
-    /// [`TextError`] if more follows; `what` may stand here.
+    /// [`TextError`] if more follows; `what` is the expectation.
     pub fn end(&mut self, what: &str) -> Parsed<()> {
         if self.is_at_end() { Ok(()) } else { Err(self.expected(what)) }
     }
 
-    /// Whether a word or mark stands here: no more letters follow a word, and `-` is not the first half of an arrow.
+    /// Whether `token`, a word or punctuation, comes next: a word must end there, and `-` must not begin `->`.
     #[inline]
     pub fn sees(&mut self, token: &str) -> bool {
         self.skip_blanks();
@@ -102,7 +102,7 @@ impl<'a> Cursor<'a> {
         ends && !(token == "-" && after.starts_with('>'))
     }
 
-    /// Reads a word or mark if it stands here.
+    /// Reads `token`, a word or punctuation, if it comes next; returns whether it does.
     #[inline]
     pub fn takes(&mut self, token: &str) -> bool {
         let there = self.sees(token);
@@ -112,21 +112,21 @@ impl<'a> Cursor<'a> {
         there
     }
 
-    /// Reads a word or mark.
+    /// Reads `token`, a word or punctuation.
     ///
     /// # Errors
-    /// [`TextError`] if another stands here.
+    /// [`TextError`] if another token follows.
     pub fn expect(&mut self, token: &str) -> Parsed<()> {
         if self.takes(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
     }
 
-    /// A letter or underscore, then those, digits, `$` and `.`.
+    /// Reads a word, if one comes next: a letter or underscore, then letters, digits, `_`, `$` and `.`.
     pub fn take_word(&mut self) -> Option<&'a str> {
         self.skip_blanks();
         self.starts_word().then(|| self.take_while(|c| is_word(c) || c == '.' || c == '$'))
     }
 
-    /// As [`Cursor::take_word`].
+    /// Reads a word as [`Cursor::take_word`], and fails if none comes next.
     ///
     /// # Errors
     /// [`TextError`] that expects `what`.
@@ -134,7 +134,7 @@ impl<'a> Cursor<'a> {
         self.take_word().ok_or_else(|| self.expected(what))
     }
 
-    /// A letter or underscore, then those and digits.
+    /// Reads an identifier: a letter or underscore, then letters, digits and underscores.
     ///
     /// # Errors
     /// [`TextError`] that expects `what`.
@@ -147,13 +147,13 @@ impl<'a> Cursor<'a> {
         self.rest().starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
     }
 
-    /// The name that follows `%`, `^`, `@`, `#` or `!`.
+    /// Reads the name that follows `%`, `^`, `@`, `#` or `!`.
     ///
     /// # Errors
     /// [`TextError`] that expects `what`.
-    pub fn suffix(&mut self, what: &str) -> Parsed<&'a str> {
+    pub fn name_after_sigil(&mut self, what: &str) -> Parsed<&'a str> {
         let name = self.take_while(|c| is_word(c) || "$.-".contains(c));
-        // The arrow after a name without a blank is no part of it.
+        // An arrow directly after a name is no part of it.
         let name = match name.strip_suffix('-') {
             Some(shorter) if self.rest().starts_with('>') => {
                 self.at -= 1;
@@ -164,15 +164,15 @@ impl<'a> Cursor<'a> {
         if name.is_empty() { Err(self.expected(what)) } else { Ok(name) }
     }
 
-    /// The characters from here on that are part of a token; blanks are not skipped.
-    pub fn take_while(&mut self, is_part: impl Fn(char) -> bool) -> &'a str {
+    /// Reads characters while they are part of a token, without skipping blanks.
+    pub fn take_while(&mut self, is_accepted: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
-        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        let end = rest.find(|c| !is_accepted(c)).unwrap_or(rest.len());
         self.at += end;
         &rest[..end]
     }
 
-    /// A whole number without sign, in decimal.
+    /// Reads an unsigned decimal integer.
     ///
     /// # Errors
     /// [`TextError`] that expects `what`.
@@ -186,10 +186,10 @@ impl<'a> Cursor<'a> {
         digits.parse().map_err(|_| self.error(start, format!("`{digits}` is too large: expected {what}")))
     }
 
-    /// A text in quotes.
+    /// Reads a quoted text.
     ///
     /// # Errors
-    /// [`TextError`] that expects `what`, or says what is wrong between the quotes.
+    /// [`TextError`] that expects `what`, or names the fault between the quotes.
     pub fn quoted(&mut self, what: &str) -> Parsed<String> {
         if !self.sees("\"") {
             return Err(self.expected(what));
@@ -199,7 +199,7 @@ impl<'a> Cursor<'a> {
         Ok(text)
     }
 
-    /// Steps over everything up to the bracket that closes the one that must stand here, and gives it with both.
+    /// Reads from the opening bracket to its closing bracket and returns the text with both.
     ///
     /// # Errors
     /// [`TextError`] at a bracket that is never closed or closes nothing.
@@ -221,7 +221,7 @@ impl<'a> Cursor<'a> {
                 '<' | '(' | '[' | '{' => open.push(c),
                 '-' if self.rest().starts_with("->") => self.at += 1,
                 '>' | ')' | ']' | '}' if open.pop() != counterpart(c) => {
-                    return Err(self.error(self.at, format!("`{c}` closes nothing")));
+                    return Err(self.error(self.at, format!("`{c}` has no opening bracket")));
                 }
                 _ => {}
             }
@@ -247,7 +247,8 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Whether a name can stand without quotes: a letter or underscore, then those and digits.
+/// Whether a name is an identifier, which needs no quotes: a letter or underscore, then letters, digits and
+/// underscores.
 #[must_use]
 pub fn is_identifier(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty() && name.chars().all(is_word)

@@ -1,8 +1,8 @@
-//! An error at a place of a text.
+//! An error at a position of a text.
 
 use thiserror::Error;
 
-/// A text that does not follow its grammar or a rule; its author's fault.
+/// A text that violates its grammar or a rule; its author's fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{line}:{column}: {message}{}", hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default())]
 pub struct TextError {
@@ -10,11 +10,11 @@ pub struct TextError {
     pub at: usize,
     /// The line of that byte, from 1.
     pub line: usize,
-    /// The character of that line, from 1.
+    /// The character within that line, from 1.
     pub column: usize,
     /// The fault, and what was expected.
     pub message: String,
-    /// A probable correction.
+    /// A probable correction of the text; `None` if there is none.
     pub hint: Option<String>,
 }
 

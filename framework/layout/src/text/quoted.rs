@@ -1,20 +1,20 @@
-//! Text in quotes, as MLIR writes it.
+//! Quoted text as in MLIR.
 
 use std::fmt::{self, Display, Formatter, Write};
 
-/// The text in quotes with which `text` begins, and how many bytes it takes with them. In it `\"`, `\\`, `\n`, `\t` and
-/// two hexadecimal digits after `\` stand for a byte.
+/// Reads the quoted text at the start of `text`; returns it, and the number of bytes that it takes with its quotes.
+/// `\"`, `\\`, `\n`, `\t`, and `\` with two hexadecimal digits stand for a byte.
 ///
 /// # Errors
-/// The byte where it is wrong, and how.
+/// The offset of the faulty byte, and the fault.
 pub(super) fn quoted(text: &str) -> Result<(String, usize), (usize, &'static str)> {
     let mut bytes = Vec::new();
     let mut rest = text.bytes().enumerate().skip(1);
-    while let Some((place, byte)) = rest.next() {
+    while let Some((index, byte)) = rest.next() {
         match byte {
             b'"' => {
-                let text = String::from_utf8(bytes).map_err(|_| (0, "these bytes are no UTF-8"))?;
-                return Ok((text, place + 1));
+                let text = String::from_utf8(bytes).map_err(|_| (0, "these bytes are not UTF-8"))?;
+                return Ok((text, index + 1));
             }
             b'\\' => {
                 let escaped = rest.next().and_then(|(_, first)| match first {
@@ -24,7 +24,7 @@ pub(super) fn quoted(text: &str) -> Result<(String, usize), (usize, &'static str
                     _ => rest.next().and_then(|(_, second)| hexadecimal(first, second)),
                 });
                 let wrong = "expected `\\\"`, `\\\\`, `\\n`, `\\t` or two hexadecimal digits after `\\`";
-                bytes.push(escaped.ok_or((place, wrong))?);
+                bytes.push(escaped.ok_or((index, wrong))?);
             }
             _ => bytes.push(byte),
         }
@@ -37,7 +37,7 @@ fn hexadecimal(first: u8, second: u8) -> Option<u8> {
     u8::try_from(digit(first)? * 16 + digit(second)?).ok()
 }
 
-/// A text in quotes, with escapes.
+/// Displays a text in quotes, with escapes.
 #[derive(Debug, Clone, Copy)]
 pub struct Quoted<'a>(pub &'a str);
 

@@ -1,4 +1,4 @@
-//! Tests of `layout` against all known answers, which are beside the repository.
+//! Tests of `layout` against all known answers, from the data folder outside of the repository.
 #![allow(dead_code, unused_imports, reason = "modules of the ordinary tests have more than is used here")]
 
 use std::process::ExitCode;

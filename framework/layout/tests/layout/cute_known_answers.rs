@@ -2,8 +2,8 @@
 //! (NVIDIA/cutlass, commit 7107b055: `python/pycute`, and `include/cute` compiled for the host).
 //! A sample is committed; the executable `external` checks the full data.
 //!
-//! Layouts are compared as text once strides of modes of size 1 are set to 0; where the two
-//! implementations differ off the values of a layout, on its values.
+//! Layouts are compared as text, with strides of modes of size 1 set to 0; if the two implementations differ outside of
+//! a layout's values, by its values.
 
 use tilewright_testkit::known_answers;
 
@@ -33,7 +33,7 @@ fn tuple(value: &Value) -> IntTuple {
     value.as_str().expect("a tuple is text").parse().expect("a tuple")
 }
 
-/// What an operation gives: a layout or numbers.
+/// The result of an operation: a layout or numbers.
 #[derive(Debug, PartialEq)]
 enum Answer {
     Layout(CuteLayout),
@@ -70,8 +70,8 @@ fn perform(operation: &str, inputs: &[Value]) -> Result<Answer, CuteError> {
         "downcast" => downcast(&first(), number()),
         "table" => return Ok(Answer::Numbers(first().values().collect())),
         "swizzle" => {
-            let part = |name: &str| inputs[0][name].as_i64().expect("a parameter") as i32;
-            let swizzle = Swizzle::new(part("B") as u32, part("M") as u32, part("S"))?;
+            let parameter = |name: &str| inputs[0][name].as_i64().expect("a parameter") as i32;
+            let swizzle = Swizzle::new(parameter("B") as u32, parameter("M") as u32, parameter("S"))?;
             let numbers = inputs[1].as_array().expect("numbers").iter().filter_map(Value::as_u64);
             return Ok(Answer::Numbers(numbers.map(|x| swizzle.apply(x)).collect()));
         }
@@ -88,7 +88,7 @@ fn answer(value: &Value) -> Answer {
     }
 }
 
-/// Strides of modes of size 1 say nothing.
+/// Sets the strides of modes of size 1 to 0, since they do not matter.
 fn canonical(answer: Answer) -> Answer {
     let Answer::Layout(layout) = answer else { return answer };
     let zeroed = layout.tree().map(|mode| if mode.shape == 1 { CuteMode { shape: 1, stride: 0 } } else { *mode });
@@ -101,7 +101,7 @@ fn undoes(inverse: &CuteLayout, layout: &CuteLayout) -> bool {
 
 #[test]
 fn operations_give_the_known_answers() {
-    check_operations_give_the_known_answers(Answers::Sample);
+    check_operations_give_the_known_answers(Answers::SampleLayout);
 }
 
 pub fn check_operations_give_the_known_answers(answers: Answers) {
@@ -125,10 +125,10 @@ pub fn check_operations_give_the_known_answers(answers: Answers) {
     }
 }
 
-/// Where the public implementations differ: one of their results, or an error where both break the law.
+/// For inputs on which the public implementations differ: one of their results, or an error if both violate the law.
 #[test]
 fn where_implementations_differ_the_law_decides() {
-    check_where_implementations_differ_the_law_decides(Answers::Sample);
+    check_where_implementations_differ_the_law_decides(Answers::SampleLayout);
 }
 
 pub fn check_where_implementations_differ_the_law_decides(answers: Answers) {
@@ -155,7 +155,7 @@ pub fn check_where_implementations_differ_the_law_decides(answers: Answers) {
 
 #[test]
 fn hard_compositions_are_exact_or_refused_with_a_counterexample() {
-    check_hard_compositions_are_exact_or_refused_with_a_counterexample(Answers::Sample);
+    check_hard_compositions_are_exact_or_refused_with_a_counterexample(Answers::SampleLayout);
 }
 
 pub fn check_hard_compositions_are_exact_or_refused_with_a_counterexample(answers: Answers) {

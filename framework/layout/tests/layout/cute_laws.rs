@@ -1,4 +1,4 @@
-//! Laws of the CuTe algebra and of the bridge, on drawn layouts, against evaluation.
+//! Laws of the CuTe algebra and of the bridge, on random layouts, against evaluation.
 
 use std::collections::BTreeSet;
 
@@ -20,23 +20,23 @@ fn nested(leaf: impl Strategy<Value = Tree<CuteMode>> + 'static) -> impl Strateg
     tree.prop_map(|tree| CuteLayout::from_tree(tree).expect("small"))
 }
 
-/// Any small nested layout.
+/// Random small nested layouts.
 fn any_layout() -> impl Strategy<Value = CuteLayout> {
     nested(pair(1..7u64, 0..25u64))
 }
 
-/// Layouts whose sizes and strides divide often, so that compositions exist often.
+/// Random layouts whose sizes and strides often divide each other, so that compositions often exist.
 fn smooth_layout() -> impl Strategy<Value = CuteLayout> {
     let size = prop::sample::select(vec![1u64, 2, 2, 3, 4, 4, 6, 8]);
     nested(pair(size, prop::sample::select(vec![0u64, 1, 1, 2, 3, 4, 6, 8, 12, 16, 24, 48])))
 }
 
-/// A layout of powers of two: any strides.
+/// Random layouts with sizes of powers of two and any strides.
 fn binary_layout() -> impl Strategy<Value = CuteLayout> {
     nested(pair(prop::sample::select(vec![1u64, 2, 4]), 0..40u64))
 }
 
-/// A matrix with independent columns: row operations on distinct unit columns.
+/// Random matrices with independent columns: row operations on distinct unit columns.
 fn injective_columns() -> impl Strategy<Value = (u32, Vec<u64>)> {
     let operations = prop::collection::vec((0..10u32, 0..10u32), 0..30);
     (Just((0..10u32).collect::<Vec<_>>()).prop_shuffle(), 0..=10usize, operations).prop_map(
@@ -56,34 +56,34 @@ fn composed_values(outer: &CuteLayout, inner: &CuteLayout) -> Vec<u64> {
     inner.values().map(|value| outer.at(value).expect("small")).collect()
 }
 
-/// Whether a layout of this shape has these values, decided without the code under test: every
-/// factorisation of every leaf is tried.
+/// Whether a layout of this shape has these values, decided without the code under test by trying every factorisation
+/// of every leaf.
 fn representable(shape: &[u64], values: &[u64]) -> bool {
     fn along(values: &[u64], step: usize, size: usize) -> bool {
-        // Values of one leaf: some first factor is linear, and the rest is a leaf by itself.
+        // Values of one leaf: some first part is linear, and the rest is again the values of a leaf.
         if size == 1 {
             return true;
         }
-        (2..=size).filter(|factor| size.is_multiple_of(*factor)).any(|factor| {
+        (2..=size).filter(|divisor| size.is_multiple_of(*divisor)).any(|divisor| {
             let first = values[step];
-            let linear = (0..factor).all(|i| values[i * step] == first * i as u64);
-            let adds =
-                (0..size).all(|i| values[i * step] == values[i % factor * step] + values[i / factor * factor * step]);
-            linear && adds && along(values, step * factor, size / factor)
+            let linear = (0..divisor).all(|i| values[i * step] == first * i as u64);
+            let adds = (0..size)
+                .all(|i| values[i * step] == values[i % divisor * step] + values[i / divisor * divisor * step]);
+            linear && adds && along(values, step * divisor, size / divisor)
         })
     }
     let mut domain = 1usize;
-    let mut sums = vec![0u64];
+    let mut offsets = vec![0u64];
     for &size in shape {
         let size = size as usize;
         if !along(values, domain, size) {
             return false;
         }
-        let grown = (0..size).flat_map(|i| sums.iter().map(move |sum| (i, *sum)));
-        sums = grown.map(|(i, sum)| sum + values[i * domain]).collect();
+        let grown = (0..size).flat_map(|i| offsets.iter().map(move |sum| (i, *sum)));
+        offsets = grown.map(|(i, sum)| sum + values[i * domain]).collect();
         domain *= size;
     }
-    sums == values
+    offsets == values
 }
 
 fn as_composed(layout: &CuteLayout) -> ComposedLayout {
@@ -94,7 +94,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn text_goes_through(layout in any_layout(), bits in 0..4u32, base in 0..5u32, shift in 4..9i32, offset in 0..9u64) {
+    fn text_round_trips(layout in any_layout(), bits in 0..4u32, base in 0..5u32, shift in 4..9i32, offset in 0..9u64) {
         prop_assert_eq!(layout.to_string().parse::<CuteLayout>(), Ok(layout.clone()));
         let swizzles = vec![Swizzle::new(bits, base, shift).expect("a swizzle"), Swizzle::new(bits, base, -shift).expect("a swizzle")];
         let composed = ComposedLayout::new(swizzles, offset, layout).expect("small");
@@ -123,7 +123,8 @@ proptest! {
         prop_assert_eq!(layout.at_coordinate(&coordinate), layout.at(index));
     }
 
-    /// Sound and complete: a result has the exact values; a refusal shows a point and is right.
+    /// Composition is sound and complete: a result has the exact values; a rejection shows a point, and no result
+    /// exists.
     #[test]
     fn composition_is_exact_or_impossible(outer in prop_oneof![any_layout(), smooth_layout()], inner in prop_oneof![any_layout(), smooth_layout()]) {
         prop_assume!(inner.size() <= 4096);
@@ -148,9 +149,9 @@ proptest! {
         let once = filter(&layout).expect("a layout");
         match complement(&layout, size) {
             Ok(rest) => {
-                let sums: Vec<u64> = rest.values().flat_map(|gap| once.values().map(move |value| gap + value)).collect();
-                let distinct: BTreeSet<u64> = sums.iter().copied().collect();
-                prop_assert_eq!(distinct.len(), sums.len(), "{} and {} overlap", layout, rest);
+                let offsets: Vec<u64> = rest.values().flat_map(|gap| once.values().map(move |value| gap + value)).collect();
+                let distinct: BTreeSet<u64> = offsets.iter().copied().collect();
+                prop_assert_eq!(distinct.len(), offsets.len(), "{} and {} overlap", layout, rest);
                 prop_assert!(distinct.into_iter().take(size as usize).eq(0..size), "{} and {} leave gaps", layout, rest);
                 prop_assert!(rest.values().collect::<Vec<_>>().is_sorted());
             }
@@ -187,7 +188,7 @@ proptest! {
     #[test]
     fn the_common_layout_is_contiguous_in_both(left in smooth_layout(), right in smooth_layout()) {
         let common = max_common_layout(&left, &right).expect("small");
-        // Past its size a layout goes on; only coordinates of both count.
+        // A layout continues beyond its size; only coordinates of both count.
         prop_assume!(common.cosize() <= left.size());
         let contiguous = common.values().enumerate().all(|(i, at)| right.at(at) == Ok(i as u64) && left.at(at) == Ok(i as u64));
         prop_assert!(contiguous, "{} and {}: {}", left, right, common);
@@ -195,7 +196,7 @@ proptest! {
 
     #[test]
     fn division_only_reorders(layout in smooth_layout(), size in 1..9u64, stride in 1..5u64) {
-        let tile = CuteLayout::of(size, stride).expect("small");
+        let tile = CuteLayout::single_mode(size, stride).expect("small");
         if let Ok(divided) = logical_divide(&layout, &Tiler::Layout(tile.clone()))
             && divided.size() == layout.size() && complement(&tile, layout.size()).is_ok_and(|rest| tile.cosize() + rest.cosize() - 1 == layout.size())
         {
@@ -212,15 +213,15 @@ proptest! {
             prop_assert_eq!(modes[1].size(), tile.size());
             for (pairs, first) in [(blocked_product(&block, &tile), true), (raked_product(&block, &tile), false)] {
                 let pairs = pairs.expect("as the product");
-                let part = |at: usize| pairs.modes().iter().map(move |pair| pair.modes()[at].clone()).collect::<Vec<_>>();
-                let (blocks, copies) = if first { (part(0), part(1)) } else { (part(1), part(0)) };
+                let mode_list = |at: usize| pairs.modes().iter().map(move |pair| pair.modes()[at].clone()).collect::<Vec<_>>();
+                let (blocks, copies) = if first { (mode_list(0), mode_list(1)) } else { (mode_list(1), mode_list(0)) };
                 prop_assert_eq!(coalesce(&CuteLayout::from_modes(blocks).expect("a layout")), coalesce(&block));
                 prop_assert_eq!(coalesce(&CuteLayout::from_modes(copies).expect("a layout")), coalesce(&modes[1]));
             }
         }
     }
 
-    /// The exact criterion: linear over F2 if and only if the map sends `a ^ b` to the xor of both.
+    /// The bridge accepts a layout exactly if it is linear over F2: the map sends `a ^ b` to the xor of both images.
     #[test]
     fn the_bridge_takes_exactly_the_linear_ones(layout in binary_layout()) {
         let values: Vec<u64> = layout.values().collect();
@@ -252,11 +253,11 @@ proptest! {
     }
 
     #[test]
-    fn wide_elements_hold_the_narrow_ones(layout in smooth_layout(), factor in prop::sample::select(vec![1u64, 2, 3, 4, 8])) {
-        // The smaller strides fill an element, so each new coordinate stands for `factor` old ones.
-        if let Ok(wide) = upcast(&layout, factor) {
-            let places: BTreeSet<u64> = layout.values().map(|value| value / factor).collect();
-            prop_assert_eq!(wide.values().collect::<BTreeSet<_>>(), places, "{} by {}: {}", layout, factor, wide);
+    fn wide_elements_contain_the_narrow_ones(layout in smooth_layout(), divisor in prop::sample::select(vec![1u64, 2, 3, 4, 8])) {
+        // The smaller strides fill an element, so each new coordinate corresponds to `divisor` old ones.
+        if let Ok(wide) = upcast(&layout, divisor) {
+            let quotients: BTreeSet<u64> = layout.values().map(|value| value / divisor).collect();
+            prop_assert_eq!(wide.values().collect::<BTreeSet<_>>(), quotients, "{} by {}: {}", layout, divisor, wide);
         }
     }
 }
@@ -286,8 +287,8 @@ fn the_mode_that_breaks_linearity_is_named() {
 }
 
 #[test]
-fn wrong_text_is_pointed_at() {
-    for (text, place) in [
+fn errors_in_text_have_a_position() {
+    for (text, expected_at) in [
         ("", 0),
         ("(4,8", 5 - 1),
         ("4:x", 2),
@@ -297,7 +298,7 @@ fn wrong_text_is_pointed_at() {
         ("-4:1", 0),
     ] {
         match text.parse::<CuteLayout>() {
-            Err(CuteError::Text(error)) => assert_eq!(error.at, place, "{text}"),
+            Err(CuteError::Text(error)) => assert_eq!(error.at, expected_at, "{text}"),
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -352,7 +353,7 @@ fn the_largest_numbers_are_errors_or_right() {
         let _ = (left_inverse(a), right_inverse(a), nullspace(a), to_linear(&as_composed(a), Dim::LANE, Dim::OFFSET));
         assert_eq!(a.at(a.size() - 1), Ok(a.cosize() - 1), "{a}");
     }
-    // Beyond what can be looked at point by point, divisible strides are still decided.
+    // Divisible strides are decided even above the limit of points that can be checked.
     let huge =
         composition(&layouts[1], &"(1048576,1048576):(1048576,1)".parse().expect("a layout")).expect("divisible");
     assert_eq!(huge.to_string(), "(1048576,1048576):(1048576,1)");

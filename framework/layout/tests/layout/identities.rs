@@ -1,9 +1,9 @@
-//! Laws that join the operations of the layout algebra: identities, inverses, and how composition,
-//! direct sums, notations and the bridge to CuTe go through each other.
+//! Laws across operations of the layout algebra: identities, inverses, and composition with direct sums, notations and
+//! the bridge to CuTe.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tilewright_layout::cute::{of_tensor, to_distributed, to_memory};
+use tilewright_layout::cute::{from_tensor_layout, to_distributed, to_memory};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{
     AttributeSyntaxes, Dim, Enlarged, FamilyAttribute, FamilySpec, Layout, LinearLayout, Share, Space, parse_spec,
@@ -24,7 +24,7 @@ fn between(ins: Space, outs: Space) -> impl Strategy<Value = LinearLayout> {
     })
 }
 
-/// From registers and lanes through (offset, row) to two axes.
+/// Two random layouts that compose: from registers and lanes to (offset, row), and from there to two axes.
 fn chain() -> impl Strategy<Value = (LinearLayout, LinearLayout)> {
     let bits = (0..3u32, 0..3u32, 0..3u32, 0..3u32, 0..3u32, 0..3u32);
     bits.prop_flat_map(|(register, lane, offset, row, first, second)| {
@@ -35,7 +35,7 @@ fn chain() -> impl Strategy<Value = (LinearLayout, LinearLayout)> {
     })
 }
 
-/// An invertible layout of some bits, made by steps that each can be undone.
+/// Random invertible layouts, composed of invertible steps.
 fn invertible() -> impl Strategy<Value = LinearLayout> {
     let steps = vec((0..6usize, 0..6usize), 0..30);
     (Just((0..6u32).collect::<Vec<_>>()).prop_shuffle(), steps, 0..=6u32, 0..=6u32).prop_map(
@@ -49,18 +49,18 @@ fn invertible() -> impl Strategy<Value = LinearLayout> {
     )
 }
 
-/// Each dim to itself.
+/// The identity of a space: maps each dim to itself.
 fn identity(space: &Space) -> LinearLayout {
     let columns: Vec<u64> = (0..space.bits()).map(|bit| 1 << bit).collect();
     LinearLayout::from_columns(space.clone(), space.clone(), &columns).expect("columns fit")
 }
 
-/// Distributed layouts whose columns are units or zero, and memories of any invertible map.
+/// Random distributed layouts, whose columns are units or zero, and memory layouts of any invertible map.
 fn tensor() -> impl Strategy<Value = Layout> {
     let distributed = (Just((0..6u32).collect::<Vec<_>>()).prop_shuffle(), vec(0..8usize, 0..3), 0..4u32).prop_map(
         |(order, zeros, register)| {
             let mut columns: Vec<u64> = order.into_iter().map(|bit| 1 << bit).collect();
-            zeros.into_iter().for_each(|place| columns.insert(place.min(columns.len()), 0));
+            zeros.into_iter().for_each(|index| columns.insert(index.min(columns.len()), 0));
             let ins = space(&[
                 (Dim::REGISTER, register),
                 (Dim::LANE, 2),
@@ -74,8 +74,8 @@ fn tensor() -> impl Strategy<Value = Layout> {
     let memory = invertible().prop_map(|layout| {
         let offset = layout.flatten_ins().rename_in(Dim::REGISTER, Dim::OFFSET).expect("one dim");
         let one_block = LinearLayout::zeros(1, Dim::BLOCK, Dim::tensor(0), 1).expect("a layout");
-        let whole = offset.direct_sum(&one_block).expect("few bits");
-        Layout::Memory(tilewright_layout::MemoryLayout::linear(whole))
+        let combined = offset.direct_sum(&one_block).expect("few bits");
+        Layout::Memory(tilewright_layout::MemoryLayout::linear(combined))
     });
     prop_oneof![distributed, memory]
 }
@@ -97,16 +97,16 @@ proptest! {
     }
 
     #[test]
-    fn the_inverse_of_a_composition_is_that_of_the_inverses_the_other_way(a in invertible(), b in invertible()) {
+    fn the_inverse_of_a_composition_composes_the_inverses_in_reverse(a in invertible(), b in invertible()) {
         let b = b.reshape_ins(&a.outs().iter().map(|(dim, bits)| (dim, 1 << bits)).collect::<Vec<_>>()).expect("as many");
         let b = b.rename_out(Dim::tensor(0), Dim::ROW).and_then(|b| b.rename_out(Dim::tensor(1), Dim::COL)).expect("free names");
-        let whole = a.compose(&b).and_then(|both| both.invert()).expect("invertible");
-        let parts = b.invert().and_then(|second| second.compose(&a.invert().expect("invertible")));
-        prop_assert_eq!(parts, Ok(whole));
+        let combined = a.compose(&b).and_then(|both| both.invert()).expect("invertible");
+        let composed = b.invert().and_then(|second| second.compose(&a.invert().expect("invertible")));
+        prop_assert_eq!(composed, Ok(combined));
     }
 
     #[test]
-    fn composition_goes_through_direct_sums((a, c) in chain(), (b, d) in chain()) {
+    fn composition_distributes_over_direct_sum((a, c) in chain(), (b, d) in chain()) {
         let after = a.direct_sum(&b).and_then(|sum| sum.compose(&c.direct_sum(&d).expect("few bits")));
         let before = a.compose(&c).and_then(|first| first.direct_sum(&b.compose(&d).expect("it fits")));
         prop_assert_eq!(after, before);
@@ -114,9 +114,9 @@ proptest! {
 
     #[test]
     fn the_inverse_of_a_direct_sum_is_that_of_the_inverses(a in invertible(), b in invertible()) {
-        let whole = a.direct_sum(&b).and_then(|sum| sum.invert()).expect("invertible");
-        let parts = a.invert().and_then(|a| a.direct_sum(&b.invert().expect("invertible")));
-        prop_assert_eq!(parts, Ok(whole));
+        let combined = a.direct_sum(&b).and_then(|sum| sum.invert()).expect("invertible");
+        let composed = a.invert().and_then(|a| a.direct_sum(&b.invert().expect("invertible")));
+        prop_assert_eq!(composed, Ok(combined));
     }
 
     #[test]
@@ -131,17 +131,17 @@ proptest! {
     fn bases_as_a_spec_give_back_the_layout(layout in tensor()) {
         let spec = layout.to_spec().expect("a family has it");
         let shape: Vec<u64> = layout.linear().outs().iter().map(|(_, bits)| 1 << bits).collect();
-        let text = AttributeSyntaxes::of_families(&Neutral).text(&spec);
+        let text = AttributeSyntaxes::from_families(&Neutral).text(&spec);
         for spec in [spec, parse_spec(&text).expect("its own text")] {
             let found = tilewright_layout::Families::resolve(&Neutral, &spec, &shape, &Neutral);
             prop_assert_eq!(found.as_ref(), Ok(&layout), "{}", text);
         }
     }
 
-    /// CuTe's text of a layout is that layout, at every index, and is read as it.
+    /// The CuTe text of a layout gives the layout's value at every index, and parses to the layout.
     #[test]
     fn cute_text_is_the_layout(layout in tensor()) {
-        let cute = of_tensor(&layout).expect("independent or zero");
+        let cute = from_tensor_layout(&layout).expect("independent or zero");
         let read: tilewright_layout::cute::ComposedLayout = cute.to_string().parse().expect("its own text");
         let linear = layout.linear();
         let shape: Vec<u64> = linear.outs().iter().map(|(_, bits)| 1 << bits).collect();
@@ -154,36 +154,35 @@ proptest! {
             }
             _ => {
                 let (register, bits) = (linear.in_bits(Dim::REGISTER), linear.ins().bits());
-                for place in 0..1u64 << bits {
-                    let (value, thread) = (place & ((1 << register) - 1), place >> register);
+                for index in 0..1u64 << bits {
+                    let (value, thread) = (index & ((1 << register) - 1), index >> register);
                     let at = thread | value << (bits - register);
-                    prop_assert_eq!(read.at(at), Ok(linear.apply_packed(place)));
+                    prop_assert_eq!(read.at(at), Ok(linear.apply_packed(index)));
                 }
                 prop_assert_eq!(to_distributed(&read, &shape, 4), Ok(linear.clone()));
             }
         }
     }
 
-    /// Every real element is in the enlarged layout, and `share` says of each register what
-    /// enumeration says.
+    /// Every real element is in the enlarged layout, and `share` agrees with enumeration for each register.
     #[test]
     fn an_enlarged_layout_holds_what_is_real(layout in invertible(), sizes in (1..70u64, 1..70u64)) {
         let axes: Vec<u64> = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
         let real = [(sizes.0 % axes[0]).max(axes[0] / 2 + 1).min(axes[0]), (sizes.1 % axes[1]).max(axes[1] / 2 + 1).min(axes[1])];
-        let enlarged = Enlarged::of(&real).expect("small");
+        let enlarged = Enlarged::new(&real).expect("small");
         prop_assert_eq!(enlarged.shape(), &axes[..]);
-        let is_real = |place: u64| {
-            let at: Vec<_> = layout.outs().unpack(layout.apply_packed(place)).collect();
+        let is_real = |index: u64| {
+            let at: Vec<_> = layout.outs().unpack(layout.apply_packed(index)).collect();
             let expected = at.iter().zip(real).all(|((_, at), bound)| *at < bound);
             assert_eq!(enlarged.is_real(&at), expected);
             expected
         };
-        let held = (0..1 << layout.ins().bits()).filter(|&place| is_real(place)).count() as u64;
-        prop_assert_eq!(held, real[0] * real[1]);
-        prop_assert_eq!(enlarged.is_whole(), enlarged.bounds().is_empty());
+        let real_count = (0..1 << layout.ins().bits()).filter(|&index| is_real(index)).count() as u64;
+        prop_assert_eq!(real_count, real[0] * real[1]);
+        prop_assert_eq!(enlarged.is_unmasked(), enlarged.bounds().is_empty());
         let registers = 1u64 << layout.in_bits(Dim::REGISTER);
         for register in 0..registers {
-            let mine: Vec<_> = (0..1 << layout.ins().bits()).filter(|place| place % registers == register).map(is_real).collect();
+            let mine: Vec<_> = (0..1 << layout.ins().bits()).filter(|index| index % registers == register).map(is_real).collect();
             match enlarged.share(&layout, Dim::REGISTER, register) {
                 Share::Real => prop_assert!(mine.iter().all(|&real| real)),
                 Share::Nothing => prop_assert!(mine.iter().all(|&real| !real)),
@@ -194,23 +193,23 @@ proptest! {
 
     #[test]
     fn every_spec_comes_back_from_text_and_from_json(spec in spec()) {
-        let spellings = AttributeSyntaxes::of_families(&Neutral);
+        let attribute_syntaxes = AttributeSyntaxes::from_families(&Neutral);
         prop_assert_eq!(spec_from_json(&spec_to_json(&spec)), Ok(spec.clone()));
-        let text = spellings.text(&spec);
+        let text = attribute_syntaxes.text(&spec);
         let read = parse_spec(&text);
-        prop_assert_eq!(read.as_ref().map(|read| spellings.canonical(read)), Ok(spellings.canonical(&spec)), "{}", text);
-        prop_assert_eq!(spellings.text(&read.expect("checked")), text);
+        prop_assert_eq!(read.as_ref().map(|read| attribute_syntaxes.canonical(read)), Ok(attribute_syntaxes.canonical(&spec)), "{}", text);
+        prop_assert_eq!(attribute_syntaxes.text(&read.expect("checked")), text);
     }
 
     #[test]
     fn a_canonical_spec_is_its_own(spec in spec()) {
-        let spellings = AttributeSyntaxes::of_families(&Neutral);
-        let canonical = spellings.canonical(&spec);
-        prop_assert_eq!(spellings.canonical(&canonical), canonical);
+        let attribute_syntaxes = AttributeSyntaxes::from_families(&Neutral);
+        let canonical = attribute_syntaxes.canonical(&spec);
+        prop_assert_eq!(attribute_syntaxes.canonical(&canonical), canonical);
     }
 }
 
-/// Specs with families and parameters that have spellings and such as have none.
+/// Random specs, of families and parameters that have an attribute syntax and of others.
 fn spec() -> impl Strategy<Value = FamilySpec> {
     let known = ["blocked", "dot_operand", "linear", "padded_shared", "shared_linear", "striped"];
     let name =
@@ -218,9 +217,9 @@ fn spec() -> impl Strategy<Value = FamilySpec> {
     let words = ["order", "shape", "offset_bases", "block_bases", "k_width", "cga_layout", "reg_bases", "alignment"];
     let key = prop_oneof![4 => prop::sample::select(words.to_vec()).prop_map(str::to_owned), 2 => "[a-z_A-Z0-9é]{1,8}"];
     let key = key.prop_filter("fields of their own in JSON", |key| key != "kind" && key != "parent");
-    let whole = any::<i64>().prop_map(FamilyAttribute::Int);
+    let integer = any::<i64>().prop_map(FamilyAttribute::Int);
     let leaf =
-        prop_oneof![whole, any::<bool>().prop_map(FamilyAttribute::Bool), ".{0,6}".prop_map(FamilyAttribute::Text)];
+        prop_oneof![integer, any::<bool>().prop_map(FamilyAttribute::Bool), ".{0,6}".prop_map(FamilyAttribute::Text)];
     let value = leaf.prop_recursive(2, 12, 4, |inner| vec(inner, 0..4).prop_map(FamilyAttribute::List));
     let flat = (name, vec((key, value), 0..4)).prop_map(|(name, attributes)| FamilySpec {
         name,

@@ -1,4 +1,4 @@
-//! Laws of the layout algebra, on random layouts, and its meaning by enumeration.
+//! Laws of the layout algebra, on random layouts, and their semantics by enumeration.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use tilewright_layout::{
 
 const INS: [Dim; 4] = [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK];
 
-/// A space of some of the dims, in their order, each of up to `most` bits.
+/// Random spaces of some of the dims, in their order, each of up to `most` bits.
 fn space(dims: Vec<Dim>, most: u32) -> impl Strategy<Value = Space> {
     vec(prop::option::weighted(0.8, 0..=most), dims.len()).prop_map(move |bits| {
         let mut space = Space::default();
@@ -28,7 +28,7 @@ fn outs() -> Vec<Dim> {
     (0..3).map(Dim::tensor).collect()
 }
 
-/// Any layout between the given spaces.
+/// Random layouts between the given spaces.
 fn between(ins: Space, outs: Space) -> impl Strategy<Value = LinearLayout> {
     let mask = (1u64 << outs.bits()) - 1;
     vec(any::<u64>(), ins.bits() as usize).prop_map(move |columns| {
@@ -41,7 +41,7 @@ fn any_layout() -> impl Strategy<Value = LinearLayout> {
     (space(INS.to_vec(), 3), space(outs(), 3)).prop_flat_map(|(ins, outs)| between(ins, outs))
 }
 
-/// A layout between spaces of as many bits: an invertible one in many cases.
+/// Random layouts between spaces of equal bits, often invertible.
 fn square() -> impl Strategy<Value = LinearLayout> {
     let sides = (0..4u32, 0..3u32, 0..5u32);
     sides.prop_flat_map(|(register, lane, rows)| {
@@ -56,13 +56,13 @@ fn square() -> impl Strategy<Value = LinearLayout> {
     })
 }
 
-/// Two layouts into one space.
+/// Two random layouts into one space.
 fn pair_into_one_space() -> impl Strategy<Value = (LinearLayout, LinearLayout)> {
     (space(INS.to_vec(), 2), space(INS.to_vec(), 3), space(outs(), 2))
         .prop_flat_map(|(a, b, outs)| (between(a, outs.clone()), between(b, outs)))
 }
 
-/// Three layouts, each from the other's outputs.
+/// Three random layouts, each from the outputs of the one before.
 fn chain_of_three() -> impl Strategy<Value = (LinearLayout, LinearLayout, LinearLayout)> {
     (space(INS.to_vec(), 3), space(outs(), 3), space(vec![Dim::OFFSET, Dim::ROW], 3), space(vec![Dim::COL], 5))
         .prop_flat_map(|(a, b, c, d)| (between(a, b.clone()), between(b, c.clone()), between(c, d)))
@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn predicates_say_what_enumeration_says(layout in any_layout()) {
+    fn predicates_agree_with_enumeration(layout in any_layout()) {
         let image = image(&layout);
         prop_assert_eq!(layout.is_surjective(), image.len() == 1 << layout.outs().bits());
         prop_assert_eq!(layout.is_injective(), image.len() == 1 << layout.ins().bits());
@@ -106,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn direct_sums_place_each_part_above_the_other(a in any_layout(), b in any_layout()) {
+    fn direct_sum_places_each_operand_above_the_other(a in any_layout(), b in any_layout()) {
         let sum = a.direct_sum(&b).expect("few bits");
         for (dim, bits) in sum.ins().iter() {
             prop_assert_eq!(bits, a.in_bits(dim) + b.in_bits(dim));
@@ -126,10 +126,10 @@ proptest! {
     }
 
     #[test]
-    fn direct_sums_are_associative(a in any_layout(), b in any_layout(), c in any_layout()) {
+    fn direct_sum_is_associative(a in any_layout(), b in any_layout(), c in any_layout()) {
         let left = a.direct_sum(&b).and_then(|ab| ab.direct_sum(&c)).expect("few bits");
         let right = b.direct_sum(&c).and_then(|bc| a.direct_sum(&bc)).expect("few bits");
-        // The same map; where a part lacks dims, their order may differ.
+        // The same map; if a part lacks dims, their order may differ.
         let outs: Vec<_> = left.outs().dims().collect();
         let ins: Vec<_> = left.ins().dims().collect();
         let right = right.transpose_outs(&outs).and_then(|r| r.transpose_ins(&ins)).expect("the same dims");
@@ -151,20 +151,20 @@ proptest! {
             prop_assert_eq!(right.columns_of(dim).len(), b.columns_of(dim).len());
         }
         let left = sum.divide_right(&b).expect("b is a right factor");
-        let again = left.direct_sum(&b).expect("few bits");
+        let recomposed = left.direct_sum(&b).expect("few bits");
         let outs: Vec<_> = sum.outs().dims().collect();
         let ins: Vec<_> = sum.ins().dims().collect();
-        prop_assert_eq!(again.transpose_outs(&outs).and_then(|r| r.transpose_ins(&ins)).expect("the same dims"), sum);
+        prop_assert_eq!(recomposed.transpose_outs(&outs).and_then(|r| r.transpose_ins(&ins)).expect("the same dims"), sum);
     }
 
     #[test]
-    fn what_is_divided_was_a_factor(a in any_layout(), b in any_layout()) {
+    fn left_division_inverts_direct_sum(a in any_layout(), b in any_layout()) {
         if let Some(quotient) = a.divide_left(&b) {
-            let again = b.direct_sum(&quotient).expect("no more bits than there were");
+            let recomposed = b.direct_sum(&quotient).expect("no more bits than there were");
             let outs: Vec<_> = a.outs().dims().collect();
             let ins: Vec<_> = a.ins().dims().collect();
-            prop_assume!(again.outs().len() == outs.len() && again.ins().len() == ins.len());
-            prop_assert_eq!(again.transpose_outs(&outs).and_then(|r| r.transpose_ins(&ins)).expect("the same dims"), a);
+            prop_assume!(recomposed.outs().len() == outs.len() && recomposed.ins().len() == ins.len());
+            prop_assert_eq!(recomposed.transpose_outs(&outs).and_then(|r| r.transpose_ins(&ins)).expect("the same dims"), a);
         }
     }
 
@@ -267,17 +267,17 @@ proptest! {
     }
 
     #[test]
-    fn parts_of_a_layout_are_its_map_with_the_rest_at_zero(layout in any_layout()) {
+    fn sublayouts_are_the_map_with_other_dims_at_zero(layout in any_layout()) {
         let ins: Vec<_> = layout.ins().dims().step_by(2).collect();
         let outs: Vec<_> = layout.outs().dims().skip(1).collect();
-        let part = layout.sublayout(&ins, &outs).expect("its dims");
-        for input in inputs(&part) {
-            let named: Vec<_> = part.ins().unpack(input).collect();
-            let whole = layout.apply(&named).expect("an input");
-            let kept: Vec<_> = whole.into_iter().filter(|(dim, _)| outs.contains(dim)).collect();
-            prop_assert_eq!(part.apply(&named).expect("an input"), kept);
+        let restricted = layout.sublayout(&ins, &outs).expect("its dims");
+        for input in inputs(&restricted) {
+            let named: Vec<_> = restricted.ins().unpack(input).collect();
+            let full = layout.apply(&named).expect("an input");
+            let kept: Vec<_> = full.into_iter().filter(|(dim, _)| outs.contains(dim)).collect();
+            prop_assert_eq!(restricted.apply(&named).expect("an input"), kept);
         }
-        let is_zero = inputs(&part).all(|input| part.apply_packed(input) == 0);
+        let is_zero = inputs(&restricted).all(|input| restricted.apply_packed(input) == 0);
         prop_assert_eq!(layout.sublayout_is_zero(&ins, &outs).expect("its dims"), is_zero);
     }
 
@@ -329,7 +329,7 @@ fn any_spec() -> impl Strategy<Value = FamilySpec> {
     })
 }
 
-/// Attribute text with words in camel case, as compilers print it.
+/// The attribute text of a spec, with keywords in camel case, as compilers print it.
 fn text_of(spec: &FamilySpec) -> String {
     let camel = |name: &str| {
         let mut words = name.split('_');
@@ -356,13 +356,12 @@ fn value_text(value: &FamilyAttribute) -> String {
 fn more_than_64_bits_are_an_error() {
     let wide = LinearLayout::identity(1 << 40, Dim::REGISTER, Dim::tensor(0)).expect("40 bits");
     assert_eq!(wide.direct_sum(&wide), Err(LayoutError::TooManyBits { bits: 80 }));
-    let whole = LinearLayout::identity(1 << 32, Dim::REGISTER, Dim::tensor(0)).expect("32 bits");
-    let whole = whole.direct_sum(&whole).expect("64 bits fit");
-    assert_eq!(whole.apply_packed(u64::MAX), u64::MAX);
+    let full = LinearLayout::identity(1 << 32, Dim::REGISTER, Dim::tensor(0)).expect("32 bits");
+    let full = full.direct_sum(&full).expect("64 bits fit");
+    assert_eq!(full.apply_packed(u64::MAX), u64::MAX);
     assert_eq!(
-        whole.invert().expect("an identity"),
-        whole
-            .rename_in(Dim::REGISTER, Dim::tensor(0))
+        full.invert().expect("an identity"),
+        full.rename_in(Dim::REGISTER, Dim::tensor(0))
             .and_then(|l| l.rename_out(Dim::tensor(0), Dim::REGISTER))
             .expect("new names")
     );

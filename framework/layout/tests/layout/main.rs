@@ -2,7 +2,7 @@
 
 mod cute_known_answers;
 mod cute_laws;
-mod cute_parts;
+mod cute_slices;
 mod identities;
 mod laws;
 mod meaning;

@@ -1,4 +1,4 @@
-//! What queries, register actions, fitting and affine maps mean, by enumeration on random layouts.
+//! Semantics of queries, register actions, fitting and affine maps, by enumeration on random layouts.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ fn space(dims: [Dim; 2], bits: (u32, u32)) -> Space {
     Space::of_sizes(&[(dims[0], 1 << bits.0), (dims[1], 1 << bits.1)]).expect("few bits")
 }
 
-/// Columns of few bits, so that runs, zeros and units are common.
+/// Random columns of few bits, so that runs, zeros and units are common.
 fn column() -> impl Strategy<Value = u64> {
     prop_oneof![(0..8u32).prop_map(|bit| 1u64 << bit), Just(0), any::<u64>()]
 }
@@ -50,7 +50,7 @@ proptest! {
     #[test]
     fn runs_are_the_longest_that_add(layout in layout()) {
         let (first_in, first_out) = (1u64 << layout.in_bits(REGISTER), 1u64 << layout.out_bits(dims()[0]));
-        // With addition on the packed coordinate, a run that leaves the first out dim would carry.
+        // Addition on the packed coordinate would carry in a run that leaves the first out dim.
         let run = |length: u64| length <= first_in.min(first_out) && inputs(&layout).all(|input| {
             let start = layout.apply_packed(input - input % length);
             layout.apply_packed(input) == start + input % length
@@ -75,8 +75,8 @@ proptest! {
         let (elements, order) = layout.largest_vector(REGISTER, offset, 1 << widest);
         prop_assert!(elements <= 1 << widest);
         let ordered = order.apply(&layout).expect("the order is for it");
-        let whole = LinearLayout::identity(elements, REGISTER, offset).expect("a power of two");
-        prop_assert!(ordered.divide_left(&whole).is_some());
+        let vector = LinearLayout::identity(elements, REGISTER, offset).expect("a power of two");
+        prop_assert!(ordered.divide_left(&vector).is_some());
         let wider = LinearLayout::identity(elements * 2, REGISTER, offset).expect("a power of two");
         let none = layout.order_for_division(&wider, REGISTER, false).is_none();
         prop_assert!(none || elements == 1 << widest);
@@ -151,7 +151,7 @@ proptest! {
             x.ins().clone(), a.outs().clone(),
             &x.columns().iter().map(|column| column & ((1 << a.outs().bits()) - 1)).collect::<Vec<_>>(),
         ).expect("columns fit");
-        // The same map with its out dims listed the other way has the same solutions.
+        // The same map with its out dims in reverse order has the same solutions.
         let turned = b.transpose_outs(&[dims()[1], dims()[0]]).expect("the same dims");
         prop_assert_eq!(solve(&a, &turned), solve(&a, &b));
         match solve(&a, &b) {
@@ -178,15 +178,15 @@ proptest! {
     }
 
     #[test]
-    fn a_tile_and_its_repetitions_are_the_whole(layout in layout(), taken in (0..3u32, 0..3u32)) {
+    fn a_tile_and_its_repetitions_make_the_layout(layout in layout(), taken in (0..3u32, 0..3u32)) {
         let bits = (taken.0.min(layout.in_bits(REGISTER)), taken.1.min(layout.in_bits(LANE)));
         let small = layout.resize_in(REGISTER, 1 << bits.0).and_then(|l| l.resize_in(LANE, 1 << bits.1));
         let tile = small.expect("smaller");
         let image = tile.columns().iter().fold(0, |all, column| all | column);
         let others = |dim, bits: u32| layout.columns_of(dim)[bits as usize..].iter().all(|column| column & image == 0);
-        let apart = others(REGISTER, bits.0) && others(LANE, bits.1);
+        let is_disjoint = others(REGISTER, bits.0) && others(LANE, bits.1);
         let found = layout.repetitions(&tile);
-        prop_assert_eq!(found.is_some(), apart);
+        prop_assert_eq!(found.is_some(), is_disjoint);
         let Some(found) = found else { return Ok(()) };
         for input in inputs(&layout) {
             let register = layout.ins().coordinate(input, REGISTER) & ((1 << bits.0) - 1);
@@ -269,7 +269,7 @@ proptest! {
                 prop_assert_eq!(along(&shifted, input), along(&a, input) + by);
             },
             Err(error) => {
-                // Something varies where `by` is added, or the sum leaves the dim.
+                // Bits at the position of `by` vary, or the sum leaves the dim.
                 let carries = matches!(error, LayoutError::NotAffine { .. });
                 prop_assert!(carries);
                 let differs = |input| along(&a, input) + by >= size || along(&a, input) ^ by != along(&a, input) + by;
@@ -279,7 +279,7 @@ proptest! {
     }
 }
 
-/// Definition 4.14 of seed 000, and the 32x32 xor swizzle of seed 001 as masks.
+/// Definition 4.14 of the Linear Layouts paper, and the 32x32 xor swizzle of the article in `seed_001.rs` as masks.
 #[test]
 fn a_swizzle_is_a_memory_layout() {
     let [row, col] = dims();
@@ -320,7 +320,7 @@ fn identity_on_an_axis_and_equality_without_sizes() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn invalid_arguments_are_errors() {
     let lanes = LinearLayout::identity(8, LANE, dims()[0]).expect("a power of two");
     assert_eq!(ColumnAction::new(LANE, 3, &[0, 0]), Err(LayoutError::NotASelection { dim: LANE, bit: 0, bits: 3 }));
     assert!(ColumnAction::new(LANE, 3, &[3]).is_err());
@@ -333,7 +333,7 @@ fn what_is_wrong_is_said() {
     assert!(affine.flip_out(LANE).is_err() && affine.flip_in(dims()[0]).is_err());
     assert!(affine.slice_in(LANE, 0, 16).is_err() && affine.slice_in(LANE, 8, 8).is_err());
     let error = affine.slice_in(LANE, 2, 4).expect_err("no multiple");
-    assert!(error.to_string().contains("no affine map"), "{error}");
+    assert!(error.to_string().contains("not an affine map"), "{error}");
     // A map that reaches even rows only never reaches an odd one.
     let even = LinearLayout::from_bases(&[(LANE, vec![vec![2]])], &[(dims()[0], 4)]).expect("it fits");
     let odd = AffineLayout::new(even.clone(), &[(dims()[0], 1)]).expect("it fits");

@@ -1,5 +1,5 @@
-//! Notations: attribute text as the Triton compiler (version 3.9.0) prints it, JSON, and the laws
-//! that join them. Vendors' families are held to the same in their own crates.
+//! Notations: attribute text as the Triton compiler (version 3.9.0) prints it, JSON, and the laws between them.
+//! Vendors' families have the same tests in their own crates.
 
 use tilewright_testkit::known_answers;
 use tilewright_testkit::notation;
@@ -9,12 +9,12 @@ use notation::check_round_trip;
 use serde_json::Value;
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{
-    AttributeSyntax, AttributeSyntaxes, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, ParameterPlace,
+    AttributeSyntax, AttributeSyntaxes, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, ParameterPosition,
     ParameterSyntax, parse_definitions, parse_spec, spec_to_json,
 };
 
 const LAYOUTS: &str = include_str!("../data/layouts.jsonl");
-/// Rows of `params`, `shape` and the `text` that Triton's own printer gives for them.
+/// Lines with `params` and `shape` of a layout, and the `text` that Triton's printer gives for it.
 const TEXTS: &str = include_str!("../data/attribute_text.jsonl");
 
 fn neutral(row: &Value) -> bool {
@@ -29,7 +29,7 @@ fn text_is_what_triton_prints() {
 
 #[test]
 fn every_layout_comes_back_from_its_text() {
-    check_every_layout_comes_back_from_its_text(Answers::Sample);
+    check_every_layout_comes_back_from_its_text(Answers::SampleLayout);
 }
 
 pub fn check_every_layout_comes_back_from_its_text(answers: Answers) {
@@ -37,32 +37,32 @@ pub fn check_every_layout_comes_back_from_its_text(answers: Answers) {
 }
 
 #[test]
-fn a_family_without_a_spelling_is_written_by_rule() {
+fn a_family_without_attribute_syntax_is_written_by_rule() {
     let spec = FamilySpec::new("striped")
         .with("warps_per_group", 4)
         .with("fp4_k_pack", true)
         .with("Odd name", [1, -2])
         .with("word", FamilyAttribute::Text("16x\"64\\b\n".to_owned()))
-        .of(FamilySpec::new("plain"));
-    let text = AttributeSyntaxes::of_families(&Neutral).text(&spec);
+        .with_parent(FamilySpec::new("plain"));
+    let text = AttributeSyntaxes::from_families(&Neutral).text(&spec);
     let expected = r##"#tw.striped<{"Odd name" = [1, -2], fp4KPack = true, warpsPerGroup = 4, word = "16x\"64\\b\n", parent = #tw.plain<{}>}>"##;
     assert_eq!(text, expected);
     assert_eq!(parse_spec(&text).as_ref(), Ok(&spec));
 }
 
-/// What the text leaves out says nothing: the spec means the same without it.
+/// Parameters that the text omits do not change the layout.
 #[test]
 fn a_spec_is_what_is_read_from_its_text() {
-    let spellings = AttributeSyntaxes::of_families(&Neutral);
+    let attribute_syntaxes = AttributeSyntaxes::from_families(&Neutral);
     for text in [
         "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], shape = []}>",
         "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], shape = [8, 8]}>",
         "#ttg.padded_shared<[16:+1] {offset = [[0, 1], [0, 2]], block = [[1, 0]], shape = [2, 4]}>",
     ] {
-        let spec = spellings.canonical(&parse_spec(text).expect("text"));
-        assert_eq!(spellings.canonical(&spec), spec, "{text}");
-        let written = spellings.text(&spec);
-        assert_eq!(spellings.canonical(&parse_spec(&written).expect("text")), spec, "{text}: {written}");
+        let spec = attribute_syntaxes.canonical(&parse_spec(text).expect("text"));
+        assert_eq!(attribute_syntaxes.canonical(&spec), spec, "{text}");
+        let written = attribute_syntaxes.text(&spec);
+        assert_eq!(attribute_syntaxes.canonical(&parse_spec(&written).expect("text")), spec, "{text}: {written}");
     }
 }
 
@@ -76,11 +76,11 @@ fn the_head_of_a_file_defines_layouts() {
     let names: Vec<_> = layouts.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["blocked", "rows", "smem"]);
     assert_eq!(layouts[1].1.parent.as_deref(), Some(&layouts[0].1));
-    let whole = format!("{text}#ttg.slice<{{dim = 0, parent = #rows}}>");
-    assert_eq!(parse_spec(&whole).expect("a layout").parent.as_deref(), Some(&layouts[1].1));
+    let nested = format!("{text}#ttg.slice<{{dim = 0, parent = #rows}}>");
+    assert_eq!(parse_spec(&nested).expect("a layout").parent.as_deref(), Some(&layouts[1].1));
 }
 
-/// Text, the character that is wrong, and what is said of it.
+/// Wrong texts, the line and column of the fault, and the message.
 const WRONG: [(&str, (usize, usize), &str); 19] = [
     ("#ttg.blocked<{order = [1, 0}>", (1, 28), "expected `]`, found `}`"),
     ("#ttg.blocked<{order = [1, 0]}", (1, 30), "expected `>`, found the end of the text"),
@@ -88,8 +88,8 @@ const WRONG: [(&str, (usize, usize), &str); 19] = [
     ("#ttg.blocked<{order = [1, é]}>", (1, 27), "expected a value, found `é`"),
     ("#ttg.blocked<{order = [1, 0], order = [0, 1]}>", (1, 31), "`order` is given twice"),
     ("#ttg.slice<{dim = 1, parent = 1}>", (1, 22), "`parent` must be a layout"),
-    ("#ttg.blocked<{order = [1, 99999999999999999999]}>", (1, 27), "expected a whole number of 64 bits"),
-    ("#ttg.blocked<{order = [1, -]}>", (1, 28), "expected a whole number, found `]`"),
+    ("#ttg.blocked<{order = [1, 99999999999999999999]}>", (1, 27), "expected an integer of 64 bits"),
+    ("#ttg.blocked<{order = [1, -]}>", (1, 28), "expected an integer, found `]`"),
     ("#ttg.blocked<{7 = 3}>", (1, 15), "expected a name, found `7`"),
     ("#ttg.<{}>", (1, 6), "expected a name, found `<`"),
     ("#rows", (1, 1), "`#rows` is not defined before, nor does `<` follow"),
@@ -109,14 +109,14 @@ const WRONG: [(&str, (usize, usize), &str); 19] = [
 
 #[test]
 fn errors_point_at_the_character_and_say_what_was_expected() {
-    for (text, place, message) in WRONG {
+    for (text, location, message) in WRONG {
         let error = parse_spec(text).expect_err("wrong text");
-        assert_eq!(((error.line, error.column), error.message.as_str()), (place, message), "{text}");
+        assert_eq!(((error.line, error.column), error.message.as_str()), (location, message), "{text}");
         assert!(text.is_char_boundary(error.at), "{text}");
     }
 }
 
-/// Names stand for layouts; a short text must not stand for an endless one.
+/// Names denote layouts; a short text must not denote an endless one.
 #[test]
 fn nesting_and_size_are_bounded() {
     let deep = "#ttg.x<{p = ".repeat(1000);
@@ -132,23 +132,23 @@ fn nesting_and_size_are_bounded() {
 #[test]
 fn json_and_text_say_the_same() {
     let text = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [32, 64]}>";
-    let spec = AttributeSyntaxes::of_families(&Neutral).canonical(&parse_spec(text).expect("text"));
+    let spec = AttributeSyntaxes::from_families(&Neutral).canonical(&parse_spec(text).expect("text"));
     let json = serde_json::json!({
         "kind": "padded_shared", "interval_padding_pairs": [[64, 8]], "order": [1, 0], "shape": [32, 64]
     });
     assert_eq!(spec_to_json(&spec), json);
 }
 
-/// Spellings come from plugins; whatever they say, a spec is written as some text.
+/// Attribute syntaxes come from plugins; with any of them, a spec is printed as some text.
 #[test]
-fn no_spelling_makes_the_printer_panic() {
-    let parameter = |words: &[&str]| ParameterSyntax::new("p", words);
+fn no_attribute_syntax_makes_the_printer_panic() {
+    let parameter = |keywords: &[&str]| ParameterSyntax::new("p", keywords);
     let parameters = [
         parameter(&[]),
         parameter(&["."]),
         parameter(&["a.b", "c"]),
         parameter(&["p", "p"]),
-        parameter(&["p"]).at(ParameterPlace::Before),
+        parameter(&["p"]).with_position(ParameterPosition::Before),
         ParameterSyntax { name: "parent".to_owned(), ..parameter(&[]) },
     ];
     let values = [
@@ -159,12 +159,12 @@ fn no_spelling_makes_the_printer_panic() {
     for (parameter, value) in parameters.iter().flat_map(|parameter| values.iter().map(move |value| (parameter, value)))
     {
         let odd = Odd(AttributeSyntax::new("odd", "", "two words").with(parameter.clone()));
-        let spec = FamilySpec::new("odd").with("p", value.clone()).of(FamilySpec::new("odd"));
-        assert!(AttributeSyntaxes::of_families(&odd).text(&spec).starts_with("#.two words<"));
+        let spec = FamilySpec::new("odd").with("p", value.clone()).with_parent(FamilySpec::new("odd"));
+        assert!(AttributeSyntaxes::from_families(&odd).text(&spec).starts_with("#.two words<"));
     }
 }
 
-/// Families with one spelling.
+/// Families with one attribute syntax.
 struct Odd(AttributeSyntax);
 
 impl Families for Odd {
@@ -176,7 +176,7 @@ impl Families for Odd {
         Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() })
     }
 
-    fn spellings(&self) -> Vec<AttributeSyntax> {
+    fn attribute_syntaxes(&self) -> Vec<AttributeSyntax> {
         vec![self.0.clone()]
     }
 }

@@ -14,7 +14,7 @@ const NEUTRAL: [&str; 7] =
 
 #[test]
 fn neutral_families_agree() {
-    check_neutral_families_agree(Answers::Sample);
+    check_neutral_families_agree(Answers::SampleLayout);
 }
 
 pub fn check_neutral_families_agree(answers: Answers) {
@@ -25,7 +25,7 @@ pub fn check_neutral_families_agree(answers: Answers) {
 
 #[test]
 fn operations_agree() {
-    check_operations_agree(Answers::Sample);
+    check_operations_agree(Answers::SampleLayout);
 }
 
 pub fn check_operations_agree(answers: Answers) {
@@ -76,8 +76,8 @@ fn build(op: &str, inputs: &Value) -> Result<LinearLayout, LayoutError> {
     }
 }
 
-/// Sizes can be inferred of a surjective layout only; to ask for those of another is an error, for
-/// which this API has no words: here it is one whatever the bases are.
+/// Sizes of out dims can be inferred only for a surjective layout. Inference for another layout is an error, which this
+/// API reports whatever the bases are.
 fn from_bases(inputs: &Value) -> Result<LinearLayout, LayoutError> {
     let images = |value: &Value| value.as_array().expect("bases").iter().map(numbers).collect::<Bases>();
     let bases: Vec<(Dim, Bases)> =

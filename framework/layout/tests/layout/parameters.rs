@@ -1,4 +1,4 @@
-//! Parameters of the neutral families: what is wrong is said by name, and nothing panics.
+//! Parameters of the neutral families: faults are reported by name, and nothing panics.
 
 use tilewright_testkit::any_parameters;
 
@@ -77,7 +77,7 @@ fn no_parameters_panic() {
     });
 }
 
-/// All 64 bits of a layout can be offsets: their number is the one that no `u64` holds.
+/// All 64 bits of a layout's input can be offset bits: then no `u64` holds the number of elements.
 #[test]
 fn memory_of_all_offsets_is_counted_without_overflow() {
     let spec =
@@ -104,18 +104,18 @@ fn what_is_wrong_is_named() {
         )
     };
     let of = |size, order| error(&blocked(size, order), &[64, 64]);
-    assert_eq!(of("[1, 3]", "[1, 0]"), "family `blocked`, parameter `size_per_thread`: 3 is no power of two");
+    assert_eq!(of("[1, 3]", "[1, 0]"), "family `blocked`, parameter `size_per_thread`: 3 is not a power of two");
     assert_eq!(of("[1]", "[1, 0]"), "family `blocked`, parameter `size_per_thread`: has 1 entries, expected 2");
     assert!(of("[1, 4]", "[1, 1]").contains("`order`: [1, 1] must list each of the 2 axes once"));
     assert!(error(&blocked("[1, 4]", "[1, 0]"), &[64, 48]).contains("axis 1 has 48 elements"));
     let slice = format!("#ttg.slice<{{dim = 3, parent = {}}}>", blocked("[1, 4]", "[1, 0]"));
-    assert!(error(&slice, &[64]).contains("`dim`: 3 is no axis of the parent"));
+    assert!(error(&slice, &[64]).contains("`dim`: 3 is not an axis of the parent"));
     let misspelt = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhases = 8, order = [1, 0]}>";
     assert!(error(misspelt, &[64, 64]).contains("`max_phase`: is missing"));
     assert!(error("#ttg.blokced<{order = [0]}>", &[64]).contains("did you mean `blocked`?"));
 }
 
-/// JSON names parameters in `snake_case`; who writes the names of attribute text is told so.
+/// JSON names parameters in `snake_case`; a keyword of attribute text is reported as such.
 #[test]
 fn names_of_attribute_text_in_json_are_recognized() {
     let error = |json: &str| {

@@ -1,5 +1,5 @@
-//! Seed 001, "Linear Layouts From First Principles": its layouts, from tensor to memory as it
-//! writes them, and back.
+//! The article "Linear Layouts From First Principles": its layouts, in its direction from tensor to memory, and
+//! inverted.
 
 use std::collections::HashSet;
 
@@ -16,8 +16,8 @@ fn value(layout: &LinearLayout, index: &[u64], out: Dim) -> u64 {
     output.into_iter().find(|(dim, _)| *dim == out).expect("the out dim").1
 }
 
-/// Masks that take the given bits of the packed index, the lowest bit of the result first.
-fn taking(bits: impl IntoIterator<Item = u32>) -> Vec<u64> {
+/// Masks that select the given bits of the packed index, the lowest bit of the result first.
+fn bit_masks(bits: impl IntoIterator<Item = u32>) -> Vec<u64> {
     bits.into_iter().map(|bit| 1 << bit).collect()
 }
 
@@ -26,7 +26,7 @@ fn taking(bits: impl IntoIterator<Item = u32>) -> Vec<u64> {
 #[test]
 fn row_major_and_column_major() {
     let order = |bits: Vec<u32>| {
-        LinearLayout::from_output_masks(axes([8, 16]), &[(Dim::OFFSET, taking(bits))]).expect("a layout")
+        LinearLayout::from_output_masks(axes([8, 16]), &[(Dim::OFFSET, bit_masks(bits))]).expect("a layout")
     };
     let row_major = order([3, 4, 5, 6, 0, 1, 2].to_vec());
     let column_major = order([0, 1, 2, 3, 4, 5, 6].to_vec());
@@ -44,7 +44,7 @@ fn row_major_and_column_major() {
 fn nchw_vect_c() {
     // N 2, C 16, H 4, W 8: packed, n is bit 0, c bits 1 to 4, h bits 5 and 6, w bits 7 to 9.
     let from_the_bottom = [1, 2, 7, 8, 9, 5, 6, 3, 4, 0];
-    let masks = [(Dim::OFFSET, taking(from_the_bottom))];
+    let masks = [(Dim::OFFSET, bit_masks(from_the_bottom))];
     let layout = LinearLayout::from_output_masks(axes([2, 16, 4, 8]), &masks).expect("a layout");
     let (n, c, h, w) = (1, 13, 2, 5);
     assert_eq!(value(&layout, &[n, c, h, w], Dim::OFFSET), 981);
@@ -60,7 +60,7 @@ const BANK: Dim = Dim::COL;
 /// 32x32 elements at (row, bank): the row is r, the bank c or, swizzled, r xor c.
 fn shared(swizzled: bool) -> LinearLayout {
     let bank = |bit: u32| 1 << (5 + bit) | if swizzled { 1 << bit } else { 0 };
-    let masks = [(Dim::ROW, taking(0..5)), (BANK, (0..5).map(bank).collect())];
+    let masks = [(Dim::ROW, bit_masks(0..5)), (BANK, (0..5).map(bank).collect())];
     LinearLayout::from_output_masks(axes([32, 32]), &masks).expect("a layout")
 }
 
@@ -90,7 +90,7 @@ fn the_xor_swizzle_is_free_of_conflicts_in_rows_and_columns() {
     }
 }
 
-/// The worked example on three bits. The seed writes vectors as (b2, b1, b0) and the rows m0, m1, m2.
+/// The worked example on three bits. The article writes vectors as (b2, b1, b0) and the rows m0, m1, m2.
 #[test]
 fn the_three_bit_matrix() {
     let masks = vec![0b101, 0b011, 0b111];
@@ -110,7 +110,7 @@ fn the_three_bit_matrix() {
 }
 
 #[test]
-fn the_zero_matrix_stores_everything_in_one_place() {
+fn the_zero_matrix_stores_everything_at_one_offset() {
     let zeros = LinearLayout::zeros(8, Dim::tensor(0), Dim::OFFSET, 8).expect("a layout");
     assert!(!zeros.is_injective());
 }
@@ -129,7 +129,7 @@ fn an_array_of_fixed_blocks_for_a_dynamic_shape() {
         let across = columns_of_blocks(columns);
         let used: HashSet<_> = (0..rows).flat_map(|r| (0..columns).map(move |c| address(across, r, c))).collect();
         assert_eq!(used.len() as u64, rows * columns, "every element has its own place");
-        assert!(used.iter().all(|&place| place < columns_of_blocks(rows) * across * 1024));
+        assert!(used.iter().all(|&offset| offset < columns_of_blocks(rows) * across * 1024));
     }
 }
 
@@ -140,7 +140,7 @@ fn columns_of_blocks(elements: u64) -> u64 {
 /// "We already require padding the input size to be a power of two": a 100x70 tensor in 128x128.
 #[test]
 fn a_shape_that_is_no_power_of_two_is_enlarged_and_masked() {
-    let enlarged = Enlarged::of(&[100, 70]).expect("small");
+    let enlarged = Enlarged::new(&[100, 70]).expect("small");
     assert_eq!(enlarged.shape(), [128, 128]);
     assert_eq!(enlarged.bounds(), [(Dim::tensor(0), 100), (Dim::tensor(1), 70)]);
 }

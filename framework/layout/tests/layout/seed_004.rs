@@ -1,5 +1,5 @@
-//! Seed 004, "Linear Layout in Triton (2)": every call that it shows, with its numbers; where
-//! docs/papers.md corrects one, with the corrected ones.
+//! The article "Linear Layout in Triton (2)": every call that it shows, with its numbers, corrected as in
+//! docs/papers.md.
 
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, Layout, LinearLayout, parse_spec};
@@ -95,7 +95,7 @@ fn section_5_2_bases() {
     assert_eq!(apply(&layout, &[(OFFSET, 0b1100_0001)]), [(dim0(), 12), (dim1(), 13)]);
 }
 
-/// Section 5.3, example 1; the inner factor's dims come first.
+/// Section 5.3, example 1; the inner layout's dims come first.
 #[test]
 fn section_5_3_example_1_a_two_dimensional_identity() {
     let lanes = LinearLayout::identity(4, LANE, dim1()).expect("lanes");
@@ -105,7 +105,7 @@ fn section_5_3_example_1_a_two_dimensional_identity() {
     assert_eq!(apply(&layout, &[(REGISTER, 3), (LANE, 2)]), [(dim1(), 2), (dim0(), 3)]);
 }
 
-/// Section 5.3, example 2; the outer factor is shifted above the inner, nothing is xored.
+/// Section 5.3, example 2; the outer layout is shifted above the inner, nothing is xored.
 #[test]
 fn section_5_3_example_2_a_shared_output_dim() {
     let lanes = LinearLayout::identity(4, LANE, dim0()).expect("lanes");
@@ -129,8 +129,8 @@ fn section_5_4_compose() {
     (0..32).for_each(|x| assert_eq!(apply(&both, &[(REGISTER, x)]), apply(&swizzle(), &[(OFFSET, x)])));
 }
 
-/// Section 5.5: the element (2, 3) is at offset 10 of the memory, and so the place that holds it in
-/// registers goes there. Index 0 can only be at (0, 0).
+/// Section 5.5: the element (2, 3) is at offset 10 of the memory, so the register that holds it maps to that offset.
+/// Index 0 can only be at (0, 0).
 #[test]
 fn section_5_5_invert_and_compose() {
     let two_by_two = |dim, bases: [[u64; 2]; 2]| (dim, bases.iter().map(|basis| basis.to_vec()).collect());
@@ -148,8 +148,12 @@ fn section_5_5_invert_and_compose() {
 
 #[test]
 fn section_5_6_shapes() {
-    let part = |size, dim| LinearLayout::identity(size, dim, dim0()).expect("a layout");
-    let layout = part(4, REGISTER).direct_sum(&part(8, LANE)).expect("sum").direct_sum(&part(2, WARP)).expect("sum");
+    let identity_of = |size, dim| LinearLayout::identity(size, dim, dim0()).expect("a layout");
+    let layout = identity_of(4, REGISTER)
+        .direct_sum(&identity_of(8, LANE))
+        .expect("sum")
+        .direct_sum(&identity_of(2, WARP))
+        .expect("sum");
     assert_eq!(layout.flatten_ins().ins().iter().collect::<Vec<_>>(), [(REGISTER, 6)]);
     let reshaped = layout.reshape_ins(&[(REGISTER, 8), (LANE, 8)]).expect("as many");
     assert_eq!(apply(&reshaped, &[(REGISTER, 5), (LANE, 3)]), [(dim0(), 5 + 8 * 3)]);
@@ -173,27 +177,27 @@ fn section_6_1_elements_dealt_out_to_lanes() {
     let lanes = LinearLayout::identity(4, LANE, dim0()).expect("lanes");
     let registers = LinearLayout::identity(8, REGISTER, dim0()).expect("registers");
     let dealt = lanes.direct_sum(&registers).expect("both");
-    let held = [
+    let elements_of_lanes = [
         [0, 4, 8, 12, 16, 20, 24, 28],
         [1, 5, 9, 13, 17, 21, 25, 29],
         [2, 6, 10, 14, 18, 22, 26, 30],
         [3, 7, 11, 15, 19, 23, 27, 31],
     ];
-    for (lane, elements) in held.iter().enumerate() {
+    for (lane, elements) in elements_of_lanes.iter().enumerate() {
         for (register, &element) in elements.iter().enumerate() {
             let at = [(REGISTER, register as u64), (LANE, lane as u64)];
             assert_eq!(apply(&dealt, &at), [(dim0(), element)]);
         }
     }
-    // The product as the seed writes it gives each lane neighbours.
+    // The product in the seed's order gives each lane neighbours.
     let strided = LinearLayout::strided(4, 1, LANE, dim0()).expect("lanes");
     let written = registers.direct_sum(&strided).expect("both");
     let values = [(0, 0), (1, 0), (0, 1), (2, 3)].map(|(r, l)| apply(&written, &[(REGISTER, r), (LANE, l)])[0].1);
     assert_eq!(values, [0, 1, 8, 26]);
 }
 
-/// Section 6.2: the blocked layout, register 2 of lane 5 in either order, and what the seed's own
-/// product of strided factors is.
+/// Section 6.2: the blocked layout, register 2 of lane 5 in either order, and the value of the seed's own product of
+/// strided layouts.
 #[test]
 fn section_6_2_a_blocked_layout() {
     let text =
@@ -223,7 +227,7 @@ fn section_6_3_a_swizzled_memory() {
     assert_eq!(resolved(text, [128, 32]).linear().bases_of(OFFSET), by_hand.bases_of(OFFSET));
 }
 
-/// Section 6.4: every register is stored where the memory has its element, no two in one place.
+/// Section 6.4: every register is stored to its element's offset, no two at one offset.
 #[test]
 fn section_6_4_from_registers_to_shared_memory() {
     let text = "sizePerThread = [2, 2], threadsPerWarp = [8, 4], warpsPerCTA = [2, 2], order = [1, 0]";
@@ -232,9 +236,9 @@ fn section_6_4_from_registers_to_shared_memory() {
     let stores = registers.invert_and_compose(memory.linear()).expect("the memory holds all");
     assert!(stores.outs().dims().eq([OFFSET, Dim::BLOCK]));
     let mut used = vec![false; 128 * 32];
-    for place in 0..1u64 << registers.ins().bits() {
-        let offset = stores.outs().coordinate(stores.apply_packed(place), OFFSET);
-        assert_eq!(memory.linear().apply_packed(offset), registers.apply_packed(place));
+    for packed in 0..1u64 << registers.ins().bits() {
+        let offset = stores.outs().coordinate(stores.apply_packed(packed), OFFSET);
+        assert_eq!(memory.linear().apply_packed(offset), registers.apply_packed(packed));
         assert!(!std::mem::replace(&mut used[offset as usize], true), "two values at {offset}");
     }
     assert!(used.iter().all(|&used| used));

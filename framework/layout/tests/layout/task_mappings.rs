@@ -1,23 +1,23 @@
-//! Laws of task mappings: compositions are as defined, loops and thread-value layouts are the same mapping, what no mapping
-//! is is refused with the reason.
+//! Laws of task mappings: compositions follow the definition, loops and thread-value layouts are the same mapping, and
+//! layouts that are no mapping are rejected with the reason.
 
 use proptest::prelude::*;
 use tilewright_layout::cute::{IntTuple, TaskMapping, ThreadValue, crd2idx};
 
-fn factor(rank: usize) -> impl Strategy<Value = TaskMapping> {
+fn basic_mapping(rank: usize) -> impl Strategy<Value = TaskMapping> {
     (any::<bool>(), prop::collection::vec(1..4u64, rank)).prop_map(|(repeats, shape)| {
-        let made = if repeats { TaskMapping::repeat(&shape) } else { TaskMapping::spatial(&shape) };
-        made.expect("small")
+        let result = if repeats { TaskMapping::repeat(&shape) } else { TaskMapping::spatial(&shape) };
+        result.expect("small")
     })
 }
 
-/// Up to three factors over one to three axes, the outermost first.
-fn factors() -> impl Strategy<Value = Vec<TaskMapping>> {
-    (1..=3usize).prop_flat_map(|rank| prop::collection::vec(factor(rank), 1..=3))
+/// Random lists of up to three grids over one to three axes, the outermost first.
+fn mappings() -> impl Strategy<Value = Vec<TaskMapping>> {
+    (1..=3usize).prop_flat_map(|rank| prop::collection::vec(basic_mapping(rank), 1..=3))
 }
 
-fn composed(factors: &[TaskMapping]) -> TaskMapping {
-    let (first, rest) = factors.split_first().expect("at least one");
+fn composed(mappings: &[TaskMapping]) -> TaskMapping {
+    let (first, rest) = mappings.split_first().expect("at least one");
     rest.iter().fold(first.clone(), |outer, inner| outer.then(inner).expect("small"))
 }
 
@@ -29,26 +29,26 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn compositions_are_as_defined(factors in factors()) {
-        let (first, rest) = factors.split_first().expect("at least one");
+    fn compositions_are_as_defined(mappings in mappings()) {
+        let (first, rest) = mappings.split_first().expect("at least one");
         let mut outer = first.clone();
         for inner in rest {
-            let whole = outer.then(inner).expect("small");
+            let composition = outer.then(inner).expect("small");
             let sizes = inner.shape();
-            for worker in 0..whole.workers() {
+            for worker in 0..composition.workers() {
                 let (over, under) = (outer.tasks(worker / inner.workers()), inner.tasks(worker % inner.workers()));
                 let defined: Vec<Vec<u64>> = over.iter().flat_map(|t1| under.iter().map(|t2| {
                     (0..sizes.len()).map(|axis| t1[axis] * sizes[axis] + t2[axis]).collect()
                 })).collect();
-                prop_assert_eq!(whole.tasks(worker), defined);
+                prop_assert_eq!(composition.tasks(worker), defined);
             }
-            outer = whole;
+            outer = composition;
         }
     }
 
     #[test]
-    fn each_task_is_done_once_and_loops_do_it(factors in factors()) {
-        let mapping = composed(&factors);
+    fn each_task_is_done_once_and_loops_do_it(mappings in mappings()) {
+        let mapping = composed(&mappings);
         let mut done: Vec<Vec<u64>> = all_tasks(&mapping).concat();
         done.sort();
         let count = done.len() as u64;
@@ -61,8 +61,8 @@ proptest! {
     }
 
     #[test]
-    fn text_and_layouts_go_through(factors in factors()) {
-        let mapping = composed(&factors);
+    fn text_and_layouts_go_through(mappings in mappings()) {
+        let mapping = composed(&mappings);
         prop_assert_eq!(mapping.to_string().parse::<TaskMapping>(), Ok(mapping.clone()));
         let layout = mapping.thread_value().expect("a layout");
         let tile = IntTuple::flat(mapping.shape());
@@ -72,7 +72,7 @@ proptest! {
                 prop_assert_eq!(at, crd2idx(&IntTuple::flat(task), &tile).expect("inside"));
             }
         }
-        let back = TaskMapping::of_thread_value(&layout).expect("it is a mapping");
+        let back = TaskMapping::from_thread_value(&layout).expect("it is a mapping");
         prop_assert_eq!(all_tasks(&back), all_tasks(&mapping), "{} and {}", back, mapping);
     }
 
@@ -84,22 +84,22 @@ proptest! {
 
 fn refused(layout: &str, tile: &str) -> String {
     let layout = ThreadValue::new(&tile.parse().expect("a tile"), layout.parse().expect("a layout")).expect("inside");
-    TaskMapping::of_thread_value(&layout).expect_err("no mapping").to_string()
+    TaskMapping::from_thread_value(&layout).expect_err("no mapping").to_string()
 }
 
 #[test]
 fn layouts_that_are_no_mapping_say_why() {
     let copies = refused("((4,2),4):((1,0),4)", "(4,4)");
-    assert!(copies.contains("2 threads hold the same element"), "{copies}");
+    assert!(copies.contains("2 threads have the same element"), "{copies}");
     // The thread's low bit is the coarser half of an axis.
     let reversed = refused("((2,2),4):((2,1),4)", "(4,4)");
-    assert!(reversed.contains("threads next move by 2 along dim0, of which the step 1 comes first"), "{reversed}");
+    assert!(reversed.contains("threads next move by 2 along dim0, before the step 1"), "{reversed}");
     let gap = refused("(4,2):(1,8)", "(4,4)");
-    assert!(gap.contains("nobody holds what lies 1 along dim1"), "{gap}");
+    assert!(gap.contains("no worker has coordinate 1 along dim1"), "{gap}");
     let uneven = refused("(3,1):(4,0)", "(6,2)");
     assert!(uneven.contains("which divides no axis"), "{uneven}");
     let twice = refused("(4,4):(1,2)", "(4,4)");
-    assert!(twice.contains("several hold what lies 2 along dim0"), "{twice}");
+    assert!(twice.contains("several workers have coordinate 2 along dim0"), "{twice}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Text of a vendor's assembler in programs.
+//! Lowers inline assembly (`tt.elementwise_inline_asm`).
 
 use smallvec::SmallVec;
 
@@ -11,13 +11,13 @@ use super::lowered::{LoweredValue, Registers};
 use super::lowering::Lowering;
 use super::types::carrier;
 
-/// A vendor's assembly text, for as many elements at a time as it says; narrow ones share 32-bit words.
+/// Lowers inline assembly, `packed_element` elements at a time; narrow elements are packed in 32-bit words.
 pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let body = lowering.body;
     let operation = body.op(op);
-    let text = lowering.word(op, "asm_string").unwrap_or_default().to_owned();
-    let constraints = lowering.word(op, "constraints").unwrap_or_default().to_owned();
-    let pack = lowering.number(op, "packed_element")?.max(1) as usize;
+    let text = lowering.keyword(op, "asm_string").unwrap_or_default().to_owned();
+    let constraints = lowering.keyword(op, "constraints").unwrap_or_default().to_owned();
+    let pack = lowering.integer_attribute(op, "packed_element")?.max(1) as usize;
     let shaped =
         operation.results.iter().chain(&operation.operands).find(|&&value| body.ty(value).as_tensor().is_some());
     let layout = shaped.map(|&value| lowering.layout_of(value)).transpose()?;
@@ -25,7 +25,7 @@ pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let mut operands = Vec::new();
     for &value in &operation.operands {
         operands.push(match &layout {
-            Some(layout) => lowering.spread(value, layout)?,
+            Some(layout) => lowering.registers_in(value, layout)?,
             None => vec![lowering.scalar(value)?].into(),
         });
     }
@@ -35,7 +35,7 @@ pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     for first in (0..registers).step_by(pack) {
         let mut words = Vec::new();
         for operand in &operands {
-            // Where a lane holds fewer than are taken, its last one fills up.
+            // If a lane holds fewer elements, its last one is repeated.
             let taken: Vec<Value> =
                 (first..first + pack).map(|register| operand[register.min(registers - 1)]).collect();
             words.extend(packed(lowering, &taken));
@@ -54,14 +54,14 @@ pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     }
     for (&result, values) in operation.results.iter().zip(results) {
         match &layout {
-            Some(layout) => lowering.hold(result, LoweredValue::Tensor(Registers::new(layout.clone(), values))),
-            None => lowering.hold(result, LoweredValue::Scalar(values[0])),
+            Some(layout) => lowering.set_lowered(result, LoweredValue::Tensor(Registers::new(layout.clone(), values))),
+            None => lowering.set_lowered(result, LoweredValue::Scalar(values[0])),
         }
     }
     Ok(())
 }
 
-/// How many elements of a type share a word.
+/// Returns the number of elements of a type that are packed in one 32-bit word, if `pack` elements are passed together.
 fn together(ty: Type, pack: usize) -> usize {
     match ty {
         Type::Scalar(Element::I1) | Type::Pointer(_) => 1,
@@ -74,7 +74,7 @@ fn word_types(ty: Type, pack: usize) -> Vec<Type> {
     let word = if together == 1 {
         ty
     } else {
-        Type::Scalar(Element::integer(ty.bits() * together as u32).unwrap_or(Element::I32))
+        Type::Scalar(Element::integer_of_width(ty.bits() * together as u32).unwrap_or(Element::I32))
     };
     vec![word; pack.div_ceil(together)]
 }

@@ -1,34 +1,34 @@
-//! Copies from global to shared memory that go on while the program does, by the rows of the target that copy so.
+//! Asynchronous copies from global to shared memory (PTX `cp.async`), by the target's copy instructions.
 //!
-//! Which copies go so is found for the whole program before any is written, for groups are closed and waited for where there are
-//! any at all. A copy that no row makes is a load and a store: it is done when it is issued, so that groups and waits stay as
-//! the program has them.
+//! The asynchronous copies of the whole program are planned before any operation is lowered, because groups are
+//! committed and waited for only if the program has such copies. A copy without an instruction becomes a load and a
+//! store, which is complete at its issue point, so that commits and waits keep their meaning.
 
 use tilewright_tile::op::name::ttg;
 
 use crate::shared_memory::Access;
 use tilewright_kernel::Queue;
 use tilewright_layout::Dim;
-use tilewright_plan::movement::{GlobalPlace, PointerCopy, PointerCopySpec, plan_pointer_copy};
+use tilewright_plan::movement::{GlobalAddress, PointerCopy, PointerCopySpec, plan_pointer_copy};
 use tilewright_tile::{Op, Value};
 
 use super::error::{Lowered, Reason};
 use super::lowered::LoweredValue;
 use super::lowering::{Copies, Lowering};
-use super::memory::Groups;
-use super::places::idle_registers;
+use super::memory::VectorGroups;
 use super::shared::{layout_of, load_and_store, placed_at};
+use super::tensor_coordinates::idle_registers;
 use super::types::{carrier, stored};
 
 const COPY: &str = ttg::ASYNC_COPY_GLOBAL_TO_LOCAL;
 const COMMIT: &str = ttg::ASYNC_COMMIT_GROUP;
 const WAIT: &str = ttg::ASYNC_WAIT;
 
-/// Finds them.
+/// Plans all asynchronous copies of the program.
 pub(super) fn planned(lowering: &mut Lowering<'_>) -> Copies {
     let body = lowering.body;
     let copies = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == COPY);
-    // What is wrong with one is said where it is written.
+    // Errors of a copy are reported when it is lowered.
     copies.filter_map(|op| Some((op, plan(lowering, op).ok()??))).collect()
 }
 
@@ -39,28 +39,32 @@ fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerCopy>> {
         return Ok(None);
     }
     let layout = lowering.layout_of(source)?;
-    let place = layout_of(lowering, memory)?;
-    if layout.outs().bits() != place.memory.linear.outs().bits() {
+    let memory_layout = layout_of(lowering, memory)?;
+    if layout.outs().bits() != memory_layout.memory.linear.outs().bits() {
         return Ok(None);
     }
     let element = stored(carrier(lowering.body.ty(memory).element())?);
     let masks: Vec<Value> = mask.into_iter().collect();
     let idle = idle_registers(&layout) as usize;
     let groups = |elements: u32| -> Vec<Vec<usize>> {
-        let groups =
-            Groups::of((lowering.facts, source, &masks), &layout, element, &[element.bits().saturating_mul(elements)]);
+        let groups = VectorGroups::of(
+            (lowering.axis_info, source, &masks),
+            &layout,
+            element,
+            &[element.bits().saturating_mul(elements)],
+        );
         groups.iter().filter(|group| group[0] & idle == 0).collect()
     };
     let problem = PointerCopySpec {
         layout: &layout,
-        memory: &place.memory,
+        memory: &memory_layout.memory,
         element_bits: element.bits(),
         masked: mask.is_some(),
         groups: &groups,
     };
-    let copy = plan_pointer_copy(&problem, &lowering.machine.context).ok();
-    // One of several tensors of an allocation begins where the one before it ends.
-    let bytes = place.memory.allocated_bytes(element.bits());
+    let copy = plan_pointer_copy(&problem, &lowering.config.context).ok();
+    // The tensors of an allocation follow each other without padding.
+    let bytes = memory_layout.memory.allocated_bytes(element.bits());
     Ok(copy.filter(|copy| copy.queue() == Queue::Copies && bytes.is_multiple_of(copy.alignment())))
 }
 
@@ -73,27 +77,27 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         },
         COMMIT if any => lowering.builder.commit(Queue::Copies),
         WAIT if any => {
-            let outstanding = lowering.number(op, "num")?;
+            let outstanding = lowering.integer_attribute(op, "num")?;
             let outstanding = u32::try_from(outstanding)
                 .map_err(|_| Reason::malformed(format!("a wait for all but {outstanding} groups")))?;
             lowering.builder.wait(Queue::Copies, outstanding, &[]);
-            lowering.shows_to_units();
+            lowering.emit_proxy_fence();
         }
         _ => {}
     }
-    lowering.give(op, LoweredValue::Token)
+    lowering.set_result(op, LoweredValue::Token)
 }
 
 fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointerCopy) -> Lowered<()> {
     let (source, memory) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
     let layout = lowering.layout_of(source)?;
-    let addresses = lowering.spread(source, &layout)?;
+    let addresses = lowering.registers_in(source, &layout)?;
     let mask = lowering.optional(op, "mask");
-    let predicates = mask.map(|mask| lowering.spread(mask, &layout)).transpose()?;
+    let predicates = mask.map(|mask| lowering.registers_in(mask, &layout)).transpose()?;
     debug_assert_eq!(addresses.len(), 1 << layout.in_bits(Dim::REGISTER));
-    lowering.accesses(Access::Copy);
+    lowering.mark_access(Access::Copy);
     let buffer = placed_at(lowering, memory)?;
-    copy.emit(&mut lowering.builder, buffer, &mut |_, register| GlobalPlace {
+    copy.emit(&mut lowering.builder, buffer, &mut |_, register| GlobalAddress {
         pointer: addresses[register],
         offset: 0,
         predicate: predicates.as_ref().map(|all| all[register]),
@@ -101,7 +105,7 @@ fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointerCopy) -> Lowered<()
     Ok(())
 }
 
-/// Waits for what the program has left under way: a block must not end before it has landed.
+/// Emits a wait for the copies that the program leaves in flight: a block must not exit before they complete.
 pub(super) fn finished(lowering: &mut Lowering<'_>) {
     let body = lowering.body;
     let entry: &[_] = body.blocks(body.root()).first().map_or(&[], |&entry| body.ops(entry));
@@ -110,18 +114,18 @@ pub(super) fn finished(lowering: &mut Lowering<'_>) {
         match body.op(op).name() {
             COPY => open |= lowering.copies.contains_key(&op),
             COMMIT => rejected |= std::mem::take(&mut open),
-            // One that some turns or choices pass by says nothing.
-            WAIT if entry.contains(&op) && lowering.number(op, "num") == Ok(0) => rejected = false,
+            // A wait in a loop or a branch may not execute.
+            WAIT if entry.contains(&op) && lowering.integer_attribute(op, "num") == Ok(0) => rejected = false,
             _ => {}
         }
     }
     if open || rejected {
-        all_landed(lowering);
+        wait_for_all_copies(lowering);
     }
 }
 
-/// Waits for all copies of the warp.
-pub(super) fn all_landed(lowering: &mut Lowering<'_>) {
+/// Emits a wait for all copies of the warp.
+pub(super) fn wait_for_all_copies(lowering: &mut Lowering<'_>) {
     lowering.builder.commit(Queue::Copies);
     lowering.builder.wait(Queue::Copies, 0, &[]);
 }

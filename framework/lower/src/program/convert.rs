@@ -1,10 +1,10 @@
-//! A tensor in another layout.
+//! Lowers layout conversions of tensors in registers.
 
 use std::sync::Arc;
 
 use tilewright_kernel::{Cast, Element, Type, Value};
 use tilewright_layout::LinearLayout;
-use tilewright_plan::movement::{self, Plan};
+use tilewright_plan::movement::{self, ConversionPlan};
 
 use super::error::Lowered;
 use super::lowered::Registers;
@@ -12,12 +12,13 @@ use super::lowering::Lowering;
 use super::types::{integer, stored};
 
 impl Lowering<'_> {
-    /// The registers of a tensor in a layout: as they are where it is its own, else by the cheapest conversion.
+    /// Converts the registers of a tensor to another layout, by the cheapest conversion; they are unchanged if the
+    /// tensor has this layout.
     pub(super) fn convert(&mut self, tensor: &Registers, to: &Arc<LinearLayout>) -> Lowered<Arc<[Value]>> {
         if Arc::ptr_eq(&tensor.layout, to) || tensor.layout == *to {
             return Ok(tensor.values.clone());
         }
-        // What is the same everywhere is the same in every layout.
+        // A uniform value needs no conversion.
         if let [first, rest @ ..] = &tensor.values[..]
             && rest.iter().all(|value| value == first)
             && self.is_uniform(*first)
@@ -26,21 +27,21 @@ impl Lowering<'_> {
         }
         let Some(&first) = tensor.values.first() else { return Ok(tensor.values.clone()) };
         let bits = stored(self.builder.type_of(first)).bits();
-        let plan = movement::convert(&tensor.layout, to, bits, self.machine.context)?;
+        let plan = movement::plan_conversion(&tensor.layout, to, bits, self.config.context)?;
         Ok(self.convert_by(&plan, &tensor.values).into())
     }
 
-    /// The registers that a plan makes of others.
-    pub(super) fn convert_by(&mut self, plan: &Plan, values: &[Value]) -> Vec<Value> {
+    /// Converts registers by a given plan.
+    pub(super) fn convert_by(&mut self, plan: &ConversionPlan, values: &[Value]) -> Vec<Value> {
         let Some(&first) = values.first() else { return Vec::new() };
         let ty = self.builder.type_of(first);
-        let words: Vec<Value> = values.iter().map(|&value| self.as_word(value)).collect();
+        let words: Vec<Value> = values.iter().map(|&value| self.emit_integer_bits(value)).collect();
         let moved = plan.emit(&mut self.builder, &words);
-        moved.into_iter().map(|value| self.typed_word(value, ty)).collect()
+        moved.into_iter().map(|value| self.emit_from_integer_bits(value, ty)).collect()
     }
 
-    /// A scalar as an integer of whole bytes, as which it moves.
-    pub(super) fn as_word(&mut self, value: Value) -> Value {
+    /// Emits a scalar as an integer of whole bytes, for data movement.
+    pub(super) fn emit_integer_bits(&mut self, value: Value) -> Value {
         let ty = self.builder.type_of(value);
         match ty {
             Type::Scalar(Element::I1) => self.builder.cast(Cast::ExtendU, value, Type::Scalar(Element::I8)),
@@ -48,8 +49,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The scalar of a type that an integer stands for.
-    pub(super) fn typed_word(&mut self, value: Value, ty: Type) -> Value {
+    /// Emits the conversion of an integer from [`Self::emit_integer_bits`] back to the scalar's type.
+    pub(super) fn emit_from_integer_bits(&mut self, value: Value, ty: Type) -> Value {
         match ty {
             Type::Scalar(Element::I1) => self.builder.cast(Cast::Truncate, value, ty),
             _ => self.builder.cast(Cast::Bits, value, ty),

@@ -1,10 +1,11 @@
-//! Tensor descriptors: blocks of a tensor in global memory, whose places beyond its sizes are left out.
+//! Lowers tensor descriptors: accesses of blocks of a tensor in global memory, predicated by the tensor's bounds.
 //!
-//! Every target does them by plain accesses. A descriptor's tensor begins at a multiple of 16 bytes, as its rows do, and its elements follow
-//! each other along the last axis; so where a block begins at, and the tensor ends at, multiples of some elements along it, so many
-//! are accessed at once, with one pointer and one mask.
+//! Descriptors are lowered to plain accesses on every target. A descriptor's tensor and its rows are aligned to 16
+//! bytes, and its elements are contiguous along the last axis. So if the start of a block and the size of the tensor
+//! along this axis are multiples of some number of elements, one access moves that many elements, with one address and
+//! one predicate.
 //!
-//! Source: Triton, `tl.make_tensor_descriptor`: what it asks of base, shape and strides.
+//! Source: Triton, `tl.make_tensor_descriptor`, for the requirements on base, shape and strides.
 
 use std::sync::Arc;
 
@@ -13,20 +14,20 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::{self as tile, Op};
 
 use super::error::{Lowered, Reason};
-use super::lowered::{Described, LoweredValue, Registers};
+use super::lowered::{LoweredValue, Registers, TensorDescriptor};
 use super::lowering::Lowering;
-use super::memory::{Groups, both, from_memory, to_memory};
-use super::places::idle_registers;
-use super::scalar::number;
+use super::memory::{VectorGroups, both, from_memory, to_memory};
+use super::scalar::scalar_constant;
+use super::tensor_coordinates::idle_registers;
 use super::types::{carrier, stored};
 
-const TRUTH: Type = Type::Scalar(Element::I1);
+const I1: Type = Type::Scalar(Element::I1);
 const WIDE: Type = Type::Scalar(Element::I64);
 
-/// What the addresses of a tensor's rows are multiples of, in bytes.
-const GRAIN: u64 = 16;
+/// Alignment of a tensor's rows, in bytes.
+const ROW_ALIGNMENT: u64 = 16;
 
-pub(super) fn made(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+pub(super) fn lower_make_descriptor(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let body = lowering.body;
     let operation = body.op(op);
     let pointer = lowering.scalar(lowering.operand(op, 0)?)?;
@@ -36,134 +37,139 @@ pub(super) fn made(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let (sizes, strides) = (of(lowering, 1)?, of(lowering, 2)?);
     let strides: Vec<Value> =
         strides.into_iter().map(|stride| lowering.builder.cast(Cast::ExtendS, stride, WIDE)).collect();
-    let pads_with_nan = lowering.word(op, "padding") == Some("nan");
+    let pads_with_nan = lowering.keyword(op, "padding") == Some("nan");
     let last_multiple = operation.operand_group(1).last().map_or(1, |&size| divisor(lowering, size));
     let (sizes, strides) = (sizes.into(), strides.into());
-    let active = lowering.builder.constant(TRUTH, 1);
-    lowering
-        .give(op, LoweredValue::Descriptor(Described { pointer, active, sizes, strides, last_multiple, pads_with_nan }))
+    let active = lowering.builder.constant(I1, 1);
+    lowering.set_result(
+        op,
+        LoweredValue::Descriptor(TensorDescriptor { pointer, active, sizes, strides, last_multiple, pads_with_nan }),
+    )
 }
 
-pub(super) fn described(lowering: &Lowering<'_>, op: Op) -> Lowered<Described> {
+pub(super) fn tensor_descriptor(lowering: &Lowering<'_>, op: Op) -> Lowered<TensorDescriptor> {
     match lowering.lowered(lowering.operand(op, 0)?)? {
         LoweredValue::Descriptor(of) => Ok(of.clone()),
         _ => Err(Reason::malformed("a tensor descriptor is expected")),
     }
 }
 
-/// The scalars of a group of operands.
+/// Returns the kernel values of the scalars in an operand group.
 pub(super) fn scalars(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Vec<Value>> {
     let operation = lowering.body.op(op);
     let group = operation.definition.operand_group(group).ok_or_else(|| Reason::malformed("a group is missing"))?;
     operation.operand_group(group).iter().map(|&value| lowering.scalar(value)).collect()
 }
 
-/// What a scalar is known to be a multiple of.
+/// Returns a known divisor of a scalar, from axis information; 1 if none is known.
 pub(super) fn divisor(lowering: &Lowering<'_>, value: tile::Value) -> u64 {
-    lowering.facts.get(value).and_then(|fact| fact.axes.first()).map_or(1, |along| along.divisibility)
+    lowering.axis_info.get(value).and_then(|info| info.axes.first()).map_or(1, |along| along.divisibility)
 }
 
-/// Registers that one access serves: where the element of the first is in global memory, and whether all of them are in the tensor.
-pub(super) struct Part {
+/// The registers that one access moves, the address of the first element, and whether all elements are in bounds (an
+/// `i1`).
+pub(super) struct PredicatedAccess {
     registers: Vec<usize>,
     pointer: Value,
     inside: Value,
 }
 
-/// The registers that one access serves each, of a block that begins along the last axis at the last operand of a group.
+/// Returns the groups of registers that one access moves. The last operand of the operand group `first` is the start of
+/// the block along the last axis.
 fn groups(
     lowering: &Lowering<'_>,
     op: Op,
-    of: &Described,
+    of: &TensorDescriptor,
     (layout, element, first): (&LinearLayout, &tile::TileType, &str),
-) -> Lowered<Groups> {
+) -> Lowered<VectorGroups> {
     let element = stored(carrier(element)?);
     let operation = lowering.body.op(op);
     let first = operation.definition.operand_group(first).and_then(|group| operation.operand_group(group).last());
     let begins = first.map_or(1, |&first| divisor(lowering, first));
-    let most = begins.min(of.last_multiple).min(GRAIN / u64::from(element.bits() / 8).max(1));
-    let widths = &lowering.machine.context.target.global.access_bits;
-    Ok(Groups::along(layout, layout.outs().len().saturating_sub(1), most, element, widths))
+    let most = begins.min(of.last_multiple).min(ROW_ALIGNMENT / u64::from(element.bits() / 8).max(1));
+    let widths = &lowering.config.context.target.global.access_bits;
+    Ok(VectorGroups::along(layout, layout.outs().len().saturating_sub(1), most, element, widths))
 }
 
-/// Each register by itself.
-pub(super) fn alone(layout: &LinearLayout, element: &tile::TileType) -> Lowered<Groups> {
-    Ok(Groups::along(layout, 0, 1, stored(carrier(element)?), &[]))
+/// Returns groups of one register each.
+pub(super) fn alone(layout: &LinearLayout, element: &tile::TileType) -> Lowered<VectorGroups> {
+    Ok(VectorGroups::along(layout, 0, 1, stored(carrier(element)?), &[]))
 }
 
-/// The places of a block that begins at `first` along each axis of the tensor; the block's axes are the tensor's last ones.
-pub(super) fn block_places(
+/// Emits the addresses and bounds of a block's accesses. The block begins at `first` along each axis of the tensor; the
+/// axes of the block are the last axes of the tensor.
+pub(super) fn block_accesses(
     lowering: &mut Lowering<'_>,
-    of: &Described,
+    of: &TensorDescriptor,
     (layout, element): (&LinearLayout, &tile::TileType),
     first: &[Value],
-    groups: &Groups,
-) -> Lowered<Vec<Part>> {
+    groups: &VectorGroups,
+) -> Lowered<Vec<PredicatedAccess>> {
     let rank = of.sizes.len();
     let own = layout.outs().len();
     let mut along: Vec<Vec<Value>> = Vec::with_capacity(rank);
     for axis in 0..rank {
         let start = first.get(axis).copied().ok_or_else(|| Reason::malformed("an index is missing"))?;
-        // A block of fewer axes is one element thick along the first ones.
+        // A block with fewer axes has size one along the first ones.
         let values = match (axis + own).checked_sub(rank) {
             Some(axis) => {
-                let places = lowering.coordinate(layout, axis);
-                places.into_iter().map(|place| lowering.builder.binary(Binary::Add, start, place)).collect()
+                let indices = lowering.coordinate(layout, axis);
+                indices.into_iter().map(|index| lowering.builder.binary(Binary::Add, start, index)).collect()
             }
             None => vec![start; 1 << layout.in_bits(Dim::REGISTER)],
         };
         along.push(values);
     }
-    places(lowering, of, element, &along, groups)
+    plan_accesses(lowering, of, element, &along, groups)
 }
 
-/// The places of elements by their indices along each axis.
-fn places(
+/// Emits the addresses and bounds of accesses to elements with these indices along each axis.
+fn plan_accesses(
     lowering: &mut Lowering<'_>,
-    of: &Described,
+    of: &TensorDescriptor,
     element: &tile::TileType,
     along: &[Vec<Value>],
-    groups: &Groups,
-) -> Lowered<Vec<Part>> {
+    groups: &VectorGroups,
+) -> Lowered<Vec<PredicatedAccess>> {
     let bytes = u64::from(stored(carrier(element)?).bits() / 8);
     let builder = &mut lowering.builder;
-    let mut parts = Vec::new();
+    let mut accesses_of_groups = Vec::new();
     let bytes = builder.constant(WIDE, bytes);
     let strides: Vec<Value> = of.strides.iter().map(|&stride| builder.binary(Binary::Mul, stride, bytes)).collect();
     for registers in groups.iter() {
         let (mut offset, mut there): (Option<Value>, Option<Value>) = (None, None);
         for (axis, values) in along.iter().enumerate() {
             let index = values[registers[0]];
-            // What is negative is beyond every size too.
+            // The unsigned comparison rejects negative indices too.
             let below = builder.compare(Compare::LtU, index, of.sizes[axis]);
             there = both(builder, there, Some(below));
             let index = builder.cast(Cast::ExtendS, index, WIDE);
             let step = builder.binary(Binary::Mul, index, strides[axis]);
             offset = Some(offset.map_or(step, |sum| builder.binary(Binary::Add, sum, step)));
         }
-        let pointer = offset.map_or(of.pointer, |offset| builder.advance(of.pointer, offset));
-        let inside = there.unwrap_or_else(|| builder.constant(TRUTH, 1));
-        parts.push(Part { registers, pointer, inside });
+        let pointer = offset.map_or(of.pointer, |offset| builder.ptr_add(of.pointer, offset));
+        let inside = there.unwrap_or_else(|| builder.constant(I1, 1));
+        accesses_of_groups.push(PredicatedAccess { registers, pointer, inside });
     }
-    Ok(parts)
+    Ok(accesses_of_groups)
 }
 
 pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let of = described(lowering, op)?;
+    let of = tensor_descriptor(lowering, op)?;
     let first = scalars(lowering, op, "indices")?;
     let (layout, element) = result_of(lowering, op)?;
     let groups = groups(lowering, op, &of, (&layout, &element, "indices"))?;
-    let places = block_places(lowering, &of, (&layout, &element), &first, &groups)?;
-    loaded(lowering, op, &of, (layout, &element), &places)
+    let accesses = block_accesses(lowering, &of, (&layout, &element), &first, &groups)?;
+    loaded(lowering, op, &of, (layout, &element), &accesses)
 }
 
 pub(super) fn gather(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let of = described(lowering, op)?;
+    let of = tensor_descriptor(lowering, op)?;
     let (layout, element) = result_of(lowering, op)?;
     let along = rows(lowering, op, &layout)?;
     let groups = groups(lowering, op, &of, (&layout, &element, "y_offset"))?;
-    let places = places(lowering, &of, &element, &along, &groups)?;
-    loaded(lowering, op, &of, (layout, &element), &places)
+    let accesses = plan_accesses(lowering, &of, &element, &along, &groups)?;
+    loaded(lowering, op, &of, (layout, &element), &accesses)
 }
 
 fn result_of(lowering: &mut Lowering<'_>, op: Op) -> Lowered<(Arc<LinearLayout>, tile::TileType)> {
@@ -171,13 +177,14 @@ fn result_of(lowering: &mut Lowering<'_>, op: Op) -> Lowered<(Arc<LinearLayout>,
     Ok((lowering.result_layout(op)?, element))
 }
 
-/// The indices of rows that a tensor names, and of columns from a first one on.
+/// Emits the indices of elements along both axes: rows from the tensor `x_offsets`, columns from `y_offset` on.
 fn rows(lowering: &mut Lowering<'_>, op: Op, layout: &LinearLayout) -> Lowered<Vec<Vec<Value>>> {
     let offsets = lowering.optional(op, "x_offsets").ok_or_else(|| Reason::malformed("rows are missing"))?;
     let first = scalars(lowering, op, "y_offset")?;
     let first = first.first().copied().ok_or_else(|| Reason::malformed("the first column is missing"))?;
     let rows = 1u64 << layout.out_bits(Dim::tensor(0));
-    let of_rows = Arc::new(super::places::mapped(layout, &[rows], |place| vec![place[0]])?);
+    let of_rows =
+        Arc::new(super::tensor_coordinates::map_coordinates(layout, &[rows], |coordinates| vec![coordinates[0]])?);
     let tensor = lowering.tensor(offsets)?;
     let numbers = lowering.convert(&tensor, &of_rows)?;
     let word = Type::Scalar(Element::I32);
@@ -191,13 +198,13 @@ fn rows(lowering: &mut Lowering<'_>, op: Op, layout: &LinearLayout) -> Lowered<V
     Ok(vec![numbers, columns])
 }
 
-/// Loads each element that is in the tensor; others are what the descriptor pads with.
+/// Loads the elements that are in bounds; all other elements get the descriptor's padding value.
 fn loaded(
     lowering: &mut Lowering<'_>,
     op: Op,
-    of: &Described,
+    of: &TensorDescriptor,
     (layout, element): (Arc<LinearLayout>, &tile::TileType),
-    places: &[Part],
+    accesses: &[PredicatedAccess],
 ) -> Lowered<()> {
     let ty = carrier(element)?;
     let nan = match element {
@@ -205,15 +212,15 @@ fn loaded(
         _ => None,
     };
     let mut values = vec![None; 1 << layout.in_bits(Dim::REGISTER)];
-    for Part { registers, pointer, inside } in places {
+    for PredicatedAccess { registers, pointer, inside } in accesses {
         let builder = &mut lowering.builder;
-        let vector = builder.load(Groups::vector(stored(ty), registers.len()), *pointer, 0, Some(*inside));
-        for (place, &register) in (0u32..).zip(registers) {
-            let word = builder.extract(vector, place);
+        let vector = builder.load(VectorGroups::vector(stored(ty), registers.len()), *pointer, 0, Some(*inside));
+        for (number, &register) in (0u32..).zip(registers) {
+            let word = builder.extract(vector, number);
             let value = from_memory(builder, word, ty);
             values[register] = Some(match nan {
                 Some(nan) => {
-                    let nan = number(builder, ty, nan);
+                    let nan = scalar_constant(builder, ty, nan);
                     builder.select(*inside, value, nan)
                 }
                 None => value,
@@ -226,22 +233,22 @@ fn loaded(
 }
 
 pub(super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let of = described(lowering, op)?;
+    let of = tensor_descriptor(lowering, op)?;
     let first = scalars(lowering, op, "indices")?;
     let (tensor, element) = source(lowering, op)?;
     let groups = groups(lowering, op, &of, (&tensor.layout, &element, "indices"))?;
-    let places = block_places(lowering, &of, (&tensor.layout, &element), &first, &groups)?;
-    stored_at(lowering, &tensor, &places);
+    let accesses = block_accesses(lowering, &of, (&tensor.layout, &element), &first, &groups)?;
+    stored_at(lowering, &tensor, &accesses);
     Ok(())
 }
 
 pub(super) fn scatter(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let of = described(lowering, op)?;
+    let of = tensor_descriptor(lowering, op)?;
     let (tensor, element) = source(lowering, op)?;
     let along = rows(lowering, op, &tensor.layout.clone())?;
     let groups = groups(lowering, op, &of, (&tensor.layout, &element, "y_offset"))?;
-    let places = places(lowering, &of, &element, &along, &groups)?;
-    stored_at(lowering, &tensor, &places);
+    let accesses = plan_accesses(lowering, &of, &element, &along, &groups)?;
+    stored_at(lowering, &tensor, &accesses);
     Ok(())
 }
 
@@ -250,9 +257,9 @@ pub(super) fn source(lowering: &Lowering<'_>, op: Op) -> Lowered<(Registers, til
     Ok((lowering.tensor(value)?, lowering.body.ty(value).element().clone()))
 }
 
-/// Stores each element once, where it is in the tensor.
-fn stored_at(lowering: &mut Lowering<'_>, tensor: &Registers, places: &[Part]) {
-    each_once(lowering, tensor, places, |builder, pointer, values, predicate| {
+/// Stores each element that is in bounds once.
+fn stored_at(lowering: &mut Lowering<'_>, tensor: &Registers, accesses: &[PredicatedAccess]) {
+    each_once(lowering, tensor, accesses, |builder, pointer, values, predicate| {
         let words: Vec<Value> = values.iter().map(|&value| to_memory(builder, value)).collect();
         let vector = builder.pack(&words);
         builder.store(pointer, 0, vector, predicate);
@@ -262,12 +269,14 @@ fn stored_at(lowering: &mut Lowering<'_>, tensor: &Registers, places: &[Part]) {
 pub(super) fn each_once(
     lowering: &mut Lowering<'_>,
     tensor: &Registers,
-    places: &[Part],
+    accesses: &[PredicatedAccess],
     mut act: impl FnMut(&mut Builder, Value, &[Value], Option<Value>),
 ) {
     let active = lowering.active(&tensor.layout);
     let idle = idle_registers(&tensor.layout) as usize;
-    for Part { registers, pointer, inside } in places.iter().filter(|part| part.registers[0] & idle == 0) {
+    for PredicatedAccess { registers, pointer, inside } in
+        accesses.iter().filter(|access| access.registers[0] & idle == 0)
+    {
         let builder = &mut lowering.builder;
         let predicate = both(builder, active, Some(*inside));
         let values: Vec<Value> = registers.iter().map(|&register| tensor.values[register]).collect();

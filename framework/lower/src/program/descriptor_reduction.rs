@@ -1,34 +1,36 @@
-//! Blocks of a tensor in global memory that are combined with what is there, each element once.
+//! Lowers `tt.descriptor_reduce`: combines a block with a tensor in global memory, each element once.
 //!
-//! Where targets have no such operation (extrema of floating-point numbers, elements of 8 and 16 bits), an element is exchanged until
-//! nobody came between. An extremum of a number and a NaN is the number, as of PTX's `min` and `max`.
+//! If the target lacks the atomic operation (extrema of floating-point numbers, elements of 8 and 16 bits), a
+//! compare-and-swap loop updates the element. The extremum of a number and a NaN is the number, as in PTX's `min` and
+//! `max`.
 
 use tilewright_kernel::{Atomic, Binary, Builder, Cast, MemoryOrder, MemoryScope, Op as KernelOp, Value};
 use tilewright_tile::{self as tile, Op};
 
-use super::descriptor::{alone, block_places, described, each_once, scalars, source};
+use super::descriptor::{alone, block_accesses, each_once, scalars, source, tensor_descriptor};
 use super::error::{Lowered, Reason};
 use super::lowering::Lowering;
-use super::memory::{Ordered, changed, combined, combines};
+use super::memory::{Ordered, combined, combines, emit_compare_and_swap_loop};
 use super::scalar::in_single;
 use super::types::{integer, native};
 
-/// How two elements are combined.
+/// The operation that combines an element in memory with a new one.
 #[derive(Clone, Copy)]
 enum Combines {
-    /// By an operation of the kernel IR.
+    /// An atomic operation of the kernel IR, which the target executes.
     Atomic(Atomic),
-    /// Floating-point numbers, by an operation on two.
+    /// A binary operation on floating-point numbers, in a compare-and-swap loop.
     Float(Binary),
 }
 
 pub(super) fn reduce(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let of = described(lowering, op)?;
+    let of = tensor_descriptor(lowering, op)?;
     let first = scalars(lowering, op, "indices")?;
     let (tensor, element) = source(lowering, op)?;
-    let kind = kind(lowering.word(op, "kind").unwrap_or_default(), &element)?;
-    let places = block_places(lowering, &of, (&tensor.layout, &element), &first, &alone(&tensor.layout, &element)?)?;
-    each_once(lowering, &tensor, &places, |builder, pointer, values, predicate| {
+    let kind = kind(lowering.keyword(op, "kind").unwrap_or_default(), &element)?;
+    let accesses =
+        block_accesses(lowering, &of, (&tensor.layout, &element), &first, &alone(&tensor.layout, &element)?)?;
+    each_once(lowering, &tensor, &accesses, |builder, pointer, values, predicate| {
         for &value in values {
             combine(builder, kind, pointer, value, predicate);
         }
@@ -53,7 +55,7 @@ fn kind(word: &str, element: &tile::TileType) -> Lowered<Combines> {
         "max" if !is_float && is_signed => Atomic::MaxS,
         "max" if !is_float => Atomic::MaxU,
         other => {
-            return Err(Reason::unsupported(format!("no target here combines `{element}` in memory by `{other}`")));
+            return Err(Reason::unsupported(format!("no target combines `{element}` in memory by `{other}`")));
         }
     };
     combines(atomic, element)?;
@@ -76,6 +78,6 @@ fn combine(builder: &mut Builder, kind: Combines, pointer: Value, value: Value, 
         Combines::Atomic(kind) if kind == Atomic::FAdd || ty.bits() >= 32 => {
             builder.value(ty, KernelOp::AtomicRmw { op: kind, pointer, value, predicate, order, scope });
         }
-        _ => _ = changed(builder, (pointer, word), predicate, Ordered { order, scope }, next),
+        _ => _ = emit_compare_and_swap_loop(builder, (pointer, word), predicate, Ordered { order, scope }, next),
     }
 }

@@ -1,4 +1,4 @@
-//! Which room lowers which operation.
+//! Dispatches each operation of the tile program to its lowering.
 
 use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::{Op, Operation};
@@ -7,20 +7,20 @@ use super::error::{LowerError, Lowered, Reason};
 use super::lowered::LoweredValue;
 use super::lowering::Lowering;
 use super::{
-    along, assembly, asynchronous, boxes, control, descriptor, descriptor_reduction, dot, groups, halves, indexed,
-    launch, mbarrier, memory, moved, pending, report, scalar, shape, shared, stages,
+    along, assembly, asynchronous, control, descriptor, descriptor_reduction, dot, fp4, groups, indexed, launch,
+    mbarrier, memory, moved, pending, report, scalar, shape, shared, stages, tensor_copies,
 };
 
 impl Lowering<'_> {
-    /// Lowers an operation.
+    /// Lowers an operation of the tile program by the function for its name.
     pub(super) fn dispatch(&mut self, op: Op) -> Result<(), LowerError> {
         let body = self.body;
         let operation = body.op(op);
         if self.pending.reads(op) {
-            // The product reads the factor where it lies.
+            // The MMA reads the operand in place.
             return Ok(());
         }
-        // What has regions places errors itself.
+        // Operations with regions attach locations to errors themselves.
         match operation.name() {
             scf::FOR => control::counted(self, op),
             scf::WHILE => control::repeated(self, op),
@@ -36,17 +36,17 @@ impl Lowering<'_> {
         }
     }
 
-    /// An operation without regions.
+    /// Lowers an operation without regions by the function for its name.
     fn plain(&mut self, op: Op, operation: &Operation) -> Lowered<()> {
         let name = operation.name();
         if scalar::is_known(name) {
             return scalar::elementwise(self, op);
         }
-        match name.split_once('.').map_or(("", name), |(dialect, own)| (dialect, own)) {
+        match name.split_once('.').map_or(("", name), |(dialect, dialect_op)| (dialect, dialect_op)) {
             ("arith", "constant") | ("ub", "poison") => scalar::constant(self, op),
-            ("arith", "flush_denormals") => Err(Reason::unsupported("no target here flushes numbers by an operation")),
+            ("arith", "flush_denormals") => Err(Reason::unsupported("no target can flush denormals")),
             ("llvm", "intr.assume") => Ok(()),
-            ("tt" | "ttg", own) => match own {
+            ("tt" | "ttg", dialect_op) => match dialect_op {
                 "splat" => shape::splat(self, op),
                 "unsplat" => shape::unsplat(self, op),
                 "make_range" => shape::range(self, op),
@@ -67,20 +67,20 @@ impl Lowering<'_> {
                 "atomic_load" => memory::atomic_load(self, op),
                 "atomic_store" => memory::atomic_store(self, op),
                 "atomic_poll" => memory::poll(self, op),
-                "make_tensor_descriptor" => descriptor::made(self, op),
+                "make_tensor_descriptor" => descriptor::lower_make_descriptor(self, op),
                 "descriptor_load" => descriptor::load(self, op),
                 "descriptor_store" => descriptor::store(self, op),
                 "descriptor_reduce" => descriptor_reduction::reduce(self, op),
                 "descriptor_gather" => descriptor::gather(self, op),
                 "descriptor_scatter" => descriptor::scatter(self, op),
-                "dot" | "dot_scaled" => dot::product(self, op),
+                "dot" | "dot_scaled" => dot::lower_dot(self, op),
                 "get_program_id" | "get_num_programs" => launch::program(self, op),
                 "assert" => report::assert(self, op),
                 "print" => report::print(self, op),
                 "barrier" => launch::barrier(self, op),
                 "warp_id" => launch::warp(self, op),
                 "global_scratch_alloc" => launch::scratch(self, op),
-                "fp4_to_fp" => halves::widened(self, op),
+                "fp4_to_fp" => fp4::widened(self, op),
                 "grid_dependency_wait" => launch::grid_dependency(self, true),
                 "grid_dependency_launch_dependents" => launch::grid_dependency(self, false),
                 "elementwise_inline_asm" => assembly::assembly(self, op),
@@ -100,13 +100,13 @@ impl Lowering<'_> {
                 "async_copy_global_to_local" | "async_commit_group" | "async_wait" => asynchronous::operation(self, op),
                 _ => Err(unknown()),
             },
-            ("tw", "moved_descriptor") => moved::moved(self, op),
-            ("tw", "await_products") => pending::awaited(self, op),
-            ("tw", "load_box") => boxes::load(self, op),
-            // The kernel has the map as a parameter.
-            ("tw", "mapped") => self.give(op, LoweredValue::Token),
-            ("tw", own) if own.starts_with("mbarrier_") => mbarrier::operation(self, op),
-            ("tw", "descriptor_acts") => moved::active(self, op),
+            ("tw", "update_tensor_descriptor") => moved::moved(self, op),
+            ("tw", "mma_wait") => pending::awaited(self, op),
+            ("tw", "bulk_tensor_load") => tensor_copies::load(self, op),
+            // The tensor map is a parameter of the kernel.
+            ("tw", "derived_tensor_map") => self.set_result(op, LoweredValue::Token),
+            ("tw", dialect_op) if dialect_op.starts_with("mbarrier_") => mbarrier::operation(self, op),
+            ("tw", "descriptor_pred") => moved::active(self, op),
             ("cf", "assert") => report::assert(self, op),
             _ => Err(unknown()),
         }
@@ -114,5 +114,5 @@ impl Lowering<'_> {
 }
 
 fn unknown() -> Reason {
-    Reason::unsupported("there is no lowering of this operation")
+    Reason::unsupported("this operation has no lowering")
 }

@@ -1,151 +1,152 @@
-//! Products of matrices: the plan of [`tilewright_plan::contract`] that the engine asks for too, with conversions to its layouts where
-//! the operands have others.
+//! Lowers `tt.dot` and `tt.dot_scaled` by the same MMA plan of [`tilewright_plan::mma`] that layout assignment used;
+//! operands in other layouts are converted.
 
 use std::sync::Arc;
 
 use crate::shared_memory::Access;
-use tilewright_assign::product::{self, Batches};
+use tilewright_assign::dot_plan::{self, Batches};
 use tilewright_kernel::{Cast, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::contract::{Contraction, OperandStore};
+use tilewright_plan::mma::{MmaPlan, OperandStore};
 use tilewright_target::{ElementType, Queue};
-use tilewright_tile::marks::IN_PLACE;
+use tilewright_tile::op_attrs::SMEM_OPERAND;
 use tilewright_tile::{self as tile, Attribute, Op};
 
 use super::error::{Lowered, Reason};
 use super::lowered::{LoweredValue, Registers};
 use super::lowering::Lowering;
 use super::pending;
-use super::places::mapped;
-use super::shared::{self, Whole};
+use super::shared::{self, SmemOperand};
+use super::tensor_coordinates::map_coordinates;
 use super::types::integer;
 
-/// `d = a * b + c`, of matrices or of as many matrices as the first axis has; factors may have scales.
-pub(super) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    if pending::product(lowering, op)? {
+/// Lowers `d = a * b + c` of matrices, or of a batch of matrices along the first axis; operands may have scales.
+pub(super) fn lower_dot(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    if pending::lower_async_mma(lowering, op)? {
         return Ok(());
     }
     for (kind, pack) in [("a_elem_type", "lhs_k_pack"), ("b_elem_type", "rhs_k_pack")] {
         let across = lowering.attribute(op, pack).is_some_and(|pack| *pack == Attribute::Bool(false));
-        if across && lowering.word(op, kind) == Some("e2m1") {
-            return Err(Reason::unsupported("elements that share a byte across K, and not along it"));
+        if across && lowering.keyword(op, kind) == Some("e2m1") {
+            return Err(Reason::unsupported("elements that share a byte across K instead of along K"));
         }
     }
-    let planned = product::product(lowering.body, op, lowering.machine)?;
-    let issues = planned.plan.cost.issues.saturating_mul(planned.batches.map_or(1, Batches::of_a_warp));
-    lowering.has_room(issues)?;
-    let (plan, places) = in_place(lowering, op, planned.plan)?;
-    let of = Matrices { plan: &plan, batches: planned.batches, places };
-    let sides = [of.factor(lowering, op, 0)?, of.factor(lowering, op, 1)?];
+    let planned = dot_plan::plan_dot(lowering.body, op, lowering.config)?;
+    let issues = planned.plan.cost.issues.saturating_mul(planned.batches.map_or(1, Batches::per_warp));
+    lowering.check_size(issues)?;
+    let (plan, smem_operands) = with_smem_operands(lowering, op, planned.plan)?;
+    let of = Matrices { plan: &plan, batches: planned.batches, smem_operands };
+    let sides = [of.lower_operand(lowering, op, 0)?, of.lower_operand(lowering, op, 1)?];
     let scales = [of.scales(lowering, op, 0)?, of.scales(lowering, op, 1)?];
     let accumulator = Arc::new(planned.accumulator.clone());
-    let initial = lowering.optional(op, "c").ok_or_else(|| Reason::malformed("the sums are missing"))?;
+    let initial = lowering.optional(op, "c").ok_or_else(|| Reason::malformed("the accumulator is missing"))?;
     let initial = lowering.tensor(initial)?;
     let element = lowering.builder.type_of(initial.values[0]);
     let initial = lowering.convert(&initial, &accumulator)?;
-    let initial: Vec<Value> = initial.iter().map(|&value| lowering.as_word(value)).collect();
+    let initial: Vec<Value> = initial.iter().map(|&value| lowering.emit_integer_bits(value)).collect();
     let values = of.emit(lowering, sides, scales, &initial);
-    let values: Vec<Value> = values.into_iter().map(|value| lowering.typed_word(value, element)).collect();
+    let values: Vec<Value> = values.into_iter().map(|value| lowering.emit_from_integer_bits(value, element)).collect();
     let required = lowering.result_layout(op)?;
     let values = lowering.convert(&Registers::new(accumulator, values), &required)?;
-    lowering.give(op, LoweredValue::Tensor(Registers::new(required, values)))
+    lowering.set_result(op, LoweredValue::Tensor(Registers::new(required, values)))
 }
 
-/// The plan that reads factors where they lie, and where that is.
-fn in_place(lowering: &Lowering<'_>, op: Op, plan: Contraction) -> Lowered<(Contraction, [Option<Whole>; 2])> {
-    let (mut plan, mut places) = (plan, [None, None]);
+/// Returns the plan whose MMA reads operands in place from shared memory, and the address of each such operand; `None`
+/// for other operands.
+fn with_smem_operands(lowering: &Lowering<'_>, op: Op, plan: MmaPlan) -> Lowered<(MmaPlan, [Option<SmemOperand>; 2])> {
+    let (mut plan, mut smem_operands) = (plan, [None, None]);
     for (side, group) in ["a", "b"].into_iter().enumerate() {
         let Some(tile::ValueOrigin::Result(load, _)) =
             lowering.optional(op, group).map(|value| lowering.body.origin(value))
         else {
             continue;
         };
-        if lowering.attribute(load, IN_PLACE).is_some() {
-            let (whole, memory) = shared::whole(lowering, lowering.operand(load, 0)?)?;
-            plan = plan.descriptor_match(side, &memory)?;
-            places[side] = Some(whole);
+        if lowering.attribute(load, SMEM_OPERAND).is_some() {
+            let (smem_operand, memory) = shared::smem_operand(lowering, lowering.operand(load, 0)?)?;
+            plan = plan.with_operand_memory(side, &memory)?;
+            smem_operands[side] = Some(smem_operand);
         }
     }
-    Ok((plan, places))
+    Ok((plan, smem_operands))
 }
 
-/// A plan for each of the matrices along the first axis of three, or for the one there is.
+/// The plan of each matrix of a batch, or of the only matrix.
 struct Matrices<'a> {
-    plan: &'a Contraction,
+    plan: &'a MmaPlan,
     batches: Option<Batches>,
-    /// Where factors begin that are read where they lie.
-    places: [Option<Whole>; 2],
+    /// The operands that the MMA reads in place from shared memory; `None` for other operands.
+    smem_operands: [Option<SmemOperand>; 2],
 }
 
-/// A factor where the plan takes it from, for all matrices one after the other.
+/// An operand as the plan takes it. For a batch, the matrices are one after the other.
 enum Side {
     Registers(Vec<Value>),
-    /// Words that are stored first, and how.
+    /// Integers that are stored to shared memory before the MMA, and the plan of the stores.
     Stored(Vec<Value>, Box<OperandStore>),
-    /// The address from which the unit reads it.
-    InPlace(Value),
+    /// The address in shared memory from which the matrix unit reads the operand.
+    SharedMemory(Value),
 }
 
 impl Matrices<'_> {
-    /// A layout of one matrix as one of all.
+    /// Returns the layout of a batch, from the layout of one matrix.
     fn of_all(&self, layout: &LinearLayout) -> Lowered<Arc<LinearLayout>> {
-        Ok(Arc::new(product::over_batches(layout, self.batches)?))
+        Ok(Arc::new(dot_plan::extend_over_batches(layout, self.batches)?))
     }
 
-    /// The words of a factor, in the layout in which the plan takes them.
-    fn factor(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Side> {
-        if let Some(whole) = self.places[side] {
-            return Ok(Side::InPlace(whole.address));
+    /// Lowers an operand to integers in the plan's operand layout, or to an address in shared memory.
+    fn lower_operand(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Side> {
+        if let Some(smem_operand) = self.smem_operands[side] {
+            return Ok(Side::SharedMemory(smem_operand.address));
         }
         let tensor = operand(lowering, op, ["a", "b"][side])?;
-        let number = [self.plan.problem.a, self.plan.problem.b][side];
-        let context = lowering.machine.context;
-        let Some(of_one) = self.plan.whole_factor(side, context)? else {
-            return self.stored(lowering, side, &tensor, number);
+        let element_type = [self.plan.problem.a, self.plan.problem.b][side];
+        let context = lowering.config.context;
+        let Some(of_one) = self.plan.resident_operand_layout(side, context)? else {
+            return self.stored(lowering, side, &tensor, element_type);
         };
         let layout = self.of_all(&of_one)?;
         let values = lowering.convert(&tensor, &layout)?;
-        let words = values.iter().map(|&value| word(lowering, value, number)).collect();
-        Ok(match self.plan.factor_store(side, &of_one, context)? {
+        let words = values.iter().map(|&value| word(lowering, value, element_type)).collect();
+        Ok(match self.plan.plan_operand_store(side, &of_one, context)? {
             Some(store) => Side::Stored(words, Box::new(store)),
             None => Side::Registers(words),
         })
     }
 
-    /// The words of a factor that is read from shared memory: of several matrices in a layout whose highest register bits
-    /// tell them apart.
+    /// Lowers an operand that the MMA reads from shared memory. The highest register bits of a batch's layout select
+    /// the matrix.
     fn stored(
         &self,
         lowering: &mut Lowering<'_>,
         side: usize,
         tensor: &Registers,
-        number: ElementType,
+        element_type: ElementType,
     ) -> Lowered<Side> {
         let mut tensor = tensor.clone();
         let mut of_one = (*tensor.layout).clone();
         if self.batches.is_some() {
             let [rows, columns] = [1, 2].map(|axis| 1u64 << tensor.layout.out_bits(Dim::tensor(axis)));
-            of_one = mapped(&tensor.layout, &[rows, columns], |place| place[1..].to_vec())?;
+            of_one = map_coordinates(&tensor.layout, &[rows, columns], |coordinates| coordinates[1..].to_vec())?;
             of_one = of_one.remove_zero_bases(Dim::REGISTER);
             let required = self.of_all(&of_one)?;
             let values = lowering.convert(&tensor, &required)?;
             tensor = Registers::new(required, values);
         }
-        let store = self.plan.factor_store(side, &of_one, lowering.machine.context)?;
-        let store = store.ok_or_else(|| Reason::malformed("the unit does not read this factor from memory"))?;
-        let words = tensor.values.iter().map(|&value| word(lowering, value, number)).collect();
+        let store = self.plan.plan_operand_store(side, &of_one, lowering.config.context)?;
+        let store = store.ok_or_else(|| Reason::malformed("the MMA does not read this operand from memory"))?;
+        let words = tensor.values.iter().map(|&value| word(lowering, value, element_type)).collect();
         Ok(Side::Stored(words, Box::new(store)))
     }
 
     fn scales(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Vec<Value>> {
-        let Some(layout) = self.plan.whole_scales(side)? else { return Ok(Vec::new()) };
+        let Some(layout) = self.plan.resident_scale_layout(side)? else { return Ok(Vec::new()) };
         let layout = self.of_all(&layout)?;
         let tensor = operand(lowering, op, ["a_scale", "b_scale"][side])?;
         let values = lowering.convert(&tensor, &layout)?;
-        Ok(values.iter().map(|&value| lowering.as_word(value)).collect())
+        Ok(values.iter().map(|&value| lowering.emit_integer_bits(value)).collect())
     }
 
-    /// The sums of all matrices that a warp has, one after the other.
+    /// Emits the MMAs of all matrices of a warp; returns the accumulators of the matrices, one after the other.
     fn emit(
         &self,
         lowering: &mut Lowering<'_>,
@@ -153,7 +154,7 @@ impl Matrices<'_> {
         scales: [Vec<Value>; 2],
         initial: &[Value],
     ) -> Vec<Value> {
-        let batches = self.batches.map_or(1, Batches::of_a_warp) as usize;
+        let batches = self.batches.map_or(1, Batches::per_warp) as usize;
         let of = |values: &[Value], batch: usize| -> Vec<Value> {
             let count = values.len() / batches;
             values[batch * count..(batch + 1) * count].to_vec()
@@ -161,19 +162,19 @@ impl Matrices<'_> {
         let mut results = Vec::with_capacity(initial.len());
         for batch in 0..batches {
             let mut stores = false;
-            let mut parts = self.places.iter().flatten().map(|whole| whole.part);
-            if let Some(first) = parts.next() {
-                // One mark stands for both factors.
-                let part = first.filter(|_| parts.all(|part| part == first));
-                lowering.accesses_part(Access::Load, part);
+            let mut sub_tensors = self.smem_operands.iter().flatten().map(|smem_operand| smem_operand.sub_tensor);
+            if let Some(first) = sub_tensors.next() {
+                // One marker covers both operands.
+                let sub_tensor = first.filter(|_| sub_tensors.all(|sub_tensor| sub_tensor == first));
+                lowering.record_access(Access::Load, sub_tensor);
             }
             let builder = &mut lowering.builder;
-            let factors = [0, 1].map(|side| match &sides[side] {
+            let operands = [0, 1].map(|side| match &sides[side] {
                 Side::Registers(values) => of(values, batch),
-                Side::InPlace(address) => vec![*address],
+                Side::SharedMemory(address) => vec![*address],
                 Side::Stored(values, store) => {
                     stores = true;
-                    self.plan.emit_factor_store(builder, store, &of(values, batch), &of(&scales[side], batch))
+                    self.plan.emit_operand_store(builder, store, &of(values, batch), &of(&scales[side], batch))
                 }
             });
             if stores {
@@ -182,11 +183,11 @@ impl Matrices<'_> {
                 }
                 builder.barrier(Scope::Block);
             }
-            let accumulator = self.plan.begin(builder, Some(&of(initial, batch)));
+            let accumulator = self.plan.emit_prologue(builder, Some(&of(initial, batch)));
             let own = [of(&scales[0], batch), of(&scales[1], batch)];
             let accumulator =
-                self.plan.emit_whole(builder, [&factors[0], &factors[1]], [&own[0], &own[1]], accumulator);
-            results.extend(self.plan.end(builder, accumulator));
+                self.plan.emit_all_chunks(builder, [&operands[0], &operands[1]], [&own[0], &own[1]], accumulator);
+            results.extend(self.plan.emit_epilogue(builder, accumulator));
         }
         results
     }
@@ -198,10 +199,10 @@ fn operand(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Registers> {
     lowering.tensor(value)
 }
 
-/// An element as an integer of its stored width.
-fn word(lowering: &mut Lowering<'_>, value: Value, number: ElementType) -> Value {
-    let word = lowering.as_word(value);
-    let required: Type = integer(number.stored_bits().max(8));
+/// Emits an element as an integer of the width that it has in memory.
+fn word(lowering: &mut Lowering<'_>, value: Value, element_type: ElementType) -> Value {
+    let word = lowering.emit_integer_bits(value);
+    let required: Type = integer(element_type.stored_bits().max(8));
     let have = lowering.builder.type_of(word);
     if have.bits() == required.bits() {
         return word;

@@ -1,4 +1,4 @@
-//! The kernel of a function.
+//! Lowers a function of a tile program to a kernel.
 
 use std::collections::HashMap;
 
@@ -10,94 +10,98 @@ use crate::registers::{read_tensor, write_registers};
 use crate::shared_memory;
 
 use super::asynchronous;
-use super::boxes::Asked;
 use super::error::{LowerError, Lowered, Reason};
 use super::groups::{self, Groups};
 use super::input::LoweringInput;
-use super::lowered::{Described, LoweredValue, Registers};
+use super::lowered::{LoweredValue, Registers, TensorDescriptor};
 use super::lowering::Lowering;
 use super::memory::{from_memory, to_memory};
 use super::pending;
+use super::tensor_copies::TensorCopyPlanner;
 use super::types::{carrier, stored};
 
 const GLOBAL_POINTER: Type = Type::Pointer(MemorySpace::Global);
 
-/// The kernel of a function. Its parameters are the function's: numbers (an `i1` as a byte), and pointers to global memory; of a tensor
-/// descriptor the pointer, the size along each axis (`i32`), and the stride along each axis in elements (`i64`). Behind them come maps
-/// that the launch makes of these, where boxes are copied.
+/// Lowers a function to a kernel.
 ///
-/// A tensor comes from global memory, where it lies row-major (the last axis fastest), and a pointer to it is the parameter. For each
-/// tensor that the function gives there is a pointer behind the arguments'. It receives, for block `b`, register `r` and
-/// thread `t` of a block of `T` threads with `R` registers, the element at index `(b * R + r) * T + t`, so that every position of
-/// the layout is seen, replicas too. Threads are numbered lanes first; blocks of a cluster are programs along axis 0.
+/// The parameters are those of the function: numbers (an `i1` as a byte), and pointers to global memory. A tensor
+/// descriptor becomes a pointer, the size along each axis (`i32`), and the stride along each axis in elements (`i64`).
+/// After these parameters come the tensor maps for bulk tensor copies, which the launch derives from the parameters.
+///
+/// A tensor argument is row-major in global memory (the last axis fastest), and a pointer to it is the parameter. Each
+/// tensor that the function returns adds a pointer after the arguments. It receives, for block `b`, register `r` and
+/// thread `t` of a block of `T` threads with `R` registers, the element at index `(b * R + r) * T + t`, so that every
+/// position of the layout is visible, replicas too. Threads are numbered lanes first; blocks of a cluster are programs
+/// along axis 0.
 ///
 /// # Errors
 /// [`LowerError`]: the first operation that cannot be lowered.
 pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError> {
     let function = program.function;
-    let failed = |reason: Reason| LowerError::of_function(&function.name, function.location.at, reason);
+    let failed = |reason: Reason| LowerError::for_function(&function.name, function.location.at, reason);
     let Some(body) = &function.body else {
-        return Err(failed(Reason::malformed("the function is only declared")));
+        return Err(failed(Reason::malformed("the function is a declaration without a body")));
     };
     let &[entry] = body.blocks(body.root()) else {
-        return Err(failed(Reason::malformed("the function has jumps; they must be structured")));
+        return Err(failed(Reason::malformed("the function has branches; control flow must be structured")));
     };
-    let groups = Groups::of(body, entry, program.machine).map_err(|(op, reason)| reason.at(body, op))?;
+    let groups = Groups::of(body, entry, program.config).map_err(|(op, reason)| reason.at(body, op))?;
     let groups = groups.unwrap_or_default();
-    let machines: Vec<LaunchConfig<'_>> =
-        groups.warps.iter().skip(1).map(|&warps| LaunchConfig { warps, ..*program.machine }).collect();
+    let configs: Vec<LaunchConfig<'_>> =
+        groups.warps.iter().skip(1).map(|&warps| LaunchConfig { warps, ..*program.config }).collect();
     let arguments = body.arguments(entry);
     let (mut parameters, mut numbers) = (Vec::<Parameter>::new(), HashMap::new());
     for (number, &argument) in arguments.iter().enumerate() {
         let name = body.name(argument).map_or_else(|| format!("arg{number}"), str::to_owned);
         numbers.insert(argument, parameters.len() as u32);
-        let own = parameters_of(&name, body.ty(argument)).map_err(failed)?;
-        parameters.extend(own.iter().map(|(name, ty)| Parameter::plain(name, *ty)));
+        let tensor_parameters = parameters_of(&name, body.ty(argument)).map_err(failed)?;
+        parameters.extend(tensor_parameters.iter().map(|(name, ty)| Parameter::plain(name, *ty)));
     }
     let first_result = parameters.len() as u32;
     let results = function.signature.results.iter().filter(|ty| ty.as_tensor().is_some());
     parameters.extend(results.map(|_| Parameter::plain("registers", GLOBAL_POINTER)));
-    let own = parameters.len();
-    let LoweringInput { facts, layouts, machine, .. } = *program;
-    let (boxes, maps) = Asked { body, facts, layouts, machine, parameters: &numbers }.boxes(own)?;
+    let tensor_parameter_count = parameters.len();
+    let LoweringInput { axis_info, layouts, config, .. } = *program;
+    let (tensor_copies, maps) = TensorCopyPlanner { body, axis_info, layouts, config, parameters: &numbers }
+        .plan_tensor_copies(tensor_parameter_count)?;
     parameters.extend(maps);
-    let launch = Launch::new(program.machine.lanes, program.machine.warps);
+    let launch = Launch::new(program.config.lanes, program.config.warps);
     let builder = Builder::with_parameters(&kernel_name(&function.name), launch, parameters);
     let mut lowering = Lowering::new(body, program, builder);
     lowering.groups = groups;
-    lowering.boxes = boxes;
+    lowering.tensor_copies = tensor_copies;
     let mut values: Vec<Value> = (0..first_result).rev().map(|index| lowering.builder.parameter(index)).collect();
     for &argument in arguments {
         match body.ty(argument) {
             tile::TileType::Descriptor(descriptor) => {
                 let active = lowering.builder.constant(Type::Scalar(Element::I1), 1);
-                let lowered = described(&mut values, active, descriptor.shape.len());
-                lowering.hold(argument, lowered);
+                let lowered = build_descriptor(&mut values, active, descriptor.shape.len());
+                lowering.set_lowered(argument, lowered);
             }
             tile::TileType::Tensor(_) => {
                 values.pop();
                 let lowered = lowering.read_tensor(argument, numbers[&argument]).map_err(failed)?;
-                lowering.hold(argument, LoweredValue::Tensor(lowered));
+                lowering.set_lowered(argument, LoweredValue::Tensor(lowered));
             }
             _ => {
                 if let Some(value) = values.pop() {
                     let value = annotations(&mut lowering.builder, body.ty(argument), value);
-                    lowering.hold_uniform(argument, value);
+                    lowering.set_uniform(argument, value);
                 }
             }
         }
     }
-    // Where units read what one group has brought, it may be another that reads.
-    for machine in machines.iter().chain([program.machine]) {
-        lowering.as_group(machine);
+    // A buffer that one group fills may be read by matrix units of another group.
+    for config in configs.iter().chain([program.config]) {
+        lowering.as_group(config);
         lowering.pending = pending::planned(&lowering);
         if lowering.pending.are_some() {
-            lowering.is_read_by_units();
+            lowering.set_read_by_async_proxy();
         }
     }
     lowering.copies = asynchronous::planned(&mut lowering);
     if lowering.has_groups() {
-        groups::lowered(&mut lowering, entry, &machines)?;
+        groups::lowered(&mut lowering, entry, &configs)?;
         lowering.annotations.partings = lowering.groups.conditions().to_vec();
     } else {
         let end = lowering.block(entry)?;
@@ -108,10 +112,10 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
             lowering.write_result(result, parameter).map_err(failed)?;
         }
     }
-    let (kernel, most) = (lowering.builder.finish(), program.machine.context.scratch_bytes);
+    let (kernel, most) = (lowering.builder.finish(), program.config.context.scratch_bytes);
     let mut kernel = match program.plans.is_empty() {
-        true => shared_memory::placed(kernel, &lowering.annotations, most),
-        false => shared_memory::placed_apart(kernel, &lowering.annotations),
+        true => shared_memory::allocate_buffers(kernel, &lowering.annotations, most),
+        false => shared_memory::allocate_disjoint(kernel, &lowering.annotations),
     };
     if !lowering.annotations.partings.is_empty() {
         lowering.groups.resolve(&mut kernel);
@@ -120,7 +124,7 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
 }
 
 impl Lowering<'_> {
-    /// Reads an argument, a row-major tensor of a parameter's memory.
+    /// Loads an argument that is a row-major tensor in a parameter's memory.
     fn read_tensor(&mut self, argument: tile::Value, parameter: u32) -> Lowered<Registers> {
         let (layout, ty) = (self.layout_of(argument)?, self.carrier(argument)?);
         let element = stored(ty).element().ok_or_else(|| Reason::malformed("a tensor of no elements"))?;
@@ -129,7 +133,7 @@ impl Lowering<'_> {
         Ok(Registers::new(layout, values))
     }
 
-    /// Writes every register of a result to a parameter's memory.
+    /// Stores every register of the result `result` to a parameter's memory.
     fn write_result(&mut self, result: tile::Value, parameter: u32) -> Lowered<()> {
         let Registers { layout, values } = self.tensor(result)?;
         let words: Vec<Value> = values.iter().map(|&value| to_memory(&mut self.builder, value)).collect();
@@ -138,19 +142,19 @@ impl Lowering<'_> {
     }
 }
 
-/// Names of kernels are letters, digits and underscores.
+/// Returns the function's name with all characters other than letters, digits and underscores replaced.
 fn kernel_name(name: &str) -> String {
-    let own = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let name: String = name.chars().map(own).collect();
+    let identifier_char = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name: String = name.chars().map(identifier_char).collect();
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
 }
 
-/// Truth comes as a byte, which is not zero where it holds.
+/// Returns the type of a parameter: a byte for an `i1` (nonzero is true), else the type itself.
 fn stored_alone(ty: Type) -> Type {
     if ty == Type::Scalar(Element::I1) { Type::Scalar(Element::I8) } else { ty }
 }
 
-/// The argument that a parameter stands for.
+/// Returns the value of an argument from its parameter.
 fn annotations(builder: &mut Builder, ty: &tile::TileType, value: Value) -> Value {
     if *ty != tile::TileType::BOOLEAN {
         return value;
@@ -172,12 +176,12 @@ fn parameters_of(name: &str, ty: &tile::TileType) -> Lowered<Vec<(String, Type)>
     Ok(std::iter::once(pointer).chain(sizes).chain(strides).collect())
 }
 
-/// The descriptor whose parts come next, the first at the end.
-fn described(values: &mut Vec<Value>, active: Value, rank: usize) -> LoweredValue {
+/// Takes the fields of a tensor descriptor from the end of `values`, which is in reverse order.
+fn build_descriptor(values: &mut Vec<Value>, active: Value, rank: usize) -> LoweredValue {
     let mut next = |count: usize| -> Vec<Value> { (0..count).filter_map(|_| values.pop()).collect() };
     let pointer = next(1);
     let (sizes, strides) = (next(rank), next(rank));
-    LoweredValue::Descriptor(Described {
+    LoweredValue::Descriptor(TensorDescriptor {
         pointer: pointer.first().copied().unwrap_or(Value(0)),
         active,
         sizes: sizes.into(),

@@ -1,78 +1,78 @@
-//! Why a program cannot be lowered.
+//! Errors of the lowering.
 
 use thiserror::Error;
 
-use tilewright_assign::layouts::NoLayout;
+use tilewright_assign::layouts::LayoutResolveError;
 use tilewright_layout::LayoutError;
-use tilewright_plan::contract::ContractError;
+use tilewright_plan::mma::MmaError;
 use tilewright_plan::movement::MovementError;
 use tilewright_tile::{Body, BuildError, Op};
 
-/// Operations of a kernel, each counted once however often it runs, and functions of numbers as the arithmetic that stands for
-/// them on this target. Real programs have some thousands.
+/// Max number of operations of a kernel. Each operation counts once, however often it executes; a math function counts
+/// as its expansion on the target. Real programs have some thousands.
 pub const MOST_OPERATIONS: u64 = 1 << 18;
 
-/// An operation that cannot be lowered, and why.
+/// The error of an operation that cannot be lowered, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{operation}`: {reason}")]
 pub struct LowerError {
-    /// The operation's name.
+    /// The name of the operation.
     pub operation: String,
-    /// The byte of the text that it was read from.
+    /// The byte offset of the operation in the program's text; `None` if it is not known.
     pub at: Option<u32>,
-    /// Why.
+    /// The reason why the operation cannot be lowered.
     pub reason: Box<Reason>,
 }
 
-/// Why an operation cannot be lowered.
+/// The reason why an operation cannot be lowered.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Nothing here, or on this target, does it; the sentence says what.
+    /// The operation is not supported, by the lowering or by the target.
     #[error("{0}")]
     Unsupported(String),
-    /// The program is not as it should be before it is lowered: a verifier or an earlier stage should have said so.
+    /// The program is malformed: a verifier or an earlier pass should have rejected it.
     #[error("{0}")]
     Malformed(String),
-    /// The kernel would have more operations than one may.
+    /// The kernel would exceed the max number of operations.
     #[error(
-        "with it a thread has {operations} operations or more; expected at most {MOST_OPERATIONS}: make the tensors smaller, \
-         give the block more warps, or let a loop go over parts of them"
+        "a thread has {operations} operations or more up to here; expected at most {MOST_OPERATIONS}: make the \
+         tensors smaller, use more warps, or loop over parts of them"
     )]
     TooLarge {
-        /// So many.
+        /// Number of operations that the kernel would have at least.
         operations: u64,
     },
-    /// A type gives no layout.
+    /// The type of a tensor names no layout.
     #[error(transparent)]
-    NoLayout(#[from] NoLayout),
-    /// Layouts that do not go together.
+    NoLayout(#[from] LayoutResolveError),
+    /// Two layouts that cannot be composed.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// Data cannot be moved.
+    /// No plan of data movement exists for the operation.
     #[error(transparent)]
     Movement(#[from] MovementError),
-    /// Matrices cannot be multiplied.
+    /// No plan exists for the MMA.
     #[error(transparent)]
-    Contract(#[from] ContractError),
-    /// A function around one operation cannot be built.
+    Mma(#[from] MmaError),
+    /// The function around one operation cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
 }
 
 impl LowerError {
-    /// A function that cannot be lowered as a whole.
+    /// Makes the error of a function that cannot be lowered as a whole.
     #[must_use]
-    pub fn of_function(name: &str, at: Option<u32>, reason: Reason) -> Self {
+    pub fn for_function(name: &str, at: Option<u32>, reason: Reason) -> Self {
         Self { operation: format!("tt.func @{name}"), at, reason: Box::new(reason) }
     }
 }
 
-/// What lowering one operation gives.
+/// The result of lowering one operation.
 pub(super) type Lowered<T> = Result<T, Reason>;
 
 impl Reason {
-    /// The reason at its operation.
+    /// Makes the error of the operation `op` with this reason.
     pub(super) fn at(self, body: &Body, op: Op) -> LowerError {
         let operation = body.op(op);
         LowerError { operation: operation.name().to_owned(), at: operation.location.at, reason: Box::new(self) }

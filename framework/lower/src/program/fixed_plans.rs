@@ -1,25 +1,25 @@
-//! Plans that are fixed for operations before they are lowered.
+//! Plans that are fixed for operations before lowering.
 
 use std::collections::HashMap;
 
-use tilewright_plan::movement::{Gather, Plan, Reduction, Scan};
+use tilewright_plan::movement::{ConversionPlan, GatherPlan, ReductionPlan, ScanPlan};
 use tilewright_tile::Op;
 
-/// The operations whose plan is given, each with its plan; the lowering plans the others itself. A test lowers by an
-/// alternative that the lowering would not choose, and a host by the plan that it has been shown.
+/// Plans that are given for some operations; the lowering plans all other operations. For example, a test lowers an
+/// alternative that the lowering would not choose, and a host the plan that it has seen.
 ///
-/// A function with fixed plans is to do what they count. Its buffers in shared memory do not share places, since that can add
-/// barriers to those of the plans, and movements do not share barriers, which leaves some out.
+/// The kernel of a function with fixed plans must match the plans' counts. So its buffers in shared memory do not share
+/// addresses, which could add barriers, and data movements do not share barriers, which could remove some.
 #[derive(Debug, Clone, Default)]
 pub struct FixedPlans {
-    /// Plans of `ttg.convert_layout`.
-    pub conversions: HashMap<Op, Plan>,
-    /// Plans of `tt.reduce`.
-    pub reductions: HashMap<Op, Reduction>,
-    /// Plans of `tt.scan`.
-    pub scans: HashMap<Op, Scan>,
-    /// Plans of `tt.gather`.
-    pub gathers: HashMap<Op, Gather>,
+    /// The plan of each `ttg.convert_layout` with a fixed plan.
+    pub conversions: HashMap<Op, ConversionPlan>,
+    /// The plan of each `tt.reduce` with a fixed plan.
+    pub reductions: HashMap<Op, ReductionPlan>,
+    /// The plan of each `tt.scan` with a fixed plan.
+    pub scans: HashMap<Op, ScanPlan>,
+    /// The plan of each `tt.gather` with a fixed plan.
+    pub gathers: HashMap<Op, GatherPlan>,
 }
 
 impl FixedPlans {

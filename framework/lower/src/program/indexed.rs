@@ -1,6 +1,7 @@
-//! Elements of tensors in shared memory, each at an index of its own along one axis.
+//! Lowers gathers and scatters in shared memory, with an index for each element along one axis.
 //!
-//! A layout's offset is linear over F2 in coordinates, so that what the index adds to it is a product with the index' bits.
+//! A memory layout's offset is linear over F2 in coordinates, so the index contributes to the address a product of a
+//! matrix and the bits of the index.
 
 use std::sync::Arc;
 
@@ -12,15 +13,16 @@ use tilewright_tile::{self as tile, Op};
 use super::error::{Lowered, Reason};
 use super::lowering::Lowering;
 use super::memory::{atomic, both, from_memory, to_memory};
-use super::places::idle_registers;
 use super::shared::placed;
+use super::tensor_coordinates::idle_registers;
 
-/// `ttg.local_gather`: for each index the element that lies there, all other coordinates being the index' own.
+/// Lowers `ttg.local_gather`: for each index, loads the element at that index along the axis; the other coordinates are
+/// those of the index.
 pub(super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let layout = lowering.result_layout(op)?;
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
     let (pointers, element) = pointers(lowering, op, lowering.operand(op, 0)?, &layout)?;
-    lowering.accesses(Access::Load);
+    lowering.mark_access(Access::Load);
     let of = |pointer| {
         let word = lowering.builder.load(element, pointer, 0, None);
         from_memory(&mut lowering.builder, word, ty)
@@ -29,13 +31,14 @@ pub(super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.give_tensor(op, layout, values)
 }
 
-/// `ttg.local_scatter`: each value to where its index says. Where several go to one place, one of them is there after.
+/// Lowers `ttg.local_scatter`: stores each value at its index. If several values have one position, any of them
+/// remains.
 pub(super) fn scattered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let values = lowering.optional(op, "values").ok_or_else(|| Reason::malformed("its values are missing"))?;
     let tensor = lowering.tensor(values)?;
     let (pointers, _) = pointers(lowering, op, lowering.operand(op, 0)?, &tensor.layout)?;
     let (active, idle) = (lowering.active(&tensor.layout), idle_registers(&tensor.layout) as usize);
-    lowering.accesses(Access::Store);
+    lowering.mark_access(Access::Store);
     for (register, pointer) in pointers.into_iter().enumerate().filter(|(register, _)| register & idle == 0) {
         let word = to_memory(&mut lowering.builder, tensor.values[register]);
         lowering.builder.store(pointer, 0, word, active);
@@ -43,18 +46,18 @@ pub(super) fn scattered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
-/// `ttg.local_atomic_scatter_rmw`: each value is combined with what is where its index says; gives what was there.
+/// Lowers `ttg.local_atomic_scatter_rmw`: combines each value with the element at its index; returns the old element.
 pub(super) fn combined(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let values = lowering.optional(op, "values").ok_or_else(|| Reason::malformed("its values are missing"))?;
     let tensor = lowering.tensor(values)?;
-    let word = lowering.word(op, "atomic_rmw_op").unwrap_or_default();
+    let word = lowering.keyword(op, "atomic_rmw_op").unwrap_or_default();
     let kind = atomic(word).ok_or_else(|| Reason::malformed(format!("there is no atomic operation `{word}`")))?;
     let mask = lowering.optional(op, "mask");
-    let masks = mask.map(|mask| lowering.spread(mask, &tensor.layout)).transpose()?;
+    let masks = mask.map(|mask| lowering.registers_in(mask, &tensor.layout)).transpose()?;
     let (pointers, _) = pointers(lowering, op, lowering.operand(op, 0)?, &tensor.layout)?;
     let (active, idle) = (lowering.active(&tensor.layout), idle_registers(&tensor.layout) as usize);
     let (order, scope) = (MemoryOrder::Relaxed, MemoryScope::Block);
-    lowering.accesses(Access::Store);
+    lowering.mark_access(Access::Store);
     let mut before: Vec<Value> = Vec::with_capacity(pointers.len());
     for (register, pointer) in pointers.into_iter().enumerate() {
         if register & idle != 0 {
@@ -71,22 +74,23 @@ pub(super) fn combined(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     if !lowering.is_used(result) {
         return lowering.give_tensor(op, tensor.layout.clone(), before);
     }
-    let before = lowering.handed_out(&tensor.layout, active, &before)?;
+    let before = lowering.broadcast_replicas(&tensor.layout, active, &before)?;
     let required = lowering.result_layout(op)?;
     let before = lowering.convert(&super::lowered::Registers::new(tensor.layout.clone(), before), &required)?;
     lowering.give_tensor(op, required, before.to_vec())
 }
 
-/// Where the element of each register of a layout is, by the operation's indices along its axis.
+/// Emits the address of each register's element in shared memory, by the operation's indices along its axis.
 fn pointers(
     lowering: &mut Lowering<'_>,
     op: Op,
     memory: tile::Value,
     layout: &Arc<LinearLayout>,
 ) -> Lowered<(Vec<Value>, Type)> {
-    let axis = usize::try_from(lowering.number(op, "axis")?).map_err(|_| Reason::malformed("its axis is negative"))?;
+    let axis = usize::try_from(lowering.integer_attribute(op, "axis")?)
+        .map_err(|_| Reason::malformed("its axis is negative"))?;
     let indices = lowering.optional(op, "indices").ok_or_else(|| Reason::malformed("its indices are missing"))?;
-    let indices = lowering.spread(indices, layout)?;
+    let indices = lowering.registers_in(indices, layout)?;
     let word = Type::Scalar(Element::I32);
     let mut numbers = Vec::with_capacity(indices.len());
     for &index in indices.iter() {
@@ -97,7 +101,7 @@ fn pointers(
     if axis >= placed.shape.len() {
         return Err(Reason::malformed(format!("there is no axis {axis}")));
     }
-    // Beyond the axis no index leads: those that would are as undefined as what they read.
+    // An index out of bounds wraps, so that no access leaves the buffer; its value is undefined.
     let inside = placed.shape[axis].next_power_of_two() as u32 - 1;
     let numbers: Vec<Value> =
         numbers.into_iter().map(|number| lowering.builder.binary_const(Binary::And, number, inside)).collect();

@@ -1,4 +1,4 @@
-//! What a program asks of its launch: which program and warp runs, and who waits for whom.
+//! Lowers launch values and synchronization: program and warp ids, barriers, grid dependencies.
 
 use tilewright_kernel::{MemoryScope, Op as KernelOp, Scope, SpecialRegister};
 use tilewright_tile::Op;
@@ -8,9 +8,9 @@ use super::error::{Lowered, Reason};
 use super::lowered::LoweredValue;
 use super::lowering::Lowering;
 
-/// The number of the program along an axis, or how many there are.
+/// Lowers `tt.get_program_id` and `tt.get_num_programs`.
 pub(super) fn program(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let axis = match lowering.word(op, "axis") {
+    let axis = match lowering.keyword(op, "axis") {
         Some("x") => 0,
         Some("y") => 1,
         Some("z") => 2,
@@ -20,17 +20,17 @@ pub(super) fn program(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let register = if counts { SpecialRegister::Programs(axis) } else { SpecialRegister::Program(axis) };
     let value = lowering.builder.special(register);
     let result = lowering.result(op, 0)?;
-    lowering.hold_uniform(result, value);
+    lowering.set_uniform(result, value);
     Ok(())
 }
 
-/// The number of the running warp.
+/// Lowers `ttg.warp_id`: the index of the current warp.
 pub(super) fn warp(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let value = lowering.builder.special(SpecialRegister::Warp);
-    lowering.give(op, LoweredValue::Scalar(value))
+    lowering.set_result(op, LoweredValue::Scalar(value))
 }
 
-/// A barrier of the block, which what was written to global memory is seen behind too where the program says so.
+/// Lowers a block barrier, preceded by a fence if it also orders global memory.
 pub(super) fn barrier(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let is_local = lowering.attribute(op, "addrSpace").is_some_and(|spaces| spaces.to_string().contains("local"));
     if !is_local || lowering.attribute(op, "addrSpace").is_some_and(|spaces| spaces.to_string().contains("global")) {
@@ -40,11 +40,11 @@ pub(super) fn barrier(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
-/// Global memory of the program's own: a launch gives none, so only what nobody uses is right.
+/// Lowers `ttg.global_scratch_alloc`. A launch allocates no scratch memory, so only unused results are supported.
 pub(super) fn scratch(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let result = lowering.result(op, 0)?;
     if lowering.is_used(result) {
-        return Err(Reason::unsupported("a launch gives a program no global memory of its own"));
+        return Err(Reason::unsupported("a launch allocates no global scratch memory"));
     }
     Ok(())
 }

@@ -1,66 +1,67 @@
-//! What the kernel holds for a value of the tile program.
+//! The kernel values that each value of a tile program is lowered to.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::shared_memory::Part;
+use crate::shared_memory::SubTensor;
 use tilewright_kernel::Value;
 use tilewright_layout::LinearLayout;
 
-use super::pending::UnderWay;
+use super::pending::InFlightMma;
 
-/// What stands for a value of a tile program.
+/// The kernel values that one value of the tile program is lowered to.
 #[derive(Debug, Clone)]
 pub(super) enum LoweredValue {
-    /// A number or a pointer, the same in all lanes of the block.
+    /// A number or a pointer, uniform over the block.
     Scalar(Value),
     /// A tensor in registers.
     Tensor(Registers),
     /// A tensor in shared memory.
-    Memory(Slab),
-    /// A tensor in global memory of which blocks are copied.
-    Descriptor(Described),
-    /// Sums of products that are under way.
-    Pending(UnderWay),
-    /// Nothing: what it stands for is done when it is there.
+    Memory(SharedTensorRef),
+    /// A tensor in global memory that is accessed by blocks (tensor descriptor).
+    Descriptor(TensorDescriptor),
+    /// An accumulator with MMAs in flight.
+    Pending(InFlightMma),
+    /// A token, which needs no kernel value: its operation is complete at its definition.
     Token,
 }
 
 /// A tensor in registers: one scalar for each register of its layout.
 #[derive(Debug, Clone)]
 pub(super) struct Registers {
-    /// Where each register of each lane is in the tensor.
+    /// The register layout of the tensor.
     pub layout: Arc<LinearLayout>,
-    /// The registers' values.
+    /// The kernel value of each register.
     pub values: Arc<[Value]>,
 }
 
-/// A tensor in shared memory.
+/// A tensor in shared memory, or a subslice of one.
 #[derive(Debug, Clone)]
-pub(super) struct Slab {
-    /// The address of what its layout is of.
+pub(super) struct SharedTensorRef {
+    /// The address of the buffer for the whole memory layout.
     pub pointer: Value,
-    /// Where in that it begins, along each axis; nothing where it is the whole.
+    /// The first coordinates of a subslice in the memory layout, one for each axis; empty for the whole buffer.
     pub at: SmallVec<[u64; 4]>,
-    /// Which of several tensors of an allocation it is, where it is one of them.
-    pub part: Option<Part>,
+    /// The index of the tensor in an allocation of several tensors; `None` if the allocation has one tensor or the
+    /// index is not known.
+    pub sub_tensor: Option<SubTensor>,
 }
 
-/// A tensor in global memory, as a descriptor names it.
+/// A tensor descriptor: the address, sizes and strides of a tensor in global memory.
 #[derive(Debug, Clone)]
-pub(super) struct Described {
-    /// The address of its first element.
+pub(super) struct TensorDescriptor {
+    /// The address of the tensor's first element.
     pub pointer: Value,
-    /// Its size along each axis, `i32`s.
+    /// The size of the tensor along each axis, as `i32`.
     pub sizes: SmallVec<[Value; 4]>,
-    /// How many elements lie between neighbours along each axis, `i64`s.
+    /// The stride of the tensor along each axis in elements, as `i64`.
     pub strides: SmallVec<[Value; 4]>,
-    /// Whether copies by it are made, an `i1`.
+    /// The predicate of all accesses by the descriptor, an `i1`.
     pub active: Value,
-    /// What its beginning and its size along the last axis are known to be multiples of.
+    /// A number of elements that divides both the offset of the tensor's start and its size along the last axis.
     pub last_multiple: u64,
-    /// Whether places beyond its sizes read as NaN, and not as zero.
+    /// Whether elements beyond the tensor's sizes read as NaN; otherwise they read as zero.
     pub pads_with_nan: bool,
 }
 

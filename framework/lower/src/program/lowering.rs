@@ -1,4 +1,4 @@
-//! What is known while a function is lowered, and the walk over its operations.
+//! The state while a function is lowered, and the walk over its operations.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use tilewright_assign::LaunchConfig;
 use tilewright_assign::layouts::LayoutCache;
 use tilewright_kernel::{Builder, Element, Launch, MathFunction, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{PointerCopy, TensorCopy, Thread};
-use tilewright_tile::facts::AxisInfoMap;
-use tilewright_tile::marks::IN_PLACE;
+use tilewright_plan::movement::{PointerCopy, TensorCopy, ThreadIndices};
+use tilewright_tile::axis_info::AxisInfoMap;
+use tilewright_tile::op_attrs::SMEM_OPERAND;
 use tilewright_tile::{self as tile, Attribute, Body, Op};
 
-use crate::shared_memory::{Access, Annotations, Part};
+use crate::shared_memory::{Access, Annotations, SubTensor};
 
 use super::error::{LowerError, Lowered, Reason};
 use super::fixed_plans::FixedPlans;
@@ -22,64 +22,65 @@ use super::lowered::{LoweredValue, Registers};
 use super::pending::Pending;
 use super::types::carrier;
 
-/// Asynchronous copies from global to shared memory, each with its plan.
+/// The asynchronous copies from global to shared memory, each with its plan.
 pub(super) type Copies = HashMap<Op, PointerCopy>;
 
-/// Bulk tensor copies, each with its plan and the number of the parameter that is its tensor map.
-pub(super) type Boxes = HashMap<Op, (TensorCopy, u32)>;
+/// The bulk tensor copies, each with its plan and the number of the kernel parameter that is its tensor map.
+pub(super) type TensorCopies = HashMap<Op, (TensorCopy, u32)>;
 
-/// A function that is being lowered.
+/// The state while a function is lowered to a kernel.
 pub(super) struct Lowering<'a> {
     pub body: &'a Body,
-    pub facts: &'a AxisInfoMap,
+    pub axis_info: &'a AxisInfoMap,
     pub layouts: &'a LayoutCache<'a>,
-    /// Plans that are fixed for operations.
+    /// The plans that are given for some operations.
     pub plans: &'a FixedPlans,
-    /// The target, and the lanes and warps that layouts are for.
-    pub machine: &'a LaunchConfig<'a>,
+    /// The target, and the numbers of lanes and warps of the layouts.
+    pub config: &'a LaunchConfig<'a>,
     pub launch: Launch,
     pub builder: Builder,
-    /// The program's own tensors in shared memory.
+    /// Annotations of the tensors that the program itself has in shared memory.
     pub annotations: Annotations,
-    /// The copies that go on while the program does.
+    /// The asynchronous copies of the program, with their plans.
     pub copies: Copies,
-    /// The copies of boxes, which do too.
-    pub boxes: Boxes,
-    /// Groups of warps that do different things.
+    /// The bulk tensor copies of the program, with their plans and tensor maps.
+    pub tensor_copies: TensorCopies,
+    /// The warp groups (the warps of each partition) of a program with warp specialization.
     pub groups: Groups,
-    /// The numbers of the buffers of the program's own tensors.
+    /// For each allocation of the program in shared memory, the number of its buffer.
     pub buffers: HashMap<tile::Value, u32>,
-    /// The products that go on while the program does.
+    /// The asynchronous MMAs of the program.
     pub pending: Pending,
-    /// What stands for each value of the function.
+    /// For each value index of the function, the kernel values that the value is lowered to; `None` before its
+    /// definition.
     lowered: Vec<Option<LoweredValue>>,
-    /// How often each value is used.
+    /// For each value index of the function, the number of its uses.
     uses: Vec<u32>,
-    /// Whether units read the program's own tensors in shared memory through a proxy.
+    /// Whether matrix units read the program's tensors in shared memory through the asynchronous proxy (PTX).
     by_proxy: bool,
-    /// Values of the kernel that are known to be the same in all lanes of the block.
+    /// The kernel values that are known to be uniform over the block.
     uniform: HashSet<Value>,
-    /// The layouts of types in registers.
+    /// The resolved layout of each tensor type.
     known: HashMap<tile::TileType, Arc<LinearLayout>>,
-    /// Operations of the arithmetic that stands for a function, where it was asked for.
+    /// For each math function and element, the number of operations of its expansion.
     pub(super) expansions: HashMap<(MathFunction, Element), u64>,
 }
 
 impl<'a> Lowering<'a> {
     pub(super) fn new(body: &'a Body, input: &LoweringInput<'a>, builder: Builder) -> Self {
-        let LoweringInput { facts, layouts, machine, plans, .. } = *input;
+        let LoweringInput { axis_info, layouts, config, plans, .. } = *input;
         let launch = builder.launch();
         let mut lowering = Self {
             body,
-            facts,
+            axis_info,
             layouts,
             plans,
-            machine,
+            config,
             launch,
             builder,
             annotations: Annotations::default(),
             copies: Copies::new(),
-            boxes: Boxes::new(),
+            tensor_copies: TensorCopies::new(),
             groups: Groups::default(),
             buffers: HashMap::new(),
             pending: Pending::default(),
@@ -91,8 +92,8 @@ impl<'a> Lowering<'a> {
             expansions: HashMap::new(),
         };
         for op in body.walk(body.root()) {
-            let in_place = body.op(op).attributes.get(IN_PLACE).is_some();
-            lowering.by_proxy |= in_place && machine.context.target.shared.asynchronous_proxy;
+            let is_smem_operand = body.op(op).attributes.get(SMEM_OPERAND).is_some();
+            lowering.by_proxy |= is_smem_operand && config.context.target.shared.asynchronous_proxy;
             for value in &body.op(op).operands {
                 let index = value.index();
                 if lowering.uses.len() <= index {
@@ -104,7 +105,7 @@ impl<'a> Lowering<'a> {
         lowering
     }
 
-    /// Lowers the operations of a block but for the one that ends it, which is given back.
+    /// Lowers all operations of a block except its terminator; returns the terminator.
     pub(super) fn block(&mut self, block: tile::Block) -> Result<Option<Op>, LowerError> {
         let body = self.body;
         let ops = body.ops(block);
@@ -115,98 +116,100 @@ impl<'a> Lowering<'a> {
         Ok(ends)
     }
 
-    /// The only block of a region.
+    /// Returns the only block of a region; an error if there are several.
     pub(super) fn only_block(&self, region: tile::Region) -> Lowered<tile::Block> {
         match self.body.blocks(region) {
             [block] => Ok(*block),
-            blocks => Err(Reason::malformed(format!("a region of {} blocks; jumps must be structured", blocks.len()))),
+            blocks => Err(Reason::malformed(format!("a region of {} blocks; structure it first", blocks.len()))),
         }
     }
 
-    /// What stands for a value.
+    /// Returns the lowered form of a value; an error if it is not lowered yet.
     pub(super) fn lowered(&self, value: tile::Value) -> Lowered<&LoweredValue> {
         let lowered = self.lowered.get(value.index()).and_then(Option::as_ref);
-        lowered.ok_or_else(|| Reason::malformed("an operand is used before it is there"))
+        lowered.ok_or_else(|| Reason::malformed("an operand is used before its definition"))
     }
 
-    /// Says what stands for a value.
-    pub(super) fn hold(&mut self, value: tile::Value, lowered: LoweredValue) {
+    /// Records the lowered form of a value.
+    pub(super) fn set_lowered(&mut self, value: tile::Value, lowered: LoweredValue) {
         if self.lowered.len() <= value.index() {
             self.lowered.resize(value.index() + 1, None);
         }
         self.lowered[value.index()] = Some(lowered);
     }
 
-    /// Says that a scalar stands for a value, which is the same in all lanes of the block.
-    pub(super) fn hold_uniform(&mut self, value: tile::Value, scalar: Value) {
+    /// Records a scalar as the lowered form of a value; the scalar is uniform over the block.
+    pub(super) fn set_uniform(&mut self, value: tile::Value, scalar: Value) {
         self.uniform.insert(scalar);
-        self.hold(value, LoweredValue::Scalar(scalar));
+        self.set_lowered(value, LoweredValue::Scalar(scalar));
     }
 
-    /// Says that a scalar that lanes found for themselves stands for a value, which is the same in all of them: the block's
-    /// control may depend on it.
-    pub(super) fn hold_found(&mut self, value: tile::Value, scalar: Value) {
-        let same = self.builder.same(scalar, Scope::Block);
-        self.hold_uniform(value, same);
+    /// Records a scalar that each lane computed as the lowered form of a value, and asserts that it is uniform, so that
+    /// the block's control flow may depend on it.
+    pub(super) fn set_assumed_uniform(&mut self, value: tile::Value, scalar: Value) {
+        let same = self.builder.assume_uniform(scalar, Scope::Block);
+        self.set_uniform(value, same);
     }
 
-    /// Whether a value of the kernel is known to be the same in all lanes of the block.
+    /// Whether a kernel value is known to be uniform over the block.
     pub(super) fn is_uniform(&self, value: Value) -> bool {
         self.uniform.contains(&value)
     }
 
-    /// Says that values are the same in all lanes, where what they are computed from is.
-    pub(super) fn computed(&mut self, from: &[Value], values: &[Value]) {
+    /// Marks `values` as uniform over the block if all of `from`, their operands, are uniform.
+    pub(super) fn propagate_uniform(&mut self, from: &[Value], values: &[Value]) {
         if from.iter().all(|&value| self.is_uniform(value)) {
             self.uniform.extend(values);
         }
     }
 
-    /// Goes on with a group of so many warps as its machine says.
-    pub(super) fn as_group(&mut self, machine: &'a LaunchConfig<'a>) {
-        self.machine = machine;
-        self.launch.warps = machine.warps;
-        // The same type is a mistake elsewhere.
+    /// Continues the lowering for a warp group with the launch configuration `config`.
+    pub(super) fn as_group(&mut self, config: &'a LaunchConfig<'a>) {
+        self.config = config;
+        self.launch.warps = config.warps;
+        // The same type has another layout, or is an error, in another group.
         self.known.clear();
     }
 
-    /// Says that units of the target read the program's own tensors in shared memory.
-    pub(super) fn is_read_by_units(&mut self) {
-        self.by_proxy |= self.machine.context.target.shared.asynchronous_proxy;
+    /// Records that matrix units of the target read the program's tensors in shared memory.
+    pub(super) fn set_read_by_async_proxy(&mut self) {
+        self.by_proxy |= self.config.context.target.shared.asynchronous_proxy;
     }
 
-    /// Lets units that read shared memory by themselves see what the warp has written there, before the block meets.
-    pub(super) fn shows_to_units(&mut self) {
+    /// Emits the proxy fence that makes the warp's stores to shared memory visible to asynchronous reads; a block
+    /// barrier must follow.
+    pub(super) fn emit_proxy_fence(&mut self) {
         if self.by_proxy {
             self.builder.proxy_fence();
         }
     }
 
-    /// Says that an access of one of the program's own tensors in shared memory begins.
-    pub(super) fn accesses(&mut self, access: Access) {
-        self.accesses_part(access, None);
+    /// Marks the start of an access of a program's tensor in shared memory.
+    pub(super) fn mark_access(&mut self, access: Access) {
+        self.record_access(access, None);
     }
 
-    /// The same of one tensor of an allocation of several.
-    pub(super) fn accesses_part(&mut self, access: Access, part: Option<Part>) {
+    /// Marks the start of an access of a program's tensor in shared memory; `sub_tensor` is its index in an allocation
+    /// of several.
+    pub(super) fn record_access(&mut self, access: Access, sub_tensor: Option<SubTensor>) {
         let mark = self.builder.constant(Type::Scalar(Element::I1), 0);
-        self.annotations.accesses.insert(mark, (access, part));
+        self.annotations.accesses.insert(mark, (access, sub_tensor));
     }
 
-    /// Says what the only result of an operation is.
-    pub(super) fn give(&mut self, op: Op, lowered: LoweredValue) -> Lowered<()> {
+    /// Records the lowered form of an operation's only result.
+    pub(super) fn set_result(&mut self, op: Op, lowered: LoweredValue) -> Lowered<()> {
         let result = self.body.op(op).results.first().copied();
         let result = result.ok_or_else(|| Reason::malformed("it has no result"))?;
-        self.hold(result, lowered);
+        self.set_lowered(result, lowered);
         Ok(())
     }
 
-    /// Says what the only result, a tensor, is in registers of the layout that its type names.
+    /// Records the registers of an operation's only result, a tensor with the layout that its type names.
     pub(super) fn give_tensor(&mut self, op: Op, layout: Arc<LinearLayout>, values: Vec<Value>) -> Lowered<()> {
-        self.give(op, LoweredValue::Tensor(Registers::new(layout, values)))
+        self.set_result(op, LoweredValue::Tensor(Registers::new(layout, values)))
     }
 
-    /// A scalar operand.
+    /// Returns the kernel value of a scalar operand; an error for any other operand.
     pub(super) fn scalar(&self, value: tile::Value) -> Lowered<Value> {
         match self.lowered(value)? {
             LoweredValue::Scalar(value) => Ok(*value),
@@ -214,7 +217,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A tensor operand.
+    /// Returns the registers of a tensor operand; an error for any other operand.
     pub(super) fn tensor(&self, value: tile::Value) -> Lowered<Registers> {
         match self.lowered(value)? {
             LoweredValue::Tensor(registers) => Ok(registers.clone()),
@@ -222,8 +225,9 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The registers of a tensor operand in a layout; of a scalar, itself for each register.
-    pub(super) fn spread(&mut self, value: tile::Value, layout: &Arc<LinearLayout>) -> Lowered<Arc<[Value]>> {
+    /// Returns the registers of a tensor operand in this layout, converted if needed; a scalar is repeated for each
+    /// register.
+    pub(super) fn registers_in(&mut self, value: tile::Value, layout: &Arc<LinearLayout>) -> Lowered<Arc<[Value]>> {
         let registers = 1usize << layout.in_bits(Dim::REGISTER);
         match self.lowered(value)? {
             LoweredValue::Scalar(value) => Ok(vec![*value; registers].into()),
@@ -235,31 +239,31 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The operation's operand of this number.
+    /// Returns the operand with the index `number`.
     pub(super) fn operand(&self, op: Op, number: usize) -> Lowered<tile::Value> {
         let found = self.body.op(op).operands.get(number).copied();
         found.ok_or_else(|| Reason::malformed(format!("operand {number} is missing")))
     }
 
-    /// The first operand of a group, where there is one.
+    /// Returns the first operand of a group; `None` if the group is empty.
     pub(super) fn optional(&self, op: Op, group: &str) -> Option<tile::Value> {
         let operation = self.body.op(op);
         let group = operation.definition.operand_group(group)?;
         operation.operand_group(group).first().copied()
     }
 
-    /// The operation's result of this number.
+    /// Returns the result with the index `number`.
     pub(super) fn result(&self, op: Op, number: usize) -> Lowered<tile::Value> {
         let found = self.body.op(op).results.get(number).copied();
         found.ok_or_else(|| Reason::malformed(format!("result {number} is missing")))
     }
 
-    /// The layout of the operation's first result, a tensor.
+    /// Returns the layout of the operation's first result, a tensor.
     pub(super) fn result_layout(&mut self, op: Op) -> Lowered<Arc<LinearLayout>> {
         self.layout_of(self.result(op, 0)?)
     }
 
-    /// The layout that the type of a value names, for the lanes and warps of the launch.
+    /// Returns the layout that the type of a value names; an error if it is for other numbers of lanes or warps.
     pub(super) fn layout_of(&mut self, value: tile::Value) -> Lowered<Arc<LinearLayout>> {
         let ty = self.body.ty(value);
         if let Some(known) = self.known.get(ty) {
@@ -277,40 +281,40 @@ impl<'a> Lowering<'a> {
         Ok(layout)
     }
 
-    /// Whether anything uses a value.
+    /// Whether the program uses a value.
     pub(super) fn is_used(&self, value: tile::Value) -> bool {
         self.uses.get(value.index()).is_some_and(|uses| *uses > 0)
     }
 
-    /// An integer attribute.
-    pub(super) fn number(&self, op: Op, name: &str) -> Lowered<i64> {
+    /// Returns an integer attribute of an operation.
+    pub(super) fn integer_attribute(&self, op: Op, name: &str) -> Lowered<i64> {
         let found = self.attribute(op, name).and_then(Attribute::as_integer);
         found.ok_or_else(|| Reason::malformed(format!("it has no number `{name}`")))
     }
 
-    /// A word of an attribute; that of its definition where it is not there.
-    pub(super) fn word(&self, op: Op, name: &str) -> Option<&'a str> {
+    /// Returns a keyword attribute of an operation, or its default.
+    pub(super) fn keyword(&self, op: Op, name: &str) -> Option<&'a str> {
         self.attribute(op, name).and_then(Attribute::as_text)
     }
 
-    /// An attribute; that of the operation's definition where it is not there.
+    /// Returns an attribute of an operation, or its default.
     pub(super) fn attribute(&self, op: Op, name: &str) -> Option<&'a Attribute> {
         let operation = self.body.op(op);
         let by_default = || operation.definition.attribute(name)?.default.as_ref();
         operation.attributes.get(name).or_else(by_default)
     }
 
-    /// The type that carries the elements of a value.
+    /// Returns the kernel type that carries an element of a value in registers.
     pub(super) fn carrier(&self, value: tile::Value) -> Lowered<Type> {
         carrier(self.body.ty(value).element())
     }
 
-    /// The running thread.
-    pub(super) fn thread(&mut self) -> Thread {
-        Thread::new(&mut self.builder, self.launch.lanes.trailing_zeros())
+    /// Emits the lane and warp index of the current thread.
+    pub(super) fn thread(&mut self) -> ThreadIndices {
+        ThreadIndices::new(&mut self.builder, self.launch.lanes.trailing_zeros())
     }
 
-    /// Runs `act` with another builder in the place of the own one, and leaves it what was added.
+    /// Runs `act` with `builder` in place of the current builder, so that it receives the emitted operations.
     pub(super) fn within<T>(&mut self, builder: &mut Builder, act: impl FnOnce(&mut Self) -> T) -> T {
         std::mem::swap(&mut self.builder, builder);
         let result = act(self);

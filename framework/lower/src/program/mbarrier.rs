@@ -1,7 +1,9 @@
-//! Mbarriers, at which groups of warps meet without waiting for all: who arrives goes on, and who waits does so for a phase.
+//! Lowers mbarriers (PTX): warp groups synchronize without a common barrier. An arrival does not block; a wait blocks
+//! until a phase completes.
 //!
-//! The first warp of a group arrives for all of it, after a barrier of the group, so that what any of its lanes wrote is
-//! there for whoever waits; or each warp for itself. Where all warps do the same there are none: copies are done at once.
+//! The first warp of a group arrives for the whole group, after a barrier of the group, so that the writes of all its
+//! lanes are visible to waiting warps; with `EVERY_WARP` each warp arrives for itself. Without warp specialization a
+//! program has no mbarriers: its copies are synchronous.
 
 use tilewright_kernel::{Binary, Builder, Compare, Op as KernelOp, Scope, SpecialRegister, Value};
 use tilewright_target::Completion;
@@ -16,12 +18,12 @@ use super::shared::placed_at;
 const INIT: &str = tw::MBARRIER_INIT;
 
 pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let rows = lowering.machine.context.instructions;
+    let rows = lowering.config.context.instructions;
     if !rows.iter().any(|row| row.completion == Completion::Mbarrier) {
-        return Err(Reason::unsupported("the target has no mbarriers that its warps wait at"));
+        return Err(Reason::unsupported("the target has no mbarriers"));
     }
     let pointer = placed_at(lowering, lowering.operand(op, 0)?)?;
-    let active = lowering.optional(op, "acts").map(|active| lowering.scalar(active)).transpose()?;
+    let active = lowering.optional(op, "pred").map(|active| lowering.scalar(active)).transpose()?;
     match lowering.body.op(op).name() {
         INIT => {
             let arrivals = count(lowering, op, "count")?;
@@ -55,20 +57,20 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             let bytes = count(lowering, op, "bytes")?;
             by_first(&mut lowering.builder, active, |builder| builder.mbarrier_arrive(pointer, bytes));
         }
-        // The memory is nothing else's before the kernel ends.
+        // No other use of the memory follows before the kernel ends.
         tw::MBARRIER_INVALIDATE => {}
-        other => return Err(Reason::unsupported(format!("`{other}` has no meaning here"))),
+        other => return Err(Reason::unsupported(format!("`{other}` is not an mbarrier operation"))),
     }
     Ok(())
 }
 
 fn count(lowering: &Lowering<'_>, op: Op, name: &str) -> Lowered<u32> {
-    let count = lowering.number(op, name)?;
+    let count = lowering.integer_attribute(op, name)?;
     u32::try_from(count).map_err(|_| Reason::malformed(format!("`{name}` is {count}: expected a number of arrivals")))
 }
 
-/// Whether another mbarrier is made before anything else is done, so that one barrier is enough for both, or all groups of
-/// warps meet anyway.
+/// Whether the block barrier after this initialization of an mbarrier is redundant: another initialization follows
+/// without an effect between the two, or a barrier of all warp groups follows.
 fn another_follows(lowering: &Lowering<'_>, op: Op) -> bool {
     let body = lowering.body;
     let all = body.walk(body.root());
@@ -79,15 +81,15 @@ fn another_follows(lowering: &Lowering<'_>, op: Op) -> bool {
     };
     let mut behind = behind.skip_while(|other| does_nothing(**other));
     behind.next().is_some_and(|&next| {
-        let is_made = |value| matches!(body.origin(value), ValueOrigin::Result(..));
+        let is_result = |value| matches!(body.origin(value), ValueOrigin::Result(..));
         match body.op(next).name() {
-            INIT => body.op(next).operands.iter().all(|&value| is_made(value)),
+            INIT => body.op(next).operands.iter().all(|&value| is_result(value)),
             name => name == ttg::WARP_SPECIALIZE,
         }
     })
 }
 
-/// Writes what the first warp of the group does, where a condition holds too.
+/// Emits `act` for the first warp of the group; it executes only if `active` holds.
 pub(super) fn by_first(builder: &mut Builder, active: Option<Value>, act: impl FnOnce(&mut Builder)) {
     let warp = builder.special(SpecialRegister::Warp);
     let zero = builder.i32(0);

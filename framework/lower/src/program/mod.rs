@@ -1,16 +1,15 @@
-//! Tile programs as kernel IR: a function whose tensors have layouts becomes one kernel.
+//! Lowers tile programs to kernel IR: a function whose tensors have layouts becomes one kernel.
 //!
-//! A tensor is one scalar of the kernel IR for each register of its layout ([`lowered`]). Elementwise operations are done register
-//! by register ([`scalar`]); operations on shapes only say in which layout their operand must be for each register of
-//! the result to be one of its own ([`shape`]), and a conversion is made where it is another; what crosses lanes is
-//! planned by [`tilewright_plan::movement`], products by [`tilewright_plan::contract`].
+//! A tensor becomes one scalar of the kernel IR for each register of its layout ([`lowered`]). Elementwise operations
+//! are lowered register by register ([`scalar`]). Operations on shapes only determine the operand layout with which
+//! each register of the result is a register of the operand ([`shape`]); an operand in another layout is converted.
+//! Data movement across lanes is planned by [`tilewright_plan::movement`], MMAs by [`tilewright_plan::mma`].
 //!
-//! Calls must have been inlined and jumps structured ([`tilewright_tile`]).
+//! Before lowering, calls must be inlined and control flow must be structured ([`tilewright_tile`]).
 
 mod along;
 mod assembly;
 mod asynchronous;
-mod boxes;
 mod control;
 mod convert;
 mod descriptor;
@@ -20,8 +19,8 @@ mod dot;
 mod entry;
 mod error;
 mod fixed_plans;
+mod fp4;
 mod groups;
-mod halves;
 mod indexed;
 mod input;
 mod launch;
@@ -31,13 +30,14 @@ mod mbarrier;
 mod memory;
 mod moved;
 mod pending;
-mod places;
 mod report;
 mod scalar;
 mod shape;
 mod shared;
 mod size;
 mod stages;
+mod tensor_coordinates;
+mod tensor_copies;
 mod types;
 
 pub use along::without_axis;

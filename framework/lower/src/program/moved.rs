@@ -1,20 +1,22 @@
-//! Tensor descriptors that move: a later one begins elsewhere, has other sizes, or stands for no copies at all.
+//! Lowers updates of tensor descriptors (Triton AMD): another start, other sizes, or a predicate for the descriptor's
+//! copies.
 
 use tilewright_kernel::{Binary, Cast, Compare, Element, Type, Value};
 use tilewright_tile::Op;
 
-use super::descriptor::{described, divisor, scalars};
+use super::descriptor::{divisor, scalars, tensor_descriptor};
 use super::error::{Lowered, Reason};
-use super::lowered::{Described, LoweredValue};
+use super::lowered::{LoweredValue, TensorDescriptor};
 use super::lowering::Lowering;
 use super::types::{carrier, stored};
 
 const WIDE: Type = Type::Scalar(Element::I64);
 
-/// `tw.moved_descriptor`: its tensor begins `offsets` elements further along each axis; sizes are the old ones, or `bounds`, or, where it
-/// says `clamp_bounds`, what is left of the old ones. Where `active` is zero it copies nothing.
+/// Lowers `tw.update_tensor_descriptor`: the tensor begins `offsets` elements further along each axis. The sizes are
+/// the old sizes or `bounds`; with `clamp_bounds` they are the old sizes less the offsets. With a zero predicate
+/// (operand `acts`) the descriptor copies nothing.
 pub(super) fn moved(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let of = described(lowering, op)?;
+    let of = tensor_descriptor(lowering, op)?;
     let (offsets, bounds) = (scalars(lowering, op, "offsets")?, scalars(lowering, op, "bounds")?);
     for given in [&offsets, &bounds] {
         if !given.is_empty() && given.len() != of.sizes.len() {
@@ -30,7 +32,7 @@ pub(super) fn moved(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     } else {
         of.sizes.clone()
     };
-    let active = match scalars(lowering, op, "acts")?.first() {
+    let active = match scalars(lowering, op, "pred")?.first() {
         Some(&active) => {
             let zero = lowering.builder.i32(0);
             lowering.builder.compare(Compare::Ne, active, zero)
@@ -40,11 +42,11 @@ pub(super) fn moved(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let operation = lowering.body.op(op);
     let last = |group: usize| operation.operand_group(group).last().map(|&value| divisor(lowering, value));
     let last_multiple = [last(1), last(2)].into_iter().flatten().fold(of.last_multiple, u64::min);
-    lowering.give(op, LoweredValue::Descriptor(Described { pointer, sizes, active, last_multiple, ..of }))
+    lowering.set_result(op, LoweredValue::Descriptor(TensorDescriptor { pointer, sizes, active, last_multiple, ..of }))
 }
 
-/// The address of the first element, some elements further along each axis.
-fn begins_at(lowering: &mut Lowering<'_>, op: Op, of: &Described, offsets: &[Value]) -> Lowered<Value> {
+/// Emits the address of the tensor's first element after an offset along each axis.
+fn begins_at(lowering: &mut Lowering<'_>, op: Op, of: &TensorDescriptor, offsets: &[Value]) -> Lowered<Value> {
     let element = lowering.body.ty(lowering.result(op, 0)?).element().clone();
     let bytes = u64::from(stored(carrier(&element)?).bits() / 8);
     let builder = &mut lowering.builder;
@@ -54,12 +56,12 @@ fn begins_at(lowering: &mut Lowering<'_>, op: Op, of: &Described, offsets: &[Val
         let offset = builder.cast(Cast::ExtendS, offset, WIDE);
         let step = builder.binary(Binary::Mul, offset, stride);
         let step = builder.binary(Binary::Mul, step, bytes);
-        pointer = builder.advance(pointer, step);
+        pointer = builder.ptr_add(pointer, step);
     }
     Ok(pointer)
 }
 
-/// What is left of a size behind an offset; nothing where it is beyond.
+/// Emits a size less an offset, at least zero.
 fn left(lowering: &mut Lowering<'_>, size: Value, offset: Value) -> Value {
     let builder = &mut lowering.builder;
     let rest = builder.binary(Binary::Sub, size, offset);
@@ -68,8 +70,8 @@ fn left(lowering: &mut Lowering<'_>, size: Value, offset: Value) -> Value {
     builder.select(is_beyond, zero, rest)
 }
 
-/// `tw.descriptor_acts`: whether a descriptor copies anything.
+/// Lowers `tw.descriptor_pred`: the predicate of a descriptor's copies.
 pub(super) fn active(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let of = described(lowering, op)?;
-    lowering.give(op, LoweredValue::Scalar(of.active))
+    let of = tensor_descriptor(lowering, op)?;
+    lowering.set_result(op, LoweredValue::Scalar(of.active))
 }

@@ -1,4 +1,4 @@
-//! What a program says to the one who watches it: assertions and prints.
+//! Lowers assertions and prints.
 
 use tilewright_kernel::{Op as KernelOp, Value};
 use tilewright_tile::{Attribute, Op};
@@ -7,14 +7,14 @@ use super::error::{Lowered, Reason};
 use super::lowered::LoweredValue;
 use super::lowering::Lowering;
 
-/// Every element is true, or the run ends.
+/// Lowers `assert`: the kernel traps unless every element is true.
 pub(super) fn assert(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let value = lowering.operand(op, 0)?;
-    let message = lowering.word(op, "message").or(lowering.word(op, "msg")).unwrap_or_default().to_owned();
+    let message = lowering.keyword(op, "message").or(lowering.keyword(op, "msg")).unwrap_or_default().to_owned();
     let conditions: Vec<Value> = match lowering.lowered(value)? {
         LoweredValue::Scalar(condition) => vec![*condition],
         LoweredValue::Tensor(tensor) => tensor.values.to_vec(),
-        _ => return Err(Reason::malformed("a truth value is expected")),
+        _ => return Err(Reason::malformed("a boolean is expected")),
     };
     let mut done: Vec<Value> = Vec::new();
     for condition in conditions {
@@ -26,9 +26,9 @@ pub(super) fn assert(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
-/// Every element that a lane holds, in the order of its registers.
+/// Lowers `print`: all elements of each lane are printed, in the order of its registers.
 pub(super) fn print(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let prefix = lowering.word(op, "prefix").unwrap_or_default().to_owned();
+    let prefix = lowering.keyword(op, "prefix").unwrap_or_default().to_owned();
     let hex = lowering.attribute(op, "hex").is_some_and(|hex| *hex == Attribute::Bool(true));
     let mut values = Vec::new();
     for &operand in &lowering.body.op(op).operands {

@@ -1,7 +1,7 @@
-//! Operations that change the shape of tensors, or where their elements are.
+//! Lowers operations on shapes: views of a tensor's elements, `tt.splat` and `tt.make_range`.
 //!
-//! Each says in which layout its operand must be so that every register of the result is one of its own (seed 000, appendix,
-//! Theorem 9.3); where the operand is in that layout nothing is done.
+//! Each operation determines the operand layout with which every register of the result is a register of the operand
+//! (seed 000, appendix, Theorem 9.3); an operand in that layout needs no operation.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use tilewright_tile::{Attribute, Op};
 use super::error::{Lowered, Reason};
 use super::lowered::{LoweredValue, Registers};
 use super::lowering::Lowering;
-use super::places::{mapped, of_row_major, row_major, thread_columns};
+use super::tensor_coordinates::{coordinates_of_index, map_coordinates, row_major, thread_columns};
 
 pub(super) fn splat(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let value = lowering.scalar(lowering.operand(op, 0)?)?;
@@ -21,17 +21,17 @@ pub(super) fn splat(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.give_tensor(op, layout, vec![value; registers])
 }
 
-/// The only element: every lane holds it.
+/// Lowers `tt.unsplat`: the only element, which every lane holds.
 pub(super) fn unsplat(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let tensor = lowering.tensor(lowering.operand(op, 0)?)?;
     let value = tensor.values.first().copied().ok_or_else(|| Reason::malformed("the tensor has no element"))?;
     let result = lowering.result(op, 0)?;
-    lowering.hold_found(result, value);
+    lowering.set_assumed_uniform(result, value);
     Ok(())
 }
 
 pub(super) fn range(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let start = lowering.number(op, "start")?;
+    let start = lowering.integer_attribute(op, "start")?;
     let layout = lowering.result_layout(op)?;
     let mut values = lowering.coordinate(&layout, 0);
     if start != 0 {
@@ -47,16 +47,16 @@ pub(super) fn range(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.give_tensor(op, layout, values)
 }
 
-/// Gives the result the registers of the operand in the layout that has, at each position of the result's, the element
-/// with the coordinates that `source` gives for the result's own.
+/// Lowers a view of an operand. It converts the operand to the layout that has, at each position of the result's
+/// layout, the operand's element with the coordinates `source`; the registers are then those of the result.
 fn viewed(lowering: &mut Lowering<'_>, op: Op, source: impl Fn(&[u64]) -> Vec<u64>) -> Lowered<()> {
     let operand = lowering.operand(op, 0)?;
     let shape = shape_of(lowering, operand)?;
     let layout = lowering.result_layout(op)?;
-    let required = Arc::new(mapped(&layout, &shape, source)?);
+    let required = Arc::new(map_coordinates(&layout, &shape, source)?);
     let tensor = lowering.tensor(operand)?;
     let values = lowering.convert(&tensor, &required)?;
-    lowering.give(op, LoweredValue::Tensor(Registers::new(layout, values)))
+    lowering.set_result(op, LoweredValue::Tensor(Registers::new(layout, values)))
 }
 
 fn shape_of(lowering: &Lowering<'_>, value: tilewright_tile::Value) -> Lowered<Vec<u64>> {
@@ -72,23 +72,25 @@ pub(super) fn converted(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 pub(super) fn expanded(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let axis = lowering.number(op, "axis")? as usize;
-    viewed(lowering, op, |place| {
-        let others = place.iter().enumerate().filter(|(number, _)| *number != axis);
+    let axis = lowering.integer_attribute(op, "axis")? as usize;
+    viewed(lowering, op, |coordinates| {
+        let others = coordinates.iter().enumerate().filter(|(index, _)| *index != axis);
         others.map(|(_, &at)| at).collect()
     })
 }
 
 pub(super) fn broadcast(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let shape = shape_of(lowering, lowering.operand(op, 0)?)?;
-    viewed(lowering, op, |place| place.iter().zip(&shape).map(|(&at, &size)| if size == 1 { 0 } else { at }).collect())
+    viewed(lowering, op, |coordinates| {
+        coordinates.iter().zip(&shape).map(|(&at, &size)| if size == 1 { 0 } else { at }).collect()
+    })
 }
 
-/// Where elements may be reordered, none is: the result is right in row-major order too.
+/// Lowers a reshape; a reshape that may reorder elements keeps row-major order too.
 pub(super) fn reshaped(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let from = shape_of(lowering, lowering.operand(op, 0)?)?;
     let to = shape_of(lowering, lowering.result(op, 0)?)?;
-    viewed(lowering, op, |place| of_row_major(&from, row_major(&to, place)))
+    viewed(lowering, op, |coordinates| coordinates_of_index(&from, row_major(&to, coordinates)))
 }
 
 pub(super) fn transposed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
@@ -96,32 +98,33 @@ pub(super) fn transposed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         Some(Attribute::Array(_, order)) => order.iter().map(|&axis| axis as usize).collect::<Vec<_>>(),
         _ => return Err(Reason::malformed("it has no `order`")),
     };
-    viewed(lowering, op, |place| {
-        let mut source = vec![0; place.len()];
-        for (&at, &axis) in place.iter().zip(&order) {
+    viewed(lowering, op, |coordinates| {
+        let mut source = vec![0; coordinates.len()];
+        for (&at, &axis) in coordinates.iter().zip(&order) {
             source[axis] = at;
         }
         source
     })
 }
 
-/// Both operands side by side along a new last axis.
+/// Lowers `tt.join`: both operands are joined along a new last axis.
 pub(super) fn joined(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let axis = shape_of(lowering, lowering.operand(op, 0)?)?.len();
-    of_two(lowering, op, axis, 0, |place| place[..axis].to_vec())
+    of_two(lowering, op, axis, 0, |coordinates| coordinates[..axis].to_vec())
 }
 
-/// The second operand behind the first along the first axis.
+/// Lowers `tt.cat`: the second operand follows the first along the first axis.
 pub(super) fn concatenated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let size = shape_of(lowering, lowering.operand(op, 0)?)?.first().copied().unwrap_or(1);
-    of_two(lowering, op, 0, size.trailing_zeros(), |place| {
-        let mut source = place.to_vec();
+    of_two(lowering, op, 0, size.trailing_zeros(), |coordinates| {
+        let mut source = coordinates.to_vec();
         source[0] &= size - 1;
         source
     })
 }
 
-/// A result whose bit `bit` along `axis` says from which operand an element is.
+/// Lowers an operation with two operands: bit `bit` of a result element's coordinate along `axis` selects the operand,
+/// and `source` gives the coordinates in it.
 fn of_two(
     lowering: &mut Lowering<'_>,
     op: Op,
@@ -131,10 +134,10 @@ fn of_two(
 ) -> Lowered<()> {
     let layout = lowering.result_layout(op)?;
     let shape = shape_of(lowering, lowering.operand(op, 0)?)?;
-    let required = Arc::new(mapped(&layout, &shape, source)?);
+    let required = Arc::new(map_coordinates(&layout, &shape, source)?);
     let mut sides = Vec::new();
-    for number in 0..2 {
-        let tensor = lowering.tensor(lowering.operand(op, number)?)?;
+    for index in 0..2 {
+        let tensor = lowering.tensor(lowering.operand(op, index)?)?;
         sides.push(lowering.convert(&tensor, &required)?);
     }
     let outs = layout.outs().clone();
@@ -149,14 +152,15 @@ fn of_two(
     let numbers = lowering.numbers(&layout, side);
     let zero = lowering.builder.i32(0);
     let mut values = Vec::with_capacity(numbers.len());
-    for (register, number) in numbers.into_iter().enumerate() {
-        let is_first = lowering.builder.compare(Compare::Eq, number, zero);
+    for (register, index) in numbers.into_iter().enumerate() {
+        let is_first = lowering.builder.compare(Compare::Eq, index, zero);
         values.push(lowering.builder.select(is_first, sides[0][register], sides[1][register]));
     }
     lowering.give_tensor(op, layout, values)
 }
 
-/// The halves of a pair along the last axis: the operand with the pair in its last register bit.
+/// Lowers `tt.split`: the results are the halves of pairs along the last axis. The operand is converted so that its
+/// highest register bit selects the half.
 pub(super) fn split(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let operand = lowering.operand(op, 0)?;
     let shape = shape_of(lowering, operand)?;
@@ -164,17 +168,18 @@ pub(super) fn split(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let required = Arc::new(paired(&layout, &shape)?);
     let tensor = lowering.tensor(operand)?;
     let values = lowering.convert(&tensor, &required)?;
-    for (number, half) in values.chunks(values.len() / 2).enumerate() {
-        let result = lowering.result(op, number)?;
-        lowering.hold(result, LoweredValue::Tensor(Registers::new(layout.clone(), half)));
+    for (index, half) in values.chunks(values.len() / 2).enumerate() {
+        let result = lowering.result(op, index)?;
+        lowering.set_lowered(result, LoweredValue::Tensor(Registers::new(layout.clone(), half)));
     }
     Ok(())
 }
 
-/// The layout of a tensor of pairs whose halves are in `half`: one more register bit, the highest, says which.
+/// Returns the layout of a tensor of pairs whose halves have the layout `half`: an additional highest register bit
+/// selects the half.
 fn paired(half: &LinearLayout, shape: &[u64]) -> Lowered<LinearLayout> {
     let pair = Dim::tensor(shape.len().saturating_sub(1));
-    let within = mapped(half, shape, |place| [place, &[0]].concat())?;
+    let within = map_coordinates(half, shape, |coordinates| [coordinates, &[0]].concat())?;
     let mut bases: Vec<_> = within.ins().dims().map(|dim| (dim, within.bases_of(dim))).collect();
     let outs: Vec<(Dim, u64)> = within.outs().iter().map(|(dim, bits)| (dim, 1u64 << bits)).collect();
     let step: Vec<u64> = outs.iter().map(|&(dim, _)| u64::from(dim == pair)).collect();

@@ -1,8 +1,8 @@
-//! How large a kernel may become.
+//! Limits the size of a kernel.
 //!
-//! A tensor is one value for each register of its layout, so that a program of a few lines can ask for millions of operations,
-//! on which code generators take hours. A thread may have [`MOST_OPERATIONS`]; an operation of the program that leads beyond
-//! is refused. Products, which multiply what they are given, are asked before they are written.
+//! A tensor becomes one value for each register of its layout, so a short program can become millions of operations,
+//! for which code generators take hours. A kernel may have [`MOST_OPERATIONS`]; an operation that exceeds the limit is
+//! rejected. Dots, whose size is the product of their operands' sizes, are checked before they are lowered.
 
 use tilewright_kernel::{Element, MathFunction};
 use tilewright_math as math;
@@ -12,21 +12,21 @@ use super::error::{LowerError, Lowered, MOST_OPERATIONS, Reason};
 use super::lowering::Lowering;
 
 impl Lowering<'_> {
-    /// Lowers an operation, as far as the kernel has room for what becomes of it.
+    /// Lowers an operation, and checks that the kernel is not too large.
     pub(super) fn operation(&mut self, op: Op) -> Result<(), LowerError> {
         self.dispatch(op)?;
-        self.has_room(0).map_err(|reason| reason.at(self.body, op))
+        self.check_size(0).map_err(|reason| reason.at(self.body, op))
     }
 
-    /// Whether the kernel may have so many more operations.
-    pub(super) fn has_room(&mut self, more: u64) -> Lowered<()> {
+    /// Checks that the kernel may have `more` further operations.
+    pub(super) fn check_size(&mut self, more: u64) -> Lowered<()> {
         let operations = self.operations().saturating_add(more);
         if operations <= MOST_OPERATIONS { Ok(()) } else { Err(Reason::TooLarge { operations }) }
     }
 
-    /// Operations so far.
+    /// Returns the number of operations that the kernel has so far.
     fn operations(&mut self) -> u64 {
-        let target = self.machine.context.target;
+        let target = self.config.context.target;
         let written = |(function, element, count): (MathFunction, Element, u64)| {
             if target.function(function.name(), element.name()).is_some() {
                 return 0;

@@ -1,17 +1,17 @@
-//! Which types of the kernel IR carry the elements of tile programs.
+//! The kernel IR types of the elements of tile programs.
 
 use tilewright_kernel::{Element, MemorySpace, Type};
 use tilewright_tile::{self as tile, Float, GLOBAL};
 
 use super::error::{Lowered, Reason};
 
-/// The type that carries an element: integers and pointers as they are, floating-point numbers of eight bits and fewer as the
-/// integers that hold their bits, `tf32` as binary32.
+/// Returns the type that carries an element in registers: integers and pointers unchanged, floating-point numbers of
+/// eight bits or fewer as integers with their bits, `tf32` as binary32.
 pub(super) fn carrier(ty: &tile::TileType) -> Lowered<Type> {
-    let unknown = || Reason::unsupported(format!("elements of type `{ty}` have no place in registers"));
+    let unknown = || Reason::unsupported(format!("elements of type `{ty}` cannot be in registers"));
     match ty {
         tile::TileType::Index => Ok(Type::Scalar(Element::I64)),
-        tile::TileType::Integer(bits, _) => Element::integer(*bits).map(Type::Scalar).ok_or_else(unknown),
+        tile::TileType::Integer(bits, _) => Element::integer_of_width(*bits).map(Type::Scalar).ok_or_else(unknown),
         tile::TileType::Float(float) => Ok(Type::Scalar(float_carrier(*float))),
         tile::TileType::Pointer(pointer) if pointer.space == GLOBAL => Ok(Type::Pointer(MemorySpace::Global)),
         tile::TileType::Pointer(_) => Ok(Type::Pointer(MemorySpace::Shared)),
@@ -26,7 +26,7 @@ fn float_carrier(float: Float) -> Element {
     }
 }
 
-/// The floating-point element of the kernel IR that a type is; none where it has no arithmetic there.
+/// Returns the kernel IR's floating-point element of a type; `None` if the kernel IR has no arithmetic for the type.
 pub(super) fn native(float: Float) -> Option<Element> {
     match float {
         Float::F16 => Some(Element::F16),
@@ -37,7 +37,7 @@ pub(super) fn native(float: Float) -> Option<Element> {
     }
 }
 
-/// The type in which memory has an element: whole bytes, addresses as integers.
+/// Returns the type that an element has in memory: whole bytes, addresses as integers.
 pub(super) fn stored(ty: Type) -> Type {
     match ty {
         Type::Scalar(Element::I1) => Type::Scalar(Element::I8),
@@ -46,7 +46,7 @@ pub(super) fn stored(ty: Type) -> Type {
     }
 }
 
-/// The integer of a width that the kernel IR has, a word for others.
+/// Returns the kernel IR's integer type of a width; 32 bits for unsupported widths.
 pub(super) fn integer(bits: u32) -> Type {
-    Type::Scalar(Element::integer(bits).unwrap_or(Element::I32))
+    Type::Scalar(Element::integer_of_width(bits).unwrap_or(Element::I32))
 }

@@ -1,37 +1,37 @@
-//! Allocates buffers of shared memory by liveness.
+//! Allocates buffers of shared memory by liveness: buffers that are not live at the same time may share addresses.
 
 use super::annotations::Accesses;
 use super::annotations::Annotations;
+use super::assign_addresses;
 use super::barriers;
-use super::meet;
-use super::place;
+use super::merge_barriers;
 use super::uses::Uses;
 use tilewright_kernel::Kernel;
 
-/// Gives each buffer a place, and adds the barriers that this and the program's accesses take. Movements share barriers,
-/// which keeps their buffers apart, where no more than `most` bytes are taken then.
-pub(crate) fn placed(kernel: Kernel, annotations: &Annotations, most: u64) -> Kernel {
+/// Allocates all buffers, and inserts the barriers that address reuse and the program's accesses need. Data movements
+/// share barriers, which makes their buffers disjoint, if the kernel then takes at most `most` bytes.
+pub(crate) fn allocate_buffers(kernel: Kernel, annotations: &Annotations, most: u64) -> Kernel {
     if kernel.shared.is_empty() {
         return kernel;
     }
     let (uses, accesses) = used(&kernel, annotations);
     let mut together = kernel.clone();
-    meet::together(&mut together, &uses, &accesses);
+    merge_barriers::together(&mut together, &uses, &accesses);
     let together = each_placed(together, annotations);
     if together.shared_bytes() <= most { together } else { each_placed(kernel, annotations) }
 }
 
-/// Gives each buffer a place that no other one has, and adds the barriers that loops and the program's accesses take: movements keep
-/// the barriers of their plans.
-pub(crate) fn placed_apart(mut kernel: Kernel, annotations: &Annotations) -> Kernel {
+/// Allocates all buffers at disjoint addresses, and inserts the barriers that loops and the program's accesses need.
+/// Data movements keep the barriers of their plans.
+pub(crate) fn allocate_disjoint(mut kernel: Kernel, annotations: &Annotations) -> Kernel {
     let (mut uses, accesses) = used(&kernel, annotations);
     uses.buffers.iter_mut().for_each(|buffer| buffer.is_kept = true);
-    place::place(&mut kernel.shared, &uses);
-    barriers::add(&mut kernel, &uses, &accesses);
+    assign_addresses::assign_addresses(&mut kernel.shared, &uses);
+    barriers::insert_barriers(&mut kernel, &uses, &accesses);
     kernel
 }
 
-/// Who touches which buffer, from where to where, and what the program told.
+/// Returns the live range of each buffer, and the annotated accesses.
 fn used(kernel: &Kernel, annotations: &Annotations) -> (Uses, Accesses) {
     let mut uses = Uses::of(kernel);
     let accesses = Accesses::of(kernel, annotations, &uses);
@@ -41,7 +41,7 @@ fn used(kernel: &Kernel, annotations: &Annotations) -> (Uses, Accesses) {
 
 fn each_placed(mut kernel: Kernel, annotations: &Annotations) -> Kernel {
     let (uses, accesses) = used(&kernel, annotations);
-    place::place(&mut kernel.shared, &uses);
-    barriers::add(&mut kernel, &uses, &accesses);
+    assign_addresses::assign_addresses(&mut kernel.shared, &uses);
+    barriers::insert_barriers(&mut kernel, &uses, &accesses);
     kernel
 }

@@ -1,4 +1,4 @@
-//! What a program says of its own tensors in shared memory: which buffers they are in, and where accesses of them begin.
+//! Annotations of the tensors that a program itself has in shared memory: their buffers, and the start of each access.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,53 +6,55 @@ use tilewright_kernel::{Kernel, Op, Region, Statement, Value};
 
 use super::uses::Uses;
 
-/// How a program accesses a tensor in shared memory.
+/// The kind of an access of a tensor in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// It is read.
+    /// A load from the tensor.
     Load,
-    /// It is written.
+    /// A store to the tensor.
     Store,
-    /// It is read by products that go on until they are waited for.
+    /// A read by asynchronous MMAs, which lasts until they are waited for.
     Read,
-    /// It is written by copies that land when they are waited for.
+    /// A write by asynchronous copies, which lasts until they are waited for.
     Copy,
-    /// It is written where nothing else accesses it between the meetings of the block before and after, which the program has.
-    Apart,
+    /// A store that conflicts with no access between the block barriers before and after it, which the program itself
+    /// has.
+    DisjointStore,
 }
 
-/// Which of the tensors of an allocation is accessed: the one of this number but for the flipped bits. Of two whose number is the
-/// same value, and whose bits are not, none can be the other.
+/// The tensor that is accessed in an allocation of several tensors: its index is a program value with some bits
+/// flipped. Two indices with the same value and different flipped bits are different tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Part {
-    /// The number of the program's value that says it.
+pub(crate) struct SubTensor {
+    /// The number of the program value from which the index follows.
     pub number: u32,
-    /// Bits of it that are flipped.
+    /// The bits of the program value that are flipped.
     pub flipped: u64,
 }
 
-/// Tensors that a program itself has in shared memory. Movements order the uses of their own buffers; of these nobody has
-/// yet.
+/// The tensors that a program itself has in shared memory, and their accesses. A data movement has the barriers between
+/// the accesses of its own buffer; accesses of these tensors need barriers that are inserted later.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Annotations {
-    /// The addresses of their buffers.
+    /// The addresses of the buffers of these tensors.
     pub allocations: Vec<Value>,
-    /// Conditions of choices by which warps part for good: what one group of them does, others do at the same time.
+    /// The conditions of the branches at which warp groups diverge for good: each group then runs concurrently with the
+    /// others.
     pub partings: Vec<Value>,
-    /// By a value that nothing uses: the access that begins where it is defined, and reaches to where the next one begins.
-    pub accesses: HashMap<Value, (Access, Option<Part>)>,
+    /// For each marker (an unused value), the access that begins at its definition and reaches to the next marker.
+    pub accesses: HashMap<Value, (Access, Option<SubTensor>)>,
 }
 
-/// An access of the program's own tensors.
+/// An access of a tensor that the program itself has in shared memory.
 #[derive(Debug, Clone)]
 pub(super) struct Accessed {
     pub access: Access,
-    pub part: Option<Part>,
-    /// The buffers that they may be in.
+    pub sub_tensor: Option<SubTensor>,
+    /// The numbers of the buffers that may be accessed.
     pub buffers: BTreeSet<u32>,
 }
 
-/// The buffers of a program's own tensors, and the accesses of them.
+/// The buffers of the tensors that a program itself has in shared memory, and their accesses.
 #[derive(Debug, Default)]
 pub(super) struct Accesses {
     buffers: BTreeSet<u32>,
@@ -62,9 +64,9 @@ pub(super) struct Accesses {
 impl Accesses {
     pub(super) fn of(kernel: &Kernel, annotations: &Annotations, uses: &Uses) -> Self {
         let buffers = annotations.allocations.iter().flat_map(|&pointer| uses.of_value(pointer)).copied().collect();
-        let by_mark = annotations.accesses.iter().map(|(&mark, &(access, part))| {
+        let by_mark = annotations.accesses.iter().map(|(&mark, &(access, sub_tensor))| {
             let buffers = BTreeSet::new();
-            (mark, Accessed { access, part, buffers })
+            (mark, Accessed { access, sub_tensor, buffers })
         });
         let by_mark = by_mark.collect();
         let mut accesses = Self { buffers, by_mark };
@@ -72,11 +74,11 @@ impl Accesses {
         accesses
     }
 
-    /// In the order of the text: an access is that of the last mark before it.
+    /// Assigns the buffers that each statement accesses to the last marker before the statement, in program order.
     fn walk(&mut self, region: &Region, uses: &Uses, mark: &mut Option<Value>) {
         for statement in &region.statements {
-            if let Some(own) = self.mark(statement) {
-                *mark = Some(own);
+            if let Some(found) = self.mark(statement) {
+                *mark = Some(found);
             }
             let is_access = !matches!(
                 statement.op,
@@ -88,31 +90,32 @@ impl Accesses {
                     | Op::MbarrierWait { .. }
                     | Op::MbarrierCommit { .. }
             );
-            if let Some(own) = mark.filter(|_| is_access).and_then(|mark| self.by_mark.get_mut(&mark)) {
-                own.buffers
+            if let Some(mark_uses) = mark.filter(|_| is_access).and_then(|mark| self.by_mark.get_mut(&mark)) {
+                mark_uses
+                    .buffers
                     .extend(uses.touched(&statement.op).into_iter().filter(|buffer| self.buffers.contains(buffer)));
             }
             statement.op.regions().into_iter().for_each(|inner| self.walk(inner, uses, mark));
         }
     }
 
-    /// Whether a buffer is one of the program's own tensors.
+    /// Whether a buffer belongs to a tensor that the program itself has in shared memory.
     pub(super) fn are_of(&self, buffer: u32) -> bool {
         self.buffers.contains(&buffer)
     }
 
-    /// The mark that a statement is.
+    /// Returns the access marker that a statement defines; `None` if it defines none.
     pub(super) fn mark(&self, statement: &Statement) -> Option<Value> {
         let (value, _) = statement.results.first()?;
         self.by_mark.contains_key(value).then_some(*value)
     }
 
-    /// The access that begins at a statement.
+    /// Returns the access that begins at a statement; `None` if none does.
     pub(super) fn at(&self, statement: &Statement) -> Option<&Accessed> {
         self.by_mark.get(&statement.results.first()?.0)
     }
 
-    /// The buffers that copies write.
+    /// Returns the buffers that asynchronous copies write.
     pub(super) fn copied(&self) -> BTreeSet<u32> {
         let copies = self.by_mark.values().filter(|accessed| accessed.access == Access::Copy);
         copies.flat_map(|accessed| &accessed.buffers).copied().collect()

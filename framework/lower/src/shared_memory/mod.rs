@@ -1,23 +1,23 @@
-//! Where the shared buffers of a kernel lie, and the barriers between their uses.
+//! Allocates the shared buffers of a kernel, and inserts the barriers between their uses.
 //!
-//! Each movement brings a buffer of its own, and with it the barriers between its own stores and loads. Buffers that are
-//! not in use at the same time may lie at one place ([`place`]); then, and where a loop comes back to a buffer, the block
-//! must meet before it is used again ([`barriers`]). Movements whose stores can come together share one barrier ([`meet`]).
-//! A program's own tensors have no movement that orders their uses: the program tells where it accesses them ([`annotations`]), and
-//! the block meets before an access that must come after others ([`since`]). Which values are addresses in which buffer, and
-//! so who touches it, is found
-//! by following data ([`uses`]): the alias classes of shared memory.
+//! Each data movement has a buffer of its own, with the barriers between the stores to it and the loads from it.
+//! Buffers that are not live at the same time may share an address ([`assign_addresses`]); then, and if a loop reuses a
+//! buffer, a block barrier must precede the reuse ([`barriers`]). Movements whose stores can be hoisted share one
+//! barrier ([`merge_barriers`]). A program may also have tensors of its own in shared memory. It annotates its accesses
+//! to them ([`annotations`]), and a block barrier is inserted before an access with a hazard ([`since`]). The buffers
+//! that each value may point into, and so the accesses of each buffer, are found by dataflow ([`uses`]): the alias
+//! classes of shared memory.
 
 mod allocate;
 mod annotations;
+mod assign_addresses;
 mod barriers;
-mod meet;
-mod place;
+mod merge_barriers;
 mod since;
 #[cfg(test)]
 mod tests;
 mod uses;
 
-pub(super) use allocate::{placed, placed_apart};
-pub(super) use annotations::{Access, Annotations, Part};
+pub(super) use allocate::{allocate_buffers, allocate_disjoint};
+pub(super) use annotations::{Access, Annotations, SubTensor};
 pub(super) use uses::ALL_GROUPS;

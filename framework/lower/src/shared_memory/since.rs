@@ -1,86 +1,93 @@
-//! The accesses of buffers since the last barrier of the block.
+//! The accesses of shared-memory buffers since the last block barrier.
 
 use std::collections::BTreeSet;
 
 use tilewright_plan::barrier_hazards::BarrierHazards;
 use tilewright_target::Direction;
 
-use super::annotations::{Access, Accessed, Part};
+use super::annotations::{Access, Accessed, SubTensor};
 
 type Buffers = BTreeSet<u32>;
 
-/// What may have been done since the last barrier of the block.
+/// The accesses of shared memory that may have happened since the last block barrier.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Since {
-    /// Buffers that were touched.
+pub(super) struct AccessesSinceBarrier {
+    /// The numbers of the buffers that were accessed.
     pub(super) used: Buffers,
-    /// Accesses of a program's own tensors, each with the part of it that is known; copies once they were waited for.
-    hazards: BarrierHazards<(u32, Option<Part>)>,
-    /// Buffers that copies will have written when they are waited for: barriers change nothing of it.
-    under_way: Buffers,
-    /// Buffers that products read until they are waited for.
-    reading: Buffers,
+    /// The accesses of the program's own tensors, each with its index in an allocation of several if that is known. A
+    /// copy counts as an access from its wait on.
+    hazards: BarrierHazards<(u32, Option<SubTensor>)>,
+    /// The buffers with copies in flight. A copy writes its buffer at any time until it is waited for; a barrier does
+    /// not complete it.
+    in_flight: Buffers,
+    /// The buffers that MMAs in flight read.
+    mma_reads: Buffers,
 }
 
-impl Since {
-    /// The block has met.
-    pub(super) fn meet(&mut self) {
+impl AccessesSinceBarrier {
+    /// Clears the accesses: the block has passed a barrier.
+    pub(super) fn pass_barrier(&mut self) {
         self.used.clear();
         self.hazards.pass_barrier();
     }
 
-    /// Whether the block must meet before an access: what one thread writes another reads or writes, or did before.
+    /// Whether an access needs a block barrier before it, because it conflicts with an earlier access of another
+    /// thread.
     pub(super) fn is_hazard(&self, accessed: &Accessed) -> bool {
-        let apart = |other: &Option<Part>| match (accessed.part, other) {
+        let is_disjoint = |other: &Option<SubTensor>| match (accessed.sub_tensor, other) {
             (Some(own), Some(other)) => own.number == other.number && own.flipped != other.flipped,
             _ => false,
         };
         let direction = match accessed.access {
-            Access::Apart => return false,
+            Access::DisjointStore => return false,
             Access::Load | Access::Read => Direction::Load,
             Access::Store | Access::Copy => Direction::Store,
         };
-        self.hazards.needs_barrier(direction, |(buffer, part)| accessed.buffers.contains(buffer) && !apart(part))
+        self.hazards.needs_barrier(direction, |(buffer, sub_tensor)| {
+            accessed.buffers.contains(buffer) && !is_disjoint(sub_tensor)
+        })
     }
 
     pub(super) fn access(&mut self, accessed: &Accessed) {
-        let parts = accessed.buffers.iter().map(|&buffer| (buffer, accessed.part));
+        let buffers_and_sub_tensors = accessed.buffers.iter().map(|&buffer| (buffer, accessed.sub_tensor));
         match accessed.access {
-            Access::Load => self.hazards.access(Direction::Load, parts),
-            Access::Store => self.hazards.access(Direction::Store, parts),
-            Access::Read => self.reading.extend(&accessed.buffers),
-            Access::Copy => self.under_way.extend(&accessed.buffers),
-            Access::Apart => {}
+            Access::Load => self.hazards.access(Direction::Load, buffers_and_sub_tensors),
+            Access::Store => self.hazards.access(Direction::Store, buffers_and_sub_tensors),
+            Access::Read => self.mma_reads.extend(&accessed.buffers),
+            Access::Copy => self.in_flight.extend(&accessed.buffers),
+            Access::DisjointStore => {}
         }
     }
 
-    /// Copies were waited for: those that have landed were written now, which may be any of them, and all if none is left.
+    /// Completes copies at a wait: if the wait leaves `outstanding` copies in flight, any copy may be complete; if it
+    /// leaves none, all copies are.
     pub(super) fn wait(&mut self, outstanding: u32) {
-        self.hazards.access(Direction::Store, self.under_way.iter().map(|&buffer| (buffer, None)));
+        self.hazards.access(Direction::Store, self.in_flight.iter().map(|&buffer| (buffer, None)));
         if outstanding == 0 {
-            self.under_way.clear();
+            self.in_flight.clear();
         }
     }
 
-    /// Products were waited for: what they read was read until now.
-    pub(super) fn wait_for_products(&mut self, outstanding: u32) {
-        self.hazards.access(Direction::Load, self.reading.iter().map(|&buffer| (buffer, None)));
+    /// Completes MMAs at a wait: their reads have happened by then.
+    pub(super) fn wait_for_mma(&mut self, outstanding: u32) {
+        self.hazards.access(Direction::Load, self.mma_reads.iter().map(|&buffer| (buffer, None)));
         if outstanding == 0 {
-            self.reading.clear();
+            self.mma_reads.clear();
         }
     }
 
-    /// A turn ends: values of the program are others in the next one, so that nothing says anymore which part was meant.
+    /// Ends a loop iteration: the index values of the program differ in the next iteration, so the accessed tensors of
+    /// allocations are no longer known.
     pub(super) fn turned(self) -> Self {
-        Self { hazards: self.hazards.renamed(|(buffer, _)| (buffer, None)), ..self }
+        Self { hazards: self.hazards.rename(|(buffer, _)| (buffer, None)), ..self }
     }
 
-    /// What may have been done where this or the other was.
+    /// Merges the accesses of another control-flow path.
     pub(super) fn or(mut self, other: &Self) -> Self {
         self.used.extend(&other.used);
         self.hazards.join(&other.hazards);
-        self.under_way.extend(&other.under_way);
-        self.reading.extend(&other.reading);
+        self.in_flight.extend(&other.in_flight);
+        self.mma_reads.extend(&other.mma_reads);
         self
     }
 }

@@ -1,16 +1,16 @@
-//! Places and barriers, of kernels that say what they do with their buffers.
+//! Tests of allocation and barriers, on kernels that annotate the uses of their buffers.
 
 use std::collections::HashMap;
 
-use super::{Access, Annotations, Part};
+use super::{Access, Annotations, SubTensor};
 use tilewright_kernel::{Kernel, Value, text};
 
-/// Of buffers that movements bring.
+/// Allocates the buffers of data movements.
 fn placed(kernel: Kernel) -> Kernel {
-    super::placed(kernel, &Annotations::default(), u64::MAX)
+    super::allocate_buffers(kernel, &Annotations::default(), u64::MAX)
 }
 
-/// A kernel of two warps with these buffers and this body; `%0` is a pointer, `%1` to `%3` are 0, 4 and 1.
+/// Returns a kernel of two warps with these buffers and this body; `%0` is a pointer, `%1` to `%3` are 0, 4 and 1.
 fn kernel(buffers: &[u32], body: &str) -> Kernel {
     let shared = |(number, bytes): (usize, &u32)| format!("  shared {number}: {bytes} bytes align 16\n");
     let shared: String = buffers.iter().enumerate().map(shared).collect();
@@ -23,7 +23,7 @@ fn addresses(kernel: &Kernel) -> Vec<u32> {
     kernel.shared.iter().map(|buffer| buffer.at.expect("a place")).collect()
 }
 
-/// The names of the operations, regions in brackets.
+/// Returns the names of the operations of a kernel, regions in brackets.
 fn names(kernel: &Kernel) -> String {
     fn of(region: &tilewright_kernel::Region) -> String {
         let one = |statement: &tilewright_kernel::Statement| {
@@ -50,7 +50,7 @@ const ONE_AFTER_THE_OTHER: &str = "  %5: ptr.shared = shared_address 0
   %8: i32 = load %7 align 4";
 
 #[test]
-fn buffers_in_use_one_after_the_other_share_a_place_behind_a_barrier() {
+fn buffers_with_disjoint_live_ranges_share_an_address_after_a_barrier() {
     let kernel = placed(kernel(&[64, 128], ONE_AFTER_THE_OTHER));
     assert_eq!(addresses(&kernel), [0, 0]);
     assert_eq!(kernel.shared_bytes(), 128);
@@ -58,7 +58,7 @@ fn buffers_in_use_one_after_the_other_share_a_place_behind_a_barrier() {
 }
 
 #[test]
-fn buffers_in_use_together_lie_apart_and_need_no_barrier() {
+fn buffers_in_use_together_are_disjoint_and_need_no_barrier() {
     let body = "  %5: ptr.shared = shared_address 0
   %6: ptr.shared = shared_address 1
   store %5, %1 align 4
@@ -72,7 +72,7 @@ fn buffers_in_use_together_lie_apart_and_need_no_barrier() {
 }
 
 #[test]
-fn a_loop_meets_before_it_comes_back_to_a_buffer() {
+fn a_loop_passes_a_barrier_before_it_reuses_a_buffer() {
     let body = "  for %1 to %2 step %3 (%5: i32) {
     %6: ptr.shared = shared_address 0
     store %6, %5 align 4
@@ -84,7 +84,7 @@ fn a_loop_meets_before_it_comes_back_to_a_buffer() {
 }
 
 #[test]
-fn a_turn_that_ends_with_a_barrier_waits_no_more_often() {
+fn an_iteration_that_ends_with_a_barrier_gets_no_further_one() {
     let body = "  for %1 to %2 step %3 (%5: i32) {
     %6: ptr.shared = shared_address 0
     store %6, %5 align 4
@@ -97,7 +97,7 @@ fn a_turn_that_ends_with_a_barrier_waits_no_more_often() {
 }
 
 #[test]
-fn a_buffer_of_the_outside_is_in_use_for_the_whole_loop() {
+fn a_buffer_from_outside_a_loop_is_live_during_all_of_it() {
     let body = "  %5: ptr.shared = shared_address 0
   store %5, %1 align 4
   barrier block all
@@ -113,7 +113,7 @@ fn a_buffer_of_the_outside_is_in_use_for_the_whole_loop() {
 }
 
 #[test]
-fn what_a_loop_carries_keeps_its_place() {
+fn loop_carried_buffers_keep_their_address() {
     let body = "  %5: ptr.shared = shared_address 0
   %6: ptr.shared = for %1 to %2 step %3 carry %5 (%7: i32, %8: ptr.shared) {
     store %8, %7 align 4
@@ -127,7 +127,7 @@ fn what_a_loop_carries_keeps_its_place() {
 }
 
 #[test]
-fn what_is_used_in_two_arms_shares_a_place_without_a_barrier() {
+fn buffers_of_two_branch_arms_share_an_address_without_a_barrier() {
     let body = "  %5: i1 = compare eq %1, %2
   if %5 {
     %6: ptr.shared = shared_address 0
@@ -143,12 +143,12 @@ fn what_is_used_in_two_arms_shares_a_place_without_a_barrier() {
     assert_eq!(names(&kernel), "compare if[store|store]");
 }
 
-/// Places and barriers of a kernel that accesses a tensor of its own, in buffer 0, where `%100` and the values after it are
-/// defined.
+/// Returns the addresses and barriers of a kernel that accesses a tensor of the program in buffer 0; `%100` and the
+/// following values are the markers of accesses.
 fn of_accesses(body: &str, accesses: &[Access]) -> String {
     let body = format!("  %50: ptr.shared = shared_address 0\n{body}");
     let accesses = (100..).map(Value).zip(accesses.iter().map(|&access| (access, None))).collect();
-    names(&super::placed(
+    names(&super::allocate_buffers(
         kernel(&[64], &body),
         &Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() },
         u64::MAX,
@@ -171,7 +171,7 @@ fn what_is_stored_is_loaded_behind_a_barrier_and_stored_behind_another() {
 }
 
 #[test]
-fn nobody_waits_where_the_program_has_a_barrier() {
+fn no_barrier_is_added_next_to_one_of_the_program() {
     let body = "  %100: i1 = constant 0
   store %50, %1 align 4
   barrier block all
@@ -196,12 +196,15 @@ fn tensors_in_other_buffers_have_no_hazard() {
     let accesses = [Access::Store, Access::Store, Access::Load, Access::Load];
     let accesses = (100..).map(Value).zip(accesses.map(|access| (access, None))).collect();
     let annotations = Annotations { allocations: vec![Value(50), Value(51)], accesses, ..Annotations::default() };
-    assert_eq!(names(&super::placed(kernel(&[64, 64], body), &annotations, u64::MAX)), "store store barrier load load");
+    assert_eq!(
+        names(&super::allocate_buffers(kernel(&[64, 64], body), &annotations, u64::MAX)),
+        "store store barrier load load"
+    );
 }
 
-/// The barrier before the place is used again does not stand for the one between the store and the load.
+/// Checks that the barrier before an address is reused does not replace the one between the store and the load.
 #[test]
-fn tensors_at_one_place_are_stored_behind_a_barrier_and_loaded_behind_another() {
+fn stores_and_loads_of_one_address_are_separated_by_barriers() {
     let body = "  %50: ptr.shared = shared_address 0
   %100: i1 = constant 0
   store %50, %1 align 4
@@ -214,7 +217,7 @@ fn tensors_at_one_place_are_stored_behind_a_barrier_and_loaded_behind_another() 
   %53: i32 = load %51 align 4";
     let accesses = [Access::Store, Access::Load, Access::Store, Access::Load];
     let accesses = (100..).map(Value).zip(accesses.map(|access| (access, None))).collect();
-    let kernel = super::placed(
+    let kernel = super::allocate_buffers(
         kernel(&[64, 64], body),
         &Annotations { allocations: vec![Value(50), Value(51)], accesses, ..Annotations::default() },
         u64::MAX,
@@ -236,25 +239,26 @@ const COPY_AND_READ: &str = "  %100: i1 = constant 0
 #[test]
 fn copies_are_read_behind_a_barrier_after_the_wait() {
     let accesses = [Access::Copy, Access::Copy, Access::Load];
-    let made = of_accesses(COPY_AND_READ, &accesses);
-    assert_eq!(made, "instruction commit instruction commit wait barrier load");
+    let sequence = of_accesses(COPY_AND_READ, &accesses);
+    assert_eq!(sequence, "instruction commit instruction commit wait barrier load");
 }
 
-/// The second copy lands with a later wait: what it wrote others see behind one more barrier.
+/// Checks that a second copy that completes at a later wait needs one more barrier to be visible to other threads.
 #[test]
-fn each_wait_may_land_copies() {
+fn each_wait_may_complete_copies() {
     let body = format!("{COPY_AND_READ}\n  wait copies 0\n  %103: i1 = constant 0\n  %52: i32 = load %50 align 4");
     let accesses = [Access::Copy, Access::Copy, Access::Load, Access::Load];
-    let made = of_accesses(&body, &accesses);
-    assert_eq!(made, "instruction commit instruction commit wait barrier load wait barrier load");
-    let all_landed = body.replace("copies 1", "copies 0");
-    let made = of_accesses(&all_landed, &accesses);
-    assert_eq!(made, "instruction commit instruction commit wait barrier load wait load");
+    let sequence = of_accesses(&body, &accesses);
+    assert_eq!(sequence, "instruction commit instruction commit wait barrier load wait barrier load");
+    let wait_for_all = body.replace("copies 1", "copies 0");
+    let sequence = of_accesses(&wait_for_all, &accesses);
+    assert_eq!(sequence, "instruction commit instruction commit wait barrier load wait load");
 }
 
-/// A program that has its own meetings says which stores need none: others of the buffer do.
+/// Checks a program with its own barriers, which annotates the stores that need none; other stores of the buffer need
+/// one.
 #[test]
-fn stores_apart_need_no_barrier() {
+fn disjoint_stores_need_no_barrier() {
     let body = "  for %1 to %2 step %3 (%60: i32) {
     barrier block all
     %100: i1 = constant 0
@@ -263,12 +267,12 @@ fn stores_apart_need_no_barrier() {
     store %50, %1 align 4
     yield
   }";
-    assert_eq!(of_accesses(body, &[Access::Load, Access::Apart]), "for[barrier load store]");
+    assert_eq!(of_accesses(body, &[Access::Load, Access::DisjointStore]), "for[barrier load store]");
     assert_eq!(of_accesses(body, &[Access::Load, Access::Store]), "for[barrier load barrier store]");
 }
 
 #[test]
-fn a_copy_comes_after_the_loads_of_the_turn_before() {
+fn a_copy_comes_after_the_loads_of_the_previous_iteration() {
     let body = "  for %1 to %2 step %3 (%60: i32) {
     %100: i1 = constant 0
     instruction \"copy\" %50, %0
@@ -278,11 +282,12 @@ fn a_copy_comes_after_the_loads_of_the_turn_before() {
     %51: i32 = load %50 align 4
     yield
   }";
-    let made = of_accesses(body, &[Access::Copy, Access::Load]);
-    assert_eq!(made, "for[barrier instruction commit wait barrier load]");
+    let sequence = of_accesses(body, &[Access::Copy, Access::Load]);
+    assert_eq!(sequence, "for[barrier instruction commit wait barrier load]");
 }
 
-/// Where both arms read, what follows them comes after both; where one has met, it still comes after the other.
+/// Checks accesses after a branch: if both arms read, later accesses follow both; if one arm passed a barrier, they
+/// still follow the other.
 #[test]
 fn a_store_comes_after_the_loads_of_either_arm() {
     let body = "  %5: i1 = compare eq %1, %2
@@ -298,13 +303,13 @@ fn a_store_comes_after_the_loads_of_either_arm() {
   }
   %102: i1 = constant 0
   store %50, %1 align 4";
-    let made = of_accesses(body, &[Access::Load, Access::Load, Access::Store]);
-    assert_eq!(made, "compare if[load barrier|load] barrier store");
+    let sequence = of_accesses(body, &[Access::Load, Access::Load, Access::Store]);
+    assert_eq!(sequence, "compare if[load barrier|load] barrier store");
 }
 
-/// A buffer that copies are under way to keeps its place until the wait that leaves none.
+/// Checks that a buffer with copies in flight keeps its address until the wait that leaves none in flight.
 #[test]
-fn a_buffer_is_in_use_until_its_copies_have_landed() {
+fn a_buffer_is_in_use_until_its_copies_complete() {
     let of = |outstanding: u32| {
         let body = format!(
             "  %50: ptr.shared = shared_address 0
@@ -321,14 +326,14 @@ fn a_buffer_is_in_use_until_its_copies_have_landed() {
             accesses: HashMap::from([(Value(100), (Access::Copy, None))]),
             ..Annotations::default()
         };
-        addresses(&super::placed(kernel(&[64, 64], &body), &annotations, u64::MAX))
+        addresses(&super::allocate_buffers(kernel(&[64, 64], &body), &annotations, u64::MAX))
     };
     assert_ne!(of(1)[0], of(1)[1]);
     assert_eq!(of(0), [0, 0]);
 }
 
 #[test]
-fn movements_store_together_where_they_can_and_meet_once() {
+fn conversions_share_a_barrier_if_memory_suffices() {
     let body = "  %5: ptr.shared = shared_address 0
   store %5, %1 align 4
   barrier block all
@@ -341,13 +346,13 @@ fn movements_store_together_where_they_can_and_meet_once() {
     let together = placed(kernel.clone());
     assert_eq!(names(&together), "store store barrier load load");
     assert_eq!(addresses(&together), [128, 0]);
-    let short = super::placed(kernel, &Annotations::default(), 191);
+    let short = super::allocate_buffers(kernel, &Annotations::default(), 191);
     assert_eq!(names(&short), "store barrier load barrier store barrier load");
     assert_eq!(addresses(&short), [0, 0]);
 }
 
 #[test]
-fn a_buffer_that_is_filled_again_keeps_its_barriers() {
+fn a_buffer_that_is_refilled_keeps_its_barriers() {
     let body = "  %5: ptr.shared = shared_address 0
   store %5, %1 align 4
   barrier block all
@@ -370,12 +375,12 @@ fn a_barrier_stays_before_what_is_read_from_others() {
   store %8, %7 align 4
   barrier block all
   %9: i32 = load %8 align 4";
-    // The buffers are not in use at the same time, and so lie at one place.
+    // The buffers are not live at the same time, and so share an address.
     assert_eq!(names(&placed(kernel(&[64, 64], body))), "store barrier load load barrier store barrier load");
 }
 
 #[test]
-fn movements_of_a_loop_meet_once_more_before_they_come_back() {
+fn conversions_in_a_loop_need_a_barrier_before_the_next_iteration() {
     let body = "  for %1 to %2 step %3 (%5: i32) {
     %6: ptr.shared = shared_address 0
     store %6, %5 align 4
@@ -390,10 +395,10 @@ fn movements_of_a_loop_meet_once_more_before_they_come_back() {
     assert_eq!(names(&placed(kernel(&[64, 64], body))), "for[barrier store store barrier load load]");
 }
 
-/// Two movements would share a barrier, but between them the program accesses a tensor of its own; so the second one has
-/// the first one's place, and the block meets before it.
+/// Checks two movements that would share a barrier but between which the program accesses a tensor of its own: the
+/// second one reuses the first one's address, after a block barrier.
 #[test]
-fn movements_on_either_side_of_an_access_of_the_programs_do_not_meet() {
+fn barriers_are_not_merged_across_accesses_of_program_tensors() {
     let body = "  %50: ptr.shared = shared_address 2
   %5: ptr.shared = shared_address 0
   store %5, %1 align 4
@@ -409,13 +414,14 @@ fn movements_on_either_side_of_an_access_of_the_programs_do_not_meet() {
   %9: i32 = load %50 align 4";
     let accesses = (100..).map(Value).zip([Access::Store, Access::Load].map(|access| (access, None))).collect();
     let annotations = Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() };
-    let kernel = super::placed(kernel(&[64, 64, 64], body), &annotations, u64::MAX);
+    let kernel = super::allocate_buffers(kernel(&[64, 64, 64], body), &annotations, u64::MAX);
     assert_eq!(names(&kernel), "store barrier load store barrier store barrier load load");
     assert_eq!(addresses(&kernel)[0], addresses(&kernel)[1]);
 }
 
-/// Names of a kernel that reads one tensor of an allocation of two and stores another, the turn between by itself.
-fn of_parts(parts: [Option<Part>; 2]) -> String {
+/// Returns the names of the operations of a kernel that loads one tensor of an allocation of two and stores the other;
+/// the two alternate between iterations.
+fn of_sub_tensors(sub_tensors: [Option<SubTensor>; 2]) -> String {
     let body = "  %50: ptr.shared = shared_address 0
   for %1 to %2 step %3 (%5: i32) {
     barrier block all
@@ -425,28 +431,34 @@ fn of_parts(parts: [Option<Part>; 2]) -> String {
     store %50 + 32, %5 align 4
     yield
   }";
-    let accesses = [Access::Load, Access::Store].into_iter().zip(parts);
+    let accesses = [Access::Load, Access::Store].into_iter().zip(sub_tensors);
     let accesses = (100..).map(Value).zip(accesses).collect();
-    names(&super::placed(
+    names(&super::allocate_buffers(
         kernel(&[64], body),
         &Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() },
         u64::MAX,
     ))
 }
 
-/// Of two parts whose numbers are known to differ none waits for the other within a turn; in the next one they may be each other.
+/// Checks that two tensors of an allocation that are known to differ need no barrier within an iteration; in the next
+/// iteration they may be the same.
 #[test]
-fn one_part_is_stored_while_another_is_read() {
-    let part = |number, flipped| Some(Part { number, flipped });
-    assert_eq!(of_parts([part(7, 0), part(7, 1)]), "for[barrier load store]");
-    for parts in [[part(7, 0), part(7, 0)], [part(7, 0), part(8, 1)], [part(7, 0), None], [None, None]] {
-        assert_eq!(of_parts(parts), "for[barrier load barrier store]", "{parts:?}");
+fn one_stage_is_stored_while_another_is_read() {
+    let sub_tensor = |number, flipped| Some(SubTensor { number, flipped });
+    assert_eq!(of_sub_tensors([sub_tensor(7, 0), sub_tensor(7, 1)]), "for[barrier load store]");
+    for sub_tensors in [
+        [sub_tensor(7, 0), sub_tensor(7, 0)],
+        [sub_tensor(7, 0), sub_tensor(8, 1)],
+        [sub_tensor(7, 0), None],
+        [None, None],
+    ] {
+        assert_eq!(of_sub_tensors(sub_tensors), "for[barrier load barrier store]", "{sub_tensors:?}");
     }
 }
 
-/// What was read in the turn before is not known to be another part than what is stored in this one.
+/// Checks that the tensor that was read in the iteration before is not known to differ from the one stored now.
 #[test]
-fn parts_of_another_turn_may_be_any() {
+fn accesses_of_the_previous_iteration_may_alias() {
     let body = "  %50: ptr.shared = shared_address 0
   for %1 to %2 step %3 (%5: i32) {
     %101: i1 = constant 0
@@ -455,18 +467,19 @@ fn parts_of_another_turn_may_be_any() {
     %51: i32 = load %50 align 4
     yield
   }";
-    let part = |flipped| Some(Part { number: 7, flipped });
-    let accesses =
-        [(Value(100), (Access::Load, part(0))), (Value(101), (Access::Store, part(1)))].into_iter().collect();
+    let sub_tensor = |flipped| Some(SubTensor { number: 7, flipped });
+    let accesses = [(Value(100), (Access::Load, sub_tensor(0))), (Value(101), (Access::Store, sub_tensor(1)))]
+        .into_iter()
+        .collect();
     let annotations = Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() };
-    assert_eq!(names(&super::placed(kernel(&[64], body), &annotations, u64::MAX)), "for[barrier store load]");
+    assert_eq!(names(&super::allocate_buffers(kernel(&[64], body), &annotations, u64::MAX)), "for[barrier store load]");
 }
 
-/// Two groups of warps, of which the second stores what the first loads; before and after the first has a buffer for itself. Where
-/// all meet in between, that may lie at the same place.
+/// Checks two warp groups: the second stores what the first loads; before and after, the first has a buffer of its own.
+/// After a barrier of all groups these buffers may share an address.
 #[test]
-fn groups_of_warps_share_places_with_what_comes_before_they_part() {
-    let of = |meets: &str| {
+fn warp_groups_reuse_addresses_of_buffers_before_the_branch() {
+    let of = |barrier: &str| {
         let body = format!(
             "  %40: i1 = constant 1
   if %40 {{
@@ -474,27 +487,30 @@ fn groups_of_warps_share_places_with_what_comes_before_they_part() {
     store %5, %1 align 4
     barrier block all
     %6: i32 = load %5 align 4
-    {meets}
+    {barrier}
     %7: ptr.shared = shared_address 1
     barrier block all
     %8: i32 = load %7 align 4
-    {meets}
+    {barrier}
     %9: ptr.shared = shared_address 2
     store %9, %8 align 4
     yield
   }} else {{
-    {meets}
+    {barrier}
     %10: ptr.shared = shared_address 1
     store %10, %2 align 4
-    {meets}
+    {barrier}
     yield
   }}"
         );
         let annotations = Annotations { partings: vec![Value(40)], ..Annotations::default() };
-        addresses(&super::placed(kernel(&[64, 64, 64], &body), &annotations, u64::MAX))
+        addresses(&super::allocate_buffers(kernel(&[64, 64, 64], &body), &annotations, u64::MAX))
     };
-    assert_eq!(of("group_barrier 0, 2"), [0, 0, 0]);
-    // What one group does while the other does something else is never apart in time.
-    let places = of("");
-    assert!(places[1] != places[0] && places[1] != places[2], "{places:?}");
+    assert_eq!(of("named_barrier 0, 2"), [0, 0, 0]);
+    // Uses by concurrent groups are never disjoint in time.
+    let buffer_addresses = of("");
+    assert!(
+        buffer_addresses[1] != buffer_addresses[0] && buffer_addresses[1] != buffer_addresses[2],
+        "{buffer_addresses:?}"
+    );
 }

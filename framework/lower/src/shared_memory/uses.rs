@@ -1,4 +1,4 @@
-//! Who touches which buffer: the buffers that each value may be an address in, and from where to where each is in use.
+//! The uses of shared-memory buffers: the buffers that each value may point into, and the live range of each buffer.
 
 use std::collections::BTreeSet;
 
@@ -6,46 +6,49 @@ use smallvec::SmallVec;
 
 use tilewright_kernel::{Kernel, Op, Queue, Region, Statement, Value};
 
-/// The number of the barrier at which all groups of warps meet, if warps part.
+/// The number of the named barrier of all warp groups, used if warps are specialized.
 pub(crate) const ALL_GROUPS: u32 = 0;
 
-/// Numbers of buffers, ascending.
+/// A set of buffer numbers, in ascending order.
 pub(super) type Buffers = SmallVec<[u32; 2]>;
 
-/// A region, by the number of the statement that holds it and which of its regions it is; the kernel's body is none's.
+/// A region: the number of the statement that contains it, and the region's index in the statement; `None` for the
+/// kernel's body.
 pub(super) type RegionId = Option<(usize, usize)>;
 
-/// How a buffer is used.
+/// The uses of one buffer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Use {
-    /// The region in which its address is taken, where that is one.
-    pub home: Option<RegionId>,
-    /// The group of warps that takes it there.
-    pub home_group: usize,
-    /// The first and the last statement of that region in which it is touched, regions within included: by number.
+    /// The only region that takes the buffer's address; `None` if no region does.
+    pub owner_region: Option<RegionId>,
+    /// The index of the warp group that takes the buffer's address.
+    pub owner_group: usize,
+    /// The numbers of the first and the last statement of the region `owner_region` that access the buffer, including
+    /// accesses in nested regions.
     pub span: Option<(usize, usize)>,
-    /// The number of the last statement within the last one.
+    /// The number of the last statement nested in the last statement of `span`.
     pub end: usize,
-    /// The groups of warps that touch it; group zero where all do the same.
+    /// The indices of the warp groups that access the buffer; group zero before warps are specialized.
     pub groups: BTreeSet<usize>,
-    /// The first and the last part of the program in which it is touched: where all groups of warps meet a part ends and another
-    /// begins.
-    pub parts: Option<(usize, usize)>,
-    /// Whether its place is its own: it outlives its region, one group takes its address twice, or the hardware keeps state in it.
+    /// The first and the last part of the program that access the buffer; barriers of all warp groups separate the
+    /// parts.
+    pub phases: Option<(usize, usize)>,
+    /// Whether the buffer's address must not be reused: the address outlives its region, one group takes it twice, or
+    /// the hardware keeps state in the buffer.
     pub is_kept: bool,
 }
 
-/// The uses of all buffers.
+/// The uses of all shared-memory buffers, and the values that point into them.
 #[derive(Debug)]
 pub(super) struct Uses {
-    /// By number of the buffer.
+    /// The uses of each buffer, by the buffer's number.
     pub buffers: Vec<Use>,
-    /// By number of a value, the buffers that it may be an address in.
+    /// The buffers that each value may point into, by the value's number.
     addresses: Vec<Buffers>,
 }
 
 impl Uses {
-    /// The buffers that values are addresses in; from where to where they are in use is yet to be found.
+    /// Finds the buffers that values point into; [`Self::find`] finds the live ranges.
     pub(super) fn of(kernel: &Kernel) -> Self {
         let mut uses = Self {
             buffers: vec![Use::default(); kernel.shared.len()],
@@ -55,7 +58,8 @@ impl Uses {
         uses
     }
 
-    /// Finds from where to where each buffer is in use; those that copies write until the last wait for them.
+    /// Finds the live range of each buffer; a buffer that asynchronous copies write is live until the last wait for
+    /// them.
     pub(super) fn find(&mut self, kernel: &Kernel, copied: BTreeSet<u32>, partings: &[Value]) {
         let waiting = BTreeSet::new();
         let mut walk = Walk {
@@ -63,20 +67,20 @@ impl Uses {
             number: 0,
             waited_for: waiting.clone(),
             copied,
-            under_way: waiting,
+            in_flight: waiting,
             partings,
             group: 0,
-            part: 0,
+            phase: 0,
         };
         walk.region(&kernel.body, None);
     }
 
-    /// The buffers that a value may be an address in.
+    /// Returns the buffers that a value may point into.
     pub(super) fn of_value(&self, value: Value) -> &[u32] {
         self.addresses.get(value.0 as usize).map_or(&[], |buffers| buffers)
     }
 
-    /// The buffers that a statement touches by itself.
+    /// Returns the buffers that an operation accesses, without those of its nested regions.
     pub(super) fn touched(&self, op: &Op) -> Buffers {
         let mut all = Buffers::new();
         if touches(op) {
@@ -85,13 +89,13 @@ impl Uses {
         all
     }
 
-    /// Follows addresses from operands to results once; whether something was learnt.
+    /// Propagates buffer addresses from operands to results once; returns whether anything changed.
     fn follow(&mut self, region: &Region) -> bool {
         let mut learnt = false;
         for statement in &region.statements {
             let inner = statement.op.regions();
-            for part in &inner {
-                learnt |= self.follow(part);
+            for nested in &inner {
+                learnt |= self.follow(nested);
             }
             learnt |= self.through(statement, &inner);
         }
@@ -107,9 +111,9 @@ impl Uses {
                     learnt |= self.add(result, &[*buffer]);
                 }
             }
-            // What memory holds, or what is made of it, is no address in it.
+            // Loaded values and results of atomics are not addresses.
             Op::Load { .. } | Op::AtomicRmw { .. } | Op::AtomicCompareExchange { .. } | Op::Wait { .. } => {}
-            // What is yet to come stands for the memory from which it comes.
+            // A pending value stands for the memory that its producer reads.
             Op::Instruction { .. } if !results.iter().any(|(_, ty)| ty.is_pending()) => {}
             Op::If { .. } => {
                 for region in inner {
@@ -153,14 +157,14 @@ impl Uses {
     }
 
     fn add(&mut self, value: Value, buffers: &[u32]) -> bool {
-        let Some(own) = self.addresses.get_mut(value.0 as usize) else { return false };
-        let before = own.len();
-        join(own, buffers);
-        own.len() > before
+        let Some(buffer_use) = self.addresses.get_mut(value.0 as usize) else { return false };
+        let before = buffer_use.len();
+        join(buffer_use, buffers);
+        buffer_use.len() > before
     }
 }
 
-/// What a region ends with.
+/// Returns the values that a region yields.
 fn yielded(region: &Region) -> &[Value] {
     match region.statements.last().map(|statement| &statement.op) {
         Some(Op::Yield { values }) => values,
@@ -170,13 +174,14 @@ fn yielded(region: &Region) -> &[Value] {
 
 fn join(all: &mut Buffers, more: &[u32]) {
     for buffer in more {
-        if let Err(place) = all.binary_search(buffer) {
-            all.insert(place, *buffer);
+        if let Err(position) = all.binary_search(buffer) {
+            all.insert(position, *buffer);
         }
     }
 }
 
-/// Whether an operation touches what its operands are addresses in, or hands them on to the one that does.
+/// Whether an operation accesses the buffers that its operands point into; otherwise it at most passes the addresses
+/// on.
 fn touches(op: &Op) -> bool {
     matches!(
         op,
@@ -196,54 +201,54 @@ fn touches(op: &Op) -> bool {
     )
 }
 
-/// Walks statements in the order of their text and notes where each buffer is touched.
+/// A walk over the statements of a kernel in program order, which records the accesses of buffers.
 struct Walk<'a> {
     uses: &'a mut Uses,
     number: usize,
-    /// Buffers of instructions that a wait may yet be for.
+    /// The buffers of asynchronous instructions that have not been waited for.
     waited_for: BTreeSet<u32>,
-    /// Buffers that copies write.
+    /// The buffers that asynchronous copies write.
     copied: BTreeSet<u32>,
-    /// Those of them that copies may be under way to.
-    under_way: BTreeSet<u32>,
-    /// Conditions by which warps part.
+    /// The buffers with copies in flight at this point of the walk.
+    in_flight: BTreeSet<u32>,
+    /// The conditions of the branches at which warp groups diverge.
     partings: &'a [Value],
-    /// The group of warps that does this.
+    /// The index of the current warp group.
     group: usize,
-    /// How often all groups have met.
-    part: usize,
+    /// The number of barriers of all warp groups so far.
+    phase: usize,
 }
 
 impl Walk<'_> {
-    /// The buffers that are touched in a region.
+    /// Records the accesses in a region; returns the buffers that are accessed there.
     fn region(&mut self, region: &Region, id: RegionId) -> BTreeSet<u32> {
         let mut all = BTreeSet::new();
         for statement in &region.statements {
             let number = self.number;
             self.number += 1;
             let mut touched: BTreeSet<u32> = self.uses.touched(&statement.op).into_iter().collect();
-            let parts = matches!(&statement.op, Op::If { condition, .. } if self.partings.contains(condition));
-            let before = self.part;
-            for (index, part) in statement.op.regions().into_iter().enumerate() {
-                self.group += usize::from(parts);
-                self.part = before;
-                touched.extend(self.region(part, Some((number, index))));
+            let diverges = matches!(&statement.op, Op::If { condition, .. } if self.partings.contains(condition));
+            let before = self.phase;
+            for (index, nested) in statement.op.regions().into_iter().enumerate() {
+                self.group += usize::from(diverges);
+                self.phase = before;
+                touched.extend(self.region(nested, Some((number, index))));
             }
-            let all_meet = matches!(&statement.op, Op::GroupBarrier { number: ALL_GROUPS, .. });
-            self.part += usize::from(all_meet && !self.partings.is_empty());
+            let is_full_barrier = matches!(&statement.op, Op::NamedBarrier { number: ALL_GROUPS, .. });
+            self.phase += usize::from(is_full_barrier && !self.partings.is_empty());
             self.special(&statement.op, id, &mut touched);
             let end = self.number - 1;
             for &buffer in &touched {
-                let own = &mut self.uses.buffers[buffer as usize];
-                if !parts {
-                    own.groups.insert(self.group);
-                    let (first, last) = own.parts.unwrap_or((self.part, self.part));
-                    own.parts = Some((first.min(self.part), last.max(self.part)));
+                let buffer_use = &mut self.uses.buffers[buffer as usize];
+                if !diverges {
+                    buffer_use.groups.insert(self.group);
+                    let (first, last) = buffer_use.phases.unwrap_or((self.phase, self.phase));
+                    buffer_use.phases = Some((first.min(self.phase), last.max(self.phase)));
                 }
-                if own.home == Some(id) {
-                    let first = own.span.map_or(number, |(first, _)| first);
-                    own.span = Some((first, number));
-                    own.end = end;
+                if buffer_use.owner_region == Some(id) {
+                    let first = buffer_use.span.map_or(number, |(first, _)| first);
+                    buffer_use.span = Some((first, number));
+                    buffer_use.end = end;
                 }
             }
             all.extend(touched);
@@ -251,26 +256,27 @@ impl Walk<'_> {
         all
     }
 
-    /// What else operations say of buffers.
+    /// Records the effects of an operation on buffers other than plain accesses: addresses taken, instructions and
+    /// waits.
     fn special(&mut self, op: &Op, id: RegionId, touched: &mut BTreeSet<u32>) {
         match op {
             Op::SharedAddress { buffer } => {
-                if let Some(own) = self.uses.buffers.get_mut(*buffer as usize) {
-                    own.is_kept |= own.home.is_some() && own.home_group == self.group;
-                    if own.home.is_none() {
-                        (own.home, own.home_group) = (Some(id), self.group);
+                if let Some(buffer_use) = self.uses.buffers.get_mut(*buffer as usize) {
+                    buffer_use.is_kept |= buffer_use.owner_region.is_some() && buffer_use.owner_group == self.group;
+                    if buffer_use.owner_region.is_none() {
+                        (buffer_use.owner_region, buffer_use.owner_group) = (Some(id), self.group);
                     }
                 }
             }
             Op::Instruction { .. } => {
                 self.waited_for.extend(touched.iter());
-                self.under_way.extend(touched.intersection(&self.copied));
+                self.in_flight.extend(touched.intersection(&self.copied));
             }
             Op::Wait { queue: Queue::Copies, outstanding, .. } => {
-                touched.extend(&self.under_way);
+                touched.extend(&self.in_flight);
                 touched.extend(std::mem::take(&mut self.waited_for));
                 if *outstanding == 0 {
-                    self.under_way.clear();
+                    self.in_flight.clear();
                 }
             }
             Op::Wait { outstanding: 1.., .. } => touched.extend(&self.waited_for),

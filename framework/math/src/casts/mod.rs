@@ -1,10 +1,12 @@
-//! Casts to and from the types of [`Number`](tilewright_target::ElementType) that the kernel IR's own casts do not know: those
-//! of eight bits and fewer, and roundings other than to nearest.
+//! Casts to and from the [element types](tilewright_target::ElementType) that the kernel IR's own casts do not support:
+//! types of at most eight bits, and rounding modes other than to nearest.
 //!
-//! `widen` goes to types that have all values, exactly; `narrow` to others, by rounding.
+//! `widen` converts exactly to types that have all values of the source; `narrow` rounds to other types.
 
 mod narrow;
 mod widen;
 
-pub use narrow::{NarrowRounding, Overflow, odd_single, rounded};
-pub use widen::{SCALING, as_single, carrier, cast, decoded, element, is_possible, operations, resized};
+pub use narrow::{NarrowRounding, Overflow, odd_single, round_to};
+pub use widen::{
+    SCALING, as_single, carrier, cast, decode_to_f32, element, is_possible, operations, widened_float_bits,
+};

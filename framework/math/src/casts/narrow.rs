@@ -1,64 +1,72 @@
-//! Numbers rounded to narrower types, by integer arithmetic on the bits of binary32.
+//! Rounding of floating-point values to narrower types, by integer arithmetic on the bits of binary32.
 
-use crate::place::{Place, Real, Word};
+use crate::formula_builder::{FormulaBuilder, Int, Real};
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
 use tilewright_target::{ElementType, Format};
 
 use super::widen::carrier;
 
-/// Where a number between two of the narrower type goes.
+/// The rounding mode of a cast to a narrower type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NarrowRounding {
-    /// To the nearer one, of two the even one.
+    /// To the nearest value, ties to even.
     NearestEven,
-    /// To the one next to zero.
+    /// Toward zero.
     TowardZero,
 }
 
-/// What a number becomes that rounds to more than the greatest, and infinity.
+/// The result of a cast for infinity, and for values that round beyond the greatest finite value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
-    /// The greatest number, as of PTX's `cvt` with `.satfinite`.
+    /// The greatest finite value, as PTX `cvt` with `.satfinite`.
     Saturate,
-    /// Infinity, or NaN where there is none. What is rounded toward zero does not become infinite.
+    /// Infinity, or NaN if the type has no infinity. Rounding toward zero never produces infinity.
     Special,
 }
 
-/// A binary32 number rounded to a type of at most 16 bits, as [`carrier`]'s integer. The type has a sign and a
-/// mantissa; another gives a value without meaning.
+/// Rounds a binary32 value to a type of at most 16 bits; returns [`carrier`]'s integer. The type must have a sign and a
+/// mantissa; otherwise the result is unspecified.
 ///
-/// NaN becomes [`Format::nan`] without a sign, or where there is none the greatest number, as of PTX's `cvt`.
-pub fn rounded(builder: &mut Builder, value: Value, to: Format, rounding: NarrowRounding, overflow: Overflow) -> Value {
+/// NaN becomes [`Format::nan`] without a sign, or, if the type has no NaN, the greatest finite value, as PTX `cvt`
+/// does.
+pub fn round_to(
+    builder: &mut Builder,
+    value: Value,
+    to: Format,
+    rounding: NarrowRounding,
+    overflow: Overflow,
+) -> Value {
     let bits = {
-        let place = Place::new(builder, Element::F32);
-        let x = place.real(value);
+        let formula = FormulaBuilder::new(builder, Element::F32);
+        let x = formula.real(value);
         bits(x, to, rounding, overflow).value
     };
     builder.cast(Cast::Truncate, bits, carrier(ElementType::Float(to)))
 }
 
-fn bits<'p>(x: Real<'p>, to: Format, rounding: NarrowRounding, overflow: Overflow) -> Word<'p> {
+fn bits<'p>(x: Real<'p>, to: Format, rounding: NarrowRounding, overflow: Overflow) -> Int<'p> {
     let [exponent, mantissa, _] = to.widths();
     let magnitude = x.bits() & 0x7fff_ffff;
     let greatest = to.greatest();
     let number = finite(x.abs(), magnitude, to, rounding);
     let infinite = if to.has_infinity() { greatest + 1 } else { to.nan().unwrap_or(greatest) };
     let above = if overflow == Overflow::Saturate { greatest } else { infinite };
-    let is_above = x.place.word(greatest).is_less(number);
+    let is_above = x.formula.int(greatest).is_less(number);
     let rounded_up = if rounding == NarrowRounding::TowardZero { greatest } else { above };
-    let number = is_above.select_word(rounded_up, number);
-    let number = magnitude.is_equal(0x7f80_0000).select_word(above, number);
+    let number = is_above.select_int(rounded_up, number);
+    let number = magnitude.is_equal(0x7f80_0000).select_int(above, number);
     let sign = (x.bits() >> 31) << u64::from(exponent + mantissa);
-    // Where that is a NaN there is no negative zero.
+    // If the encoding of negative zero is NaN, there is no negative zero.
     let signed = match to.nan() {
-        Some(nan) if nan == 1 << (exponent + mantissa) => number.is_equal(0).select_word(number, number | sign),
+        Some(nan) if nan == 1 << (exponent + mantissa) => number.is_equal(0).select_int(number, number | sign),
         _ => number | sign,
     };
-    x.is_unordered(x).select_word(to.nan().unwrap_or(greatest), signed)
+    x.is_unordered(x).select_int(to.nan().unwrap_or(greatest), signed)
 }
 
-/// The bits of a finite number without sign; above those of the greatest where it rounds to more.
-fn finite<'p>(x: Real<'p>, bits: Word<'p>, to: Format, rounding: NarrowRounding) -> Word<'p> {
+/// The magnitude bits of a finite value, rounded to the type; more than those of the greatest finite value if it
+/// overflows.
+fn finite<'p>(x: Real<'p>, bits: Int<'p>, to: Format, rounding: NarrowRounding) -> Int<'p> {
     let [_, mantissa, _] = to.widths();
     let dropped = u64::from(23 - mantissa);
     let rounded = match rounding {
@@ -67,30 +75,30 @@ fn finite<'p>(x: Real<'p>, bits: Word<'p>, to: Format, rounding: NarrowRounding)
     };
     let normal = (rounded >> dropped) - (((127 - to.bias()) as u64) << mantissa);
     if to.bias() == 127 {
-        // Subnormal numbers are those of binary32.
+        // Subnormals of these types are subnormals of binary32.
         return normal;
     }
-    let is_small = x.is_less(to.least_normal());
-    is_small.select_word(subnormal(x, to, rounding), normal)
+    let is_small = x.is_less(to.min_normal());
+    is_small.select_int(subnormal(x, to, rounding), normal)
 }
 
-/// How many of the least numbers are in one that is not normal in the type.
-fn subnormal<'p>(x: Real<'p>, to: Format, rounding: NarrowRounding) -> Word<'p> {
-    let step = 2f64.powi(to.least_exponent());
+/// Rounds a value that is subnormal in the type to a multiple of its minimum subnormal.
+fn subnormal<'p>(x: Real<'p>, to: Format, rounding: NarrowRounding) -> Int<'p> {
+    let step = 2f64.powi(to.min_exponent());
     match rounding {
         NarrowRounding::NearestEven => {
-            // The last bit of the sum is one of the least numbers.
+            // The last bit of the sum has the weight of the minimum subnormal.
             let magic = step * f64::from(1u32 << 23);
-            (x + magic).bits() - x.place.bits_of(magic)
+            (x + magic).bits() - x.formula.bits_of(magic)
         }
-        NarrowRounding::TowardZero => (x.clamped(0.0, to.least_normal()) * (1.0 / step)).to_word(),
+        NarrowRounding::TowardZero => (x.clamped(0.0, to.min_normal()) * (1.0 / step)).to_int(),
     }
 }
 
-/// A binary64 number as a binary32 one that rounds to every type of fewer than 23 digits as the number itself does: where it is
-/// between two, the one whose last bit is one.
+/// Rounds a binary64 value to odd in binary32: if inexact, the neighbour whose last bit is one. A second rounding to
+/// any type of fewer than 23 significant bits then equals a direct rounding.
 pub fn odd_single(builder: &mut Builder, value: Value) -> Value {
-    let (word, wide_word) = (Type::Scalar(Element::I32), Type::Scalar(Element::I64));
+    let (int, wide_word) = (Type::Scalar(Element::I32), Type::Scalar(Element::I64));
     let (single, wide) = (Type::Scalar(Element::F32), Type::Scalar(Element::F64));
     let nearest = builder.cast(Cast::RoundF, value, single);
     let back = builder.cast(Cast::ExtendF, nearest, wide);
@@ -101,7 +109,7 @@ pub fn odd_single(builder: &mut Builder, value: Value) -> Value {
         builder.binary(Binary::Shl, bits, one)
     });
     let is_greater = builder.compare(Compare::LtU, magnitudes[1], magnitudes[0]);
-    let bits = builder.cast(Cast::Bits, nearest, word);
+    let bits = builder.cast(Cast::Bits, nearest, int);
     let less = builder.binary_const(Binary::Sub, bits, 1);
     let next = builder.select(is_greater, less, bits);
     let odd = builder.binary_const(Binary::Or, next, 1);

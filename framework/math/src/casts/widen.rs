@@ -1,8 +1,8 @@
-//! Elements of one type as another that has all their values, as kernel IR.
+//! Exact casts of elements to types that have all values of the source type.
 //!
-//! Types of eight bits and fewer have no casts in the kernel IR: they become binary32 by integer arithmetic, and each
-//! other by arithmetic on their fields and a small table of what has the least exponent. Of what is above a narrow
-//! element in its byte nothing is read.
+//! The kernel IR has no casts of types of at most eight bits. They are converted to binary32 by integer arithmetic, and
+//! to each other by moving fields and a small table for subnormals. Bits above a narrow element in its byte are
+//! ignored.
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
 use tilewright_target::{ElementType, Format};
@@ -10,7 +10,7 @@ use tilewright_target::{ElementType, Format};
 const WORD: Type = Type::Scalar(Element::I32);
 const SINGLE_TYPE: Type = Type::Scalar(Element::F32);
 
-/// Whether elements can be cast: exactly, or where even binary64 has not all integers, rounded to it.
+/// Whether a cast is supported: exact, or, for integers that even binary64 cannot represent, rounded to binary64.
 #[must_use]
 pub fn is_possible(from: ElementType, to: ElementType) -> bool {
     let widest = matches!(from, ElementType::Integer { bits: 64, .. }) && element(to) == Some(Element::F64);
@@ -18,10 +18,10 @@ pub fn is_possible(from: ElementType, to: ElementType) -> bool {
     from == to || widest || from.is_exact_in(to) && is_cast
 }
 
-/// Operations that multiplying an element by its scale takes besides, about.
+/// Approximate number of operations that multiply an element by its scale.
 pub const SCALING: u64 = 3;
 
-/// Operations that casting an element takes, about.
+/// Approximate number of operations of a cast.
 #[must_use]
 pub fn operations(from: ElementType, to: ElementType) -> u64 {
     match from {
@@ -32,15 +32,16 @@ pub fn operations(from: ElementType, to: ElementType) -> u64 {
     }
 }
 
-/// Whether a type narrower than a byte becomes another of at most eight bits.
+/// Whether the cast is from a type narrower than a byte to one of at most eight bits, which moves the fields of the
+/// encoding.
 fn is_by_fields(from: ElementType, to: ElementType) -> bool {
     from.is_float() && to.is_float() && from.bits() < 8 && to.bits() <= 8
 }
 
-/// The element of the kernel IR whose bits the type has; `tf32` has those of binary32.
+/// Returns the kernel IR's element type with the same bits; `tf32` has those of binary32.
 #[must_use]
-pub fn element(number: ElementType) -> Option<Element> {
-    let ElementType::Float(format) = number else { return Element::integer(number.bits()) };
+pub fn element(element_type: ElementType) -> Option<Element> {
+    let ElementType::Float(format) = element_type else { return Element::integer_of_width(element_type.bits()) };
     match format.widths() {
         [11, 52, 0] => Some(Element::F64),
         [8, 23 | 10, _] => Some(Element::F32),
@@ -50,13 +51,13 @@ pub fn element(number: ElementType) -> Option<Element> {
     }
 }
 
-/// The integer type as wide as elements of a type, or a byte.
+/// Returns the integer type that carries an element: its width, or a byte.
 #[must_use]
-pub fn carrier(number: ElementType) -> Type {
-    Type::Scalar(Element::integer(number.bits().next_power_of_two().max(8)).unwrap_or(Element::I32))
+pub fn carrier(element_type: ElementType) -> Type {
+    Type::Scalar(Element::integer_of_width(element_type.bits().next_power_of_two().max(8)).unwrap_or(Element::I32))
 }
 
-/// An element's bits, as an integer at least a byte wide, cast from one type to another.
+/// Casts an element, given as its bits in an integer of at least a byte.
 pub fn cast(builder: &mut Builder, value: Value, from: ElementType, to: ElementType) -> Value {
     match (from, to) {
         _ if from == to => value,
@@ -74,10 +75,11 @@ pub fn cast(builder: &mut Builder, value: Value, from: ElementType, to: ElementT
             builder.cast(if signed { Cast::ExtendS } else { Cast::ExtendU }, value, carrier(to))
         }
         (ElementType::Integer { signed, .. }, _) => {
-            // Types of 16 bits have all values of integers that are cast to them, and binary32 has theirs.
+            // Types of 16 bits represent all integers that are cast to them, and binary32 represents all values of
+            // those types.
             let first = if element(to) == Some(Element::F64) { Element::F64 } else { Element::F32 };
             let number = builder.cast(if signed { Cast::FloatS } else { Cast::FloatU }, value, Type::Scalar(first));
-            resized(builder, number, to)
+            widened_float_bits(builder, number, to)
         }
         (ElementType::Float(format), ElementType::Float(wide)) if is_by_fields(from, to) => {
             let word = builder.cast(Cast::ExtendU, value, WORD);
@@ -89,20 +91,20 @@ pub fn cast(builder: &mut Builder, value: Value, from: ElementType, to: ElementT
                 Some(element) => builder.cast(Cast::Bits, value, Type::Scalar(element)),
                 None => {
                     let word = builder.cast(Cast::ExtendU, value, WORD);
-                    decoded(builder, word, format)
+                    decode_to_f32(builder, word, format)
                 }
             };
-            resized(builder, number, to)
+            widened_float_bits(builder, number, to)
         }
     }
 }
 
-/// A floating-point number of at most 32 bits as binary32.
+/// Converts a floating-point element of at most 32 bits to binary32.
 pub fn as_single(builder: &mut Builder, value: Value, from: ElementType) -> Value {
     match (from, element(from)) {
         (ElementType::Float(format), None) => {
             let word = builder.cast(Cast::ExtendU, value, WORD);
-            decoded(builder, word, format)
+            decode_to_f32(builder, word, format)
         }
         (_, element) => {
             let number = builder.cast(Cast::Bits, value, Type::Scalar(element.unwrap_or(Element::F32)));
@@ -111,8 +113,8 @@ pub fn as_single(builder: &mut Builder, value: Value, from: ElementType) -> Valu
     }
 }
 
-/// A floating-point number as the bits of another type, which has it.
-pub fn resized(builder: &mut Builder, value: Value, to: ElementType) -> Value {
+/// Converts a floating-point value to the bits of another type, which must represent it.
+pub fn widened_float_bits(builder: &mut Builder, value: Value, to: ElementType) -> Value {
     let ty = Type::Scalar(element(to).unwrap_or(Element::F32));
     let have = builder.type_of(value).bits();
     let value = match ty.bits() {
@@ -123,8 +125,8 @@ pub fn resized(builder: &mut Builder, value: Value, to: ElementType) -> Value {
     builder.cast(Cast::Bits, value, carrier(to))
 }
 
-/// A number narrower than a byte, in a word, as one of another type that has it: fields moved, or of a subnormal one
-/// the entry of a table.
+/// Converts an element narrower than a byte, in a 32-bit word, to a type that represents it: the fields of the encoding
+/// are moved, subnormals are looked up in a table.
 fn by_fields(builder: &mut Builder, word: Value, from: Format, to: Format) -> Value {
     let ([exponent, mantissa, _], [to_exponent, to_mantissa, _]) = (from.widths(), to.widths());
     let top = 1u32 << (exponent + mantissa);
@@ -140,17 +142,17 @@ fn by_fields(builder: &mut Builder, word: Value, from: Format, to: Format) -> Va
     let entry = builder.binary(Binary::ShrU, table, at);
     let entry = builder.cast(Cast::Truncate, entry, WORD);
     let entry = builder.binary_const(Binary::And, entry, 0xff);
-    let least = builder.i32(1 << mantissa);
-    let is_small = builder.compare(Compare::LtU, magnitude, least);
+    let min = builder.i32(1 << mantissa);
+    let is_small = builder.compare(Compare::LtU, magnitude, min);
     let number = builder.select(is_small, entry, normal);
     let sign = builder.binary_const(Binary::And, word, top);
     let sign = builder.binary_const(Binary::Shl, sign, to_exponent + to_mantissa - exponent - mantissa);
     builder.binary(Binary::Or, number, sign)
 }
 
-/// A number of at most eight bits, in a word, as binary32: its fields moved, or of a subnormal one the mantissa as an
-/// integer times a power of two.
-pub fn decoded(builder: &mut Builder, word: Value, format: Format) -> Value {
+/// Converts an element of at most eight bits, in a 32-bit word, to binary32: the fields of the encoding are moved; a
+/// subnormal is its mantissa times a power of two.
+pub fn decode_to_f32(builder: &mut Builder, word: Value, format: Format) -> Value {
     let [exponent, mantissa, _] = format.widths();
     if mantissa == 0 {
         return power_of_two(builder, word);
@@ -159,13 +161,13 @@ pub fn decoded(builder: &mut Builder, word: Value, format: Format) -> Value {
     let magnitude = builder.binary_const(Binary::And, word, top - 1);
     let fields = builder.binary_const(Binary::Shl, magnitude, 23 - mantissa);
     let normal = builder.binary_const(Binary::Add, fields, ((127 - format.bias()) as u32) << 23);
-    let whole = builder.cast(Cast::FloatU, magnitude, Type::Scalar(Element::F32));
+    let as_float = builder.cast(Cast::FloatU, magnitude, Type::Scalar(Element::F32));
     let step = (127 + 1 - format.bias() - mantissa as i32) as u64;
     let step = builder.constant(Type::Scalar(Element::F32), step << 23);
-    let small = builder.binary(Binary::FMul, whole, step);
+    let small = builder.binary(Binary::FMul, as_float, step);
     let small = builder.cast(Cast::Bits, small, WORD);
-    let least = builder.i32(1 << mantissa);
-    let is_small = builder.compare(Compare::LtU, magnitude, least);
+    let min = builder.i32(1 << mantissa);
+    let is_small = builder.compare(Compare::LtU, magnitude, min);
     let mut number = builder.select(is_small, small, normal);
     if format.has_infinity() {
         let special = builder.binary_const(Binary::Or, fields, 0x7f80_0000);
@@ -188,14 +190,14 @@ pub fn decoded(builder: &mut Builder, word: Value, format: Format) -> Value {
     builder.cast(Cast::Bits, number, SINGLE_TYPE)
 }
 
-/// The power of two that a number without a mantissa is (E8M0, OCP MX specification, section 5.4.1): its bits are the exponent
-/// of binary32, where that of 0 is a subnormal number, and the last one is NaN.
+/// Decodes an E8M0 element, a power of two (OCP MX specification, section 5.4.1): its bits are the exponent field of
+/// binary32, except that 0 denotes a subnormal and the last encoding NaN.
 fn power_of_two(builder: &mut Builder, word: Value) -> Value {
     let exponent = builder.binary_const(Binary::Shl, word, 23);
     let zero = builder.i32(0);
-    let is_least = builder.compare(Compare::Eq, word, zero);
-    let least = builder.i32(1 << 22);
-    let power = builder.select(is_least, least, exponent);
+    let is_min = builder.compare(Compare::Eq, word, zero);
+    let min = builder.i32(1 << 22);
+    let power = builder.select(is_min, min, exponent);
     let last = builder.i32(0xff);
     let is_nan = builder.compare(Compare::Eq, word, last);
     let nan = builder.i32(0x7fc0_0000);

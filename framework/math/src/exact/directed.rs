@@ -1,23 +1,24 @@
-//! Results rounded down, up, or toward zero: the nearest one, moved to its neighbour where what rounding left says so.
+//! Results rounded down, up, or toward zero: the result to nearest is moved to its neighbour by the sign of its
+//! rounding error.
 
-use super::super::place::{Real, Truth};
+use super::super::formula_builder::{Bool, Real};
+use super::float_bits::{next_down, next_up};
 use super::left;
-use super::parts::{next_down, next_up};
 use tilewright_kernel::Rounding;
 
-/// The nearest result and what it left, in a direction. `is_finite` tells where operands are numbers of which an infinite result
-/// is only rounded.
-fn directed<'p>(nearest: Real<'p>, left: Real<'p>, is_finite: Truth<'p>, rounding: Rounding) -> Real<'p> {
-    let place = nearest.place;
+/// Rounds in a direction, from the result to nearest and its rounding error `left`. `is_finite`: whether the operands
+/// are finite, so that an infinite result comes from overflow.
+fn directed<'p>(nearest: Real<'p>, left: Real<'p>, is_finite: Bool<'p>, rounding: Rounding) -> Real<'p> {
+    let formula = nearest.formula;
     let is_infinite = nearest.abs().is_equal(f64::INFINITY);
-    let inward = place.number(-1.0).with_sign_changed(nearest.sign());
+    let inward = formula.constant(-1.0).with_sign_changed(nearest.sign());
     let left = is_infinite.select(is_finite.select(inward, 0.0), left);
-    let (is_above, is_below) = (place.number(0.0).is_less(left), left.is_less(0.0));
+    let (is_above, is_below) = (formula.constant(0.0).is_less(left), left.is_less(0.0));
     let result = match rounding {
         Rounding::Down => is_below.select(next_down(nearest), nearest),
         Rounding::Up => is_above.select(next_up(nearest), nearest),
         Rounding::Zero => {
-            let down = is_below & place.number(0.0).is_less(nearest);
+            let down = is_below & formula.constant(0.0).is_less(nearest);
             let up = is_above & nearest.is_less(0.0);
             down.select(next_down(nearest), up.select(next_up(nearest), nearest))
         }
@@ -25,12 +26,13 @@ fn directed<'p>(nearest: Real<'p>, left: Real<'p>, is_finite: Truth<'p>, roundin
     nearest.is_unordered(nearest).select(f64::NAN, result)
 }
 
-fn is_finite(x: Real<'_>) -> Truth<'_> {
+fn is_finite(x: Real<'_>) -> Bool<'_> {
     x.abs().is_less(f64::INFINITY)
 }
 
-/// A sum that is exactly zero is below zero where it is rounded down, unless both terms are above (IEEE 754, 6.3).
-fn zero_sum<'p>(sum: Real<'p>, left: Real<'p>, has_sign: Truth<'p>, rounding: Rounding) -> Real<'p> {
+/// Corrects the sign of an exactly zero sum: it is negative if rounded down, unless both terms are positive (IEEE 754,
+/// 6.3).
+fn zero_sum<'p>(sum: Real<'p>, left: Real<'p>, has_sign: Bool<'p>, rounding: Rounding) -> Real<'p> {
     if rounding != Rounding::Down {
         return sum;
     }
@@ -38,39 +40,39 @@ fn zero_sum<'p>(sum: Real<'p>, left: Real<'p>, has_sign: Truth<'p>, rounding: Ro
     (is_zero & has_sign).select(-0.0, sum)
 }
 
-/// A sum.
+/// Adds in a rounding direction.
 pub(in super::super) fn add<'p>(x: Real<'p>, y: Real<'p>, rounding: Rounding) -> Real<'p> {
     let (sum, left) = left::of_sum(x, y);
     let has_sign = !(x.sign() | y.sign()).is_equal(0);
     directed(zero_sum(sum, left, has_sign, rounding), left, is_finite(x) & is_finite(y), rounding)
 }
 
-/// A product.
+/// Multiplies in a rounding direction.
 pub(in super::super) fn multiply<'p>(x: Real<'p>, y: Real<'p>, rounding: Rounding) -> Real<'p> {
     let (product, left) = left::of_product(x, y);
     directed(product, left, is_finite(x) & is_finite(y), rounding)
 }
 
-/// A quotient; one by zero is infinite.
+/// Divides in a rounding direction; a division by zero is infinite.
 pub(in super::super) fn divide<'p>(x: Real<'p>, y: Real<'p>, rounding: Rounding) -> Real<'p> {
     let (quotient, left) = left::of_quotient(x, y);
     let left = is_finite(y).select(left, 0.0);
     directed(quotient, left, is_finite(x) & !y.is_equal(0.0), rounding)
 }
 
-/// A square root.
+/// Extracts the square root in a rounding direction.
 pub(in super::super) fn root<'p>(x: Real<'p>, rounding: Rounding) -> Real<'p> {
     let (root, left) = left::of_root(x);
     let left = is_finite(x).select(left, 0.0);
     directed(root, left, is_finite(x), rounding)
 }
 
-/// A product and a sum, rounded once.
+/// Computes the fused multiply-add in a rounding direction.
 pub(in super::super) fn fused<'p>([x, y, z]: [Real<'p>; 3], rounding: Rounding) -> Real<'p> {
     let (result, left) = left::of_fused(x, y, z);
     let has_sign = !((x.sign() ^ y.sign()) | z.sign()).is_equal(0);
     let all_finite = is_finite(x) & is_finite(y) & is_finite(z);
-    // An infinite term takes all; nothing is left of it.
+    // An infinite term makes the result exact.
     let left = all_finite.select(left, 0.0);
     directed(zero_sum(result, left, has_sign, rounding), left, all_finite, rounding)
 }

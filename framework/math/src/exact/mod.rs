@@ -1,9 +1,8 @@
-//! Functions whose results are defined bit for bit: neighbours, exponents, remainders, and sums, products, quotients and roots
-//! that are rounded in a direction.
+//! Functions with bit-exact results: neighbours, exponents, remainders, and arithmetic with directed rounding.
 
 mod directed;
+mod float_bits;
 mod left;
-mod parts;
 
 pub(super) use directed::{add, divide, fused, multiply, root};
-pub(super) use parts::{logb, next_after, scaled_by};
+pub(super) use float_bits::{logb, next_after, scaled_by};

@@ -1,4 +1,5 @@
-//! Coefficients and constants. They are derived here: `polynomials.py` and `constants.py` write these files.
+//! Generated coefficients and constants; `polynomials.py` and `constants.py` in this folder write these files. If a
+//! comment there gives two numbers, such as two degrees, the first is for binary32 and the second for binary64.
 #![allow(clippy::approx_constant, reason = "first coefficients are near to constants that they are not")]
 
 pub(super) mod bessel;

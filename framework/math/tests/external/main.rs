@@ -1,4 +1,4 @@
-//! Tests of `math` that take hours, and run if they are asked for.
+//! Tests of `math` that take hours and run on request.
 #![allow(dead_code, unused_imports, reason = "modules of the ordinary tests have more than is used here")]
 
 use std::process::ExitCode;
@@ -9,8 +9,8 @@ use tilewright_testkit::external_test;
 mod all_singles;
 #[path = "../math/functions.rs"]
 mod functions;
-#[path = "../math/truth.rs"]
-mod truth;
+#[path = "../math/reference.rs"]
+mod reference;
 
 fn main() -> ExitCode {
     let why = "it is not set; functions that it names are run on all 2^32 arguments";

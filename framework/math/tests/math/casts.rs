@@ -1,24 +1,24 @@
-//! Casts to narrow types against the nearest number found among all numbers of the type.
+//! Casts to narrow types, compared with the nearest value among all values of the type.
 
 use tilewright_testkit::elementwise;
 
 use half::{bf16, f16};
 use tilewright_kernel::{Cast, Element, Type};
-use tilewright_math::casts::{NarrowRounding, Overflow, as_single, carrier, odd_single, rounded};
+use tilewright_math::casts::{NarrowRounding, Overflow, as_single, carrier, odd_single, round_to};
 use tilewright_target::{ElementType, Format};
 
 const EIGHT_BITS: [&str; 4] = ["e4m3", "e5m2", "fp8_fnuz", "bf8_fnuz"];
 const NARROW: [&str; 9] = ["e4m3", "e5m2", "fp8_fnuz", "bf8_fnuz", "e2m1", "e2m3", "e3m2", "f16", "bf16"];
 
 fn format(name: &str) -> Format {
-    match ElementType::named(name) {
+    match ElementType::from_name(name) {
         Some(ElementType::Float(format)) => format,
         other => panic!("{name}: {other:?}"),
     }
 }
 
-/// The numbers of a type that are not negative, with their bits, from zero to the greatest; then the number that would
-/// come next if there were more exponents: what lies beyond half the way to it is more than the greatest.
+/// The non-negative values of a type with their bits, in ascending order, followed by the value that an extended
+/// exponent range would have next: numbers above the midpoint to it overflow.
 struct Numbers {
     all: Vec<(f64, u64)>,
     next: f64,
@@ -47,7 +47,7 @@ impl Numbers {
         }
     }
 
-    /// What a value becomes. `None` where it is a NaN that the type has.
+    /// The expected bits of a value's cast; `None` if the result is a NaN that the type has.
     fn expected(&self, value: f64, rounding: NarrowRounding, overflow: Overflow) -> Option<u64> {
         let (greatest, greatest_bits) = *self.all.last().expect("numbers");
         if value.is_nan() {
@@ -57,7 +57,7 @@ impl Numbers {
         let at = self.all.partition_point(|&(number, _)| number <= size) - 1;
         let (below, bits) = self.all[at];
         let (above, above_bits) = self.all.get(at + 1).copied().unwrap_or((self.next, u64::MAX));
-        // Differences of numbers of a few digits less than 53 apart are exact.
+        // Differences between values with fewer than 53 digits are exact.
         let is_up = rounding == NarrowRounding::NearestEven
             && (size - below > above - size || size - below == above - size && bits & 1 == 1);
         let is_beyond = size.is_infinite() || (is_up && at + 1 == self.all.len());
@@ -77,7 +77,7 @@ impl Numbers {
     }
 }
 
-/// Holds the casts of arguments against the nearest numbers.
+/// Compares the casts of arguments with the nearest values of each type in `names`.
 fn check(from: Element, arguments: &[u64], value: impl Fn(u64) -> f64, names: &[&str]) {
     for &name in names {
         let to = format(name);
@@ -90,14 +90,14 @@ fn check(from: Element, arguments: &[u64], value: impl Fn(u64) -> f64, names: &[
                         Element::F64 => odd_single(builder, values[0]),
                         _ => builder.cast(Cast::ExtendF, values[0], Type::Scalar(Element::F32)),
                     };
-                    rounded(builder, single, to, rounding, overflow)
+                    round_to(builder, single, to, rounding, overflow)
                 });
                 let found = elementwise::results(&kernel, &[from], element, &[arguments.to_vec()]);
                 for (&argument, &found) in arguments.iter().zip(&found) {
-                    let place = format!("{argument:#x} to {name}, {rounding:?}, {overflow:?}: {found:#x}");
+                    let context = format!("{argument:#x} to {name}, {rounding:?}, {overflow:?}: {found:#x}");
                     match numbers.expected(value(argument), rounding, overflow) {
-                        Some(bits) => assert_eq!(found, bits, "{place}"),
-                        None => assert!(to.decode(found).is_nan(), "{place}"),
+                        Some(bits) => assert_eq!(found, bits, "{context}"),
+                        None => assert!(to.decode(found).is_nan(), "{context}"),
                     }
                 }
             }
@@ -105,7 +105,7 @@ fn check(from: Element, arguments: &[u64], value: impl Fn(u64) -> f64, names: &[
     }
 }
 
-/// Numbers around all numbers of a type and the ties between them, as binary64.
+/// Numbers around all values of a type and around their midpoints, as binary64.
 fn around(name: &str) -> Vec<f64> {
     let numbers = Numbers::of(format(name));
     let mut values = Vec::new();
@@ -118,7 +118,7 @@ fn around(name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn all_halves_are_rounded() {
+fn all_f16_values_are_rounded() {
     let all: Vec<u64> = (0..=u16::MAX.into()).collect();
     check(Element::F16, &all, |bits| f16::from_bits(bits as u16).to_f64(), &EIGHT_BITS);
     check(Element::Bf16, &all, |bits| bf16::from_bits(bits as u16).to_f64(), &EIGHT_BITS);
@@ -156,7 +156,7 @@ fn doubles_are_rounded_once() {
 #[test]
 fn narrow_numbers_become_singles_exactly() {
     for name in NARROW {
-        let number = ElementType::named(name).expect("a type");
+        let number = ElementType::from_name(name).expect("a type");
         let Type::Scalar(element) = carrier(number) else { panic!("{name}") };
         let all: Vec<u64> = (0..1u64 << number.bits()).collect();
         let kernel =

@@ -1,6 +1,6 @@
-//! Tests of `math`, one module for each subject.
+//! Tests of `math`, one module per subject.
 
 mod casts;
 mod exact;
 mod functions;
-mod truth;
+mod reference;

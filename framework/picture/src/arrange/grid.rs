@@ -1,4 +1,4 @@
-//! Where the parts of a grid go: cells, headings, bands.
+//! Computes the positions of the parts of a grid: cells, headings, bands (groups of rows or columns).
 
 use std::ops::Range;
 
@@ -6,72 +6,72 @@ use crate::{Grid, Run};
 
 use super::font::{BODY, PITCH, width};
 
-/// Font size of the cells of a grid that is drawn in full, and of headings.
+/// Font size of headings, and of text in cells that are large enough for any text.
 const FULL: f64 = 11.0;
-/// Sizes between which a text in a small cell may be.
+/// Min and max font size of text in small cells.
 const SMALLEST: f64 = 5.0;
 const COMPACT: f64 = 9.0;
-/// Side of a small cell.
+/// Side of a small cell in pixels.
 const SMALL: f64 = 16.0;
-/// Size of text that small cells are widened for, and how wide they become: in grids of at most
-/// `MEDIUM_COLUMNS` columns, and in larger ones.
+/// Font size that small cells are widened for, and their max width: for grids of up to `MEDIUM_COLUMNS` columns, then
+/// for wider grids.
 const MEDIUM: (f64, f64) = (8.0, 44.0);
 const LARGE: (f64, f64) = (6.0, 30.0);
 const MEDIUM_COLUMNS: usize = 64;
-/// Width up to which a cell that is drawn in full is widened for the heading of its band.
+/// Max width in pixels of a full-size cell that is widened for the heading of its band (group of columns).
 const FULL_WIDEST: f64 = 40.0;
-/// Size of a heading over a narrow band.
+/// Font size of a heading over a narrow band.
 const BAND: f64 = 8.0;
-/// Room left beside a text in a small cell.
+/// Horizontal margin around a text in a small cell, in pixels.
 const BESIDE: f64 = 2.5;
-/// Columns and cells up to which every cell is drawn large enough for its text.
+/// Max columns, and max cells, of a grid whose cells have full size.
 const FULL_COLUMNS: usize = 40;
 const FULL_CELLS: usize = 2048;
 
-/// A grid in its place.
+/// A grid with the positions of its parts.
 #[derive(Debug)]
 pub(crate) struct PlacedGrid<'a> {
     pub grid: &'a Grid,
-    /// The top left corner of the first cell.
+    /// Left end and top of the first cell, in pixels.
     pub x: f64,
     pub y: f64,
     pub cell_width: f64,
     pub cell_height: f64,
-    /// Whether cells are too small for their texts, so that runs are named instead.
+    /// Whether cells are too small for their texts, so that runs of cells are named instead.
     pub compact: bool,
     pub labels: Vec<Label>,
 }
 
-/// A text of the grid: the point that it is centred on (or ends at), its size.
+/// A text of the grid with its point, its placement at that point (`position`), and its font size.
 #[derive(Debug)]
 pub(crate) struct Label {
     pub x: f64,
     pub y: f64,
     pub size: f64,
-    pub place: Place,
+    pub position: LabelPosition,
     pub text: String,
 }
 
-/// What a label belongs to.
+/// The part of a grid that a label names, and how the label lies at its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// A heading, centred.
+pub(crate) enum LabelPosition {
+    /// A heading, centred at the point.
     Heading,
-    /// A heading that ends at its point.
+    /// The heading of a row, which ends at the point.
     RowHeading,
-    /// The name of an axis, which starts at its point.
+    /// The name of an axis, which starts at the point.
     Axis,
-    /// A cell's or run's text, on the cell of this row and column.
+    /// The text of a cell, or of a run of cells, centred at the point; the row and column of the cell.
     Cell(usize, usize),
 }
 
 impl PlacedGrid<'_> {
-    /// The right and the lower end.
+    /// Returns the right and the lower end of the grid.
     pub fn end(&self) -> (f64, f64) {
         (self.left_of(self.grid.columns()), self.top_of(self.grid.rows()))
     }
 
-    /// Left end, top, width and height of a rectangle of cells.
+    /// Returns left end, top, width and height of a rectangle of cells.
     pub fn rect(&self, rows: Range<usize>, columns: Range<usize>) -> [f64; 4] {
         let (x, y) = (self.left_of(columns.start), self.top_of(rows.start));
         [x, y, self.left_of(columns.end) - x, self.top_of(rows.end) - y]
@@ -86,8 +86,8 @@ impl PlacedGrid<'_> {
     }
 }
 
-/// The grid with everything around it, the corner of all that at a place.
-pub(crate) fn place(grid: &Grid, x: f64, y: f64) -> PlacedGrid<'_> {
+/// Computes the positions of a grid and its headings; the top left corner of everything is at (`x`, `y`).
+pub(crate) fn arrange(grid: &Grid, x: f64, y: f64) -> PlacedGrid<'_> {
     let is_large = grid.columns() > FULL_COLUMNS || grid.rows() * grid.columns() > FULL_CELLS;
     let compact = is_large && !grid.in_full;
     let (cell_width, cell_height) = if compact { (small_width(grid), SMALL) } else { full_size(grid) };
@@ -123,7 +123,7 @@ fn full_size(grid: &Grid) -> (f64, f64) {
     ((text + 8.0).max(24.0).max(bands.min(FULL_WIDEST)), height)
 }
 
-/// Width of small cells: such that all texts fit, within limits.
+/// Returns the width of small cells: enough for all texts, within limits.
 fn small_width(grid: &Grid) -> f64 {
     let (size, most) = if grid.columns() <= MEDIUM_COLUMNS { MEDIUM } else { LARGE };
     let need = |text: &str| width(text, size) + BESIDE;
@@ -137,21 +137,22 @@ fn small_width(grid: &Grid) -> f64 {
 }
 
 impl PlacedGrid<'_> {
-    fn label(&mut self, x: f64, y: f64, size: f64, place: Place, text: impl Into<String>) {
-        self.labels.push(Label { x, y, size, place, text: text.into() });
+    fn label(&mut self, x: f64, y: f64, size: f64, position: LabelPosition, text: impl Into<String>) {
+        self.labels.push(Label { x, y, size, position, text: text.into() });
     }
 
     fn axes(&mut self, x: f64, y: f64) {
         let (rows, columns) = (&self.grid.row_axis.name, &self.grid.column_axis.name);
         if !columns.is_empty() {
-            self.label(self.x, y + FULL, FULL, Place::Axis, format!("{columns} →"));
+            self.label(self.x, y + FULL, FULL, LabelPosition::Axis, format!("{columns} →"));
         }
         if !rows.is_empty() {
-            self.label(x, self.y - 5.0, FULL, Place::Axis, format!("{rows} ↓"));
+            self.label(x, self.y - 5.0, FULL, LabelPosition::Axis, format!("{rows} ↓"));
         }
     }
 
-    /// Headings of columns, as many as there is room for, and of their bands.
+    /// Adds labels for the headings of columns, every power-of-two number of columns so that they fit, and of column
+    /// bands.
     fn column_headings(&mut self) {
         let axis = &self.grid.column_axis;
         let every = stride(widest(axis.headings.iter().map(String::as_str), FULL) + 4.0, self.cell_width);
@@ -159,31 +160,32 @@ impl PlacedGrid<'_> {
             let text = axis.heading(column);
             if !text.is_empty() {
                 let x = self.left_of(column) + self.cell_width / 2.0;
-                self.label(x, self.y - 5.0, FULL, Place::Heading, text);
+                self.label(x, self.y - 5.0, FULL, LabelPosition::Heading, text);
             }
         }
         for (band, end) in axis.spans() {
             let (from, to) = (self.left_of(band.start), self.left_of(end));
             if let Some((size, text)) = band_heading(&band.heading, to - from) {
-                self.label((from + to) / 2.0, self.y - 20.0, size, Place::Heading, text);
+                self.label((from + to) / 2.0, self.y - 20.0, size, LabelPosition::Heading, text);
             }
         }
     }
 
-    /// Headings of rows, as many as there is room for, and of their bands at the left end.
+    /// Adds labels for the headings of rows, every power-of-two number of rows so that they fit, and of row bands at
+    /// `left`.
     fn row_headings(&mut self, left: f64) {
         let axis = &self.grid.row_axis;
         for row in (0..axis.count()).step_by(stride(BODY, self.cell_height)) {
             let text = axis.heading(row);
             if !text.is_empty() {
                 let y = self.top_of(row) + self.cell_height / 2.0 + FULL * 0.35;
-                self.label(self.x - 6.0, y, FULL, Place::RowHeading, text);
+                self.label(self.x - 6.0, y, FULL, LabelPosition::RowHeading, text);
             }
         }
         for (band, end) in axis.spans() {
             let middle = (self.top_of(band.start) + self.top_of(end)) / 2.0;
             if !band.heading.is_empty() {
-                self.label(left, middle + FULL * 0.35, FULL, Place::Axis, &band.heading);
+                self.label(left, middle + FULL * 0.35, FULL, LabelPosition::Axis, &band.heading);
             }
         }
     }
@@ -199,12 +201,12 @@ impl PlacedGrid<'_> {
             for (index, line) in cell.lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
                 let below = (index as f64 - (lines - 1.0) / 2.0) * (size + 2.0);
                 let x = self.left_of(column) + self.cell_width / 2.0;
-                self.label(x, middle + below + size * 0.35, size, Place::Cell(row, column), line);
+                self.label(x, middle + below + size * 0.35, size, LabelPosition::Cell(row, column), line);
             }
         }
     }
 
-    /// The names of runs, in one size where that suits all, each in its own where some do not fit.
+    /// Adds labels for the names of runs: in one font size if it fits all names, else in a size per name.
     fn run_names(&mut self) {
         let span = |run: &Run| (run.end - run.start) as f64 * self.cell_width;
         let fit = |run: &Run| fitting(run.name.chars().count(), span(run), self.cell_height, true);
@@ -214,14 +216,15 @@ impl PlacedGrid<'_> {
             let size = if smallest >= SMALLEST { smallest } else { size? };
             let x = self.left_of(run.start) + span(run) / 2.0;
             let y = self.top_of(run.row) + self.cell_height / 2.0 + size * 0.35;
-            Some(Label { x, y, size, place: Place::Cell(run.row, run.start), text: run.name.clone() })
+            Some(Label { x, y, size, position: LabelPosition::Cell(run.row, run.start), text: run.name.clone() })
         });
         let labels: Vec<_> = labels.collect();
         self.labels.extend(labels);
     }
 }
 
-/// How a band's heading fits over it: whole, or its last word (the number), or not at all.
+/// Returns the font size and text for a band's heading: the whole heading, or only its last word (the number); `None`
+/// if neither fits.
 fn band_heading(heading: &str, wide: f64) -> Option<(f64, &str)> {
     let size = |text: &str| FULL.min(wide / (text.chars().count().max(1) as f64 * PITCH));
     let last = heading.rsplit(' ').next().unwrap_or(heading);
@@ -229,7 +232,7 @@ fn band_heading(heading: &str, wide: f64) -> Option<(f64, &str)> {
     [heading, last].into_iter().find(|text| fits(text)).map(|text| (size(text), text))
 }
 
-/// The size at which a text fits a place; none where it would be too small to read.
+/// Returns the font size at which a text fits; `None` if it would be illegible.
 fn fitting(characters: usize, wide: f64, high: f64, compact: bool) -> Option<f64> {
     if !compact {
         return Some(FULL);
@@ -238,7 +241,7 @@ fn fitting(characters: usize, wide: f64, high: f64, compact: bool) -> Option<f64
     (size >= SMALLEST).then_some(size)
 }
 
-/// Every how many cells a heading fits: a power of two.
+/// Returns the number of cells between headings: the smallest power of two at which they fit.
 fn stride(need: f64, cell: f64) -> usize {
     ((need / cell).ceil().max(1.0) as usize).next_power_of_two()
 }

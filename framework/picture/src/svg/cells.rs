@@ -1,34 +1,34 @@
-//! The cells of a grid, its lines and its texts.
+//! Draws the cells of a grid as SVG: fills, lines, texts and frames.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::arrange::{Label, Place, PlacedGrid};
+use crate::arrange::{Label, LabelPosition, PlacedGrid};
 use crate::{Axis, Cell, Rgb};
 
 use super::{INK, Px, colour, path, rect, text};
 
-/// Draws a grid.
+/// Writes the SVG elements of a grid.
 pub(super) fn draw(out: &mut String, placed: &PlacedGrid<'_>) {
     draw_fills(out, placed);
     draw_lines(out, placed);
     draw_texts(out, placed);
-    draw_frames(out, placed);
+    draw_outlines(out, placed);
 }
 
-/// One path a colour; cells of one colour that touch in a row are one rectangle.
+/// Writes one path per colour; adjacent cells of a row with the same colour form one rectangle.
 fn draw_fills(out: &mut String, placed: &PlacedGrid<'_>) {
     let mut paths: BTreeMap<Rgb, String> = BTreeMap::new();
     for row in 0..placed.grid.rows() {
         let mut start = 0;
-        for part in placed.grid.row(row).chunk_by(|a, b| a.fill == b.fill) {
-            if let Some(rgb) = part[0].fill.rgb() {
-                let wide = part.len() as f64 * placed.cell_width;
+        for cell_run in placed.grid.row(row).chunk_by(|a, b| a.fill == b.fill) {
+            if let Some(rgb) = cell_run[0].fill.rgb() {
+                let wide = cell_run.len() as f64 * placed.cell_width;
                 let (x, y) = (Px(placed.left_of(start)), Px(placed.top_of(row)));
                 let (right, down, left) = (Px(wide), Px(placed.cell_height), Px(-wide));
                 let _ = write!(paths.entry(rgb).or_default(), "M{x} {y}h{right}v{down}h{left}z");
             }
-            start += part.len();
+            start += cell_run.len();
         }
     }
     for (rgb, data) in paths {
@@ -36,7 +36,7 @@ fn draw_fills(out: &mut String, placed: &PlacedGrid<'_>) {
     }
 }
 
-/// Lines between cells, ends of runs, borders of bands, and the frame.
+/// Writes lines between cells, ends of runs, borders of bands, and the outer frame.
 fn draw_lines(out: &mut String, placed: &PlacedGrid<'_>) {
     let grid = placed.grid;
     let (rows, columns) = (grid.rows(), grid.columns());
@@ -68,23 +68,23 @@ fn draw_lines(out: &mut String, placed: &PlacedGrid<'_>) {
     }
 }
 
-/// The direction of a line.
+/// The direction of a line between cells.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Across,
     Down,
 }
 
-/// Which edges of cells are drawn.
+/// Which edges of cells a line covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Edge {
-    /// Those of any cell.
+    /// Edges that touch a cell on either side.
     Any,
-    /// Those with a cell on one side only.
+    /// Edges that have a cell on one side only.
     Outer,
 }
 
-/// The line above a row or before a column, along the edges of the cells that there are.
+/// Returns the path of the line above a row or before a column, along the edges of existing cells.
 fn line(placed: &PlacedGrid<'_>, direction: Direction, index: usize, edge: Edge) -> String {
     let is_across = direction == Direction::Across;
     let is_there = |index: Option<usize>, along: usize| {
@@ -100,27 +100,27 @@ fn line(placed: &PlacedGrid<'_>, direction: Direction, index: usize, edge: Edge)
     };
     let all = if is_across { placed.grid.columns() } else { placed.grid.rows() };
     let drawn: Vec<_> = (0..all).filter(is_drawn).collect();
-    let stretch = |part: &[usize]| match is_across {
+    let stretch = |cell_run: &[usize]| match is_across {
         true => {
-            let wide = part.len() as f64 * placed.cell_width;
-            format!("M{} {}h{}", Px(placed.left_of(part[0])), Px(placed.top_of(index)), Px(wide))
+            let wide = cell_run.len() as f64 * placed.cell_width;
+            format!("M{} {}h{}", Px(placed.left_of(cell_run[0])), Px(placed.top_of(index)), Px(wide))
         }
         false => {
-            let high = part.len() as f64 * placed.cell_height;
-            format!("M{} {}v{}", Px(placed.left_of(index)), Px(placed.top_of(part[0])), Px(high))
+            let high = cell_run.len() as f64 * placed.cell_height;
+            format!("M{} {}v{}", Px(placed.left_of(index)), Px(placed.top_of(cell_run[0])), Px(high))
         }
     };
     drawn.chunk_by(|a, b| a + 1 == *b).map(stretch).collect()
 }
 
-/// Texts, one group for each size, place and ink.
+/// Writes texts, one group per anchor, size and colour.
 fn draw_texts(out: &mut String, placed: &PlacedGrid<'_>) {
     let mut groups: BTreeMap<(&str, String, Rgb), String> = BTreeMap::new();
     for label in &placed.labels {
-        let anchor = match label.place {
-            Place::Heading | Place::Cell(..) => "middle",
-            Place::RowHeading => "end",
-            Place::Axis => "start",
+        let anchor = match label.position {
+            LabelPosition::Heading | LabelPosition::Cell(..) => "middle",
+            LabelPosition::RowHeading => "end",
+            LabelPosition::Axis => "start",
         };
         let group = groups.entry((anchor, Px(label.size).to_string(), ink(placed, label))).or_default();
         text(group, (label.x, label.y), "", &label.text);
@@ -132,8 +132,8 @@ fn draw_texts(out: &mut String, placed: &PlacedGrid<'_>) {
 }
 
 fn ink(placed: &PlacedGrid<'_>, label: &Label) -> Rgb {
-    match label.place {
-        Place::Cell(row, column) => match placed.grid.cell(row, column) {
+    match label.position {
+        LabelPosition::Cell(row, column) => match placed.grid.cell(row, column) {
             Some(cell) => colour(cell.fill).ink(),
             None => Rgb(17, 17, 17),
         },
@@ -141,11 +141,11 @@ fn ink(placed: &PlacedGrid<'_>, label: &Label) -> Rgb {
     }
 }
 
-/// Frames, half a cell's line inside their cells so that neighbouring ones can be told apart, and marks.
-fn draw_frames(out: &mut String, placed: &PlacedGrid<'_>) {
-    for frame in &placed.grid.frames {
-        let [x, y, wide, high] = placed.rect(frame.rows.clone(), frame.columns.clone());
-        let style = format!("rx=\"2\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"", frame.tone.rgb().hex());
+/// Writes frames around rectangles, inset so that adjacent ones are distinguishable, and frames around single cells.
+fn draw_outlines(out: &mut String, placed: &PlacedGrid<'_>) {
+    for outline in &placed.grid.outlines {
+        let [x, y, wide, high] = placed.rect(outline.rows.clone(), outline.columns.clone());
+        let style = format!("rx=\"2\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"", outline.tone.rgb().hex());
         rect(out, [x + 1.5, y + 1.5, wide - 3.0, high - 3.0], &style);
     }
     for (row, column, Cell { mark, .. }) in placed.grid.cells() {

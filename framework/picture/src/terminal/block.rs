@@ -1,12 +1,12 @@
-//! Blocks of lines whose widths are known, put below and beside each other.
+//! Blocks of text lines with known widths, stacked vertically or side by side.
 
 use crate::Table;
 
-/// Lines, each with the number of columns that it takes on a screen.
+/// Lines of text, each with its width in characters.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     lines: Vec<(String, usize)>,
-    /// Whether this is a sign that goes between its neighbours' middles.
+    /// Whether this block is an operator sign, which is centred vertically between its neighbours.
     is_sign: bool,
 }
 
@@ -24,12 +24,12 @@ impl Block {
         self.is_sign = true;
     }
 
-    /// A line with escape sequences, which takes `wide` columns.
+    /// Adds a line that has escape sequences and is `wide` characters wide when shown.
     pub fn escaped(&mut self, text: String, wide: usize) {
         self.lines.push((text, wide));
     }
 
-    /// A swatch of two columns and its name.
+    /// Adds a line with a colour swatch of two characters and the colour's meaning `name`.
     pub fn painted(&mut self, swatch: &str, name: &str) {
         self.escaped(format!("{swatch}{name}"), 2 + name.chars().count());
     }
@@ -38,7 +38,7 @@ impl Block {
         self.lines.iter().map(|&(_, wide)| wide).max().unwrap_or(0)
     }
 
-    /// The lines, without blanks at their ends.
+    /// Returns the lines as text, without trailing blanks.
     pub fn finish(self) -> String {
         let mut out = String::new();
         for (line, _) in self.lines {
@@ -49,7 +49,7 @@ impl Block {
     }
 }
 
-/// Adds blocks below, beside each other where they fit in so many columns together.
+/// Appends blocks to `lines`, side by side if they fit into `columns` characters.
 pub(super) fn side_by_side(lines: &mut Block, blocks: Vec<Block>, columns: usize) {
     const GAP: usize = 3;
     let all: usize = blocks.iter().map(|block| block.wide() + GAP).sum();
@@ -67,8 +67,8 @@ pub(super) fn side_by_side(lines: &mut Block, blocks: Vec<Block>, columns: usize
         let (mut line, mut wide) = (String::new(), 0);
         for block in &blocks {
             let at = if block.is_sign { index.checked_sub(high / 2) } else { Some(index) };
-            let part = at.and_then(|at| block.lines.get(at));
-            let (text, taken) = part.map_or(("", 0), |(text, taken)| (text.as_str(), *taken));
+            let piece = at.and_then(|at| block.lines.get(at));
+            let (text, taken) = piece.map_or(("", 0), |(text, taken)| (text.as_str(), *taken));
             line.push_str(text);
             line.push_str(&" ".repeat(block.wide() + GAP - taken));
             wide += block.wide() + GAP;
@@ -77,7 +77,7 @@ pub(super) fn side_by_side(lines: &mut Block, blocks: Vec<Block>, columns: usize
     }
 }
 
-/// Text in columns, left aligned.
+/// Appends a table with left-aligned columns to `block`.
 pub(super) fn table(block: &mut Block, table: &Table) {
     let rows = || std::iter::once(&table.header).chain(&table.rows);
     let columns = rows().map(Vec::len).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! A grid as aligned text.
+//! Renders a grid as aligned text.
 
 use crate::text::join;
 use crate::{Axis, Fill, Grid, Rgb};
@@ -6,7 +6,7 @@ use crate::{Axis, Fill, Grid, Rgb};
 use super::block::Block;
 use super::{Colours, Style};
 
-/// Writes a grid, cut to the style's width.
+/// Writes a grid as lines of text, cut to the width of the style.
 pub(super) fn write(block: &mut Block, grid: &Grid, style: &Style) {
     let plan = Plan::of(grid, style);
     plan.write_axes(block);
@@ -27,7 +27,7 @@ pub(super) fn write(block: &mut Block, grid: &Grid, style: &Style) {
     }
 }
 
-/// The widths of a grid's columns, and how many of them are shown.
+/// Widths of a grid's columns in characters, and the number of columns that fit.
 struct Plan<'a> {
     grid: &'a Grid,
     colours: Colours,
@@ -37,7 +37,7 @@ struct Plan<'a> {
     shown: usize,
 }
 
-/// Characters before the text of a cell; a mark takes one of them, and one after the text.
+/// Number of blanks before and after the text of a cell; the frame of a marked cell replaces them.
 const PAD: usize = 1;
 
 impl<'a> Plan<'a> {
@@ -67,12 +67,12 @@ impl<'a> Plan<'a> {
         self.left() + cells + (0..self.shown).filter(|&column| self.border(column)).count()
     }
 
-    /// Whether a border stands before a column: before the first one always.
+    /// Whether a border is drawn before a column; always before the first.
     fn border(&self, column: usize) -> bool {
         column == 0 || self.grid.column_axis.band_at(column).is_some()
     }
 
-    /// Bands of one row each would be ruled into nothing but rules.
+    /// Whether horizontal rules separate row bands; not if each band has one row, since rules would double the height.
     fn has_row_rules(&self) -> bool {
         self.grid.row_axis.bands.len() * 2 <= self.grid.rows()
     }
@@ -102,7 +102,7 @@ impl<'a> Plan<'a> {
         self.write_rule(block);
     }
 
-    /// The heading of each band over its columns, cut where it is too long.
+    /// Returns the line with the heading of each column band over its columns, cut to their width.
     fn band_headings(&self) -> String {
         let mut line = " ".repeat(self.left());
         for column in (0..self.shown).filter(|&column| self.border(column)) {
@@ -147,12 +147,12 @@ fn band_heading(axis: &Axis, start: usize) -> &str {
     axis.band_at(start).map_or("", |band| band.heading.as_str())
 }
 
-/// Characters of the longest text.
+/// Returns the length of the longest text in characters.
 fn longest<'a>(texts: impl IntoIterator<Item = &'a str>) -> usize {
     texts.into_iter().map(|text| text.chars().count()).max().unwrap_or(0)
 }
 
-/// A text on a fill, in the ink that reads best on it.
+/// Returns a text with the fill as background, in black or white, whichever is more legible.
 pub(super) fn painted(text: &str, fill: Fill, colours: Colours) -> String {
     let Some(rgb) = fill.rgb().filter(|_| colours != Colours::None) else {
         return text.to_owned();
@@ -168,7 +168,7 @@ pub(super) fn painted(text: &str, fill: Fill, colours: Colours) -> String {
     format!("\u{1b}[{back};{front}m{text}\u{1b}[0m")
 }
 
-/// The nearest of the 216 colours of a terminal's cube, and what it is.
+/// Returns the nearest colour of the 6x6x6 cube of the 256-colour palette, with its index in the palette.
 fn numbered(rgb: Rgb) -> (u8, Rgb) {
     const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let nearest = |channel: u8| (0..6u8).min_by_key(|&level| LEVELS[usize::from(level)].abs_diff(channel)).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The accesses by which a warp moves its share of a tensor to or from a memory, address by address.
+//! Computes the memory accesses by which a warp loads or stores its part of a tensor, with the address of each lane.
 
 use tilewright_layout::f2::Solver;
 use tilewright_layout::{ColumnAction, Dim, LinearLayout, MemoryLayout};
@@ -6,59 +6,59 @@ use tilewright_layout::{ColumnAction, Dim, LinearLayout, MemoryLayout};
 use crate::PictureError;
 use crate::error::check_size;
 
-/// The accesses of one warp, each as wide as both layouts and the hardware allow.
+/// The accesses of one warp, each as wide as the register layout, the memory layout and the target allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Accesses {
-    /// Elements that a lane moves in one access.
+    /// Number of elements that a lane moves in one access.
     pub elements: u64,
-    /// Width of an element in bytes.
+    /// Size of an element in bytes.
     pub element_bytes: u64,
-    /// The accesses in order of registers.
+    /// The accesses, in the order of registers.
     pub list: Vec<Access>,
 }
 
 /// One access of a warp.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Access {
-    /// The registers that hold the elements, in the order of their addresses.
+    /// The registers of the moved elements, in address order.
     pub registers: Vec<u64>,
-    /// For each lane the byte address of its first element; none for lanes that take no part.
+    /// For each lane, the byte address of its first element; `None` for an inactive lane.
     pub addresses: Vec<Option<u64>>,
-    /// For each lane its elements as packed coordinates of the memory's tensor, in the order of addresses.
-    pub held: Vec<Vec<u64>>,
+    /// For each lane, its elements in address order, as packed coordinates in the memory's tensor.
+    pub lane_elements: Vec<Vec<u64>>,
 }
 
 impl Accesses {
-    /// Bytes that a lane moves in one access.
+    /// Returns the bytes that a lane moves in one access.
     pub fn bytes(&self) -> u64 {
         self.elements * self.element_bytes
     }
 
-    /// Bits that a lane moves in one access.
+    /// Returns the bits that a lane moves in one access.
     pub fn bits(&self) -> u32 {
         self.bytes() as u32 * 8
     }
 }
 
-/// Which registers are moved to or from which memory.
+/// The parameters of a transfer between registers and a memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AccessSpec<'a> {
-    /// From (register, lane, warp, block) to elements.
+    /// Distributed layout of the tensor in registers.
     pub registers: &'a LinearLayout,
-    /// Where the elements lie.
+    /// Layout of the tensor in memory.
     pub memory: &'a MemoryLayout,
-    /// Width of an element.
+    /// Width of an element in bits.
     pub element_bits: u32,
-    /// Widths of an access in bits of a lane.
+    /// The target's access widths, in bits per lane.
     pub widths: &'a [u32],
-    /// The warp, of block 0.
+    /// Index of the warp in block 0.
     pub warp: u64,
-    /// Whether lanes that hold copies access them too, as loads must; a store needs one lane only.
+    /// Whether all lanes with replicas of an element are active, as in loads; in a store one of them suffices.
     pub copies: bool,
 }
 
 impl AccessSpec<'_> {
-    /// The accesses.
+    /// Computes the accesses of the warp.
     pub fn accesses(&self) -> Result<Accesses, PictureError> {
         check_element(self.element_bits)?;
         if self.element_bits < 8 {
@@ -72,26 +72,27 @@ impl AccessSpec<'_> {
         let order: Vec<Dim> = self.memory.linear.outs().dims().collect();
         let holders = self.registers.transpose_outs(&order)?;
         let distinct = holders.without_broadcast(Dim::REGISTER);
-        let places = distinct.apply(&holders)?.invert_and_compose(&self.memory.linear)?;
-        let (elements, vector) = self.widest(&places)?;
+        let memory_map = distinct.apply(&holders)?.invert_and_compose(&self.memory.linear)?;
+        let (elements, vector) = self.widest(&memory_map)?;
         let action = distinct.then(&vector)?;
         let registers: Vec<u64> = (0..1 << self.registers.in_bits(Dim::REGISTER)).collect();
         let registers = action.apply_values(&registers);
-        let places = vector.apply(&places)?;
+        let memory_map = vector.apply(&memory_map)?;
         let element_bytes = u64::from(self.element_bits / 8);
-        let access =
-            |(index, registers): (usize, &[u64])| self.access(&holders, &places, index as u64 * elements, registers);
+        let access = |(index, registers): (usize, &[u64])| {
+            self.access(&holders, &memory_map, index as u64 * elements, registers)
+        };
         let list = registers.chunks(elements as usize).enumerate().map(access).collect();
         Ok(Accesses { elements, element_bytes, list })
     }
 
-    /// The most elements of an access, and the order of registers that it needs.
-    fn widest(&self, places: &LinearLayout) -> Result<(u64, ColumnAction), PictureError> {
+    /// Returns the max number of elements per access, and the register permutation that makes them consecutive.
+    fn widest(&self, memory_map: &LinearLayout) -> Result<(u64, ColumnAction), PictureError> {
         let mut widths: Vec<u32> = self.widths.iter().copied().filter(|&bits| bits >= self.element_bits).collect();
         widths.sort_unstable();
         for bits in widths.into_iter().rev() {
             let elements = u64::from(bits / self.element_bits);
-            let (found, action) = places.largest_vector(Dim::REGISTER, Dim::OFFSET, elements);
+            let (found, action) = memory_map.largest_vector(Dim::REGISTER, Dim::OFFSET, elements);
             let unbroken = |p: &tilewright_layout::Padding| {
                 p.interval.is_multiple_of(elements) && p.padding.is_multiple_of(elements)
             };
@@ -102,12 +103,12 @@ impl AccessSpec<'_> {
         Err(PictureError::not_drawable(
             "the accesses",
             format!("there is no access of {} bits, only of {:?}", self.element_bits, self.widths),
-            "choose an element that the target can access by itself",
+            "choose an element width that the target can access",
         ))
     }
 
-    /// The access that begins at a register, counted in the order of `places`.
-    fn access(&self, holders: &LinearLayout, places: &LinearLayout, first: u64, registers: &[u64]) -> Access {
+    /// Computes the access that starts at register `first`, counted in the order of `memory_map`.
+    fn access(&self, holders: &LinearLayout, memory_map: &LinearLayout, first: u64, registers: &[u64]) -> Access {
         let image = |layout: &LinearLayout, register: u64, lane: u64| {
             let at = |dim, index: u64| layout.ins().shift_of(dim).map_or(0, |shift| index << shift);
             let input = at(Dim::REGISTER, register) | at(Dim::LANE, lane) | at(Dim::WARP, self.warp);
@@ -115,20 +116,20 @@ impl AccessSpec<'_> {
         };
         let idle = if self.copies { 0 } else { self.idle_lanes() };
         let address = |lane: u64| {
-            let offset = places.outs().coordinate(image(places, first, lane), Dim::OFFSET);
+            let offset = memory_map.outs().coordinate(image(memory_map, first, lane), Dim::OFFSET);
             let bytes = u64::from(self.element_bits / 8);
             (lane & idle == 0).then(|| self.memory.physical_offset(offset) * bytes)
         };
-        let lanes = 0..1u64 << places.in_bits(Dim::LANE);
-        let held = |lane: u64| registers.iter().map(|&register| image(holders, register, lane)).collect();
+        let lanes = 0..1u64 << memory_map.in_bits(Dim::LANE);
+        let lane_elements = |lane: u64| registers.iter().map(|&register| image(holders, register, lane)).collect();
         Access {
             registers: registers.to_vec(),
             addresses: lanes.clone().map(address).collect(),
-            held: lanes.map(held).collect(),
+            lane_elements: lanes.map(lane_elements).collect(),
         }
     }
 
-    /// Lane bits that tell copies apart: lanes with one of them set leave the access to another.
+    /// Returns the lane bits that only select replicas: a lane in whose index one of them is set is inactive.
     fn idle_lanes(&self) -> u64 {
         let columns = |dim| self.registers.columns_of(dim).iter().copied();
         let all: Vec<u64> = columns(Dim::REGISTER).chain(columns(Dim::LANE)).collect();
@@ -136,7 +137,7 @@ impl AccessSpec<'_> {
     }
 }
 
-/// Refuses widths that no element in memory has.
+/// Returns an error for an element width in bits that memory cannot have.
 pub(super) fn check_element(bits: u32) -> Result<(), PictureError> {
     if bits.is_power_of_two() && bits <= 128 {
         return Ok(());

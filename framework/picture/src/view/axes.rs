@@ -1,10 +1,10 @@
-//! The axes of a tensor, and the names of its elements.
+//! The axes of a tensor, and the names of its elements in pictures.
 
 use tilewright_layout::{Dim, Space};
 
 use crate::text::join;
 
-/// The axes of a tensor with their bits, as shaped: tensor axes by number, others most major first.
+/// Tensor axes with the number of bits of each: numbered axes in order, other dimensions most major first.
 #[derive(Debug, Clone)]
 pub(super) struct Axes<'a> {
     pub space: &'a Space,
@@ -12,7 +12,7 @@ pub(super) struct Axes<'a> {
 }
 
 impl<'a> Axes<'a> {
-    /// The axes of a tensor whose elements are packed in this space.
+    /// Returns the axes of a tensor whose elements are packed in `space`.
     pub fn new(space: &'a Space) -> Self {
         let mut dims: Vec<_> = space.iter().rev().collect();
         if dims.iter().all(|(dim, _)| dim.tensor_axis().is_some()) {
@@ -21,17 +21,18 @@ impl<'a> Axes<'a> {
         Self { space, dims }
     }
 
-    /// The coordinates of a packed element.
+    /// Returns the coordinates of an element, given as packed coordinates.
     pub fn coordinates(&self, element: u64) -> Vec<u64> {
         self.dims.iter().map(|&(dim, _)| self.space.coordinate(element, dim)).collect()
     }
 
-    /// The coordinates as text: `3,17`.
+    /// Returns the coordinates of an element as text: `3,17`.
     pub fn name(&self, element: u64) -> String {
         join(self.coordinates(element), ",")
     }
 
-    /// The link that the element's cells have in all views: `element 3,17`.
+    /// Returns the link string that an element's cells share in all panels, so that they light up together: `element
+    /// 3,17`.
     pub fn link(&self, element: u64) -> String {
         format!("element {}", self.name(element))
     }

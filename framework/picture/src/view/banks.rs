@@ -1,6 +1,6 @@
-//! A memory layout on the banks of a target: its grids, and the bits of its addresses.
+//! Draws a memory layout over the banks of a target: grids of elements, and the matrix of address bits.
 //!
-//! Drawn for block 0 where a layout spans several blocks.
+//! For a layout over several blocks, the memory grid shows block 0.
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_target::BankRow;
@@ -13,29 +13,29 @@ use crate::error::check_size;
 use crate::text::{from_to, join};
 use crate::{Axis, Cell, Fill, Grid, PictureError, Table, Tone};
 
-/// Elements in the banks of a memory.
+/// A memory layout with the target's banks, prepared for drawing.
 #[derive(Debug, Clone)]
 pub(super) struct Banked<'a> {
     memory: &'a MemoryLayout,
     element_bits: u32,
     row: &'a BankRow,
-    /// Elements that have one colour: those of a bank, or of an access that is wider.
+    /// Number of bytes whose elements share a colour: the width of a bank, or of a wider access.
     group: u64,
     plane: StackedPlane<'a>,
 }
 
-/// An element in memory.
+/// An element stored in memory.
 struct Stored {
-    /// Its packed coordinate.
+    /// The element's packed tensor coordinates.
     element: u64,
-    /// Its block.
+    /// Index of the block whose memory has the element.
     block: u64,
-    /// Its physical offset in elements.
+    /// The element's physical offset, in elements.
     offset: u64,
 }
 
 impl<'a> Banked<'a> {
-    /// `together` bytes, at least those of a bank, get one colour.
+    /// Prepares the drawing of a memory layout; elements within `together` bytes (at least a bank) share a colour.
     pub fn new(
         memory: &'a MemoryLayout,
         element_bits: u32,
@@ -44,14 +44,14 @@ impl<'a> Banked<'a> {
     ) -> Result<Self, PictureError> {
         check_element(element_bits)?;
         check_size("the memory", memory.linear.ins().bits())?;
-        // Padding may be far larger than the tensor.
+        // Padding may be much larger than the tensor.
         check_size("the memory with its padding", memory.allocated_elements().max(4).ilog2() - 2)?;
         let bytes = together.clamp(u64::from(row.bank_bytes), row.wavefront_bytes());
         let group = (bytes * 8 / u64::from(element_bits)).max(1);
         Ok(Self { memory, element_bits, row, group, plane: StackedPlane::new(memory.linear.outs())? })
     }
 
-    /// All elements of all blocks.
+    /// Returns all elements of all blocks.
     fn all(&self) -> impl Iterator<Item = Stored> + '_ {
         let linear = &self.memory.linear;
         (0..1u64 << linear.ins().bits()).map(move |input| {
@@ -61,17 +61,17 @@ impl<'a> Banked<'a> {
         })
     }
 
-    /// The byte at which an element begins.
+    /// Returns the byte address of the element at an offset in elements.
     fn byte(&self, offset: u64) -> u64 {
         offset * u64::from(self.element_bits) / 8
     }
 
-    /// The bank in which an element begins.
+    /// Returns the bank that has the first byte of the element at an offset.
     fn bank(&self, offset: u64) -> u64 {
         self.row.bank(self.byte(offset))
     }
 
-    /// The elements in order of memory, as many in a row as the banks give in one wavefront.
+    /// Draws the elements in memory order; a row has the bytes that one wavefront can serve.
     pub fn memory_grid(&self) -> Grid {
         let across = (self.row.wavefront_bytes() * 8 / u64::from(self.element_bits)).max(1);
         let down = self.memory.allocated_elements().div_ceil(across);
@@ -79,42 +79,42 @@ impl<'a> Banked<'a> {
         let starts = (0..across).step_by(self.group as usize).map(|start| (start as usize, banks(start)));
         let rows = Axis::new("byte", (0..down).map(|row| self.byte(row * across)));
         let columns = Axis::blank("bank", across as usize).bands(starts);
-        let place = |offset: u64| ((offset / across) as usize, (offset % across) as usize);
+        let row_and_column = |offset: u64| ((offset / across) as usize, (offset % across) as usize);
         let mut grid = Grid::new(rows, columns);
         for offset in 0..self.memory.allocated_elements() {
             let padding = Cell::new("pad").hover(format!("byte {}: padding", self.byte(offset)));
-            grid.set(place(offset).0, place(offset).1, padding.fill(Fill::tone(Tone::Quiet)));
+            grid.set(row_and_column(offset).0, row_and_column(offset).1, padding.fill(Fill::tone(Tone::Quiet)));
         }
-        let mut held = Values::new();
+        let mut elements_by_cell = Values::new();
         for stored in self.all().filter(|stored| stored.block == 0) {
-            let (row, column) = place(stored.offset);
-            held.insert((row, column), (column as u64, self.plane.axes.coordinates(stored.element)));
+            let (row, column) = row_and_column(stored.offset);
+            elements_by_cell.insert((row, column), (column as u64, self.plane.axes.coordinates(stored.element)));
             grid.set(row, column, self.cell(&stored, self.plane.axes.name(stored.element)));
         }
         let follows = |first: &[u64], last: &[u64], column: u64, next: &[u64]| {
             !column.is_multiple_of(self.group) && one_axis_counts_up(first, last, next)
         };
         grid.runs = runs(
-            &held,
+            &elements_by_cell,
             |(_, first), (_, last), (column, next)| follows(first, last, *column, next),
             |(_, first), (_, last)| range_of_elements(first, last),
         );
         grid
     }
 
-    /// The tensor with the offset and the bank of each element.
+    /// Draws the tensor, with the offset and bank of each element.
     pub fn tensor_grid(&self) -> Grid {
         let (rows, columns) = self.plane.grid_axes();
         let mut grid = Grid::new(rows, columns);
-        let mut places = Values::new();
+        let mut bank_values = Values::new();
         for stored in self.all() {
-            let (row, column) = self.plane.place(stored.element);
+            let (row, column) = self.plane.row_and_column(stored.element);
             let (offset, bank) = (stored.offset, self.bank(stored.offset));
-            places.insert((row, column), (offset, bank));
+            bank_values.insert((row, column), (offset, bank));
             grid.set(row, column, self.cell(&stored, offset.to_string()).line(format!("b{bank}")));
         }
         grid.runs = runs(
-            &places,
+            &bank_values,
             |_, last, next| next.0 == last.0 + 1 && !next.0.is_multiple_of(self.group),
             |first, last| format!("{} b{}", from_to(first.0, last.0), from_to(first.1, last.1)),
         );
@@ -141,7 +141,7 @@ impl<'a> Banked<'a> {
         }
     }
 
-    /// From coordinates to the offset, which must be linear and reach every element.
+    /// Returns the linear map from tensor coordinates to the offset; all elements must be stored.
     fn address(&self) -> Result<LinearLayout, PictureError> {
         let inverse = self.memory.linear.pseudoinvert()?;
         let mut order: Vec<Dim> = inverse.ins().dims().collect();
@@ -150,8 +150,8 @@ impl<'a> Banked<'a> {
         Ok(inverse.transpose_ins(&order)?)
     }
 
-    /// What a bit of the offset says, before padding.
-    fn part(&self, bit: u32) -> &'static str {
+    /// Returns the part of the address (before padding) that an offset bit belongs to, such as the bank.
+    fn bit_kind(&self, bit: u32) -> &'static str {
         let byte = u64::from(self.element_bits) << bit;
         let word = u64::from(self.row.bank_bytes) * 8;
         match () {
@@ -161,35 +161,35 @@ impl<'a> Banked<'a> {
         }
     }
 
-    /// The matrix of the offset's bits: of which coordinate bits each is the sum.
+    /// Draws the matrix from bits of the tensor coordinates to offset bits.
     pub fn address_grid(&self) -> Result<Grid, PictureError> {
         let address = self.address()?;
         let coordinates: Vec<Dim> = address.ins().dims().collect();
         let mut grid = matrix_grid(&address.sublayout(&coordinates, &[Dim::OFFSET])?);
         grid.row_axis.name = "offset".to_owned();
         grid.column_axis.name = "coordinate".to_owned();
-        let parts: Vec<_> = (0..self.memory.linear.in_bits(Dim::OFFSET)).map(|bit| self.part(bit)).collect();
-        let starts = (0..parts.len()).filter(|&bit| bit == 0 || parts[bit] != parts[bit - 1]);
-        grid.row_axis = grid.row_axis.bands(starts.map(|bit| (bit, parts[bit])));
+        let bit_kinds: Vec<_> = (0..self.memory.linear.in_bits(Dim::OFFSET)).map(|bit| self.bit_kind(bit)).collect();
+        let starts = (0..bit_kinds.len()).filter(|&bit| bit == 0 || bit_kinds[bit] != bit_kinds[bit - 1]);
+        grid.row_axis = grid.row_axis.bands(starts.map(|bit| (bit, bit_kinds[bit])));
         Ok(grid)
     }
 
-    /// The same as sums.
+    /// Returns the matrix as a table: each offset bit is an XOR of bits of the tensor coordinates.
     pub fn address_table(&self) -> Result<Table, PictureError> {
         let address = self.address()?;
         let masks = address.output_masks();
-        let sums = masks.iter().filter(|(dim, _)| *dim == Dim::OFFSET).flat_map(|(_, masks)| masks);
+        let bit_masks = masks.iter().filter(|(dim, _)| *dim == Dim::OFFSET).flat_map(|(_, masks)| masks);
         let row = |(bit, mask): (u32, &u64)| {
             let terms = address.ins().unpack(*mask).flat_map(|(dim, coordinate)| {
                 let bits = (0..64).filter(move |bit| coordinate >> bit & 1 == 1);
                 bits.map(move |bit| format!("{dim} bit {}", 1u64 << bit))
             });
-            vec![(1u64 << bit).to_string(), self.part(bit).to_owned(), join(terms, " xor ")]
+            vec![(1u64 << bit).to_string(), self.bit_kind(bit).to_owned(), join(terms, " xor ")]
         };
-        Ok(Table::new(["offset", "is", "sum of"], (0..).zip(sums).map(row).collect()))
+        Ok(Table::new(["offset", "is", "XOR of"], (0..).zip(bit_masks).map(row).collect()))
     }
 
-    /// What is added to the offset, in words; none without padding.
+    /// Describes the layout's padding; `None` without padding.
     pub fn padding(&self) -> Option<String> {
         let pairs = self.memory.padding.iter().map(|p| format!("{} elements after every {}", p.padding, p.interval));
         (!self.memory.padding.is_empty()).then(|| format!("padding: {}", join(pairs, ", ")))

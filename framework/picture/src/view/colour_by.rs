@@ -1,19 +1,20 @@
-//! Schemes of colours for distributed layouts.
+//! Choices of the property that colours show in pictures of distributed layouts.
 
-/// The index that hue distinguishes in a distributed layout. Other layouts have one scheme.
+/// The index (lane, warp or register) that the hue shows in a picture of a distributed layout. Other layouts have one
+/// scheme.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ColourBy {
-    /// The lane that holds an element.
+    /// The hue shows the lane of an element.
     #[default]
     Lane,
-    /// The warp; lanes are shades.
+    /// The hue shows the warp of an element, and the shade its lane.
     Warp,
-    /// The register.
+    /// The hue shows the register of an element.
     Register,
 }
 
 impl ColourBy {
-    /// Its name: `lane`, `warp`, `register`.
+    /// Returns the name of the index: `lane`, `warp`, `register`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,8 +1,8 @@
-//! A conversion as movement of data: where every element was and where it goes, how far that is, and by
-//! which exchanges or through which scratch memory the plan moves it.
+//! Draws a layout conversion as data movement: the source and destination of every element, the distance between them,
+//! and the shuffles or scratch memory of the plan.
 
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{Path, Plan, Rounds};
+use tilewright_plan::movement::{ConversionKind, ConversionPlan, Rounds};
 use tilewright_target::TargetDescription;
 
 use super::ColourBy;
@@ -10,7 +10,7 @@ use super::axes::Axes;
 use super::banks::Banked;
 use super::layout::{add_all, check_layout_size};
 use super::memory::{MemoryView, banks_in_words};
-use super::origin::{Origins, Place};
+use super::origin::{HardwarePosition, Origins};
 use super::positions::Positions;
 use super::sliced::SlicedPlane;
 use super::tensor::Drawn;
@@ -18,29 +18,44 @@ use crate::error::check_size;
 use crate::text::join;
 use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 
-/// A conversion between two distributed layouts of one tensor, and the plan for it.
+/// The parameters of [`conversion()`]: two distributed layouts of one tensor, and the plan that converts between them.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct ConversionView<'a> {
-    /// What the conversion is called.
+    /// Name of the conversion, for the title.
     pub name: &'a str,
-    /// The layout that there is.
+    /// The source layout.
     pub src: &'a LinearLayout,
-    /// The layout that is wanted.
+    /// The destination layout.
     pub dst: &'a LinearLayout,
     /// Width of an element in bits.
     pub element_bits: u32,
-    /// The target.
+    /// The target that the conversion was planned for.
     pub target: &'a TargetDescription,
-    /// How the target does it.
-    pub plan: &'a Plan,
+    /// The plan of the conversion.
+    pub plan: &'a ConversionPlan,
 }
 
-/// The picture of a conversion: the tensor and the hardware before and after, the latter coloured by how
-/// far each element moves; the plan in numbers; and the rounds of its exchanges, or its scratch memory with
-/// the accesses of warp 0.
+impl<'a> ConversionView<'a> {
+    /// Creates the parameters for a conversion from `src` to `dst`, with a plan for these layouts and this target.
+    #[must_use]
+    pub fn new(
+        name: &'a str,
+        [src, dst]: [&'a LinearLayout; 2],
+        element_bits: u32,
+        target: &'a TargetDescription,
+        plan: &'a ConversionPlan,
+    ) -> Self {
+        Self { name, src, dst, element_bits, target, plan }
+    }
+}
+
+/// Draws a conversion: the tensor and the hardware before and after, where colours after show the distance that each
+/// element moves; the plan's operation counts; and its rounds of shuffles, or its scratch memory with the accesses of
+/// warp 0.
 ///
 /// # Errors
-/// [`PictureError`]: layouts that are too large, or not of one tensor.
+/// [`PictureError`] if layouts are too large, or of different tensors.
 pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
     let (src, dst) = (Layout::Distributed(view.src.clone()), Layout::Distributed(view.dst.clone()));
     check_layout_size(&src)?;
@@ -50,14 +65,14 @@ pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
     let mut picture = Picture::new(format!("{} on {}", view.name, view.target.name));
     picture.legend = key(&origins);
     picture.caption = vec![
-        view.path_in_words(),
+        view.describe_path(),
         format!("of the elements, {}", join(picture.legend.iter().map(|(_, description)| description), "; ")),
         "T3:1 is lane 3, register 1; before: colours by lane; after: by how far an element moves".to_owned(),
     ];
     let ins = view.dst.ins();
     let paint = |input: u64| {
-        let (way, from) = origins.of(input);
-        (way.fill(), arrival(Place::of(ins, input), from, rounds, view.dst))
+        let (scope, from) = origins.of(input);
+        (scope.fill(), arrival(HardwarePosition::of(ins, input), from, rounds, view.dst))
     };
     let planes = [SlicedPlane::new(view.src.outs(), None)?, SlicedPlane::new(view.dst.outs(), None)?];
     let before = Drawn::new(view.src, &planes[0], Positions::new(&src, ColourBy::Lane))?;
@@ -67,7 +82,7 @@ pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
         add_all(&mut picture, vec![titled("before", before.tensor(slice)), titled("after", after.tensor(slice))]);
     }
     picture.add(Panel::table("plan", numbers(view.plan)));
-    // The hardware before and after: beside each other if each is one panel.
+    // Hardware panels before and after, in one row if each is a single panel.
     let mut hardware = [("before", &before), ("after", &after)]
         .map(|(name, drawn)| drawn.hardware().into_iter().map(|panel| titled(name, panel)).collect::<Vec<_>>());
     if let [[_], [_]] = hardware.each_ref().map(Vec::as_slice) {
@@ -79,25 +94,33 @@ pub fn conversion(view: &ConversionView<'_>) -> Result<Picture, PictureError> {
     }
     picture.start_row();
     if let Some(rounds) = rounds {
-        picture.add(view.exchange(rounds)?);
+        picture.add(view.shuffle(rounds)?);
     }
     view.add_scratch(&mut picture)?;
     Ok(picture)
 }
 
-/// The meaning of the colours, and how many elements each is for.
+/// Returns the legend: for each distance its colour, meaning and number of elements.
 fn key(origins: &Origins) -> Vec<(Fill, String)> {
     let counts = origins.counts();
     let all: usize = counts.iter().map(|(_, count)| count).sum();
-    counts.into_iter().map(|(way, count)| (way.fill(), format!("{}: {count} of {all}", way.description()))).collect()
+    counts
+        .into_iter()
+        .map(|(scope, count)| (scope.fill(), format!("{}: {count} of {all}", scope.description())))
+        .collect()
 }
 
 fn titled(name: &str, panel: Panel) -> Panel {
     Panel { title: format!("{name}: {}", panel.title), ..panel }
 }
 
-/// What is said of a place that an element arrives at.
-fn arrival(here: Place, from: Option<Place>, rounds: Option<Rounds<'_>>, dst: &LinearLayout) -> String {
+/// Returns the tooltip of a position in the destination layout: the source position and the distance of its element.
+fn arrival(
+    here: HardwarePosition,
+    from: Option<HardwarePosition>,
+    rounds: Option<Rounds<'_>>,
+    dst: &LinearLayout,
+) -> String {
     let Some(from) = from else { return "from nowhere".to_owned() };
     let mut description = format!("from lane {} register {}", from.lane, from.register);
     if from.warp != here.warp {
@@ -113,11 +136,11 @@ fn arrival(here: Place, from: Option<Place>, rounds: Option<Rounds<'_>>, dst: &L
     description
 }
 
-/// The plan's counts and bounds.
-fn numbers(plan: &Plan) -> Table {
+/// Returns a table of the plan's operation counts and lower bounds.
+fn numbers(plan: &ConversionPlan) -> Table {
     let (counts, bound) = (plan.stats.counts, plan.stats.bound);
     let rows = [
-        ("exchanges", counts.exchanges, Some(bound.exchanges)),
+        ("shuffles", counts.shuffles, Some(bound.shuffles)),
         ("selects", counts.selects, None),
         ("byte permutes", counts.permutes, None),
         ("shared stores", counts.shared_stores, None),
@@ -143,14 +166,14 @@ fn numbers(plan: &Plan) -> Table {
 }
 
 impl ConversionView<'_> {
-    fn path_in_words(&self) -> String {
+    fn describe_path(&self) -> String {
         let path = match self.plan.path {
-            Path::None => "every element is in its place",
-            Path::Register => "registers of each lane are renamed",
-            Path::Shuffle => "lanes of each warp exchange what they hold",
-            Path::Shared => "through shared memory",
-            Path::Cluster => "through the shared memory of the cluster's blocks",
-            Path::Mixed => "partly by exchange, partly through shared memory",
+            ConversionKind::None => "no data movement",
+            ConversionKind::Register => "registers of each lane are renamed",
+            ConversionKind::Shuffle => "shuffles within each warp",
+            ConversionKind::Shared => "through shared memory",
+            ConversionKind::Cluster => "through the shared memory of the cluster's blocks",
+            ConversionKind::Mixed => "partly by shuffles, partly through shared memory",
         };
         match &self.plan.stats.above_bound {
             Some(reason) => format!("{path}; above the bound: {reason}"),
@@ -158,8 +181,8 @@ impl ConversionView<'_> {
         }
     }
 
-    /// For each round and lane of warp 0 the lane that it receives from.
-    fn exchange(&self, rounds: Rounds<'_>) -> Result<Panel, PictureError> {
+    /// Draws the shuffles of warp 0: for each round and lane, the lane from which it receives.
+    fn shuffle(&self, rounds: Rounds<'_>) -> Result<Panel, PictureError> {
         let (lanes, registers) = (1u64 << self.dst.in_bits(Dim::LANE), 1u64 << self.dst.in_bits(Dim::REGISTER));
         check_size("the tensor", self.dst.outs().bits())?;
         let axes = Axes::new(self.dst.outs());
@@ -181,23 +204,23 @@ impl ConversionView<'_> {
             }
         }
         let stays = (0..rounds.count()).filter(|&round| rounds.stays(round)).count();
-        let panel = Panel::grid("rounds of the exchange, warp 0", grid)
-            .caption("in each cell the lane that a lane receives from");
+        let panel =
+            Panel::grid("shuffle rounds, warp 0", grid).caption("in each cell the lane that a lane receives from");
         Ok(match stays {
             0 => panel,
-            _ => panel.caption(format!("green: {stays} rounds in which every lane keeps its own, without an exchange")),
+            _ => panel.caption(format!("green: {stays} rounds in which every lane keeps its word, without a shuffle")),
         })
     }
 
-    /// The scratch memory with its banks, and the accesses of warp 0 to it.
+    /// Adds the scratch memory over the banks, and the accesses of warp 0 to it.
     fn add_scratch(&self, picture: &mut Picture) -> Result<(), PictureError> {
         let Some(swizzle) = self.plan.swizzle() else { return Ok(()) };
         let outs = self.src.outs();
         let bytes = self.plan.stats.shared_bytes;
         let filled = match self.plan.blocks() {
             1 if swizzle.columns.len() as u32 == outs.bits() => None,
-            1 => Some(format!("{bytes} bytes of scratch hold a part of the tensor at a time")),
-            blocks => Some(format!("{bytes} bytes of scratch in each of {blocks} blocks hold what the block has")),
+            1 => Some(format!("{bytes} bytes of scratch hold one part of the tensor at a time")),
+            blocks => Some(format!("{bytes} bytes of scratch in each of {blocks} blocks hold the block's elements")),
         };
         if let Some(filled) = filled {
             picture.add(Panel::note("scratch memory", [filled]));
@@ -207,14 +230,8 @@ impl ConversionView<'_> {
         let memory = MemoryLayout::linear(LinearLayout::from_columns(ins, outs.clone(), &swizzle.columns)?);
         let store = self.plan.stores_source().then_some(self.src);
         let load = self.plan.loads_destination().then_some(self.dst);
-        let view = MemoryView {
-            name: "scratch memory",
-            memory: &memory,
-            element_bits: self.element_bits,
-            target: self.target,
-            store,
-            load,
-        };
+        let view = MemoryView::new("scratch memory", &memory, self.element_bits, self.target);
+        let view = view.with_store(store).with_load(load);
         let served = view.accessed(&memory)?;
         let Some(first) = served.first() else { return Ok(()) };
         let banked = Banked::new(&memory, self.element_bits, first.row, view.together(&served))?;
@@ -227,10 +244,10 @@ impl ConversionView<'_> {
             picture.add(served.panel(&axes));
         }
         if store.is_none() {
-            picture.add(Panel::note("stores", ["what lanes store is not what the layout before says: not drawn"]));
+            picture.add(Panel::note("stores", ["the stored elements are not those of the layout before: not drawn"]));
         }
         if load.is_none() {
-            picture.add(Panel::note("loads", ["lanes exchange what they load: not drawn"]));
+            picture.add(Panel::note("loads", ["lanes shuffle the loaded words: not drawn"]));
         }
         Ok(())
     }

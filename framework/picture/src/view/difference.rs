@@ -1,4 +1,4 @@
-//! Two layouts of one tensor against each other.
+//! Draws the differences between two layouts of one tensor.
 
 use tilewright_layout::{Dim, Layout, LinearLayout};
 
@@ -11,12 +11,12 @@ use super::tensor::Drawn;
 use crate::text::join;
 use crate::{Content, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 
-/// Two layouts side by side: each element's cell says who holds it and whether that is the same in
-/// both, the first element that differs is marked in both, and below stand the two matrices with the
-/// bases that differ. Elements are compared in the order of the tensor's axes, the last one fastest.
+/// Draws two layouts side by side. A cell shows the positions of a tensor element, in a colour for whether both layouts
+/// agree on them. The first element that differs, in row-major order, is marked. Below are the matrices of both
+/// layouts, with the basis vectors that differ highlighted.
 ///
 /// # Errors
-/// Tensors of different shapes; as [`super::layout()`].
+/// The tensor shapes differ; otherwise as [`super::layout()`].
 pub fn difference(
     title: &str,
     left: (&str, &Layout),
@@ -68,7 +68,7 @@ fn check_same_tensor(left: (&str, &Layout), right: (&str, &Layout)) -> Result<()
     ))
 }
 
-/// One of the two layouts.
+/// One of the two compared layouts.
 struct Side<'a> {
     name: &'a str,
     linear: &'a LinearLayout,
@@ -86,11 +86,11 @@ impl<'a> Side<'a> {
         Ok(Self { name, linear, drawn: Drawn::new(linear, plane, Positions::new(layout, options.colour))? })
     }
 
-    /// The positions that hold an element, by dim; dims of size one are left out.
+    /// Returns the positions of an element by their coordinates; dimensions of size one are omitted.
     fn holders(&self, element: u64) -> Vec<Vec<(Dim, u64)>> {
         let ins = self.linear.ins();
-        let place = |&input: &u64| sorted(ins.unpack(input).filter(|&(dim, _)| ins.bits_of(dim) > 0));
-        sorted(self.drawn.holders(element).iter().map(place))
+        let packed = |&input: &u64| sorted(ins.unpack(input).filter(|&(dim, _)| ins.bits_of(dim) > 0));
+        sorted(self.drawn.holders(element).iter().map(packed))
     }
 
     fn description(&self, element: u64) -> String {
@@ -122,11 +122,11 @@ fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
     all
 }
 
-/// Where two layouts differ.
+/// The elements on which two layouts differ.
 struct Differences {
-    /// Whether they do, for each packed element.
+    /// For each packed element, whether its positions differ.
     differs: Vec<bool>,
-    /// The first element that differs, in the order of the axes.
+    /// The first element that differs, in row-major order; `None` if there is none.
     first: Option<u64>,
 }
 
@@ -143,8 +143,8 @@ impl Differences {
         let all = self.differs.len();
         let Some(first) = self.first else {
             return match sides[0].linear == sides[1].linear {
-                true => format!("the same map: all {all} elements are held alike"),
-                false => format!("all {all} elements are held alike; only the dims are listed differently"),
+                true => format!("the same map: all {all} elements have the same positions"),
+                false => format!("all {all} elements have the same positions; only the dims are listed differently"),
             };
         };
         let count = self.differs.iter().filter(|&&differs| differs).count();
@@ -154,7 +154,7 @@ impl Differences {
     }
 }
 
-/// A matrix whose columns that the other layout has otherwise, or not at all, are coloured.
+/// Draws the matrix of a layout; columns that differ from the other layout's are highlighted.
 fn marked_matrix(linear: &LinearLayout, other: &LinearLayout) -> Grid {
     let mut grid = matrix_grid(linear);
     let same = bits(linear.ins()).into_iter().map(|(dim, bit)| basis(linear, dim, bit) == basis(other, dim, bit));
@@ -170,7 +170,7 @@ fn marked_matrix(linear: &LinearLayout, other: &LinearLayout) -> Grid {
     grid
 }
 
-/// The image of a basis, axis by axis in one order for all layouts; `None` if the dim has no such bit.
+/// Returns the basis vector of a bit of `dim`, in a fixed order of axes; `None` if `dim` has no such bit.
 fn basis(linear: &LinearLayout, dim: Dim, bit: u32) -> Option<Vec<(Dim, u64)>> {
     Some(sorted(linear.outs().unpack(*linear.columns_of(dim).get(bit as usize)?)))
 }

@@ -1,5 +1,5 @@
-//! The accesses of a warp to a tensor in global memory: which bytes each lane asks for, and which
-//! sectors and lines that touches.
+//! Draws the accesses of a warp to a tensor in global memory: the bytes of each lane, and the sectors and lines that
+//! they touch.
 
 use std::collections::BTreeSet;
 
@@ -12,38 +12,65 @@ use super::stacked::StackedPlane;
 use crate::text::ranges;
 use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 
-/// Requests that the table lists.
+/// Max number of requests (accesses of the warp) in the table.
 const MOST_REQUESTS: usize = 32;
 
-/// Lines of memory that are drawn side by side.
+/// Number of memory lines in one row of the grid.
 const ABREAST: u64 = 4;
 
-/// A tensor in global memory, and the layout by which it is accessed.
+/// The parameters of [`global()`]: a tensor in global memory, and the layout by which a warp accesses it.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct GlobalView<'a> {
-    /// What the layout is called.
+    /// Name of the layout, for the title.
     pub name: &'a str,
-    /// From (register, lane, warp, block) to elements.
+    /// Distributed layout of the registers that are loaded or stored.
     pub layout: &'a LinearLayout,
-    /// The tensor's axes, the fastest in memory first.
+    /// The tensor's axes in memory, the fastest first.
     pub order: &'a [usize],
     /// Width of an element in bits.
     pub element_bits: u32,
-    /// Whose accesses and sectors.
+    /// The target, which gives access widths and the sector size.
     pub target: &'a TargetDescription,
-    /// The warp, of block 0.
+    /// Index of the warp in block 0.
     pub warp: u64,
-    /// Bytes of a line, a power of two.
+    /// Bytes of a memory line (cache line), a power of two.
     pub line_bytes: u64,
 }
 
-/// The picture of the accesses of one warp to a tensor that is dense in memory: one request in bytes, all
-/// requests in numbers, and the memory and the tensor coloured by request. A request is one access of the
-/// warp, as wide as layout, order and target allow; a sector is what the target transfers at once.
+impl<'a> GlobalView<'a> {
+    /// Creates the parameters for the accesses of warp 0, with memory lines of 128 bytes.
+    #[must_use]
+    pub fn new(
+        name: &'a str,
+        layout: &'a LinearLayout,
+        order: &'a [usize],
+        element_bits: u32,
+        target: &'a TargetDescription,
+    ) -> Self {
+        Self { name, layout, order, element_bits, target, warp: 0, line_bytes: 128 }
+    }
+
+    /// Selects another warp.
+    #[must_use]
+    pub fn with_warp(self, warp: u64) -> Self {
+        Self { warp, ..self }
+    }
+
+    /// Sets the bytes of a memory line.
+    #[must_use]
+    pub fn with_line_bytes(self, line_bytes: u64) -> Self {
+        Self { line_bytes, ..self }
+    }
+}
+
+/// Draws the accesses of one warp to a tensor that is dense in memory: the bytes of one request, statistics of all
+/// requests, and the memory and the tensor coloured by request. A request is one access of the warp, as wide as layout,
+/// order and target allow; a sector is the target's unit of transfer.
 ///
 /// # Errors
-/// [`PictureError`]: an order that does not name each axis once, a warp or a line that there is not, a
-/// tensor that is too large, elements that cannot be accessed.
+/// [`PictureError`] if the order is no permutation of the axes, the warp or the line size does not exist, the tensor is
+/// too large, or the elements cannot be accessed.
 pub fn global(view: &GlobalView<'_>) -> Result<Picture, PictureError> {
     view.check()?;
     let memory = dense(view.layout, view.order)?;
@@ -89,7 +116,7 @@ impl GlobalView<'_> {
     }
 }
 
-/// The memory in which a tensor's elements lie side by side, along the axes in the given order.
+/// Returns the memory layout of a dense tensor with the axes in the given order, the fastest first.
 fn dense(layout: &LinearLayout, order: &[usize]) -> Result<MemoryLayout, PictureError> {
     let mut sum = LinearLayout::empty();
     for dim in order.iter().map(|&axis| Dim::tensor(axis)) {
@@ -113,27 +140,27 @@ impl Requests<'_> {
         self.accesses.list.len() as u64
     }
 
-    /// The pieces of `size` bytes that an access touches.
+    /// Returns the indices of the `size`-byte units of memory that an access touches.
     fn touched(&self, access: &Access, size: u64) -> BTreeSet<u64> {
         let bytes = self.accesses.bytes();
         let spans = access.addresses.iter().flatten().map(|&first| first / size..=(first + bytes - 1) / size);
         spans.flatten().collect()
     }
 
-    /// Different bytes that an access asks for.
+    /// Returns the number of distinct bytes that an access reads.
     fn required(&self, access: &Access) -> u64 {
         self.touched(access, self.accesses.bytes()).len() as u64 * self.accesses.bytes()
     }
 
-    /// The fewest sectors that could hold what an access asks for.
-    fn least(&self, access: &Access) -> u64 {
+    /// Returns a lower bound on the sectors that an access touches.
+    fn min_transactions(&self, access: &Access) -> u64 {
         self.required(access).div_ceil(self.sector_bytes())
     }
 
     fn description(&self) -> Vec<String> {
         let sectors = |access: &Access| self.touched(access, self.sector_bytes()).len() as u64;
         let all: u64 = self.accesses.list.iter().map(sectors).sum();
-        let least: u64 = self.accesses.list.iter().map(|access| self.least(access)).sum();
+        let min_transactions: u64 = self.accesses.list.iter().map(|access| self.min_transactions(access)).sum();
         let bytes = self.accesses.bytes();
         vec![
             format!(
@@ -143,7 +170,7 @@ impl Requests<'_> {
                 self.view.target.global.access_bits.iter().max().map_or(0, |bits| bits / 8)
             ),
             format!(
-                "warp {}: {} requests touch {all} sectors of {} bytes, and {least} are least",
+                "warp {}: {} requests touch {all} sectors of {} bytes; lower bound {min_transactions}",
                 self.view.warp,
                 self.count(),
                 self.sector_bytes()
@@ -151,7 +178,7 @@ impl Requests<'_> {
         ]
     }
 
-    /// The request that touches the most sectors: its lines, a cell for each lane's access.
+    /// Draws the request that touches the most sectors, with a cell for each lane's access.
     fn one(&self) -> Panel {
         let sectors = |index: &usize| self.touched(&self.accesses.list[*index], self.sector_bytes()).len();
         let worst = (0..self.accesses.list.len()).rev().max_by_key(sectors).unwrap_or(0);
@@ -175,7 +202,7 @@ impl Requests<'_> {
                 touched.len(),
                 lines.len()
             ))
-            .caption("in each cell the lanes that ask for these bytes; grey: transferred and not asked for")
+            .caption("in each cell the lanes that read these bytes; grey: transferred but not read")
     }
 
     fn byte_cell(&self, access: &Access, byte: u64, fetched: bool) -> Cell {
@@ -183,13 +210,13 @@ impl Requests<'_> {
             (0..).zip(&access.addresses).filter(|(_, first)| **first == Some(byte)).map(|(lane, _)| lane).collect();
         let Some(&first) = lanes.first() else {
             return match fetched {
-                true => Cell::default().fill(Fill::tone(Tone::Quiet)).hover(format!("byte {byte}: not asked for")),
+                true => Cell::default().fill(Fill::tone(Tone::Quiet)).hover(format!("byte {byte}: not read")),
                 false => Cell::default().hover(format!("byte {byte}: not transferred")),
             };
         };
         Cell::new(format!("T{}", ranges(&lanes)))
             .fill(Fill::hue(first, access.addresses.len() as u64))
-            .links(access.held[first as usize].iter().map(|&element| self.plane.axes.link(element)))
+            .links(access.lane_elements[first as usize].iter().map(|&element| self.plane.axes.link(element)))
             .kins(lanes.iter().map(|lane| format!("lane {lane}")))
             .hover(format!("bytes {byte} to {}", byte + self.accesses.bytes() - 1))
             .hover(format!("lane {}", ranges(&lanes)))
@@ -205,7 +232,7 @@ impl Requests<'_> {
                 ranges(&access.registers),
                 required.to_string(),
                 sectors.to_string(),
-                self.least(access).to_string(),
+                self.min_transactions(access).to_string(),
                 lines.to_string(),
                 format!("{}%", required * 100 / moved.max(1)),
             ]
@@ -214,10 +241,10 @@ impl Requests<'_> {
         if self.accesses.list.len() > MOST_REQUESTS {
             rows.push(vec![format!("and {} more", self.accesses.list.len() - MOST_REQUESTS)]);
         }
-        Table::new(["request", "registers", "bytes", "sectors", "least", "lines", "used"], rows)
+        Table::new(["request", "registers", "bytes", "sectors", "bound", "lines", "used"], rows)
     }
 
-    /// The whole memory in sectors, each with the requests that touch it.
+    /// Draws the whole memory in sectors, with the requests that touch each.
     fn memory(&self, memory: &MemoryLayout) -> Panel {
         let sector = self.sector_bytes();
         let all = (memory.allocated_elements() * self.accesses.element_bytes).div_ceil(sector);
@@ -226,11 +253,11 @@ impl Requests<'_> {
         let rows = Axis::new("byte", (0..all.div_ceil(across)).map(|row| row * across * sector));
         let name = format!("sectors, in lines of {} bytes", self.view.line_bytes);
         let columns = Axis::blank(name, across as usize).ruled(in_line as usize);
-        let place = |sector: u64| ((sector / across) as usize, (sector % across) as usize);
+        let row_and_column = |sector: u64| ((sector / across) as usize, (sector % across) as usize);
         let mut grid = Grid::new(rows, columns);
         for (request, access) in (0u64..).zip(&self.accesses.list) {
             for at in self.touched(access, sector) {
-                let (row, column) = place(at);
+                let (row, column) = row_and_column(at);
                 let Some(cell) = grid.cell_mut(row, column) else { continue };
                 if cell.lines.is_empty() {
                     *cell = Cell::new(format!("#{request}")).fill(Fill::hue(request, self.count()));
@@ -242,9 +269,9 @@ impl Requests<'_> {
                 cell.hover.push(format!("sector at byte {}: request {request}", at * sector));
             }
         }
-        // Each sector is linked with the elements that lie in it.
+        // Link each sector to its elements.
         for offset in 0..memory.allocated_elements() {
-            let (row, column) = place(offset * self.accesses.element_bytes / sector);
+            let (row, column) = row_and_column(offset * self.accesses.element_bytes / sector);
             if let Some(cell) = grid.cell_mut(row, column) {
                 cell.links.push(self.plane.axes.link(memory.linear.apply_packed(offset)));
             }
@@ -254,7 +281,7 @@ impl Requests<'_> {
             .caption("framed, with a +: touched by several")
     }
 
-    /// The tensor, each element with the lane and the request that access it.
+    /// Draws the tensor, with the lane and request that access each element.
     fn tensor(&self) -> Panel {
         let (rows, columns) = self.plane.grid_axes();
         let mut grid = Grid::of(rows, columns, |row, column| {
@@ -263,9 +290,9 @@ impl Requests<'_> {
         });
         let mut holders = Values::new();
         for (request, access) in (0u64..).zip(&self.accesses.list) {
-            for (lane, held) in (0u64..).zip(&access.held) {
-                for &element in held {
-                    let (row, column) = self.plane.place(element);
+            for (lane, lane_elements) in (0u64..).zip(&access.lane_elements) {
+                for &element in lane_elements {
+                    let (row, column) = self.plane.row_and_column(element);
                     let Some(cell) = grid.cell_mut(row, column) else { continue };
                     if cell.lines.is_empty() {
                         holders.insert((row, column), (lane, request));

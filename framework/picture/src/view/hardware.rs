@@ -1,5 +1,5 @@
-//! The hardware view: rows of lanes and columns of registers, each cell the element that it holds.
-//! A memory is drawn likewise: lines of so many elements.
+//! Draws the hardware view of a layout: a grid of lanes and registers with the element that each holds; for a memory
+//! layout, rows of consecutive elements.
 
 use tilewright_layout::{Dim, Space};
 
@@ -10,10 +10,10 @@ use super::tensor::Drawn;
 use crate::text::join;
 use crate::{Cell, Grid, Panel};
 
-/// Rows and columns that one panel holds, as a power of two; further warps get panels of their own.
+/// Log2 of the max rows, and of the max columns, of a panel; if warps exceed it, each warp gets its own panel.
 const MOST_ACROSS: usize = 7;
 
-/// The bits of a position that vary along the columns, along the rows, and from panel to panel.
+/// The bits of a packed position that select the column, the row and the panel.
 struct Sides<'a> {
     columns: Side<'a>,
     rows: Side<'a>,
@@ -21,15 +21,15 @@ struct Sides<'a> {
 }
 
 impl Drawn<'_> {
-    /// A panel, or one for each warp if there are many.
+    /// Draws one panel, or one per warp if there are many.
     pub fn hardware(&self) -> Vec<Panel> {
         let is_memory = self.linear.ins().contains(Dim::OFFSET);
         let (sides, title) = match is_memory {
             true => (Sides::of_memory(self), "memory"),
             false => (Sides::of_lanes(self.linear.ins()), "hardware"),
         };
-        let panel = |number: usize| {
-            let fixed = sides.panels.packed(number);
+        let panel = |index: usize| {
+            let fixed = sides.panels.packed(index);
             let name = sides.panels.band_name(fixed, " ", " ");
             let title = if name.is_empty() { title.to_owned() } else { format!("{title}, {name}") };
             Panel::grid(title, self.hardware_grid(&sides, fixed, is_memory))
@@ -43,20 +43,20 @@ impl Drawn<'_> {
             let starts = (0..rows.count()).map(|row| self.positions.physical((row * columns.count()) as u64));
             rows.headings = starts.map(|start| start.to_string()).collect();
         }
-        let mut held = Values::new();
+        let mut elements_by_cell = Values::new();
         let mut grid = Grid::of(rows, columns, |row, column| {
             let input = fixed | sides.rows.packed(row) | sides.columns.packed(column);
             let element = self.linear.apply_packed(input);
             let fill = self.positions.fill(input);
-            held.insert((row, column), (self.plane.axes.coordinates(element), fill));
+            elements_by_cell.insert((row, column), (self.plane.axes.coordinates(element), fill));
             let (name, link) = (self.plane.axes.name(element), self.plane.axes.link(element));
             let cell =
                 Cell::new(name).fill(fill).link(link.clone()).hover(self.positions.description(input)).hover(link);
             cell.kins(self.positions.kin(input))
         });
-        // Stretches of one colour and of elements that follow one another along the last axis: `3,8..11`.
+        // Runs of one colour with consecutive elements along the last axis: `3,8..11`.
         grid.runs = runs(
-            &held,
+            &elements_by_cell,
             |_, (last, colour), (next, next_colour)| match (last.split_last(), next.split_last()) {
                 (Some((x, before)), Some((y, after))) => before == after && *y == x + 1 && colour == next_colour,
                 _ => false,
@@ -71,18 +71,19 @@ impl Drawn<'_> {
 }
 
 impl<'a> Sides<'a> {
-    /// Offsets in lines; blocks are panels.
+    /// Arranges a memory layout: offsets in rows, one panel per block.
     fn of_memory(drawn: &'a Drawn<'_>) -> Self {
         let ins = drawn.linear.ins();
         let line = line_bits(&drawn.linear);
-        let mut columns = Side::part(ins, Some(Dim::OFFSET), 0..line);
+        let mut columns = Side::from_bits(ins, Some(Dim::OFFSET), 0..line);
         columns.name = format!("offset within {}", 1u64 << line);
-        let mut rows = Side::part(ins, Some(Dim::OFFSET), line..ins.bits_of(Dim::OFFSET));
+        let mut rows = Side::from_bits(ins, Some(Dim::OFFSET), line..ins.bits_of(Dim::OFFSET));
         rows.name = "offset".to_owned();
         Self { columns, rows, panels: Side::new(ins, None).in_bands(others(ins, [Some(Dim::OFFSET); 2])) }
     }
 
-    /// Registers across and lanes down; warps whichever way leaves the longer side shorter.
+    /// Arranges lanes and registers: registers across, lanes down, and warps in one of the two directions, such that
+    /// the longer side stays shorter.
     fn of_lanes(ins: &'a Space) -> Self {
         let first_of = |required: [Dim; 2]| required.into_iter().find(|&dim| ins.contains(dim));
         let down = first_of([Dim::LANE, Dim::ROW]);
@@ -92,7 +93,7 @@ impl<'a> Sides<'a> {
         let others = others(ins, [across, down]);
         let (registers, lanes) = (columns.bit_count(), rows.bit_count());
         let warps = ins.bits() as usize - registers - lanes;
-        // Cells are wider than they are high: one bit more may go down.
+        // Cells are wider than high, so one more bit may go down.
         if lanes + warps <= (registers + warps).max(lanes) + 1 && lanes + warps <= MOST_ACROSS {
             Self { columns, rows: rows.in_bands(others), panels: none }
         } else if registers + warps <= MOST_ACROSS {
@@ -103,7 +104,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// The dims that have bits, without two of them, most major first.
+/// Returns the dimensions of nonzero size except the two in `without`, most major first.
 fn others(ins: &Space, without: [Option<Dim>; 2]) -> Vec<Dim> {
     let all = ins.iter().rev().filter(|&(dim, bits)| bits > 0 && !without.contains(&Some(dim)));
     all.map(|(dim, _)| dim).collect()

@@ -1,5 +1,4 @@
-//! An instruction's operands: the tableau of a product, A at the left, B on top, the result at the
-//! lower right; and what a move carries between registers and memory.
+//! Draws the operands of an instruction: for an MMA, A at the left, B on top and the accumulator at the lower right.
 
 use std::collections::BTreeMap;
 
@@ -10,42 +9,42 @@ use crate::error::check_size;
 use crate::text::ranges;
 use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError};
 
-/// Blocks of a product that are drawn side by side.
+/// Max number of an MMA's independent blocks drawn side by side.
 const ABREAST: usize = 4;
 
-/// The picture of an instruction: of a product the tableau of its operands, for each independent block
-/// one; every other operand by itself. Cells say `T` lane `:` register, registers counted in elements.
+/// Draws the operands of an instruction: for an MMA one grid of A, B and the accumulator per independent block, other
+/// operands in separate grids. A cell shows `T` lane `:` register, with registers counted in elements.
 ///
 /// # Errors
-/// [`PictureError`]: an operand that is too large, or that no picture shows.
+/// [`PictureError`] if an operand is too large, or no operand can be drawn.
 pub fn instruction(row: &Instruction) -> Result<Picture, PictureError> {
     let mut operands = Vec::new();
     for operand in &row.operands {
-        operands.extend(Part::of(row, operand)?);
+        operands.extend(RegisterOperand::of(row, operand)?);
     }
     let mut picture = Picture::new(row.name.clone());
     picture.caption.push("T3:1 is lane 3, register 1, counted in elements; colours are lanes".to_owned());
     picture.caption.push(row.source.clone());
-    let role = |name: &str| operands.iter().find(|part| part.role == name);
+    let role = |name: &str| operands.iter().find(|operand_view| operand_view.role == name);
     let mut drawn: Vec<&str> = Vec::new();
     if let (Some(a), Some(b), Some(d)) = (role("a"), role("b"), role("d")) {
         let result = role("c").filter(|c| c.layout == d.layout);
         drawn.extend(["a", "b", "d"]);
         drawn.extend(result.map(|c| c.role));
-        products(&mut picture, &Product { a, b, d, c: result })?;
+        add_tableaux(&mut picture, &MmaOperands { a, b, d, c: result })?;
     }
     picture.start_row();
-    for part in operands.iter().filter(|part| !drawn.contains(&part.role)) {
-        picture.add(Panel::grid(part.description(), part.grid()));
+    for operand_view in operands.iter().filter(|operand_view| !drawn.contains(&operand_view.role)) {
+        picture.add(Panel::grid(operand_view.description(), operand_view.grid()));
     }
     for operand in &row.operands {
         if let Operand::Access { data, address, alignment } = operand {
             check_size("the access", data.ins().bits())?;
-            let bytes = operands.first().map_or(1, |part| u64::from(part.bits / 8).max(1));
-            let grid = slots(data, address, bytes);
+            let bytes = operands.first().map_or(1, |operand_view| u64::from(operand_view.bits / 8).max(1));
+            let grid = segments(data, address, bytes);
             picture.add(Panel::grid("shared memory", grid).caption(format!(
-                "rows are slots, each {alignment} bytes aligned, at the address that a lane gives; in each cell who \
-                 has the bytes, registers of 4 bytes"
+                "rows are segments, each aligned to {alignment} bytes, at a lane's address; \
+                 in each cell the lane and register of the bytes, registers of 4 bytes"
             )));
         }
     }
@@ -55,43 +54,43 @@ pub fn instruction(row: &Instruction) -> Result<Picture, PictureError> {
     match picture.panels().count() {
         0 => Err(PictureError::not_drawable(
             format!("instruction {}", row.name),
-            "none of its operands lies in registers or in memory",
+            "none of its operands is in registers or memory",
             "draw one that has such operands",
         )),
         _ => Ok(picture),
     }
 }
 
-/// An operand in registers.
-struct Part<'a> {
+/// An operand in registers, prepared for drawing.
+struct RegisterOperand<'a> {
     role: &'a str,
     element: &'a str,
     bits: u32,
     layout: &'a LinearLayout,
     sizes: [usize; 3],
-    /// For each element, by its packed coordinate, the registers of lanes that hold it.
-    held: BTreeMap<u64, Vec<(u64, u64)>>,
+    /// For each element, by its packed coordinates, the (lane, register) positions that hold it.
+    positions_by_element: BTreeMap<u64, Vec<(u64, u64)>>,
 }
 
-/// The operands of a product.
-struct Product<'a> {
-    a: &'a Part<'a>,
-    b: &'a Part<'a>,
-    d: &'a Part<'a>,
-    /// The summand, where it lies as the result does.
-    c: Option<&'a Part<'a>>,
+/// The operands of an MMA in registers.
+struct MmaOperands<'a> {
+    a: &'a RegisterOperand<'a>,
+    b: &'a RegisterOperand<'a>,
+    d: &'a RegisterOperand<'a>,
+    /// Operand C; `None` unless it has the same layout as D.
+    c: Option<&'a RegisterOperand<'a>>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> RegisterOperand<'a> {
     fn of(row: &Instruction, operand: &'a Operand) -> Result<Option<Self>, PictureError> {
         let Operand::Register { role, element, bits, layout } = operand else { return Ok(None) };
         check_size(&format!("operand {role}"), layout.ins().bits().max(layout.outs().bits()))?;
-        let mut held: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+        let mut positions_by_element: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
         for input in 0..1u64 << layout.ins().bits() {
             let at = |dim| layout.ins().coordinate(input, dim);
-            // Lanes are counted over the warps that issue the instruction together.
+            // Lanes are counted over all warps that issue the instruction together.
             let lane = at(Dim::WARP) << layout.in_bits(Dim::LANE) | at(Dim::LANE);
-            held.entry(layout.apply_packed(input)).or_default().push((lane, at(Dim::REGISTER)));
+            positions_by_element.entry(layout.apply_packed(input)).or_default().push((lane, at(Dim::REGISTER)));
         }
         let mut sizes = [0, 1, 2].map(|axis| 1 << layout.out_bits(Dim::tensor(axis)));
         let within = match (row.extent(), role.as_str()) {
@@ -101,28 +100,30 @@ impl<'a> Part<'a> {
             _ => None,
         };
         for (size, within) in sizes.iter_mut().zip(within.into_iter().flatten().map(|size| size as usize)) {
-            // A product need not be as large as the tile of its registers, which is the least that encloses it.
+            // The shape of the MMA may be smaller than its register tile, which is the next power of two.
             if *size == within.next_power_of_two() {
                 *size = within;
             }
         }
-        Ok(Some(Self { role, element, bits: *bits, layout, sizes, held }))
+        Ok(Some(Self { role, element, bits: *bits, layout, sizes, positions_by_element }))
     }
 
-    /// `A 16x16 f16`.
+    /// Returns the operand's name, size and type, such as `A 16x16 f16`.
     fn description(&self) -> String {
         format!("{} {}x{} {}", self.role.to_uppercase(), self.sizes[0], self.sizes[1], self.element)
     }
 
-    /// The cell of an element of a block.
+    /// Returns the cell of an element at a row and column of one of the MMA's independent blocks.
     fn cell(&self, row: usize, column: usize, block: usize) -> Cell {
         let outs = self.layout.outs();
-        let place = [row, column, block].into_iter().enumerate();
-        let place = place.map(|(axis, at)| (Dim::tensor(axis), at as u64)).filter(|&(dim, _)| outs.contains(dim));
-        let element = outs.pack(&place.collect::<Vec<_>>()).unwrap_or(0);
-        let holders = self.held.get(&element).map_or(&[][..], Vec::as_slice);
-        let Some(&(lane, register)) = holders.first() else { return Cell::new("-") };
-        let lanes: Vec<u64> = holders.iter().filter(|holder| holder.1 == register).map(|holder| holder.0).collect();
+        let coordinates = [row, column, block].into_iter().enumerate();
+        let coordinates =
+            coordinates.map(|(axis, at)| (Dim::tensor(axis), at as u64)).filter(|&(dim, _)| outs.contains(dim));
+        let element = outs.pack(&coordinates.collect::<Vec<_>>()).unwrap_or(0);
+        let positions = self.positions_by_element.get(&element).map_or(&[][..], Vec::as_slice);
+        let Some(&(lane, register)) = positions.first() else { return Cell::new("-") };
+        let lanes: Vec<u64> =
+            positions.iter().filter(|position| position.1 == register).map(|position| position.0).collect();
         let text = match lanes.as_slice() {
             [_] => format!("T{lane}:{register}"),
             [_, other] => format!("T{lane},{other}:{register}"),
@@ -136,7 +137,7 @@ impl<'a> Part<'a> {
             .hover(format!("lane {} register {register}", ranges(&lanes)))
     }
 
-    /// The operand by itself, its blocks below each other.
+    /// Draws the operand in a grid, its independent blocks below each other.
     fn grid(&self) -> Grid {
         let [rows, columns, blocks] = self.sizes;
         let bands = (0..blocks).filter(|_| blocks > 1).map(|block| (block * rows, format!("block {block}")));
@@ -145,15 +146,15 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A tableau for each block.
-fn products(picture: &mut Picture, product: &Product<'_>) -> Result<(), PictureError> {
-    let Product { a, b, d, .. } = product;
+/// Adds one grid of A, B and the accumulator per independent block.
+fn add_tableaux(picture: &mut Picture, mma: &MmaOperands<'_>) -> Result<(), PictureError> {
+    let MmaOperands { a, b, d, .. } = mma;
     let blocks = [a.sizes[2], b.sizes[2], d.sizes[2]].into_iter().max().unwrap_or(1);
     if a.sizes[1] != b.sizes[0] || a.sizes[0] != d.sizes[0] || b.sizes[1] != d.sizes[1] {
-        let reason = format!("{}, {} and {} are no product", a.description(), b.description(), d.description());
-        return Err(PictureError::not_drawable("the tableau", reason, "mend the instruction's row"));
+        let reason = format!("{}, {} and {} do not form an MMA", a.description(), b.description(), d.description());
+        return Err(PictureError::not_drawable("the tableau", reason, "correct the instruction's description"));
     }
-    let result = match product.c {
+    let result = match mma.c {
         Some(c) if c.element == d.element => format!("C and {}", d.description()),
         Some(c) => format!("C {} and {}", c.element, d.description()),
         None => d.description(),
@@ -168,13 +169,13 @@ fn products(picture: &mut Picture, product: &Product<'_>) -> Result<(), PictureE
             picture.start_row();
         }
         let title = if blocks > 1 { format!("block {block}") } else { String::new() };
-        picture.add(Panel::grid(title, product.tableau(block)));
+        picture.add(Panel::grid(title, mma.tableau(block)));
     }
     Ok(())
 }
 
-impl Product<'_> {
-    /// One grid: a blank corner, B at its right, A below it, and the result below B and beside A.
+impl MmaOperands<'_> {
+    /// Draws the operands in one grid: an empty corner, B at its right, A below it, the accumulator below B.
     fn tableau(&self, block: usize) -> Grid {
         let (m, n, k) = (self.d.sizes[0], self.d.sizes[1], self.a.sizes[1]);
         let axis = |name: &str, size: usize| {
@@ -186,7 +187,7 @@ impl Product<'_> {
                 (Some(m), Some(n)) => self.d.cell(m, n, block).kin(format!("m {m}")).kin(format!("n {n}")),
                 (Some(m), None) if column < k => self.a.cell(m, column, block).kin(format!("m {m}")),
                 (None, Some(n)) if row < k => self.b.cell(row, n, block).kin(format!("n {n}")),
-                // The gap beside B and above A numbers K.
+                // The gap between the operands numbers K.
                 (None, None) if row == k && column == k => Cell::absent().line("k"),
                 (None, None) if row == k || column == k => Cell::absent().line(row.min(column).to_string()),
                 _ => Cell::absent(),
@@ -197,10 +198,10 @@ impl Product<'_> {
     }
 }
 
-/// The slots of an access, each cell with the lane and the register that gets or gives the bytes.
-fn slots(data: &LinearLayout, address: &LinearLayout, bytes: u64) -> Grid {
-    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
-    let (rows, columns) = (1u64 << data.out_bits(slot), (1u64 << data.out_bits(byte)) / bytes);
+/// Draws the memory segments that a move instruction accesses, with the lane and register of each byte.
+fn segments(data: &LinearLayout, address: &LinearLayout, bytes: u64) -> Grid {
+    let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
+    let (rows, columns) = (1u64 << data.out_bits(segment), (1u64 << data.out_bits(byte)) / bytes);
     let heading = |row: u64| {
         let lanes = (0..1u64 << address.in_bits(Dim::LANE)).filter(|&lane| address.apply_packed(lane) == row);
         format!("{row} at T{}", ranges(&lanes.collect::<Vec<_>>()))
@@ -210,7 +211,7 @@ fn slots(data: &LinearLayout, address: &LinearLayout, bytes: u64) -> Grid {
     for input in 0..1u64 << data.ins().bits() {
         let at = |dim| data.ins().coordinate(input, dim);
         let to = data.apply_packed(input);
-        let (row, first) = (data.outs().coordinate(to, slot), data.outs().coordinate(to, byte));
+        let (row, first) = (data.outs().coordinate(to, segment), data.outs().coordinate(to, byte));
         if !first.is_multiple_of(bytes) {
             continue;
         }

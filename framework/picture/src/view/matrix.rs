@@ -1,11 +1,11 @@
-//! The matrix of a linear layout as a grid of bits.
+//! Draws the matrix of a linear layout as a grid of bits.
 
 use tilewright_layout::{Dim, LinearLayout, Space};
 
 use crate::text::join;
-use crate::{Axis, Cell, Fill, Frame, Grid, Panel, Picture, Tone};
+use crate::{Axis, Cell, Fill, Grid, Outline, Panel, Picture, Tone};
 
-/// The picture of a layout's matrix.
+/// Draws the matrix of a layout over F2.
 #[must_use]
 pub fn matrix(title: &str, layout: &LinearLayout) -> Picture {
     let mut picture = Picture::new(title);
@@ -17,8 +17,8 @@ pub fn matrix(title: &str, layout: &LinearLayout) -> Picture {
     picture
 }
 
-/// A layout's matrix: a column for each input bit, under its dim; a row for each out bit, beside its
-/// dim; bits named by their weight in their dim. Ones are coloured by the input dim.
+/// Draws the matrix of a layout over F2: a column per input bit and a row per output bit, grouped by dimension and
+/// named by the bit's weight (1, 2, 4, ...). Ones are coloured by input dimension.
 #[must_use]
 pub fn matrix_grid(layout: &LinearLayout) -> Grid {
     let (in_bits, out_bits) = (bits(layout.ins()), bits(layout.outs()));
@@ -33,26 +33,26 @@ pub fn matrix_grid(layout: &LinearLayout) -> Grid {
             .hover(format!("{dim} {} -> {}", 1u64 << bit, coordinates(layout.outs().unpack(layout.columns()[column]))))
             .hover(format!("row: {out} {}", 1u64 << out_bit))
     });
-    grid.frames = identity_blocks(layout);
+    grid.outlines = identity_blocks(layout);
     grid
 }
 
-/// Whether a place of the matrix has a one.
+/// Whether the matrix of a layout has a one at this row and column.
 pub(super) fn is_one(layout: &LinearLayout, row: usize, column: usize) -> bool {
     layout.columns()[column] >> row & 1 == 1
 }
 
-/// The bits of a space in order, each with its dim and its place in the dim.
+/// Returns the bits of a space in order, each as its dimension and index.
 pub(super) fn bits(space: &Space) -> Vec<(Dim, u32)> {
     space.iter().flat_map(|(dim, bits)| (0..bits).map(move |bit| (dim, bit))).collect()
 }
 
-/// Coordinates with their dims: `dim0 2, dim1 8`.
-pub(super) fn coordinates(place: impl IntoIterator<Item = (Dim, u64)>) -> String {
-    join(place.into_iter().map(|(dim, at)| format!("{dim} {at}")), ", ")
+/// Formats coordinates with their dimensions: `dim0 2, dim1 8`.
+pub(super) fn coordinates(input: impl IntoIterator<Item = (Dim, u64)>) -> String {
+    join(input.into_iter().map(|(dim, at)| format!("{dim} {at}")), ", ")
 }
 
-/// The bits of a space under their weights, the dims as bands.
+/// Returns a grid axis with the bits of a space, named by weight, in one band per dimension.
 fn axis(name: &str, space: &Space) -> Axis {
     let bits = bits(space);
     let starts = bits.iter().enumerate().filter(|(_, (_, bit))| *bit == 0);
@@ -60,9 +60,10 @@ fn axis(name: &str, space: &Space) -> Axis {
     Axis::new(name, bits.iter().map(|(_, bit)| 1u64 << bit)).bands(bands)
 }
 
-/// Where two or more bits of an input dim go, in order, to as many bits of one out dim and nowhere else.
-fn identity_blocks(layout: &LinearLayout) -> Vec<Frame> {
-    let mut blocks: Vec<Frame> = Vec::new();
+/// Returns frames around identity submatrices: two or more consecutive bits of an input dimension that map to
+/// consecutive bits of an output dimension.
+fn identity_blocks(layout: &LinearLayout) -> Vec<Outline> {
+    let mut blocks: Vec<Outline> = Vec::new();
     for (column, (_, bit)) in bits(layout.ins()).into_iter().enumerate() {
         let image = layout.columns()[column];
         if !image.is_power_of_two() {
@@ -74,7 +75,7 @@ fn identity_blocks(layout: &LinearLayout) -> Vec<Frame> {
             Some(last) if bit > 0 && !starts_dim && last.columns.end == column && last.rows.end == row => {
                 (last.columns.end, last.rows.end) = (column + 1, row + 1);
             }
-            _ => blocks.push(Frame { rows: row..row + 1, columns: column..column + 1, tone: Tone::Strong }),
+            _ => blocks.push(Outline { rows: row..row + 1, columns: column..column + 1, tone: Tone::Strong }),
         }
     }
     blocks.retain(|block| block.rows.len() > 1);

@@ -1,10 +1,10 @@
-//! A memory layout: its elements in the banks of a target, and the conflicts of accesses to it,
-//! beside those without a swizzle and with the best one.
+//! Draws a memory layout over the banks of a target, and the bank conflicts of its accesses, compared with the layout
+//! without swizzle and with the best swizzle.
 
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement;
-use tilewright_plan::movement::Path;
+use tilewright_plan::movement::ConversionKind;
 use tilewright_target::{BankRow, Direction, TargetDescription};
 
 use super::access::{Access, AccessSpec, Accesses};
@@ -15,29 +15,50 @@ use crate::error::check_size;
 use crate::text::{join, ranges};
 use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 
-/// A memory layout, and who accesses it.
+/// The parameters of [`memory()`]: a memory layout, and the register layouts that are stored to it and loaded from it.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct MemoryView<'a> {
-    /// What the layout is called.
+    /// Name of the layout, for the title.
     pub name: &'a str,
-    /// The layout.
+    /// The memory layout.
     pub memory: &'a MemoryLayout,
     /// Width of an element in bits.
     pub element_bits: u32,
-    /// Whose banks serve it.
+    /// The target, which gives the banks and access widths.
     pub target: &'a TargetDescription,
-    /// Who stores to it, from (register, lane, warp, block).
+    /// Distributed layout of the stored registers; `None` for no stores.
     pub store: Option<&'a LinearLayout>,
-    /// Who loads from it.
+    /// Distributed layout of the loaded registers; `None` for no loads.
     pub load: Option<&'a LinearLayout>,
 }
 
-/// The picture of a memory layout: memory in rows of what the banks give at once beside the tensor, the
-/// bits of the address, and for the accesses of warp 0 which lanes each bank serves in which wavefront;
-/// the latter also for the layout without swizzle or padding and for the best swizzle.
+impl<'a> MemoryView<'a> {
+    /// Creates the parameters for a memory without accesses.
+    #[must_use]
+    pub fn new(name: &'a str, memory: &'a MemoryLayout, element_bits: u32, target: &'a TargetDescription) -> Self {
+        Self { name, memory, element_bits, target, store: None, load: None }
+    }
+
+    /// Adds stores from registers of this distributed layout.
+    #[must_use]
+    pub fn with_store(self, store: impl Into<Option<&'a LinearLayout>>) -> Self {
+        Self { store: store.into(), ..self }
+    }
+
+    /// Adds loads to registers of this distributed layout.
+    #[must_use]
+    pub fn with_load(self, load: impl Into<Option<&'a LinearLayout>>) -> Self {
+        Self { load: load.into(), ..self }
+    }
+}
+
+/// Draws a memory layout: rows of the bytes that one wavefront serves, the tensor, the address bits, and for the
+/// accesses of warp 0 the lanes that each bank serves in each wavefront. The accesses are drawn again for the layout
+/// without swizzle or padding, and for the best swizzle.
 ///
 /// # Errors
-/// [`PictureError`]: a tensor that is too large, accesses that the target or the layout does not allow.
+/// [`PictureError`] if the tensor is too large, or the target or the layout does not allow the accesses.
 pub fn memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
     let mut picture = Picture::new(format!("{} in shared memory of {}", view.name, view.target.name));
     check_size("the memory", view.memory.linear.ins().bits())?;
@@ -60,31 +81,31 @@ pub fn memory(view: &MemoryView<'_>) -> Result<Picture, PictureError> {
     picture.add(tensor.caption("in each cell the offset in elements and the bank"));
     picture.start_row();
     picture.add(address);
-    picture.add(Panel::table("the same as sums", banked.address_table()?));
+    picture.add(Panel::table("the same as XOR of bits", banked.address_table()?));
     if !served.is_empty() {
         view.add_conflicts(&mut picture, &served, row)?;
     }
     Ok(picture)
 }
 
-/// The accesses of one direction, or of both where banks serve both alike.
-pub(super) struct Served<'a> {
+/// The accesses of warp 0 in one direction (stores or loads), or in both if they are equal.
+pub(super) struct BankedAccesses<'a> {
     name: &'static str,
     pub row: &'a BankRow,
     accesses: Accesses,
 }
 
 impl<'a> MemoryView<'a> {
-    /// Bytes that are coloured alike: those of an access, or where there is none of the elements that lie
-    /// together in the memory as in the tensor.
-    pub(super) fn together(&self, served: &[Served<'_>]) -> u64 {
+    /// Returns the number of bytes that share a colour: the width of an access; without accesses, the width of the
+    /// elements that are consecutive both in memory and in the tensor.
+    pub(super) fn together(&self, served: &[BankedAccesses<'_>]) -> u64 {
         let accessed = served.iter().map(|served| served.accesses.bytes()).max();
         let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0);
         let run = consecutive(&self.memory.linear) * u64::from(self.element_bits);
         accessed.unwrap_or(run.min(u64::from(widest)) / 8)
     }
 
-    /// The row of plain accesses where no access is given: that of the widest loads.
+    /// Returns the target's bank description for its widest plain loads, for pictures without accesses.
     fn plain_row(&self) -> Result<&'a BankRow, PictureError> {
         let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0);
         self.row(Direction::Load, widest)
@@ -97,9 +118,9 @@ impl<'a> MemoryView<'a> {
         })
     }
 
-    /// The accesses of warp 0 to a layout of the tensor.
-    pub(super) fn accessed(&self, memory: &MemoryLayout) -> Result<Vec<Served<'a>>, PictureError> {
-        let mut all: Vec<Served<'a>> = Vec::new();
+    /// Returns the accesses of warp 0 to a memory layout.
+    pub(super) fn accessed(&self, memory: &MemoryLayout) -> Result<Vec<BankedAccesses<'a>>, PictureError> {
+        let mut all: Vec<BankedAccesses<'a>> = Vec::new();
         let sides = [("stores", Direction::Store, self.store), ("loads", Direction::Load, self.load)];
         for (name, direction, registers) in sides {
             let Some(registers) = registers else { continue };
@@ -115,14 +136,19 @@ impl<'a> MemoryView<'a> {
             let row = self.row(direction, accesses.bits())?;
             match all.last_mut().filter(|_| self.store == self.load) {
                 Some(both) if both.row == row && both.accesses == accesses => both.name = "stores and loads",
-                _ => all.push(Served { name, row, accesses }),
+                _ => all.push(BankedAccesses { name, row, accesses }),
             }
         }
         Ok(all)
     }
 
-    /// The conflicts of this layout and of those that it is compared with.
-    fn add_conflicts(&self, picture: &mut Picture, served: &[Served<'_>], row: &BankRow) -> Result<(), PictureError> {
+    /// Adds the bank conflicts of this layout, of the unswizzled one and of the one with the best swizzle.
+    fn add_conflicts(
+        &self,
+        picture: &mut Picture,
+        served: &[BankedAccesses<'_>],
+        row: &BankRow,
+    ) -> Result<(), PictureError> {
         let mut rows: Vec<_> = served.iter().map(|served| served.summary("this one")).collect();
         let mut compared = Vec::new();
         for (name, memory) in &self.variants() {
@@ -134,7 +160,7 @@ impl<'a> MemoryView<'a> {
             panels.extend(served.iter().map(|served| served.panel(&axes)));
             compared.push(panels);
         }
-        let header = ["layout", "access", "bytes a lane", "accesses", "wavefronts", "least"];
+        let header = ["layout", "access", "bytes a lane", "accesses", "wavefronts", "bound"];
         picture.add(Panel::table("accesses of warp 0", Table::new(header, rows)));
         picture.start_row();
         let axes = Axes::new(self.memory.linear.outs());
@@ -146,7 +172,8 @@ impl<'a> MemoryView<'a> {
         Ok(())
     }
 
-    /// The same tensor without swizzle and padding, and with the best swizzle, if these differ.
+    /// Returns the layouts for comparison, with their names: without swizzle and padding, and with the best swizzle;
+    /// equal ones are left out.
     fn variants(&self) -> Vec<(&'static str, MemoryLayout)> {
         let plain = plain(&self.memory.linear).map(|memory| ("without swizzle", memory));
         let best = self.best().map(|memory| ("best swizzle", memory));
@@ -154,12 +181,12 @@ impl<'a> MemoryView<'a> {
         [plain, best].into_iter().flatten().filter(|(_, memory)| differs(memory)).collect()
     }
 
-    /// The swizzle that a conversion from the writer to the reader would choose, where its scratch
-    /// holds the whole tensor of one block.
+    /// Returns the swizzled layout that a conversion from the stores' to the loads' layout would use; `None` if its
+    /// scratch memory does not hold the whole tensor of one block.
     fn best(&self) -> Option<MemoryLayout> {
         let (store, load) = (self.store.or(self.load)?, self.load.or(self.store)?);
-        let (plans, _) = movement::candidates(store, load, self.element_bits, self.target).ok()?;
-        let plan = plans.iter().find(|plan| plan.path == Path::Shared)?;
+        let (plans, _) = movement::conversion_candidates(store, load, self.element_bits, self.target).ok()?;
+        let plan = plans.iter().find(|plan| plan.path == ConversionKind::Shared)?;
         let columns = &plan.swizzle()?.columns;
         let ins = self.memory.linear.sublayout(&[Dim::OFFSET], &[]).ok()?;
         let linear = LinearLayout::from_columns(ins.ins().clone(), store.outs().clone(), columns).ok()?;
@@ -168,8 +195,8 @@ impl<'a> MemoryView<'a> {
     }
 }
 
-/// The layout whose offsets count along one axis after the other, in the order in which the given one
-/// first moves along them.
+/// Returns the unswizzled layout: offsets advance along one axis after the other, in the given layout's order of axes.
+/// `None` if there is none.
 fn plain(linear: &LinearLayout) -> Option<MemoryLayout> {
     if linear.in_bits(Dim::BLOCK) > 0 {
         return None;
@@ -189,17 +216,17 @@ fn plain(linear: &LinearLayout) -> Option<MemoryLayout> {
     Some(MemoryLayout::linear(plain))
 }
 
-/// Elements that lie side by side in memory as along an axis of the tensor, everywhere.
+/// Returns the number of elements that are consecutive in memory and along one axis of the tensor.
 fn consecutive(linear: &LinearLayout) -> u64 {
     let steps = linear.columns_of(Dim::OFFSET);
     let first = steps.first().copied().unwrap_or(0);
     let shift = first.trailing_zeros().min(63);
     let in_order = (0..).zip(steps).take_while(|&(bit, &step)| step == first << bit).count();
-    let apart = |bits: usize| {
+    let is_disjoint = |bits: usize| {
         let low = ((1u64 << bits) - 1) << shift;
         steps[bits..].iter().all(|step| step & low == 0)
     };
-    (0..=in_order).rev().find(|&bits| apart(bits)).map_or(1, |bits| 1 << bits)
+    (0..=in_order).rev().find(|&bits| is_disjoint(bits)).map_or(1, |bits| 1 << bits)
 }
 
 pub(super) fn banks_in_words(row: &BankRow) -> String {
@@ -213,45 +240,46 @@ pub(super) fn banks_in_words(row: &BankRow) -> String {
     )
 }
 
-impl Served<'_> {
+impl BankedAccesses<'_> {
     fn wavefronts(&self, access: &Access) -> Vec<Wavefront> {
         wavefronts(self.row, &self.accesses, access)
     }
 
-    /// Phases that any lane of an access is in: the least number of wavefronts.
-    fn least(&self, access: &Access) -> usize {
-        self.wavefronts(access).iter().filter(|wavefront| wavefront.turn == 0).count()
+    /// Returns the number of phases (groups of lanes served together) with an active lane: the lower bound on
+    /// wavefronts.
+    fn min_wavefronts(&self, access: &Access) -> usize {
+        self.wavefronts(access).iter().filter(|wavefront| wavefront.pass == 0).count()
     }
 
-    /// All accesses in numbers.
+    /// Returns the table row of a layout: bytes, accesses, wavefronts and the lower bound on wavefronts.
     fn summary(&self, layout: &str) -> Vec<String> {
         let total: usize = self.accesses.list.iter().map(|access| self.wavefronts(access).len()).sum();
-        let least: usize = self.accesses.list.iter().map(|access| self.least(access)).sum();
-        let numbers = [self.accesses.bytes(), self.accesses.list.len() as u64, total as u64, least as u64];
+        let min_wavefronts: usize = self.accesses.list.iter().map(|access| self.min_wavefronts(access)).sum();
+        let numbers = [self.accesses.bytes(), self.accesses.list.len() as u64, total as u64, min_wavefronts as u64];
         [layout, self.name].iter().map(|text| (*text).to_owned()).chain(numbers.map(|n| n.to_string())).collect()
     }
 
-    /// The wavefronts of the access that takes the most: a row each, a column for each bank.
+    /// Draws the wavefronts of the access that has the most, one row per wavefront, one column per bank.
     pub(super) fn panel(&self, axes: &Axes<'_>) -> Panel {
         let cost = |index: &usize| self.wavefronts(&self.accesses.list[*index]).len();
         let worst = (0..self.accesses.list.len()).rev().max_by_key(cost).unwrap_or(0);
         let Some(access) = self.accesses.list.get(worst) else { return Panel::note(self.name, ["none"]) };
         let wavefronts = self.wavefronts(access);
         let count = wavefronts.len();
-        let phases = wavefronts.iter().enumerate().filter(|(_, wavefront)| wavefront.turn == 0);
+        let phases = wavefronts.iter().enumerate().filter(|(_, wavefront)| wavefront.pass == 0);
         let phases = phases.map(|(row, wavefront)| (row, format!("phase {}", wavefront.phase)));
         let rows = Axis::new("wavefront", 0..count).bands(phases);
         let lanes = access.addresses.len() as u64;
         let cell = |row: usize, bank: usize| bank_cell(&wavefronts[row], bank, lanes, axes);
         let grid = Grid::of(rows, Axis::new("bank", 0..self.row.banks), cell);
-        let verdict = match count - self.least(access) {
+        let verdict = match count - self.min_wavefronts(access) {
             0 => "no conflicts".to_owned(),
-            excess => format!("{excess} more than without conflicts"),
+            excess => format!("{excess} excess wavefronts"),
         };
         let (all, registers) = (self.accesses.list.len(), ranges(&access.registers));
         Panel::grid(format!("{}, {} bytes a lane", self.name, self.accesses.bytes()), grid)
             .caption(format!("access {worst} of {all}, registers {registers}; wavefronts: {count}, {verdict}"))
-            .caption("in each cell the lanes that the bank serves; framed: they had to wait")
+            .caption("in each cell the lanes that the bank serves; framed: bank conflict")
     }
 }
 
@@ -262,8 +290,8 @@ fn bank_cell(wavefront: &Wavefront, bank: usize, lanes: u64, axes: &Axes<'_>) ->
         .fill(Fill::hue(first, lanes))
         .links(word.elements.iter().map(|&element| axes.link(element)))
         .kins(word.lanes.iter().map(|lane| format!("lane {lane}")))
-        .hover(format!("bank {bank}, word {}", word.number))
+        .hover(format!("bank {bank}, word {}", word.bank_word))
         .hover(format!("lanes {}", ranges(&word.lanes)))
         .hover(format!("elements {}", join(word.elements.iter().map(|&element| axes.name(element)), "  ")));
-    if wavefront.turn > 0 { cell.mark(Tone::Bad) } else { cell }
+    if wavefront.pass > 0 { cell.mark(Tone::Bad) } else { cell }
 }

@@ -1,6 +1,6 @@
-//! The views: pictures of layouts.
+//! Views: functions that draw layouts, conversions, memories and instructions.
 //!
-//! A view reads layouts and builds a [`Picture`](crate::Picture); each has a file of its own.
+//! A view takes layouts and returns a [`Picture`](crate::Picture).
 
 mod access;
 mod axes;

@@ -1,4 +1,4 @@
-//! Where the elements of a conversion come from: how far each register's value has travelled.
+//! Finds the source of each element in a layout conversion, and the distance that the element moves.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,23 @@ use tilewright_layout::{Dim, LinearLayout, Space};
 
 use crate::{Fill, PictureError, Tone};
 
-/// How far an element moves, the nearest of its copies counting.
+/// How far an element moves in a conversion, from the nearest replica in the source layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Way {
-    /// Not at all.
+pub(super) enum MoveScope {
+    /// Stays in its register.
     Stays,
-    /// To another register of its lane.
+    /// Moves to another register of its lane.
     Lane,
-    /// To another lane of its warp.
+    /// Moves to another lane of its warp.
     Warp,
-    /// To another warp of its block.
+    /// Moves to another warp of its block.
     Block,
-    /// To another block.
+    /// Moves to another block of the cluster.
     Cluster,
 }
 
-impl Way {
-    /// All ways, the shortest first.
+impl MoveScope {
+    /// All distances, shortest first.
     pub const ALL: [Self; 5] = [Self::Stays, Self::Lane, Self::Warp, Self::Block, Self::Cluster];
 
     pub fn description(self) -> &'static str {
@@ -46,69 +46,70 @@ impl Way {
     }
 }
 
-/// A place of the hardware.
+/// A hardware position: block, warp, lane and register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct HardwarePosition {
     pub register: u64,
     pub lane: u64,
     pub warp: u64,
     pub block: u64,
 }
 
-impl Place {
-    /// The place of a packed input.
+impl HardwarePosition {
+    /// Unpacks a position of the space `ins`.
     pub fn of(ins: &Space, input: u64) -> Self {
         let at = |dim| ins.coordinate(input, dim);
         Self { register: at(Dim::REGISTER), lane: at(Dim::LANE), warp: at(Dim::WARP), block: at(Dim::BLOCK) }
     }
 
-    /// The way from here to another place.
-    fn way_to(self, other: Self) -> Way {
+    /// Returns the distance from this position to another.
+    fn scope_to(self, other: Self) -> MoveScope {
         match () {
-            () if self.block != other.block => Way::Cluster,
-            () if self.warp != other.warp => Way::Block,
-            () if self.lane != other.lane => Way::Warp,
-            () if self.register != other.register => Way::Lane,
-            () => Way::Stays,
+            () if self.block != other.block => MoveScope::Cluster,
+            () if self.warp != other.warp => MoveScope::Block,
+            () if self.lane != other.lane => MoveScope::Warp,
+            () if self.register != other.register => MoveScope::Lane,
+            () => MoveScope::Stays,
         }
     }
 }
 
-/// For every position of a destination layout the nearest one of the source that holds its element.
+/// For each position of the destination layout, the nearest source position that holds the same element.
 pub(super) struct Origins {
-    nearest: Vec<(Way, Place)>,
+    nearest: Vec<(MoveScope, HardwarePosition)>,
 }
 
 impl Origins {
-    /// Layouts must be small enough to list, the source without gaps.
+    /// Computes the sources of all elements. The layouts must be small enough to enumerate, and the source must hold
+    /// all elements.
     pub fn new(src: &LinearLayout, dst: &LinearLayout) -> Result<Self, PictureError> {
         let order: Vec<Dim> = src.outs().dims().collect();
         let dst = dst.transpose_outs(&order)?;
-        let mut holders: BTreeMap<u64, Vec<Place>> = BTreeMap::new();
+        let mut holders: BTreeMap<u64, Vec<HardwarePosition>> = BTreeMap::new();
         for input in 0..1u64 << src.ins().bits() {
-            holders.entry(src.apply_packed(input)).or_default().push(Place::of(src.ins(), input));
+            holders.entry(src.apply_packed(input)).or_default().push(HardwarePosition::of(src.ins(), input));
         }
         let nearest = |input: u64| {
-            let here = Place::of(dst.ins(), input);
-            let held = holders.get(&dst.apply_packed(input)).map_or(&[][..], Vec::as_slice);
-            held.iter().map(|&place| (place.way_to(here), place)).min_by_key(|&(way, _)| way)
+            let here = HardwarePosition::of(dst.ins(), input);
+            let sources = holders.get(&dst.apply_packed(input)).map_or(&[][..], Vec::as_slice);
+            sources.iter().map(|&position| (position.scope_to(here), position)).min_by_key(|&(scope, _)| scope)
         };
         let all: Option<Vec<_>> = (0..1u64 << dst.ins().bits()).map(nearest).collect();
         let nearest = all.ok_or_else(|| {
-            let reason = "the source does not hold every element of the destination";
+            let reason = "the source does not have every element of the destination";
             PictureError::not_drawable("the conversion", reason, "give two layouts of one tensor")
         })?;
         Ok(Self { nearest })
     }
 
-    /// The way to a packed position of the destination, and where it begins.
-    pub fn of(&self, input: u64) -> (Way, Option<Place>) {
-        self.nearest.get(input as usize).map_or((Way::Stays, None), |&(way, place)| (way, Some(place)))
+    /// Returns the distance to a packed destination position, and the source position.
+    pub fn of(&self, input: u64) -> (MoveScope, Option<HardwarePosition>) {
+        self.nearest.get(input as usize).map_or((MoveScope::Stays, None), |&(scope, position)| (scope, Some(position)))
     }
 
-    /// How many positions are reached by each way; ways that none takes are left out.
-    pub fn counts(&self) -> Vec<(Way, usize)> {
-        let count = |way| self.nearest.iter().filter(|(w, _)| *w == way).count();
-        Way::ALL.into_iter().map(|way| (way, count(way))).filter(|&(_, count)| count > 0).collect()
+    /// Returns the number of destination positions for each distance, without zero counts.
+    pub fn counts(&self) -> Vec<(MoveScope, usize)> {
+        let count = |scope| self.nearest.iter().filter(|(w, _)| *w == scope).count();
+        MoveScope::ALL.into_iter().map(|scope| (scope, count(scope))).filter(|&(_, count)| count > 0).collect()
     }
 }

@@ -1,5 +1,5 @@
-//! How the positions of a layout's input space are named and coloured: holders of elements, offsets
-//! of a memory, places of tensor memory.
+//! Names and colours of a layout's input positions: registers of lanes, memory offsets, or rows and columns of tensor
+//! memory.
 
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, Space};
 
@@ -8,25 +8,26 @@ use super::colour_by::ColourBy;
 use crate::Fill;
 use crate::text::join;
 
-/// The positions of a layout, each by its packed input.
+/// The input positions of a layout, with their names and colours.
 pub(super) struct Positions<'a> {
     ins: &'a Space,
     kind: Kind<'a>,
     colour: ColourBy,
-    /// Bits of the packed input on which no element depends.
+    /// The bits of a packed position that do not affect which element it holds.
     idle: u64,
     paint: Option<Paint<'a>>,
 }
 
-/// A colour of its own for each position, and what is said of it.
+/// Function that gives each packed position a custom colour and a description.
 pub(super) type Paint<'a> = &'a dyn Fn(u64) -> (Fill, String);
 
 enum Kind<'a> {
-    /// Registers of lanes: the dims that stand before the register, most major first.
+    /// Positions are registers of lanes; the field has the other dimensions (such as warp), most major first.
     Distributed(Vec<Dim>),
-    /// Offsets, and how many elements lie together in the memory as in the tensor.
+    /// Positions are memory offsets; `vector` elements are consecutive in memory and tensor, and a drawn line has
+    /// `line`.
     Memory { memory: &'a MemoryLayout, vector: u64, line: u64 },
-    /// Any other dims, most major first.
+    /// Positions have other dimensions; the field has them, most major first.
     Other(Vec<Dim>),
 }
 
@@ -52,13 +53,13 @@ impl<'a> Positions<'a> {
         Self { ins, kind, colour, idle, paint: None }
     }
 
-    /// With other colours.
+    /// Replaces the colours by custom ones.
     pub fn painted(self, paint: Paint<'a>) -> Self {
         Self { paint: Some(paint), ..self }
     }
 
-    /// The coordinate along a dim without the bits on which nothing depends, and how many there are:
-    /// positions that hold the same have the same colour.
+    /// Returns the coordinate along a dimension with idle bits (which select replicas) removed, and its range; so
+    /// positions that hold equal elements get equal colours.
     fn class(&self, input: u64, dim: Dim) -> (u64, u64) {
         let (at, idle) = (self.at(input, dim), self.ins.coordinate(self.idle, dim));
         let used = (0..self.ins.bits_of(dim)).filter(|bit| idle >> bit & 1 == 0);
@@ -70,7 +71,7 @@ impl<'a> Positions<'a> {
         self.ins.coordinate(input, dim)
     }
 
-    /// Where an offset lies in the memory, padding counted.
+    /// Returns the physical offset in memory, including padding.
     pub fn physical(&self, offset: u64) -> u64 {
         match &self.kind {
             Kind::Memory { memory, .. } => memory.physical_offset(offset),
@@ -78,30 +79,30 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// What a cell says of a position, one line for the warp and one for lane and register where
-    /// there are several warps.
+    /// Returns the text lines of a position: lane and register, after a line for block and warp if there are several.
     pub fn lines(&self, input: u64) -> Vec<String> {
         match &self.kind {
             Kind::Distributed(_) => {
-                let group = self.group(input);
+                let group = self.block_and_warp_label(input);
                 let lane = format!("T{}:{}", self.at(input, Dim::LANE), self.at(input, Dim::REGISTER));
                 if group.is_empty() { vec![lane] } else { vec![group, lane] }
             }
-            _ => vec![self.place(input)],
+            _ => vec![self.describe_position(input)],
         }
     }
 
-    /// Block and warp, where there are several: `B0W1`.
-    fn group(&self, input: u64) -> String {
-        let part = |letter, dim| match self.ins.bits_of(dim) {
+    /// Returns the label of a position's block and warp, such as `B0W1`. The block is left out if there is only one block,
+    /// and the warp if there is only one warp.
+    fn block_and_warp_label(&self, input: u64) -> String {
+        let dim_text = |letter, dim| match self.ins.bits_of(dim) {
             0 => String::new(),
             _ => format!("{letter}{}", self.at(input, dim)),
         };
-        part('B', Dim::BLOCK) + &part('W', Dim::WARP)
+        dim_text('B', Dim::BLOCK) + &dim_text('W', Dim::WARP)
     }
 
-    /// A position that is no register of a lane.
-    fn place(&self, input: u64) -> String {
+    /// Returns the text of a position that is not a register of a lane.
+    fn describe_position(&self, input: u64) -> String {
         match &self.kind {
             Kind::Memory { memory, .. } => {
                 let offset = memory.physical_offset(self.at(input, Dim::OFFSET));
@@ -114,8 +115,8 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// The first of an element's positions, with what can be said of the others in little room: two
-    /// that differ in one dim are both named, `T3,T7:1`; more are counted, `T3:1 x4`.
+    /// Returns the text of an element's positions: the first, and a short form of the others. Two positions that differ
+    /// in one dimension are both named, `T3,T7:1`; more are counted, `T3:1 x4`.
     pub fn lines_of_all(&self, inputs: &[u64]) -> Vec<String> {
         let Some((&first, copies)) = inputs.split_first() else {
             return vec!["-".to_owned()];
@@ -123,7 +124,7 @@ impl<'a> Positions<'a> {
         let mut lines = self.lines(first);
         match copies {
             [] => {}
-            &[copy] if self.are_told_apart_by(first, copy, Dim::WARP) && self.ins.bits_of(Dim::BLOCK) == 0 => {
+            &[copy] if self.differ_only_in(first, copy, Dim::WARP) && self.ins.bits_of(Dim::BLOCK) == 0 => {
                 lines[0] = format!("W{},W{}", self.at(first, Dim::WARP), self.at(copy, Dim::WARP));
             }
             copies => {
@@ -135,31 +136,31 @@ impl<'a> Positions<'a> {
         lines
     }
 
-    fn are_told_apart_by(&self, a: u64, b: u64, dim: Dim) -> bool {
+    fn differ_only_in(&self, a: u64, b: u64, dim: Dim) -> bool {
         matches!(self.kind, Kind::Distributed(_)) && (a ^ b) & !self.ins.mask_of(dim) == 0
     }
 
-    /// Two copies that differ in the lane or in the register alone: `T3,T7:1`, `T3:1,5`.
+    /// Returns the text of two positions that differ only in the lane or only in the register: `T3,T7:1`, `T3:1,5`.
     fn pair(&self, first: u64, copies: &[u64]) -> Option<String> {
         let &[copy] = copies else { return None };
         let [(lane, register), (lane_of_copy, register_of_copy)] =
             [first, copy].map(|input| (self.at(input, Dim::LANE), self.at(input, Dim::REGISTER)));
-        if self.are_told_apart_by(first, copy, Dim::LANE) {
+        if self.differ_only_in(first, copy, Dim::LANE) {
             return Some(format!("T{lane},T{lane_of_copy}:{register}"));
         }
-        let by_register = self.are_told_apart_by(first, copy, Dim::REGISTER);
+        let by_register = self.differ_only_in(first, copy, Dim::REGISTER);
         by_register.then(|| format!("T{lane}:{register},{register_of_copy}"))
     }
 
-    /// The position in words.
+    /// Describes a position in words, for tooltips.
     pub fn description(&self, input: u64) -> String {
         match self.paint {
-            Some(paint) => format!("{}: {}", self.place_in_words(input), paint(input).1),
-            None => self.place_in_words(input),
+            Some(paint) => format!("{}: {}", self.describe_position_fully(input), paint(input).1),
+            None => self.describe_position_fully(input),
         }
     }
 
-    fn place_in_words(&self, input: u64) -> String {
+    fn describe_position_fully(&self, input: u64) -> String {
         if let Kind::Memory { memory, .. } = &self.kind
             && !memory.padding.is_empty()
         {
@@ -170,31 +171,35 @@ impl<'a> Positions<'a> {
         self.named(dims.map(|(dim, _)| dim), input)
     }
 
-    /// The coordinates along some dims, each with its dim: `warp 1 lane 3`.
+    /// Formats a position's coordinates along some dimensions: `warp 1 lane 3`.
     fn named(&self, dims: impl IntoIterator<Item = Dim>, input: u64) -> String {
         join(dims.into_iter().map(|dim| format!("{dim} {}", self.at(input, dim))), " ")
     }
 
-    /// Whether a cell of this position goes on the run of the cell before; a run has one colour.
+    /// Whether the position `input` continues the run of `before` (consecutive positions that share a name); a run has
+    /// one colour.
     pub fn continues(&self, before: u64, input: u64) -> bool {
-        let goes_on = match &self.kind {
-            Kind::Distributed(_) => self.are_told_apart_by(before, input, Dim::REGISTER),
+        let is_continued = match &self.kind {
+            Kind::Distributed(_) => self.differ_only_in(before, input, Dim::REGISTER),
             _ => input == before + 1,
         };
-        goes_on && self.fill(before) == self.fill(input)
+        is_continued && self.fill(before) == self.fill(input)
     }
 
-    /// The name of a run from one position to another.
+    /// Returns the name of a run of positions.
     pub fn run_name(&self, first: u64, last: u64) -> String {
         match &self.kind {
-            Kind::Distributed(_) => format!("{}T{}", self.group(first), self.at(first, Dim::LANE)),
-            _ if first == last => self.place(first),
-            Kind::Memory { .. } => format!("{}..{}", self.place(first), self.physical(self.at(last, Dim::OFFSET))),
-            Kind::Other(_) => format!("{}..", self.place(first)),
+            Kind::Distributed(_) => format!("{}T{}", self.block_and_warp_label(first), self.at(first, Dim::LANE)),
+            _ if first == last => self.describe_position(first),
+            Kind::Memory { .. } => {
+                format!("{}..{}", self.describe_position(first), self.physical(self.at(last, Dim::OFFSET)))
+            }
+            Kind::Other(_) => format!("{}..", self.describe_position(first)),
         }
     }
 
-    /// What this position shares with others that are framed with it: its lane.
+    /// Returns the string that all cells of the same lane share, so that they are framed together; `None` without
+    /// lanes.
     pub fn kin(&self, input: u64) -> Option<String> {
         match &self.kind {
             Kind::Distributed(dims) => Some(self.named(dims.iter().copied(), input)),
@@ -226,7 +231,7 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// What the texts and the colours of cells mean.
+    /// Returns caption lines that explain the texts and colours of cells.
     pub fn key(&self) -> Vec<String> {
         match &self.kind {
             Kind::Distributed(_) => {
@@ -235,12 +240,12 @@ impl<'a> Positions<'a> {
                 let colour = self.colour.name();
                 let mut lines = vec![format!("T3:1 is lane 3, register 1{warp}{block}; colours by {colour}")];
                 if self.idle != 0 {
-                    lines.push("positions that hold the same elements have the same colour".to_owned());
+                    lines.push("positions with the same elements have the same colour".to_owned());
                 }
                 lines
             }
             Kind::Memory { vector, .. } => vec![format!(
-                "numbers are offsets in elements; colours by place in a line of memory, {vector} elements at a time"
+                "numbers are offsets in elements; colours by position in a line of memory, {vector} elements at a time"
             )],
             Kind::Other(dims) => {
                 vec![format!("numbers are {}; colours by {}", join(dims, ":"), join(dims.first(), ""))]
@@ -250,10 +255,10 @@ impl<'a> Positions<'a> {
 }
 
 impl<'a> Kind<'a> {
-    /// A line of memory is as long as the tensor's most minor axis.
+    /// Creates the kind for a memory layout; a drawn line is as long as the tensor's last axis.
     fn memory(memory: &'a MemoryLayout) -> Self {
         let line = 1 << line_bits(&memory.linear);
-        // Elements together along the last axis, but no fewer than eight pieces to a line.
+        // Elements that are consecutive along the last axis, but at least eight groups per line.
         let axes = Axes::new(memory.linear.outs());
         let minor_first: Vec<_> = axes.dims.iter().rev().map(|&(dim, _)| dim).collect();
         let together = memory.linear.transpose_outs(&minor_first).map_or(1, |linear| linear.consecutive_elements());
@@ -261,8 +266,7 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// Log2 of the elements of a memory that are drawn as one line: as many as the tensor's last axis has,
-/// within limits.
+/// Returns log2 of the elements per drawn line of a memory: the size of the tensor's last axis, clamped.
 pub(super) fn line_bits(linear: &LinearLayout) -> u32 {
     let bits = Axes::new(linear.outs()).dims.last().map_or(0, |&(_, bits)| bits);
     bits.clamp(3, 7).min(linear.in_bits(Dim::OFFSET))

@@ -1,15 +1,15 @@
-//! Stretches of a row of cells that belong together, and their names.
+//! Runs in grids: consecutive cells of a row that share a name.
 
 use std::collections::BTreeMap;
 
 use crate::Run;
 use crate::text::{from_to, join};
 
-/// A value for each cell, by its row and column, from which runs are made.
+/// A value for each cell, by row and column; runs are computed from these values.
 pub(crate) type Values<T> = BTreeMap<(usize, usize), T>;
 
-/// The longest runs of neighbours in a row. `follows` says of a run's first and last value whether the
-/// next value belongs to the run; `name` names a run by its first and last value.
+/// Returns the maximal runs of neighbouring cells. `follows(first, last, next)` decides whether `next` extends the run
+/// `first..=last`; `name(first, last)` names the run.
 pub(crate) fn runs<T>(
     values: &Values<T>,
     follows: impl Fn(&T, &T, &T) -> bool,
@@ -28,7 +28,8 @@ pub(crate) fn runs<T>(
     runs.into_iter().map(|(run, first, last)| Run { name: name(first, last), ..run }).collect()
 }
 
-/// Whether, from the first on, one coordinate counts up by one and the others stay.
+/// Whether coordinates `next` continue the run `first..=last`: one coordinate counts up by one, the others are
+/// constant.
 pub(crate) fn one_axis_counts_up(first: &[u64], last: &[u64], next: &[u64]) -> bool {
     let mut moved = (0..first.len()).filter(|&axis| first[axis] != next[axis]);
     match (moved.next(), moved.next()) {
@@ -39,7 +40,7 @@ pub(crate) fn one_axis_counts_up(first: &[u64], last: &[u64], next: &[u64]) -> b
     }
 }
 
-/// Elements from one to another along one axis: `3,8-15`.
+/// Formats elements along one axis: `3,8-15`.
 pub(crate) fn range_of_elements(first: &[u64], last: &[u64]) -> String {
     join(first.iter().zip(last).map(|(&first, &last)| from_to(first, last)), ",")
 }
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_goes_along_one_axis_and_stops_at_gaps() {
+    fn a_run_follows_one_axis_and_stops_at_gaps() {
         let cells = [(0, 0, [0, 6]), (0, 1, [0, 7]), (0, 2, [1, 7]), (0, 4, [2, 7]), (1, 0, [3, 7])];
         let values: Values<_> = cells.into_iter().map(|(row, column, at)| ((row, column), at)).collect();
         let named = runs(&values, |a, b, c| one_axis_counts_up(a, b, c), |a, b| range_of_elements(a, b));

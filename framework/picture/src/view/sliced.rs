@@ -1,4 +1,4 @@
-//! A tensor as planes of two of its axes, one for each slice along the others.
+//! Splits a tensor into planes of two axes, one plane per slice along the other axes.
 
 use tilewright_layout::{Dim, Space};
 
@@ -7,13 +7,13 @@ use super::side::Side;
 use crate::PictureError;
 use crate::text::join;
 
-/// Columns up to which a tensor of one axis is a single row, as a power of two.
+/// Log2 of the max number of columns for which a tensor of one axis is drawn in a single row.
 const ONE_ROW: u32 = 5;
 
-/// Slices that are drawn, as a power of two.
+/// Log2 of the max number of slices.
 const MOST_SLICES: u32 = 6;
 
-/// The axes of a tensor as rows, columns and slices.
+/// The axes of a tensor that are drawn as rows, as columns and as slices.
 #[derive(Debug)]
 pub(super) struct SlicedPlane<'a> {
     pub axes: Axes<'a>,
@@ -23,7 +23,7 @@ pub(super) struct SlicedPlane<'a> {
 }
 
 impl<'a> SlicedPlane<'a> {
-    /// The last two axes, or those that `shown` names; one long axis is wrapped.
+    /// Uses the axes `shown`, or the last two; a single long axis is wrapped into several rows.
     pub fn new(space: &'a Space, shown: Option<(Dim, Dim)>) -> Result<Self, PictureError> {
         let axes = Axes::new(space);
         let names = join(axes.dims.iter().map(|(dim, _)| dim), ", ");
@@ -49,7 +49,7 @@ impl<'a> SlicedPlane<'a> {
             (None, &[(dim, bits)]) => {
                 let across = bits.min(ONE_ROW);
                 let above = (bits > across).then_some(dim);
-                (Side::part(space, above, across..bits), Side::part(space, Some(dim), 0..across))
+                (Side::from_bits(space, above, across..bits), Side::from_bits(space, Some(dim), 0..across))
             }
             (None, [.., (row, _), (column, _)]) => (Side::new(space, Some(*row)), Side::new(space, Some(*column))),
         };
@@ -62,7 +62,7 @@ impl<'a> SlicedPlane<'a> {
         Ok(Self { axes, rows, columns, slices })
     }
 
-    /// The element of a row and column of a slice.
+    /// Returns the packed element at a row and column of a slice.
     pub fn element(&self, slice: usize, row: usize, column: usize) -> u64 {
         self.slices.packed(slice) | self.rows.packed(row) | self.columns.packed(column)
     }

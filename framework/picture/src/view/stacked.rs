@@ -1,4 +1,4 @@
-//! A tensor as one plane of cells: the last axis across, all axes before it down.
+//! Maps a tensor to one plane: the last axis across, all other axes down.
 
 use tilewright_layout::Space;
 
@@ -7,7 +7,7 @@ use super::side::Side;
 use crate::error::check_size;
 use crate::{Axis, PictureError};
 
-/// The row and the column of each element of a tensor.
+/// The mapping between the elements of a tensor and the rows and columns of a plane.
 #[derive(Debug, Clone)]
 pub(super) struct StackedPlane<'a> {
     pub axes: Axes<'a>,
@@ -25,17 +25,17 @@ impl<'a> StackedPlane<'a> {
         Ok(Self { axes, rows, columns })
     }
 
-    /// The row and column of an element.
-    pub fn place(&self, element: u64) -> (usize, usize) {
+    /// Returns the row and the column of a packed element.
+    pub fn row_and_column(&self, element: u64) -> (usize, usize) {
         (self.rows.index(element), self.columns.index(element))
     }
 
-    /// The element of a row and column.
+    /// Returns the packed element at a row and column.
     pub fn element(&self, row: usize, column: usize) -> u64 {
         self.rows.packed(row) | self.columns.packed(column)
     }
 
-    /// The axes of the plane's grid.
+    /// Returns the row axis and the column axis of the plane's grid.
     pub fn grid_axes(&self) -> (Axis, Axis) {
         (self.rows.axis(", "), self.columns.axis(", "))
     }

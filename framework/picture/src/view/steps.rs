@@ -1,4 +1,4 @@
-//! The steps of a composition and of a division, each factor as its matrix.
+//! Draws layout composition and division step by step, with the matrix of each operand.
 
 use tilewright_layout::{LinearLayout, Space};
 
@@ -6,11 +6,11 @@ use super::matrix::{bits, coordinates, is_one, matrix_grid};
 use crate::text::join;
 use crate::{Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 
-/// `outer(inner(x))`: the matrices of the product, as they are multiplied, and the way of every input
-/// bit through them.
+/// Draws `outer(inner(x))`: the matrices in multiplication order, and the images of every input bit under `inner` and
+/// then `outer`.
 ///
 /// # Errors
-/// Where the two do not compose.
+/// The layouts do not compose.
 pub fn composition(
     title: &str,
     inner: (&str, &LinearLayout),
@@ -34,40 +34,40 @@ pub fn composition(
     Ok(picture)
 }
 
-/// `whole = divisor * rest`: which part of the matrix must be the divisor, which zero, and what is
-/// left; where the division fails, the bits that are in its way.
+/// Draws the division `dividend = divisor * rest`: the submatrix of the dividend that must equal the divisor, the
+/// entries that must be zero, and the quotient; if the division fails, the bits that prevent it.
 ///
 /// # Errors
-/// A divisor with dims, or bits of a dim, that the whole lacks.
+/// The divisor has dimensions, or bits of a dimension, that the dividend lacks.
 pub fn division(
     title: &str,
-    whole: (&str, &LinearLayout),
+    dividend: (&str, &LinearLayout),
     divisor: (&str, &LinearLayout),
 ) -> Result<Picture, PictureError> {
-    fits(whole.1.ins(), divisor.1.ins(), whole.0, divisor.0)?;
-    fits(whole.1.outs(), divisor.1.outs(), whole.0, divisor.0)?;
-    let parts = Parts::of(whole.1, divisor.1);
-    let rest = whole.1.divide_left(divisor.1);
+    fits(dividend.1.ins(), divisor.1.ins(), dividend.0, divisor.0)?;
+    fits(dividend.1.outs(), divisor.1.outs(), dividend.0, divisor.0)?;
+    let entries = DivisionEntries::of(dividend.1, divisor.1);
+    let rest = dividend.1.divide_left(divisor.1);
     let mut picture = Picture::new(title);
     picture.legend = vec![
         (Fill::hue(DIVISOR, HUES), format!("must be {}", divisor.0)),
-        (Fill::hue(REST, HUES), "what is left".to_owned()),
+        (Fill::hue(REST, HUES), "quotient".to_owned()),
     ];
-    picture.add(Panel::grid(whole.0, parts.grid()));
+    picture.add(Panel::grid(dividend.0, entries.grid()));
     picture.add(Panel::operator(if rest.is_some() { "=" } else { "÷" }));
     picture.add(Panel::grid(divisor.0, matrix_grid(divisor.1)));
-    let (name, by) = (whole.0, divisor.0);
+    let (name, by) = (dividend.0, divisor.0);
     match rest {
         Some(rest) => {
             picture.caption.push(format!("{name} is a direct sum, with {by} in the low bits of each dim"));
             picture.add(Panel::operator("⊕"));
-            picture.add(Panel::grid("what is left", matrix_grid(&rest)));
+            picture.add(Panel::grid("quotient", matrix_grid(&rest)));
         }
         None => {
-            let caption = format!("{name} is no direct sum of {by} and something else: the marked bits are in the way");
+            let caption = format!("{name} is not a direct sum of {by} and another layout: marked bits mismatch");
             picture.caption.push(caption);
-            picture.legend.push((Fill::tone(Tone::Bad), "in the way".to_owned()));
-            picture.add(Panel::note("no quotient", parts.obstacles()));
+            picture.legend.push((Fill::tone(Tone::Bad), "mismatch".to_owned()));
+            picture.add(Panel::note("no quotient", entries.obstacles()));
         }
     }
     Ok(picture)
@@ -77,40 +77,40 @@ const DIVISOR: u64 = 0;
 const REST: u64 = 1;
 const HUES: u64 = 8;
 
-fn fits(whole: &Space, divisor: &Space, name: &str, by: &str) -> Result<(), PictureError> {
-    let larger = divisor.iter().find(|&(dim, bits)| bits > whole.bits_of(dim));
+fn fits(dividend: &Space, divisor: &Space, name: &str, by: &str) -> Result<(), PictureError> {
+    let larger = divisor.iter().find(|&(dim, bits)| bits > dividend.bits_of(dim));
     let Some((dim, bits)) = larger else { return Ok(()) };
     Err(PictureError::not_drawable(
         format!("{name} divided by {by}"),
-        format!("{by} has {bits} bits of {dim} and {name} has {}", whole.bits_of(dim)),
+        format!("{by} has {bits} bits of {dim} and {name} has {}", dividend.bits_of(dim)),
         "divide by a smaller layout",
     ))
 }
 
-/// The whole, and what each place of its matrix must be.
-struct Parts<'a> {
-    whole: &'a LinearLayout,
+/// The dividend, and the value that the division requires of each entry of its matrix.
+struct DivisionEntries<'a> {
+    dividend: &'a LinearLayout,
     divisor: &'a LinearLayout,
-    /// For each column of the whole, the divisor's column that it must be; none for the rest's.
+    /// For each column of the dividend, the divisor's column that it must equal; `None` for a column of the quotient.
     columns: Vec<Option<usize>>,
-    /// For each row likewise.
+    /// For each row of the dividend, the divisor's row that it must equal; `None` for a row of the quotient.
     rows: Vec<Option<usize>>,
 }
 
-impl<'a> Parts<'a> {
-    fn of(whole: &'a LinearLayout, divisor: &'a LinearLayout) -> Self {
-        let low = |whole: &Space, divisor: &Space| -> Vec<Option<usize>> {
+impl<'a> DivisionEntries<'a> {
+    fn of(dividend: &'a LinearLayout, divisor: &'a LinearLayout) -> Self {
+        let low = |dividend: &Space, divisor: &Space| -> Vec<Option<usize>> {
             let of_bit = |(dim, bit)| {
                 let start = divisor.shift_of(dim).unwrap_or(0);
                 (bit < divisor.bits_of(dim)).then_some((start + bit) as usize)
             };
-            bits(whole).into_iter().map(of_bit).collect()
+            bits(dividend).into_iter().map(of_bit).collect()
         };
-        let columns = low(whole.ins(), divisor.ins());
-        Self { whole, divisor, columns, rows: low(whole.outs(), divisor.outs()) }
+        let columns = low(dividend.ins(), divisor.ins());
+        Self { dividend, divisor, columns, rows: low(dividend.outs(), divisor.outs()) }
     }
 
-    /// What a place must be; none where it is left.
+    /// Returns the required value of an entry; `None` for an entry of the quotient, which may have any value.
     fn required(&self, row: usize, column: usize) -> Option<bool> {
         match (self.rows[row], self.columns[column]) {
             (None, None) => None,
@@ -120,14 +120,14 @@ impl<'a> Parts<'a> {
     }
 
     fn wrong(&self, row: usize, column: usize) -> bool {
-        self.required(row, column).is_some_and(|required| required != is_one(self.whole, row, column))
+        self.required(row, column).is_some_and(|required| required != is_one(self.dividend, row, column))
     }
 
     fn grid(&self) -> Grid {
-        let mut grid = matrix_grid(self.whole);
-        grid.frames.clear();
+        let mut grid = matrix_grid(self.dividend);
+        grid.outlines.clear();
         for (row, column, cell) in grid.cells_mut() {
-            let shade = u64::from(!is_one(self.whole, row, column));
+            let shade = u64::from(!is_one(self.dividend, row, column));
             cell.fill = match (self.rows[row], self.columns[column]) {
                 _ if self.wrong(row, column) => Fill::tone(Tone::Bad),
                 (Some(_), Some(_)) => Fill::shaded(DIVISOR, HUES, shade, 2),
@@ -139,12 +139,12 @@ impl<'a> Parts<'a> {
         grid
     }
 
-    /// What is in the way, a line for each input bit.
+    /// Returns the bits that prevent the division, one line of text per input bit.
     fn obstacles(&self) -> Vec<String> {
-        let (ins, outs) = (named_bits(self.whole.ins()), named_bits(self.whole.outs()));
+        let (ins, outs) = (named_bits(self.dividend.ins()), named_bits(self.dividend.outs()));
         let of_column = |column: usize| {
             let wrong: Vec<_> = (0..outs.len()).filter(|&row| self.wrong(row, column)).collect();
-            let description = |&row: &usize| match is_one(self.whole, row, column) {
+            let description = |&row: &usize| match is_one(self.dividend, row, column) {
                 true => format!("reaches {}", outs[row]),
                 false => format!("does not reach {}", outs[row]),
             };
@@ -154,12 +154,12 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Every bit of a space by its dim and weight: `lane 4`.
+/// Returns the name of every bit of a space, by dimension and weight: `lane 4`.
 fn named_bits(space: &Space) -> Vec<String> {
     bits(space).into_iter().map(|(dim, bit)| format!("{dim} {}", 1u64 << bit)).collect()
 }
 
-/// The coordinates that are not zero: `dim0 2, dim1 8`; `0` if all are.
+/// Formats the nonzero coordinates: `dim0 2, dim1 8`; `0` if there are none.
 fn nonzero(space: &Space, packed: u64) -> String {
     let text = coordinates(space.unpack(packed).filter(|&(_, at)| at != 0));
     if text.is_empty() { "0".to_owned() } else { text }

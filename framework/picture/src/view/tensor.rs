@@ -1,4 +1,4 @@
-//! The tensor view: each element's cell shows who holds it.
+//! Draws the tensor view of a layout: each element's cell shows its positions.
 
 use tilewright_layout::{Dim, LinearLayout};
 
@@ -7,21 +7,21 @@ use super::runs::{Values, runs};
 use super::sliced::SlicedPlane;
 use crate::{Axis, Cell, Fill, Grid, Panel, PictureError, Tone};
 
-/// Holders that are named when an element is pointed at; further ones are counted.
+/// Max number of positions listed in an element's tooltip; further ones are only counted.
 const MOST_HOLDERS: usize = 12;
 
-/// A layout whose tensor and positions are drawn.
+/// A layout with its tensor's plane and its positions, prepared for drawing.
 pub(super) struct Drawn<'a> {
-    /// From positions to elements, these packed as in the plane.
+    /// The layout's map from positions to elements, which are packed as in the plane.
     pub linear: LinearLayout,
     pub plane: &'a SlicedPlane<'a>,
     pub positions: Positions<'a>,
-    /// For each packed element its positions in ascending order.
+    /// For each packed element, the positions that hold it, in ascending order.
     holders: Vec<Vec<u64>>,
 }
 
 impl<'a> Drawn<'a> {
-    /// Spaces must be small enough to list.
+    /// Prepares a layout, which must be small enough to enumerate.
     pub fn new(
         linear: &LinearLayout,
         plane: &'a SlicedPlane<'a>,
@@ -36,32 +36,32 @@ impl<'a> Drawn<'a> {
         Ok(Self { linear, plane, positions, holders })
     }
 
-    /// The positions of an element.
+    /// Returns the positions that hold an element.
     pub fn holders(&self, element: u64) -> &[u64] {
         self.holders.get(element as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Lines of the caption on replicated elements, and on elements that no position holds.
-    pub fn copies_in_words(&self) -> Vec<String> {
+    /// Returns caption lines on replicated elements and on elements without a position.
+    pub fn describe_copies(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        // All elements that are held are held equally often.
+        // All elements with a position have the same number of positions.
         let copies = self.holders.iter().map(Vec::len).max().unwrap_or(0);
         if copies > 1 {
-            lines.push(format!("every element is held {copies} times: cells name the first holder"));
+            lines.push(format!("every element has {copies} replicas: cells name the first"));
         }
-        let missing = self.holders.iter().filter(|held| held.is_empty()).count();
+        let missing = self.holders.iter().filter(|inputs| inputs.is_empty()).count();
         if missing > 0 {
-            lines.push(format!("{missing} elements are held by nobody"));
+            lines.push(format!("{missing} elements are in no register"));
         }
         lines
     }
 
-    /// The panel of a slice of the tensor.
+    /// Draws a slice of the tensor as a panel.
     pub fn tensor(&self, slice: usize) -> Panel {
         let SlicedPlane { rows, columns, slices, .. } = self.plane;
         let name = slices.band_name(slices.packed(slice), " = ", ", ");
         let title = if name.is_empty() { "tensor".to_owned() } else { format!("tensor, {name}") };
-        // Thick borders go around what the lanes of a warp span.
+        // Thick borders surround the elements of one warp's lanes.
         let lanes = self.linear.columns_of(Dim::LANE).iter().fold(0, |all, column| all | column);
         let ruled = |axis: Axis, tile: Option<usize>| if let Some(size) = tile { axis.ruled(size) } else { axis };
         let row_axis = if rows.dim.is_some() { rows.axis("") } else { Axis::blank("", 1) };
@@ -84,20 +84,20 @@ impl<'a> Drawn<'a> {
     }
 
     fn cell(&self, element: u64) -> Cell {
-        let (positions, held) = (&self.positions, self.holders(element));
+        let (positions, inputs) = (&self.positions, self.holders(element));
         let link = self.plane.axes.link(element);
-        let mut cell = Cell { lines: positions.lines_of_all(held), ..Cell::default() }
-            .fill(held.first().map_or(Fill::tone(Tone::Quiet), |&first| positions.fill(first)))
+        let mut cell = Cell { lines: positions.lines_of_all(inputs), ..Cell::default() }
+            .fill(inputs.first().map_or(Fill::tone(Tone::Quiet), |&first| positions.fill(first)))
             .link(link.clone())
             .hover(link);
-        for &input in held.iter().take(MOST_HOLDERS) {
+        for &input in inputs.iter().take(MOST_HOLDERS) {
             cell.hover.push(positions.description(input));
             if let Some(kin) = positions.kin(input).filter(|kin| !cell.kin.contains(kin)) {
                 cell.kin.push(kin);
             }
         }
-        match held.len() {
-            0 => cell.hover("held by nobody"),
+        match inputs.len() {
+            0 => cell.hover("in no register"),
             many if many > MOST_HOLDERS => cell.hover(format!("and {} more copies", many - MOST_HOLDERS)),
             _ => cell,
         }

@@ -1,4 +1,4 @@
-//! A tile that an instruction has in tensor memory: where each of its elements lies.
+//! Draws a tile of an instruction in tensor memory, with the address of each element.
 
 use tilewright_layout::Dim;
 use tilewright_target::TensorOperand;
@@ -6,14 +6,14 @@ use tilewright_target::TensorOperand;
 use crate::error::check_size;
 use crate::{Axis, Cell, Fill, Grid, Panel, PictureError};
 
-/// The panel of a tile.
+/// Draws the tile as a panel.
 pub(super) fn panel(tile: &TensorOperand) -> Result<Panel, PictureError> {
     let (layout, role) = (&tile.layout, tile.role.to_uppercase());
     check_size(&format!("operand {}", tile.role), layout.outs().bits())?;
     let [rows, columns] = [0, 1].map(|axis| 1usize << layout.out_bits(Dim::tensor(axis)));
     let mut grid = Grid::new(Axis::new("dim0", 0..rows), Axis::new("dim1", 0..columns));
-    for ([row, place], [dim0, dim1]) in tile.places() {
-        let at = place * u64::from(tile.bits);
+    for ([row, col], [dim0, dim1]) in tile.element_positions() {
+        let at = col * u64::from(tile.bits);
         let (column, bit) = (at / 32, at % 32);
         let of_column = if tile.bits < 32 { format!(" from bit {bit} on") } else { String::new() };
         let cell = Cell::new(format!("R{row}:{column}"))
@@ -23,6 +23,6 @@ pub(super) fn panel(tile: &TensorOperand) -> Result<Panel, PictureError> {
             .hover(format!("row {row} column {column}{of_column}"));
         grid.set(dim0 as usize, dim1 as usize, cell);
     }
-    let caption = "R3:1 is row 3, column 1 of tensor memory, counted from the address that the instruction is given";
+    let caption = "R3:1 is row 3, column 1 of tensor memory, relative to the instruction's address";
     Ok(Panel::grid(format!("{role} {rows}x{columns} {}", tile.element), grid).caption(caption))
 }

@@ -1,58 +1,58 @@
-//! The wavefronts of an access: which lanes each bank serves in which of them.
+//! Computes the shared-memory wavefronts of an access: the lanes that each bank serves in each wavefront.
 
 use tilewright_target::BankRow;
 
 use super::access::{Access, Accesses};
 
-/// One wavefront of an access: what each bank gives.
+/// One wavefront: the word that each bank serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wavefront {
-    /// Its phase.
+    /// The phase of the wavefront: the group of lanes that are served together.
     pub phase: usize,
-    /// Its place within the phase; those after the first are conflicts.
-    pub turn: usize,
-    /// What each bank gives, where it gives something.
+    /// Index of the wavefront within its phase; every wavefront but the first is due to a bank conflict.
+    pub pass: usize,
+    /// The word that each bank serves; `None` for an idle bank.
     pub banks: Vec<Option<Word>>,
 }
 
-/// A word that a bank gives.
+/// A word of a bank, with the lanes that access it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Word {
-    /// The byte address divided by the width of a bank.
-    pub number: u64,
-    /// The lanes that want it.
+    /// The word's byte address divided by the bank width.
+    pub bank_word: u64,
+    /// The lanes that access the word.
     pub lanes: Vec<u64>,
-    /// The elements that they want of it, as packed coordinates.
+    /// The elements that these lanes access, as packed coordinates.
     pub elements: Vec<u64>,
 }
 
-/// The wavefronts of an access. The lanes of a phase are served together; each bank gives one word at a
-/// time, to all lanes that want it, in the order of the lanes.
+/// Returns the wavefronts of an access. The lanes of a phase are served together; in each wavefront a bank serves one
+/// word to all lanes that access it, in lane order.
 pub(super) fn wavefronts(row: &BankRow, accesses: &Accesses, access: &Access) -> Vec<Wavefront> {
     let lane_bits = access.addresses.len().next_power_of_two().trailing_zeros();
     let mut all = Vec::new();
     for (phase, lanes) in row.phases(lane_bits).iter().enumerate() {
         let banks = words(row, accesses, access, lanes);
-        let turns = banks.iter().map(Vec::len).max().unwrap_or(0);
-        for turn in 0..turns {
-            let banks = banks.iter().map(|words| words.get(turn).cloned()).collect();
-            all.push(Wavefront { phase, turn, banks });
+        let passes = banks.iter().map(Vec::len).max().unwrap_or(0);
+        for pass in 0..passes {
+            let banks = banks.iter().map(|words| words.get(pass).cloned()).collect();
+            all.push(Wavefront { phase, pass, banks });
         }
     }
     all
 }
 
-/// The words that the lanes of a phase want of each bank.
+/// Returns for each bank the distinct words that the lanes of a phase access.
 fn words(row: &BankRow, accesses: &Accesses, access: &Access, lanes: &[u64]) -> Vec<Vec<Word>> {
     let mut banks: Vec<Vec<Word>> = vec![Vec::new(); row.banks as usize];
     for &lane in lanes {
         let Some(Some(first)) = access.addresses.get(lane as usize).copied() else { continue };
         for byte in first..first + accesses.bytes() {
-            let element = access.held[lane as usize][((byte - first) / accesses.element_bytes) as usize];
-            let number = byte / u64::from(row.bank_bytes);
+            let element = access.lane_elements[lane as usize][((byte - first) / accesses.element_bytes) as usize];
+            let bank_word = byte / u64::from(row.bank_bytes);
             let Some(bank) = banks.get_mut(row.bank(byte) as usize) else { continue };
-            let at = bank.iter().position(|word| word.number == number).unwrap_or_else(|| {
-                bank.push(Word { number, ..Word::default() });
+            let at = bank.iter().position(|word| word.bank_word == bank_word).unwrap_or_else(|| {
+                bank.push(Word { bank_word, ..Word::default() });
                 bank.len() - 1
             });
             let word = &mut bank[at];
@@ -93,7 +93,8 @@ mod tests {
     }
 
     proptest! {
-        /// As many as the target counts; a lane is served by each bank that holds bytes of its own, once.
+        /// The number of wavefronts is the one that the target's description gives, and each bank that has bytes of a
+        /// lane serves it exactly once.
         #[test]
         fn every_lane_is_served_once_in_the_counted_wavefronts(
             row in any_row(),
@@ -101,8 +102,8 @@ mod tests {
             elements in 1..9u64,
         ) {
             let accesses = Accesses { elements, element_bytes: 2, list: Vec::new() };
-            let held = (0..16).map(|lane| (0..elements).map(|element| lane * 16 + element).collect()).collect();
-            let access = Access { registers: Vec::new(), addresses: addresses.clone(), held };
+            let lane_elements = (0..16).map(|lane| (0..elements).map(|element| lane * 16 + element).collect()).collect();
+            let access = Access { registers: Vec::new(), addresses: addresses.clone(), lane_elements };
             let found = wavefronts(&row, &accesses, &access);
             let bytes = accesses.bytes();
             let counted = tilewright_target::wavefronts(&row, &addresses, bytes as u32);
@@ -110,7 +111,7 @@ mod tests {
             for (lane, first) in addresses.iter().enumerate() {
                 let served = found.iter().flat_map(|wavefront| wavefront.banks.iter().flatten());
                 let words: Vec<u64> =
-                    served.filter(|word| word.lanes.contains(&(lane as u64))).map(|word| word.number).collect();
+                    served.filter(|word| word.lanes.contains(&(lane as u64))).map(|word| word.bank_word).collect();
                 let width = u64::from(row.bank_bytes);
                 let mut required: Vec<u64> = match first {
                     Some(first) => (*first..first + bytes).map(|byte| byte / width).collect(),

@@ -1,4 +1,4 @@
-//! Pictures of memories and of accesses, against what follows from their definitions.
+//! Tests of pictures of memories and accesses, against definitions.
 
 use crate::samples;
 
@@ -8,10 +8,10 @@ use tilewright_picture::view::{self, GlobalView, MemoryView};
 use tilewright_picture::{Content, Picture, Table, Tone};
 use tilewright_target::TargetDescription;
 
-/// 8 lanes, 8 banks of 4 bytes; accesses of 4 bytes serve all lanes at once, those of 16 lanes that differ
-/// by 5; sectors of 32 bytes.
-fn machine() -> TargetDescription {
-    let text = tilewright_testkit::machines::SMALL;
+/// Returns a target with 8 lanes, 8 banks of 4 bytes and sectors of 32 bytes. An access of 4 bytes serves all lanes at
+/// once, one of 16 bytes serves lanes together that differ by 5.
+fn test_target() -> TargetDescription {
+    let text = tilewright_testkit::test_targets::SMALL;
     TargetDescription::from_toml("small.toml", text).expect("the machine is sound")
 }
 
@@ -22,22 +22,21 @@ fn memory_of(layout: &Layout) -> &MemoryLayout {
     }
 }
 
-/// Each lane holds one row, in registers.
+/// Returns a layout with one row in the registers of each lane.
 fn row_a_lane(columns: u64) -> LinearLayout {
     let registers = (0..columns.trailing_zeros()).map(|bit| vec![0, 1 << bit]).collect();
     linear(&[(Dim::REGISTER, registers), (Dim::LANE, vec![vec![1, 0], vec![2, 0], vec![4, 0]])], &[8, columns])
 }
 
-/// Each lane holds one column.
+/// Returns a layout with one column in the registers of each lane.
 fn column_a_lane(rows: u64) -> LinearLayout {
     let registers = (0..rows.trailing_zeros()).map(|bit| vec![1 << bit, 0]).collect();
     linear(&[(Dim::REGISTER, registers), (Dim::LANE, vec![vec![0, 1], vec![0, 2], vec![0, 4]])], &[rows, 8])
 }
 
 fn drawn(memory: &Layout, bits: u32, store: Option<&LinearLayout>, load: Option<&LinearLayout>) -> Picture {
-    let machine = machine();
-    let view =
-        MemoryView { name: "memory", memory: memory_of(memory), element_bits: bits, target: &machine, store, load };
+    let test_target = test_target();
+    let view = MemoryView::new("memory", memory_of(memory), bits, &test_target).with_store(store).with_load(load);
     view::memory(&view).expect("a picture")
 }
 
@@ -49,7 +48,7 @@ fn table<'a>(picture: &'a Picture, title: &str) -> &'a Table {
     }
 }
 
-/// The columns of a table's rows, by their headings.
+/// Returns the columns of a table that have these headings.
 fn columns(table: &Table, names: &[&str]) -> Vec<Vec<String>> {
     let at: Vec<usize> =
         names.iter().map(|name| table.header.iter().position(|h| h == name).expect("the heading")).collect();
@@ -58,7 +57,7 @@ fn columns(table: &Table, names: &[&str]) -> Vec<Vec<String>> {
 
 #[test]
 fn elements_stand_where_their_bytes_are() {
-    // 16-bit elements: 16 to a wavefront of 8 banks of 4 bytes.
+    // 16-bit elements: a wavefront of 8 banks of 4 bytes has 16.
     for layout in [swizzled(&[8, 16], 2, 1, 8), padded(&[8, 16], 16, 2), padded(&[8, 16], 32, 4)] {
         let memory = memory_of(&layout);
         let picture = drawn(&layout, 16, None, None);
@@ -67,11 +66,11 @@ fn elements_stand_where_their_bytes_are() {
         for offset in 0..128u64 {
             let element = memory.linear.apply(&[(Dim::OFFSET, offset)]).expect("an offset");
             let (row, column) = (element[0].1, element[1].1);
-            let place = memory.physical_offset(offset);
-            let cell = cells.cell((place / 16) as usize, (place % 16) as usize).expect("a cell");
+            let memory_offset = memory.physical_offset(offset);
+            let cell = cells.cell((memory_offset / 16) as usize, (memory_offset % 16) as usize).expect("a cell");
             assert_eq!(cell.text(), format!("{row},{column}"));
             let cell = tensor.cell(row as usize, column as usize).expect("a cell");
-            assert_eq!(cell.lines, [place.to_string(), format!("b{}", place * 2 / 4 % 8)]);
+            assert_eq!(cell.lines, [memory_offset.to_string(), format!("b{}", memory_offset * 2 / 4 % 8)]);
             shown += 1;
         }
         let filled = (0..cells.rows()).flat_map(|row| cells.row(row)).filter(|cell| !cell.lines.is_empty()).count();
@@ -82,10 +81,10 @@ fn elements_stand_where_their_bytes_are() {
 }
 
 #[test]
-fn bits_of_the_address_are_sums_of_coordinates() {
+fn address_bits_are_xors_of_coordinate_bits() {
     let picture = drawn(&swizzled(&[8, 16], 2, 1, 8), 16, None, None);
-    let sums = columns(table(&picture, "the same as sums"), &["offset", "is", "sum of"]);
-    // The column's bits above the vector of two, each with a bit of the row.
+    let terms = columns(table(&picture, "the same as XOR of bits"), &["offset", "is", "XOR of"]);
+    // The column's bits above the vector of two, each XORed with a row bit.
     let required = [
         ["1", "in bank", "dim1 bit 1"],
         ["2", "bank", "dim1 bit 2 xor dim0 bit 1"],
@@ -95,7 +94,7 @@ fn bits_of_the_address_are_sums_of_coordinates() {
         ["32", "row", "dim0 bit 2"],
         ["64", "row", "dim0 bit 4"],
     ];
-    assert_eq!(sums, required);
+    assert_eq!(terms, required);
 }
 
 #[test]
@@ -103,14 +102,14 @@ fn a_column_of_words_conflicts_unless_it_is_swizzled() {
     let (store, load) = (column_a_lane(8), row_a_lane(8));
     let words = swizzled(&[8, 8], 1, 1, 8);
     let picture = drawn(&words, 32, Some(&store), Some(&load));
-    let found = columns(table(&picture, "accesses of warp 0"), &["layout", "access", "wavefronts", "least"]);
-    // Stores of one row at a time never conflict. A lane that loads its row of the row-major tensor
-    // takes two accesses of 16 bytes; the lanes' rows begin in one bank each 32 bytes, two lanes to a
-    // phase: 8 wavefronts an access, where 4 would do.
+    let found = columns(table(&picture, "accesses of warp 0"), &["layout", "access", "wavefronts", "bound"]);
+    // Stores of one row at a time have no conflicts. A lane that loads its row of the row-major tensor takes two
+    // 16-byte accesses; rows start in one bank every 32 bytes, two lanes per phase: 8 wavefronts per access instead of
+    // 4.
     let without: Vec<_> = found.iter().filter(|row| row[0] == "without swizzle").collect();
     assert_eq!(without[0][1..], ["stores", "8", "8"]);
     assert_eq!(without[1][1..], ["loads", "16", "8"]);
-    // The swizzle of single words leaves single words to load: 8 accesses of one wavefront each.
+    // Swizzling single words limits loads to single words: 8 accesses of one wavefront each.
     let swizzled: Vec<_> = found.iter().filter(|row| row[0] == "this one").collect();
     assert_eq!(swizzled[0][1..], ["stores", "8", "8"]);
     assert_eq!(swizzled[1][1..], ["loads", "8", "8"]);
@@ -119,21 +118,14 @@ fn a_column_of_words_conflicts_unless_it_is_swizzled() {
 
 #[test]
 fn lanes_that_wait_are_framed_in_later_wavefronts_of_their_phase() {
-    // Column by column, single words: every lane in the same bank.
+    // Single words, column by column: every lane in the same bank.
     let rows = linear(&[(Dim::REGISTER, vec![]), (Dim::LANE, vec![vec![1, 0], vec![2, 0], vec![4, 0]])], &[8, 1]);
     let spread = linear(&[(Dim::OFFSET, vec![vec![0, 1], vec![0, 2], vec![0, 4]])], &[1, 8]);
     let memory = spread.direct_sum(&LinearLayout::identity(8, Dim::OFFSET, Dim::tensor(0)).expect("a size"));
     let memory = Layout::Memory(MemoryLayout::linear(memory.expect("a sum")));
     let column = rows.resize_out(Dim::tensor(1), 8).expect("a size");
-    let machine = machine();
-    let view = MemoryView {
-        name: "memory",
-        memory: memory_of(&memory),
-        element_bits: 32,
-        target: &machine,
-        store: None,
-        load: Some(&column),
-    };
+    let test_target = test_target();
+    let view = MemoryView::new("memory", memory_of(&memory), 32, &test_target).with_load(&column);
     let picture = view::memory(&view).expect("a picture");
     let wavefronts = grid(&picture, "loads");
     assert_eq!((wavefronts.rows(), wavefronts.columns()), (8, 8));
@@ -145,19 +137,18 @@ fn lanes_that_wait_are_framed_in_later_wavefronts_of_their_phase() {
 }
 
 fn requests(layout: &LinearLayout, bits: u32, order: &[usize]) -> Picture {
-    let machine = machine();
-    let view =
-        GlobalView { name: "tensor", layout, order, element_bits: bits, target: &machine, warp: 0, line_bytes: 128 };
+    let test_target = test_target();
+    let view = GlobalView::new("tensor", layout, order, bits, &test_target);
     view::global(&view).expect("a picture")
 }
 
 fn numbers(picture: &Picture) -> Vec<Vec<String>> {
-    columns(table(picture, "requests of warp 0"), &["registers", "bytes", "sectors", "least", "lines", "used"])
+    columns(table(picture, "requests of warp 0"), &["registers", "bytes", "sectors", "bound", "lines", "used"])
 }
 
 #[test]
 fn rows_in_lanes_waste_half_of_each_sector() {
-    // 8 rows of 64 bytes; a lane asks for 16 bytes of its row at a time.
+    // 8 rows of 64 bytes; a lane loads 16 bytes of its row at a time.
     let picture = requests(&row_a_lane(32), 16, &[1, 0]);
     let row = |registers: &str| [registers, "128", "8", "4", "4", "50%"].map(str::to_owned).to_vec();
     assert_eq!(numbers(&picture), [row("0-7"), row("8-15"), row("16-23"), row("24-31")]);
@@ -168,18 +159,18 @@ fn rows_in_lanes_waste_half_of_each_sector() {
 
 #[test]
 fn the_order_of_the_tensor_decides_what_lies_together() {
-    // The same registers where columns are contiguous: the lanes' elements of one column, 2 bytes each.
+    // The same registers with contiguous columns: the lanes' elements of one column, 2 bytes each.
     let picture = requests(&row_a_lane(32), 16, &[0, 1]);
     let found = numbers(&picture);
     assert_eq!(found.len(), 32);
     assert_eq!(found[0], ["0", "16", "1", "1", "1", "50%"]);
-    // And with lanes along contiguous rows all that is transferred is used.
+    // With lanes along contiguous rows, all transferred bytes are used.
     let Layout::Distributed(rows) = blocked(&[8, 32], &[1, 8], &[2, 4], &[1, 1]) else { panic!("blocked") };
     assert_eq!(numbers(&requests(&rows, 16, &[1, 0]))[0], ["0-7", "128", "4", "4", "1", "100%"]);
 }
 
 #[test]
-fn lanes_that_hold_the_same_ask_once() {
+fn replicating_lanes_access_an_address_once() {
     let copies = linear(
         &[(Dim::REGISTER, vec![vec![0, 1], vec![0, 2]]), (Dim::LANE, vec![vec![0, 0], vec![0, 4], vec![1, 0]])],
         &[2, 8],
@@ -191,33 +182,26 @@ fn lanes_that_hold_the_same_ask_once() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_said() {
-    let (layout, machine) = (row_a_lane(8), machine());
-    let view = GlobalView {
-        name: "tensor",
-        layout: &layout,
-        order: &[1, 0],
-        element_bits: 16,
-        target: &machine,
-        warp: 0,
-        line_bytes: 128,
-    };
+fn undrawable_views_are_errors() {
+    let (layout, test_target) = (row_a_lane(8), test_target());
+    let of = |order, bits| GlobalView::new("tensor", &layout, order, bits, &test_target);
+    let view = of(&[1, 0], 16);
     let message = |view: GlobalView<'_>| view::global(&view).expect_err("no picture").to_string();
-    let text = message(GlobalView { order: &[1, 1], ..view });
+    let text = message(of(&[1, 1], 16));
     assert!(text.contains("does not name each of the 2 axes once"), "{text}");
-    assert!(message(GlobalView { warp: 1, ..view }).contains("there is no warp 1 of 1"));
-    assert!(message(GlobalView { line_bytes: 16, ..view }).contains("sectors of 32"));
-    assert!(message(GlobalView { element_bits: 4, ..view }).contains("an element has 4 bits"));
-    assert!(message(GlobalView { element_bits: 24, ..view }).contains("no element has 24 bits"));
+    assert!(message(view.with_warp(1)).contains("there is no warp 1 of 1"));
+    assert!(message(view.with_line_bytes(16)).contains("sectors of 32"));
+    assert!(message(of(&[1, 0], 4)).contains("an element has 4 bits"));
+    assert!(message(of(&[1, 0], 24)).contains("no element has 24 bits"));
     let memory = swizzled(&[8, 16], 2, 1, 8);
     for bits in [0, 24] {
         let memory = memory_of(&memory);
-        let view = MemoryView { name: "", memory, element_bits: bits, target: &machine, store: None, load: None };
+        let view = MemoryView::new("", memory, bits, &test_target);
         assert!(view::memory(&view).expect_err("no picture").to_string().contains("no element has"));
     }
     let huge = memory_of(&memory).clone();
     let padding = vec![tilewright_layout::Padding { interval: 2, padding: 1 << 40 }];
     let huge = MemoryLayout { padding, ..huge };
-    let view = MemoryView { name: "", memory: &huge, element_bits: 16, target: &machine, store: None, load: None };
+    let view = MemoryView::new("", &huge, 16, &test_target);
     assert!(view::memory(&view).expect_err("no picture").to_string().contains("the memory with its padding"));
 }

@@ -1,4 +1,4 @@
-//! Any linear layout has pictures, or a refusal: nothing panics, and what is drawn is complete.
+//! Tests that every linear layout has pictures or an error: nothing panics, and pictures are complete.
 
 use crate::samples;
 
@@ -9,7 +9,7 @@ use tilewright_picture::terminal::{Colours, Style};
 use tilewright_picture::view::{self, ColourBy, LayoutOptions};
 use tilewright_picture::{Picture, html, svg, terminal};
 
-/// Dims of either side in any order, each with a few bits.
+/// Generates a space with these dimensions in any order, each with a few bits.
 fn space(dims: &'static [&'static str]) -> impl Strategy<Value = Space> {
     let all: Vec<&str> = dims.to_vec();
     let most = all.len();
@@ -42,13 +42,13 @@ fn layouts() -> impl Strategy<Value = Layout> {
     ]
 }
 
-/// Whether a cell has a colour, or the legend.
+/// Whether any cell or the legend has a colour.
 fn is_painted(picture: &Picture) -> bool {
     let mut cells = grids(picture).into_iter().flat_map(|(_, grid)| (0..grid.rows()).flat_map(|row| grid.row(row)));
     !picture.legend.is_empty() || cells.any(|cell| cell.fill.rgb().is_some())
 }
 
-/// Draws a picture every way there is.
+/// Renders a picture with every renderer.
 fn render(picture: &Picture) {
     let svg = svg::render(picture);
     roxmltree::Document::parse(&svg).expect("XML");
@@ -85,7 +85,7 @@ proptest! {
             }
             let (a, b) = (pair.0.linear(), pair.1.linear());
             if let Ok(picture) = view::division("any", ("A", a), ("B", b)) {
-                let drawn = grids(&picture).iter().any(|(title, _)| *title == "what is left");
+                let drawn = grids(&picture).iter().any(|(title, _)| *title == "quotient");
                 prop_assert_eq!(drawn, a.divide_left(b).is_some());
                 render(&picture);
             }

@@ -1,4 +1,4 @@
-//! Pictures of conversions and of instructions, read back cell by cell.
+//! Tests of pictures of conversions and instructions, read back cell by cell.
 
 use crate::samples;
 
@@ -7,15 +7,15 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_picture::view::{self, ConversionView};
 use tilewright_picture::{Cell, Content, Fill, Picture, Tone};
 use tilewright_plan::movement;
-use tilewright_plan::movement::{Path, Plan};
+use tilewright_plan::movement::{ConversionKind, ConversionPlan};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 
-fn machine() -> TargetDescription {
-    let text = tilewright_testkit::machines::SMALL;
+fn test_target() -> TargetDescription {
+    let text = tilewright_testkit::test_targets::SMALL;
     TargetDescription::from_toml("small.toml", text).expect("the machine is sound")
 }
 
-/// 8 lanes over 8x8: a row, or a column, to each.
+/// Returns two layouts of an 8x8 tensor over 8 lanes: a row per lane, and a column per lane.
 fn rows_and_columns() -> (LinearLayout, LinearLayout) {
     let (along, across) = ([vec![0, 1], vec![0, 2], vec![0, 4]], [vec![1, 0], vec![2, 0], vec![4, 0]]);
     let layout = |registers: &[Vec<u64>; 3], lanes: &[Vec<u64>; 3]| {
@@ -24,18 +24,18 @@ fn rows_and_columns() -> (LinearLayout, LinearLayout) {
     (layout(&along, &across), layout(&across, &along))
 }
 
-fn plan(src: &LinearLayout, dst: &LinearLayout, path: Path) -> Plan {
-    let (plans, closed) = movement::candidates(src, dst, 32, &machine()).expect("a sound question");
-    plans.into_iter().find(|plan| plan.path == path).unwrap_or_else(|| panic!("{path} is closed: {closed:?}"))
+fn plan(src: &LinearLayout, dst: &LinearLayout, path: ConversionKind) -> ConversionPlan {
+    let (plans, rejected) = movement::conversion_candidates(src, dst, 32, &test_target()).expect("a sound question");
+    plans.into_iter().find(|plan| plan.path == path).unwrap_or_else(|| panic!("{path} is rejected: {rejected:?}"))
 }
 
-fn drawn(src: &LinearLayout, dst: &LinearLayout, plan: &Plan) -> Picture {
-    let target = machine();
-    let view = ConversionView { name: "conversion", src, dst, element_bits: 32, target: &target, plan };
+fn drawn(src: &LinearLayout, dst: &LinearLayout, plan: &ConversionPlan) -> Picture {
+    let target = test_target();
+    let view = ConversionView::new("conversion", [src, dst], 32, &target, plan);
     view::conversion(&view).expect("a picture")
 }
 
-/// The numbers after words of a cell's hover lines: `lane 3`.
+/// Returns the number after a word such as `lane` in a cell's tooltip.
 fn number_after(cell: &Cell, word: &str) -> Option<u64> {
     let description = cell.hover.join(" ").replace([',', ':'], " ");
     let words: Vec<&str> = description.split_whitespace().collect();
@@ -49,16 +49,16 @@ fn element_of(layout: &LinearLayout, lane: u64, register: u64) -> String {
 }
 
 #[test]
-fn every_register_says_where_its_element_was_and_how_far_that_is() {
+fn every_register_shows_its_source_and_distance() {
     let (src, dst) = rows_and_columns();
-    let picture = drawn(&src, &dst, &plan(&src, &dst, Path::Shuffle));
+    let picture = drawn(&src, &dst, &plan(&src, &dst, ConversionKind::Shuffle));
     let hardware = grid(&picture, "after: hardware");
     for lane in 0..8 {
         for register in 0..8 {
             let cell = hardware.cell(lane, register).expect("a cell");
             assert_eq!(cell.text(), element_of(&dst, lane as u64, register as u64));
             let from = (number_after(cell, "from lane"), number_after(cell, &format!("from lane {register} register")));
-            // The transpose: what lane l wants in register r, lane r has in register l.
+            // The transpose: register r of lane l comes from register l of lane r.
             assert_eq!(from, (Some(register as u64), Some(lane as u64)), "{:?}", cell.hover);
             let stays = lane == register;
             assert_eq!(cell.fill, Fill::tone(if stays { Tone::Good } else { Tone::Warn }));
@@ -71,11 +71,11 @@ fn every_register_says_where_its_element_was_and_how_far_that_is() {
 #[test]
 fn every_round_brings_a_lane_what_the_other_lane_had() {
     let (src, dst) = rows_and_columns();
-    let plan = plan(&src, &dst, Path::Shuffle);
+    let plan = plan(&src, &dst, ConversionKind::Shuffle);
     let picture = drawn(&src, &dst, &plan);
-    let rounds = grid(&picture, "rounds of the exchange");
+    let rounds = grid(&picture, "shuffle rounds");
     assert_eq!((rounds.rows(), rounds.columns()), (8, 8));
-    let mut arrived = 0;
+    let mut moved = 0;
     for round in 0..8 {
         for lane in 0..8 {
             let cell = rounds.cell(round, lane).expect("a cell");
@@ -83,19 +83,19 @@ fn every_round_brings_a_lane_what_the_other_lane_had() {
             for element in &cell.links {
                 let had = (0..8).any(|register| format!("element {}", element_of(&src, from, register)) == *element);
                 assert!(had, "lane {from} never had {element}");
-                arrived += 1;
+                moved += 1;
             }
         }
     }
-    assert_eq!(arrived, 64);
+    assert_eq!(moved, 64);
     let moving = (0..8).filter(|&round| rounds.cell(round, 0).is_some_and(|c| c.fill != Fill::tone(Tone::Good)));
-    assert_eq!(moving.count() as u64, plan.stats.counts.exchanges);
+    assert_eq!(moving.count() as u64, plan.stats.counts.shuffles);
 }
 
 #[test]
 fn scratch_memory_is_drawn_with_the_wavefronts_that_the_plan_counts() {
     let (src, dst) = rows_and_columns();
-    let plan = plan(&src, &dst, Path::Shared);
+    let plan = plan(&src, &dst, ConversionKind::Shared);
     let picture = drawn(&src, &dst, &plan);
     let scratch = grid(&picture, "scratch memory");
     assert_eq!(scratch.rows() * scratch.columns(), 64);
@@ -108,8 +108,8 @@ fn scratch_memory_is_drawn_with_the_wavefronts_that_the_plan_counts() {
 }
 
 #[test]
-fn a_conversion_across_blocks_says_from_which_block_elements_come() {
-    // Two blocks of eight lanes: a register and the block change places.
+fn a_conversion_across_blocks_shows_source_blocks() {
+    // Two blocks of eight lanes that swap a register bit and the block bit.
     let layout = |register: Vec<u64>, block: Vec<u64>| {
         let lanes = vec![vec![0, 1], vec![0, 2], vec![0, 4]];
         let bases =
@@ -117,7 +117,7 @@ fn a_conversion_across_blocks_says_from_which_block_elements_come() {
         linear(&bases, &[4, 8])
     };
     let (src, dst) = (layout(vec![1, 0], vec![2, 0]), layout(vec![2, 0], vec![1, 0]));
-    let picture = drawn(&src, &dst, &plan(&src, &dst, Path::Cluster));
+    let picture = drawn(&src, &dst, &plan(&src, &dst, ConversionKind::Cluster));
     let through = "through the shared memory of the cluster's blocks";
     assert!(picture.caption.iter().any(|line| line == through), "{:?}", picture.caption);
     let notes = picture.panels().filter_map(|panel| match &panel.content {
@@ -136,9 +136,9 @@ fn a_conversion_across_blocks_says_from_which_block_elements_come() {
 #[test]
 fn a_conversion_to_itself_stays() {
     let (src, _) = rows_and_columns();
-    let plan = movement::convert(&src, &src, 32, &machine()).expect("a plan");
+    let plan = movement::plan_conversion(&src, &src, 32, &test_target()).expect("a plan");
     let picture = drawn(&src, &src, &plan);
-    assert!(picture.caption.iter().any(|line| line == "every element is in its place"), "{:?}", picture.caption);
+    assert!(picture.caption.iter().any(|line| line == "no data movement"), "{:?}", picture.caption);
     assert_eq!(picture.legend, [(Fill::tone(Tone::Good), "not moved: 64 of 64".to_owned())]);
 }
 
@@ -147,8 +147,8 @@ fn operand(role: &str, registers: Vec<Vec<u64>>, lanes: Vec<Vec<u64>>, shape: &[
     Operand::Register { role: role.to_owned(), element: "f32".to_owned(), bits: 32, layout }
 }
 
-/// A product of 4x2 and 2x2 by four lanes, B held twice.
-fn product() -> Instruction {
+/// Returns an MMA of 4x2 by 2x2 on four lanes, with B replicated twice.
+fn mma_instruction() -> Instruction {
     let rows = || vec![vec![1, 0], vec![2, 0]];
     Instruction {
         name: "product".to_owned(),
@@ -161,7 +161,7 @@ fn product() -> Instruction {
         ],
         cycles: None,
         semantics: Semantics::Contract,
-        completion: Completion::AtOnce,
+        completion: Completion::Immediate,
         numerics: None,
         source: "invented".to_owned(),
     }
@@ -169,7 +169,7 @@ fn product() -> Instruction {
 
 #[test]
 fn a_tableau_has_a_at_the_left_b_on_top_and_the_result_at_the_lower_right() {
-    let picture = view::instruction(&product()).expect("a picture");
+    let picture = view::instruction(&mma_instruction()).expect("a picture");
     let panel = picture.panels().next().expect("a panel");
     let Content::Grid(tableau) = &panel.content else { panic!("no grid") };
     assert_eq!((tableau.rows(), tableau.columns()), (2 + 1 + 4, 2 + 1 + 2));
@@ -192,31 +192,31 @@ fn a_tableau_has_a_at_the_left_b_on_top_and_the_result_at_the_lower_right() {
 }
 
 #[test]
-fn operands_that_are_no_product_are_refused() {
-    let mut wrong = product();
+fn mismatched_mma_operands_are_rejected() {
+    let mut wrong = mma_instruction();
     wrong.operands[2] = operand("b", vec![vec![1, 0], vec![2, 0]], vec![vec![0, 1], vec![0, 0]], &[4, 2]);
     let message = view::instruction(&wrong).expect_err("no picture").to_string();
-    assert!(message.contains("A 4x2 f32, B 4x2 f32 and D 4x2 f32 are no product"), "{message}");
+    assert!(message.contains("A 4x2 f32, B 4x2 f32 and D 4x2 f32 do not form an MMA"), "{message}");
 }
 
 #[test]
-fn a_move_shows_who_gives_the_address_of_each_slot() {
-    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+fn a_move_shows_who_gives_the_address_of_each_segment() {
+    let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
     // Two slots of 8 bytes; each of four lanes gets four bytes.
     let data = LinearLayout::from_bases(
         &[(Dim::REGISTER, vec![]), (Dim::LANE, vec![vec![0, 4], vec![1, 0]]), (byte, vec![vec![0, 1], vec![0, 2]])],
-        &[(slot, 2), (byte, 8)],
+        &[(segment, 2), (byte, 8)],
     );
-    let address = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![1], vec![0]])], &[(slot, 2)]);
+    let address = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![1], vec![0]])], &[(segment, 2)]);
     let registers = operand("d", vec![], vec![vec![0, 1], vec![1, 0]], &[2, 2]);
     let (data, address) = (data.expect("a layout"), address.expect("a layout"));
     let row = Instruction {
         kind: InstructionKind::SharedMove,
         operands: vec![registers, Operand::Access { data, address, alignment: 8 }],
         semantics: Semantics::Move,
-        completion: Completion::AtOnce,
+        completion: Completion::Immediate,
         numerics: None,
-        ..product()
+        ..mma_instruction()
     };
     let picture = view::instruction(&row).expect("a picture");
     let memory = grid(&picture, "shared memory");

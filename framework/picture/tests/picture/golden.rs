@@ -1,5 +1,5 @@
-//! Pictures as they were last looked at. Where one changes on purpose, look at it and run this test
-//! with `TILEWRIGHT_BLESS=1` to keep it.
+//! Tests of pictures of layouts against golden files. After an intended change, review the pictures and run this test
+//! with `TILEWRIGHT_BLESS=1`.
 
 use crate::kept;
 use crate::samples;

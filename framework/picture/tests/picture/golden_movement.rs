@@ -1,5 +1,5 @@
-//! Pictures of memories, accesses, instructions and conversions as they were last looked at. Where one
-//! changes on purpose, look at it and run this test with `TILEWRIGHT_BLESS=1` to keep it.
+//! Tests of pictures of memories, accesses, instructions and conversions against golden files. After an intended
+//! change, review the pictures and run this test with `TILEWRIGHT_BLESS=1`.
 
 use crate::kept;
 use crate::samples;
@@ -9,12 +9,12 @@ use samples::{blocked, linear, padded, swizzled};
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use tilewright_picture::view::{self, ConversionView, GlobalView, MemoryView};
 use tilewright_plan::movement;
-use tilewright_plan::movement::Path;
+use tilewright_plan::movement::ConversionKind;
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 
-/// 8 lanes, 8 banks of 4 bytes.
-fn machine() -> TargetDescription {
-    let text = tilewright_testkit::machines::SMALL;
+/// Returns a target with 8 lanes and 8 banks of 4 bytes.
+fn test_target() -> TargetDescription {
+    let text = tilewright_testkit::test_targets::SMALL;
     TargetDescription::from_toml("small.toml", text).expect("the machine is sound")
 }
 
@@ -32,7 +32,7 @@ fn memory_of(layout: Layout) -> MemoryLayout {
     }
 }
 
-/// Two rows a warp, and a row a lane: 8 lanes of 8 elements over 8x16.
+/// Returns a layout of 8x16 elements over 8 lanes with 8 elements each: two rows per warp, and one row per lane.
 fn by_rows() -> LinearLayout {
     distributed(blocked(&[8, 16], &[1, 8], &[4, 2], &[1, 1]))
 }
@@ -42,9 +42,8 @@ fn by_columns() -> LinearLayout {
 }
 
 fn check_memory(name: &str, memory: &MemoryLayout) {
-    let (machine, store, load) = (machine(), by_rows(), by_columns());
-    let view =
-        MemoryView { name: "8x16", memory, element_bits: 16, target: &machine, store: Some(&store), load: Some(&load) };
+    let (test_target, store, load) = (test_target(), by_rows(), by_columns());
+    let view = MemoryView::new("8x16", memory, 16, &test_target).with_store(&store).with_load(&load);
     check_both(name, &view::memory(&view).expect("a picture"));
 }
 
@@ -60,35 +59,27 @@ fn a_padded_memory() {
 
 #[test]
 fn accesses_to_global_memory() {
-    let (machine, layout) = (machine(), by_columns());
-    let view = GlobalView {
-        name: "8x16",
-        layout: &layout,
-        order: &[1, 0],
-        element_bits: 16,
-        target: &machine,
-        warp: 0,
-        line_bytes: 64,
-    };
+    let (test_target, layout) = (test_target(), by_columns());
+    let view = GlobalView::new("8x16", &layout, &[1, 0], 16, &test_target).with_line_bytes(64);
     check_both("global", &view::global(&view).expect("a picture"));
 }
 
-fn check_conversion(name: &str, path: Path) {
-    let (machine, src, dst) = (machine(), by_rows(), by_columns());
-    let plans = movement::candidates(&src, &dst, 16, &machine).expect("a sound question").0;
+fn check_conversion(name: &str, path: ConversionKind) {
+    let (test_target, src, dst) = (test_target(), by_rows(), by_columns());
+    let plans = movement::conversion_candidates(&src, &dst, 16, &test_target).expect("a sound question").0;
     let plan = plans.iter().find(|plan| plan.path == path).expect("an open way");
-    let view = ConversionView { name: "8x16", src: &src, dst: &dst, element_bits: 16, target: &machine, plan };
+    let view = ConversionView::new("8x16", [&src, &dst], 16, &test_target, plan);
     check_both(name, &view::conversion(&view).expect("a picture"));
 }
 
 #[test]
-fn a_conversion_by_exchange() {
-    check_conversion("conversion_exchange", Path::Shuffle);
+fn a_conversion_by_shuffle() {
+    check_conversion("conversion_exchange", ConversionKind::Shuffle);
 }
 
 #[test]
 fn a_conversion_through_shared_memory() {
-    check_conversion("conversion_shared", Path::Shared);
+    check_conversion("conversion_shared", ConversionKind::Shared);
 }
 
 fn operand(role: &str, registers: Vec<Vec<u64>>, lanes: Vec<Vec<u64>>, shape: &[u64]) -> Operand {
@@ -97,7 +88,7 @@ fn operand(role: &str, registers: Vec<Vec<u64>>, lanes: Vec<Vec<u64>>, shape: &[
 }
 
 #[test]
-fn the_operands_of_a_product() {
+fn the_operands_of_an_mma() {
     let pairs = || (vec![vec![0, 1]], vec![vec![0, 2], vec![1, 0], vec![2, 0]]);
     let ((registers, lanes), (more, same)) = (pairs(), pairs());
     let row = Instruction {
@@ -111,7 +102,7 @@ fn the_operands_of_a_product() {
         ],
         cycles: None,
         semantics: Semantics::Contract,
-        completion: Completion::AtOnce,
+        completion: Completion::Immediate,
         numerics: None,
         source: "invented".to_owned(),
     };

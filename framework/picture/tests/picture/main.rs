@@ -1,4 +1,4 @@
-//! Tests of `picture`, one module for each subject.
+//! Tests of the crate `picture`, one module for each subject.
 
 mod accesses;
 mod any_layout;

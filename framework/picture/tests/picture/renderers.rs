@@ -1,4 +1,4 @@
-//! What every renderer promises of any picture.
+//! Tests of properties that every renderer has for any picture.
 
 use crate::samples;
 
@@ -12,7 +12,7 @@ fn layout_of(layout: &tilewright_layout::Layout) -> Picture {
     view::layout("a <layout> & \"more\"", layout, &LayoutOptions::default()).expect("a picture")
 }
 
-/// A picture with a panel of every kind.
+/// Returns a picture with a panel of every kind.
 fn everything() -> Picture {
     let mut grid = Grid::new(2, 2);
     grid.set(0, 0, Cell::new("a<b").line("&").fill(Fill::hue(3, 32)).link("x").kin("y").hover("</script>"));
@@ -81,7 +81,7 @@ fn svg_is_well_formed_and_refers_to_nothing() {
     }
 }
 
-/// Every label of a large grid is inside its run and of a size that can be read when enlarged.
+/// Labels of a 128x128 grid are inside their runs and legible when enlarged.
 #[test]
 fn text_stays_within_its_cells_at_128x128() {
     let picture = layout_of(&blocked(&[128, 128], &[1, 8], &[4, 8], &[4, 1]));
@@ -122,7 +122,7 @@ fn cells_without_runs_show_their_text_where_it_fits() {
     assert_eq!((text.matches(">7<").count(), text.matches("all of them").count()), (0, 1));
 }
 
-/// The data that the page's script reads.
+/// Returns the data that the script of the HTML page reads.
 fn data(page: &str) -> Json {
     let start = page.split("<script type=\"application/json\" id=\"data\">").nth(1).expect("data");
     serde_json::from_str(start.split("</script>").next().expect("an end")).expect("JSON")
@@ -147,8 +147,9 @@ fn a_page_stands_alone_and_carries_what_the_pointer_needs() {
         assert_eq!(cells.len(), grid.rows() * grid.columns());
         for (index, stored) in cells.iter().enumerate() {
             let cell = grid.cell(index / grid.columns(), index % grid.columns()).expect("a cell");
-            let names =
-                |part: usize| -> Vec<&str> { stored[part].as_array().expect("a list").iter().map(name).collect() };
+            let names = |section: usize| -> Vec<&str> {
+                stored[section].as_array().expect("a list").iter().map(name).collect()
+            };
             let description = if cell.hover.is_empty() { &cell.lines } else { &cell.hover };
             assert_eq!((names(0), names(1), names(2)), (refs(&cell.links), refs(&cell.kin), refs(description)));
         }
@@ -192,7 +193,7 @@ fn colours_are_those_of_the_cells() {
 }
 
 #[test]
-fn a_grid_that_is_too_wide_is_cut_and_says_how_to_see_the_rest() {
+fn a_wide_grid_is_truncated_with_a_remedy() {
     let picture = layout_of(&blocked(&[4, 64], &[1, 2], &[1, 32], &[1, 1]));
     let style = Style { width: Some(60), remedy: "--columns A..B shows a part".to_owned(), ..Style::plain() };
     let text = terminal::render(&picture, &style);
@@ -220,16 +221,16 @@ fn panels_stand_side_by_side_where_they_fit() {
 #[test]
 fn a_cropped_grid_keeps_its_headings() {
     let picture = layout_of(&blocked(&[32, 32], &[1, 2], &[8, 4], &[2, 2]));
-    let whole = samples::grid(&picture, "tensor");
-    let part = whole.cropped(9..20, 6..usize::MAX);
-    assert_eq!((part.rows(), part.columns()), (11, 26));
-    for row in 0..part.rows() {
-        assert_eq!(part.row_axis.heading(row), whole.row_axis.heading(row + 9));
-        assert_eq!(part.row(row), &whole.row(row + 9)[6..]);
+    let full = samples::grid(&picture, "tensor");
+    let section = full.cropped(9..20, 6..usize::MAX);
+    assert_eq!((section.rows(), section.columns()), (11, 26));
+    for row in 0..section.rows() {
+        assert_eq!(section.row_axis.heading(row), full.row_axis.heading(row + 9));
+        assert_eq!(section.row(row), &full.row(row + 9)[6..]);
     }
-    // Borders every eight rows and columns: those at 9, 16 and at 6, 8, 16, 24 are left.
+    // Borders every eight rows and columns: 9 and 16, and 6, 8, 16, 24 remain.
     let starts = |bands: &[tilewright_picture::Band]| bands.iter().map(|band| band.start).collect::<Vec<_>>();
-    assert_eq!((starts(&part.row_axis.bands), starts(&part.column_axis.bands)), (vec![0, 7], vec![0, 2, 10, 18]));
-    assert!(part.runs.iter().all(|run| run.row < 11 && run.end <= 26 && run.start < run.end));
-    assert_eq!(whole.cropped(40..50, 0..1).rows(), 0);
+    assert_eq!((starts(&section.row_axis.bands), starts(&section.column_axis.bands)), (vec![0, 7], vec![0, 2, 10, 18]));
+    assert!(section.runs.iter().all(|run| run.row < 11 && run.end <= 26 && run.start < run.end));
+    assert_eq!(full.cropped(40..50, 0..1).rows(), 0);
 }

@@ -1,4 +1,4 @@
-//! What the views show is what the layouts say: every cell is read back and checked against the map.
+//! Tests that pictures agree with the layouts: every cell is read back and checked against the linear map.
 
 use crate::samples;
 
@@ -13,40 +13,40 @@ fn drawn(layout: &Layout) -> Picture {
     view::layout("test", layout, &LayoutOptions::default()).expect("a picture")
 }
 
-/// The element at a position, by the layout.
-fn element(linear: &LinearLayout, place: &[(Dim, u64)]) -> Vec<u64> {
-    let mut image = linear.apply(place).expect("a position");
+/// Returns the tensor coordinates of the element at a position of the layout.
+fn element(linear: &LinearLayout, coordinates: &[(Dim, u64)]) -> Vec<u64> {
+    let mut image = linear.apply(coordinates).expect("a position");
     image.sort();
     image.into_iter().map(|(_, at)| at).collect()
 }
 
-/// `W1/T3:5` as a place: warp 1, lane 3, register 5.
-fn place(text: &str) -> Vec<(Dim, u64)> {
-    let mut place = Vec::new();
-    for part in text.split('/') {
-        let (dim, rest) = match part.split_at(1) {
+/// Parses a cell's text `W1/T3:5`: warp 1, lane 3, register 5.
+fn coordinates(text: &str) -> Vec<(Dim, u64)> {
+    let mut coordinates = Vec::new();
+    for dim_text in text.split('/') {
+        let (dim, rest) = match dim_text.split_at(1) {
             ("W", rest) => (Dim::WARP, rest),
             ("T", rest) => (Dim::LANE, rest),
             other => panic!("{other:?} in {text}"),
         };
         let (at, register) = rest.split_once(':').unwrap_or((rest, ""));
-        place.push((dim, at.parse().expect("a number")));
+        coordinates.push((dim, at.parse().expect("a number")));
         if !register.is_empty() {
-            place.push((Dim::REGISTER, register.parse().expect("a number")));
+            coordinates.push((Dim::REGISTER, register.parse().expect("a number")));
         }
     }
-    place
+    coordinates
 }
 
 #[test]
-fn every_cell_of_the_tensor_names_a_holder_of_its_element() {
+fn every_cell_of_the_tensor_names_a_position_of_its_element() {
     for layout in [small(), accumulator(), blocked(&[32, 64], &[1, 4], &[8, 4], &[2, 2])] {
         let picture = drawn(&layout);
         let tensor = grid(&picture, "tensor");
         for row in 0..tensor.rows() {
             for column in 0..tensor.columns() {
                 let text = tensor.cell(row, column).expect("a cell").text();
-                assert_eq!(element(layout.linear(), &place(&text)), [row as u64, column as u64], "{text}");
+                assert_eq!(element(layout.linear(), &coordinates(&text)), [row as u64, column as u64], "{text}");
             }
         }
     }
@@ -65,17 +65,17 @@ fn every_cell_of_the_hardware_names_the_element_that_is_there() {
         for row in 0..hardware.rows() {
             for column in 0..hardware.columns() {
                 let cell = hardware.cell(row, column).expect("a cell");
-                // `warp 1 lane 3 register 5`: what is said of the cell is where it is.
+                // `warp 1 lane 3 register 5`: the tooltip names the cell's own position.
                 let words: Vec<&str> = cell.hover[0].split(' ').collect();
-                let place: Vec<_> =
+                let coordinates: Vec<_> =
                     words.chunks(2).map(|pair| (Dim::named(pair[0]), pair[1].parse().expect("a number"))).collect();
-                let names: Vec<_> = element(layout.linear(), &place).iter().map(u64::to_string).collect();
-                assert_eq!(cell.text(), names.join(","), "{place:?}");
+                let names: Vec<_> = element(layout.linear(), &coordinates).iter().map(u64::to_string).collect();
+                assert_eq!(cell.text(), names.join(","), "{coordinates:?}");
                 assert_eq!(
                     hardware.row_axis.heading(row),
-                    place.iter().find(|p| p.0 == Dim::LANE).expect("a lane").1.to_string()
+                    coordinates.iter().find(|p| p.0 == Dim::LANE).expect("a lane").1.to_string()
                 );
-                assert!(seen.insert(place));
+                assert!(seen.insert(coordinates));
             }
         }
         assert_eq!(seen.len() as u64, 1 << layout.linear().ins().bits(), "every position is drawn once");
@@ -83,30 +83,30 @@ fn every_cell_of_the_hardware_names_the_element_that_is_there() {
 }
 
 #[test]
-fn an_element_is_linked_to_each_of_its_holders() {
+fn an_element_links_to_each_of_its_replicas() {
     let parent = FamilySpec::new("blocked")
         .with("size_per_thread", [1i64, 2])
         .with("threads_per_warp", [8i64, 4])
         .with("warps_per_cta", [1i64, 1])
         .with("order", [1i64, 0]);
-    let layout = resolved(&FamilySpec::new("slice").with("dim", 1i64).of(parent), &[16]);
+    let layout = resolved(&FamilySpec::new("slice").with("dim", 1i64).with_parent(parent), &[16]);
     let picture = drawn(&layout);
-    let mut linked: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut link_counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for (title, grid) in grids(&picture) {
         for row in 0..grid.rows() {
             for cell in grid.row(row) {
                 assert_eq!(cell.links.len(), 1);
-                let count = linked.entry(cell.links[0].clone()).or_default();
+                let count = link_counts.entry(cell.links[0].clone()).or_default();
                 *(if title == "tensor" { &mut count.0 } else { &mut count.1 }) += 1;
             }
         }
     }
-    // Four lanes along the axis that is gone: each element of the 16 has four holders.
-    assert_eq!(linked.len(), 16);
-    assert!(linked.values().all(|&count| count == (1, 4)), "{linked:?}");
+    // Four lanes along the removed axis: each of the 16 elements has four positions.
+    assert_eq!(link_counts.len(), 16);
+    assert!(link_counts.values().all(|&count| count == (1, 4)), "{link_counts:?}");
     let tensor = grid(&picture, "tensor");
     assert_eq!(tensor.cell(0, 9).expect("a cell").text(), "T4:1 x4");
-    assert!(picture.caption.iter().any(|line| line.contains("held 4 times")), "{:?}", picture.caption);
+    assert!(picture.caption.iter().any(|line| line.contains("has 4 replicas")), "{:?}", picture.caption);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn holders_of_the_same_have_the_same_colour_and_neighbours_another() {
 }
 
 #[test]
-fn hues_tell_apart_what_is_asked_for() {
+fn hues_distinguish_the_chosen_dim() {
     let layout = blocked(&[16, 16], &[1, 2], &[4, 8], &[2, 1]);
     for (colour, distinct) in [(ColourBy::Lane, 32), (ColourBy::Warp, 2 * 32), (ColourBy::Register, 4)] {
         let options = LayoutOptions { colour, plane: None };
@@ -155,13 +155,13 @@ fn a_tensor_of_three_axes_is_a_row_of_slices_and_any_two_axes_can_be_its_plane()
     assert_eq!(titles, ["tensor, dim0 = 0", "tensor, dim0 = 1", "tensor, dim0 = 2", "tensor, dim0 = 3"]);
     for (slice, (_, grid)) in slices.iter().enumerate() {
         let text = grid.cell(5, 9).expect("a cell").text();
-        assert_eq!(element(layout.linear(), &place(&text)), [slice as u64, 5, 9]);
+        assert_eq!(element(layout.linear(), &coordinates(&text)), [slice as u64, 5, 9]);
     }
     let options = LayoutOptions { plane: Some((Dim::tensor(2), Dim::tensor(0))), ..LayoutOptions::default() };
     let turned = view::layout("test", &layout, &options).expect("a picture");
     let slice = grid(&turned, "tensor, dim1 = 3");
     assert_eq!((slice.rows(), slice.columns()), (16, 4));
-    assert_eq!(element(layout.linear(), &place(&slice.cell(9, 2).expect("a cell").text())), [2, 3, 9]);
+    assert_eq!(element(layout.linear(), &coordinates(&slice.cell(9, 2).expect("a cell").text())), [2, 3, 9]);
 }
 
 #[test]
@@ -176,7 +176,8 @@ fn a_tensor_of_one_axis_is_wrapped() {
     assert_eq!((grid(&short, "tensor").rows(), grid(&short, "tensor").columns()), (1, 16));
 }
 
-/// The swizzle by its definition: groups of `vec` elements change places by the row's phase.
+/// A picture of a swizzled layout shows the offsets that the definition of the swizzle gives: groups of `vec` elements
+/// are permuted by the row's phase.
 #[test]
 fn a_memory_layout_shows_offsets_and_its_lines() {
     let picture = drawn(&swizzled(&[8, 32], 4, 1, 8));
@@ -231,7 +232,7 @@ fn odd_layouts_have_pictures() {
     }
     let picture = drawn(&Layout::Distributed(gap));
     assert_eq!(grid(&picture, "tensor").cell(0, 1).expect("a cell").text(), "-");
-    assert!(picture.caption.iter().any(|line| line.contains("2 elements are held by nobody")));
+    assert!(picture.caption.iter().any(|line| line.contains("2 elements are in no register")));
     let picture = drawn(&Layout::TensorMemory(tensor_memory));
     assert_eq!(grid(&picture, "tensor").cell(1, 0).expect("a cell").text(), "1:0");
 }
@@ -252,8 +253,8 @@ fn the_matrix_shows_its_bits_under_their_names() {
     let bands: Vec<_> = drawn.column_axis.bands.iter().map(|band| (band.start, band.heading.as_str())).collect();
     assert_eq!(bands, [(0, "register"), (2, "lane")]);
     // Lanes 1 and 2 go to dim1 2 and 4, lanes 4 to 16 to dim0 1 to 4.
-    let frames: Vec<_> = drawn.frames.iter().map(|frame| (frame.columns.clone(), frame.rows.len())).collect();
-    assert_eq!(frames, [(2..4, 2), (4..7, 3)]);
+    let outlines: Vec<_> = drawn.outlines.iter().map(|outline| (outline.columns.clone(), outline.rows.len())).collect();
+    assert_eq!(outlines, [(2..4, 2), (4..7, 3)]);
 }
 
 #[test]
@@ -302,11 +303,11 @@ fn a_difference_does_not_depend_on_the_order_in_which_dims_are_listed() {
     let turned = turned.transpose_ins(&[Dim::WARP, Dim::BLOCK, Dim::LANE, Dim::REGISTER]).expect("a layout");
     let b = Layout::Distributed(turned);
     let picture = view::difference("test", ("A", &a), ("B", &b), &LayoutOptions::default()).expect("a picture");
-    assert!(picture.caption[0].contains("128 elements are held alike"), "{:?}", picture.caption);
+    assert!(picture.caption[0].contains("128 elements have the same positions"), "{:?}", picture.caption);
 }
 
 #[test]
-fn a_composition_shows_every_bit_on_its_way() {
+fn a_composition_shows_the_path_of_every_bit() {
     let a = accumulator();
     let memory = swizzled(&[16, 8], 2, 1, 4);
     let b = memory.linear().invert().expect("a memory layout");
@@ -331,31 +332,31 @@ fn a_composition_shows_every_bit_on_its_way() {
 }
 
 #[test]
-fn a_division_shows_the_rest_or_what_is_in_its_way() {
-    let whole = accumulator();
+fn a_division_shows_the_quotient_or_the_obstacle() {
+    let dividend = accumulator();
     let lanes = vec![vec![0, 2], vec![0, 4], vec![1, 0], vec![2, 0], vec![4, 0]];
     let tile = linear(&[(Dim::REGISTER, vec![vec![0, 1]]), (Dim::LANE, lanes.clone())], &[8, 8]);
-    let picture = view::division("test", ("A", whole.linear()), ("B", &tile)).expect("a picture");
-    let rest = grid(&picture, "what is left");
+    let picture = view::division("test", ("A", dividend.linear()), ("B", &tile)).expect("a picture");
+    let rest = grid(&picture, "quotient");
     assert_eq!((rest.rows(), rest.columns()), (1, 1));
     assert_eq!(rest.cell(0, 0).expect("a cell").text(), "1");
     assert!((0..7).flat_map(|row| grid(&picture, "A").row(row)).all(|cell| cell.mark.is_none()));
 
-    // Registers along dim0 instead: bit 1 of the register is in the way on two counts.
+    // Registers along dim0 instead: bit 1 of the register is wrong in two entries.
     let other = linear(&[(Dim::REGISTER, vec![vec![1, 0]]), (Dim::LANE, lanes)], &[8, 8]);
-    let picture = view::division("test", ("A", whole.linear()), ("B", &other)).expect("a picture");
+    let picture = view::division("test", ("A", dividend.linear()), ("B", &other)).expect("a picture");
     let drawn = grid(&picture, "A");
     let marked: Vec<_> = (0..drawn.rows())
         .flat_map(|row| (0..drawn.columns()).map(move |column| (row, column)))
         .filter(|&(row, column)| drawn.cell(row, column).is_some_and(|cell| cell.mark.is_some()))
         .collect();
-    // Rows: dim0 1, 2, 4, 8, then dim1 1, 2, 4. Wanted dim0 1, found dim1 1.
+    // Rows: dim0 1, 2, 4, 8, then dim1 1, 2, 4. Required dim0 1, found dim1 1.
     assert_eq!(marked, [(0, 0), (4, 0)]);
     let note = picture.panels().find(|panel| panel.title == "no quotient").expect("a note");
     let lines = Content::Note(vec!["register 1 does not reach dim0 1, reaches dim1 1".to_owned()]);
     assert_eq!(note.content, lines);
 
     let larger = linear(&[(Dim::REGISTER, vec![vec![1, 0], vec![2, 0], vec![4, 0]])], &[16, 8]);
-    let refused = view::division("test", ("A", whole.linear()), ("B", &larger));
+    let refused = view::division("test", ("A", dividend.linear()), ("B", &larger));
     assert!(matches!(refused, Err(PictureError::NotDrawable { .. })), "{refused:?}");
 }

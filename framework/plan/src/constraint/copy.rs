@@ -1,50 +1,55 @@
-//! Copies: both sides carry the instruction's tile to the same elements, `f . p^-1 = g . q^-1`.
+//! Copies: both sides map the instruction's tile to the same elements, `f . p^-1 = g . q^-1`.
 
 use super::composite::{differs, named};
-use super::{Unsatisfied, composite};
+use super::{Unsatisfied, composite_map};
 use crate::layouts;
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_target::{Instruction, Operand};
 
 const NAME: &str = "copy";
 
-/// The tiles of an instruction that moves, in elements: (register, lane) to (slot, element of the slot), as (dim0, dim1).
+/// The tiles of a move instruction such as `ldmatrix`, one on each side of the copy. Both map (register, lane) to
+/// (dim0, dim1) = (slot, element of the slot); a slot is the memory that one lane addresses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CopyTiles {
-    /// Who gives the address of which slot, registers being the elements of a slot: `p` of a load.
+    /// The memory side, `p` of a load: the lane is the one that addresses a slot, the register numbers the elements of
+    /// the slot.
     pub memory: LinearLayout,
-    /// Who holds which elements: `q` of a load.
+    /// The register side, `q` of a load: the elements that the registers of each lane hold.
     pub registers: LinearLayout,
 }
 
 impl CopyTiles {
-    /// Both tiles of a row that moves between registers and shared memory, for elements of so many bits.
+    /// Returns both tiles of an instruction that moves between registers and shared memory, for elements of
+    /// `element_bits` bits.
     ///
     /// # Errors
-    /// [`Unsatisfied::Instruction`]: a row that does not move, or that parts elements.
-    pub fn of(row: &Instruction, element_bits: u32) -> Result<Self, Unsatisfied> {
+    /// [`Unsatisfied::Instruction`]: an instruction that does not move, or that splits elements.
+    pub fn from_instruction(row: &Instruction, element_bits: u32) -> Result<Self, Unsatisfied> {
         let wrong =
             |reason: &str| Unsatisfied::Instruction { instruction: row.name.clone(), reason: reason.to_owned() };
         let access = row.operands.iter().find_map(|operand| match operand {
             Operand::Access { data, address, .. } => Some((data, address)),
             _ => None,
         });
-        let (data, address) = access.ok_or_else(|| wrong("its lanes give no addresses of shared memory"))?;
-        let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+        let (data, address) = access.ok_or_else(|| wrong("its lanes provide no shared-memory addresses"))?;
+        let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
         let within = (element_bits / 8).checked_ilog2().ok_or_else(|| wrong("elements narrower than a byte"))?;
-        let (slots, bytes) = (data.out_bits(slot), data.out_bits(byte));
-        let held = data.columns_of(byte);
-        let own = |bit: usize| held.get(bit).is_some_and(|&column| data.outs().coordinate(column, byte) == 1 << bit);
+        let (segments, bytes) = (data.out_bits(segment), data.out_bits(byte));
+        let byte_columns = data.columns_of(byte);
+        let own =
+            |bit: usize| byte_columns.get(bit).is_some_and(|&column| data.outs().coordinate(column, byte) == 1 << bit);
         if within > bytes || !(0..within as usize).all(own) {
-            return Err(wrong("it parts elements"));
+            return Err(wrong("it splits elements"));
         }
-        let outs = Space::of_sizes(&[(Dim::tensor(0), 1 << slots), (Dim::tensor(1), 1 << (bytes - within))])?;
-        let at = |slot: u64, byte: u64| slot | (byte >> within) << slots;
-        let of_data = |&column: &u64| at(data.outs().coordinate(column, slot), data.outs().coordinate(column, byte));
+        let outs = Space::of_sizes(&[(Dim::tensor(0), 1 << segments), (Dim::tensor(1), 1 << (bytes - within))])?;
+        let at = |segment: u64, byte: u64| segment | (byte >> within) << segments;
+        let of_data = |&column: &u64| at(data.outs().coordinate(column, segment), data.outs().coordinate(column, byte));
         let lanes: Vec<u64> = data.columns_of(Dim::LANE).iter().map(of_data).collect();
-        let values = held[within as usize..].iter().chain(data.columns_of(Dim::REGISTER));
+        let values = byte_columns[within as usize..].iter().chain(data.columns_of(Dim::REGISTER));
         let registers: Vec<u64> = values.map(of_data).chain(lanes.iter().copied()).collect();
-        let given = address.columns_of(Dim::LANE).iter().map(|&column| at(address.outs().coordinate(column, slot), 0));
+        let given =
+            address.columns_of(Dim::LANE).iter().map(|&column| at(address.outs().coordinate(column, segment), 0));
         let memory: Vec<u64> = (within..bytes).map(|bit| at(0, 1 << bit)).chain(given).collect();
         let of = |columns: &[u64]| {
             let (registers, lanes) = columns.split_at(columns.len() - lanes.len());
@@ -54,13 +59,14 @@ impl CopyTiles {
     }
 }
 
-/// The layout of the other side of a copy: `g = f . p^-1 . q`, where `f` is known and the instruction is `p` on that side
-/// and `q` on the other. What the instruction does not have of `f`, registers and warps, follows unchanged.
+/// Solves for the layout of the other side of a copy: `g = f . p^-1 . q`. `f` is `known`, `p` (`own`) is the
+/// instruction's tile on the known side, and `q` (`other`) its tile on the other side. Registers and warps of `f`
+/// beyond the instruction are repeated unchanged.
 ///
 /// # Errors
-/// As [`composite`].
-pub fn copied(known: &LinearLayout, own: &LinearLayout, other: &LinearLayout) -> Result<LinearLayout, Unsatisfied> {
-    let map = composite(known, own)?;
+/// As [`composite_map`].
+pub fn solve_copy(known: &LinearLayout, own: &LinearLayout, other: &LinearLayout) -> Result<LinearLayout, Unsatisfied> {
+    let map = composite_map(known, own)?;
     let mut ins = Space::default();
     let mut columns = Vec::new();
     for dim in [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK] {
@@ -75,19 +81,21 @@ pub fn copied(known: &LinearLayout, own: &LinearLayout, other: &LinearLayout) ->
     Ok(LinearLayout::from_columns(ins, known.outs().clone(), &columns)?)
 }
 
-/// Whether an instruction of sides `p` and `q` copies between the layouts `f` and `g`.
+/// Checks that an instruction copies between two layouts: `f` on the side of its tile `p`, `g` on the side of its tile
+/// `q`.
 ///
 /// # Errors
-/// [`Unsatisfied`]: as [`composite`]; where it does not, with the register, lane or warp that leads elsewhere.
-pub fn copy_holds(
+/// [`Unsatisfied`]: as [`composite_map`]; otherwise the error names the register, lane or warp that the two sides map
+/// to different elements.
+pub fn check_copy(
     (f, p): (&LinearLayout, &LinearLayout),
     (g, q): (&LinearLayout, &LinearLayout),
 ) -> Result<(), Unsatisfied> {
-    let required = copied(f, p, q)?;
+    let required = solve_copy(f, p, q)?;
     let order: Vec<Dim> = f.outs().dims().collect();
     super::elementwise::equal(NAME, ("the copy", &required), ("the given layout", &g.transpose_outs(&order)?))?;
-    // Both composites are then the same map; it must also be the one that `g` has.
-    let (one, other) = (composite(f, p)?, composite(&g.transpose_outs(&order)?, q)?);
+    // Both composites agree on the known part; `g` must have the same map in full.
+    let (one, other) = (composite_map(f, p)?, composite_map(&g.transpose_outs(&order)?, q)?);
     let differ = one.columns().iter().zip(other.columns()).position(|(a, b)| a != b);
     match differ {
         None => Ok(()),

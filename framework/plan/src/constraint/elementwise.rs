@@ -1,29 +1,30 @@
-//! Elementwise operations, whose tensors have one layout, and reductions, whose result forgets an axis.
+//! Constraints of elementwise operations, whose tensors have equal layouts, and of reductions, whose result lacks an
+//! axis.
 
 use super::Unsatisfied;
 use super::composite::{differs, named};
 use tilewright_layout::{Dim, LinearLayout, Space};
 
-/// Whether all tensors of an elementwise operation have the same layout; each comes with its name.
+/// Checks that all tensors of an elementwise operation, each with its name, have the same layout.
 ///
 /// # Errors
-/// [`Unsatisfied`] with the first register, lane or warp at which one has another element than the first.
-pub fn elementwise(tensors: &[(&str, &LinearLayout)]) -> Result<(), Unsatisfied> {
+/// [`Unsatisfied`] with the first register, lane or warp at which a layout differs from the first.
+pub fn check_elementwise(tensors: &[(&str, &LinearLayout)]) -> Result<(), Unsatisfied> {
     let Some((first, others)) = tensors.split_first() else { return Ok(()) };
     others.iter().try_for_each(|other| equal("elementwise", *first, *other))
 }
 
-/// The layout of a tensor that was reduced along an axis: the axis is forgotten, those behind it move up. Threads and
-/// registers that differed along it hold the same.
+/// Returns the layout of a tensor after reduction along an axis: the axis is removed, and later axes move up by one.
+/// Threads and registers that differed along the axis become replicas.
 ///
 /// # Errors
-/// [`Unsatisfied::Layout`] where there is no such axis.
-pub fn reduced(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, Unsatisfied> {
-    let gone = Dim::tensor(axis);
-    if !layout.outs().contains(gone) {
-        return Err(tilewright_layout::LayoutError::NoSuchDim { dim: gone }.into());
+/// [`Unsatisfied::Layout`] if the axis does not exist.
+pub fn solve_reduction(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, Unsatisfied> {
+    let removed_dim = Dim::tensor(axis);
+    if !layout.outs().contains(removed_dim) {
+        return Err(tilewright_layout::LayoutError::NoSuchDim { dim: removed_dim }.into());
     }
-    let dims: Vec<(Dim, u32)> = layout.outs().iter().filter(|(dim, _)| *dim != gone).collect();
+    let dims: Vec<(Dim, u32)> = layout.outs().iter().filter(|(dim, _)| *dim != removed_dim).collect();
     let mut outs = Space::default();
     for &(dim, bits) in &dims {
         let moved = dim.tensor_axis().map_or(dim, |own| Dim::tensor(if own > axis { own - 1 } else { own }));
@@ -41,19 +42,19 @@ pub fn reduced(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, Unsat
     Ok(LinearLayout::from_columns(layout.ins().clone(), outs, &columns)?)
 }
 
-/// Whether `result` is what is left of `layout` reduced along an axis, as each thread holds it.
+/// Checks that each thread holds in `result` the elements of `layout` reduced along an axis.
 ///
 /// # Errors
-/// [`Unsatisfied`] with the register, lane or warp that leads elsewhere.
-pub fn reduction(layout: &LinearLayout, result: &LinearLayout, axis: usize) -> Result<(), Unsatisfied> {
-    // What registers repeat once the axis is gone may be held once.
-    let whole = reduced(layout, axis)?;
-    let once = whole.remove_zero_bases(Dim::REGISTER);
-    let repeats = result.in_bits(Dim::REGISTER) == whole.in_bits(Dim::REGISTER);
-    equal("reduce", ("the reduced tensor", if repeats { &whole } else { &once }), ("the result", result))
+/// [`Unsatisfied`] with the register, lane or warp that `result` maps to another element.
+pub fn check_reduction(layout: &LinearLayout, result: &LinearLayout, axis: usize) -> Result<(), Unsatisfied> {
+    // Registers that become replicas without the axis may be dropped.
+    let with_repeats = solve_reduction(layout, axis)?;
+    let once = with_repeats.remove_zero_bases(Dim::REGISTER);
+    let repeats = result.in_bits(Dim::REGISTER) == with_repeats.in_bits(Dim::REGISTER);
+    equal("reduce", ("the reduced tensor", if repeats { &with_repeats } else { &once }), ("the result", result))
 }
 
-/// Whether two layouts are the same map.
+/// Checks that two layouts are the same map.
 pub(super) fn equal(
     constraint: &'static str,
     (first, left): (&str, &LinearLayout),

@@ -1,58 +1,58 @@
-//! Why a constraint does not hold.
+//! Errors of constraints.
 
 use thiserror::Error;
 
 use tilewright_layout::cute::CuteError;
 use tilewright_layout::{Dim, LayoutError};
 
-/// Why a constraint does not hold, or cannot be solved.
+/// The reason why a constraint does not hold, or cannot be solved.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Unsatisfied {
-    /// Two layouts lead to different elements.
-    #[error("{constraint}: {place} leads to {has} by {first}, and to {wants} by {second}")]
+    /// Two layouts map a position to different elements.
+    #[error("{constraint}: {location} leads to {has} by {first}, and to {wants} by {second}")]
     Differ {
-        /// The constraint.
+        /// The name of the violated constraint.
         constraint: &'static str,
-        /// The coordinate at which they differ.
-        place: Box<str>,
-        /// One of the layouts.
+        /// The position at which the layouts differ: a register, lane or warp, or a bit of M, N or K.
+        location: Box<str>,
+        /// The name of the first layout.
         first: Box<str>,
-        /// The other.
+        /// The name of the second layout.
         second: Box<str>,
-        /// Where the first leads.
+        /// The element at the position in the first layout.
         has: Box<str>,
-        /// Where the second leads.
+        /// The element at the position in the second layout.
         wants: Box<str>,
     },
-    /// Layouts are of different hardware or tensors.
+    /// Two layouts differ in the size of a dim, so they are for different hardware or different tensors.
     #[error("{constraint}: {first} has 2^{left} positions along {dim}, {second} 2^{right}")]
     Sizes {
-        /// The constraint.
+        /// The name of the violated constraint.
         constraint: &'static str,
-        /// The dim.
+        /// The dim whose sizes differ.
         dim: Dim,
-        /// One of the layouts.
+        /// The name of the first layout.
         first: Box<str>,
-        /// The other.
+        /// The name of the second layout.
         second: Box<str>,
-        /// Log2 of the first's size.
+        /// Log2 of the dim's size in the first layout.
         left: u32,
-        /// Log2 of the second's size.
+        /// Log2 of the dim's size in the second layout.
         right: u32,
     },
-    /// An instruction does not say what the constraint needs.
+    /// An instruction lacks a property that the constraint needs.
     #[error("instruction {instruction}: {reason}")]
     Instruction {
-        /// The row.
+        /// The name of the instruction.
         instruction: String,
-        /// What is missing.
+        /// The missing property, as a sentence.
         reason: String,
     },
-    /// The algebra says no.
+    /// Two linear layouts that cannot be composed.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// CuTe's algebra says no.
+    /// Two CuTe layouts that cannot be composed.
     #[error(transparent)]
     Cute(#[from] CuteError),
 }

@@ -1,21 +1,22 @@
-//! Constraints on the layouts of tensors in registers, by the operations that connect them (seed 003, figure 12).
+//! Constraints on the layouts of tensors in registers, from the operations that connect them (seed 003, figure 12).
 //!
-//! A layout maps thread (lane and warp) and value (register) to an element of a tile; an instruction maps threads and values
-//! to an element of its own tile. [`composite`] is what carries the instruction's tile to the tensor's: `f . p^-1`. A
-//! `copy` has the same on both sides; a [`product`] has one map for each of M, N and K in all three operands (theorem 1,
-//! as corrected); [`elementwise`] operations have equal layouts; a [`reduction`] forgets an axis. Each constraint can be
-//! checked, and solved for what is not known; where it does not hold the error says at which coordinate.
+//! A layout maps thread (lane and warp) and value (register) to an element of a tile; an instruction maps them to an
+//! element of its own tile. [`composite_map`] maps the instruction's tile to the tensor's: `f . p^-1`. A copy
+//! ([`check_copy`]) has the same composite on both sides; an MMA ([`check_mma`]) has one map for each of M, N and K in
+//! all three operands (theorem 1, as corrected); elementwise operations ([`check_elementwise`]) have equal layouts; a
+//! reduction ([`check_reduction`]) removes an axis. Each constraint can be checked, and solved for an unknown layout;
+//! an error names the position that violates it.
 
 mod composite;
 mod copy;
 mod elementwise;
 mod error;
-mod product;
+mod mma;
 mod thread_value;
 
-pub use composite::composite;
-pub use copy::{CopyTiles, copied, copy_holds};
-pub use elementwise::{elementwise, reduced, reduction};
+pub use composite::composite_map;
+pub use copy::{CopyTiles, check_copy, solve_copy};
+pub use elementwise::{check_elementwise, check_reduction, solve_reduction};
 pub use error::Unsatisfied;
-pub use product::{OperandLayouts, OperandTiles, Tiling, factors, product};
-pub use thread_value::{of_thread_value, thread_value};
+pub use mma::{OperandLayouts, OperandTiles, Tiling, check_mma, solve_mma_operands};
+pub use thread_value::{from_thread_value, to_thread_value};

@@ -1,17 +1,17 @@
-//! Distributed layouts as CuTe's thread-value layouts, and back.
+//! Converts distributed layouts to CuTe's thread-value layouts, and back.
 
 use super::Unsatisfied;
-use tilewright_layout::cute::{CuteError, IntTuple, ThreadValue, of_tensor, to_distributed};
+use tilewright_layout::cute::{CuteError, IntTuple, ThreadValue, from_tensor_layout, to_distributed};
 use tilewright_layout::{Layout, LinearLayout};
 
-/// A distributed layout as a thread-value layout over its tile.
+/// Returns the thread-value layout (CuTe) of a distributed layout, over the layout's tile.
 ///
 /// # Errors
-/// [`Unsatisfied::Cute`]: two places hold one element but for bases that are zero, or only a swizzle makes the layout.
-pub fn thread_value(layout: &LinearLayout) -> Result<ThreadValue, Unsatisfied> {
-    let composed = of_tensor(&Layout::Distributed(layout.clone()))?;
+/// [`Unsatisfied::Cute`]: two positions hold one element with nonzero bases, or the layout needs a swizzle.
+pub fn to_thread_value(layout: &LinearLayout) -> Result<ThreadValue, Unsatisfied> {
+    let composed = from_tensor_layout(&Layout::Distributed(layout.clone()))?;
     if !composed.swizzles().is_empty() {
-        let reason = "threads are swizzled, which shapes and strides do not say".to_owned();
+        let reason = "threads are swizzled, which shapes and strides cannot express".to_owned();
         let mode = tilewright_layout::cute::CuteMode { shape: composed.layout().size(), stride: 1 };
         return Err(CuteError::NotLinear {
             mode: composed.to_string(),
@@ -25,11 +25,11 @@ pub fn thread_value(layout: &LinearLayout) -> Result<ThreadValue, Unsatisfied> {
     Ok(ThreadValue::new(&tile, composed.layout().clone())?)
 }
 
-/// The distributed layout of a thread-value layout, of warps of so many lanes.
+/// Returns the distributed layout of a thread-value layout (CuTe), for `lanes` lanes of a warp.
 ///
 /// # Errors
-/// [`Unsatisfied::Cute`]: sizes that are no powers of two, or sums that carry.
-pub fn of_thread_value(layout: &ThreadValue, lanes: u64) -> Result<LinearLayout, Unsatisfied> {
+/// [`Unsatisfied::Cute`]: sizes that are not powers of two, or strides whose sums carry.
+pub fn from_thread_value(layout: &ThreadValue, lanes: u64) -> Result<LinearLayout, Unsatisfied> {
     let shape: Vec<u64> = layout.tile().leaves().into_iter().copied().collect();
     Ok(to_distributed(&layout.composed()?, &shape, lanes)?)
 }

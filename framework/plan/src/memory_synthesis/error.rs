@@ -1,4 +1,4 @@
-//! Why no layout of shared memory serves all accesses.
+//! Errors of shared-memory layout synthesis.
 
 use std::fmt;
 
@@ -8,93 +8,94 @@ use crate::movement::MovementError;
 use tilewright_layout::LayoutError;
 use tilewright_layout::cute::CuteError;
 
-/// What one access asks by one way.
+/// The layout that one access of a tensor requires if one of its alternatives (an instruction, or plain accesses)
+/// executes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessConstraint {
-    /// The access.
+    /// The name of the access.
     pub access: String,
-    /// The way.
-    pub way: String,
-    /// The layout with free strides.
+    /// The name of the alternative.
+    pub alternative: String,
+    /// The required layout as text, with names for the strides that it leaves free.
     pub term: String,
 }
 
 impl fmt::Display for AccessConstraint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "`{}` by {} needs {}", self.access, self.way, self.term)
+        write!(out, "`{}` by {} needs {}", self.access, self.alternative, self.term)
     }
 }
 
-/// Why no layout serves all accesses of a tensor.
+/// The reason why no layout serves all accesses of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum MemorySynthesisError {
-    /// Two accesses want different elements together; the program's author's to mend.
+    /// Two accesses require different elements to be adjacent in memory; an error of the program.
     #[error(
         "no layout of shared memory serves both: {first}; {second}; they disagree on bit {bit} of the offset ({wants} against {has}): load or store one of them by narrower accesses, or rearrange it first"
     )]
     Disagree {
-        /// One access.
+        /// The first access, with the layout that it requires.
         first: Box<AccessConstraint>,
-        /// The other.
+        /// The second access, with the layout that it requires.
         second: Box<AccessConstraint>,
-        /// The bit of the offset, in elements, for which they want different elements.
+        /// The bit of the offset, in elements, for which the accesses require different elements.
         bit: usize,
-        /// The modes that the first wants there.
+        /// The modes (CuTe) that the first access requires at this bit.
         wants: String,
-        /// The modes that the second wants there.
+        /// The modes (CuTe) that the second access requires at this bit.
         has: String,
     },
-    /// Any two accesses agree, all together do not.
+    /// Any two accesses allow a common layout, but all of them together allow none.
     #[error(
         "no layout of shared memory serves all of {accesses}, though any two of them agree: access one by narrower accesses"
     )]
     DisagreeTogether {
-        /// Their names.
+        /// The names of the accesses.
         accesses: String,
     },
-    /// An access goes by no way at all.
-    #[error("`{access}` goes by no way: {reasons}")]
-    NoWay {
-        /// The access.
+    /// None of the alternatives of an access is possible.
+    #[error("`{access}` has no alternative: {reasons}")]
+    NoAlternative {
+        /// The name of the access.
         access: String,
-        /// For each way why not.
+        /// For each alternative, the reason why it is impossible.
         reasons: String,
     },
-    /// Terms are maps of bits: a size is no power of two.
+    /// The size of an axis is not a power of two, as a layout that maps bits requires.
     #[error("dim{axis} has {size} elements: shared memory is laid out bit by bit, so pad the tile to {} elements", size.next_power_of_two())]
     Shape {
-        /// The axis.
+        /// The index of the axis.
         axis: usize,
-        /// Its size.
+        /// The size of the axis.
         size: u64,
     },
-    /// Elements of no known width.
-    #[error("elements of {0} bits: 1, 2, 4, 8, 16, 32, 64 and 128 bits can lie in shared memory")]
+    /// The element width, in bits, is not supported.
+    #[error("elements of {0} bits: shared memory can have elements of 1, 2, 4, 8, 16, 32, 64 and 128 bits ")]
     Bits(u32),
-    /// The layout that a program gives cannot be that of a memory.
-    #[error("the layout {layout} that is given: {reason}")]
+    /// The layout that the program states explicitly is not a valid memory layout.
+    #[error("the explicit layout {layout}: {reason}")]
     Given {
-        /// The layout.
+        /// The explicit layout.
         layout: String,
-        /// What is wrong.
+        /// The reason why the layout is not valid.
         reason: String,
     },
-    /// An access is not of the tensor.
+    /// The layout of an access does not fit the shape of the tensor.
     #[error("`{access}`: {reason}")]
     Access {
-        /// The access.
+        /// The name of the access.
         access: String,
-        /// What is wrong.
+        /// The reason why the access does not fit.
         reason: String,
     },
-    /// Plans of accesses refuse.
+    /// No plan of data movement exists for an access.
     #[error(transparent)]
     Movement(#[from] MovementError),
-    /// The algebra says no.
+    /// Two linear layouts that cannot be composed.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// CuTe's algebra says no.
+    /// Two CuTe layouts that cannot be composed.
     #[error(transparent)]
     Cute(#[from] CuteError),
 }

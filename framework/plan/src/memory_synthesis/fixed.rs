@@ -1,15 +1,16 @@
-//! Layouts that the hardware fixes: arrangements that a matrix unit reads, boxes that are copied whole.
+//! Layouts that the hardware fixes: canonical layouts of matrix descriptors, and boxes of bulk tensor copies.
 
 use super::leaf::{Problem, written};
-use super::{AccessAlternative, AccessSolution, MemorySynthesisError, Solution, TensorAccess};
-use crate::movement::{DescriptorMatch, arranged, boxed, tensor_copies_in};
+use super::{AccessAlternative, AccessSolution, MemorySynthesisError, SharedLayoutSolution, TensorAccess};
+use crate::movement::{DescriptorMatch, box_count_of, find_tensor_copy, operand_memory_layout};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
 impl Problem<'_, '_> {
-    /// The best of the layouts that the ways of some access fix; none where no way fixes any. With it why others do not
-    /// serve all.
-    pub(super) fn fixed(&self) -> Result<(Option<Solution>, Vec<String>), MemorySynthesisError> {
-        let mut best: Option<Solution> = None;
+    /// Solves with the layouts that the hardware fixes for some alternative of an access; returns the cheapest
+    /// solution, `None` if no fixed layout serves all accesses. Also returns, for each other fixed layout, why it does
+    /// not.
+    pub(super) fn fixed(&self) -> Result<(Option<SharedLayoutSolution>, Vec<String>), MemorySynthesisError> {
+        let mut best: Option<SharedLayoutSolution> = None;
         let mut reasons = Vec::new();
         for (name, memory) in self.fixed_layouts()? {
             match self.in_fixed(Some(&name), &memory) {
@@ -21,7 +22,7 @@ impl Problem<'_, '_> {
         Ok((best, reasons))
     }
 
-    /// The layouts that ways name, each once.
+    /// Returns the distinct layouts that alternatives of accesses fix, each with its name.
     fn fixed_layouts(&self) -> Result<Vec<(String, MemoryLayout)>, MemorySynthesisError> {
         let mut all: Vec<(String, MemoryLayout)> = Vec::new();
         let shape: Vec<(Dim, u64)> =
@@ -32,18 +33,22 @@ impl Problem<'_, '_> {
                 all.push((name.to_owned(), MemoryLayout { linear, padding: Vec::new(), alignment: Some(alignment) }));
             }
         };
-        for way in self.accesses.iter().flat_map(|access| &access.ways) {
-            match way {
+        for alternative in self.accesses.iter().flat_map(|access| &access.alternatives) {
+            match alternative {
                 AccessAlternative::Operand { operand, .. } => {
                     let Ok(matrix) = <[u64; 2]>::try_from(self.tensor.shape.as_slice()) else { continue };
-                    for arrangement in &operand.arrangements {
-                        add(&arrangement.name, arranged(operand, arrangement, matrix)?, arrangement.alignment);
+                    for fixed_layout in &operand.layouts {
+                        add(
+                            &fixed_layout.name,
+                            operand_memory_layout(operand, fixed_layout, matrix)?,
+                            fixed_layout.alignment,
+                        );
                     }
                 }
-                AccessAlternative::Boxes { operand, first, .. } => {
-                    for arrangement in &operand.arrangements {
-                        let linear = boxed(arrangement, &shape, *first, self.tensor.bits)?;
-                        add(&arrangement.name, linear, arrangement.alignment);
+                AccessAlternative::TensorCopy { operand, first, .. } => {
+                    for fixed_layout in &operand.layouts {
+                        let linear = find_tensor_copy(fixed_layout, &shape, *first, self.tensor.bits)?;
+                        add(&fixed_layout.name, linear, fixed_layout.alignment);
                     }
                 }
                 AccessAlternative::Lanes(_) => {}
@@ -52,25 +57,26 @@ impl Problem<'_, '_> {
         Ok(all)
     }
 
-    /// How all accesses go in a memory, arranged under this name; why one does not.
-    pub(super) fn in_fixed(&self, name: Option<&str>, memory: &MemoryLayout) -> Result<Solution, String> {
+    /// Serves all accesses in the memory layout `memory`; `name` is the name of the canonical layout, if it is one. The
+    /// error gives the reason why an access is impossible there.
+    pub(super) fn in_fixed(&self, name: Option<&str>, memory: &MemoryLayout) -> Result<SharedLayoutSolution, String> {
         if self.given.as_ref().is_some_and(|given| !given.admits(&memory.linear)) {
-            return Err("the program gives another layout".to_owned());
+            return Err("the program has another explicit layout".to_owned());
         }
         let mut served = Vec::new();
         for (at, access) in self.accesses.iter().enumerate() {
             served.push(
-                self.best_way(at, access, memory)
-                    .ok_or_else(|| format!("`{}` goes by none of its ways", access.name))?,
+                self.find_best_alternative(at, access, memory)
+                    .ok_or_else(|| format!("`{}` is not possible by any alternative", access.name))?,
             );
         }
         let (layout, swizzles) = written(memory).map_err(|error| error.to_string())?;
-        Ok(Solution {
+        Ok(SharedLayoutSolution {
             term: None,
             layout,
             swizzles,
             memory: memory.clone(),
-            arrangement: name.map(str::to_owned),
+            fixed_layout: name.map(str::to_owned),
             price: self.priced(&served),
             served,
             nodes: 0,
@@ -78,38 +84,44 @@ impl Problem<'_, '_> {
         })
     }
 
-    /// The cheapest way of an access in a memory.
-    fn best_way(&self, at: usize, access: &TensorAccess<'_>, memory: &MemoryLayout) -> Option<AccessSolution> {
+    /// Returns the cheapest alternative of the access with index `at` in the layout `memory`; `None` if no alternative
+    /// is possible.
+    fn find_best_alternative(
+        &self,
+        at: usize,
+        access: &TensorAccess<'_>,
+        memory: &MemoryLayout,
+    ) -> Option<AccessSolution> {
         let mut best: Option<(f64, AccessSolution)> = None;
-        for (number, way) in access.ways.iter().enumerate() {
+        for (index, alternative) in access.alternatives.iter().enumerate() {
             let by_itself = |issued: u64| AccessSolution {
                 access: access.name.clone(),
-                way: number,
-                instruction: way.instruction().map(str::to_owned),
+                alternative: index,
+                instruction: alternative.instruction().map(str::to_owned),
                 bytes: 0,
                 term: None,
                 wavefronts: 0,
-                least: 0,
+                lower_bound: 0,
                 issued,
                 fetched: None,
             };
-            let found = match way {
-                AccessAlternative::Lanes(_) => self.served_in(at, number, memory),
+            let found = match alternative {
+                AccessAlternative::Lanes(_) => self.served_in(at, index, memory),
                 AccessAlternative::Operand { operand, .. } => {
-                    DescriptorMatch::of(&memory.linear, operand).ok().map(|_| by_itself(0))
+                    DescriptorMatch::find(&memory.linear, operand).ok().map(|_| by_itself(0))
                 }
-                AccessAlternative::Boxes { operand, first, .. } => {
-                    let boxes = tensor_copies_in(&memory.linear, *first, self.tensor.bits, operand);
-                    boxes.ok().map(|(boxes, _)| by_itself(boxes))
+                AccessAlternative::TensorCopy { operand, first, .. } => {
+                    let box_count = box_count_of(&memory.linear, *first, self.tensor.bits, operand);
+                    box_count.ok().map(|(box_count, _)| by_itself(box_count))
                 }
             };
             let Some(found) = found else { continue };
-            let price = match self.lanes(at, number) {
+            let price = match self.lanes(at, index) {
                 Some(_) => self.price_of(at, &found),
-                // Neither lanes nor their wavefronts: only how often it is issued tells such ways apart.
+                // Asynchronous alternatives differ only by the number of issues: no lane waits for their wavefronts.
                 None => found.issued as f64 / 1024.0,
             };
-            if best.as_ref().is_none_or(|(least, _)| price < *least) {
+            if best.as_ref().is_none_or(|(lower_bound, _)| price < *lower_bound) {
                 best = Some((price, found));
             }
         }

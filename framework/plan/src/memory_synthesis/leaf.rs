@@ -1,76 +1,79 @@
-//! One way for each access: the best swizzle over their term, and what the accesses take.
+//! Evaluates one choice of alternatives: the best swizzle over their common term, and the price of the accesses.
 
 use super::packing::Packing;
 use super::{
-    AccessAlternative, AccessSolution, MemorySynthesisError, SharedTensor, Solution, StrideTerm, TensorAccess,
+    AccessAlternative, AccessSolution, MemorySynthesisError, SharedLayoutSolution, SharedTensor, StrideTerm,
+    TensorAccess,
 };
 use crate::layouts;
 use crate::movement::{
-    AccessKind, Accessor, Begin, Constraints, Kind, PlanContext, SharedLayoutCandidate, access_shared,
-    choose_memory_begun, least_wavefronts,
+    AccessKind, Accessor, AddressStart, Constraints, PlanContext, SharedLayoutCandidate, SharedLayoutKind,
+    choose_shared_layout_with_prefix, plan_shared_access, wavefront_lower_bound,
 };
 use tilewright_layout::cute::{self, CuteLayout, Swizzle};
 use tilewright_layout::f2::{multiply, rank};
 use tilewright_layout::{Dim, Layout as TensorLayout, LayoutError, LinearLayout, MemoryLayout};
 use tilewright_target::Direction;
 
-/// What issuing and addressing an access counts beside its wavefronts, in slots: a compute unit issues for several warps
-/// at once, while its memory serves one wavefront.
-const ISSUE_SLOTS: f64 = 0.25;
+/// The price of issuing and addressing one access besides its wavefronts, in units of one shared-memory wavefront. It
+/// is below 1 because a compute unit issues for several warps at once, while its shared memory serves one wavefront.
+const ISSUE_PRICE: f64 = 0.25;
 
-/// The question, checked.
+/// The synthesis problem of one tensor (the tensor and its accesses) after validation.
 pub(super) struct Problem<'q, 'a> {
     pub(super) tensor: &'q SharedTensor,
-    /// Log2 of the sizes of the axes.
+    /// Log2 of the sizes of the tensor's axes.
     pub(super) axes: Vec<u32>,
     pub(super) accesses: &'q [TensorAccess<'a>],
-    /// The layouts of the accesses, axes in order.
+    /// The register layout of each access, with the axes in order; `None` if no lane accesses the tensor.
     pub(super) layouts: Vec<Option<LinearLayout>>,
     pub(super) context: PlanContext<'a>,
-    /// The layout that the program gives.
+    /// The stride term (layout with free strides) of the layout that the program states; `None` if the program states
+    /// none.
     pub(super) given: Option<StrideTerm>,
-    /// What swizzles there may be, and how many are looked at.
+    /// The allowed kinds of swizzles, and the number of layouts that are compared.
     pub(super) constraints: Constraints,
 }
 
-/// A choice of ways for accesses whose lanes give addresses.
+/// The chosen alternative of one access, for alternatives whose lanes give addresses.
 pub(super) struct Chosen<'q> {
     pub(super) access: usize,
-    pub(super) way: usize,
+    pub(super) alternative: usize,
     pub(super) lanes: &'q AccessKind,
     pub(super) term: StrideTerm,
 }
 
 impl<'q> Problem<'q, '_> {
-    /// Log2 of the elements of a byte.
+    /// Log2 of the number of elements in a byte; 0 for elements of a byte or more.
     fn byte_bits(&self) -> usize {
         (8 / self.tensor.bits).max(1).ilog2() as usize
     }
 
-    /// Width of what lies in memory as one: an element, or the byte that several share.
+    /// Bits of the smallest unit that has an offset of its own: an element, or the byte that several elements share.
     fn unit_bits(&self) -> u32 {
         self.tensor.bits.max(8)
     }
 
-    pub(super) fn lanes(&self, access: usize, way: usize) -> Option<&'q AccessKind> {
-        match self.accesses.get(access)?.ways.get(way)? {
+    pub(super) fn lanes(&self, access: usize, alternative: usize) -> Option<&'q AccessKind> {
+        match self.accesses.get(access)?.alternatives.get(alternative)? {
             AccessAlternative::Lanes(lanes) => Some(lanes),
             _ => None,
         }
     }
 
-    /// What an access takes at least by a way, whatever the layout of memory: its wavefronts, and the price.
-    pub(super) fn least(&self, chosen: &Chosen<'_>) -> Result<(u64, f64), MemorySynthesisError> {
+    /// Returns lower bounds over all memory layouts for one access by one alternative: its wavefronts, and its price in
+    /// wavefronts.
+    pub(super) fn lower_bound(&self, chosen: &Chosen<'_>) -> Result<(u64, f64), MemorySynthesisError> {
         let access = &self.accesses[chosen.access];
         let low = chosen.term.assigned().unwrap_or_default();
         let packing = Packing::new(&self.axes, low.get(..self.byte_bits()).unwrap_or_default());
         let layout = packing.registers(self.layout(chosen.access)?)?;
         let (target, rows) = chosen.lanes.alone(self.context.target, self.context.instructions);
-        let context = PlanContext::of(&target).with_instructions(&rows);
+        let context = PlanContext::new(&target).with_instructions(&rows);
         let numbered =
             (u64::from(self.unit_bits()) << rank(layout.columns_of(Dim::REGISTER))) / (8 * chosen.lanes.bytes);
         let accessor = self.accessor(chosen, layout);
-        let wavefronts = least_wavefronts(&accessor, self.unit_bits(), context)?;
+        let wavefronts = wavefront_lower_bound(&accessor, self.unit_bits(), context)?;
         let alike = match accessor.direction {
             Direction::Store => accessor.layout.columns_of(Dim::WARP).iter().filter(|column| **column == 0).count(),
             Direction::Load => 0,
@@ -79,15 +82,15 @@ impl<'q> Problem<'q, '_> {
     }
 
     fn price(&self, access: &TensorAccess<'_>, lanes: &AccessKind, wavefronts: u64, issued: u64) -> f64 {
-        // What is stored after it was loaded from global memory was issued once more.
+        // A plain store of data from global memory has a load before it.
         let times = if access.from_global && !lanes.copies { 2.0 } else { 1.0 };
-        access.weight as f64 * (wavefronts as f64 + times * ISSUE_SLOTS * issued as f64)
+        access.weight as f64 * (wavefronts as f64 + times * ISSUE_PRICE * issued as f64)
     }
 
     fn layout(&self, access: usize) -> Result<&LinearLayout, MemorySynthesisError> {
         self.layouts[access].as_ref().ok_or_else(|| MemorySynthesisError::Access {
             access: self.accesses[access].name.clone(),
-            reason: "lanes give addresses, and it is not said what they hold: give it a layout".to_owned(),
+            reason: "its lanes provide addresses, but its register layout is unknown: give it a layout".to_owned(),
         })
     }
 
@@ -96,8 +99,13 @@ impl<'q> Problem<'q, '_> {
         Accessor { layout, direction, weight, copy: None }
     }
 
-    /// The best swizzle for a choice of ways and their common term.
-    pub(super) fn weigh(&self, chosen: &[Chosen<'_>], term: &StrideTerm) -> Result<Solution, MemorySynthesisError> {
+    /// Returns the solution with the cheapest swizzle, for one alternative of each access and the common term of these
+    /// alternatives (a layout with free strides).
+    pub(super) fn weigh(
+        &self,
+        chosen: &[Chosen<'_>],
+        term: &StrideTerm,
+    ) -> Result<SharedLayoutSolution, MemorySynthesisError> {
         let low = term.assigned().unwrap_or_default();
         let (within, rest) = low.split_at(self.byte_bits().min(low.len()));
         let packing = Packing::new(&self.axes, within);
@@ -108,16 +116,16 @@ impl<'q> Problem<'q, '_> {
         let alone: Vec<_> =
             chosen.iter().map(|one| one.lanes.alone(self.context.target, self.context.instructions)).collect();
         let context: Vec<_> =
-            alone.iter().map(|(target, rows)| PlanContext::of(target).with_instructions(rows)).collect();
+            alone.iter().map(|(target, rows)| PlanContext::new(target).with_instructions(rows)).collect();
         let (unit, target) = (self.unit_bits(), self.context.target);
         let begin = begin(chosen, rest, &packing, within.len());
-        // What lanes fetch side by side fills its wavefronts whatever the swizzle: others say what is best.
+        // Copies that fetch adjacently fill their wavefronts with any swizzle: the other accesses decide.
         let fetched: Vec<bool> = chosen.iter().map(|one| one.lanes.is_fetched()).collect();
-        let says = |at: &usize| !fetched[*at] || fetched.iter().all(|fetched| *fetched);
-        let sides: Vec<usize> = (0..chosen.len()).filter(says).collect();
+        let decides = |at: &usize| !fetched[*at] || fetched.iter().all(|fetched| *fetched);
+        let sides: Vec<usize> = (0..chosen.len()).filter(decides).collect();
         let weighed: Vec<Accessor> = sides.iter().map(|&at| accessors[at].clone()).collect();
         let own: Vec<PlanContext<'_>> = sides.iter().map(|&at| context[at]).collect();
-        let choice = choose_memory_begun(&weighed, unit, &begin, &self.constraints, target, &own)?;
+        let choice = choose_shared_layout_with_prefix(&weighed, unit, &begin, &self.constraints, target, &own)?;
         let best = choice.chosen();
         let memory = packing.memory(&best.memory)?;
         let mut served = Vec::new();
@@ -131,15 +139,16 @@ impl<'q> Problem<'q, '_> {
         self.solution(best, &packing, term, served)
     }
 
-    /// Who brings what in a memory of whole elements, of an access by lanes that fetch what lies side by side.
+    /// Returns the layout of the elements that each lane fetches from global memory, in a memory of unpacked elements;
+    /// `None` for an access whose lanes do not fetch for each other.
     fn fetched(&self, one: &Chosen<'_>, memory: &MemoryLayout) -> Result<Option<LinearLayout>, MemorySynthesisError> {
         if !one.lanes.is_fetched() {
             return Ok(None);
         }
-        Ok(Some(in_order_of(&memory.linear, self.layout(one.access)?, one.term.firm_bits())?))
+        Ok(Some(in_order_of(&memory.linear, self.layout(one.access)?, one.term.preserved_bits())?))
     }
 
-    /// How an access goes in a memory.
+    /// Returns the solution of one access (instruction, wavefronts, price) in a memory layout.
     pub(super) fn served(
         &self,
         chosen: &Chosen<'_>,
@@ -147,40 +156,42 @@ impl<'q> Problem<'q, '_> {
         memory: &MemoryLayout,
         context: PlanContext<'_>,
     ) -> Result<AccessSolution, MemorySynthesisError> {
-        let plan = access_shared(&accessor.layout, memory, self.unit_bits(), accessor.direction, context)?;
+        let plan = plan_shared_access(&accessor.layout, memory, self.unit_bits(), accessor.direction, context)?;
         Ok(AccessSolution {
             access: self.accesses[chosen.access].name.clone(),
-            way: chosen.way,
+            alternative: chosen.alternative,
             instruction: chosen.lanes.instruction.clone(),
             bytes: chosen.lanes.bytes,
             term: Some(chosen.term.clone()),
             wavefronts: plan.wavefronts(),
-            least: least_wavefronts(accessor, self.unit_bits(), context)?,
+            lower_bound: wavefront_lower_bound(accessor, self.unit_bits(), context)?,
             issued: plan.issued(),
             fetched: None,
         })
     }
 
-    /// How an access goes by a way in a memory of whole elements; none where it does not.
-    pub(super) fn served_in(&self, access: usize, way: usize, memory: &MemoryLayout) -> Option<AccessSolution> {
-        let (lanes, layout) = (self.lanes(access, way)?, self.layout(access).ok()?);
+    /// Returns the solution of one access by one alternative in a memory of unpacked elements; `None` if the
+    /// alternative is impossible.
+    pub(super) fn served_in(&self, access: usize, alternative: usize, memory: &MemoryLayout) -> Option<AccessSolution> {
+        let (lanes, layout) = (self.lanes(access, alternative)?, self.layout(access).ok()?);
         let term =
             StrideTerm::of_access(layout, lanes, self.tensor.bits).ok().filter(|term| term.admits(&memory.linear))?;
-        let chosen = Chosen { access, way, lanes, term };
+        let chosen = Chosen { access, alternative, lanes, term };
         let (target, rows) = lanes.alone(self.context.target, self.context.instructions);
         let fetched = self.fetched(&chosen, memory).ok()?;
         let accessor = self.accessor(&chosen, fetched.clone().unwrap_or_else(|| layout.clone()));
-        let served = self.served(&chosen, &accessor, memory, PlanContext::of(&target).with_instructions(&rows)).ok()?;
+        let served =
+            self.served(&chosen, &accessor, memory, PlanContext::new(&target).with_instructions(&rows)).ok()?;
         Some(AccessSolution { fetched, ..served })
     }
 
-    /// The price of how one access goes; nothing where no lane moves anything.
+    /// The price of one access in wavefronts, by its solution `served`; zero if no lane moves anything.
     pub(super) fn price_of(&self, access: usize, served: &AccessSolution) -> f64 {
-        let lanes = self.lanes(access, served.way);
+        let lanes = self.lanes(access, served.alternative);
         lanes.map_or(0.0, |lanes| self.price(&self.accesses[access], lanes, served.wavefronts, served.issued))
     }
 
-    /// The price of how all accesses go.
+    /// The price of all accesses in wavefronts, weighted by their frequency.
     pub(super) fn priced(&self, served: &[AccessSolution]) -> f64 {
         served.iter().enumerate().map(|(access, one)| self.price_of(access, one)).sum()
     }
@@ -191,7 +202,7 @@ impl<'q> Problem<'q, '_> {
         packing: &Packing,
         term: &StrideTerm,
         served: Vec<AccessSolution>,
-    ) -> Result<Solution, MemorySynthesisError> {
+    ) -> Result<SharedLayoutSolution, MemorySynthesisError> {
         let memory = packing.memory(&best.memory)?;
         let (layout, swizzles) = match best.functor {
             Some(functor) => {
@@ -200,12 +211,12 @@ impl<'q> Problem<'q, '_> {
             }
             None => written(&memory)?,
         };
-        Ok(Solution {
+        Ok(SharedLayoutSolution {
             term: Some(term.clone()),
             layout,
             swizzles,
             memory,
-            arrangement: None,
+            fixed_layout: None,
             price: self.priced(&served),
             served,
             nodes: 0,
@@ -213,23 +224,25 @@ impl<'q> Problem<'q, '_> {
         })
     }
 
-    /// The kinds of swizzles that are meant by default.
-    pub(super) const KINDS: [Kind; 3] = [Kind::Plain, Kind::Functor, Kind::Swizzle];
+    /// The kinds of swizzles that are allowed by default.
+    pub(super) const KINDS: [SharedLayoutKind; 3] =
+        [SharedLayoutKind::Plain, SharedLayoutKind::Functor, SharedLayoutKind::Swizzle];
 }
 
-/// How memory begins: with what the terms say, of which swizzles leave alone what is not fetched.
-fn begin(chosen: &[Chosen<'_>], low: &[u32], packing: &Packing, within: usize) -> Begin {
+/// Returns the first offset bits of the memory, which the terms of the accesses (their required layouts) determine.
+/// Swizzles preserve those bits that are not fetched.
+fn begin(chosen: &[Chosen<'_>], low: &[u32], packing: &Packing, within: usize) -> AddressStart {
     let most = |bits: &mut dyn Iterator<Item = usize>| bits.max().unwrap_or(0).saturating_sub(within).min(low.len());
     let fetched = || chosen.iter().filter(|one| one.lanes.is_fetched());
-    Begin {
+    AddressStart {
         order: low.iter().map(|&bit| packing.narrow(1 << bit)).collect(),
-        kept: most(&mut chosen.iter().map(|one| one.term.firm_bits())),
+        kept: most(&mut chosen.iter().map(|one| one.term.preserved_bits())),
         together: most(&mut fetched().map(|one| one.term.decided_bits())),
     }
 }
 
-/// The layout like another one, of which so many bits are a lane's own, in which lanes, then warps, then registers follow each
-/// other in memory.
+/// Returns a layout with the sizes of `like` that follows the order of the memory: the first `own` offset bits are a
+/// lane's registers; then come lanes, warps and the other registers.
 fn in_order_of(memory: &LinearLayout, like: &LinearLayout, own: usize) -> Result<LinearLayout, LayoutError> {
     let mut rest = memory.columns_of(Dim::OFFSET).iter().copied();
     let mut registers: Vec<u64> = rest.by_ref().take(own).collect();
@@ -240,7 +253,7 @@ fn in_order_of(memory: &LinearLayout, like: &LinearLayout, own: usize) -> Result
     layouts::distributed([&registers, &lanes, &warps], memory.outs())
 }
 
-/// The memory before a swizzle: a swizzle undoes itself.
+/// Returns the memory layout before a swizzle was applied; a swizzle is its own inverse.
 fn before(functor: Swizzle, memory: &MemoryLayout) -> Result<MemoryLayout, MemorySynthesisError> {
     let linear = &memory.linear;
     let columns: Vec<u64> =
@@ -249,8 +262,8 @@ fn before(functor: Swizzle, memory: &MemoryLayout) -> Result<MemoryLayout, Memor
     Ok(MemoryLayout { linear, ..memory.clone() })
 }
 
-/// A memory as swizzles over a layout with a mode for each axis.
+/// Writes a memory layout as swizzles over a CuTe layout that has one mode for each axis.
 pub(super) fn written(memory: &MemoryLayout) -> Result<(CuteLayout, Vec<Swizzle>), MemorySynthesisError> {
-    let composed = cute::of_tensor(&TensorLayout::Memory(memory.clone()))?;
+    let composed = cute::from_tensor_layout(&TensorLayout::Memory(memory.clone()))?;
     Ok((composed.layout().clone(), composed.swizzles().to_vec()))
 }

@@ -1,15 +1,15 @@
-//! Elements narrower than a byte: the tensor of bytes, and the way back.
+//! Elements narrower than a byte: conversion between a tensor and its tensor of bytes.
 
 use crate::layouts;
 use tilewright_layout::cute::Swizzle;
 use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout, Space};
 
-/// Which bits of a coordinate tell apart what lies in one byte.
+/// The packing of elements narrower than a byte: the coordinate bits that select an element within its byte.
 #[derive(Debug, Clone)]
 pub(super) struct Packing {
-    /// Log2 of the sizes of the axes.
+    /// Log2 of the sizes of the tensor's axes.
     axes: Vec<u32>,
-    /// Coordinate bits of the elements of a byte, the lowest of the offset first.
+    /// The coordinate bits that number the elements of a byte, lowest offset bit first.
     within: Vec<u32>,
 }
 
@@ -18,12 +18,12 @@ impl Packing {
         Self { axes: axes.to_vec(), within: within.to_vec() }
     }
 
-    /// The coordinate bits that tell bytes apart.
+    /// Iterates over the coordinate bits that select the byte: all bits except those within a byte.
     fn kept(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.axes.iter().sum()).filter(|bit| !self.within.contains(bit))
     }
 
-    /// A coordinate of the tensor of bytes.
+    /// Converts a packed coordinate of the tensor to a packed coordinate of the tensor of bytes.
     pub(super) fn narrow(&self, column: u64) -> u64 {
         self.kept().enumerate().fold(0, |all, (at, bit)| all | (column >> bit & 1) << at)
     }
@@ -42,7 +42,7 @@ impl Packing {
         Ok(outs)
     }
 
-    /// The layout of the tensor of bytes.
+    /// Returns the register layout of the tensor of bytes, from the register layout of the elements.
     pub(super) fn registers(&self, layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
         if self.within.is_empty() {
             return Ok(layout.clone());
@@ -54,7 +54,7 @@ impl Packing {
         Ok(all.remove_zero_bases(Dim::REGISTER))
     }
 
-    /// The memory of the tensor, from that of bytes.
+    /// Returns the memory layout of the tensor's elements, from the memory layout of its bytes.
     pub(super) fn memory(&self, bytes: &MemoryLayout) -> Result<MemoryLayout, LayoutError> {
         if self.within.is_empty() {
             return Ok(bytes.clone());
@@ -66,7 +66,7 @@ impl Packing {
         Ok(MemoryLayout { linear, padding: Vec::new(), alignment: bytes.alignment })
     }
 
-    /// The swizzle of elements, from that of bytes.
+    /// Returns the swizzle in units of elements, from the swizzle in units of bytes.
     pub(super) fn swizzle(&self, bytes: Swizzle) -> Option<Swizzle> {
         Swizzle::new(bytes.bits(), bytes.base() + self.within.len() as u32, bytes.shift()).ok()
     }

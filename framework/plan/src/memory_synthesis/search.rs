@@ -1,21 +1,21 @@
-//! The search: a way for each access, depth first, the cheapest by its bound first, pruned by what is known.
+//! Depth-first branch and bound: an alternative for each access, cheapest bound first.
 
 use super::leaf::{Chosen, Problem};
-use super::{AccessConstraint, MemorySynthesisError, SharedTensor, Solution, StrideTerm, TensorAccess};
-use crate::movement::{Constraints, Kind, PlanContext};
+use super::{AccessConstraint, MemorySynthesisError, SharedLayoutSolution, SharedTensor, StrideTerm, TensorAccess};
+use crate::movement::{Constraints, PlanContext, SharedLayoutKind};
 use tilewright_layout::cute::{ComposedLayout, to_memory};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
-/// What a search may do.
+/// The limits of a search for a shared-memory layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchBounds {
-    /// The kinds of swizzles that are allowed: none is [`Kind::Plain`].
-    pub kinds: Vec<Kind>,
-    /// How many layouts are looked at for one choice of ways.
+    /// The allowed kinds of swizzles; [`SharedLayoutKind::Plain`] is no swizzle.
+    pub kinds: Vec<SharedLayoutKind>,
+    /// Max layouts that are compared for one choice of alternatives.
     pub budget: u64,
-    /// For how many choices of ways a swizzle is searched.
+    /// Max leaves: complete choices of alternatives for which a swizzle is searched.
     pub leaves: usize,
-    /// How many choices are begun.
+    /// Max nodes: partial choices of alternatives that are visited.
     pub nodes: usize,
 }
 
@@ -25,60 +25,67 @@ impl Default for SearchBounds {
     }
 }
 
-/// The layout of a tensor in shared memory that serves all accesses at the least price.
+/// Finds the cheapest layout of a tensor in shared memory that serves all accesses.
 ///
 /// # Errors
-/// [`MemorySynthesisError`]: [`MemorySynthesisError::Disagree`] names the two accesses of which every layout serves one alone.
-pub fn solve(
+/// [`MemorySynthesisError`]: [`MemorySynthesisError::Disagree`] names two accesses that no layout serves both.
+pub fn solve_shared_layout(
     tensor: &SharedTensor,
     accesses: &[TensorAccess<'_>],
     context: &PlanContext<'_>,
-) -> Result<Solution, MemorySynthesisError> {
-    solve_with(tensor, accesses, context, &SearchBounds::default())
+) -> Result<SharedLayoutSolution, MemorySynthesisError> {
+    solve_shared_layout_with(tensor, accesses, context, &SearchBounds::default())
 }
 
-/// As [`solve`], within bounds of one's own.
+/// As [`solve_shared_layout`], with explicit search limits.
 ///
 /// # Errors
-/// As [`solve`].
-pub fn solve_with<'a>(
+/// As [`solve_shared_layout`].
+pub fn solve_shared_layout_with<'a>(
     tensor: &SharedTensor,
     accesses: &[TensorAccess<'a>],
     context: &PlanContext<'a>,
     options: &SearchBounds,
-) -> Result<Solution, MemorySynthesisError> {
+) -> Result<SharedLayoutSolution, MemorySynthesisError> {
     let problem = checked(tensor, accesses, context, options)?;
     let (fixed, reasons) = problem.fixed()?;
-    let ways = match problem.ways() {
-        Ok(ways) => ways,
-        // Ways that fix the layout may be all that there are.
-        Err(MemorySynthesisError::NoWay { access, reasons: own }) => {
+    let alternatives = match problem.alternatives() {
+        Ok(alternatives) => alternatives,
+        // Alternatives that fix the layout may be the only ones.
+        Err(MemorySynthesisError::NoAlternative { access, reasons: own }) => {
             let all = reasons.into_iter().chain([own]).collect::<Vec<_>>().join("; ");
-            return fixed.ok_or(MemorySynthesisError::NoWay { access, reasons: all });
+            return fixed.ok_or(MemorySynthesisError::NoAlternative { access, reasons: all });
         }
         Err(error) => return Err(error),
     };
-    let mut search =
-        Search { problem: &problem, ways: &ways, best: fixed, nodes: 0, leaves: 0, options, refused: None };
+    let mut search = Search {
+        problem: &problem,
+        alternatives: &alternatives,
+        best: fixed,
+        nodes: 0,
+        leaves: 0,
+        options,
+        refused: None,
+    };
     search.visit(&mut Vec::new(), problem.given.clone(), 0.0);
     let (nodes, leaves) = (search.nodes, search.leaves);
     match (search.best, search.refused) {
-        (Some(best), _) => Ok(Solution { nodes, leaves, ..best }),
+        (Some(best), _) => Ok(SharedLayoutSolution { nodes, leaves, ..best }),
         (None, Some(error)) => Err(error),
-        (None, None) => Err(problem.disagreement(&ways)),
+        (None, None) => Err(problem.disagreement(&alternatives)),
     }
 }
 
-/// How all accesses go in a memory that is known already, each by its cheapest way there.
+/// Serves all accesses of a tensor in the memory layout `memory`, each by its cheapest alternative there.
 ///
 /// # Errors
-/// [`MemorySynthesisError::Given`] names the access that goes by none of its ways.
-pub fn serve(
+/// [`MemorySynthesisError::Given`] names an access without a possible alternative.
+pub fn serve_accesses(
     tensor: &SharedTensor,
     accesses: &[TensorAccess<'_>],
     memory: &MemoryLayout,
     context: &PlanContext<'_>,
-) -> Result<Solution, MemorySynthesisError> {
+) -> Result<SharedLayoutSolution, MemorySynthesisError> {
     let problem = checked(tensor, accesses, context, &SearchBounds::default())?;
     let wrong =
         |reason| MemorySynthesisError::Given { layout: format!("{:?}", memory.linear.bases_of(Dim::OFFSET)), reason };
@@ -104,7 +111,7 @@ fn checked<'q, 'a>(
     Ok(Problem { tensor, layouts, accesses, context: *context, given: given(tensor)?, constraints, axes })
 }
 
-/// An access's layout with its axes in order.
+/// Returns the register layout of an access with its axes in the tensor's order; `None` if no lane accesses the tensor.
 fn in_order(access: &TensorAccess<'_>, axes: &[u32]) -> Result<Option<LinearLayout>, MemorySynthesisError> {
     let Some(layout) = &access.layout else { return Ok(None) };
     let wrong = |reason: String| MemorySynthesisError::Access { access: access.name.clone(), reason };
@@ -120,7 +127,7 @@ fn in_order(access: &TensorAccess<'_>, axes: &[u32]) -> Result<Option<LinearLayo
     Ok(Some(layout))
 }
 
-/// The layout that the program gives.
+/// Returns the stride term of the layout that the program states; `None` if the program states none.
 fn given(tensor: &SharedTensor) -> Result<Option<StrideTerm>, MemorySynthesisError> {
     let Some(layout) = &tensor.layout else { return Ok(None) };
     let wrong = |reason: String| MemorySynthesisError::Given { layout: layout.to_string(), reason };
@@ -130,55 +137,58 @@ fn given(tensor: &SharedTensor) -> Result<Option<StrideTerm>, MemorySynthesisErr
     term.map(Some).ok_or_else(|| wrong("each bit of an offset must be one bit of a coordinate".to_owned()))
 }
 
-/// A way of an access, what it asks, and what it costs at least.
+/// One alternative of an access, with its term (the layout that it requires) and the lower bound of its price.
 struct Candidate {
-    way: usize,
+    alternative: usize,
     term: StrideTerm,
-    least: f64,
+    lower_bound: f64,
 }
 
 impl<'q> Problem<'q, '_> {
-    /// For each access its ways, the cheapest first.
-    fn ways(&self) -> Result<Vec<Vec<Candidate>>, MemorySynthesisError> {
-        (0..self.accesses.len()).map(|access| self.ways_of(access)).collect()
+    /// Returns the possible alternatives of each access, those with the lowest bound first.
+    fn alternatives(&self) -> Result<Vec<Vec<Candidate>>, MemorySynthesisError> {
+        (0..self.accesses.len()).map(|access| self.find_alternatives(access)).collect()
     }
 
-    fn ways_of(&self, access: usize) -> Result<Vec<Candidate>, MemorySynthesisError> {
+    fn find_alternatives(&self, access: usize) -> Result<Vec<Candidate>, MemorySynthesisError> {
         let (mut all, mut reasons) = (Vec::new(), Vec::new());
-        for (number, way) in self.accesses[access].ways.iter().enumerate() {
-            match self.candidate(access, number) {
+        for (index, alternative) in self.accesses[access].alternatives.iter().enumerate() {
+            match self.candidate(access, index) {
                 Ok(candidate) => all.push(candidate),
-                Err(reason) => reasons.push(format!("{way}: {reason}")),
+                Err(reason) => reasons.push(format!("{alternative}: {reason}")),
             }
         }
         if all.is_empty() {
             let access = self.accesses[access].name.clone();
-            return Err(MemorySynthesisError::NoWay { access, reasons: reasons.join("; ") });
+            return Err(MemorySynthesisError::NoAlternative { access, reasons: reasons.join("; ") });
         }
-        let bytes = |one: &Candidate| self.accesses[access].ways[one.way].bytes();
-        all.sort_by(|a, b| a.least.total_cmp(&b.least).then(bytes(b).cmp(&bytes(a))));
+        let bytes = |one: &Candidate| self.accesses[access].alternatives[one.alternative].bytes();
+        all.sort_by(|a, b| a.lower_bound.total_cmp(&b.lower_bound).then(bytes(b).cmp(&bytes(a))));
         Ok(all)
     }
 
-    fn candidate(&self, access: usize, way: usize) -> Result<Candidate, String> {
-        let lanes = self.lanes(access, way).ok_or("its layouts do not serve all accesses")?;
-        let layout = self.layouts[access].as_ref().ok_or("it is not said what lanes hold")?;
-        let term = StrideTerm::of_access(layout, lanes, self.tensor.bits)?;
-        let chosen = self.chosen(access, &Candidate { way, term, least: 0.0 }).ok_or("it is no way of lanes")?;
-        let (_, least) = self.least(&chosen).map_err(|error| error.to_string())?;
-        Ok(Candidate { way, term: chosen.term, least })
+    fn candidate(&self, access: usize, alternative: usize) -> Result<Candidate, String> {
+        let lanes = self.lanes(access, alternative).ok_or("its layouts do not fit all accesses")?;
+        let layout = self.layouts[access].as_ref().ok_or("its register layout is unknown")?;
+        let term = StrideTerm::of_access(layout, lanes, self.tensor.bits).map_err(|error| error.to_string())?;
+        let chosen = self
+            .chosen(access, &Candidate { alternative, term, lower_bound: 0.0 })
+            .ok_or("its lanes provide no addresses")?;
+        let (_, lower_bound) = self.lower_bound(&chosen).map_err(|error| error.to_string())?;
+        Ok(Candidate { alternative, term: chosen.term, lower_bound })
     }
 
     fn chosen(&self, access: usize, candidate: &Candidate) -> Option<Chosen<'q>> {
-        let lanes = self.lanes(access, candidate.way)?;
-        Some(Chosen { access, way: candidate.way, lanes, term: candidate.term.clone() })
+        let lanes = self.lanes(access, candidate.alternative)?;
+        Some(Chosen { access, alternative: candidate.alternative, lanes, term: candidate.term.clone() })
     }
 
-    /// Which accesses disagree whatever their ways.
-    fn disagreement(&self, ways: &[Vec<Candidate>]) -> MemorySynthesisError {
+    /// Makes the error for accesses whose terms (required layouts with free strides) have no common refinement by any
+    /// alternatives.
+    fn disagreement(&self, alternatives: &[Vec<Candidate>]) -> MemorySynthesisError {
         let requested = |access: usize, one: &Candidate| AccessConstraint {
             access: self.accesses[access].name.clone(),
-            way: self.accesses[access].ways[one.way].to_string(),
+            alternative: self.accesses[access].alternatives[one.alternative].to_string(),
             term: one.term.to_string(),
         };
         let differ = |first: AccessConstraint, second: AccessConstraint, a: &StrideTerm, b: &StrideTerm| {
@@ -187,11 +197,11 @@ impl<'q> Problem<'q, '_> {
             Some(MemorySynthesisError::Disagree { first, second, bit, wants: a.choice(bit), has: b.choice(bit) })
         };
         if let Some(given) = &self.given {
-            for (access, own) in ways.iter().enumerate() {
+            for (access, own) in alternatives.iter().enumerate() {
                 if own.iter().all(|one| given.unify(&one.term).is_err()) {
                     let program = AccessConstraint {
                         access: "the program".to_owned(),
-                        way: "the layout that it gives".to_owned(),
+                        alternative: "its explicit layout".to_owned(),
                         term: given.to_string(),
                     };
                     if let Some(found) = differ(program, requested(access, &own[0]), given, &own[0].term) {
@@ -200,8 +210,8 @@ impl<'q> Problem<'q, '_> {
                 }
             }
         }
-        for (second, others) in ways.iter().enumerate() {
-            for (first, own) in ways[..second].iter().enumerate() {
+        for (second, others) in alternatives.iter().enumerate() {
+            for (first, own) in alternatives[..second].iter().enumerate() {
                 if own.iter().all(|a| others.iter().all(|b| a.term.unify(&b.term).is_err())) {
                     let (a, b) = (&own[0], &others[0]);
                     if let Some(found) = differ(requested(first, a), requested(second, b), &a.term, &b.term) {
@@ -217,39 +227,44 @@ impl<'q> Problem<'q, '_> {
 
 struct Search<'s, 'q, 'a> {
     problem: &'s Problem<'q, 'a>,
-    ways: &'s [Vec<Candidate>],
+    alternatives: &'s [Vec<Candidate>],
     options: &'s SearchBounds,
-    best: Option<Solution>,
-    /// Why a choice whose terms agree has no layout, where that is so.
+    best: Option<SharedLayoutSolution>,
+    /// The error of a complete choice whose terms agree but that has no layout; `None` if there is none.
     refused: Option<MemorySynthesisError>,
     nodes: usize,
     leaves: usize,
 }
 
 impl<'q> Search<'_, 'q, '_> {
-    /// `least` is what the ways that are chosen take at least.
-    fn visit(&mut self, chosen: &mut Vec<Chosen<'q>>, term: Option<StrideTerm>, least: f64) {
+    /// Visits a partial choice of alternatives; `lower_bound` is the lower bound of the price of the alternatives in
+    /// `chosen`, `term` is the layout that all of them require, with free strides.
+    fn visit(&mut self, chosen: &mut Vec<Chosen<'q>>, term: Option<StrideTerm>, lower_bound: f64) {
         let at = chosen.len();
-        let rest: f64 = self.ways[at..].iter().map(|ways| ways.first().map_or(0.0, |one| one.least)).sum();
-        let beaten = |best: &Option<Solution>| best.as_ref().is_some_and(|best| best.price <= least + rest);
+        let rest: f64 = self.alternatives[at..]
+            .iter()
+            .map(|alternatives| alternatives.first().map_or(0.0, |one| one.lower_bound))
+            .sum();
+        let beaten =
+            |best: &Option<SharedLayoutSolution>| best.as_ref().is_some_and(|best| best.price <= lower_bound + rest);
         if beaten(&self.best) || self.nodes >= self.options.nodes || self.leaves >= self.options.leaves {
             return;
         }
         self.nodes += 1;
-        let Some(ways) = self.ways.get(at) else {
+        let Some(alternatives) = self.alternatives.get(at) else {
             if let Some(term) = term {
                 self.weigh(chosen, &term);
             }
             return;
         };
-        for candidate in ways {
+        for candidate in alternatives {
             let both = match &term {
                 Some(term) => term.unify(&candidate.term),
                 None => Ok(candidate.term.clone()),
             };
             let (Ok(both), Some(one)) = (both, self.problem.chosen(at, candidate)) else { continue };
             chosen.push(one);
-            self.visit(chosen, Some(both), least + candidate.least);
+            self.visit(chosen, Some(both), lower_bound + candidate.lower_bound);
             chosen.pop();
         }
     }

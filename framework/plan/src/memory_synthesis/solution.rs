@@ -1,4 +1,4 @@
-//! The answer: a layout, the swizzle over it, and how each access goes.
+//! The solution: a layout, its swizzles, and the alternative of each access.
 
 use std::fmt;
 
@@ -6,78 +6,80 @@ use super::StrideTerm;
 use tilewright_layout::cute::{ComposedLayout, CuteError, CuteLayout, Swizzle};
 use tilewright_layout::{LinearLayout, MemoryLayout};
 
-/// How one access goes.
+/// The solution of one access of the tensor: the alternative that executes it, and its counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AccessSolution {
-    /// Its name.
+    /// The name of the access.
     pub access: String,
-    /// Which of its ways it goes, as an index.
-    pub way: usize,
-    /// The row of the instruction table; none of plain accesses.
+    /// The index of the alternative that executes the access.
+    pub alternative: usize,
+    /// The name of the instruction of this alternative; `None` for plain accesses.
     pub instruction: Option<String>,
-    /// Bytes that a lane moves at a time; zero where no lane moves any.
+    /// Bytes that a lane moves in one access; zero if no lane moves any.
     pub bytes: u64,
-    /// What it asks; none where the hardware says the whole layout.
+    /// The stride term (layout with free strides) that the access requires; `None` if the hardware fixes the layout.
     pub term: Option<StrideTerm>,
-    /// Wavefronts of the busiest warp, of all phases of all its accesses.
+    /// Shared-memory wavefronts of the busiest warp, over all phases of all its accesses.
     pub wavefronts: u64,
-    /// Wavefronts that this way takes at least, whatever the layout.
-    pub least: u64,
-    /// How many accesses the busiest warp issues.
+    /// Lower bound of the wavefronts of this alternative over all memory layouts.
+    pub lower_bound: u64,
+    /// Number of access instructions that the busiest warp issues.
     pub issued: u64,
-    /// Who brings what, where lanes write side by side what each fetches: it follows from the memory.
+    /// The layout of the elements that each lane fetches from global memory; it follows from the memory layout. `None`
+    /// except for copies whose lanes write adjacent elements and each give an address to fetch from.
     pub fetched: Option<LinearLayout>,
 }
 
 impl AccessSolution {
-    /// Wavefronts that there are because lanes of a phase want different words of a bank.
+    /// Wavefronts in excess of the minimum: bank conflicts, where lanes of a phase access different words of a bank.
     #[must_use]
     pub fn conflicts(&self) -> u64 {
-        self.wavefronts.saturating_sub(self.least)
+        self.wavefronts.saturating_sub(self.lower_bound)
     }
 }
 
-/// A layout of shared memory that serves all accesses: offset = swizzles(layout(coordinate)).
+/// A shared-memory layout that serves all accesses: offset = swizzles(layout(coordinate)).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Solution {
-    /// What all accesses ask together; none where the hardware says the whole layout.
+pub struct SharedLayoutSolution {
+    /// The stride term that refines the terms of all accesses; `None` if the hardware fixes the layout.
     pub term: Option<StrideTerm>,
-    /// The layout without its free strides left open, a mode for each axis: `m`.
+    /// The layout before swizzles, `m`: all strides are known, with one mode for each axis.
     pub layout: CuteLayout,
-    /// The swizzles over it, the outermost first: `S`.
+    /// The swizzles, `S`, outermost first; empty for a plain layout.
     pub swizzles: Vec<Swizzle>,
-    /// Both together, from offsets in elements to coordinates.
+    /// The swizzled memory layout, from offsets in elements to coordinates.
     pub memory: MemoryLayout,
-    /// The arrangement that the hardware fixes, where it does.
-    pub arrangement: Option<String>,
-    /// How the accesses go, in their order.
+    /// The name of the canonical layout if the hardware fixes the layout; `None` otherwise.
+    pub fixed_layout: Option<String>,
+    /// The solution of each access, in the order of the problem.
     pub served: Vec<AccessSolution>,
-    /// Wavefronts of all accesses by their weights, and what issuing them counts beside, in slots of wavefronts.
+    /// The price of the layout in shared-memory wavefronts: weighted wavefronts of all accesses plus the price of
+    /// issuing them.
     pub price: f64,
-    /// Choices of ways that were begun.
+    /// Number of search nodes: partial choices of alternatives that were visited.
     pub nodes: usize,
-    /// Choices of ways for all accesses whose swizzle was searched.
+    /// Number of search leaves: complete choices of alternatives for which a swizzle was searched.
     pub leaves: usize,
 }
 
-impl Solution {
-    /// The layout under its swizzles, as CuTe writes it.
+impl SharedLayoutSolution {
+    /// Returns the layout with its swizzles as one composed layout, in CuTe's notation.
     ///
     /// # Errors
-    /// None for a layout of memory; the type is that of every operation.
+    /// None for a memory layout; the type is common to all operations.
     pub fn composed(&self) -> Result<ComposedLayout, CuteError> {
         ComposedLayout::new(self.swizzles.clone(), 0, self.layout.clone())
     }
 
-    /// Wavefronts of all accesses above what their ways take at least.
+    /// Wavefronts of all accesses in excess of the minimum: bank conflicts.
     #[must_use]
     pub fn conflicts(&self) -> u64 {
         self.served.iter().map(AccessSolution::conflicts).sum()
     }
 }
 
-/// The layout, then how each access goes, a line each.
-impl fmt::Display for Solution {
+/// Prints the layout, then one line for each access.
+impl fmt::Display for SharedLayoutSolution {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for swizzle in &self.swizzles {
             write!(out, "{swizzle} o ")?;
@@ -86,8 +88,8 @@ impl fmt::Display for Solution {
         if let Some(term) = &self.term {
             write!(out, ", from {term}")?;
         }
-        if let Some(name) = &self.arrangement {
-            write!(out, ", arranged as {name}")?;
+        if let Some(name) = &self.fixed_layout {
+            write!(out, ", canonical layout {name}")?;
         }
         for served in &self.served {
             let by = served.instruction.clone().unwrap_or_else(|| format!("plain accesses of {} bytes", served.bytes));
@@ -95,7 +97,7 @@ impl fmt::Display for Solution {
             if let Some(term) = &served.term {
                 write!(out, ", {term}")?;
             }
-            write!(out, ", {} issued, {} wavefronts of {}", served.issued, served.wavefronts, served.least)?;
+            write!(out, ", {} issued, {} wavefronts of {}", served.issued, served.wavefronts, served.lower_bound)?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The question: a tensor in shared memory and who accesses it by which ways.
+//! The problem: a tensor in shared memory, and its accesses with their alternatives.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,73 +8,74 @@ use tilewright_layout::cute::CuteLayout;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Direction, Instruction, InstructionKind, MemoryOperand, Operand, TensorCopyOperand};
 
-/// A tensor in shared memory.
+/// A tensor in shared memory whose layout is to be found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedTensor {
-    /// Sizes of its axes: powers of two.
+    /// Sizes of the tensor's axes: powers of two.
     pub shape: Vec<u64>,
-    /// Width of an element in bits, from 1 on.
+    /// Number of bits of an element, at least 1.
     pub bits: u32,
-    /// Where its elements lie but for a swizzle, where the program says so: a mode for each axis.
+    /// The layout of the elements up to a swizzle, as the program states it, with one mode for each axis; `None` if the
+    /// layout is free.
     pub layout: Option<CuteLayout>,
 }
 
 impl SharedTensor {
-    /// A tensor whose layout is free.
+    /// Creates a tensor whose layout is free.
     #[must_use]
     pub fn new(shape: &[u64], bits: u32) -> Self {
         Self { shape: shape.to_vec(), bits, layout: None }
     }
 }
 
-/// A way by which an access can go.
+/// One instruction, or plain accesses, by which an access of the tensor can be executed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AccessAlternative<'a> {
-    /// Lanes give addresses: plain accesses, rows that move, rows that copy from global memory.
+    /// Each lane gives an address: plain accesses, move instructions, copies from global memory.
     Lanes(AccessKind),
-    /// A matrix unit reads the tile by itself, in an arrangement of its own.
+    /// A matrix unit reads the tile by a descriptor, in a canonical layout.
     Operand {
-        /// The row of the instruction table.
+        /// The name of the instruction.
         row: &'a str,
-        /// What it reads.
+        /// The canonical layouts of the operand that the matrix unit reads.
         operand: Cow<'a, MemoryOperand>,
     },
-    /// Whole boxes are copied, between global and shared memory.
-    Boxes {
-        /// The row of the instruction table.
+    /// A bulk tensor copy of boxes between global and shared memory.
+    TensorCopy {
+        /// The name of the instruction.
         row: &'a str,
-        /// The box.
+        /// The operand of the instruction that describes the box.
         operand: &'a TensorCopyOperand,
-        /// The axis along which elements lie together in global memory.
+        /// The axis along which elements are contiguous in global memory.
         first: Dim,
     },
 }
 
 impl AccessAlternative<'_> {
-    /// The row of the instruction table; none of plain accesses.
+    /// The name of the instruction; `None` for plain accesses.
     #[must_use]
     pub fn instruction(&self) -> Option<&str> {
         match self {
-            Self::Lanes(way) => way.instruction.as_deref(),
-            Self::Operand { row, .. } | Self::Boxes { row, .. } => Some(row),
+            Self::Lanes(kind) => kind.instruction.as_deref(),
+            Self::Operand { row, .. } | Self::TensorCopy { row, .. } => Some(row),
         }
     }
 
-    /// Whether it can leave out what is not there.
+    /// Whether the alternative can skip masked elements.
     #[must_use]
-    pub fn leaves_out(&self) -> bool {
+    pub fn can_be_masked(&self) -> bool {
         match self {
-            Self::Lanes(way) => way.masked,
-            Self::Operand { .. } | Self::Boxes { .. } => true,
+            Self::Lanes(kind) => kind.masked,
+            Self::Operand { .. } | Self::TensorCopy { .. } => true,
         }
     }
 
-    /// Bytes that a lane moves at a time; zero where no lane moves any.
+    /// Bytes that a lane moves in one access; zero if no lane moves any.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         match self {
-            Self::Lanes(way) => way.bytes,
-            Self::Operand { .. } | Self::Boxes { .. } => 0,
+            Self::Lanes(kind) => kind.bytes,
+            Self::Operand { .. } | Self::TensorCopy { .. } => 0,
         }
     }
 }
@@ -83,54 +84,56 @@ impl fmt::Display for AccessAlternative<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.instruction(), self) {
             (Some(row), _) => out.write_str(row),
-            (None, Self::Lanes(way)) if way.direction == Direction::Store => {
-                write!(out, "stores of {} bytes", way.bytes)
+            (None, Self::Lanes(kind)) if kind.direction == Direction::Store => {
+                write!(out, "stores of {} bytes", kind.bytes)
             }
             (None, _) => write!(out, "loads of {} bytes", self.bytes()),
         }
     }
 }
 
-/// Who accesses the tensor.
+/// An access of the tensor: a store, a load or a copy of all elements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TensorAccess<'a> {
-    /// What messages call it: an operation and its place, say.
+    /// The name of the access in messages, such as an operation and its location.
     pub name: String,
-    /// What registers, lanes and warps hold, over the tensor's axes; none where no lane accesses it.
+    /// The register layout of the access: from registers, lanes and warps to the tensor's axes; `None` if no lane
+    /// accesses the tensor.
     pub layout: Option<LinearLayout>,
-    /// How often it happens, against the others.
+    /// How often the access is executed, relative to the other accesses.
     pub weight: u64,
-    /// Whether what is stored comes from global memory, so that plain stores come after loads.
+    /// Whether the stored data come from global memory, so that plain stores must follow loads.
     pub from_global: bool,
-    /// By which ways it can go, in any order.
-    pub ways: Vec<AccessAlternative<'a>>,
+    /// The alternatives by which the access can be executed, in any order.
+    pub alternatives: Vec<AccessAlternative<'a>>,
 }
 
 impl<'a> TensorAccess<'a> {
-    /// Registers are stored, by plain stores and rows that move.
+    /// Creates a store of registers, by plain stores and move instructions.
     #[must_use]
     pub fn store(name: &str, layout: LinearLayout, context: &PlanContext<'a>) -> Self {
         Self::of_registers(name, layout, Direction::Store, context)
     }
 
-    /// Registers are loaded, by plain loads and rows that move.
+    /// Creates a load to registers, by plain loads and move instructions.
     #[must_use]
     pub fn load(name: &str, layout: LinearLayout, context: &PlanContext<'a>) -> Self {
         Self::of_registers(name, layout, Direction::Load, context)
     }
 
-    /// What global memory has is copied: lanes bring what the layout says, registers in the order of global memory; by
-    /// rows that copy, or by plain stores of what was loaded.
+    /// Creates a copy from global memory: lanes copy the elements of `layout`, whose registers are in the order of
+    /// global memory, by copy instructions or by plain stores of loaded values.
     #[must_use]
     pub fn copy(name: &str, layout: LinearLayout, context: &PlanContext<'a>) -> Self {
         let lane_bits = layout.in_bits(Dim::LANE);
         let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::AsyncCopy);
         let copies = rows.filter_map(|row| AccessKind::of_row(row, lane_bits)).map(AccessAlternative::Lanes);
         let stores = AccessKind::plain(context.target, Direction::Store).into_iter().map(AccessAlternative::Lanes);
-        Self { from_global: true, ways: copies.chain(stores).collect(), ..Self::new(name, Some(layout)) }
+        Self { from_global: true, alternatives: copies.chain(stores).collect(), ..Self::new(name, Some(layout)) }
     }
 
-    /// A matrix unit reads the tile by itself: the operand of this role of a row. None where the row has no such.
+    /// Creates a read of the tile by a matrix unit: the instruction `row` reads its operand with this role. `None` if
+    /// the instruction has no such operand in memory.
     #[must_use]
     pub fn operand(name: &str, row: &'a Instruction, role: &str) -> Option<Self> {
         let operand = row.operands.iter().find_map(|operand| match operand {
@@ -138,63 +141,69 @@ impl<'a> TensorAccess<'a> {
             _ => None,
         })?;
         let operand = Cow::Borrowed(operand);
-        Some(Self { ways: vec![AccessAlternative::Operand { row: &row.name, operand }], ..Self::new(name, None) })
+        Some(Self {
+            alternatives: vec![AccessAlternative::Operand { row: &row.name, operand }],
+            ..Self::new(name, None)
+        })
     }
 
-    /// The same of the transposed tensor, where a unit reads it by itself.
+    /// Returns the same access of the transposed tensor, for operands that a matrix unit reads.
     #[must_use]
     pub fn transposed(mut self) -> Self {
-        for way in &mut self.ways {
-            if let AccessAlternative::Operand { operand, .. } = way {
+        for kind in &mut self.alternatives {
+            if let AccessAlternative::Operand { operand, .. } = kind {
                 *operand = Cow::Owned(operand.transposed());
             }
         }
         self
     }
 
-    /// Whole boxes are copied by a row; `first` is the axis along which elements lie together in global memory. None where
-    /// the row copies none.
+    /// Creates a bulk tensor copy by the instruction `row`; `first` is the axis along which elements are contiguous in
+    /// global memory. `None` if the instruction is no bulk tensor copy.
     #[must_use]
-    pub fn boxes(name: &str, row: &'a Instruction, first: Dim) -> Option<Self> {
+    pub fn tensor_copy(name: &str, row: &'a Instruction, first: Dim) -> Option<Self> {
         let operand = row.operands.iter().find_map(|operand| match operand {
             Operand::Box(operand) => Some(operand),
             _ => None,
         })?;
-        Some(Self { ways: vec![AccessAlternative::Boxes { row: &row.name, operand, first }], ..Self::new(name, None) })
+        Some(Self {
+            alternatives: vec![AccessAlternative::TensorCopy { row: &row.name, operand, first }],
+            ..Self::new(name, None)
+        })
     }
 
-    /// An access that goes by no way yet.
+    /// Creates an access without alternatives; the caller adds them.
     #[must_use]
-    pub fn none(name: &str) -> Self {
+    pub fn without_alternatives(name: &str) -> Self {
         Self::new(name, None)
     }
 
     fn new(name: &str, layout: Option<LinearLayout>) -> Self {
-        Self { name: name.to_owned(), layout, weight: 1, from_global: false, ways: Vec::new() }
+        Self { name: name.to_owned(), layout, weight: 1, from_global: false, alternatives: Vec::new() }
     }
 
     fn of_registers(name: &str, layout: LinearLayout, direction: Direction, context: &PlanContext<'a>) -> Self {
         let lane_bits = layout.in_bits(Dim::LANE);
         let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
-        let rows = rows.filter_map(|row| AccessKind::of_row(row, lane_bits)).filter(|way| way.direction == direction);
-        let ways = AccessKind::plain(context.target, direction)
+        let rows = rows.filter_map(|row| AccessKind::of_row(row, lane_bits)).filter(|kind| kind.direction == direction);
+        let alternatives = AccessKind::plain(context.target, direction)
             .into_iter()
             .chain(rows)
             .map(AccessAlternative::Lanes)
             .collect();
-        Self { ways, ..Self::new(name, Some(layout)) }
+        Self { alternatives, ..Self::new(name, Some(layout)) }
     }
 
-    /// The same, so many times.
+    /// Returns the same access with this weight.
     #[must_use]
-    pub fn times(self, weight: u64) -> Self {
+    pub fn with_weight(self, weight: u64) -> Self {
         Self { weight, ..self }
     }
 
-    /// The same by those ways alone for which `keeps` holds.
+    /// Returns the same access with only the alternatives for which `keeps` returns true.
     #[must_use]
-    pub fn only(mut self, keeps: impl Fn(&AccessAlternative<'_>) -> bool) -> Self {
-        self.ways.retain(keeps);
+    pub fn retain_alternatives(mut self, keeps: impl Fn(&AccessAlternative<'_>) -> bool) -> Self {
+        self.alternatives.retain(keeps);
         self
     }
 }

@@ -1,81 +1,149 @@
-//! Terms: layouts of memory of which some strides are not decided.
+//! Terms: memory layouts with undecided strides.
 //!
-//! A term says, for each of the lowest bits of an offset, which bits of a coordinate it may stand for; the strides of all
-//! others are free. That is what an access asks: registers of a lane may lie together in any order, since they are named
-//! freely, so the term of a wide access leaves the order open; what copies asks for one order.
+//! A term gives, for each of the lowest bits of an offset, the coordinate bits that it may stand for; the strides of
+//! all other bits are free. That expresses what an access requires: registers of a lane may be adjacent in any order,
+//! since registers can be renamed, so the term of a wide access leaves their order open, and a copy fixes it.
 
 use std::fmt;
 
-use crate::movement::{AccessKind, SlotBit};
+use thiserror::Error;
+
+use crate::movement::{AccessKind, SegmentBit};
 use tilewright_layout::f2::rank;
 use tilewright_layout::{Dim, LinearLayout};
 
-/// A layout of memory with free strides. Bits of a coordinate are numbered along dim0 first, then along dim1, ...
+/// A memory layout with free strides. Bits of a packed coordinate are numbered along dim0 first, then along dim1, ...
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StrideTerm {
-    /// Log2 of the sizes of the axes.
+    /// Log2 of the sizes of the tensor's axes.
     axes: Vec<u32>,
-    /// For each of the lowest offset bits, as a mask, the coordinate bits that it may stand for.
+    /// For each of the lowest offset bits, the mask of coordinate bits that it may be assigned to.
     low: Vec<u64>,
-    /// How many of these a swizzle leaves alone. Those above are brought by lanes that fetch what lies there, so that each may
-    /// stand for any sum of the coordinate bits of all of them.
+    /// How many of the `low` bits a swizzle must preserve. The bits above number the lanes of a copy that fetches
+    /// adjacent elements, so each may stand for any sum of these lanes' coordinate bits.
     firm: usize,
-    /// Coordinate bits in the order in which they are taken where several may be.
+    /// Coordinate bits in order of preference, for offset bits that may be assigned to several.
     order: Vec<u32>,
-    /// Coordinate bits that move with one stride where it is free, in the order in which strides are named.
+    /// Groups of coordinate bits that share one stride while it is free; the order of the groups gives the strides
+    /// their names.
     groups: Vec<Vec<u32>>,
 }
 
-/// Where two terms differ.
+/// The reason why no memory layout allows an access by an alternative; nobody's fault: another alternative may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum StrideTermError {
+    /// A lane that only gives addresses holds elements that no other lane holds.
+    #[error("bit {bit} of the lane must only provide addresses, but it has elements")]
+    SilentLane {
+        /// The bit of the lane index.
+        bit: u32,
+    },
+    /// A bit of the lane index within a slot moves along a sum of coordinate bits.
+    #[error("a bit of the lane within a slot moves by {column:#b}, not a single coordinate bit")]
+    SlotColumn {
+        /// The mask of the coordinate bits.
+        column: u64,
+    },
+    /// Elements of a slot are not those of its lanes alone.
+    #[error("lanes within a slot move along the same bits as other lanes")]
+    SharedBits,
+    /// A lane holds less than an access moves.
+    #[error("a lane has {found_bits} bits, fewer than the {bits} of an access")]
+    FewBits {
+        /// The bits that a lane holds.
+        found_bits: u64,
+        /// The bits of an access.
+        bits: u64,
+    },
+    /// The elements of a lane cannot be adjacent.
+    #[error("a lane does not have {bytes} bytes that can be adjacent")]
+    NotAdjacent {
+        /// The bytes of an access.
+        bytes: u64,
+    },
+    /// No instruction copies an element: it is wider than the most that one lane copies in one access.
+    #[error("an element is wider than the copy of a lane")]
+    WideElement,
+    /// The elements of a lane are not contiguous in global memory.
+    #[error("a lane does not have {bytes} contiguous bytes of global memory")]
+    NotContiguous {
+        /// The bytes that a lane copies.
+        bytes: u64,
+    },
+    /// Lanes copy the same elements, or the coordinate bits do not distinguish theirs.
+    #[error("lanes copy the same elements, or elements that no coordinate bits distinguish")]
+    LaneBits,
+    /// Several lanes copy one element.
+    #[error("several lanes copy the same element")]
+    Replicated,
+    /// An element does not fit into a slot.
+    #[error("an element is longer than a slot")]
+    LongElement,
+    /// A slot begins or ends within an element.
+    #[error("it splits elements")]
+    SplitElement,
+    /// The registers of a lane are not in the order of memory, which a copy keeps.
+    #[error("register {register} does not have the next element in memory")]
+    RegisterOrder {
+        /// Index of the register.
+        register: u64,
+    },
+}
+
+/// The first disagreement of two stride terms, as the offset bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Differ {
-    /// The offset bit for which no coordinate bit is left.
+    /// The offset bit that no coordinate bit can be assigned to.
     pub bit: usize,
 }
 
 impl StrideTerm {
-    /// What an access of a tensor of elements of `bits` bits asks by a way; `layout` has the axes in order.
+    /// Returns the term that an access of kind `kind` requires, for elements of `bits` bits; `layout` is the register
+    /// layout of the access, with the axes in order.
     ///
     /// # Errors
-    /// A sentence on why no memory lets it go that way.
-    pub fn of_access(layout: &LinearLayout, way: &AccessKind, bits: u32) -> Result<Self, String> {
-        if way.is_fetched() {
-            return Self::of_fetch(layout, way, bits);
+    /// [`StrideTermError`] if no memory layout allows the alternative.
+    pub fn of_access(layout: &LinearLayout, kind: &AccessKind, bits: u32) -> Result<Self, StrideTermError> {
+        if kind.is_fetched() {
+            return Self::of_fetch(layout, kind, bits);
         }
         let threads: Vec<u64> = [layout.columns_of(Dim::LANE), layout.columns_of(Dim::WARP)].concat();
         let lanes = layout.columns_of(Dim::LANE);
         let registers = layout.columns_of(Dim::REGISTER);
-        if let Some(lane) = way.silent.iter().find(|&&lane| lanes.get(lane as usize).is_some_and(|&column| column != 0))
+        if let Some(&bit) =
+            kind.silent.iter().find(|&&lane| lanes.get(lane as usize).is_some_and(|&column| column != 0))
         {
-            return Err(format!("bit {lane} of the lane only gives addresses, and holds elements of its own"));
+            return Err(StrideTermError::SilentLane { bit });
         }
         let column_of = |lane: u32| lanes.get(lane as usize).copied().unwrap_or(0);
-        let of_lanes: Vec<u64> = way.slot.iter().filter_map(|bit| lane_of(*bit)).map(column_of).collect();
-        if let Some(column) = of_lanes.iter().find(|column| !column.is_power_of_two()) {
-            return Err(format!("a bit of the lane within a slot moves by {column:#b}, no single bit of a coordinate"));
+        let of_lanes: Vec<u64> = kind.segment.iter().filter_map(|bit| lane_of(*bit)).map(column_of).collect();
+        if let Some(&column) = of_lanes.iter().find(|column| !column.is_power_of_two()) {
+            return Err(StrideTermError::SlotColumn { column });
         }
         let inside = of_lanes.iter().fold(0, |all, column| all | column);
-        let others = lanes.iter().enumerate().filter(|(lane, _)| !way.slot.contains(&SlotBit::Lane(*lane as u32)));
+        let others =
+            lanes.iter().enumerate().filter(|(lane, _)| !kind.segment.contains(&SegmentBit::Lane(*lane as u32)));
         let moved = others.map(|(_, column)| column).chain(layout.columns_of(Dim::WARP)).fold(0, |all, c| all | c);
         let doubled = of_lanes.iter().enumerate().any(|(at, column)| of_lanes[..at].contains(column));
         if moved & inside != 0 || doubled {
-            return Err("lanes that lie within a slot move as others do".to_owned());
+            return Err(StrideTermError::SharedBits);
         }
-        let held = held_bits(registers) & !threads.iter().fold(0, |all, column| all | column);
+        let in_registers = bits_in_registers(registers) & !threads.iter().fold(0, |all, column| all | column);
         let mut term = Self::free(layout, &threads, registers);
-        term.low = places(way, bits, (registers, held), lanes)?;
+        term.low = find_slot_bits(kind, bits, (registers, in_registers), lanes)?;
         term.firm = term.low.len();
-        let required = u64::from(bits.max(1)) << rank(registers);
-        if 8 * way.bytes > required {
-            return Err(format!("a lane holds {required} bits, and {} go at a time", 8 * way.bytes));
+        let found_bits = u64::from(bits.max(1)) << rank(registers);
+        if 8 * kind.bytes > found_bits {
+            return Err(StrideTermError::FewBits { found_bits, bits: 8 * kind.bytes });
         }
         match term.assigned() {
             Some(_) => Ok(term),
-            None => Err(format!("a lane does not hold {} bytes that can lie together", way.bytes)),
+            None => Err(StrideTermError::NotAdjacent { bytes: kind.bytes }),
         }
     }
 
-    /// The term of a memory whose offset bits stand for these coordinate bits.
+    /// Returns the term of a memory layout if each offset bit stands for one coordinate bit; `None` for other layouts.
     pub(super) fn of_memory(layout: &LinearLayout) -> Option<Self> {
         let low: Vec<u64> = layout.columns_of(Dim::OFFSET).to_vec();
         let axes = layout.outs().iter().map(|(_, bits)| bits).collect();
@@ -84,27 +152,28 @@ impl StrideTerm {
         low.iter().all(|column| column.is_power_of_two()).then_some(Self { axes, low, firm: 0, order, groups })
     }
 
-    /// What lanes ask that write side by side what each fetches from an address of its own: what a lane brings lies together as it
-    /// does in global memory, and all lanes' elements are a slot. Which lane has which is free, as long as together they have
-    /// the same, so that no more units of global memory are touched: lanes may move by any sums of bits.
-    fn of_fetch(layout: &LinearLayout, way: &AccessKind, bits: u32) -> Result<Self, String> {
+    /// Returns the term of a copy whose lanes write adjacent elements but each give an address to fetch from
+    /// (`is_fetched`). The elements of a lane are contiguous as in global memory, and the elements of all lanes form a
+    /// segment (contiguous bytes that one instruction writes). Any assignment of elements to lanes is allowed,
+    /// including linear combinations of coordinate bits, as long as the lanes together fetch the same elements, so that
+    /// the number of sectors is unchanged.
+    fn of_fetch(layout: &LinearLayout, kind: &AccessKind, bits: u32) -> Result<Self, StrideTermError> {
         let (registers, lanes) = (layout.columns_of(Dim::REGISTER), layout.columns_of(Dim::LANE));
         let warps = layout.columns_of(Dim::WARP);
-        let own = ((8 * way.bytes) / u64::from(bits.max(1))).max(1).ilog2() as usize;
-        if 8 * way.bytes < u64::from(bits) {
-            return Err("an element is longer than what a lane brings".to_owned());
+        let own = ((8 * kind.bytes) / u64::from(bits.max(1))).max(1).ilog2() as usize;
+        if 8 * kind.bytes < u64::from(bits) {
+            return Err(StrideTermError::WideElement);
         }
         let together = registers.get(..own).filter(|own| own.iter().all(|column| column.is_power_of_two()));
-        let together =
-            together.ok_or_else(|| format!("a lane does not hold {} bytes in the order of memory", way.bytes))?;
+        let together = together.ok_or(StrideTermError::NotContiguous { bytes: kind.bytes })?;
         let inside = lanes.iter().fold(0u64, |all, column| all | column);
         if rank(lanes) != lanes.len() as u32 || inside.count_ones() as usize != lanes.len() {
-            return Err("lanes bring the same, or what no bits of coordinates tell apart".to_owned());
+            return Err(StrideTermError::LaneBits);
         }
         let others: Vec<u64> = registers[own..].iter().chain(warps).copied().filter(|column| *column != 0).collect();
-        let slot: Vec<u64> = together.iter().chain(lanes).copied().collect();
-        if rank(&[&slot[..], &others[..]].concat()) != slot.len() as u32 + rank(&others) {
-            return Err("lanes that lie within a slot move as others do".to_owned());
+        let segment: Vec<u64> = together.iter().chain(lanes).copied().collect();
+        if rank(&[&segment[..], &others[..]].concat()) != segment.len() as u32 + rank(&others) {
+            return Err(StrideTermError::SharedBits);
         }
         let threads: Vec<u64> = lanes.iter().chain(warps).copied().collect();
         let mut term = Self::free(layout, &threads, registers);
@@ -113,11 +182,11 @@ impl StrideTerm {
         term.firm = own;
         match term.assigned() {
             Some(_) => Ok(term),
-            None => Err("what a lane brings is brought by others too".to_owned()),
+            None => Err(StrideTermError::Replicated),
         }
     }
 
-    /// All strides free, named by threads first.
+    /// Returns a term with all strides free; the strides of the threads' bits are named first.
     fn free(layout: &LinearLayout, threads: &[u64], registers: &[u64]) -> Self {
         let axes: Vec<u32> = layout.outs().iter().map(|(_, bits)| bits).collect();
         let bits: u32 = axes.iter().sum();
@@ -139,19 +208,19 @@ impl StrideTerm {
         Self { axes, low: Vec::new(), firm: 0, order: of_registers, groups }
     }
 
-    /// Bits of the offset that are not free.
+    /// The number of offset bits whose coordinate bit the term decides or restricts.
     #[must_use]
     pub fn decided_bits(&self) -> usize {
         self.low.len()
     }
 
-    /// Of these the first ones that no swizzle may change.
+    /// The number of the lowest offset bits that no swizzle may change.
     #[must_use]
-    pub fn firm_bits(&self) -> usize {
+    pub fn preserved_bits(&self) -> usize {
         self.firm
     }
 
-    /// The term of both; where they differ if there is none.
+    /// Returns the common refinement of two terms (layouts that both allow), or the offset bit for which they disagree.
     pub(super) fn unify(&self, other: &Self) -> Result<Self, Differ> {
         let all = u64::MAX;
         let at = |term: &Self, bit: usize| term.low.get(bit).copied().unwrap_or(all);
@@ -172,8 +241,8 @@ impl StrideTerm {
         Err(Differ { bit: (0..length).take_while(|bit| fits(&(bit + 1))).count() })
     }
 
-    /// For each decided offset bit the coordinate bit that it stands for: the first of each in the order of preference
-    /// such that all have one. None where they cannot.
+    /// Returns the coordinate bit of each decided offset bit: the first in the order of preference that leaves a
+    /// coordinate bit for all later ones. `None` if there is no assignment.
     pub(super) fn assigned(&self) -> Option<Vec<u32>> {
         let mut low = self.low.clone();
         if !can_match(&low) {
@@ -196,7 +265,7 @@ impl StrideTerm {
         Some(taken)
     }
 
-    /// Whether a memory's low offset bits are among what the term allows.
+    /// Whether the term allows the low offset bits of a memory layout.
     pub(super) fn admits(&self, memory: &LinearLayout) -> bool {
         let columns = memory.columns_of(Dim::OFFSET);
         self.low.len() <= columns.len()
@@ -204,7 +273,7 @@ impl StrideTerm {
                 .all(|(at, (&mask, &column))| (at >= self.firm || column.is_power_of_two()) && column & !mask == 0)
     }
 
-    /// The modes that an offset bit may stand for, for messages.
+    /// Returns the modes (CuTe) that an offset bit may be assigned to, for messages.
     pub(super) fn choice(&self, bit: usize) -> String {
         let mask = self.low.get(bit).copied().unwrap_or(0);
         let mut first = 0;
@@ -214,18 +283,18 @@ impl StrideTerm {
             named.extend(own.map(|bit| format!("dim{axis}'s {}", 1u64 << bit)));
             first += size;
         }
-        if named.is_empty() { "nothing that is left".to_owned() } else { named.join(" or ") }
+        if named.is_empty() { "no free bit".to_owned() } else { named.join(" or ") }
     }
 
-    /// Sizes and strides of the modes of each axis, in CuTe's order.
+    /// Returns the sizes and strides of the modes of each axis, in CuTe's order.
     fn modes(&self) -> Vec<Vec<(u64, String)>> {
         let decided = self.assigned().unwrap_or_default();
-        let place = |bit: u32| decided.iter().position(|&own| own == bit);
+        let index_of = |bit: u32| decided.iter().position(|&own| own == bit);
         let free: Vec<Vec<u32>> = self
             .groups
             .iter()
             .flat_map(|group| {
-                let left: Vec<u32> = group.iter().copied().filter(|&bit| place(bit).is_none()).collect();
+                let left: Vec<u32> = group.iter().copied().filter(|&bit| index_of(bit).is_none()).collect();
                 runs(&left, &self.axes)
             })
             .collect();
@@ -235,10 +304,10 @@ impl StrideTerm {
             let mut modes: Vec<(u64, String)> = Vec::new();
             let mut bit = first;
             while bit < first + size {
-                let (count, stride) = match place(bit) {
+                let (count, stride) = match index_of(bit) {
                     Some(at) => {
-                        let more =
-                            (1..first + size - bit).take_while(|&more| place(bit + more) == Some(at + more as usize));
+                        let more = (1..first + size - bit)
+                            .take_while(|&more| index_of(bit + more) == Some(at + more as usize));
                         (1 + more.count() as u32, (1u64 << at).to_string())
                     }
                     None => {
@@ -260,15 +329,15 @@ impl StrideTerm {
     }
 }
 
-/// As CuTe writes layouts, free strides by name; flat, and with `#` nested by axes.
+/// Prints CuTe notation with names for free strides; flat, or nested by axes with `#`.
 impl fmt::Display for StrideTerm {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let modes = self.modes();
-        let tuple = |parts: Vec<String>| format!("({})", parts.join(","));
+        let tuple = |terms: Vec<String>| format!("({})", terms.join(","));
         let sizes = |modes: &[(u64, String)]| modes.iter().map(|(size, _)| size.to_string()).collect::<Vec<_>>();
         let strides = |modes: &[(u64, String)]| modes.iter().map(|(_, stride)| stride.clone()).collect::<Vec<_>>();
         if out.alternate() {
-            let one = |mut parts: Vec<String>| if parts.len() == 1 { parts.remove(0) } else { tuple(parts) };
+            let one = |mut terms: Vec<String>| if terms.len() == 1 { terms.remove(0) } else { tuple(terms) };
             let shapes = modes.iter().map(|axis| one(sizes(axis))).collect();
             let steps = modes.iter().map(|axis| one(strides(axis))).collect();
             return write!(out, "{}:{}", tuple(shapes), tuple(steps));
@@ -278,47 +347,53 @@ impl fmt::Display for StrideTerm {
     }
 }
 
-fn lane_of(bit: SlotBit) -> Option<u32> {
+fn lane_of(bit: SegmentBit) -> Option<u32> {
     match bit {
-        SlotBit::Lane(lane) => Some(lane),
-        SlotBit::Held => None,
+        SegmentBit::Lane(lane) => Some(lane),
+        SegmentBit::Byte => None,
     }
 }
 
-/// Bits of coordinates that registers have by themselves.
-fn held_bits(registers: &[u64]) -> u64 {
+/// Returns the mask of the coordinate bits that registers cover without a thread.
+fn bits_in_registers(registers: &[u64]) -> u64 {
     let own = tilewright_layout::f2::Subspace::span(registers.iter().copied());
     (0..64).map(|bit| 1u64 << bit).filter(|&unit| own.contains(unit)).fold(0, |all, unit| all | unit)
 }
 
-/// For each offset bit of a slot the coordinate bits that may be there.
-fn places(way: &AccessKind, bits: u32, (registers, held): (&[u64], u64), lanes: &[u64]) -> Result<Vec<u64>, String> {
+/// Returns the mask of coordinate bits that each offset bit of a slot may be assigned to; a slot is the contiguous
+/// memory of one access.
+fn find_slot_bits(
+    kind: &AccessKind,
+    bits: u32,
+    (registers, in_registers): (&[u64], u64),
+    lanes: &[u64],
+) -> Result<Vec<u64>, StrideTermError> {
     let within = bits.trailing_zeros();
-    // Bits of the slot, counted from the least bit of a byte on.
-    let all = [SlotBit::Held; 3].into_iter().chain(way.slot.iter().copied());
-    let slot: Vec<SlotBit> = all.collect();
-    let (element, places) = slot.split_at_checked(within as usize).ok_or("an element is longer than a slot")?;
-    if element.iter().any(|bit| *bit != SlotBit::Held) {
-        return Err("it parts elements".to_owned());
+    // Bits of the slot, from the lowest bit of its first byte.
+    let all = [SegmentBit::Byte; 3].into_iter().chain(kind.segment.iter().copied());
+    let segment: Vec<SegmentBit> = all.collect();
+    let (element, segment_bits) = segment.split_at_checked(within as usize).ok_or(StrideTermError::LongElement)?;
+    if element.iter().any(|bit| *bit != SegmentBit::Byte) {
+        return Err(StrideTermError::SplitElement);
     }
     let mut next = 0;
-    let place = |bit: &SlotBit| match *bit {
-        SlotBit::Lane(lane) => Ok(lanes.get(lane as usize).copied().unwrap_or(0)),
-        SlotBit::Held if way.copies => {
+    let allowed_bits = |bit: &SegmentBit| match *bit {
+        SegmentBit::Lane(lane) => Ok(lanes.get(lane as usize).copied().unwrap_or(0)),
+        SegmentBit::Byte if kind.copies => {
             let column = registers.get(next).copied().unwrap_or(0);
             next += 1;
-            if column & held != 0 {
+            if column & in_registers != 0 {
                 Ok(column)
             } else {
-                Err(format!("register {} is not what follows in memory", 1u64 << (next - 1)))
+                Err(StrideTermError::RegisterOrder { register: 1 << (next - 1) })
             }
         }
-        SlotBit::Held => Ok(held),
+        SegmentBit::Byte => Ok(in_registers),
     };
-    places.iter().map(place).collect()
+    segment_bits.iter().map(allowed_bits).collect()
 }
 
-/// Whether each mask can be given a bit of its own.
+/// Whether each mask can be assigned a bit that no other mask gets: bipartite matching by augmenting paths.
 fn can_match(masks: &[u64]) -> bool {
     fn give(masks: &[u64], at: usize, owner: &mut [Option<usize>; 64], seen: &mut u64) -> bool {
         for bit in (0..64).filter(|bit| masks[at] >> bit & 1 == 1) {
@@ -337,7 +412,7 @@ fn can_match(masks: &[u64]) -> bool {
     (0..masks.len()).all(|at| give(masks, at, &mut owner, &mut 0))
 }
 
-/// Bits as runs that follow each other along one axis.
+/// Splits a list of coordinate bits into runs of consecutive bits along one axis.
 fn runs(bits: &[u32], axes: &[u32]) -> Vec<Vec<u32>> {
     let axis = |bit: u32| {
         let mut end = 0;
@@ -356,7 +431,7 @@ fn runs(bits: &[u32], axes: &[u32]) -> Vec<Vec<u32>> {
     all
 }
 
-/// What moves with one stride in both.
+/// Returns the intersections of the groups of both terms: bits that share a stride in both.
 fn refined(first: &[Vec<u32>], second: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let common = |a: &Vec<u32>, b: &Vec<u32>| a.iter().copied().filter(|bit| b.contains(bit)).collect::<Vec<_>>();
     let all = first.iter().flat_map(|a| second.iter().map(move |b| common(a, b)));

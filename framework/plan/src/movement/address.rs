@@ -1,72 +1,72 @@
-//! Products of F2 matrices with the index of the running thread, as kernel IR.
+//! Emits products of F2 matrices with thread indices, and addresses from them.
 
 use smallvec::{SmallVec, smallvec};
 
 use tilewright_kernel::{Binary, Builder, Compare, Element, SpecialRegister, Type, Value};
 use tilewright_layout::Padding;
 
-/// The lane and the warp of the running thread.
+/// The lane and warp index of the running thread, and its block's index in a cluster if there is one.
 #[derive(Debug, Clone, Copy)]
-pub struct Thread {
+pub struct ThreadIndices {
     lane: Value,
     warp: Value,
     lane_bits: u32,
     cluster: Option<ClusterBits>,
 }
 
-/// What comes after the warp in the index of a thread of a cluster: its block, then what is the same for
-/// all threads.
+/// The bits of a thread index above the warp, for a thread of a cluster: the index of the block, then bits that are
+/// equal for all threads.
 #[derive(Debug, Clone, Copy)]
 pub struct ClusterBits {
-    /// Bits of the warp.
+    /// Number of warp bits in the thread index.
     pub warp_bits: u32,
-    /// Index of the block in its cluster.
+    /// The kernel IR value of the block's index in its cluster.
     pub block: Value,
-    /// Bits of the block.
+    /// Number of block bits in the thread index.
     pub block_bits: u32,
-    /// The bits above.
+    /// The constant value of the thread-index bits above the block.
     pub group: u64,
 }
 
-/// Indices, each with the columns of its bits.
-type Parts<'a> = SmallVec<[(Value, &'a [u64]); 3]>;
+/// Index values (lane, warp, block), each with the matrix columns of its bits.
+type IndexTerms<'a> = SmallVec<[(Value, &'a [u64]); 3]>;
 
-impl Thread {
-    /// Reads the indices of the running thread; warps have 2^`lane_bits` lanes.
+impl ThreadIndices {
+    /// Emits the reads of the lane and warp index; warps have 2^`lane_bits` lanes.
     pub fn new(builder: &mut Builder, lane_bits: u32) -> Self {
         let lane = builder.special(SpecialRegister::Lane);
         let warp = builder.special(SpecialRegister::Warp);
         Self { lane, warp, lane_bits, cluster: None }
     }
 
-    /// The same thread as one of a cluster.
+    /// Returns the same thread with its block's index in a cluster.
     #[must_use]
     pub fn in_cluster(self, cluster: ClusterBits) -> Self {
         Self { cluster: Some(cluster), ..self }
     }
 
-    /// The columns of each index that a thread is known by, and the sum of those that all share.
-    fn parts(self, columns: &[u64]) -> (Parts<'_>, u64) {
+    /// Splits the matrix columns by index value (lane, warp, block). Also returns the constant product of the columns
+    /// with the thread-index bits above the block.
+    fn index_terms(self, columns: &[u64]) -> (IndexTerms<'_>, u64) {
         let (lanes, warps) = columns.split_at(columns.len().min(self.lane_bits as usize));
         let Some(cluster) = self.cluster else {
             return (smallvec![(self.lane, lanes), (self.warp, warps)], 0);
         };
         let (warps, blocks) = warps.split_at(warps.len().min(cluster.warp_bits as usize));
         let (blocks, groups) = blocks.split_at(blocks.len().min(cluster.block_bits as usize));
-        let parts = smallvec![(self.lane, lanes), (self.warp, warps), (cluster.block, blocks)];
-        (parts, tilewright_layout::f2::multiply(groups, cluster.group))
+        let index_terms = smallvec![(self.lane, lanes), (self.warp, warps), (cluster.block, blocks)];
+        (index_terms, tilewright_layout::f2::multiply(groups, cluster.group))
     }
 
-    /// The parity of the thread bits in `mask`, as `i1`.
+    /// Emits the parity of the thread-index bits in `mask`, an `i1`.
     pub(super) fn parity(self, builder: &mut Builder, mask: u64) -> Value {
         let columns: Vec<u64> = (0..64 - mask.leading_zeros()).map(|bit| mask >> bit & 1).collect();
-        let bit = self.product(builder, &columns);
+        let bit = self.emit_product(builder, &columns);
         let zero = builder.i32(0);
         builder.compare(Compare::Ne, bit, zero)
     }
 
-    /// The lane whose index has the bits of `ones` set, of the others those of `zeros` clear, and else
-    /// is this one's.
+    /// Emits this lane's index with the bits of `ones` set and the bits of `zeros` cleared; a bit in both is set.
     pub(super) fn lane_with(self, builder: &mut Builder, ones: u32, zeros: u32) -> Value {
         let mut lane = self.lane;
         if ones != 0 {
@@ -78,30 +78,31 @@ impl Thread {
         lane
     }
 
-    /// The lane whose index differs in the bits of `mask`.
+    /// Emits the index of the lane whose index differs from this lane's in the bits of `mask`.
     pub(super) fn neighbour(self, builder: &mut Builder, mask: u32) -> Value {
         builder.binary_const(Binary::Xor, self.lane, mask)
     }
 
-    /// Whether all thread bits in `mask` are zero, as `i1`; `None` where the mask is empty.
+    /// Emits whether all bits in `mask` of the thread index are zero, an `i1`; `None` if the mask is empty.
     pub fn all_zero(self, builder: &mut Builder, mask: u64) -> Option<Value> {
         self.has(builder, mask, 0)
     }
 
-    /// Whether all thread bits in `mask` are one, as `i1`; `None` where the mask is empty.
+    /// Emits whether all bits in `mask` of the thread index are one, an `i1`; `None` if the mask is empty.
     pub(super) fn all_ones(self, builder: &mut Builder, mask: u64) -> Option<Value> {
         self.has(builder, mask, mask)
     }
 
-    /// Whether the thread bits in `mask` are those of `bits`, as `i1`; `None` where the mask is empty.
+    /// Emits whether the bits in `mask` of the thread index equal those of `bits`, an `i1`; `None` if the mask is
+    /// empty.
     pub(super) fn has(self, builder: &mut Builder, mask: u64, bits: u64) -> Option<Value> {
         let lane_mask = (1u64 << self.lane_bits) - 1;
-        let parts = [
+        let index_terms = [
             (self.lane, mask & lane_mask, bits & lane_mask),
             (self.warp, mask >> self.lane_bits, bits >> self.lane_bits),
         ];
         let mut condition = None;
-        for (index, mask, bits) in parts {
+        for (index, mask, bits) in index_terms {
             if mask == 0 {
                 continue;
             }
@@ -116,15 +117,15 @@ impl Thread {
         condition
     }
 
-    /// The matrix with one column a thread bit (lanes, then warps, in a cluster then blocks), times the
-    /// thread's index, as `i32`.
+    /// Emits the product over F2 of a matrix and the thread index, an `i32`. The matrix has one column for each bit of
+    /// the thread index: lanes, then warps, then blocks in a cluster.
     ///
-    /// Equal distances between input bit and output bit share one shift and mask, so a matrix that
-    /// only moves bits in groups costs one operation a group.
-    pub fn product(self, builder: &mut Builder, columns: &[u64]) -> Value {
+    /// Columns with an equal distance between input and output bit share one shift and one mask, so a matrix that moves
+    /// groups of bits costs one operation for each group.
+    pub fn emit_product(self, builder: &mut Builder, columns: &[u64]) -> Value {
         let mut sum = None;
-        let (parts, constant) = self.parts(columns);
-        for (index, columns) in parts {
+        let (index_terms, constant) = self.index_terms(columns);
+        for (index, columns) in index_terms {
             add_product(builder, &mut sum, index, columns);
         }
         match sum {
@@ -135,8 +136,8 @@ impl Thread {
     }
 }
 
-/// The matrix of the given columns times the bits of an `i32`.
-pub fn product(builder: &mut Builder, value: Value, columns: &[u64]) -> Value {
+/// Emits the product over F2 of a matrix and the bits of `value`, an `i32`.
+pub fn emit_product(builder: &mut Builder, value: Value, columns: &[u64]) -> Value {
     let mut sum = None;
     add_product(builder, &mut sum, value, columns);
     sum.unwrap_or_else(|| builder.i32(0))
@@ -152,28 +153,29 @@ fn add_product(builder: &mut Builder, sum: &mut Option<Value>, index: Value, col
     }
 }
 
-/// Addresses that are F2-linear in the thread and a constant, then padded: a part that depends on the
-/// thread, computed once for each constant that shares bits with it, and immediates.
+/// Emits addresses that are F2-linear in the thread index and a constant, with padding. The part of an address that
+/// depends on the thread is computed once for each constant that shares bits with it; other constants become
+/// immediates.
 #[derive(Debug)]
 pub struct LinearAddress {
     base: Value,
-    thread_part: Value,
+    thread_offset: Value,
     thread_bits: u64,
     element_bytes: u64,
-    /// In bytes.
+    /// The paddings, with interval and size in bytes.
     padding: Vec<Padding>,
     pointers: Vec<(u64, Value)>,
 }
 
 impl LinearAddress {
-    /// Addresses from `base`; `columns` are what each thread bit adds, in bytes.
-    pub fn new(builder: &mut Builder, thread: Thread, base: Value, columns: &[u64], element_bytes: u64) -> Self {
+    /// Makes addresses from `base`; `columns` has the byte offset of each bit of the thread index.
+    pub fn new(builder: &mut Builder, thread: ThreadIndices, base: Value, columns: &[u64], element_bytes: u64) -> Self {
         let thread_bits = columns.iter().fold(0, |all, column| all | column);
-        let thread_part = thread.product(builder, columns);
-        Self { base, thread_part, thread_bits, element_bytes, padding: Vec::new(), pointers: Vec::new() }
+        let thread_offset = thread.emit_product(builder, columns);
+        Self { base, thread_offset, thread_bits, element_bytes, padding: Vec::new(), pointers: Vec::new() }
     }
 
-    /// The same with padding between the elements; intervals are powers of two.
+    /// Returns the same addresses with padding between the elements; intervals of the padding are powers of two.
     pub(super) fn padded(mut self, padding: &[Padding]) -> Self {
         let bytes = |p: &Padding| Padding {
             interval: p.interval * self.element_bytes,
@@ -183,29 +185,30 @@ impl LinearAddress {
         self
     }
 
-    /// Pointer and immediate, in bytes, of a constant number of elements, added over F2.
+    /// Emits the pointer and the immediate byte offset of the element at the constant offset `elements`, which is added
+    /// over F2.
     ///
-    /// Bits that the thread does not set are added without a carry, so that the padding of the sum
-    /// is the sum of the paddings.
-    pub fn at(&mut self, builder: &mut Builder, elements: u64) -> (Value, i32) {
+    /// Constant bits that no thread bit sets are added without a carry, so the padding of the sum is the sum of the
+    /// paddings.
+    pub fn emit_offset(&mut self, builder: &mut Builder, elements: u64) -> (Value, i32) {
         let bytes = elements * self.element_bytes;
-        let (shared, apart) = (bytes & self.thread_bits, bytes & !self.thread_bits);
-        let immediate = apart + self.padding.iter().map(|p| apart / p.interval * p.padding).sum::<u64>();
-        let known = self.pointers.iter().find(|(part, _)| *part == shared).map(|&(_, pointer)| pointer);
+        let (shared, disjoint) = (bytes & self.thread_bits, bytes & !self.thread_bits);
+        let immediate = disjoint + self.padding.iter().map(|p| disjoint / p.interval * p.padding).sum::<u64>();
+        let known = self.pointers.iter().find(|(common_bits, _)| *common_bits == shared).map(|&(_, pointer)| pointer);
         let pointer = known.unwrap_or_else(|| {
             let moved = match shared {
-                0 => self.thread_part,
-                _ => builder.binary_const(Binary::Xor, self.thread_part, shared as u32),
+                0 => self.thread_offset,
+                _ => builder.binary_const(Binary::Xor, self.thread_offset, shared as u32),
             };
             let moved = self.spaced(builder, moved);
-            let pointer = builder.advance(self.base, moved);
+            let pointer = builder.ptr_add(self.base, moved);
             self.pointers.push((shared, pointer));
             pointer
         });
         (pointer, immediate as i32)
     }
 
-    /// The offset with what padding lies before it.
+    /// Emits the offset plus the padding before it, in bytes.
     fn spaced(&self, builder: &mut Builder, offset: Value) -> Value {
         let mut sum = offset;
         for p in &self.padding {
@@ -217,8 +220,8 @@ impl LinearAddress {
     }
 }
 
-/// The matrix as a sum of diagonals: for each distance that out bits lie above input bits, the mask
-/// of the input bits that move by it.
+/// Splits a matrix into diagonals: for each distance between output and input bit, the mask of the input bits that move
+/// by this distance.
 fn diagonals(columns: &[u64]) -> Vec<(u64, i32)> {
     let mut diagonals: Vec<(u64, i32)> = Vec::new();
     for (bit, &column) in columns.iter().enumerate() {
@@ -244,7 +247,7 @@ fn shifted(builder: &mut Builder, index: Value, mask: u64, distance: i32) -> Val
     }
 }
 
-/// The integer type of the given width.
+/// Returns the integer type of the given width in bits.
 pub(super) fn integer(bits: u32) -> Type {
-    Type::Scalar(Element::integer(bits).unwrap_or(Element::I32))
+    Type::Scalar(Element::integer_of_width(bits).unwrap_or(Element::I32))
 }

@@ -1,4 +1,4 @@
-//! Lower bounds: what no plan of a kind can go below, from counting alone.
+//! Lower bounds of a plan's counts (wavefronts, shuffles), from counting elements and bits.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,56 +7,56 @@ use tilewright_layout::Dim;
 use tilewright_layout::f2::Subspace;
 use tilewright_target::{BankRow, Direction, InstructionKind, Operand, TargetDescription};
 
-use super::{Conversion, PlanContext};
+use super::{ConversionProblem, PlanContext};
 
-/// What no plan on the same path can go below, for the busiest warp.
+/// Lower bounds of the counts of the busiest warp, over all plans of one kind (such as all plans by shuffles).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
-    /// Wavefronts stored to shared memory.
+    /// Lower bound of the wavefronts stored to shared memory.
     pub wavefronts_stored: u64,
-    /// Wavefronts loaded from shared memory.
+    /// Lower bound of the wavefronts loaded from shared memory.
     pub wavefronts_loaded: u64,
-    /// Exchanges between lanes.
-    pub exchanges: u64,
+    /// Lower bound of the shuffles between lanes.
+    #[serde(rename = "exchanges")]
+    pub shuffles: u64,
 }
 
 impl Bound {
-    /// Wavefront slots that no plan on this path can go below.
-    pub(super) fn slots(&self) -> f64 {
-        (self.wavefronts_stored + self.wavefronts_loaded + self.exchanges) as f64
+    /// The bound as a price: one for each wavefront or shuffle.
+    pub(super) fn price(&self) -> f64 {
+        (self.wavefronts_stored + self.wavefronts_loaded + self.shuffles) as f64
     }
 
-    /// Whether the counts are no more than the bound.
+    /// Whether the counts of a plan reach the bound, so that no plan has lower ones.
     pub(super) fn is_met(&self, counts: &Counts) -> bool {
         counts.wavefronts_stored <= self.wavefronts_stored
             && counts.wavefronts_loaded <= self.wavefronts_loaded
-            && counts.exchanges <= self.exchanges
+            && counts.shuffles <= self.shuffles
     }
 }
 
-/// The bound of plans that pass every element through shared memory.
+/// Computes the bound of plans that move every element through shared memory.
 ///
-/// Stores: the elements of a block, each once, shared evenly by the warps. Loads: what a warp needs,
-/// each element once; and what one lane needs, by the accesses that make that cheapest, every
-/// phase taking a wavefront of its own. A wavefront moves no more than the banks take, nor than the
-/// lanes of one phase have or want by the widest access that a lane's elements fill.
-pub(super) fn of_shared(conversion: &Conversion, context: &PlanContext<'_>) -> Bound {
+/// Stores: each element of a block once, divided evenly among the warps. Loads: each element that a warp needs, once;
+/// and the elements that one lane needs, by the cheapest accesses, with one wavefront for every phase. A wavefront
+/// moves at most the bytes of all banks, and at most the bytes that the lanes of one phase hold or need by the widest
+/// access that the elements of a lane fill.
+pub(super) fn of_shared(conversion: &ConversionProblem, context: &PlanContext<'_>) -> Bound {
     let dst = &conversion.dst;
     let in_block = Subspace::span(dst.registers.iter().chain(&dst.threads).copied()).dimension();
     through_memory(conversion, context, in_block, conversion.warps())
 }
 
-/// The bound of plans that pass every element through the shared memory of a block of the cluster: the
-/// elements of the tensor, each stored once, shared evenly by the warps of all blocks; loads as in
-/// one block.
-pub(super) fn of_cluster(conversion: &Conversion, context: &PlanContext<'_>) -> Bound {
+/// Computes the bound of plans through the shared memory of the blocks of a cluster. Stores: each element of the tensor
+/// once, divided evenly among the warps of all blocks. Loads: as in one block.
+pub(super) fn of_cluster(conversion: &ConversionProblem, context: &PlanContext<'_>) -> Bound {
     let dst = &conversion.dst;
     let all = Subspace::span(dst.registers.iter().chain(&dst.threads).chain(&dst.blocks).copied()).dimension();
     through_memory(conversion, context, all, conversion.warps() << dst.blocks.len())
 }
 
-/// The bound where so many `warps` store 2^`stored` elements.
-fn through_memory(conversion: &Conversion, context: &PlanContext<'_>, stored: u32, warps: u64) -> Bound {
+/// Computes the bound of plans that store 2^`stored` elements by `warps` warps.
+fn through_memory(conversion: &ConversionProblem, context: &PlanContext<'_>, stored: u32, warps: u64) -> Bound {
     let bits = u64::from(conversion.element.bits());
     let (src, dst) = (&conversion.src, &conversion.dst);
     let dimension = |columns: &[u64]| Subspace::span(columns.iter().copied()).dimension();
@@ -66,49 +66,52 @@ fn through_memory(conversion: &Conversion, context: &PlanContext<'_>, stored: u3
     let at_once = |direction, in_lane| most_at_once(context, direction, bits, bits << in_lane);
     let stored = (bits << stored).div_ceil(at_once(Direction::Store, in_source_lane) * warps);
     let by_warp = (bits << in_warp).div_ceil(at_once(Direction::Load, in_lane));
-    let by_lane = ways(context, Direction::Load).map(|way| {
-        let slot_bits = way.slot_bits.unwrap_or(conversion.lane_bits);
-        (bits << in_lane).div_ceil(way.held) << slot_bits.saturating_sub(way.phase_bits)
+    let by_lane = access_instructions(context, Direction::Load).map(|access| {
+        let segment_bits = access.segment_bits.unwrap_or(conversion.lane_bits);
+        (bits << in_lane).div_ceil(access.bits_per_lane) << segment_bits.saturating_sub(access.phase_bits)
     });
     let loaded = by_warp.max(by_lane.min().unwrap_or(0));
-    Bound { wavefronts_stored: stored, wavefronts_loaded: loaded, exchanges: 0 }
+    Bound { wavefronts_stored: stored, wavefronts_loaded: loaded, shuffles: 0 }
 }
 
-/// The most bits of different elements that one wavefront can move, where a lane has `held` bits of
-/// elements of `element` bits.
-pub(super) fn most_at_once(context: &PlanContext<'_>, direction: Direction, element: u64, held: u64) -> u64 {
-    let filled = ways(context, direction).filter(|way| (element..=held).contains(&way.held));
-    filled.map(|way| way.at_once).max().unwrap_or(1).max(1)
+/// Max bits of distinct elements that one wavefront moves, if a lane holds `bits_per_lane` bits and an element has
+/// `element` bits.
+pub(super) fn most_at_once(context: &PlanContext<'_>, direction: Direction, element: u64, bits_per_lane: u64) -> u64 {
+    let filled = access_instructions(context, direction)
+        .filter(|access| (element..=bits_per_lane).contains(&access.bits_per_lane));
+    filled.map(|access| access.at_once).max().unwrap_or(1).max(1)
 }
 
-/// One kind of access of shared memory.
-struct Way {
-    /// Bits that a lane moves.
-    held: u64,
-    /// Log2 of the slots; where none is said, those of the lanes.
-    slot_bits: Option<u32>,
-    /// Log2 of the slots that are served together.
+/// An access instruction of shared memory, with the numbers that limit its wavefronts.
+struct AccessInstruction {
+    /// Bits that one lane moves in one access.
+    bits_per_lane: u64,
+    /// Log2 of the number of slots of an access (contiguous memory at one address); `None` if each lane addresses its
+    /// own slot.
+    segment_bits: Option<u32>,
+    /// Log2 of the number of slots that one wavefront serves; such a set of slots is a phase.
     phase_bits: u32,
-    /// The most bits that one wavefront moves.
+    /// Max number of bits that one wavefront moves.
     at_once: u64,
 }
 
-impl Way {
-    fn new(held: u64, slot_bits: Option<u32>, slot: u32, row: &BankRow) -> Self {
+impl AccessInstruction {
+    fn new(bits_per_lane: u64, segment_bits: Option<u32>, segment: u32, row: &BankRow) -> Self {
         let phase_bits = row.phase.len().min(32) as u32;
-        let at_once = (row.wavefront_bytes() * 8).min(u64::from(slot) << phase_bits);
-        Self { held, slot_bits, phase_bits, at_once }
+        let at_once = (row.wavefront_bytes() * 8).min(u64::from(segment) << phase_bits);
+        Self { bits_per_lane, segment_bits, phase_bits, at_once }
     }
 }
 
-/// The plain accesses and those by rows of the instruction table.
-fn ways<'a>(context: &'a PlanContext<'_>, direction: Direction) -> impl Iterator<Item = Way> + 'a {
+/// Iterates over plain accesses of each width and the data-movement instructions of the target's instruction table.
+fn access_instructions<'a>(
+    context: &'a PlanContext<'_>,
+    direction: Direction,
+) -> impl Iterator<Item = AccessInstruction> + 'a {
     let target = context.target;
-    let plain = target
-        .shared
-        .access_bits
-        .iter()
-        .filter_map(move |&bits| Some(Way::new(u64::from(bits), None, bits, target.bank_row(direction, bits)?)));
+    let plain = target.shared.access_bits.iter().filter_map(move |&bits| {
+        Some(AccessInstruction::new(u64::from(bits), None, bits, target.bank_row(direction, bits)?))
+    });
     let moves = context.instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
     let rows = moves.filter_map(move |row| {
         let data = row.operands.iter().find_map(|operand| match operand {
@@ -116,27 +119,30 @@ fn ways<'a>(context: &'a PlanContext<'_>, direction: Direction) -> impl Iterator
             _ => None,
         })?;
         let byte = Dim::named("byte");
-        let slot = 8u32.checked_shl(data.out_bits(byte))?;
-        let held = 8u64.checked_shl(data.in_bits(byte) + data.in_bits(Dim::REGISTER)).filter(|&held| held > 0)?;
-        let banks = target.instruction_bank_row(&row.name, direction, slot)?;
+        let segment = 8u32.checked_shl(data.out_bits(byte))?;
+        let bits_per_lane = 8u64
+            .checked_shl(data.in_bits(byte) + data.in_bits(Dim::REGISTER))
+            .filter(|&bits_per_lane| bits_per_lane > 0)?;
+        let banks = target.instruction_bank_row(&row.name, direction, segment)?;
         let own = row.operands.iter().any(is_result) == (direction == Direction::Load);
-        own.then(|| Way::new(held, Some(data.out_bits(Dim::named("slot"))), slot, banks))
+        own.then(|| AccessInstruction::new(bits_per_lane, Some(data.out_bits(Dim::named("slot"))), segment, banks))
     });
     plain.chain(rows)
 }
 
-/// The bound of plans that stay within warps: the elements that the neediest lane lacks, as many at
-/// a time as an exchange carries.
-pub(super) fn of_exchanges(conversion: &Conversion, target: &TargetDescription) -> Bound {
-    let exchange_bits = target.index_exchange_bits().unwrap_or(u32::BITS);
+/// Computes the bound of plans that stay within warps: the bits that the lane with the most missing elements must
+/// receive, divided by the bits of a shuffle.
+pub(super) fn of_shuffles(conversion: &ConversionProblem, target: &TargetDescription) -> Bound {
+    let shuffle_bits = target.index_shuffle_bits().unwrap_or(u32::BITS);
     let (src, dst) = (&conversion.src, &conversion.dst);
-    let held = Subspace::span(src.registers.iter().copied());
+    let src_span = Subspace::span(src.registers.iter().copied());
     let required = Subspace::span(dst.registers.iter().copied());
-    let both = held.sum(&required);
-    // What a thread wants and what it holds are cosets; they meet in all threads or not in some.
-    let meet_everywhere = src.threads.iter().zip(&dst.threads).all(|(s, d)| both.contains(s ^ d));
-    let wanted_count = 1u64 << required.dimension();
-    let there = if meet_everywhere { 1u64 << held.intersection(&required).dimension() } else { 0 };
-    let missing_bits = (wanted_count - there) * u64::from(conversion.element.bits());
-    Bound { exchanges: missing_bits.div_ceil(u64::from(exchange_bits)), ..Bound::default() }
+    let both = src_span.sum(&required);
+    // The elements that a thread holds and those that it needs are cosets: they intersect in all threads, or not in
+    // some.
+    let all_threads_overlap = src.threads.iter().zip(&dst.threads).all(|(s, d)| both.contains(s ^ d));
+    let required_count = 1u64 << required.dimension();
+    let there = if all_threads_overlap { 1u64 << src_span.intersection(&required).dimension() } else { 0 };
+    let missing_bits = (required_count - there) * u64::from(conversion.element.bits());
+    Bound { shuffles: missing_bits.div_ceil(u64::from(shuffle_bits)), ..Bound::default() }
 }

@@ -1,13 +1,13 @@
-//! Checks of what plans are asked for.
+//! Checks of the inputs of planners.
 
 use tilewright_kernel::Element;
-use tilewright_layout::{Dim, LayoutError, LinearLayout, MOST_TENSOR_BITS};
+use tilewright_layout::{Dim, LayoutError, LinearLayout, MAX_TENSOR_BITS};
 use tilewright_target::TargetDescription;
 
 use super::MovementError;
 use super::error::MOST_REGISTER_BITS;
 
-/// Whether the target has blocks of so many warps of so many lanes.
+/// Checks that the target supports blocks of `warps` warps of `lanes` lanes.
 ///
 /// # Errors
 /// [`MovementError::Lanes`] or [`MovementError::Block`].
@@ -24,7 +24,7 @@ pub fn check_block(lanes: u64, warps: u64, target: &TargetDescription) -> Result
     Ok(())
 }
 
-/// Whether plans, which list registers and elements one by one, are made for tensors of this layout.
+/// Checks that the tensor is small enough for planners, which enumerate registers and elements.
 ///
 /// # Errors
 /// [`MovementError::Registers`] or [`MovementError::Size`].
@@ -33,18 +33,18 @@ pub(crate) fn check_size(side: &'static str, layout: &LinearLayout) -> Result<()
     if registers > MOST_REGISTER_BITS {
         return Err(MovementError::Registers { side, bits: registers });
     }
-    if elements > MOST_TENSOR_BITS {
+    if elements > MAX_TENSOR_BITS {
         return Err(MovementError::Size { bits: elements });
     }
     Ok(())
 }
 
-/// The element of so many bits, of whole bytes.
+/// Returns the integer element type of `bits` bits, which must be at least 8.
 pub(super) fn check_element(bits: u32) -> Result<Element, MovementError> {
-    Element::integer(bits).filter(|element| element.bits() >= 8).ok_or(MovementError::ElementBits(bits))
+    Element::integer_of_width(bits).filter(|element| element.bits() >= 8).ok_or(MovementError::ElementBits(bits))
 }
 
-/// Whether two layouts are for as many lanes, warps and blocks.
+/// Checks that two layouts have the same numbers of lanes, warps and blocks.
 pub(super) fn check_hardware(src: &LinearLayout, dst: &LinearLayout) -> Result<(), MovementError> {
     for dim in [Dim::LANE, Dim::WARP, Dim::BLOCK] {
         let (src, dst) = (src.in_bits(dim), dst.in_bits(dim));
@@ -55,7 +55,8 @@ pub(super) fn check_hardware(src: &LinearLayout, dst: &LinearLayout) -> Result<(
     Ok(())
 }
 
-/// The layout of a tuple of tensors that are combined along an axis.
+/// Checks the layout and the element widths of a tuple of tensors that are combined along an axis; returns the layout
+/// with all hardware dims (register, lane, warp, block).
 pub(super) fn check_tuple(src: &LinearLayout, axis: Dim, element_bits: &[u32]) -> Result<LinearLayout, MovementError> {
     if !src.outs().contains(axis) {
         return Err(LayoutError::NoSuchDim { dim: axis }.into());

@@ -1,46 +1,46 @@
-//! What a plan may use.
+//! The context of a plan: the target, its instruction table and the limits of the plan.
 
 use tilewright_target::{Instruction, TargetDescription};
 
-/// A target and the share of it that a plan may use.
+/// A target, its instructions and the limits within which plans are made.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanContext<'a> {
-    /// The target.
+    /// The target for which plans are made.
     pub target: &'a TargetDescription,
-    /// Rows of its instruction table; those that move data between registers and shared memory are
-    /// used.
+    /// Instruction table of the target; plans use the instructions that move data.
     pub instructions: &'a [Instruction],
-    /// Bytes of shared memory at most.
+    /// Max bytes of shared memory that a plan may use.
     pub scratch_bytes: u64,
-    /// What issuing and addressing an access of shared memory counts beside its wavefronts, in slots.
-    pub access_slots: f64,
+    /// The price of issuing and addressing one shared-memory access besides its wavefronts, in units of one wavefront.
+    pub access_price: f64,
 }
 
 impl<'a> PlanContext<'a> {
-    /// All that the target gives to a block without being asked at launch; no instructions.
+    /// Creates a context with all of the target's statically allocatable shared memory and an empty instruction table.
     #[must_use]
-    pub fn of(target: &'a TargetDescription) -> Self {
-        Self { target, instructions: &[], scratch_bytes: u64::from(target.shared.static_bytes), access_slots: 0.0 }
+    pub fn new(target: &'a TargetDescription) -> Self {
+        Self { target, instructions: &[], scratch_bytes: u64::from(target.shared.static_bytes), access_price: 0.0 }
     }
 
-    /// As before, with an instruction table.
+    /// Returns the context with this instruction table.
     #[must_use]
     pub fn with_instructions(self, instructions: &'a [Instruction]) -> Self {
         Self { instructions, ..self }
     }
 
-    /// As before, but each access of shared memory counts so many slots more, so that fewer and wider ones
-    /// are chosen where they cost a little more.
-    pub(crate) fn with_access_slots(self, slots: f64) -> Self {
-        Self { access_slots: slots, ..self }
+    /// Returns the context with this price of one shared-memory access besides its wavefronts, in units of one
+    /// wavefront. A higher price favours fewer, wider accesses.
+    pub(crate) fn with_access_price(self, price: f64) -> Self {
+        Self { access_price: price, ..self }
     }
 
-    /// As before, for each of so many movements of one block that have shared memory of their own.
-    pub(super) fn shared_by(self, movements: usize) -> Self {
+    /// Returns the context of one of several plans in a block: each of the `movements` plans gets an equal share of the
+    /// shared memory.
+    pub(super) fn divide_scratch(self, movements: usize) -> Self {
         self.with_scratch(self.scratch_bytes / movements.max(1) as u64)
     }
 
-    /// As before, but with no more than so many bytes of shared memory.
+    /// Returns the context with shared memory limited to `bytes`.
     #[must_use]
     pub fn with_scratch(self, bytes: u64) -> Self {
         Self { scratch_bytes: self.scratch_bytes.min(bytes), ..self }
@@ -49,6 +49,6 @@ impl<'a> PlanContext<'a> {
 
 impl<'a> From<&'a TargetDescription> for PlanContext<'a> {
     fn from(target: &'a TargetDescription) -> Self {
-        Self::of(target)
+        Self::new(target)
     }
 }

@@ -1,4 +1,4 @@
-//! The question: two layouts of one tensor, checked and in the form that the planners use.
+//! A layout conversion: two layouts of one tensor, checked, in the form that planners use.
 
 use tilewright_kernel::Element;
 use tilewright_layout::f2::{Columns, Solver};
@@ -8,51 +8,51 @@ use tilewright_target::TargetDescription;
 use super::MovementError;
 use super::check::{check_block, check_element, check_hardware, check_size};
 
-/// One side: the columns of a distributed layout over a tensor's packed coordinates.
+/// One of the two layouts of a conversion, as columns: the packed tensor coordinate of each input bit.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// Columns of the register bits.
+    /// The columns of the register bits.
     pub(super) registers: Columns,
-    /// Columns of the lane bits, then of the warp bits.
+    /// The columns of the lane bits, then of the warp bits.
     pub(super) threads: Columns,
-    /// Columns of the block bits.
+    /// The columns of the block bits.
     pub(super) blocks: Columns,
 }
 
 /// A conversion between two distributed layouts of one tensor.
 #[derive(Debug, Clone)]
-pub struct Conversion {
+pub struct ConversionProblem {
     pub(super) src: Side,
     pub(super) dst: Side,
     pub(super) element: Element,
     pub(super) lane_bits: u32,
     pub(super) warp_bits: u32,
-    /// For every bit of a destination position (registers, then threads) the source position
-    /// that holds the same element, the nearest copy.
+    /// The source position of the element at each bit of a destination position (registers, then threads); of several
+    /// replicas the nearest. `None` if elements cross blocks.
     pub(super) origin: Option<Origin>,
 }
 
-/// Where elements come from, within one block. Positions are pairs of register and thread.
+/// For each bit of a destination position, the source position of the same element, within one block.
 #[derive(Debug, Clone)]
 pub(super) struct Origin {
-    /// Images of the destination's register bits.
+    /// The source position for each register bit of the destination.
     pub(super) of_registers: Vec<Position>,
-    /// Images of the destination's thread bits.
+    /// The source position for each thread bit of the destination (lanes, then warps).
     pub(super) of_threads: Vec<Position>,
 }
 
-/// A place in a block: a register of a thread, a thread being a lane of a warp.
+/// A position in a block: a register of a thread; the thread index joins lane and warp.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) register: u64,
     pub(super) thread: u64,
 }
 
-impl Conversion {
-    /// Checks the question.
+impl ConversionProblem {
+    /// Checks the layouts and finds the source position of every destination bit.
     ///
     /// # Errors
-    /// [`MovementError`].
+    /// [`MovementError`] if the layouts are of different tensors, or if the target does not support them.
     pub fn new(
         src: &LinearLayout,
         dst: &LinearLayout,
@@ -78,23 +78,23 @@ impl Conversion {
         Ok(Self { src, dst, element, lane_bits, warp_bits, origin })
     }
 
-    /// The same question between other layouts of the same tensor and block.
+    /// Returns a conversion between other layouts of the same tensor and block.
     pub(super) fn between(&self, src: &Side, dst: &Side) -> Self {
         Self { src: src.clone(), dst: dst.clone(), origin: origin(src, dst), ..*self }
     }
 
-    /// Warps of a block.
+    /// Number of warps of a block.
     #[must_use]
     pub fn warps(&self) -> u64 {
         1 << self.warp_bits
     }
 
-    /// Width of an element in bytes.
+    /// Number of bytes of an element.
     pub(super) fn element_bytes(&self) -> u64 {
         u64::from(self.element.bits() / 8)
     }
 
-    /// The part of a thread index that is the lane.
+    /// The mask of the lane bits in a thread index.
     pub(super) fn lane_mask(&self) -> u64 {
         (1 << self.lane_bits) - 1
     }
@@ -111,8 +111,8 @@ fn side(name: &'static str, layout: &LinearLayout) -> Result<Side, MovementError
     Ok(Side { registers: columns(Dim::REGISTER), threads, blocks: columns(Dim::BLOCK) })
 }
 
-/// The source of every destination bit, or `None` where elements cross blocks, or where what a block needs of
-/// its own depends on the block.
+/// Returns the source position for each destination bit; `None` if elements cross blocks, or if the elements that a
+/// block needs depend on the block's index.
 fn origin(src: &Side, dst: &Side) -> Option<Origin> {
     if src.blocks != dst.blocks {
         return None;
@@ -123,7 +123,7 @@ fn origin(src: &Side, dst: &Side) -> Option<Origin> {
     Some(Origin { of_registers, of_threads: of_threads.collect::<Option<_>>()? })
 }
 
-/// The positions that hold the elements of a block.
+/// Finds the positions of a block (register and thread) that hold given elements.
 pub(super) struct Holders<'a> {
     solver: Solver,
     register_bits: u32,
@@ -132,25 +132,25 @@ pub(super) struct Holders<'a> {
 
 impl<'a> Holders<'a> {
     pub(super) fn new(registers: &[u64], threads: &'a [u64]) -> Self {
-        // Registers come first: an element that registers and other threads hold is found in registers.
+        // Registers come first, so an element that registers and other threads hold is found in registers.
         let columns: Columns = registers.iter().chain(threads).copied().collect();
         Self { solver: Solver::new(&columns), register_bits: registers.len() as u32, threads }
     }
 
-    /// A position that holds an element.
+    /// Returns a position that holds an element; `None` if the block does not hold it.
     pub(super) fn find(&self, element: u64) -> Option<Position> {
         let solution = self.solver.solve(element)?;
         let register = solution & ((1 << self.register_bits) - 1);
         Some(Position { register, thread: solution >> self.register_bits })
     }
 
-    /// The image of a thread bit that wants an element: the nearest copy.
+    /// Returns the source position for the thread bit `bit` of the destination: the nearest replica of the element.
     pub(super) fn nearest(&self, bit: usize, element: u64) -> Option<Position> {
         let own = 1u64 << bit;
-        // The same basis on both sides: the element is where it should be.
+        // Equal bases on both sides: the element does not move.
         let mut found =
             if self.threads[bit] == element { Position { register: 0, thread: own } } else { self.find(element)? };
-        // A source replicated along this bit: the copy in this very thread is the nearest.
+        // The source is replicated along this bit: the replica in this thread is the nearest.
         if self.threads[bit] == 0 {
             found.thread |= own;
         }
@@ -159,14 +159,14 @@ impl<'a> Holders<'a> {
 }
 
 impl Origin {
-    /// Whether warps need elements of other warps.
+    /// Whether some warp needs elements that only other warps hold.
     pub(super) fn crosses_warps(&self, lane_mask: u64) -> bool {
         let crosses = |p: &Position, own: u64| (p.thread ^ own) & !lane_mask != 0;
         self.of_threads.iter().enumerate().any(|(bit, p)| crosses(p, 1 << bit))
             || self.of_registers.iter().any(|p| crosses(p, 0))
     }
 
-    /// The source position of a destination position.
+    /// Returns the source position of the element at a destination position.
     pub(super) fn of(&self, register: u64, thread: u64) -> Position {
         let mut sum = Position::default();
         for (bits, images) in [(register, &self.of_registers), (thread, &self.of_threads)] {

@@ -1,69 +1,99 @@
-//! Which instructions read tiles of a matrix where it lies in shared memory, and how they are told.
+//! Matches shared-memory layouts against the canonical layouts of an instruction's matrix descriptor (wgmma, tcgen05).
 //!
-//! Left division of the memory layout by the operand's tile: with the bits of an address unmixed, each
-//! bit of a coordinate in the tile must move the address by its step's stride, and each bit above the tile by a
-//! power of two, which then moves the start. Addresses are sums without carries, so a sum is a sum over F2.
+//! The memory layout is divided from the left by the operand's tile. After the XOR swizzle is undone, each bit of a
+//! coordinate in the tile must move the address by the stride that the descriptor states for it, and each bit above the
+//! tile by a power of two, which then moves the start address. Addresses are sums without carries, so they are sums
+//! over F2.
+
+use thiserror::Error;
 
 use crate::layouts;
 use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::{CanonicalLayout, DescriptorFields, MemoryOperand, Stride};
 
-/// How an instruction reads the tiles of a matrix.
+/// A memory layout divided into the tiles of an instruction's operand: the values of the matrix descriptor's fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescriptorMatch {
-    /// Index of the arrangement among the operand's.
-    pub arrangement: usize,
-    /// The strides that the descriptor says, in bytes.
+    /// The index of the canonical layout among those of the operand.
+    pub canonical_layout: usize,
+    /// The strides in the descriptor, in bytes, in the order of its stride fields.
     pub strides: Vec<u64>,
-    /// By how many bytes each bit of the tile's number along dim0 and dim1 moves the start, before mixing.
+    /// For dim0 and dim1, the bytes that each bit of the tile index adds to the start address, before the XOR swizzle.
     pub starts: [Vec<u64>; 2],
-    /// Bytes of which the memory must begin at a multiple.
+    /// Alignment of the memory in bytes that the canonical layout requires.
     pub alignment: u32,
 }
 
+/// The reason why a memory layout is none of an operand's canonical layouts; the caller's fault.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum DescriptorMismatch {
+    /// Elements narrower than a byte, which memory layouts do not have.
+    #[error("memory layouts have elements of whole bytes; the operand's are narrower")]
+    NarrowElements,
+    /// The memory layout has no inverse.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// The memory layout is none of a matrix.
+    #[error("the memory has other axes than dim0 and dim1")]
+    Axes,
+    /// The memory has none of the canonical layouts.
+    #[error("{}", reasons.iter().map(|(name, reason)| format!("{name}: {reason}")).collect::<Vec<_>>().join("; "))]
+    NoLayout {
+        /// The name of each canonical layout, and why the memory does not have it.
+        reasons: Vec<(String, String)>,
+    },
+}
+
 impl DescriptorMatch {
-    /// How the instruction reads a matrix of a memory layout, from offsets in elements to dim0 x dim1.
+    /// Matches the operand against the layout of a matrix in shared memory, which maps offsets in elements to dim0 x
+    /// dim1.
     ///
     /// # Errors
-    /// A sentence for each arrangement on why it is not the memory's.
-    pub fn of(memory: &LinearLayout, operand: &MemoryOperand) -> Result<Self, String> {
+    /// [`DescriptorMismatch`] with the reason for each canonical layout, .
+    pub fn find(memory: &LinearLayout, operand: &MemoryOperand) -> Result<Self, DescriptorMismatch> {
         if operand.bits < 8 {
-            return Err("memory layouts are of whole bytes, and its elements are narrower".to_owned());
+            return Err(DescriptorMismatch::NarrowElements);
         }
-        let places = memory.invert().map_err(|error| error.to_string())?;
+        let memory_map = memory.invert()?;
         let offset = |dim: Dim| -> Vec<u64> {
-            let columns = places.columns_of(dim).iter();
-            columns.map(|&column| places.outs().coordinate(column, Dim::OFFSET) * bytes(operand)).collect()
+            let columns = memory_map.columns_of(dim).iter();
+            columns.map(|&column| memory_map.outs().coordinate(column, Dim::OFFSET) * bytes(operand)).collect()
         };
         let axes = [0, 1].map(|axis| offset(Dim::tensor(axis)));
         if axes.iter().map(Vec::len).sum::<usize>() != memory.outs().bits() as usize {
-            return Err("the memory has other axes than dim0 and dim1".to_owned());
+            return Err(DescriptorMismatch::Axes);
         }
         let mut reasons = Vec::new();
-        for (index, arrangement) in operand.arrangements.iter().enumerate() {
-            match divided(&axes, operand, arrangement) {
+        for (index, canonical_layout) in operand.layouts.iter().enumerate() {
+            match divide_by_tile(&axes, operand, canonical_layout) {
                 Ok((strides, starts)) => {
-                    return Ok(Self { arrangement: index, strides, starts, alignment: arrangement.alignment });
+                    return Ok(Self {
+                        canonical_layout: index,
+                        strides,
+                        starts,
+                        alignment: canonical_layout.alignment,
+                    });
                 }
-                Err(reason) => reasons.push(format!("{}: {reason}", arrangement.name)),
+                Err(reason) => reasons.push((canonical_layout.name.clone(), reason)),
             }
         }
-        Err(reasons.join("; "))
+        Err(DescriptorMismatch::NoLayout { reasons })
     }
 
-    /// Bytes from the memory's start to that of a tile, by the tile's number along dim0 and dim1.
+    /// Returns the bytes from the start of the memory to the tile with the index `tile` along dim0 and dim1.
     #[must_use]
     pub fn start(&self, tile: [u64; 2]) -> u64 {
         let [rows, columns] = [0, 1].map(|axis| tilewright_layout::f2::multiply(&self.starts[axis], tile[axis]));
         rows ^ columns
     }
 
-    /// Writes the kernel IR of the descriptor's field for the start, in its place in 64 bits, from an address in
-    /// shared memory (an `i32`). What else a descriptor says is added.
+    /// Emits the start field of the descriptor, shifted to its position in 64 bits, from an address in shared memory
+    /// (an `i32`). The caller adds the other fields.
     pub fn emit_start(builder: &mut Builder, operand: &MemoryOperand, address: Value) -> Value {
         let field = operand.descriptor.start;
-        let units = builder.binary_const(Binary::ShrU, address, field.grain.trailing_zeros());
+        let units = builder.binary_const(Binary::ShrU, address, field.granularity.trailing_zeros());
         let units = builder.binary_const(Binary::And, units, (1u32 << field.width) - 1);
         let wide = Type::Scalar(Element::I64);
         let units = builder.cast(Cast::ExtendU, units, wide);
@@ -74,11 +104,11 @@ impl DescriptorMatch {
         builder.binary(Binary::Shl, units, at)
     }
 
-    /// The descriptor of a tile in memory that begins at address zero; to it the address is added in units of
-    /// the field for the start. None where a field cannot say it.
+    /// Returns the descriptor of a tile if the memory is at address zero; the caller adds the address in units of the
+    /// start field. `None` if a field cannot encode its value.
     #[must_use]
     pub fn descriptor(&self, operand: &MemoryOperand, tile: [u64; 2]) -> Option<u64> {
-        let mode = operand.arrangements.get(self.arrangement)?.mode;
+        let mode = operand.layouts.get(self.canonical_layout)?.mode;
         operand.descriptor.encode(&DescriptorFields { start: self.start(tile), strides: self.strides.clone(), mode })
     }
 }
@@ -87,61 +117,69 @@ fn bytes(operand: &MemoryOperand) -> u64 {
     u64::from(operand.bits / 8)
 }
 
-/// Strides and starts where coordinates' bits are at these bytes.
-fn divided(
-    places: &[Vec<u64>; 2],
+/// Returns the strides and the start offsets of a matrix; `memory_map` has the byte address of each coordinate bit. The
+/// error gives the reason why the canonical layout does not fit.
+fn divide_by_tile(
+    offsets_of_bits: &[Vec<u64>; 2],
     operand: &MemoryOperand,
-    arrangement: &CanonicalLayout,
+    canonical_layout: &CanonicalLayout,
 ) -> Result<(Vec<u64>, [Vec<u64>; 2]), String> {
     let fields = &operand.descriptor.strides;
     let mut strides: Vec<Option<u64>> = vec![None; fields.len()];
     let mut starts = [Vec::new(), Vec::new()];
     for axis in 0..2 {
-        let mut unmixed = places[axis].iter().map(|&place| arrangement.mix.apply(place));
-        for step in &arrangement.axes[axis] {
+        let mut unswizzled =
+            offsets_of_bits[axis].iter().map(|&byte_offset| canonical_layout.swizzle.apply(byte_offset));
+        for step in &canonical_layout.axes[axis] {
             let bits = power(step.count)?;
             for bit in 0..bits {
-                let place = unmixed.next().ok_or_else(|| format!("the matrix has less than a tile along dim{axis}"))?;
+                let byte_offset =
+                    unswizzled.next().ok_or_else(|| format!("the matrix has less than a tile along dim{axis}"))?;
                 let stride = match step.stride {
                     Stride::Bytes(stride) => stride,
-                    Stride::Free(field) => {
-                        let known = strides.get_mut(field as usize).ok_or("there is no such stride")?;
-                        *known.get_or_insert(place >> bit)
+                    Stride::Field(field) => {
+                        let known = strides.get_mut(field as usize).ok_or("the descriptor has no such stride field")?;
+                        *known.get_or_insert(byte_offset >> bit)
                     }
                 };
-                if place != stride << bit {
-                    let found = format!("bit {bit} of a step along dim{axis} moves the address by {place:#x}");
+                if byte_offset != stride << bit {
+                    let found = format!("bit {bit} of a step along dim{axis} moves the address by {byte_offset:#x}");
                     return Err(format!("{found}, not {:#x}", stride << bit));
                 }
             }
         }
-        starts[axis] = unmixed.collect();
+        starts[axis] = unswizzled.collect();
     }
-    let single = |place: &u64| place.is_power_of_two() && operand.descriptor.start.holds(*place);
-    if let Some(place) = starts.iter().flatten().find(|place| !single(place)) {
-        return Err(format!("tiles would begin {place:#x} bytes apart"));
+    let single = |distance: &u64| distance.is_power_of_two() && operand.descriptor.start.holds(*distance);
+    if let Some(distance) = starts.iter().flatten().find(|distance| !single(distance)) {
+        return Err(format!("tiles would start {distance:#x} bytes apart"));
     }
-    // A stride that nothing uses is at its least.
-    let strides: Vec<u64> = strides.iter().zip(fields).map(|(found, field)| found.unwrap_or(field.grain)).collect();
+    // Unused stride fields get their smallest value.
+    let strides: Vec<u64> =
+        strides.iter().zip(fields).map(|(found, field)| found.unwrap_or(field.granularity)).collect();
     match strides.iter().zip(fields).find(|(stride, field)| !field.holds(**stride) || !stride.is_power_of_two()) {
-        Some((stride, _)) => Err(format!("no descriptor says a stride of {stride:#x} bytes")),
+        Some((stride, _)) => Err(format!("no descriptor can encode a stride of {stride:#x} bytes")),
         None => Ok((strides, starts)),
     }
 }
 
 fn power(count: u64) -> Result<u32, String> {
-    if count.is_power_of_two() { Ok(count.trailing_zeros()) } else { Err(format!("{count} steps are no power of two")) }
+    if count.is_power_of_two() {
+        Ok(count.trailing_zeros())
+    } else {
+        Err(format!("{count} steps are not a power of two"))
+    }
 }
 
-/// The memory layout of a matrix of `shape` in an arrangement of the operand: what is next to each other along the
-/// contiguous axis fills the gaps of the tile; above it, the other axis comes first. `None` where the matrix is
-/// too small, the tile is no power of two, or elements are narrower than a byte.
+/// Builds the memory layout of a matrix of `shape` in a canonical layout of the operand. Neighbours along the
+/// contiguous axis fill the gaps in the tile's addresses; above the tile, the other axis comes first. `None` if the
+/// matrix is smaller than a tile, the tile size is no power of two, or elements are narrower than a byte.
 ///
 /// # Errors
 /// [`LayoutError`]: sizes that are no powers of two.
-pub fn arranged(
+pub fn operand_memory_layout(
     operand: &MemoryOperand,
-    arrangement: &CanonicalLayout,
+    canonical_layout: &CanonicalLayout,
     shape: [u64; 2],
 ) -> Result<Option<LinearLayout>, LayoutError> {
     if operand.bits < 8 || operand.shape.iter().any(|size| !size.is_power_of_two()) {
@@ -149,58 +187,60 @@ pub fn arranged(
     }
     let outs = Space::of_sizes(&[(Dim::tensor(0), shape[0]), (Dim::tensor(1), shape[1])])?;
     let sizes = shape.map(u64::trailing_zeros);
-    let Some((fixed, free)) = assigned(operand, arrangement, sizes) else { return Ok(None) };
+    let Some((fixed, free)) = assigned(operand, canonical_layout, sizes) else { return Ok(None) };
     let element = operand.bits.trailing_zeros() - 3;
     let total = sizes[0] + sizes[1];
-    let contiguous = fixed.iter().find(|(place, _)| *place == element).map_or(1, |&(_, (axis, _))| axis);
-    let gaps_end = fixed.iter().map(|(place, _)| place + 1).max().unwrap_or(element);
+    let contiguous = fixed.iter().find(|(position, _)| *position == element).map_or(1, |&(_, (axis, _))| axis);
+    let gaps_end = fixed.iter().map(|(position, _)| position + 1).max().unwrap_or(element);
     let mut free = free;
-    let mut by_place = Vec::new();
-    for place in element..element + total {
-        let own = fixed.iter().position(|(at, _)| *at == place);
-        by_place.push(match own {
+    let mut by_position = Vec::new();
+    for position in element..element + total {
+        let own = fixed.iter().position(|(at, _)| *at == position);
+        by_position.push(match own {
             Some(own) => fixed[own].1,
             None => {
-                let first = if place < gaps_end { contiguous } else { 1 - contiguous };
+                let first = if position < gaps_end { contiguous } else { 1 - contiguous };
                 let next = free.iter().position(|&(axis, _)| axis == first);
-                if next.is_none() && place < gaps_end {
+                if next.is_none() && position < gaps_end {
                     return Ok(None);
                 }
                 free.remove(next.unwrap_or(0))
             }
         });
     }
-    let coordinate = |place: u64| {
-        let bits = (0..total).filter(|bit| place >> (bit + element) & 1 == 1);
+    let coordinate = |packed: u64| {
+        let bits = (0..total).filter(|bit| packed >> (bit + element) & 1 == 1);
         bits.fold(0, |sum, bit| {
-            let (axis, bit) = by_place[bit as usize];
+            let (axis, bit) = by_position[bit as usize];
             sum ^ 1u64 << (bit + if axis == 0 { 0 } else { sizes[0] })
         })
     };
-    let columns: Vec<u64> = (0..total).map(|bit| coordinate(arrangement.mix.apply(1 << (bit + element)))).collect();
+    let columns: Vec<u64> =
+        (0..total).map(|bit| coordinate(canonical_layout.swizzle.apply(1 << (bit + element)))).collect();
     layouts::in_memory(&columns, &outs).map(Some)
 }
 
-/// A bit of a coordinate: axis and number.
+/// A coordinate bit: axis and bit index.
 type Bit = (usize, u32);
 
-/// Its place in an address, log2, and a bit.
+/// A coordinate bit with log2 of the address that it adds: (log2, bit).
 type PlacedBit = (u32, Bit);
 
-/// The bits of coordinates whose place in an address (its log2) the arrangement says, and the others.
+/// Returns the coordinate bits whose address the canonical layout fixes, each with this address, and the coordinate
+/// bits that it leaves free. `None` if the matrix does not fit.
 fn assigned(
     operand: &MemoryOperand,
-    arrangement: &CanonicalLayout,
+    canonical_layout: &CanonicalLayout,
     sizes: [u32; 2],
 ) -> Option<(Vec<PlacedBit>, Vec<Bit>)> {
     let (mut fixed, mut free) = (Vec::new(), Vec::new());
     for (axis, &size) in sizes.iter().enumerate() {
         let mut next = 0;
-        for step in &arrangement.axes[axis] {
+        for step in &canonical_layout.axes[axis] {
             for bit in 0..power(step.count).ok()? {
                 match step.stride {
                     Stride::Bytes(stride) => fixed.push((power(stride).ok()? + bit, (axis, next))),
-                    Stride::Free(_) => free.push((axis, next)),
+                    Stride::Field(_) => free.push((axis, next)),
                 }
                 next += 1;
             }

@@ -1,102 +1,102 @@
-//! Why no plan of data movement is made.
+//! Errors of planners of data movement.
 
 use thiserror::Error;
 
-use tilewright_layout::{Dim, LayoutError, MOST_TENSOR_BITS};
+use tilewright_layout::{Dim, LayoutError, MAX_TENSOR_BITS};
 
-/// Log2 of the registers of a lane in plans, which list them one by one. More than any target has.
+/// Log2 of the max number of registers of a lane in plans, which enumerate registers. It is more than any target has.
 pub(super) const MOST_REGISTER_BITS: u32 = 16;
 
-/// Why no plan is made. Except for [`MovementError::Impossible`] always the caller's fault.
+/// The reason why there is no plan. All but [`MovementError::Impossible`] are errors of the caller.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum MovementError {
-    /// The algebra says no.
+    /// A layout operation fails.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// A layout has a dim that no distributed layout has.
+    /// A layout has an input dim that no distributed layout has.
     #[error("{side} layout has the dim {dim}; a distributed layout has register, lane, warp and block")]
     NotDistributed {
-        /// `source` or `destination`.
+        /// The side of the conversion that has the layout: `source` or `destination`.
         side: &'static str,
-        /// The dim.
+        /// The dim that is not allowed.
         dim: Dim,
     },
-    /// The two layouts are not for the same hardware.
+    /// The layouts have different numbers of lanes, warps or blocks.
     #[error("the source has 2^{src} positions along {dim}, the destination 2^{dst}")]
     Hardware {
-        /// The dim.
+        /// The dim whose sizes differ: lane, warp or block.
         dim: Dim,
-        /// Log2 of its size in the source.
+        /// Log2 of the dim's size in the source.
         src: u32,
-        /// Log2 of its size in the destination.
+        /// Log2 of the dim's size in the destination.
         dst: u32,
     },
-    /// The target has no warps of this size.
+    /// The target does not support this warp size.
     #[error("target {target} has no warps of {lanes} lanes; it has {choices:?}")]
     Lanes {
-        /// The target.
+        /// The name of the target.
         target: String,
-        /// Lanes of the layouts.
+        /// Number of lanes of a warp in the layouts.
         lanes: u64,
-        /// Lanes that the target offers.
+        /// The numbers of lanes of a warp that the target offers.
         choices: Vec<u32>,
     },
-    /// The target has no blocks of this size.
-    #[error("target {target} has blocks of at most {limit} lanes, the layouts want {lanes}")]
+    /// The block has more threads than the target supports.
+    #[error("target {target} has blocks of at most {limit} lanes, the layouts need {lanes}")]
     Block {
-        /// The target.
+        /// The name of the target.
         target: String,
-        /// Lanes of a block in the layouts.
+        /// Number of threads of a block in the layouts.
         lanes: u64,
-        /// What the target allows.
+        /// Max number of threads of a block on the target.
         limit: u32,
     },
-    /// A lane would hold more than any does.
-    #[error("a lane holds 2^{bits} elements of the {side}; plans are made for at most 2^{MOST_REGISTER_BITS}")]
+    /// A lane would hold more elements than plans support.
+    #[error("a lane has 2^{bits} elements of the {side}; plans support at most 2^{MOST_REGISTER_BITS}")]
     Registers {
-        /// `source`, `destination` or `tensor`.
+        /// The layout with too many registers: `source`, `destination` or `tensor`.
         side: &'static str,
-        /// Log2 of the elements.
+        /// Log2 of the number of elements of a lane.
         bits: u32,
     },
-    /// Nothing plans tensors of this size element by element.
+    /// The tensor is too large for planners, which enumerate its elements.
     #[error(
-        "a tensor of 2^{bits} elements; plans are made for tensors of at most 2^{MOST_TENSOR_BITS}: give the shape of \
-         one tile, which a block holds at once"
+        "a tensor of 2^{bits} elements; plans support tensors of at most 2^{MAX_TENSOR_BITS}: pass the shape of the \
+         tile of one block"
     )]
     Size {
-        /// Log2 of the elements.
+        /// Log2 of the number of elements of the tensor.
         bits: u32,
     },
-    /// No element has this width.
+    /// No element type has this width, in bits.
     #[error("elements of {0} bits cannot be moved: 8, 16, 32 and 64 can")]
     ElementBits(u32),
-    /// A basis moves along the axis of a reduction and along others at once.
+    /// A basis (the image of one input bit) moves along the axis of a reduction and along another axis at once.
     #[error(
         "basis {bit} of {dim} moves along {axis} and along other axes at once: convert to a layout whose bases move along one axis each"
     )]
     MixedAxis {
-        /// The in dim.
+        /// The input dim of the basis.
         dim: Dim,
-        /// Which basis of it.
+        /// The index of the basis in the input dim.
         bit: u32,
-        /// The axis.
+        /// The axis of the reduction.
         axis: Dim,
     },
-    /// The memory does not hold what the registers want, in the same block.
-    #[error("the memory layout does not hold the registers' elements in their own block: {reason}")]
+    /// The memory of a block does not contain the elements of the block's registers.
+    #[error("the memory layout does not have the registers' elements in the same block: {reason}")]
     Memory {
-        /// What the algebra says.
+        /// The error of the layout algebra as text.
         reason: String,
     },
-    /// A tuple without tensors.
-    #[error("there are no tensors to reduce: give the width of at least one")]
+    /// The tuple of tensors to reduce or scan is empty.
+    #[error("there are no tensors to reduce: pass the width of at least one")]
     NoTensors,
-    /// No way leads from one layout to the other.
-    #[error("no way to convert: {reasons}")]
+    /// Every candidate for the plan is rejected.
+    #[error("no candidate works: {reasons}")]
     Impossible {
-        /// Why each way is closed.
+        /// For each candidate, the reason why it is rejected.
         reasons: String,
     },
 }

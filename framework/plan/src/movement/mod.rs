@@ -1,9 +1,9 @@
-//! Plans for moving data, from target data alone.
+//! Plans of data movement: layout conversions, memory accesses, copies, reductions, scans and gathers.
 //!
-//! A [`Plan`] is a value: what to do, what it costs, and why no plan can do better. [`convert`]
-//! weighs the candidates for a conversion between two distributed layouts and gives the cheapest;
-//! [`Plan::emit`] writes the kernel IR. The counts come from the layouts alone, before anything is
-//! emitted; those of the emulator come from the addresses that were executed, and must be equal.
+//! A plan is a value made from layouts and target data alone: operations, counts, cost, lower bound.
+//! [`plan_conversion`] compares the candidates for a layout conversion (Triton `ttg.convert_layout`) and returns the
+//! cheapest; [`ConversionPlan::emit`] emits its kernel IR. Counts are derived from the layouts before anything is
+//! emitted; the emulator derives them from the executed addresses, and both must be equal.
 
 mod address;
 mod block_begins;
@@ -19,55 +19,55 @@ mod descriptor_match;
 mod error;
 mod gather;
 mod memory;
+mod packing;
 mod prefetch;
 mod price;
 mod reduce;
 mod rejected;
 mod scan;
 mod shared_bits;
-mod source;
+mod shuffle_source;
 mod stats;
-mod tensor_allotment;
 mod tensor_memory;
 mod tile;
-mod tuples;
-mod wide;
+mod tmem_alloc;
+mod variadic;
 
-pub use address::product;
-pub use address::{ClusterBits, LinearAddress, Thread};
+pub use address::emit_product;
+pub use address::{ClusterBits, LinearAddress, ThreadIndices};
 pub use block_load::{BlockLoads, BlockSource};
 pub use bound::Bound;
 pub use check::check_block;
 pub(crate) use check::check_size;
 pub use choose::{
-    Accessor, AccessorStats, Begin, ConsecutiveCopy, Constraints, Fetch, Kind, MemoryChoice, ScratchLayout,
-    SharedLayoutCandidate, choose_shared_layout,
+    Accessor, AccessorStats, AddressStart, ConsecutiveCopy, Constraints, Fetch, ScratchLayout, SharedLayoutCandidate,
+    SharedLayoutChoice, SharedLayoutKind, choose_shared_layout,
 };
-pub(crate) use choose::{choose_memory_begun, least_wavefronts};
+pub(crate) use choose::{choose_shared_layout_with_prefix, wavefront_lower_bound};
 pub use context::PlanContext;
-pub use conversion::Conversion;
-pub use convert::{Path, Plan, Rounds, candidates, convert};
-pub(crate) use copy::tensor_copies_in;
+pub use conversion::ConversionProblem;
+pub use convert::{ConversionKind, ConversionPlan, Rounds, conversion_candidates, plan_conversion};
+pub(crate) use copy::box_count_of;
 pub use copy::{
-    AsyncCopySpec, PointerCopy, PointerCopySpec, SharedCopy, TensorCopy, TensorCopySource, boxed, consecutive_copy,
-    copy_from_shared, copy_to_shared, plan_pointer_copy, plan_tensor_copy,
+    AsyncCopyPlan, AsyncCopySpec, PointerCopy, PointerCopySpec, TensorCopy, TensorCopySource, find_consecutive_copy,
+    find_tensor_copy, plan_async_copy, plan_copy_from_shared, plan_pointer_copy, plan_tensor_copy,
 };
-pub use descriptor_match::{DescriptorMatch, arranged};
+pub use descriptor_match::{DescriptorMatch, DescriptorMismatch, operand_memory_layout};
 pub use error::MovementError;
-pub use gather::{Gather, gather, gathers};
+pub use gather::{GatherPlan, gather_candidates, plan_gather};
 pub use memory::{
-    AccessKind, AxisStride, BankModel, ConflictError, Conflicts, GlobalAccess, GlobalPlace, GlobalTensor, SharedAccess,
-    SlotBit, access_global, access_shared, coalesced_layout, conflicts,
+    AccessKind, AxisStride, BankConflicts, BankModel, ConflictError, GlobalAccess, GlobalAddress, GlobalTensor,
+    SegmentBit, SharedAccess, count_bank_conflicts, find_coalesced_layout, plan_global_access, plan_shared_access,
 };
-pub use prefetch::{Prefetch, PrefetchSpec, prefetch};
-pub use price::{cost, slots};
-pub use price::{slots_with_accesses, waited};
-pub use reduce::{Reduction, reduce, reductions};
+pub use prefetch::{PrefetchPlan, PrefetchSpec, plan_prefetch};
+pub use price::{cycles, price};
+pub use price::{exposed_latency, price_with_accesses};
+pub use reduce::{ReductionPlan, plan_reduction, reduction_candidates};
 pub use rejected::Rejected;
 pub(crate) use rejected::best_of;
-pub use scan::{Scan, ScanDirection, scan};
+pub use scan::{ScanDirection, ScanPlan, plan_scan};
 pub use shared_bits::SharedBits;
 pub use stats::PlanStats;
-pub use tensor_allotment::{TensorMemoryAllocation, first_warp};
-pub use tensor_memory::{TensorMoves, TensorTable};
-pub use tuples::Combine;
+pub use tensor_memory::{TensorMoveTable, TensorMoves};
+pub use tmem_alloc::{TensorMemoryAllocation, emit_on_first_warp};
+pub use variadic::Combine;

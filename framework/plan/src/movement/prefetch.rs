@@ -1,86 +1,100 @@
-//! Tiles of a matrix in global memory, prefetched: brought nearer by instructions that name blocks of it.
+//! Prefetches of tiles of a matrix in global memory, by instructions that address 2-D blocks (bulk prefetch to L2).
 //!
-//! A tile is shared out among the warps block by block. Nothing waits for it, so a kernel prefetches what it will load
-//! some tiles later.
+//! The blocks of a tile are divided among the warps. Nothing waits for a prefetch, so a kernel issues it several tiles
+//! before the load.
 
-use super::tile::only_where;
+use super::tile::emit_warp_branch;
 use super::{MovementError, PlanContext, Rejected, best_of};
 use tilewright_kernel::{Binary, Builder, Compare, Counts, Op, SpecialRegister, Value};
-use tilewright_target::{BlockMatrix, BlockOperand, Instruction, InstructionKind, MatrixFigure, Operand};
+use tilewright_target::{BlockMatrix, BlockOperand, Instruction, InstructionKind, MatrixParameter, Operand};
 
-/// Which tiles of which matrix. Sizes of tiles and warps are powers of two.
+/// A request to prefetch tiles of a matrix: [`PrefetchSpec::new`], then `with_` what differs. Sizes of tiles and warps
+/// are powers of two.
+///
+/// # Examples
+/// ```
+/// use tilewright_plan::movement::PrefetchSpec;
+///
+/// let request = PrefetchSpec::new([16, 32], [1024, 512], 16).with_alignment(64).with_warps(4);
+/// assert_eq!((request.pitch, request.alignment, request.warps), (512, 64, 4));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PrefetchSpec {
-    /// Rows and columns of a tile.
+    /// Rows and columns of a tile, in elements.
     pub tile: [u64; 2],
-    /// Rows and columns of the matrix.
+    /// Rows and columns of the matrix, in elements.
     pub matrix: [u64; 2],
-    /// Elements between the begins of two rows.
+    /// Distance from one row to the next, in elements.
     pub pitch: u64,
-    /// Bits of an element: of whole bytes.
+    /// Bits of an element: a multiple of eight.
     pub element_bits: u32,
-    /// What the address of the matrix is a multiple of, in bytes.
+    /// Alignment of the matrix, in bytes.
     pub alignment: u64,
-    /// Warps of the block.
+    /// Number of warps of the block.
     pub warps: u64,
 }
 
-/// How a tile is prefetched.
+/// A plan to prefetch a tile.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prefetch {
-    /// The row of the instruction table.
+pub struct PrefetchPlan {
+    /// The name of the prefetch instruction.
     pub instruction: String,
-    /// Rows and columns of a block, in elements of the question.
+    /// Rows and columns of the block that one instruction prefetches, in elements of the matrix.
     pub block: [u64; 2],
-    /// Blocks of a tile along rows and columns.
+    /// Number of blocks of a tile along rows and along columns.
     pub blocks: [u64; 2],
-    /// What a warp does for a tile, at most.
+    /// Numbers of operations that a warp executes for one tile; the max over the warps.
     pub counts: Counts,
-    /// The other rows that are closed, each with the reason.
+    /// Rejected instructions, each with the reason.
     pub rejected: Vec<Rejected<String>>,
     problem: PrefetchSpec,
     operands: Vec<Operand>,
-    /// Columns of the instruction for each of the question.
+    /// Number of matrix elements in one element of the instruction.
     scale: u32,
 }
 
-/// The way of fewest issues of a warp; among equals that which brings the least beyond the tile, then that whose elements
-/// are the widest, then the first in the table.
+/// Plans the prefetch of fewest instructions per warp. Ties are decided by fewest bytes beyond the tile, then by the
+/// widest elements of the instruction, then by the order of the table.
 ///
 /// # Errors
-/// [`MovementError::Impossible`] where no row prefetches tiles of this matrix, [`MovementError::Memory`] for sizes that
-/// no tile has.
-pub fn prefetch<'a>(problem: &PrefetchSpec, context: impl Into<PlanContext<'a>>) -> Result<Prefetch, MovementError> {
+/// [`MovementError::Impossible`] if no instruction prefetches tiles of this matrix, [`MovementError::Memory`] for sizes
+/// that are no powers of two.
+pub fn plan_prefetch<'a>(
+    problem: &PrefetchSpec,
+    context: impl Into<PlanContext<'a>>,
+) -> Result<PrefetchPlan, MovementError> {
     let context = context.into();
     let sizes = problem.tile.into_iter().chain([problem.warps, problem.element_bits.into()]);
     if let Some(size) = sizes.into_iter().find(|size| !size.is_power_of_two()) {
-        return Err(MovementError::memory(format!("{size} is no size of a tile: expected a power of two")));
+        return Err(MovementError::memory(format!("{size} is not a size of a tile: expected a power of two")));
     }
     let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::Prefetch);
-    let (best, rejected) = best_of(rows.map(|row| (row.name.clone(), Prefetch::by(row, problem))), Prefetch::score);
+    let (best, rejected) =
+        best_of(rows.map(|row| (row.name.clone(), PrefetchPlan::by_instruction(row, problem))), PrefetchPlan::score);
     let reasons = match best {
-        Some(best) => return Ok(Prefetch { rejected, ..best }),
-        None if rejected.is_empty() => "the target's table has no row that prefetches".to_owned(),
+        Some(best) => return Ok(PrefetchPlan { rejected, ..best }),
+        None if rejected.is_empty() => "the target has no prefetch instruction".to_owned(),
         None => Rejected::summary(&rejected),
     };
     Err(MovementError::impossible(reasons))
 }
 
-impl Prefetch {
-    fn by(row: &Instruction, problem: &PrefetchSpec) -> Result<Self, String> {
+impl PrefetchPlan {
+    fn by_instruction(row: &Instruction, problem: &PrefetchSpec) -> Result<Self, String> {
         let block = row.operands.iter().find_map(|operand| match operand {
             Operand::Block(block) => Some(block),
             _ => None,
         });
         let block: &BlockOperand = block.ok_or("it names no block of a matrix")?;
         if !problem.element_bits.is_multiple_of(block.element_bits) {
-            return Err(format!("its elements of {} bits are no part of the matrix'", block.element_bits));
+            return Err(format!("its elements of {} bits are not a multiple of the matrix's", block.element_bits));
         }
-        block.check(problem.stats())?;
+        block.check(problem.stats()).map_err(|error| error.to_string())?;
         let scale = problem.element_bits / block.element_bits;
         let size = [u64::from(block.rows), u64::from(block.columns / scale)];
         if size.iter().any(|size| !size.is_power_of_two()) {
-            return Err("its block is no tile of whole elements".to_owned());
+            return Err("its block is not a tile of whole elements".to_owned());
         }
         let blocks = [0, 1].map(|axis| problem.tile[axis].div_ceil(size[axis]));
         let prefetches = (blocks[0] * blocks[1]).div_ceil(problem.warps);
@@ -101,21 +115,21 @@ impl Prefetch {
         (self.counts.prefetches, brought - self.problem.tile.iter().product::<u64>(), self.scale)
     }
 
-    /// The matrix and its tiles.
+    /// Returns the request that this plan serves.
     #[must_use]
     pub fn problem(&self) -> PrefetchSpec {
         self.problem
     }
 
-    /// Writes the prefetch of the tile that begins at a column and a row, both the same in all lanes, of the matrix at
-    /// `base`. What of it is outside of the matrix is left out.
+    /// Emits the prefetch of the tile with origin `[column, row]` (uniform over the lanes) of the matrix at `base`. The
+    /// instruction ignores elements outside of the matrix.
     pub fn emit(&self, builder: &mut Builder, base: Value, [column, row]: [Value; 2]) {
         let all = self.blocks[0] * self.blocks[1];
         let warps = self.problem.warps.min(all);
         let warp = builder.special(SpecialRegister::Warp);
         let mut issues = Vec::new();
-        for turn in 0..self.counts.prefetches {
-            let index = builder.binary_const(Binary::Add, warp, (turn * warps) as u32);
+        for round in 0..self.counts.prefetches {
+            let index = builder.binary_const(Binary::Add, warp, (round * warps) as u32);
             let across = builder.binary_const(Binary::And, index, (self.blocks[1] - 1) as u32);
             let down = builder.binary_const(Binary::ShrU, index, self.blocks[1].trailing_zeros());
             let begin = [(column, across, self.block[1]), (row, down, self.block[0])].map(|(begin, block, size)| {
@@ -129,7 +143,7 @@ impl Prefetch {
         }
         let warps = builder.i32(warps as u32);
         let active = builder.compare(Compare::LtU, warp, warps);
-        only_where(builder, active, issues);
+        emit_warp_branch(builder, active, issues);
     }
 
     fn issue(&self, builder: &mut Builder, base: Value, [column, row]: [Value; 2]) -> Op {
@@ -138,9 +152,9 @@ impl Prefetch {
         let mut operands = Vec::with_capacity(self.operands.len());
         for operand in &self.operands {
             operands.push(match operand {
-                Operand::Matrix(MatrixFigure::RowBytes) => builder.i32(stats.row_bytes as u32),
-                Operand::Matrix(MatrixFigure::Rows) => builder.i32(stats.rows as u32),
-                Operand::Matrix(MatrixFigure::Pitch) => builder.i32(stats.pitch as u32),
+                Operand::Matrix(MatrixParameter::RowBytes) => builder.i32(stats.row_bytes as u32),
+                Operand::Matrix(MatrixParameter::Rows) => builder.i32(stats.rows as u32),
+                Operand::Matrix(MatrixParameter::Pitch) => builder.i32(stats.pitch as u32),
                 Operand::Coordinate => begin.next().unwrap_or(row),
                 _ => base,
             });
@@ -150,6 +164,31 @@ impl Prefetch {
 }
 
 impl PrefetchSpec {
+    /// A request by one warp for a matrix with consecutive rows, aligned to its elements.
+    #[must_use]
+    pub fn new(tile: [u64; 2], matrix: [u64; 2], element_bits: u32) -> Self {
+        let alignment = u64::from(element_bits.div_ceil(8));
+        Self { tile, matrix, pitch: matrix[1], element_bits, alignment, warps: 1 }
+    }
+
+    /// With this many elements from one row to the next.
+    #[must_use]
+    pub fn with_pitch(self, pitch: u64) -> Self {
+        Self { pitch, ..self }
+    }
+
+    /// With this alignment of the matrix, in bytes.
+    #[must_use]
+    pub fn with_alignment(self, alignment: u64) -> Self {
+        Self { alignment, ..self }
+    }
+
+    /// With this many warps of the block.
+    #[must_use]
+    pub fn with_warps(self, warps: u64) -> Self {
+        Self { warps, ..self }
+    }
+
     fn stats(&self) -> BlockMatrix {
         let bytes = |elements: u64| elements.saturating_mul(u64::from(self.element_bits / 8));
         let [rows, columns] = self.matrix;

@@ -1,17 +1,17 @@
-//! What counts cost on a target, and what they cost anywhere.
+//! Prices of operation counts: cycles on one target, and target-independent shared-memory wavefronts.
 
 use tilewright_kernel::Counts;
 use tilewright_target::{Cost, TargetDescription};
 
-/// Cycles of a block: what its warps issue, one after the other on each pipe, plus the latency of
-/// each stage that the next one waits for.
+/// Returns the cycles of a block: the issue cycles of its warps, added up over the pipes, plus the latency of each
+/// stage.
 ///
-/// `warps` is the number of warps of the block; `stages` how often results must be waited for:
-/// once for exchanges, once for every round through shared memory.
+/// `warps` is the number of warps of the block. `stages` is the number of dependent stages, each ending in a wait for
+/// its results: one for all shuffles, one for each round through shared memory.
 #[must_use]
-pub fn cost(counts: &Counts, warps: u64, stages: u64, target: &TargetDescription) -> f64 {
+pub fn cycles(counts: &Counts, warps: u64, stages: u64, target: &TargetDescription) -> f64 {
     let table = &target.costs;
-    let [stored, loaded, by_index, by_xor] = moved(counts, target);
+    let [stored, loaded, by_index, by_xor] = moved_words(counts, target);
     let per_warp = [
         stored,
         loaded,
@@ -22,58 +22,66 @@ pub fn cost(counts: &Counts, warps: u64, stages: u64, target: &TargetDescription
         (counts.warp_barriers, &table.warp_barrier),
     ];
     let issued: f64 = per_warp.iter().map(|(count, cost)| *count as f64 * cost.cycles).sum();
-    let meet = |(count, cost): (u64, &Cost)| count as f64 * (cost.cycles + cost.latency);
-    let barriers: f64 = barriers(counts, target).into_iter().map(meet).sum();
+    let barrier_cycles = |(count, cost): (u64, &Cost)| count as f64 * (cost.cycles + cost.latency);
+    let barriers: f64 = barriers(counts, target).into_iter().map(barrier_cycles).sum();
     issued * warps as f64 + latencies(&per_warp) * stages as f64 + barriers
 }
 
-/// Cycles that a warp waits where nothing hides it, in slots of the pipe of shared memory: for an exchange, for what is
-/// stored, for the barrier, for what is loaded, each once.
-pub fn waited(counts: &Counts, target: &TargetDescription) -> f64 {
-    let cycles = latencies(&moved(counts, target)) + latencies(&barriers(counts, target));
-    let slot = target.costs.shared_load_wavefront.cycles;
-    if slot > 0.0 { cycles / slot } else { cycles }
+/// Latency that a warp cannot hide: that of one shuffle, store, barrier and load each, if the counts have any. The unit
+/// is the time that the shared-memory pipe takes to issue one wavefront.
+pub fn exposed_latency(counts: &Counts, target: &TargetDescription) -> f64 {
+    let cycles = latencies(&moved_words(counts, target)) + latencies(&barriers(counts, target));
+    let wavefront_cycles = target.costs.shared_load_wavefront.cycles;
+    if wavefront_cycles > 0.0 { cycles / wavefront_cycles } else { cycles }
 }
 
-/// What moves between threads, and what each of it costs: stored, loaded, exchanged by index and by a constant.
-fn moved<'t>(counts: &Counts, target: &'t TargetDescription) -> [(u64, &'t Cost); 4] {
+/// Returns the counts of words moved between threads, each with its cost: stores, loads, indexed shuffles and xor
+/// shuffles.
+fn moved_words<'t>(counts: &Counts, target: &'t TargetDescription) -> [(u64, &'t Cost); 4] {
     let table = &target.costs;
     [
         (counts.wavefronts_stored, &table.shared_store_wavefront),
         (counts.wavefronts_loaded, &table.shared_load_wavefront),
-        (counts.exchanges.saturating_sub(counts.exchanges_xor), &table.exchange),
-        (counts.exchanges_xor, table.exchange_xor.as_ref().unwrap_or(&table.exchange)),
+        (counts.shuffles.saturating_sub(counts.shuffles_xor), &table.shuffle),
+        (counts.shuffles_xor, table.shuffle_xor.as_ref().unwrap_or(&table.shuffle)),
     ]
 }
 
-/// Barriers of the block and of the cluster, and what each costs.
+/// Returns the counts of block and of cluster barriers, each with its cost.
 fn barriers<'t>(counts: &Counts, target: &'t TargetDescription) -> [(u64, &'t Cost); 2] {
     let table = &target.costs;
     let of_cluster = table.cluster_barrier.as_ref().unwrap_or(&table.block_barrier);
     [(counts.barriers, &table.block_barrier), (counts.cluster_barriers, of_cluster)]
 }
 
-/// The latency of all that there is any of, each once.
+/// Returns the sum of the latencies of all operations with a nonzero count.
 fn latencies(costs: &[(u64, &Cost)]) -> f64 {
     costs.iter().filter(|(count, _)| *count > 0).map(|(_, cost)| cost.latency).sum()
 }
 
-/// The price of the counts in wavefront slots of a warp, the same on every target: an exchange and a
-/// wavefront are one, a byte permute or a select a quarter, a barrier of the block or of
-/// the cluster ten, of a warp one.
+/// Returns the price of operation counts in shared-memory wavefronts of a warp, the same on every target. A shuffle or
+/// a wavefront costs 1, a byte permute or a select 1/4, a block or cluster barrier 10, a warp barrier 1.
 ///
-/// Compilers are compared by it (the shared-memory path of all vendors moves about one wavefront or
-/// one exchange a cycle, while the latencies of most tables are assumed), so no plan is chosen over
-/// one of fewer slots.
+/// Plans are compared by this price first, so a plan is never chosen over a cheaper one. Reason: the shared-memory path
+/// of all vendors moves about one wavefront or one shuffle a cycle, while the latencies of most target descriptions are
+/// assumed.
+///
+/// # Examples
+/// ```
+/// use tilewright_kernel::Counts;
+/// use tilewright_plan::movement::price;
+/// assert_eq!(price(&Counts { shuffles: 3, barriers: 1, selects: 2, ..Counts::default() }), 13.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
-pub fn slots(counts: &Counts) -> f64 {
-    let whole = counts.exchanges + counts.wavefronts_stored + counts.wavefronts_loaded + counts.warp_barriers;
+pub fn price(counts: &Counts) -> f64 {
+    let single_cost_ops = counts.shuffles + counts.wavefronts_stored + counts.wavefronts_loaded + counts.warp_barriers;
     let barriers = counts.barriers + counts.cluster_barriers;
-    whole as f64 + (counts.permutes + counts.selects) as f64 / 4.0 + 10.0 * barriers as f64
+    single_cost_ops as f64 + (counts.permutes + counts.selects) as f64 / 4.0 + 10.0 * barriers as f64
 }
 
-/// The [`slots`] of the counts where each access of shared memory counts so many more.
-pub fn slots_with_accesses(counts: &Counts, access_slots: f64) -> f64 {
+/// Returns the [`price`] of the counts plus `access_price` for each shared-memory access.
+pub fn price_with_accesses(counts: &Counts, access_price: f64) -> f64 {
     let accesses = counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads;
-    slots(counts) + access_slots * accesses as f64
+    price(counts) + access_price * accesses as f64
 }

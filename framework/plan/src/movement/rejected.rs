@@ -1,25 +1,25 @@
-//! Candidates that are not taken, and why.
+//! Rejected candidates of a plan, with the reasons.
 
 use std::fmt::Display;
 
-/// A candidate that has no plan, or a worse one.
+/// A candidate that was rejected, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected<C> {
     /// The candidate: a kind of conversion, or the name of an instruction.
     pub candidate: C,
-    /// Why it is not taken.
+    /// Reason of the rejection.
     pub reason: String,
 }
 
 impl<C: Display> Rejected<C> {
-    /// Every candidate with its reason.
+    /// Joins every candidate with its reason to one text.
     #[must_use]
     pub fn list(rejected: &[Self]) -> String {
         let each = rejected.iter().map(|one| format!("{}: {}", one.candidate, one.reason));
         each.collect::<Vec<_>>().join("; ")
     }
 
-    /// Each reason once, with the first candidate that it rejects and how many more.
+    /// Joins each distinct reason with the first candidate that has it and the number of further such candidates.
     #[must_use]
     pub fn summary(rejected: &[Self]) -> String {
         let mut each: Vec<(&Self, usize)> = Vec::new();
@@ -37,7 +37,8 @@ impl<C: Display> Rejected<C> {
     }
 }
 
-/// The candidate of the least rank, among equals the first, and those that have no plan.
+/// Returns the candidate of the lowest rank (the first of equal ones), or `None` if all are rejected, and the rejected
+/// candidates with their reasons.
 pub(crate) fn best_of<C, T, K: PartialOrd>(
     candidates: impl Iterator<Item = (C, Result<T, String>)>,
     rank: impl Fn(&T) -> K,

@@ -1,19 +1,19 @@
-//! Bits that plans move through shared memory.
+//! The number of bits that a plan moves through shared memory.
 
 use std::iter::Sum;
 use std::ops::Add;
 
-/// Bits that one lane moves through shared memory, over all of a plan's accesses. Code generators may join
-/// accesses or split them, so this, not the number of accesses, is what the code must show.
+/// Bits that one lane moves through shared memory, over all accesses of a plan. Code generators may join or split
+/// accesses, so tests of generated code compare bits rather than numbers of accesses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SharedBits {
-    /// Stored, by a lane that no predicate leaves out.
+    /// Bits that a lane stores, if none of its accesses is predicated off.
     pub stored: u64,
-    /// Loaded.
+    /// Bits that a lane loads.
     pub loaded: u64,
 }
 
-/// The bits of one plan after the other.
+/// Adds the bits of two plans.
 impl Add for SharedBits {
     type Output = Self;
 

@@ -1,29 +1,29 @@
-//! The figures that plans of data movement have in common.
+//! The counts and costs that every plan of data movement has.
 
 use tilewright_kernel::Counts;
 
 use super::{Bound, SharedBits};
 
-/// What a plan takes, and the lower bound of that.
+/// Counts, shared memory, cost and lower bound of a plan.
 #[derive(Debug, Clone, Default)]
 pub struct PlanStats {
-    /// Operations that a warp executes; where warps differ, the most.
+    /// Numbers of operations that a warp executes; the max over the warps.
     pub counts: Counts,
-    /// Bytes of shared memory that the plan takes of a block for itself.
+    /// Bytes of shared memory that the plan allocates in a block.
     pub shared_bytes: u64,
-    /// Bits that a lane moves through shared memory.
+    /// Bits that one lane moves through shared memory.
     pub shared_bits: SharedBits,
-    /// Cycles of the block by the target's table; the combining of reductions and scans is not counted.
+    /// Cycles of the block by the target's cost table, without the combining operations of reductions and scans.
     pub cost: f64,
-    /// Counts that no plan can go below: for a conversion no plan of its kind, for an access of memory none between these
-    /// layouts.
+    /// Lower bound of the counts. For a conversion it holds for all plans of this kind, for a memory access for all
+    /// accesses between these layouts.
     pub bound: Bound,
-    /// Reason why the counts are above the bound, if they are.
+    /// The reason why the counts are above the bound; `None` if they are not.
     pub above_bound: Option<String>,
 }
 
 impl PlanStats {
-    /// The figures of this plan followed by others; bound and reason stay.
+    /// Returns the stats of this plan followed by the plans `others`; bound and reason are those of this plan.
     pub(super) fn then<'a>(mut self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         for other in others {
             self.counts = self.counts.plus(other.counts);
@@ -34,7 +34,7 @@ impl PlanStats {
         self
     }
 
-    /// The same figures with a bound, and with the reason if the counts are above it.
+    /// Returns the stats with this bound, and with the reason if the counts are above the bound.
     pub(super) fn with_bound(self, bound: Bound, reason: impl FnOnce() -> String) -> Self {
         let above_bound = (!bound.is_met(&self.counts)).then(reason);
         Self { bound, above_bound, ..self }

@@ -1,4 +1,4 @@
-//! Tests of `plan` against all known answers, which are beside the repository.
+//! Tests of the crate `plan` against all known answers, which are not part of the repository.
 #![allow(dead_code, unused_imports, reason = "modules of the ordinary tests have more than is used here")]
 
 use std::process::ExitCode;

@@ -1,21 +1,21 @@
-//! Stores to and loads from shared memory of a given layout on an invented machine: memory and
-//! registers hold what both layouts say, and what was executed is what the plan counted.
+//! Tests of stores to and loads from shared memory of a given layout, on an invented machine: memory and registers hold
+//! the elements of both layouts, and the executed counts equal those of the plan.
 
-use tilewright_testkit::machines;
+use tilewright_testkit::test_targets;
 
-use machines::accesses::{distributed, memory, problems};
-use machines::machine;
 use proptest::prelude::*;
+use test_targets::accesses::{distributed, memory, problems};
+use test_targets::test_target;
 use tilewright_kernel::Counts;
 use tilewright_layout::{LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{MovementError, SharedAccess, access_shared};
+use tilewright_plan::movement::{MovementError, SharedAccess, plan_shared_access};
 use tilewright_target::Direction;
 use tilewright_verify::{check_emulated, load_case, store_case};
 
 fn check(registers: &LinearLayout, memory: &MemoryLayout, bits: u32) -> (SharedAccess, SharedAccess) {
-    let target = machine();
-    let store = access_shared(registers, memory, bits, Direction::Store, &target).expect("the question is sound");
-    let load = access_shared(registers, memory, bits, Direction::Load, &target).expect("the question is sound");
+    let target = test_target();
+    let store = plan_shared_access(registers, memory, bits, Direction::Store, &target).expect("the question is sound");
+    let load = plan_shared_access(registers, memory, bits, Direction::Load, &target).expect("the question is sound");
     let shown = || format!("{bits} bits, {:?}\nregisters\n{registers}\nmemory\n{}", memory.padding, memory.linear);
     store_case(registers, memory, bits, &store)
         .and_then(|case| check_emulated(&case, &target))
@@ -30,7 +30,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn memory_and_registers_hold_what_their_layouts_say(problem in problems()) {
+    fn memory_and_registers_match_their_layouts(problem in problems()) {
         check(&problem.registers, &problem.memory, problem.bits);
     }
 }
@@ -47,7 +47,7 @@ fn registers_in_any_order_make_a_vector() {
 
 #[test]
 fn a_column_of_a_plain_layout_conflicts_and_padding_cures_it() {
-    // 8x8 words, row after row: lanes go down a column, warps along a row.
+    // 8x8 words in row-major order: lanes go down a column, warps along a row.
     let columns = distributed(&[4, 8, 16, 32, 1, 2], 2, 6);
     let offsets = [1, 2, 4, 8, 16, 32];
     let (plain, _) = check(&columns, &memory(&offsets, &[]), 32);
@@ -56,7 +56,7 @@ fn a_column_of_a_plain_layout_conflicts_and_padding_cures_it() {
     let (padded, _) = check(&columns, &memory(&offsets, &[(8, 1)]), 32);
     assert_eq!(padded.stats.counts.wavefronts_stored, 2);
     assert_eq!(padded.stats.above_bound, None);
-    // Or a swizzle: the row is added to the column.
+    // Or an XOR swizzle: the row is added to the column.
     let (swizzled, _) = check(&columns, &memory(&[1, 2, 4, 8 ^ 1, 16 ^ 2, 32 ^ 4], &[]), 32);
     assert_eq!((swizzled.stats.counts, swizzled.stats.above_bound), (padded.stats.counts, None));
 }
@@ -70,14 +70,14 @@ fn copies_are_stored_once_and_loaded_by_all() {
 }
 
 #[test]
-fn bad_questions_are_errors() {
-    let target = machine();
+fn invalid_inputs_are_errors() {
+    let target = test_target();
     let registers = distributed(&[1, 2, 4], 0, 3);
-    let error =
-        access_shared(&registers, &memory(&[1, 2], &[]), 32, Direction::Store, &target).expect_err("other tensors");
+    let error = plan_shared_access(&registers, &memory(&[1, 2], &[]), 32, Direction::Store, &target)
+        .expect_err("other tensors");
     assert!(matches!(error, MovementError::Memory { .. }), "{error}");
     let error =
-        access_shared(&registers, &memory(&[1, 2, 4], &[]), 4, Direction::Load, &target).expect_err("half bytes");
+        plan_shared_access(&registers, &memory(&[1, 2, 4], &[]), 4, Direction::Load, &target).expect_err("half bytes");
     assert!(matches!(error, MovementError::ElementBits(4)), "{error}");
 }
 
@@ -89,10 +89,10 @@ fn memory_that_no_block_has_is_refused() {
     check(&registers, &memory(&columns, &[]), 32);
     let padded = memory(&columns, &[(1024, 1)]);
     for refused in [
-        access_shared(&registers, &padded, 32, Direction::Store, &machine()),
-        access_shared(&registers, &padded, 32, Direction::Load, &machine()),
+        plan_shared_access(&registers, &padded, 32, Direction::Store, &test_target()),
+        plan_shared_access(&registers, &padded, 32, Direction::Load, &test_target()),
     ] {
         let error = refused.expect_err("a word more than there is");
-        assert_eq!(error.to_string(), "no way to convert: 8196 bytes of shared memory are needed and 8192 are there");
+        assert_eq!(error.to_string(), "no candidate works: 8196 bytes of shared memory are needed and 8192 are there");
     }
 }

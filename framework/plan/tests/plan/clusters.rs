@@ -1,19 +1,18 @@
-//! Conversions across the blocks of a cluster on an invented machine: every element arrives where the
-//! destination layout says, in every block, and what is executed is what the plan counts, never below its
-//! bound.
+//! Tests of conversions across the blocks of a cluster on an invented machine: every block holds the elements of the
+//! destination layout. The executed counts equal those of the plan, which are not below its lower bound.
 
-use tilewright_testkit::machines;
+use tilewright_testkit::test_targets;
 
-use machines::{LANE_BITS, machine};
 use proptest::prelude::*;
+use test_targets::{LANE_BITS, test_target};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement;
-use tilewright_plan::movement::{Path, Plan, PlanContext, slots};
+use tilewright_plan::movement::{ConversionKind, ConversionPlan, PlanContext, price};
 use tilewright_verify::{check_emulated, conversion_case};
 
-/// A layout of `2^bits` elements, rows of four, by the columns of its registers, lanes, warps and blocks.
+/// Returns a layout of `2^bits` elements, in rows of four, by the columns of its registers, lanes, warps and blocks.
 fn layout(bits: u32, [registers, lanes, warps, blocks]: [&[u64]; 4]) -> LinearLayout {
     let bases = |columns: &[u64]| columns.iter().map(|&c| vec![c & 3, c >> 2]).collect::<Vec<_>>();
     let dims = [(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps), (Dim::BLOCK, blocks)];
@@ -21,9 +20,9 @@ fn layout(bits: u32, [registers, lanes, warps, blocks]: [&[u64]; 4]) -> LinearLa
     LinearLayout::from_bases(&dims, &[(Dim::tensor(0), 4), (Dim::tensor(1), 1 << (bits - 2))]).expect("sizes fit")
 }
 
-/// Checks every candidate.
-fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32, context: PlanContext<'_>) -> Vec<Plan> {
-    let (plans, rejected) = movement::candidates(src, dst, bits, context).expect("the question is sound");
+/// Checks every candidate for a conversion, and returns the plans.
+fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32, context: PlanContext<'_>) -> Vec<ConversionPlan> {
+    let (plans, rejected) = movement::conversion_candidates(src, dst, bits, context).expect("the question is sound");
     assert!(!plans.is_empty(), "{rejected:?}\nfrom\n{src}\nto\n{dst}");
     for plan in &plans {
         if let Err(wrong) =
@@ -35,13 +34,13 @@ fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32, context: PlanCon
     plans
 }
 
-fn only(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Plan {
-    let plans = check_all(src, dst, bits, PlanContext::of(&machine()));
-    assert_eq!(plans.len(), 1, "one way leads across blocks");
+fn only(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> ConversionPlan {
+    let plans = check_all(src, dst, bits, PlanContext::new(&test_target()));
+    assert_eq!(plans.len(), 1, "one candidate crosses blocks");
     plans.into_iter().next().expect("a plan")
 }
 
-/// An invertible matrix: the identity with some columns added to others.
+/// Returns an invertible matrix: the identity with some columns added to others.
 fn mixed(bits: usize, steps: &[(usize, usize)]) -> Vec<u64> {
     let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
     for &(from, to) in steps {
@@ -60,26 +59,26 @@ struct Pair {
     bits: u32,
 }
 
-/// Two layouts of one tensor in two or four blocks. Bits of the tensor go anywhere; positions without one
-/// are copies, or, where copies are added, hold another position's element.
-fn pairs(mix_steps: usize, repeats: bool) -> impl Strategy<Value = Pair> {
+/// Generates two layouts of one tensor in two or four blocks. Bits of the tensor are at any positions; positions
+/// without a bit replicate: they are zero or, with `repeats`, have the element of another position.
+fn pairs(column_additions: usize, repeats: bool) -> impl Strategy<Value = Pair> {
     (3usize..9, 0usize..3, 1usize..3, 0usize..3, 0usize..3).prop_flat_map(
         move |(bits, warp_bits, block_bits, spare_src, spare_dst)| {
             let threads = LANE_BITS + warp_bits + block_bits;
-            let slots = |spare: usize| (bits + spare).max(threads);
+            let input_bits = |spare: usize| (bits + spare).max(threads);
             let order = |count: usize| Just((0..count).collect::<Vec<_>>()).prop_shuffle();
-            let steps = || prop::collection::vec((0usize..9, 0usize..9), 0..=mix_steps);
+            let steps = || prop::collection::vec((0usize..9, 0usize..9), 0..=column_additions);
             let others = || prop::collection::vec(if repeats { 0u64..256 } else { 0..1 }, threads + 3);
             let widths = prop::sample::select(vec![8u32, 16, 32, 64]);
-            let side = |spare| (order(slots(spare)), steps(), others());
+            let side = |spare| (order(input_bits(spare)), steps(), others());
             (side(spare_src), side(spare_dst), widths).prop_map(move |(src, dst, element)| {
                 let of = |(order, steps, others): (Vec<usize>, Vec<(usize, usize)>, Vec<u64>)| {
-                    let mix = mixed(bits, &steps);
+                    let images = mixed(bits, &steps);
                     let mut columns: Vec<u64> = (0..order.len())
-                        .map(|slot| others.get(slot).copied().unwrap_or(0) & ((1 << bits) - 1))
+                        .map(|input_bit| others.get(input_bit).copied().unwrap_or(0) & ((1 << bits) - 1))
                         .collect();
-                    for (&slot, &column) in order.iter().zip(&mix) {
-                        columns[slot] = column;
+                    for (&input_bit, &column) in order.iter().zip(&images) {
+                        columns[input_bit] = column;
                     }
                     let (threads, registers) = columns.split_at(threads);
                     let (lanes, rest) = threads.split_at(LANE_BITS);
@@ -97,20 +96,21 @@ proptest! {
 
     #[test]
     fn layouts_of_clusters_convert(pair in pairs(0, false)) {
-        check_all(&pair.src, &pair.dst, pair.bits, PlanContext::of(&machine()));
+        check_all(&pair.src, &pair.dst, pair.bits, PlanContext::new(&test_target()));
     }
 
     #[test]
-    fn layouts_of_clusters_that_mix_bits_convert(pair in pairs(6, true)) {
-        check_all(&pair.src, &pair.dst, pair.bits, PlanContext::of(&machine()));
+    fn layouts_of_clusters_that_add_bits_convert(pair in pairs(6, true)) {
+        check_all(&pair.src, &pair.dst, pair.bits, PlanContext::new(&test_target()));
     }
 
-    /// Where scratch is short, rounds are made or the way is closed; never is the result wrong.
+    /// Checks that plans use rounds or the candidate is rejected if there is little scratch memory; the result is never
+    /// wrong.
     #[test]
     fn short_scratch_is_respected(pair in pairs(3, true), bytes in prop::sample::select(vec![64u64, 128, 256])) {
-        let target = machine();
-        let context = PlanContext::of(&target).with_scratch(bytes);
-        let (plans, _) = movement::candidates(&pair.src, &pair.dst, pair.bits, context).expect("sound");
+        let target = test_target();
+        let context = PlanContext::new(&target).with_scratch(bytes);
+        let (plans, _) = movement::conversion_candidates(&pair.src, &pair.dst, pair.bits, context).expect("sound");
         for plan in &plans {
             prop_assert!(plan.stats.shared_bytes <= bytes);
             let proved = conversion_case([&pair.src, &pair.dst], pair.bits, plan, context).and_then(|case| check_emulated(&case, context));
@@ -119,14 +119,14 @@ proptest! {
     }
 }
 
-/// One warp a block, two blocks of 16 elements each: which of the five bits are where.
+/// Returns a layout of one warp a block, in two blocks of 16 elements each; the arguments place each of the five bits.
 fn of_two_blocks(registers: &[u64], lanes: [u64; 3], block: u64) -> LinearLayout {
     layout(5, [registers, &lanes, &[], &[block]])
 }
 
 #[test]
-fn a_register_and_the_block_change_places() {
-    // Each thread has two elements; of these one is in the other block afterwards.
+fn a_register_bit_and_the_block_bit_are_swapped() {
+    // Each thread has two elements; one of them is in the other block afterwards.
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[16], [1, 2, 4], 8));
     let plan = only(&src, &dst, 32);
     let expected = Counts {
@@ -137,57 +137,61 @@ fn a_register_and_the_block_change_places() {
         cluster_barriers: 2,
         ..Counts::default()
     };
-    assert_eq!((plan.path, plan.stats.counts, plan.blocks()), (Path::Cluster, expected, 2));
+    assert_eq!((plan.path, plan.stats.counts, plan.blocks()), (ConversionKind::Cluster, expected, 2));
     assert_eq!((plan.stats.above_bound, plan.stats.shared_bytes), (None, 64));
-    assert_eq!(slots(&plan.stats.counts), 24.0);
+    assert_eq!(price(&plan.stats.counts), 24.0);
 }
 
 #[test]
 fn loads_go_to_the_own_block_where_it_has_the_element() {
-    // Register 1 is of the other block in the first block, of the own in the second.
+    // Register 1 is in the other block for the first block, in the own one for the second.
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[16], [1, 2, 4], 8));
     let plan = only(&src, &dst, 32);
-    let text =
-        conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::of(&machine())).expect("a kernel").to_string();
+    let text = conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::new(&test_target()))
+        .expect("a kernel")
+        .to_string();
     assert!(text.contains("lanes 8 warps 1 blocks 2 {"), "{text}");
-    // Both blocks hold all: no load leaves its block, and only lanes and registers change.
+    // Both blocks hold all elements: no load leaves its block, and only lanes and registers change.
     let copies = |lanes: [u64; 3], registers: &[u64]| layout(5, [registers, &lanes, &[], &[0]]);
-    let plans = check_all(&copies([1, 2, 4], &[8, 16]), &copies([1, 2, 8], &[4, 16]), 32, PlanContext::of(&machine()));
-    assert!(plans.iter().all(|plan| plan.path != Path::Cluster && plan.blocks() == 1));
+    let plans =
+        check_all(&copies([1, 2, 4], &[8, 16]), &copies([1, 2, 8], &[4, 16]), 32, PlanContext::new(&test_target()));
+    assert!(plans.iter().all(|plan| plan.path != ConversionKind::Cluster && plan.blocks() == 1));
 }
 
 #[test]
 fn copies_of_all_blocks_are_shared_out_without_leaving_the_block() {
-    // Both blocks hold everything and keep a half each: which half depends on the block.
+    // Both blocks hold all elements and keep half of them each; the half depends on the block.
     let (src, dst) = (layout(5, [&[8, 16], &[1, 2, 4], &[], &[0]]), of_two_blocks(&[8], [1, 2, 4], 16));
     let plan = only(&src, &dst, 32);
-    assert_eq!((plan.path, plan.blocks()), (Path::Shared, 2));
+    assert_eq!((plan.path, plan.blocks()), (ConversionKind::Shared, 2));
     assert_eq!((plan.stats.counts.cluster_barriers, plan.stats.counts.barriers), (0, 1));
-    let text =
-        conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::of(&machine())).expect("a kernel").to_string();
+    let text = conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::new(&test_target()))
+        .expect("a kernel")
+        .to_string();
     assert!(!text.contains("cluster_address") && text.contains("special block"), "{text}");
 }
 
 #[test]
-fn what_blocks_hold_in_parts_is_gathered_by_all() {
-    // Each block holds a half and wants everything: half of the loads are of the own memory.
+fn every_block_gathers_a_tensor_split_over_blocks() {
+    // Each block holds one half and needs both: half of the loads access its own memory.
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), layout(5, [&[8, 16], &[1, 2, 4], &[], &[0]]));
     let plan = only(&src, &dst, 32);
-    assert_eq!(plan.path, Path::Cluster);
-    // Two elements of a thread lie together; four are loaded, in two phases of half the lanes.
+    assert_eq!(plan.path, ConversionKind::Cluster);
+    // Two elements of a thread are contiguous; four are loaded, in two phases of half the lanes.
     assert_eq!((plan.stats.counts.wavefronts_stored, plan.stats.counts.wavefronts_loaded), (2, 4));
-    let text =
-        conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::of(&machine())).expect("a kernel").to_string();
-    // Which of a thread's registers are of the own memory depends on the block: both groups are asked for.
+    let text = conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::new(&test_target()))
+        .expect("a kernel")
+        .to_string();
+    // The block determines which of a thread's registers come from its own memory: both groups compute an address.
     assert_eq!(text.matches("cluster_address").count(), 2, "{text}");
 }
 
 #[test]
 fn lanes_of_a_warp_that_ask_several_blocks_take_wavefronts_of_each() {
-    // The upper lanes read of the block that has their half.
+    // The upper lanes read from the block that has their half.
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[8], [1, 2, 16], 4));
     let plan = only(&src, &dst, 32);
-    assert_eq!(plan.path, Path::Cluster);
+    assert_eq!(plan.path, ConversionKind::Cluster);
     assert!(plan.stats.counts.wavefronts_loaded >= 2 * plan.stats.counts.shared_loads, "{:?}", plan.stats.counts);
 }
 
@@ -196,11 +200,11 @@ fn rounds_wait_for_the_cluster_between_them() {
     let registers = [8, 16, 32, 64];
     let src = layout(8, [&registers, &[1, 2, 4], &[], &[128]]);
     let dst = layout(8, [&[128, 16, 32, 64], &[4, 1, 2], &[], &[8]]);
-    let target = machine();
+    let target = test_target();
     for (bytes, rounds) in [(512, 1), (256, 2), (128, 4)] {
-        let context = PlanContext::of(&target).with_scratch(bytes);
+        let context = PlanContext::new(&target).with_scratch(bytes);
         let plans = check_all(&src, &dst, 32, context);
-        let plan = plans.iter().find(|plan| plan.path == Path::Cluster).expect("a plan");
+        let plan = plans.iter().find(|plan| plan.path == ConversionKind::Cluster).expect("a plan");
         assert_eq!((plan.stats.shared_bytes, plan.stats.counts.cluster_barriers), (bytes, 2 * rounds));
     }
 }
@@ -209,29 +213,30 @@ fn rounds_wait_for_the_cluster_between_them() {
 fn targets_without_clusters_or_with_smaller_ones_say_so() {
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[16], [1, 2, 4], 8));
     let message = |blocks: u32| {
-        let mut target = machine();
+        let mut target = test_target();
         target.limits.blocks_per_cluster = blocks;
-        movement::convert(&src, &dst, 32, &target).expect_err("no way").to_string()
+        movement::plan_conversion(&src, &dst, 32, &target).expect_err("no candidate").to_string()
     };
     let none = message(1);
     assert!(none.contains("cluster: elements cross blocks, and target small has no clusters"), "{none}");
     let wide = |a: u64, b: u64, registers: &[u64]| layout(6, [registers, &[1, 2, 4], &[], &[a, b]]);
-    let mut target = machine();
+    let mut target = test_target();
     target.limits.blocks_per_cluster = 2;
-    let error = movement::convert(&wide(16, 32, &[8]), &wide(32, 16, &[8]), 32, &target).expect_err("four blocks");
+    let error =
+        movement::plan_conversion(&wide(16, 32, &[8]), &wide(32, 16, &[8]), 32, &target).expect_err("four blocks");
     let expected = "target small has clusters of at most 2 blocks, the layouts have 4";
     assert!(error.to_string().contains(expected), "{error}");
 }
 
 #[test]
-fn a_barrier_of_the_cluster_costs_what_the_target_says() {
+fn a_cluster_barrier_has_the_cost_of_the_target() {
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[16], [1, 2, 4], 8));
-    let mut target = machine();
-    let cost = |target: &_| movement::convert(&src, &dst, 32, target).expect("a plan").stats.cost;
+    let mut target = test_target();
+    let cost = |target: &_| movement::plan_conversion(&src, &dst, 32, target).expect("a plan").stats.cost;
     let as_of_block = cost(&target);
     let mut barrier = target.costs.block_barrier.clone();
     barrier.latency += 100.0;
     target.costs.cluster_barrier = Some(barrier);
-    // Two barriers of the cluster.
+    // Two cluster barriers.
     assert_eq!(cost(&target), as_of_block + 200.0);
 }

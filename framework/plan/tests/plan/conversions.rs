@@ -1,38 +1,42 @@
-//! Conversions on an invented machine: every candidate plan of every pair of layouts moves every
-//! element to where the destination layout says, replicas included, and does exactly what the plan
-//! counted, never less than the plan's bound. The machine has instructions that move tiles between
-//! registers and shared memory.
+//! Tests of conversions on an invented machine: every candidate for every pair of layouts puts every element where the
+//! destination layout has it, replicas included. The executed counts equal those of the plan, which are not below its
+//! lower bound. The machine has instructions that move tiles between registers and shared memory.
 
-use tilewright_testkit::machines;
+use tilewright_testkit::test_targets;
 
-use machines::tiles::rows;
-use machines::{machine, machine_that_crosses, machine_that_swaps};
 use proptest::prelude::*;
+use test_targets::tiles::rows;
+use test_targets::{target_with_swaps, target_with_xor_shuffles, test_target};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement;
-use tilewright_plan::movement::{Path, Plan, PlanContext};
+use tilewright_plan::movement::{ConversionKind, ConversionPlan, PlanContext};
 use tilewright_verify::{check_emulated, conversion_case};
 
-/// Checks every candidate, with and without instructions; the plans of the machine as it is.
-fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<Plan> {
-    let (target, instructions) = (machine(), rows());
+/// Checks every candidate for a conversion, with and without instructions; returns the plans for the unchanged machine.
+fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<ConversionPlan> {
+    let (target, instructions) = (test_target(), rows());
     for lanes in [&[2][..], &[1, 4]] {
-        let swapping = machine_that_swaps(lanes);
-        check_candidates(src, dst, bits, &[PlanContext::of(&swapping)]);
+        let swapping = target_with_swaps(lanes);
+        check_candidates(src, dst, bits, &[PlanContext::new(&swapping)]);
     }
-    check_candidates(src, dst, bits, &[PlanContext::of(&machine_that_crosses(&[1, 2, 3, 7]))]);
+    check_candidates(src, dst, bits, &[PlanContext::new(&target_with_xor_shuffles(&[1, 2, 3, 7]))]);
     check_candidates(
         src,
         dst,
         bits,
-        &[PlanContext::of(&target), PlanContext::of(&target).with_instructions(&instructions)],
+        &[PlanContext::new(&target), PlanContext::new(&target).with_instructions(&instructions)],
     )
 }
 
-fn check_candidates(src: &LinearLayout, dst: &LinearLayout, bits: u32, all_means: &[PlanContext<'_>]) -> Vec<Plan> {
+fn check_candidates(
+    src: &LinearLayout,
+    dst: &LinearLayout,
+    bits: u32,
+    contexts: &[PlanContext<'_>],
+) -> Vec<ConversionPlan> {
     let mut all = Vec::new();
-    for &context in all_means {
-        let (plans, _) = movement::candidates(src, dst, bits, context).expect("the question is sound");
+    for &context in contexts {
+        let (plans, _) = movement::conversion_candidates(src, dst, bits, context).expect("the question is sound");
         for plan in plans {
             if let Err(wrong) =
                 conversion_case([src, dst], bits, &plan, context).and_then(|case| check_emulated(&case, context))
@@ -46,9 +50,9 @@ fn check_candidates(src: &LinearLayout, dst: &LinearLayout, bits: u32, all_means
     all
 }
 
-/// Where a plan says that a thread receives an element from another, that other thread has it; and
-/// as many rounds leave their threads as exchanges are counted.
-fn check_rounds(src: &LinearLayout, dst: &LinearLayout, plan: &Plan) {
+/// Checks the source threads of all rounds of a shuffle plan: each holds the element that the receiver needs. The
+/// number of rounds that move data equals the number of shuffles.
+fn check_rounds(src: &LinearLayout, dst: &LinearLayout, plan: &ConversionPlan) {
     let Some(rounds) = plan.rounds() else { return };
     let threads = 1u64 << (LANE_BITS as u32 + src.in_bits(Dim::WARP));
     let element = |layout: &LinearLayout, register: u64, thread: u64| {
@@ -66,18 +70,18 @@ fn check_rounds(src: &LinearLayout, dst: &LinearLayout, plan: &Plan) {
         }
     }
     let moving = (0..rounds.count()).filter(|&round| !rounds.stays(round)).count() as u64;
-    assert!([moving, 2 * moving].contains(&plan.stats.counts.exchanges), "{moving} rounds, {:?}", plan.stats.counts);
+    assert!([moving, 2 * moving].contains(&plan.stats.counts.shuffles), "{moving} rounds, {:?}", plan.stats.counts);
 }
 
 const LANE_BITS: usize = 3;
 
-/// Columns over `bits` bits of tensor: each unit vector (or its image under `mix`) somewhere, zeros
-/// elsewhere.
-fn layout(bits: usize, warp_bits: usize, order: &[usize], mix: &[u64]) -> LinearLayout {
-    let slots = order.len();
-    let mut columns = vec![0u64; slots];
-    for (bit, &slot) in order.iter().take(bits).enumerate() {
-        columns[slot] = mix[bit];
+/// Returns a layout with columns over `bits` bits of tensor: each unit vector (or its image under `images`) somewhere,
+/// zeros elsewhere.
+fn layout(bits: usize, warp_bits: usize, order: &[usize], images: &[u64]) -> LinearLayout {
+    let input_bits = order.len();
+    let mut columns = vec![0u64; input_bits];
+    for (bit, &input_bit) in order.iter().take(bits).enumerate() {
+        columns[input_bit] = images[bit];
     }
     let threads = LANE_BITS + warp_bits;
     let bases = |columns: &[u64]| columns.iter().map(|&c| vec![c & 3, c >> 2]).collect::<Vec<_>>();
@@ -88,7 +92,7 @@ fn layout(bits: usize, warp_bits: usize, order: &[usize], mix: &[u64]) -> Linear
     LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 4), (Dim::tensor(1), 1 << (bits - 2))]).expect("sizes fit")
 }
 
-/// An invertible matrix: the identity with some columns added to others.
+/// Returns an invertible matrix: the identity with some columns added to others.
 fn mixed(bits: usize, steps: &[(usize, usize)]) -> Vec<u64> {
     let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
     for &(from, to) in steps {
@@ -107,14 +111,14 @@ struct Pair {
     bits: u32,
 }
 
-/// Two layouts of one tensor, with replication, for one or more warps.
-fn pairs(mix_steps: usize) -> impl Strategy<Value = Pair> {
+/// Generates two layouts of one tensor, with replicas, for one or more warps.
+fn pairs(column_additions: usize) -> impl Strategy<Value = Pair> {
     (2usize..9, 0usize..3, 0usize..3, 0usize..3).prop_flat_map(move |(bits, warp_bits, spare_src, spare_dst)| {
-        let slots = |spare: usize| (bits + spare).max(LANE_BITS + warp_bits);
+        let input_bits = |spare: usize| (bits + spare).max(LANE_BITS + warp_bits);
         let order = |count: usize| Just((0..count).collect::<Vec<_>>()).prop_shuffle();
-        let steps = || prop::collection::vec((0usize..9, 0usize..9), 0..=mix_steps);
+        let steps = || prop::collection::vec((0usize..9, 0usize..9), 0..=column_additions);
         let widths = prop::sample::select(vec![8u32, 16, 32, 64]);
-        (order(slots(spare_src)), order(slots(spare_dst)), steps(), steps(), widths).prop_map(
+        (order(input_bits(spare_src)), order(input_bits(spare_dst)), steps(), steps(), widths).prop_map(
             move |(src, dst, src_steps, dst_steps, element_bits)| Pair {
                 src: layout(bits, warp_bits, &src, &mixed(bits, &src_steps)),
                 dst: layout(bits, warp_bits, &dst, &mixed(bits, &dst_steps)),
@@ -133,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn layouts_that_mix_bits_convert(pair in pairs(6)) {
+    fn layouts_that_add_bits_convert(pair in pairs(6)) {
         check_all(&pair.src, &pair.dst, pair.bits);
     }
 }
@@ -141,8 +145,8 @@ proptest! {
 #[test]
 fn a_layout_converts_to_itself_by_doing_nothing() {
     let a = layout(6, 1, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
-    let plan = movement::convert(&a, &a, 16, &machine()).expect("possible");
-    assert_eq!((plan.path, plan.stats.counts, plan.stats.shared_bytes), (Path::None, Default::default(), 0));
+    let plan = movement::plan_conversion(&a, &a, 16, &test_target()).expect("possible");
+    assert_eq!((plan.path, plan.stats.counts, plan.stats.shared_bytes), (ConversionKind::None, Default::default(), 0));
     check_all(&a, &a, 16);
 }
 
@@ -150,22 +154,19 @@ fn a_layout_converts_to_itself_by_doing_nothing() {
 fn renamed_registers_cost_nothing() {
     let src = layout(6, 1, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let dst = layout(6, 1, &[0, 1, 2, 3, 5, 4], &mixed(6, &[]));
-    let plan = movement::convert(&src, &dst, 32, &machine()).expect("possible");
-    assert_eq!((plan.path, plan.stats.counts), (Path::Register, Default::default()));
-    assert!(check_all(&src, &dst, 32).iter().any(|plan| plan.path == Path::Register));
+    let plan = movement::plan_conversion(&src, &dst, 32, &test_target()).expect("possible");
+    assert_eq!((plan.path, plan.stats.counts), (ConversionKind::Register, Default::default()));
+    assert!(check_all(&src, &dst, 32).iter().any(|plan| plan.path == ConversionKind::Register));
 }
 
 #[test]
-fn a_permutation_of_lanes_is_one_exchange_a_word() {
+fn a_permutation_of_lanes_is_one_shuffle_a_word() {
     // Four registers of 16 bits are two words.
     let src = layout(5, 0, &[0, 1, 2, 3, 4], &mixed(5, &[]));
     let dst = layout(5, 0, &[1, 2, 0, 3, 4], &mixed(5, &[]));
-    let plans = movement::candidates(&src, &dst, 16, &machine()).expect("sound").0;
-    let exchange = plans.iter().find(|plan| plan.path == Path::Shuffle).expect("possible");
-    assert_eq!(
-        (exchange.stats.counts.exchanges, exchange.stats.counts.selects, exchange.stats.bound.exchanges),
-        (2, 0, 2)
-    );
+    let plans = movement::conversion_candidates(&src, &dst, 16, &test_target()).expect("sound").0;
+    let shuffle = plans.iter().find(|plan| plan.path == ConversionKind::Shuffle).expect("possible");
+    assert_eq!((shuffle.stats.counts.shuffles, shuffle.stats.counts.selects, shuffle.stats.bound.shuffles), (2, 0, 2));
     check_all(&src, &dst, 16);
 }
 
@@ -174,9 +175,9 @@ fn the_transpose_of_seed_figure_5_needs_no_conflicts() {
     // A square tensor of 32-bit elements, rows in the lanes of one layout, columns in the other's.
     let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let dst = layout(6, 0, &[3, 4, 5, 0, 1, 2], &mixed(6, &[]));
-    let plans = movement::candidates(&src, &dst, 32, &machine()).expect("sound").0;
-    let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
-    // 64 elements of 4 bytes are 8 wavefronts of 32 bytes each way, and no more are taken.
+    let plans = movement::conversion_candidates(&src, &dst, 32, &test_target()).expect("sound").0;
+    let shared = plans.iter().find(|plan| plan.path == ConversionKind::Shared).expect("possible");
+    // 64 elements of 4 bytes are 8 wavefronts of 32 bytes to memory and 8 back; the plan takes no more.
     assert_eq!((shared.stats.counts.wavefronts_stored, shared.stats.counts.wavefronts_loaded), (8, 8));
     assert_eq!((shared.stats.bound.wavefronts_stored, shared.stats.bound.wavefronts_loaded), (8, 8));
     check_all(&src, &dst, 32);
@@ -184,17 +185,17 @@ fn the_transpose_of_seed_figure_5_needs_no_conflicts() {
 
 #[test]
 fn columns_of_narrow_elements_are_moved_as_tiles() {
-    // A square tensor of 16-bit elements, rows in the lanes of one layout, columns in the other's: no
-    // two elements of a lane on one side are together on the other.
+    // A square tensor of 16-bit elements, rows in the lanes of one layout, columns in the other's: no two elements of a
+    // lane are contiguous on both sides.
     let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let dst = layout(6, 0, &[3, 4, 5, 0, 1, 2], &mixed(6, &[]));
     let by = |matrix: bool| {
-        let tiled = |plan: &Plan| plan.stats.counts.matrix_stores + plan.stats.counts.matrix_loads > 0;
+        let tiled = |plan: &ConversionPlan| plan.stats.counts.matrix_stores + plan.stats.counts.matrix_loads > 0;
         let plans = check_all(&src, &dst, 16).into_iter();
-        plans.filter(|plan| plan.path == Path::Shared).find(|plan| tiled(plan) == matrix).expect("a plan")
+        plans.filter(|plan| plan.path == ConversionKind::Shared).find(|plan| tiled(plan) == matrix).expect("a plan")
     };
-    // 1024 bits are 4 wavefronts of 32 bytes each way; elements one by one are twice as many.
-    let wavefronts = |plan: Plan| {
+    // 1024 bits are 4 wavefronts of 32 bytes in each direction; single elements take twice as many.
+    let wavefronts = |plan: ConversionPlan| {
         (plan.stats.counts.wavefronts_stored + plan.stats.counts.wavefronts_loaded, plan.stats.above_bound)
     };
     assert_eq!(wavefronts(by(true)), (8, None));
@@ -206,8 +207,8 @@ fn scratch_that_does_not_fit_is_used_in_rounds() {
     // 512 elements of 8 bytes are 4096 bytes; the machine has 2048.
     let src = layout(9, 0, &[0, 1, 2, 3, 4, 5, 6, 7, 8], &mixed(9, &[]));
     let dst = layout(9, 0, &[3, 4, 5, 0, 1, 2, 6, 7, 8], &mixed(9, &[]));
-    let plans = movement::candidates(&src, &dst, 64, &machine()).expect("sound").0;
-    let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
+    let plans = movement::conversion_candidates(&src, &dst, 64, &test_target()).expect("sound").0;
+    let shared = plans.iter().find(|plan| plan.path == ConversionKind::Shared).expect("possible");
     assert_eq!(shared.stats.shared_bytes, 2048);
     // Store, wait, load, wait, store, wait, load.
     assert_eq!(shared.stats.counts.warp_barriers, 3);
@@ -215,8 +216,8 @@ fn scratch_that_does_not_fit_is_used_in_rounds() {
 }
 
 #[test]
-fn warps_that_hold_the_same_store_a_share_each() {
-    // Four warps hold all 64 elements each and want a quarter.
+fn replicating_warps_store_a_share_each() {
+    // Four warps hold all 64 elements each and need a quarter.
     let bases = |lanes: [u64; 3], warps: [u64; 2], registers: &[u64]| {
         let bases = |columns: &[u64]| columns.iter().map(|&c| vec![c & 3, c >> 2]).collect::<Vec<_>>();
         let dims = [(Dim::REGISTER, registers), (Dim::LANE, &lanes[..]), (Dim::WARP, &warps[..]), (Dim::BLOCK, &[])];
@@ -225,21 +226,21 @@ fn warps_that_hold_the_same_store_a_share_each() {
     };
     let (src, dst) = (bases([1, 2, 4], [0, 0], &[8, 16, 32]), bases([8, 16, 32], [1, 2], &[4]));
     let plans = check_all(&src, &dst, 32);
-    let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
+    let shared = plans.iter().find(|plan| plan.path == ConversionKind::Shared).expect("possible");
     // A quarter of 256 bytes is two wavefronts a warp.
     assert_eq!((shared.stats.counts.wavefronts_stored, shared.stats.counts.selects), (2, 0));
     assert_eq!(shared.stats.bound.wavefronts_stored, 2);
 }
 
 #[test]
-fn a_plan_is_held_to_the_scratch_that_it_may_use() {
+fn plans_use_at_most_the_given_scratch() {
     let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let dst = layout(6, 0, &[1, 0, 3, 2, 5, 4], &mixed(6, &[]));
-    let target = machine();
+    let target = test_target();
     for bytes in [64, 128, 256] {
-        let context = PlanContext::of(&target).with_scratch(bytes);
-        let (plans, _) = movement::candidates(&src, &dst, 32, context).expect("sound");
-        let shared = plans.iter().find(|plan| plan.path == Path::Shared).expect("possible");
+        let context = PlanContext::new(&target).with_scratch(bytes);
+        let (plans, _) = movement::conversion_candidates(&src, &dst, 32, context).expect("sound");
+        let shared = plans.iter().find(|plan| plan.path == ConversionKind::Shared).expect("possible");
         // 64 elements of 4 bytes.
         assert_eq!((shared.stats.shared_bytes, shared.stats.counts.warp_barriers), (bytes, 2 * 256 / bytes - 1));
         conversion_case([&src, &dst], 32, shared, context)
@@ -267,12 +268,12 @@ fn blocks_keep_their_own_elements() {
 }
 
 #[test]
-fn bad_questions_are_errors() {
-    let target = machine();
+fn invalid_inputs_are_errors() {
+    let target = test_target();
     let a = layout(6, 1, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let b = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let c = layout(5, 1, &[0, 1, 2, 3, 4], &mixed(5, &[]));
-    let message = |src, dst, bits| movement::convert(src, dst, bits, &target).expect_err("no plan").to_string();
+    let message = |src, dst, bits| movement::plan_conversion(src, dst, bits, &target).expect_err("no plan").to_string();
     assert_eq!(message(&a, &b, 16), "the source has 2^1 positions along warp, the destination 2^0");
     assert_eq!(message(&a, &c, 16), "dim dim1 has 2^4 positions on the left and 2^3 on the right");
     assert_eq!(message(&a, &a, 80), "elements of 80 bits cannot be moved: 8, 16, 32 and 64 can");
@@ -280,23 +281,23 @@ fn bad_questions_are_errors() {
     assert_eq!(message(&wide, &wide, 16), "target small has no warps of 16 lanes; it has [8]");
 }
 
-/// Where no lane holds the same bytes together before and after, one side moves them one by one. Lanes
-/// that swap two lane bits for two register bits move words on both sides.
+/// Checks a conversion without bytes that are contiguous in a lane on both sides, so that one side would move single
+/// bytes. Lanes that swap two lane bits for two register bits move words on both sides.
 #[test]
-fn bytes_are_exchanged_so_that_words_cross_memory() {
+fn bytes_are_shuffled_so_that_words_cross_memory() {
     let unmixed = mixed(10, &[]);
     let src = layout(10, 2, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], &unmixed);
     let dst = layout(10, 2, &[5, 6, 7, 8, 9, 0, 1, 2, 3, 4], &unmixed);
     check_all(&src, &dst, 8);
-    let best = movement::convert(&src, &dst, 8, &machine()).expect("a plan");
-    let (plans, _) = movement::candidates(&src, &dst, 8, &machine()).expect("plans");
-    let of = |path: Path| plans.iter().find(|plan| plan.path == path).expect("a plan on this path");
-    assert_eq!(best.path, Path::Mixed);
-    let wavefronts = |plan: &Plan| plan.stats.counts.wavefronts_stored + plan.stats.counts.wavefronts_loaded;
-    assert_eq!(wavefronts(of(Path::Shared)), 8 + 32, "four bytes a lane on one side");
+    let best = movement::plan_conversion(&src, &dst, 8, &test_target()).expect("a plan");
+    let (plans, _) = movement::conversion_candidates(&src, &dst, 8, &test_target()).expect("plans");
+    let of = |path: ConversionKind| plans.iter().find(|plan| plan.path == path).expect("a plan on this path");
+    assert_eq!(best.path, ConversionKind::Mixed);
+    let wavefronts = |plan: &ConversionPlan| plan.stats.counts.wavefronts_stored + plan.stats.counts.wavefronts_loaded;
+    assert_eq!(wavefronts(of(ConversionKind::Shared)), 8 + 32, "four bytes a lane on one side");
     assert_eq!(wavefronts(&best), 8 + 8, "four bytes a lane on both");
     assert!(
-        best.stats.counts.exchanges > 0
-            && movement::slots(&best.stats.counts) < movement::slots(&of(Path::Shared).stats.counts)
+        best.stats.counts.shuffles > 0
+            && movement::price(&best.stats.counts) < movement::price(&of(ConversionKind::Shared).stats.counts)
     );
 }

@@ -1,24 +1,25 @@
-//! Global memory: widths found across dims, units of memory counted, copies stored once.
+//! Tests of accesses of global memory: vectors across dims, counted transactions, replicas stored once.
 
 use proptest::prelude::*;
 
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_plan::movement::{AxisStride, GlobalTensor, MovementError, access_global, coalesced_layout};
+use tilewright_plan::movement::{AxisStride, GlobalTensor, MovementError, find_coalesced_layout, plan_global_access};
 use tilewright_target::{Direction, TargetDescription};
 use tilewright_verify::{check_emulated, copy_case};
 
-/// The invented machine, with warps of 32 lanes.
-fn machine() -> TargetDescription {
-    let text = tilewright_testkit::machines::SMALL.replace("default = 8", "default = 32");
+/// Returns the invented machine, with warps of 32 lanes.
+fn test_target() -> TargetDescription {
+    let text = tilewright_testkit::test_targets::SMALL.replace("default = 8", "default = 32");
     let text =
         text.replace("choices = [8]", "choices = [32]").replace("lanes_per_block = 64", "lanes_per_block = 1024");
     TargetDescription::from_toml("small.toml", &text).expect("the machine is sound")
 }
 
-/// Bits of one access, accesses of a warp, and units of memory, after the copy was run and compared.
+/// Plans, executes and checks a copy; returns the bits of one access, the accesses of a warp, and the transactions.
 fn access(registers: &LinearLayout, memory: &GlobalTensor, bits: u32) -> (u64, u64, u64) {
-    let target = machine();
-    let plan = |direction| access_global(registers, memory, bits, direction, &target).expect("the question is sound");
+    let target = test_target();
+    let plan =
+        |direction| plan_global_access(registers, memory, bits, direction, &target).expect("the question is sound");
     let (load, store) = (plan(Direction::Load), plan(Direction::Store));
     copy_case(registers, bits, &load, &store)
         .and_then(|case| check_emulated(&case, &target))
@@ -28,8 +29,8 @@ fn access(registers: &LinearLayout, memory: &GlobalTensor, bits: u32) -> (u64, u
 
 #[test]
 fn seed_table_3_widths_cross_dims() {
-    // Tensors of 512 rows, 4 warps. 1024 bytes over 128 lanes are 8 bytes each: where the table has 128
-    // bits for [512, 2] x f8, half of the lanes would be idle for the same units and accesses.
+    // Tensors of 512 rows, 4 warps. 1024 bytes over 128 lanes are 8 bytes each. The table has 128 bits for [512, 2] x
+    // f8, which would leave half of the lanes idle for the same transactions and accesses.
     let rows = [
         (1, 8, 32),
         (2, 8, 64),
@@ -44,7 +45,7 @@ fn seed_table_3_widths_cross_dims() {
     ];
     for (columns, bits, width) in rows {
         let memory = GlobalTensor::row_major(&[512, columns], 16);
-        let layout = coalesced_layout(&memory, bits, 32, 4, &machine()).expect("a layout");
+        let layout = find_coalesced_layout(&memory, bits, 32, 4, &test_target()).expect("a layout");
         let (found, accesses, units) = access(&layout, &memory, bits);
         let bytes = 512 * columns * u64::from(bits) / 8;
         assert_eq!(found, width, "[512, {columns}] x {bits} bits");
@@ -53,13 +54,13 @@ fn seed_table_3_widths_cross_dims() {
 }
 
 #[test]
-fn warps_do_not_share_units_of_memory_where_one_can_have_them() {
-    // A unit is 32 bytes: eight lanes of a warp with a byte each would have a quarter of one.
-    let text = tilewright_testkit::machines::SMALL;
+fn warps_do_not_share_sectors_if_one_warp_can_have_them() {
+    // A transaction has 32 bytes: eight lanes of a warp with one byte each would take a quarter of one.
+    let text = tilewright_testkit::test_targets::SMALL;
     let target = TargetDescription::from_toml("small.toml", text).expect("the machine is sound");
     let memory = GlobalTensor::row_major(&[1, 32], 16);
-    let layout = coalesced_layout(&memory, 8, 8, 4, &target).expect("a layout");
-    let store = access_global(&layout, &memory, 8, Direction::Store, &target).expect("a plan");
+    let layout = find_coalesced_layout(&memory, 8, 8, 4, &target).expect("a layout");
+    let store = plan_global_access(&layout, &memory, 8, Direction::Store, &target).expect("a plan");
     assert_eq!((store.vector_elements, store.transactions), (4, 1));
 }
 
@@ -67,7 +68,7 @@ fn tensor_2d(rows: u64, columns: u64) -> Space {
     Space::of_sizes(&[(Dim::tensor(0), rows), (Dim::tensor(1), columns)]).expect("sizes")
 }
 
-/// A layout of 8 rows and 4 columns: the columns in registers, the rows in lanes.
+/// Returns a layout of 8 rows and 4 columns: the columns in registers, the rows in lanes.
 fn rows_in_lanes() -> LinearLayout {
     let mut ins = Space::default();
     for (dim, bits) in [(Dim::REGISTER, 2), (Dim::LANE, 5)] {
@@ -82,35 +83,35 @@ fn what_is_not_known_is_not_assumed() {
     let width = |axes: [(u64, AxisStride); 2], alignment| {
         let axes = (0..).zip(axes).map(|(axis, (size, stride))| (Dim::tensor(axis), size, stride)).collect();
         let memory = GlobalTensor { axes, alignment };
-        let plan = access_global(&layout, &memory, 32, Direction::Load, &machine()).expect("a plan");
+        let plan = plan_global_access(&layout, &memory, 32, Direction::Load, &test_target()).expect("a plan");
         (plan.vector_elements, plan.limited_by)
     };
     let unit = (4, AxisStride::Elements(1));
     assert_eq!(width([(8, AxisStride::Elements(4)), unit], 16).0, 4);
     assert_eq!(width([(8, AxisStride::MultipleOf(4)), unit], 16).0, 4);
-    // A row pitch of 6 words keeps pairs aligned, one that nothing divides keeps nothing.
+    // A row pitch of 6 words keeps pairs aligned; an unknown pitch keeps nothing aligned.
     assert_eq!(width([(8, AxisStride::Elements(6)), unit], 16).0, 2);
     let (one, why) = width([(8, AxisStride::MultipleOf(1)), unit], 16);
     assert_eq!((one, why.as_str()), (1, "wider vectors are not known to be aligned"));
     assert_eq!(width([(8, AxisStride::Elements(4)), unit], 8).0, 2);
     let (one, why) = width([(8, AxisStride::Elements(1)), (4, AxisStride::Elements(8))], 16);
-    assert_eq!((one, why.as_str()), (1, "a lane holds no more elements that follow each other in memory"));
+    assert_eq!((one, why.as_str()), (1, "a lane has no more elements that are contiguous in memory"));
 }
 
 #[test]
 fn copies_are_stored_once_and_loaded_by_all() {
     let (layout, memory) = (rows_in_lanes(), GlobalTensor::row_major(&[8, 4], 16));
-    let plan = |direction| access_global(&layout, &memory, 32, direction, &machine()).expect("a plan");
+    let plan = |direction| plan_global_access(&layout, &memory, 32, direction, &test_target()).expect("a plan");
     assert!(plan(Direction::Store).leaves_out_copies());
     assert!(!plan(Direction::Load).leaves_out_copies());
     assert_eq!(access(&layout, &memory, 32), (128, 1, 4));
 }
 
 #[test]
-fn bad_questions_are_errors() {
+fn invalid_inputs_are_errors() {
     let layout = rows_in_lanes();
     let ask = |shape: &[u64], bits| {
-        access_global(&layout, &GlobalTensor::row_major(shape, 16), bits, Direction::Load, &machine())
+        plan_global_access(&layout, &GlobalTensor::row_major(shape, 16), bits, Direction::Load, &test_target())
             .expect_err("wrong")
     };
     assert!(matches!(ask(&[8], 32), MovementError::Layout(_)));
@@ -121,15 +122,15 @@ fn bad_questions_are_errors() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
-    /// Any layout: the copy is right, the units are those that the emulator saw, and no vector is wider
-    /// than the elements that follow each other in every lane.
+    /// Checks any layout: the copy is correct, the transactions equal those of the emulator, and vectors are as wide as
+    /// the contiguous elements of every lane.
     #[test]
-    fn any_layout_copies_what_it_says(
+    fn copies_of_any_layout_are_correct(
         (order, spare) in (0usize..4).prop_flat_map(|spare| (Just((0..10 + spare).collect::<Vec<_>>()).prop_shuffle(), Just(spare))),
         bits in prop::sample::select(vec![8u32, 16, 32, 64]),
     ) {
         let mut columns = vec![0u64; 10 + spare];
-        order.iter().take(10).enumerate().for_each(|(bit, &slot)| columns[slot] = 1 << bit);
+        order.iter().take(10).enumerate().for_each(|(bit, &input_bit)| columns[input_bit] = 1 << bit);
         let mut ins = Space::default();
         for (dim, bits) in [(Dim::REGISTER, 3 + spare as u32), (Dim::LANE, 5), (Dim::WARP, 2)] {
             ins.push(dim, bits).expect("another dim");

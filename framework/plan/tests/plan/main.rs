@@ -1,15 +1,15 @@
-//! Tests of `plan`, one module for each subject.
+//! Tests of the crate `plan`, one module for each subject.
 
 mod access;
 mod choose;
 mod clusters;
-mod contractions;
 mod conversions;
 mod copy;
 mod gather;
 mod global;
+mod mma;
 mod moves;
-mod narrow_factors;
+mod narrow_operands;
 mod possible_dots;
 mod prices;
 mod reduce;

@@ -1,19 +1,16 @@
-//! Dots drawn at random: some cannot be had, and say so.
+//! Random dots for tests: some are impossible, and planning them must give an error.
 
 use proptest::test_runner::TestCaseError;
-use tilewright_plan::contract;
-use tilewright_plan::contract::{ContractError, Contraction, MmaProblem};
+use tilewright_plan::mma;
+use tilewright_plan::mma::{MmaError, MmaPlan, MmaProblem};
 use tilewright_plan::movement::PlanContext;
 
-/// The plan; none where a lane of one warp cannot hold the matrices, or not the width along K that is asked for. That
-/// both say so, other tests tell.
-pub fn planned_if_possible(
-    problem: &MmaProblem,
-    context: PlanContext<'_>,
-) -> Result<Option<Contraction>, TestCaseError> {
-    match contract::plan(problem, context) {
-        Err(ContractError::Impossible { reasons })
-            if reasons.contains("elements of K at most") || reasons.ends_with("registers of 256") =>
+/// Returns the plan of a dot; `None` if a lane of one warp cannot hold the matrices, or not the requested width along
+/// K. Other tests check these errors.
+pub fn planned_if_possible(problem: &MmaProblem, context: PlanContext<'_>) -> Result<Option<MmaPlan>, TestCaseError> {
+    match mma::plan_mma(problem, context) {
+        Err(MmaError::Impossible { reasons })
+            if reasons.contains("elements of K, not") || reasons.ends_with("registers of 256") =>
         {
             Ok(None)
         }

@@ -1,23 +1,29 @@
-//! Scans on an invented machine: every element is combined with all that lie before it, in order, and
-//! what was executed is what the plan counted.
+//! Tests of scans on an invented machine: every element is combined with all earlier ones, in order, and the executed
+//! counts equal those of the plan.
 
-use tilewright_testkit::machines;
+use tilewright_testkit::test_targets;
 
-use machines::{LANE_BITS, layout, machine, machine_that_crosses};
 use proptest::prelude::*;
+use test_targets::{LANE_BITS, layout, target_with_xor_shuffles, test_target};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{MovementError, Scan, ScanDirection, scan};
+use tilewright_plan::movement::{MovementError, ScanDirection, ScanPlan, plan_scan};
 use tilewright_target::TargetDescription;
 use tilewright_verify::{check_emulated, scan_case};
 
-fn check(src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) -> Scan {
-    check_on(&machine_that_crosses(&[1, 4]), src, axis, bits, direction);
-    check_on(&machine(), src, axis, bits, direction)
+fn check(src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) -> ScanPlan {
+    check_on(&target_with_xor_shuffles(&[1, 4]), src, axis, bits, direction);
+    check_on(&test_target(), src, axis, bits, direction)
 }
 
-fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u32], direction: ScanDirection) -> Scan {
-    let plan = scan(src, axis, bits, direction, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
+fn check_on(
+    target: &TargetDescription,
+    src: &LinearLayout,
+    axis: Dim,
+    bits: &[u32],
+    direction: ScanDirection,
+) -> ScanPlan {
+    let plan = plan_scan(src, axis, bits, direction, target).unwrap_or_else(|error| panic!("{error}\n{src}"));
     if let Err(wrong) =
         scan_case((src, axis), bits, (&plan, direction), target).and_then(|case| check_emulated(&case, target))
     {
@@ -27,29 +33,29 @@ fn check_on(target: &TargetDescription, src: &LinearLayout, axis: Dim, bits: &[u
 }
 
 #[derive(Debug, Clone)]
-struct Question {
+struct ScanInput {
     src: LinearLayout,
     axis: Dim,
     bits: Vec<u32>,
     direction: ScanDirection,
 }
 
-/// Layouts of three axes: each unit of each axis somewhere, zeros elsewhere.
-fn problems() -> impl Strategy<Value = Question> {
+/// Generates layouts of three axes: each unit step of each axis somewhere, zeros elsewhere.
+fn problems() -> impl Strategy<Value = ScanInput> {
     let sizes = (0u32..5, 0u32..4, 0u32..3);
     (sizes, 0usize..3, 0usize..3, 0usize..3).prop_flat_map(|(sizes, warp_bits, spare, axis)| {
         let sizes = [sizes.0, sizes.1, sizes.2];
         let units: Vec<(usize, u64)> =
             (0..3).flat_map(|axis| (0..sizes[axis]).map(move |bit| (axis, 1u64 << bit))).collect();
-        let slots = (units.len() + spare).max(LANE_BITS + warp_bits);
-        let order = Just((0..slots).collect::<Vec<_>>()).prop_shuffle();
+        let input_bits = (units.len() + spare).max(LANE_BITS + warp_bits);
+        let order = Just((0..input_bits).collect::<Vec<_>>()).prop_shuffle();
         let width = prop::sample::select(vec![8u32, 16, 32, 64]);
         let direction = prop::sample::select(vec![ScanDirection::Up, ScanDirection::Down]);
         (order, width, 1usize..3, direction).prop_map(move |(order, width, tensors, direction)| {
-            let mut columns = vec![(0usize, 0u64); slots];
-            order.iter().zip(&units).for_each(|(&slot, &unit)| columns[slot] = unit);
+            let mut columns = vec![(0usize, 0u64); input_bits];
+            order.iter().zip(&units).for_each(|(&input_bit, &unit)| columns[input_bit] = unit);
             let bits = vec![width; tensors];
-            Question { src: layout(&columns, sizes, warp_bits), axis: Dim::tensor(axis), bits, direction }
+            ScanInput { src: layout(&columns, sizes, warp_bits), axis: Dim::tensor(axis), bits, direction }
         })
     })
 }
@@ -63,7 +69,7 @@ proptest! {
     }
 }
 
-/// A line of `2^bits` elements: registers first, then lanes, then warps.
+/// Returns the layout of one axis of `2^bits` elements: registers first, then lanes, then warps.
 fn line(registers: usize, warp_bits: usize) -> LinearLayout {
     let bits = registers + LANE_BITS + warp_bits;
     let unit = |bit: usize| (0, 1u64 << bit);
@@ -73,35 +79,35 @@ fn line(registers: usize, warp_bits: usize) -> LinearLayout {
 }
 
 #[test]
-fn a_line_of_lanes_takes_one_exchange_a_doubling() {
+fn a_line_of_lanes_takes_one_shuffle_a_doubling() {
     let plan = check(&line(0, 0), Dim::tensor(0), &[32], ScanDirection::Up);
-    assert_eq!(plan.stats.counts, Counts { exchanges: 3, selects: 3, ..Counts::default() });
+    assert_eq!(plan.stats.counts, Counts { shuffles: 3, selects: 3, ..Counts::default() });
     assert_eq!(plan.stats.above_bound, None);
-    // Registers below lanes add selects, no exchanges: one total is fetched for all of them.
+    // Registers below lanes add selects, no shuffles: one total is fetched for all of them.
     let plan = check(&line(2, 0), Dim::tensor(0), &[32], ScanDirection::Down);
-    assert_eq!((plan.stats.counts.exchanges, plan.stats.counts.wavefronts_stored), (3, 0));
+    assert_eq!((plan.stats.counts.shuffles, plan.stats.counts.wavefronts_stored), (3, 0));
 }
 
 #[test]
 fn the_first_step_of_a_line_of_lanes_is_by_a_constant() {
     for direction in [ScanDirection::Up, ScanDirection::Down] {
-        let plan = check_on(&machine_that_crosses(&[1, 2, 4]), &line(0, 0), Dim::tensor(0), &[32], direction);
-        assert_eq!(plan.stats.counts, Counts { exchanges: 3, exchanges_xor: 1, selects: 3, ..Counts::default() });
+        let plan = check_on(&target_with_xor_shuffles(&[1, 2, 4]), &line(0, 0), Dim::tensor(0), &[32], direction);
+        assert_eq!(plan.stats.counts, Counts { shuffles: 3, shuffles_xor: 1, selects: 3, ..Counts::default() });
     }
 }
 
 #[test]
-fn warps_meet_once() {
+fn a_scan_across_warps_takes_one_barrier() {
     let plan = check(&line(1, 2), Dim::tensor(0), &[32], ScanDirection::Up);
     assert_eq!(plan.stats.counts.barriers, 1);
     assert_eq!(plan.stats.counts.wavefronts_stored, 1);
 }
 
 #[test]
-fn bad_questions_are_errors() {
-    let target = machine();
+fn invalid_inputs_are_errors() {
+    let target = test_target();
     let ask = |src: &LinearLayout, axis, bits: &[u32]| {
-        scan(src, Dim::tensor(axis), bits, ScanDirection::Up, &target).expect_err("wrong")
+        plan_scan(src, Dim::tensor(axis), bits, ScanDirection::Up, &target).expect_err("wrong")
     };
     assert!(matches!(ask(&line(1, 0), 5, &[32]), MovementError::Layout(_)));
     assert!(matches!(ask(&line(1, 0), 0, &[]), MovementError::NoTensors));

@@ -1,15 +1,17 @@
-//! Seed 003, "Hexcute": its worked examples, with their numbers. Figures that the text does not draw are rebuilt from what
-//! it says of them; theorem 1 is as the errata correct it.
+//! Tests of the worked examples of seed 003, "Hexcute", with their numbers. Figures that the text does not draw are
+//! rebuilt from its description; theorem 1 is as in the errata.
 
 use tilewright_layout::cute::{
     CuteLayout, LoopNest, TaskMapping, ThreadValue, composition, idx2crd, right_inverse, to_distributed,
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::constraint::{
-    CopyTiles, OperandTiles, Tiling, Unsatisfied, composite, copied, copy_holds, elementwise, factors, product,
-    reduced, reduction,
+    CopyTiles, OperandTiles, Tiling, Unsatisfied, check_copy, check_elementwise, check_mma, check_reduction,
+    composite_map, solve_copy, solve_mma_operands, solve_reduction,
 };
-use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, StrideTerm, TensorAccess, solve};
+use tilewright_plan::memory_synthesis::{
+    MemorySynthesisError, SharedTensor, StrideTerm, TensorAccess, solve_shared_layout,
+};
 use tilewright_plan::movement::{AccessKind, PlanContext};
 use tilewright_target::{Completion, Direction, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 
@@ -22,14 +24,14 @@ fn layout(text: &str) -> CuteLayout {
     text.parse().expect("a layout")
 }
 
-/// A thread-value layout over a tile, of warps of `lanes` lanes.
-fn held(text: &str, tile: [u64; 2], lanes: u64) -> LinearLayout {
+/// Returns the distributed layout of a thread-value layout (CuTe) over a tile, for warps of `lanes` lanes.
+fn tv_layout(text: &str, tile: [u64; 2], lanes: u64) -> LinearLayout {
     to_distributed(&text.parse().expect("a layout"), &tile, lanes).expect("powers of two")
 }
 
 fn at(map: &LinearLayout, row: u64, column: u64) -> [u64; 2] {
-    let place = map.apply(&[(Dim::tensor(0), row), (Dim::tensor(1), column)]).expect("inside");
-    [place[0].1, place[1].1]
+    let position = map.apply(&[(Dim::tensor(0), row), (Dim::tensor(1), column)]).expect("inside");
+    [position[0].1, position[1].1]
 }
 
 /// Section 2.3 and figure 4: 128 threads copy a 64x8 tile, as a grid of 16x8, in four iterations.
@@ -40,7 +42,7 @@ fn figure_4_task_mappings() {
     assert_eq!(mapping.tasks(127), [[15, 7], [31, 7], [47, 7], [63, 7]]);
     assert_eq!(mapping.loops().to_string(), "for i0 in 0..4:\n    task(i0 * 16 + thread / 8, thread % 8)");
     let layout = mapping.thread_value().expect("a layout");
-    assert_eq!(TaskMapping::of_thread_value(&layout), Ok(mapping));
+    assert_eq!(TaskMapping::from_thread_value(&layout), Ok(mapping));
     let LoopNest { loops, axes } = "spatial(4)".parse::<TaskMapping>().expect("a mapping").loops();
     assert_eq!((loops, axes[0].to_string()), (vec![], "thread".to_owned()));
 }
@@ -64,15 +66,16 @@ fn figure_6_f_of_7_and_2() {
     assert_eq!(idx2crd(27, b.tile()).expect("a coordinate").to_string(), "(3,6)");
 }
 
-/// `ldmatrix` of so many matrices, from its thread-value layouts in bits: what lanes give, and what they get.
+/// Returns `ldmatrix` of `matrices` matrices, from its thread-value layouts in bits: the addresses of lanes, and the
+/// results.
 fn ldmatrix(matrices: u64, transposed: bool) -> Instruction {
     let rows = 8 * matrices;
     let got = match transposed {
         false => format!("((4,8),(32,{matrices})):(({},1),({rows},8))", 32 * rows),
         true => format!("((4,8),(16,2,{matrices})):((2,{}),({rows},1,8))", 16 * rows),
     };
-    let bits = held(&got, [rows, 128], 32);
-    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+    let bits = tv_layout(&got, [rows, 128], 32);
+    let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
     let column = |&column: &u64| -> Vec<u64> {
         let at = |axis: usize| bits.outs().coordinate(column, Dim::tensor(axis));
         vec![at(0), at(1) / 8]
@@ -90,37 +93,37 @@ fn ldmatrix(matrices: u64, transposed: bool) -> Instruction {
         operands: vec![
             Operand::Register { role: "d".to_owned(), element: "b16".to_owned(), bits: 16, layout: fragment },
             Operand::Access {
-                data: LinearLayout::from_bases(&data, &[(slot, rows), (byte, 16)]).expect("a layout"),
-                address: LinearLayout::from_bases(&[(Dim::LANE, address)], &[(slot, rows)]).expect("a layout"),
+                data: LinearLayout::from_bases(&data, &[(segment, rows), (byte, 16)]).expect("a layout"),
+                address: LinearLayout::from_bases(&[(Dim::LANE, address)], &[(segment, rows)]).expect("a layout"),
                 alignment: 16,
             },
         ],
         cycles: None,
         semantics: Semantics::Move,
-        completion: Completion::AtOnce,
+        completion: Completion::Immediate,
         numerics: None,
         source: "Seed 003, figure 10 (a)".to_owned(),
     }
 }
 
-/// `mma.sync.aligned.m16n8k16`, figure 10 (b) and 22, with b as K x N.
+/// Returns the operand tiles of `mma.sync.aligned.m16n8k16`, figures 10 (b) and 22, with b as K x N.
 fn m16n8k16() -> OperandTiles {
     OperandTiles {
-        a: Some(held("((4,8),(2,2,2)):((32,1),(16,8,128))", [16, 16], 32)),
-        b: Some(held("((4,8),(2,2)):((2,16),(1,8))", [16, 8], 32)),
-        c: held("((4,8),(2,2)):((32,1),(16,8))", [16, 8], 32),
+        a: Some(tv_layout("((4,8),(2,2,2)):((32,1),(16,8,128))", [16, 16], 32)),
+        b: Some(tv_layout("((4,8),(2,2)):((2,16),(1,8))", [16, 8], 32)),
+        c: tv_layout("((4,8),(2,2)):((32,1),(16,8))", [16, 8], 32),
     }
 }
 
 /// Figure 10 (a): 32 threads load two 8x8 matrices; each gives a row of 16x8, and then holds four elements.
 #[test]
 fn figure_10_instruction_layouts() {
-    let sides = CopyTiles::of(&ldmatrix(2, false), 16).expect("it moves");
+    let sides = CopyTiles::from_instruction(&ldmatrix(2, false), 16).expect("it moves");
     let of = |layout: &LinearLayout, lane: u64, value: u64| {
-        let place = layout.apply(&[(Dim::REGISTER, value), (Dim::LANE, lane)]).expect("inside");
-        (place[0].1, place[1].1)
+        let position = layout.apply(&[(Dim::REGISTER, value), (Dim::LANE, lane)]).expect("inside");
+        (position[0].1, position[1].1)
     };
-    // Lane 9 gives the address of row 9, and holds of row 2 its third pair, and the same of the second matrix.
+    // Lane 9 gives the address of row 9, and holds the third pair of row 2, and the same of the second matrix.
     assert_eq!((of(&sides.memory, 9, 0), of(&sides.memory, 9, 7)), ((9, 0), (9, 7)));
     let values = [0, 1, 2, 3].map(|value| of(&sides.registers, 9, value));
     assert_eq!(values, [(2, 2), (2, 3), (10, 2), (10, 3)]);
@@ -133,153 +136,160 @@ fn figure_10_instruction_layouts() {
 /// Section 4.2 and figure 11: `g . q^-1` takes four 8x8 matrices to four places of a 16x32 tile of two warps.
 #[test]
 fn figure_11_composite_of_ldmatrix() {
-    let q = held("((4,8),(2,4)):((64,1),(32,8))", [32, 8], 32);
-    let g = held("((4,8,2),(2,2,2)):((32,1,128),(16,8,256))", [16, 32], 32);
-    let map = composite(&g, &q).expect("all threads have their elements");
+    let q = tv_layout("((4,8),(2,4)):((64,1),(32,8))", [32, 8], 32);
+    let g = tv_layout("((4,8,2),(2,2,2)):((32,1,128),(16,8,256))", [16, 32], 32);
+    let map = composite_map(&g, &q).expect("all threads have their elements");
     assert_eq!([0, 1, 2, 3].map(|matrix| at(&map, 8 * matrix, 0)), [[0, 0], [8, 0], [0, 16], [8, 16]]);
     for (row, column) in (0..8).flat_map(|row| (0..8).map(move |column| (row, column))) {
         assert_eq!(at(&map, row, column), [row, column], "the first matrix stays whole");
     }
-    // f = g . q^-1 . p: who gives the address of which row of the tile.
-    let sides = CopyTiles::of(&ldmatrix(4, false), 16).expect("it moves");
-    assert_eq!(composite(&sides.registers, &q).expect("the same instruction").columns(), sides_identity(&sides));
-    let f = copied(&g, &sides.registers, &sides.memory).expect("solvable");
+    // f = g . q^-1 . p: the row of the tile whose address each lane gives.
+    let sides = CopyTiles::from_instruction(&ldmatrix(4, false), 16).expect("it moves");
+    assert_eq!(composite_map(&sides.registers, &q).expect("the same instruction").columns(), sides_identity(&sides));
+    let f = solve_copy(&g, &sides.registers, &sides.memory).expect("solvable");
     let row = |lane: u64, warp: u64| {
-        let place = f.apply(&[(Dim::REGISTER, 0), (Dim::LANE, lane), (Dim::WARP, warp), (Dim::BLOCK, 0)]);
-        place.expect("inside").iter().map(|(_, at)| *at).collect::<Vec<_>>()
+        let position = f.apply(&[(Dim::REGISTER, 0), (Dim::LANE, lane), (Dim::WARP, warp), (Dim::BLOCK, 0)]);
+        position.expect("inside").iter().map(|(_, at)| *at).collect::<Vec<_>>()
     };
     assert_eq!([row(3, 0), row(8, 0), row(17, 0), row(31, 1)], [vec![3, 0], vec![8, 0], vec![1, 16], vec![15, 24]]);
-    assert_eq!(copy_holds((&f, &sides.memory), (&g, &sides.registers)), Ok(()));
-    let other = held("((4,8,2),(2,2,2)):((32,1,128),(16,256,8))", [16, 32], 32);
-    let error = copy_holds((&f, &sides.memory), (&other, &sides.registers)).expect_err("the matrices are exchanged");
-    assert!(matches!(&error, Unsatisfied::Differ { place, .. } if &**place == "register 2"), "{error}");
+    assert_eq!(check_copy((&f, &sides.memory), (&g, &sides.registers)), Ok(()));
+    let other = tv_layout("((4,8,2),(2,2,2)):((32,1,128),(16,256,8))", [16, 32], 32);
+    let error = check_copy((&f, &sides.memory), (&other, &sides.registers)).expect_err("the matrices are exchanged");
+    assert!(matches!(&error, Unsatisfied::Differ { location, .. } if &**location == "register 2"), "{error}");
 }
 
-/// The columns of the map of a tile onto itself.
+/// Returns the columns of the map of a tile onto itself.
 fn sides_identity(sides: &CopyTiles) -> Vec<u64> {
     (0..sides.registers.outs().bits()).map(|bit| 1 << bit).collect()
 }
 
-/// Figure 22: by C and A the instruction's M goes to the same places; here two warps along M, two tiles along N, K = 32.
+/// Figure 22: by C and A the instruction's M has the same positions. Two warps along M, two tiles along N, K = 32.
 #[test]
-fn figure_22_layouts_of_a_product() {
-    let c = held("((4,8,2),(2,2,2)):((64,1,16),(32,8,256))", [32, 16], 32);
-    let solved = factors(&c, &m16n8k16(), 32).expect("the instruction tiles the sums");
+fn figure_22_layouts_of_an_mma() {
+    let c = tv_layout("((4,8,2),(2,2,2)):((64,1,16),(32,8,256))", [32, 16], 32);
+    let solved = solve_mma_operands(&c, &m16n8k16(), 32).expect("the instruction tiles the sums");
     let (a, b) = (solved.a.expect("in registers"), solved.b.expect("in registers"));
-    assert_eq!(a, held("((4,8,2),(2,2,2,2)):((64,1,16),(32,8,256,512))", [32, 32], 32));
-    assert_eq!(b, held("((4,8,2),(2,2,2,2)):((2,32,0),(1,8,16,256))", [32, 16], 32));
+    assert_eq!(a, tv_layout("((4,8,2),(2,2,2,2)):((64,1,16),(32,8,256,512))", [32, 32], 32));
+    assert_eq!(b, tv_layout("((4,8,2),(2,2,2,2)):((2,32,0),(1,8,16,256))", [32, 16], 32));
     // f_A . p_A^-1 takes the four 8x8 matrices of A to distinct places, f_C . p_C^-1 the two of C.
-    let of_a = composite(&a, m16n8k16().a.as_ref().expect("in registers")).expect("whole");
+    let of_a = composite_map(&a, m16n8k16().a.as_ref().expect("in registers")).expect("whole");
     assert_eq!([(0, 0), (8, 0), (0, 8), (8, 8)].map(|(m, k)| at(&of_a, m, k)), [[0, 0], [8, 0], [0, 8], [8, 8]]);
-    let tiling = product(Some(&a), Some(&b), &c, &m16n8k16()).expect("consistent");
+    let tiling = check_mma(Some(&a), Some(&b), &c, &m16n8k16()).expect("consistent");
     assert_eq!(tiling, Tiling { m: vec![1, 2, 4, 8], n: vec![1, 2, 4], k: vec![1, 2, 4, 8] });
     // Theorem 1's second equation: exchanged rows of B no longer are the columns of C.
-    let wrong = held("((4,8,2),(2,2,2,2)):((2,64,0),(1,8,16,32))", [32, 16], 32);
-    let error = product(Some(&a), Some(&wrong), &c, &m16n8k16()).expect_err("N differs");
+    let wrong = tv_layout("((4,8,2),(2,2,2,2)):((2,64,0),(1,8,16,32))", [32, 16], 32);
+    let error = check_mma(Some(&a), Some(&wrong), &c, &m16n8k16()).expect_err("N differs");
     assert!(matches!(&error, Unsatisfied::Differ { constraint: "mma", .. }), "{error}");
 }
 
-/// Figure 13: a product, the sum of its rows, a division, a cast, and a second product whose factor all that is.
+/// Figure 13: a dot, the sum of its rows, a division, a cast, and a second dot with the result as its operand A.
 #[test]
-fn figure_13_chain_of_products() {
+fn figure_13_chained_dots() {
     // 64 queries, 32 keys, values of 16 numbers: four warps along the queries, so that each holds whole rows.
-    let qk = held("((4,8,4),(2,2,4)):((128,1,16),(64,8,512))", [64, 32], 32);
-    let sum = reduced(&qk, 1).expect("it has rows");
-    assert_eq!(reduction(&qk, &sum, 1), Ok(()));
-    assert_eq!(elementwise(&[("qk", &qk), ("qk1", &qk), ("qk2", &qk)]), Ok(()));
-    let o = held("((4,8,4),(2,2,2)):((128,1,16),(64,8,512))", [64, 16], 32);
-    let solved = factors(&o, &m16n8k16(), 32).expect("the instruction tiles the sums");
-    // The sums of the first are the factor of the second as they are: two tiles of eight columns are sixteen of K.
-    assert_eq!(elementwise(&[("qk2", &qk), ("a", &solved.a.clone().expect("in registers"))]), Ok(()));
-    product(Some(&qk), solved.b.as_ref(), &o, &m16n8k16()).expect("consistent");
-    // Warps along the keys hold parts of rows: then it must be rearranged.
-    let apart = held("((4,8,4),(2,2,4)):((128,1,512),(64,8,16))", [64, 32], 32);
-    let error = product(Some(&apart), solved.b.as_ref(), &o, &m16n8k16()).expect_err("warps lack parts of rows");
-    assert!(error.to_string().contains("no register holds what is 8 along K"), "{error}");
+    let qk = tv_layout("((4,8,4),(2,2,4)):((128,1,16),(64,8,512))", [64, 32], 32);
+    let sum = solve_reduction(&qk, 1).expect("it has rows");
+    assert_eq!(check_reduction(&qk, &sum, 1), Ok(()));
+    assert_eq!(check_elementwise(&[("qk", &qk), ("qk1", &qk), ("qk2", &qk)]), Ok(()));
+    let o = tv_layout("((4,8,4),(2,2,2)):((128,1,16),(64,8,512))", [64, 16], 32);
+    let solved = solve_mma_operands(&o, &m16n8k16(), 32).expect("the instruction tiles the sums");
+    // The accumulator of the first dot is the operand of the second without a conversion: two tiles of eight columns
+    // are sixteen of K.
+    assert_eq!(check_elementwise(&[("qk2", &qk), ("a", &solved.a.clone().expect("in registers"))]), Ok(()));
+    check_mma(Some(&qk), solved.b.as_ref(), &o, &m16n8k16()).expect("consistent");
+    // Warps along the keys hold partial results of rows: then a conversion is needed.
+    let split_rows = tv_layout("((4,8,4),(2,2,4)):((128,1,512),(64,8,16))", [64, 32], 32);
+    let error = check_mma(Some(&split_rows), solved.b.as_ref(), &o, &m16n8k16()).expect_err("warps lack parts of rows");
+    assert!(error.to_string().contains("offset 8 along K of the tile is in no register"), "{error}");
 }
 
 /// Section 5.2 and appendix C, figure 24: 8 threads load 8x4 elements each of a 4x64 tile, 16 bytes at a time.
 #[test]
 fn figure_24_alignment_of_a_4_by_64_tile() {
-    let (target, f) = (a100(), held("(8,(8,4)):(32,(4,1))", [4, 64], 8));
-    let wide =
-        AccessKind::plain(&target, Direction::Load).into_iter().find(|way| way.bytes == 16).expect("loads of 16 bytes");
+    let (target, f) = (a100(), tv_layout("(8,(8,4)):(32,(4,1))", [4, 64], 8));
+    let wide = AccessKind::plain(&target, Direction::Load)
+        .into_iter()
+        .find(|kind| kind.bytes == 16)
+        .expect("loads of 16 bytes");
     let term = StrideTerm::of_access(&f, &wide, 16).expect("lanes hold eight neighbours");
     assert_eq!(term.to_string(), "(4,8,8):(d2,1,d1)");
     assert_eq!(format!("{term:#}"), "(4,(8,8)):(d2,(1,d1))");
     // Columns of the tile are no 16 bytes.
-    let columns = StrideTerm::of_access(&held("(64,4):(4,1)", [4, 64], 64), &wide, 16).expect_err("four elements");
-    assert!(columns.contains("64 bits, and 128 go"), "{columns}");
+    let columns = StrideTerm::of_access(&tv_layout("(64,4):(4,1)", [4, 64], 64), &wide, 16).expect_err("four elements");
+    assert!(columns.to_string().contains("64 bits, fewer than the 128"), "{columns}");
 }
 
 /// Figure 14: rows of 16 bytes are stored; rows can be loaded with 16 bytes at a time, columns cannot.
 #[test]
 fn figure_14_satisfiable_and_unsatisfiable() {
     let target = a100();
-    let context = PlanContext::of(&target);
-    let rows = held("((8,16),(8,4)):((512,1),(64,16))", [64, 64], 32);
-    let columns = held("((8,16),(8,4)):((8,64),(1,1024))", [64, 64], 32);
+    let context = PlanContext::new(&target);
+    let rows = tv_layout("((8,16),(8,4)):((512,1),(64,16))", [64, 64], 32);
+    let columns = tv_layout("((8,16),(8,4)):((8,64),(1,1024))", [64, 64], 32);
     let tensor = SharedTensor::new(&[64, 64], 16);
-    let g2s = TensorAccess::copy("copy(ga, sa)", rows.clone(), &context).only(|way| way.bytes() == 16);
-    let s2r = TensorAccess::load("copy(sa, ra)", rows, &context).only(|way| way.bytes() == 16);
-    let found = solve(&tensor, &[g2s.clone(), s2r], &context).expect("both along rows");
+    let g2s = TensorAccess::copy("copy(ga, sa)", rows.clone(), &context).retain_alternatives(|kind| kind.bytes() == 16);
+    let s2r = TensorAccess::load("copy(sa, ra)", rows, &context).retain_alternatives(|kind| kind.bytes() == 16);
+    let found = solve_shared_layout(&tensor, &[g2s.clone(), s2r], &context).expect("both along rows");
     assert_eq!(found.term.as_ref().map(ToString::to_string), Some("(16,4,8,8):(d2,d3,1,d1)".to_owned()));
     assert_eq!((found.conflicts(), found.served.iter().map(|one| one.bytes).collect::<Vec<_>>()), (0, vec![16, 16]));
-    let across = TensorAccess::load("copy(sa, rb)", columns, &context).only(|way| way.bytes() == 16);
-    let error = solve(&tensor, &[g2s.clone(), across.clone()], &context).expect_err("conflicting contiguous dims");
+    let across = TensorAccess::load("copy(sa, rb)", columns, &context).retain_alternatives(|kind| kind.bytes() == 16);
+    let error = solve_shared_layout(&tensor, &[g2s.clone(), across.clone()], &context)
+        .expect_err("conflicting contiguous dims");
     let MemorySynthesisError::Disagree { first, second, bit, wants, .. } = &error else { panic!("{error}") };
     assert_eq!((first.access.as_str(), second.access.as_str(), *bit), ("copy(ga, sa)", "copy(sa, rb)", 0));
     assert!(wants.contains("dim1's 1") && !wants.contains("dim0's 1 "), "{error}");
-    // The same accesses by any width are satisfiable.
-    let any =
-        TensorAccess { ways: TensorAccess::load("", across.layout.clone().expect("given"), &context).ways, ..across };
-    let found = solve(&tensor, &[g2s, any], &context).expect("one of them is narrower");
+    // With accesses of any width they are satisfiable.
+    let any = TensorAccess {
+        alternatives: TensorAccess::load("", across.layout.clone().expect("given"), &context).alternatives,
+        ..across
+    };
+    let found = solve_shared_layout(&tensor, &[g2s, any], &context).expect("one of them is narrower");
     assert!(found.served[0].bytes.min(found.served[1].bytes) < 16, "{found}");
 }
 
-/// Figure 3: the packed layout of int4 weights takes offsets to elements of a 16x16 tile, counted along rows; it is how
-/// `mma` holds them, so that 32 bits of memory are what a lane needs of the f16 factor.
+/// Figure 3: the packed layout of int4 weights maps offsets to elements of a 16x16 tile, counted along rows. It is the
+/// register layout of `mma`, so 32 bits of memory are the bits of the f16 operand that a lane needs.
 #[test]
 fn figure_3_packed_int4_layout() {
     let packed = layout("((2,2,2,4),(8)):((1,8,128,2),(16))");
-    let rows = held("((4,8),(2,2,2)):((32,1),(16,8,128))", [16, 16], 32);
+    let rows = tv_layout("((4,8),(2,2,2)):((32,1),(16,8,128))", [16, 16], 32);
     for offset in 0..256 {
         let at = packed.at(offset).expect("inside");
-        // Registers along K, K again, then M: the order within 32 bits is free, as registers are named.
+        // Registers along K, lanes along K, then M: the order within 32 bits is free, since registers are renamed.
         let (low, lane) = (offset % 8, offset / 8);
         let register = low & 1 | (low >> 2 & 1) << 1 | (low >> 1 & 1) << 2;
-        let held = rows.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane), (Dim::WARP, 0), (Dim::BLOCK, 0)]);
-        assert_eq!(held.expect("inside").iter().map(|(_, at)| *at).collect::<Vec<_>>(), [at / 16, at % 16]);
+        let coordinates = rows.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane), (Dim::WARP, 0), (Dim::BLOCK, 0)]);
+        assert_eq!(coordinates.expect("inside").iter().map(|(_, at)| *at).collect::<Vec<_>>(), [at / 16, at % 16]);
     }
     // Synthesis finds such a layout for the tile, whose loads are one `ldmatrix`.
     let (target, rows_of) = (a100(), [ldmatrix(1, false)]);
-    let context = PlanContext::of(&target).with_instructions(&rows_of);
-    let load = TensorAccess::load("weights", rows, &context).only(|way| way.instruction().is_some());
-    let found = solve(&SharedTensor::new(&[16, 16], 4), std::slice::from_ref(&load), &context).expect("it loads");
+    let context = PlanContext::new(&target).with_instructions(&rows_of);
+    let load = TensorAccess::load("weights", rows, &context).retain_alternatives(|kind| kind.instruction().is_some());
+    let found =
+        solve_shared_layout(&SharedTensor::new(&[16, 16], 4), std::slice::from_ref(&load), &context).expect("it loads");
     assert_eq!((found.served[0].issued, found.served[0].wavefronts, found.conflicts()), (1, 1, 0), "{found}");
     assert_eq!(found.layout.to_string(), "((8,2),(2,4,2)):((32,2),(1,8,4))", "{found}");
-    // The figure's own differs from it in the order within 32 bits, and loads as well.
+    // The figure's layout differs in the order within 32 bits, and loads as well.
     let stats =
         SharedTensor { layout: Some(layout("((8,2),(2,4,2)):((32,4),(1,8,2))")), ..SharedTensor::new(&[16, 16], 4) };
-    let found = solve(&stats, &[load], &context).expect("it loads");
+    let found = solve_shared_layout(&stats, &[load], &context).expect("it loads");
     assert_eq!((found.served[0].issued, found.conflicts()), (1, 0), "{found}");
 }
 
-/// Section 7.3: the layout of a 128x128 int4 tile from which the transposing `ldmatrix` loads the f16 factor's place.
+/// Section 7.3: the layout of a 128x128 int4 tile from which the transposing `ldmatrix` loads the f16 operand.
 #[test]
 fn section_7_3_int4_tile_loads_without_conversion() {
     let (target, rows) =
         (a100(), [4u64, 2, 1].map(|matrices| [ldmatrix(matrices, false), ldmatrix(matrices, true)]).concat());
-    let context = PlanContext::of(&target).with_instructions(&rows);
-    let factor = held("((4,8,4),(2,2,2,8,2)):((256,1,16),(128,8,1024,2048,64))", [128, 128], 32);
-    let load = TensorAccess::load("weights", factor, &context);
+    let context = PlanContext::new(&target).with_instructions(&rows);
+    let operand = tv_layout("((4,8,4),(2,2,2,8,2)):((256,1,16),(128,8,1024,2048,64))", [128, 128], 32);
+    let load = TensorAccess::load("weights", operand, &context);
     let seeds = SharedTensor {
         layout: Some(layout("((8,2,8),(2,64)):((4,2,2048),(1,32))")),
         ..SharedTensor::new(&[128, 128], 4)
     };
-    let found = solve(&seeds, std::slice::from_ref(&load), &context).expect("the seed's layout");
+    let found = solve_shared_layout(&seeds, std::slice::from_ref(&load), &context).expect("the seed's layout");
     assert_eq!((found.served[0].instruction.as_deref(), found.conflicts()), (Some("ldmatrix.x4.trans"), 0), "{found}");
-    let found = solve(&SharedTensor::new(&[128, 128], 4), &[load], &context).expect("a layout");
+    let found = solve_shared_layout(&SharedTensor::new(&[128, 128], 4), &[load], &context).expect("a layout");
     assert!(found.served[0].bytes >= 16 && found.conflicts() == 0, "{found}");
     // Layouts are inverses: offsets to elements and back.
     let inverse = right_inverse(&found.layout).expect("a bijection");

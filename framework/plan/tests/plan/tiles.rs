@@ -1,25 +1,24 @@
-//! Stores and loads by instructions that move tiles, on an invented machine: whatever a tile divides is
-//! moved by it, element for element, in exactly as many wavefronts as the plan says, and what it does
-//! not divide is moved without it.
+//! Tests of stores and loads by instructions that move tiles, on an invented machine. An accessor that a tile divides
+//! uses the tile, with exactly the wavefronts of the plan; other accessors use plain accesses.
 
-use tilewright_testkit::machines;
+use tilewright_testkit::test_targets;
 
-use machines::accesses::{Question, distributed, memory, problems};
-use machines::divided::made;
-use machines::machine;
-use machines::tiles::{TILES, rows};
 use proptest::prelude::*;
+use test_targets::accesses::{SharedAccessSpec, distributed, memory, problems};
+use test_targets::divided::divided_case;
+use test_targets::test_target;
+use test_targets::tiles::{TILES, rows};
 use tilewright_kernel::{Builder, Counts, Kernel, Launch, Op};
 use tilewright_layout::Dim;
-use tilewright_plan::movement::{PlanContext, SharedAccess, access_shared, slots};
+use tilewright_plan::movement::{PlanContext, SharedAccess, plan_shared_access, price};
 use tilewright_target::{BankRow, Direction, Evidence, Instruction, TargetDescription};
 use tilewright_verify::{check_emulated, load_case, store_case};
 
-/// Plans in one direction and proves the plan.
-fn proved(problem: &Question, loads: bool, context: PlanContext<'_>) -> SharedAccess {
-    let Question { registers, memory, bits } = problem;
+/// Plans an access in one direction and checks the plan.
+fn proved(problem: &SharedAccessSpec, loads: bool, context: PlanContext<'_>) -> SharedAccess {
+    let SharedAccessSpec { registers, memory, bits } = problem;
     let direction = if loads { Direction::Load } else { Direction::Store };
-    let access = access_shared(registers, memory, *bits, direction, context).expect("the question is sound");
+    let access = plan_shared_access(registers, memory, *bits, direction, context).expect("the question is sound");
     let case = if loads { load_case } else { store_case };
     let checked = case(registers, memory, *bits, &access).and_then(|case| check_emulated(&case, context));
     if let Err(wrong) = checked {
@@ -29,16 +28,16 @@ fn proved(problem: &Question, loads: bool, context: PlanContext<'_>) -> SharedAc
     access
 }
 
-/// The machine where plain accesses serve one lane after the other by a single bank, and those by the row
-/// serve slots together as `phase` says.
-fn machine_of(row: &Instruction, slot_bits: u32, phase: &[u64]) -> TargetDescription {
-    let mut target = machine();
+/// Returns the machine with a single bank, which serves lanes one after the other for plain accesses; for the
+/// instruction it serves the slots of `phase` together.
+fn target_with_row(row: &Instruction, segment_bits: u32, phase: &[u64]) -> TargetDescription {
+    let mut target = test_target();
     for banks in &mut target.shared.banks {
         (banks.banks, banks.phase) = (1, Vec::new());
     }
     target.shared.banks.push(BankRow {
         directions: vec![Direction::Store, Direction::Load],
-        access_bits: vec![8 << slot_bits],
+        access_bits: vec![8 << segment_bits],
         instruction: Some(row.name.clone()),
         banks: 8,
         bank_bytes: 4,
@@ -53,12 +52,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_a_tile_divides_is_moved_by_it(made in made()) {
-        let row = made.tile.row(made.loads);
-        let phase: Vec<u64> = (0..made.phase.min(made.tile.slots.len())).map(|bit| 1 << bit).collect();
-        let target = machine_of(&row, made.tile.in_slot.len() as u32, &phase);
-        let context = PlanContext::of(&target).with_instructions(std::slice::from_ref(&row));
-        let access = proved(&made.problem(), made.loads, context);
+    fn what_a_tile_divides_is_moved_by_it(divided_case in divided_case()) {
+        let row = divided_case.tile.row(divided_case.loads);
+        let phase: Vec<u64> = (0..divided_case.phase.min(divided_case.tile.segments.len())).map(|bit| 1 << bit).collect();
+        let target = target_with_row(&row, divided_case.tile.in_segment.len() as u32, &phase);
+        let context = PlanContext::new(&target).with_instructions(std::slice::from_ref(&row));
+        let access = proved(&divided_case.problem(), divided_case.loads, context);
         prop_assert_eq!(access.instruction(), Some(row.name.as_str()));
         let counts = access.stats.counts;
         prop_assert_eq!((counts.shared_stores, counts.shared_loads), (0, 0));
@@ -70,11 +69,11 @@ proptest! {
 
     #[test]
     fn tiles_never_cost_more_than_plain_accesses(problem in problems()) {
-        let (target, rows) = (machine(), rows());
+        let (target, rows) = (test_target(), rows());
         for loads in [false, true] {
-            let plain = proved(&problem, loads, PlanContext::of(&target));
-            let access = proved(&problem, loads, PlanContext::of(&target).with_instructions(&rows));
-            prop_assert!(slots(&access.stats.counts) <= slots(&plain.stats.counts));
+            let plain = proved(&problem, loads, PlanContext::new(&target));
+            let access = proved(&problem, loads, PlanContext::new(&target).with_instructions(&rows));
+            prop_assert!(price(&access.stats.counts) <= price(&plain.stats.counts));
             prop_assert_eq!(access.stats.above_bound.is_some(), !met(&access), "a reason where there is one");
         }
     }
@@ -85,89 +84,90 @@ fn met(access: &SharedAccess) -> bool {
     counts.wavefronts_stored <= bound.wavefronts_stored && counts.wavefronts_loaded <= bound.wavefronts_loaded
 }
 
-/// A column of 16-bit elements for each lane, of rows that lie one after the other.
-fn columns_of_rows() -> Question {
+/// Returns an access that gives each lane a column of 16-bit elements, from consecutive rows.
+fn columns_of_rows() -> SharedAccessSpec {
     // Eight rows of eight elements of two bytes: register bits are rows, lane bits columns.
     let registers = distributed(&[8, 16, 32, 1, 2, 4], 0, 6);
-    Question { registers, memory: memory(&[1, 2, 4, 8, 16, 32], &[]), bits: 16 }
+    SharedAccessSpec { registers, memory: memory(&[1, 2, 4, 8, 16, 32], &[]), bits: 16 }
 }
 
 #[test]
-fn a_transposing_instruction_halves_the_wavefronts() {
-    let (target, rows) = (machine(), rows());
+fn a_transposing_instruction_needs_half_the_wavefronts() {
+    let (target, rows) = (test_target(), rows());
     let problem = columns_of_rows();
-    let plain = proved(&problem, true, PlanContext::of(&target));
-    // Eight rows, in each all lanes want 2 bytes: a wavefront a row, half of which is wanted.
+    let plain = proved(&problem, true, PlanContext::new(&target));
+    // Eight rows; in each all lanes need 2 bytes: one wavefront a row, half of its bytes needed.
     assert_eq!(plain.stats.counts, Counts { shared_loads: 8, wavefronts_loaded: 8, ..Counts::default() });
     assert!(plain.stats.above_bound.expect("a reason").contains("8 wavefronts against 4"));
     let registers = distributed(&[8, 16, 32, 4, 1, 2], 0, 6);
-    let problem = Question { registers, ..problem };
-    let tiled = proved(&problem, true, PlanContext::of(&target).with_instructions(&rows));
+    let problem = SharedAccessSpec { registers, ..problem };
+    let tiled = proved(&problem, true, PlanContext::new(&target).with_instructions(&rows));
     assert_eq!(tiled.instruction(), Some("load_columns"));
     // 128 bytes are four wavefronts of 32; an instruction moves 64.
     assert_eq!(tiled.stats.counts, Counts { matrix_loads: 2, wavefronts_loaded: 4, ..Counts::default() });
     assert_eq!((tiled.stats.above_bound.as_deref(), tiled.vector_elements), (None, 4));
 }
 
-/// Registers that number slots are those that keep slots of one wavefront in different banks.
+/// Checks that the registers that select slots are those that keep the slots of one wavefront in different banks.
 #[test]
-fn registers_are_chosen_that_keep_slots_apart() {
+fn slots_of_a_wavefront_are_in_different_banks() {
     let row = TILES[1].row(true);
-    let target = machine_of(&row, 3, &[1, 2]);
-    let context = PlanContext::of(&target).with_instructions(std::slice::from_ref(&row));
-    // All banks have 32 bytes. Lane bit 0 is 8 bytes away; of the register bits the first two are 32 and
-    // 64, in the same banks, only the third is 16.
+    let target = target_with_row(&row, 3, &[1, 2]);
+    let context = PlanContext::new(&target).with_instructions(std::slice::from_ref(&row));
+    // All banks have 32 bytes. Lane bit 0 moves by 8 bytes. The first two register bits move by 32 and 64, to the same
+    // banks; only the third moves by 16.
     let registers = distributed(&[16, 32, 8, 4, 1, 2], 0, 6);
-    let problem = Question { registers, memory: memory(&[1, 2, 4, 8, 16, 32], &[]), bits: 16 };
+    let problem = SharedAccessSpec { registers, memory: memory(&[1, 2, 4, 8, 16, 32], &[]), bits: 16 };
     let access = proved(&problem, true, context);
     assert_eq!(access.instruction(), Some("load_columns"));
     assert_eq!(access.stats.counts, Counts { matrix_loads: 2, wavefronts_loaded: 4, ..Counts::default() });
 }
 
 #[test]
-fn warps_that_hold_the_same_store_a_share_each_by_instructions_too() {
-    let (target, rows) = (machine(), rows());
+fn replicating_warps_store_a_share_each_by_instructions_too() {
+    let (target, rows) = (test_target(), rows());
     let problem = |warps: [u64; 1]| {
         let columns = [&[8, 16, 32, 4, 1, 2][..], &warps].concat();
-        Question { registers: distributed(&columns, 1, 6), ..columns_of_rows() }
+        SharedAccessSpec { registers: distributed(&columns, 1, 6), ..columns_of_rows() }
     };
-    let shared = proved(&problem([0]), false, PlanContext::of(&target).with_instructions(&rows));
+    let shared = proved(&problem([0]), false, PlanContext::new(&target).with_instructions(&rows));
     assert_eq!(shared.instruction(), Some("store_columns"));
     assert_eq!(shared.stats.counts, Counts { matrix_stores: 1, wavefronts_stored: 2, ..Counts::default() });
     assert_eq!(shared.stats.above_bound, None);
 }
 
-/// Rows for other warps, and rows whose addresses ask for more than slots give, are left alone.
+/// Checks that instructions for other warp sizes, or with addresses that need more alignment than slots have, are not
+/// used.
 #[test]
 fn rows_that_cannot_be_used_are_not() {
-    let target = machine();
+    let target = test_target();
     for tile in &TILES[6..] {
         let row = tile.row(true);
-        let context = PlanContext::of(&target).with_instructions(std::slice::from_ref(&row));
+        let context = PlanContext::new(&target).with_instructions(std::slice::from_ref(&row));
         assert_eq!(proved(&columns_of_rows(), true, context).instruction(), None, "{}", row.name);
     }
 }
 
-/// Padding within slots rules a tile out; padding between slots does not.
+/// Checks that padding within slots rules a tile out, and that padding between slots does not.
 #[test]
-fn padding_must_keep_slots_whole() {
-    let (target, rows) = (machine(), rows());
-    let context = PlanContext::of(&target).with_instructions(&rows);
+fn padding_must_not_split_segments() {
+    let (target, rows) = (test_target(), rows());
+    let context = PlanContext::new(&target).with_instructions(&rows);
     let registers = distributed(&[8, 16, 32, 4, 1, 2], 0, 6);
     let by = |interval, padding| {
         let memory = memory(&[1, 2, 4, 8, 16, 32], &[(interval, padding)]);
-        let access = proved(&Question { registers: registers.clone(), memory, bits: 16 }, true, context);
+        let access = proved(&SharedAccessSpec { registers: registers.clone(), memory, bits: 16 }, true, context);
         access.instruction().map(str::to_owned)
     };
     assert_eq!(by(16, 4).as_deref(), Some("load_columns"));
     assert_eq!(by(4, 4).as_deref(), Some("load_columns"));
-    // Slots are of four elements.
+    // Slots have four elements.
     assert_eq!(by(16, 2), None);
     assert_eq!(by(2, 4), None);
 }
 
-/// The kernel of loads alone.
-fn kernel(access: &SharedAccess, problem: &Question) -> Kernel {
+/// Returns a kernel that only makes the loads of the plan.
+fn kernel(access: &SharedAccess, problem: &SharedAccessSpec) -> Kernel {
     let layout = &problem.registers;
     let launch = Launch::new(1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
     let mut builder = Builder::new("loads", launch, &[]);
@@ -181,11 +181,11 @@ fn one_address_is_computed_and_all_else_is_immediate() {
     // Sixteen registers of words, each far from the next, in no order; lanes and warps below and between.
     let registers = distributed(&[16, 256, 8, 128, 1, 2, 4, 64, 32], 2, 9);
     let offsets: Vec<u64> = (0..9).map(|bit| 1 << bit).collect();
-    let problem = Question { registers, memory: memory(&offsets, &[]), bits: 32 };
-    let access = proved(&problem, true, PlanContext::from(&machine()));
+    let problem = SharedAccessSpec { registers, memory: memory(&offsets, &[]), bits: 32 };
+    let access = proved(&problem, true, PlanContext::from(&test_target()));
     let kernel = kernel(&access, &problem);
     let count = |required: fn(&Op) -> bool| kernel.body.statements.iter().filter(|s| required(&s.op)).count();
-    assert_eq!(count(|op| matches!(op, Op::Advance { .. })), 1);
+    assert_eq!(count(|op| matches!(op, Op::PtrAdd { .. })), 1);
     assert_eq!(count(|op| matches!(op, Op::Load { .. })), 16);
     let mut immediates: Vec<i32> = kernel
         .body
@@ -201,17 +201,17 @@ fn one_address_is_computed_and_all_else_is_immediate() {
     assert_eq!(immediates, expected);
 }
 
-/// Lanes that hold what registers of others hold would store it in another access than these do, in no
-/// order: such a tensor is stored without instructions, each element once.
+/// Checks a tensor whose elements lanes hold again in registers of other lanes: an instruction would store them in
+/// another access, in no order. Such a tensor is stored without instructions, each element once.
 #[test]
 fn copies_in_registers_of_other_lanes_are_stored_once() {
     let row = TILES[0].row(false);
-    let target = machine_of(&row, 3, &[1, 2]);
-    let context = PlanContext::of(&target).with_instructions(std::slice::from_ref(&row));
+    let target = target_with_row(&row, 3, &[1, 2]);
+    let context = PlanContext::new(&target).with_instructions(std::slice::from_ref(&row));
     let stored = |last_lane, bits: u32| {
         let registers = distributed(&[4, 8, 1, 2, last_lane], 0, bits);
         let offsets: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
-        let problem = Question { registers, memory: memory(&offsets, &[]), bits: 32 };
+        let problem = SharedAccessSpec { registers, memory: memory(&offsets, &[]), bits: 32 };
         proved(&problem, false, context).instruction().map(str::to_owned)
     };
     assert_eq!(stored(16, 5).as_deref(), Some("store_rows"));

@@ -1,36 +1,38 @@
-//! The binary interface of the extension `devices`. Follows the rules of [`abi`](crate::abi).
+//! The binary interface for devices: the optional table `devices`, chained to a plugin's table. Follows the rules of
+//! [`abi`](crate::abi).
 
 use std::mem::{offset_of, size_of};
 
 use super::handles::{BlobHandle, ErrorHandle, Extension, Slice, TargetHandle};
 
-/// The extension's name.
+/// The name under which a host finds the devices table in the chain of optional tables.
 pub const DEVICES: &str = "devices";
 
-/// The open devices of a target, which a plugin made; opaque.
+/// A set of open devices of a target, owned by a plugin; opaque to the host.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DevicesHandle {
     private: [u8; 0],
 }
 
-/// Access to hardware: the struct that begins with the extension of the name [`DEVICES`].
+/// Access to hardware: an optional table of functions, chained to a plugin's table under the name [`DEVICES`].
 ///
-/// Devices are numbered from zero within their set. Of one device no two calls are made at once; of two devices of a set
-/// they may be. A set is closed before its target ends. Blobs and errors are freed by the plugin's table.
+/// Devices are numbered from zero within the set of open devices of a target. Calls on one device are serialised; calls
+/// on different devices of a set may be concurrent. A set is closed before its target is destroyed. The plugin's own
+/// table frees the blobs and errors that these functions return.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceTable {
-    /// Size of the whole struct, next extension, name.
+    /// Head of the struct: its size in bytes, the next optional table, and the name [`DEVICES`].
     pub extension: Extension,
-    /// Opens the devices of a target that this machine has; there may be none.
+    /// Opens the target's devices that this machine has, possibly none, as one set.
     pub open:
         Option<unsafe extern "C" fn(target: *const TargetHandle, out: *mut *mut DevicesHandle) -> *mut ErrorHandle>,
-    /// Closes them, with all their memory and code.
+    /// Closes a set of devices and frees the memory and the code loaded on them.
     pub close: Option<unsafe extern "C" fn(devices: *mut DevicesHandle)>,
-    /// What a device calls itself, UTF-8, lives as long as the set; empty past the last one.
+    /// Returns the name of a device, UTF-8, valid until the set is closed; empty if `device` is past the last index.
     pub device_name: Option<unsafe extern "C" fn(devices: *const DevicesHandle, device: u32) -> Slice>,
-    /// Allocates zeroed memory; gives its number.
+    /// Allocates zeroed device memory and returns a number for the buffer.
     pub allocate: Option<
         unsafe extern "C" fn(
             devices: *const DevicesHandle,
@@ -39,9 +41,9 @@ pub struct DeviceTable {
             buffer: *mut u64,
         ) -> *mut ErrorHandle,
     >,
-    /// Frees memory; a number that is none is ignored.
+    /// Frees a buffer; ignores a number that names no buffer.
     pub free: Option<unsafe extern "C" fn(devices: *const DevicesHandle, device: u32, buffer: u64)>,
-    /// Copies bytes into memory, from a byte of it on.
+    /// Copies bytes from the host into a buffer, from a byte offset on.
     pub write: Option<
         unsafe extern "C" fn(
             devices: *const DevicesHandle,
@@ -51,7 +53,7 @@ pub struct DeviceTable {
             bytes: Slice,
         ) -> *mut ErrorHandle,
     >,
-    /// Gives so many bytes of memory, from a byte of it on, as they are.
+    /// Returns the bytes of a buffer from a byte offset on.
     pub read: Option<
         unsafe extern "C" fn(
             devices: *const DevicesHandle,
@@ -62,7 +64,7 @@ pub struct DeviceTable {
             out: *mut *mut BlobHandle,
         ) -> *mut ErrorHandle,
     >,
-    /// Makes the kernels of an artifact ready; gives a number for them.
+    /// Loads the kernels of an artifact (compiled code) and returns a number for the loaded code.
     pub load: Option<
         unsafe extern "C" fn(
             devices: *const DevicesHandle,
@@ -71,9 +73,9 @@ pub struct DeviceTable {
             code: *mut u64,
         ) -> *mut ErrorHandle,
     >,
-    /// Forgets code; a number that is none is ignored.
+    /// Unloads code; ignores a number that names no loaded code.
     pub unload: Option<unsafe extern "C" fn(devices: *const DevicesHandle, device: u32, code: u64)>,
-    /// Runs a kernel to its end, and gives what is known of the run.
+    /// Runs a kernel of loaded code to its end and returns a report of the launch.
     pub launch: Option<
         unsafe extern "C" fn(
             devices: *const DevicesHandle,
@@ -84,21 +86,21 @@ pub struct DeviceTable {
     >,
 }
 
-/// What `struct_size` must cover at least.
+/// The least valid `struct_size` of a devices table, in bytes.
 pub const REQUIRED_DEVICE_TABLE_SIZE: usize = offset_of!(DeviceTable, launch) + size_of::<usize>();
 
-// SAFETY: as that of the plugin's table: constants, and slots that may be called from any thread.
+// SAFETY: as for the plugin's table: constants, and slots that may be called from any thread.
 #[allow(unsafe_code)]
 unsafe impl Sync for DeviceTable {}
 
-/// Asserts at compile time that the slots lie where they were put first, in units of a pointer.
-macro_rules! places {
-    ($($field:ident = $place:expr),+ $(,)?) => {
-        $(const _: () = assert!(offset_of!(DeviceTable, $field) == $place * size_of::<usize>());)+
+/// Asserts at compile time that each function pointer keeps its offset of version 1.0, in units of a pointer.
+macro_rules! assert_offsets {
+    ($($field:ident = $expected:expr),+ $(,)?) => {
+        $(const _: () = assert!(offset_of!(DeviceTable, $field) == $expected * size_of::<usize>());)+
     };
 }
 
-places!(
+assert_offsets!(
     extension = 0,
     open = 4,
     close = 5,

@@ -1,46 +1,47 @@
-//! Types of every call across the boundary: bytes, opaque handles, and the head of an extension.
+//! Types that every call across the plugin boundary uses: bytes, opaque handles, and the head of an optional table.
 
 use std::mem::{offset_of, size_of};
 
-/// Bytes that somebody else owns; `data` may be null where `length` is zero.
+/// Borrowed bytes; `data` may be null if `length` is zero.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Slice {
-    /// The first byte.
+    /// Pointer to the first byte.
     pub data: *const u8,
-    /// How many.
+    /// Number of bytes from `data` on.
     pub length: usize,
 }
 
-/// An optional group of slots, found by name; tables hold the first of a chain.
+/// Head of an optional table of functions. Optional tables form a chain, and a reader finds one by its name.
 ///
-/// `devices` is a [`DeviceTable`](super::DeviceTable), `pieces` a [`PieceTable`](super::PieceTable). Readers skip names that they do not know.
+/// The name `devices` marks a [`DeviceTable`](super::DeviceTable), `pieces` a [`PieceTable`](super::PieceTable).
+/// Readers skip unknown names/// .
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Extension {
-    /// Size of the struct that begins here, in bytes.
+    /// Size in bytes of the whole optional table, which begins with this head.
     pub struct_size: usize,
-    /// The next extension, or null.
+    /// The next optional table of the chain, or null.
     pub next: *const Extension,
-    /// Its name, UTF-8.
+    /// The name of the optional table, UTF-8.
     pub name: Slice,
 }
 
-/// A target that a plugin made; opaque.
+/// A target (one GPU model) that a plugin owns; opaque to the host.
 #[repr(C)]
 #[derive(Debug)]
 pub struct TargetHandle {
     private: [u8; 0],
 }
 
-/// Bytes that a plugin made; opaque.
+/// Bytes that a plugin owns; opaque to the host.
 #[repr(C)]
 #[derive(Debug)]
 pub struct BlobHandle {
     private: [u8; 0],
 }
 
-/// An error that a plugin made; opaque.
+/// An error that a plugin owns; opaque to the host.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ErrorHandle {
@@ -48,10 +49,10 @@ pub struct ErrorHandle {
 }
 
 impl Slice {
-    /// No bytes.
+    /// A slice of no bytes.
     pub const EMPTY: Self = Self { data: std::ptr::null(), length: 0 };
 
-    /// The given bytes; the receiver may use them as long as they live.
+    /// A slice that borrows the given bytes; the receiver may read it as long as they live.
     #[must_use]
     pub const fn of(bytes: &[u8]) -> Self {
         Self { data: bytes.as_ptr(), length: bytes.len() }
@@ -60,7 +61,7 @@ impl Slice {
 
 const WORD: usize = size_of::<usize>();
 
-// Fields lie where version 1.0 put them.
+// Fields keep their offsets of version 1.0.
 const _: () = assert!(offset_of!(Slice, data) == 0 && offset_of!(Slice, length) == WORD);
 const _: () = assert!(offset_of!(Extension, struct_size) == 0 && offset_of!(Extension, next) == WORD);
 const _: () = assert!(offset_of!(Extension, name) == 2 * WORD);

@@ -1,9 +1,9 @@
-//! The binary interface: the tables and codes that a host and a plugin share.
+//! The binary interface: the C structs and error codes that a host and a plugin share.
 //!
-//! Only scalars, (pointer, length) pairs and function slots cross. Every struct begins with
-//! `struct_size` and an extension pointer; fields are only ever appended, and a reader touches a
-//! field only where `struct_size` covers it. `include/tilewright_plugin.h` says the same in C; a
-//! test compares the two.
+//! Only scalars, (pointer, length) pairs and function pointers cross. Every struct begins with `struct_size` and a
+//! pointer to a chain of optional tables; fields are only ever appended, and a reader accesses a field only if
+//! `struct_size` covers it.
+//! `include/tilewright_plugin.h` is the same interface in C; a test compares the two.
 
 mod device_table;
 mod handles;

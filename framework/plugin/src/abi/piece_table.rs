@@ -1,31 +1,34 @@
-//! The binary interface of the extension `pieces`. Follows the rules of [`abi`](crate::abi).
+//! The binary interface for reading a target's tables in pieces: the optional table `pieces`, chained to a plugin's
+//! table. Follows the rules of [`abi`](crate::abi).
 
 use std::mem::{offset_of, size_of};
 
 use super::handles::{BlobHandle, ErrorHandle, Extension, Slice, TargetHandle};
 
-/// The extension's name.
+/// The name under which a host finds this table in the chain of optional tables.
 pub const PIECES: &str = "pieces";
 
-/// The slot of the extension.
+/// Type of the table's only function, which returns the requested pieces of a target's tables.
 pub type TargetPieces =
     unsafe extern "C" fn(target: *const TargetHandle, request: Slice, out: *mut *mut BlobHandle) -> *mut ErrorHandle;
 
-/// The pieces of a target's description: the struct that begins with the extension of the name [`PIECES`]. From a plugin
-/// without it, hosts read the whole description at once.
+/// Optional function that returns pieces of a target's tables (such as only its layout families or only its instruction
+/// table), chained to a plugin's table under the name [`PIECES`]. If a plugin lacks it, hosts read all of a target's
+/// tables with `target_info`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct PieceTable {
-    /// Size of the whole struct, next extension, name.
+    /// Head of the struct: its size in bytes, the next optional table, and the name [`PIECES`].
     pub extension: Extension,
-    /// As `target_info`, but only the pieces that the request names need be there.
+    /// Returns the same message as [`target_info`](super::PluginTable::target_info); only the requested pieces must be
+    /// present.
     pub target_pieces: Option<TargetPieces>,
 }
 
-/// The least `struct_size`, in bytes.
+/// The least valid `struct_size` of this table, in bytes.
 pub const REQUIRED_PIECE_TABLE_SIZE: usize = offset_of!(PieceTable, target_pieces) + size_of::<usize>();
 
-// SAFETY: as that of the plugin's table: constants, and a slot that may be called from any thread.
+// SAFETY: as for the plugin's table: constants, and a slot that may be called from any thread.
 #[allow(unsafe_code)]
 unsafe impl Sync for PieceTable {}
 

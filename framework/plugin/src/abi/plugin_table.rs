@@ -1,4 +1,4 @@
-//! The tables that a host and a plugin give each other.
+//! The tables of functions that a host and a plugin pass to each other.
 
 use std::ffi::c_void;
 use std::mem::{offset_of, size_of};
@@ -7,60 +7,63 @@ use super::handles::{BlobHandle, ErrorHandle, Extension, Slice, TargetHandle};
 
 include!("../version.rs");
 
-/// Name of the one symbol that a plugin exports.
+/// Name of the single symbol that a plugin exports.
 pub const ENTRY_SYMBOL: &str = "tilewright_plugin_query";
 
-/// What a host offers to a plugin. It lives until the process ends; its slots may be called from
-/// any thread.
+/// The functions that a host passes to a plugin. The table lives until the process ends; any thread may call its
+/// functions.
 #[repr(C)]
 #[derive(Debug)]
 pub struct HostTable {
     /// Size of the struct in bytes.
     pub struct_size: usize,
-    /// First extension, or null.
+    /// First optional table of the chain, or null.
     pub extensions: *const Extension,
-    /// [`ABI_MAJOR`] of the host.
+    /// Major version of the interface in the host ([`ABI_MAJOR`]).
     pub abi_major: u32,
-    /// [`ABI_MINOR`] of the host.
+    /// Minor version of the interface in the host ([`ABI_MINOR`]).
     pub abi_minor: u32,
-    /// Passed to every slot as it is.
+    /// Opaque pointer that the plugin passes unchanged to every function of this table.
     pub context: *mut c_void,
-    /// Takes a message; the level is one of [`Level`](crate::LogLevel), unknown ones count as the least.
+    /// Receives a log message. `level` is a number of [`LogLevel`](crate::LogLevel); an unknown one counts as the least
+    /// severe.
     pub log: Option<unsafe extern "C" fn(context: *mut c_void, level: u32, message: Slice)>,
-    /// Takes progress of a long call: so much of so much of what; a total of zero is unknown.
+    /// Receives the progress of a long call: `done` of `total` units of `what`; a `total` of zero means unknown.
     pub progress: Option<unsafe extern "C" fn(context: *mut c_void, done: u64, total: u64, what: Slice)>,
 }
 
-/// What a plugin offers. It is a constant of the plugin's image.
+/// The functions of a plugin: a constant of the plugin's shared library.
 ///
-/// A slot that returns an [`ErrorHandle`] returns null when all went well, and then has written
-/// its `out`; otherwise it leaves `out` alone.
+/// A function that returns an [`ErrorHandle`] returns null on success, after it has written its result to `out`; on
+/// failure it leaves `out` unwritten.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct PluginTable {
     /// Size of the struct in bytes.
     pub struct_size: usize,
-    /// First extension, or null.
+    /// First optional table of the chain, or null.
     pub extensions: *const Extension,
-    /// [`ABI_MAJOR`] of the plugin.
+    /// Major version of the interface in the plugin ([`ABI_MAJOR`]).
     pub abi_major: u32,
-    /// [`ABI_MINOR`] of the plugin.
+    /// Minor version of the interface in the plugin ([`ABI_MINOR`]).
     pub abi_minor: u32,
-    /// Name of the plugin, UTF-8, lives as long as the image.
+    /// Returns the plugin's name, UTF-8, valid as long as the library is loaded.
     pub name: Option<unsafe extern "C" fn() -> Slice>,
-    /// Version of the plugin, UTF-8, lives as long as the image.
+    /// Returns the plugin's version, UTF-8, valid as long as the library is loaded.
     pub version: Option<unsafe extern "C" fn() -> Slice>,
-    /// The architecture of this number that the plugin serves; empty past the last one.
+    /// Returns the name of the plugin's architecture number `index`; empty past the last one.
     pub architecture: Option<unsafe extern "C" fn(index: u32) -> Slice>,
-    /// Makes a target from its description. Calls are serialised by the host.
+    /// Creates a target (one GPU model) from its description. The host serialises calls.
     pub target_create:
         Option<unsafe extern "C" fn(description: Slice, out: *mut *mut TargetHandle) -> *mut ErrorHandle>,
-    /// Ends a target; no other call on it is running or follows.
+    /// Destroys a target, when no other call on the target is running or follows.
     pub target_destroy: Option<unsafe extern "C" fn(target: *mut TargetHandle)>,
-    /// Names of the families, the instruction table, and samples and spellings of the families.
+    /// Returns the target's tables: its layout families, with sample layouts and attribute syntaxes, and its
+    /// instructions.
     pub target_info:
         Option<unsafe extern "C" fn(target: *const TargetHandle, out: *mut *mut BlobHandle) -> *mut ErrorHandle>,
-    /// The layout that a family builds.
+    /// Returns the layout that a family (a named constructor of layouts, such as `blocked`) gives for parameters and a
+    /// shape.
     pub resolve_family: Option<
         unsafe extern "C" fn(
             target: *const TargetHandle,
@@ -68,7 +71,7 @@ pub struct PluginTable {
             out: *mut *mut BlobHandle,
         ) -> *mut ErrorHandle,
     >,
-    /// Code for a module.
+    /// Compiles a module of kernels; returns an artifact.
     pub compile: Option<
         unsafe extern "C" fn(
             target: *const TargetHandle,
@@ -77,40 +80,41 @@ pub struct PluginTable {
             out: *mut *mut BlobHandle,
         ) -> *mut ErrorHandle,
     >,
-    /// The bytes of a blob, valid until it is destroyed.
+    /// Returns the bytes of a blob, valid until the blob is destroyed.
     pub blob_bytes: Option<unsafe extern "C" fn(blob: *const BlobHandle) -> Slice>,
     /// Frees a blob.
     pub blob_destroy: Option<unsafe extern "C" fn(blob: *mut BlobHandle)>,
-    /// The kind of the error, one of [`Code`](crate::ErrorCode).
+    /// Returns the kind of an error, a number of [`ErrorCode`](crate::ErrorCode).
     pub error_code: Option<unsafe extern "C" fn(error: *const ErrorHandle) -> u32>,
-    /// One message of the error's chain, outermost first, UTF-8, valid until the error is
-    /// destroyed; empty past the last one.
+    /// Returns message number `index` of an error's chain, outermost first, UTF-8, valid until the error is destroyed;
+    /// empty past the last one.
     pub error_message: Option<unsafe extern "C" fn(error: *const ErrorHandle, index: u32) -> Slice>,
     /// Frees an error.
     pub error_destroy: Option<unsafe extern "C" fn(error: *mut ErrorHandle)>,
 }
 
-/// The entry symbol's type. It is pure and allocates nothing but keeps the host's table; it
-/// returns null where it cannot serve the host's major version.
+/// The type of the function [`ENTRY_SYMBOL`], which returns the plugin's table, or null if the plugin cannot serve the
+/// host's major version. The function allocates nothing and has no effect except that it keeps the pointer to the
+/// host's table.
 pub type QueryFunction =
     unsafe extern "C" fn(host_major: u32, host_minor: u32, host: *const HostTable) -> *const PluginTable;
 
-/// What a plugin's `struct_size` must cover at least: all of minor version 0.
+/// The least valid `struct_size` of a plugin's table, in bytes: all fields of minor version 0.
 pub const REQUIRED_TABLE_SIZE: usize = offset_of!(PluginTable, error_destroy) + size_of::<usize>();
 
-// SAFETY: tables are constants; the pointers in them are to constants and functions, and the
-// contract allows slots to be called from any thread.
+// SAFETY: tables are constants with pointers to constants and functions, and the contract allows calls of slots from
+// any thread.
 #[allow(unsafe_code)]
 unsafe impl Sync for PluginTable {}
 
-// SAFETY: as above; `context` is only handed back to the slots that the host itself wrote.
+// SAFETY: as above; `context` is only passed to slots of the host that wrote it.
 #[allow(unsafe_code)]
 unsafe impl Sync for HostTable {}
 
-/// Asserts at compile time that fields lie where version 1.0 put them, in units of a pointer.
+/// Asserts at compile time that fields keep their offsets of version 1.0, in units of a pointer.
 macro_rules! offsets {
-    ($table:ty: $($field:ident = $place:expr),+ $(,)?) => {
-        $(const _: () = assert!(offset_of!($table, $field) == $place);)+
+    ($table:ty: $($field:ident = $expected:expr),+ $(,)?) => {
+        $(const _: () = assert!(offset_of!($table, $field) == $expected);)+
     };
 }
 

@@ -1,29 +1,29 @@
-//! Errors of code generation, and the places in front of them.
+//! Constructors of errors of code generation, which name the kernel or statement in front of the message.
 
 use tilewright_kernel::{Kernel, Statement};
 
 use crate::CompileError;
 
-/// Results of a statement that a message shows.
+/// Max results of a statement that a message names.
 const SHOWN_RESULTS: usize = 4;
 
-/// A module that breaks a rule: the caller's fault.
+/// Returns the error for a module that violates a rule; the caller's fault.
 pub fn invalid(message: impl Into<String>) -> CompileError {
     CompileError::Invalid(message.into())
 }
 
-/// An error for a kernel that the target cannot execute.
+/// Returns the error for a kernel that the target cannot execute.
 pub fn unsupported(message: impl Into<String>) -> CompileError {
     CompileError::Unsupported(message.into())
 }
 
-/// The error with the kernel's name in front.
+/// Puts the kernel's name in front of the error's message.
 #[must_use]
 pub fn in_kernel(error: CompileError, kernel: &Kernel) -> CompileError {
     at(error, &format!("kernel `{}`", kernel.name))
 }
 
-/// The error with the statement in front: its results, and the name of its operation.
+/// Puts a statement's results and the name of its operation in front of the error's message.
 pub(super) fn in_statement(error: CompileError, statement: &Statement) -> CompileError {
     let shown = statement.results.iter().take(SHOWN_RESULTS).map(|(value, ty)| format!("%{}: {ty}", value.0));
     let mut results = shown.collect::<Vec<_>>().join(", ");
@@ -36,11 +36,11 @@ pub(super) fn in_statement(error: CompileError, statement: &Statement) -> Compil
     at(error, &format!("`{results}{}`", statement.op.name()))
 }
 
-fn at(error: CompileError, place: &str) -> CompileError {
+fn at(error: CompileError, location: &str) -> CompileError {
     match error {
-        CompileError::Invalid(message) => CompileError::Invalid(format!("{place}: {message}")),
-        CompileError::Unsupported(message) => CompileError::Unsupported(format!("{place}: {message}")),
-        CompileError::Backend(message) => CompileError::Backend(format!("{place}: {message}")),
+        CompileError::Invalid(message) => CompileError::Invalid(format!("{location}: {message}")),
+        CompileError::Unsupported(message) => CompileError::Unsupported(format!("{location}: {message}")),
+        CompileError::Backend(message) => CompileError::Backend(format!("{location}: {message}")),
         other => other,
     }
 }

@@ -1,57 +1,58 @@
-//! The interface between the walk over a kernel and a code generator.
+//! The trait of code generators, called by the walk over a kernel's statements.
 
 use tilewright_kernel::{Op, Type, Value};
 
 use super::{TypedValue, ValueMap};
 use crate::CompileError;
 
-/// A code generator of one kernel: it appends code at its current position.
+/// A code generator for one kernel: it appends code at a current position, like an LLVM `IRBuilder`.
 ///
 /// # Errors
-/// Every method may refuse; [`generate`](super::generate) puts the statement in front of the message.
+/// Every method may fail; [`generate`](super::generate) puts the statement in front of the message.
 pub trait CodeGenerator {
-    /// A value of the generated code.
+    /// A value of the generated code, such as an LLVM value.
     type Value: TypedValue;
-    /// A basic block.
+    /// A basic block of the generated code.
     type Block: Copy;
-    /// A loop whose body is being generated.
+    /// The state of a loop whose body is being generated.
     type Loop;
 
-    /// The values in scope.
+    /// Returns the map from the kernel's values in scope to generated values.
     fn values(&mut self) -> &mut ValueMap<Self::Value>;
 
-    /// Refuses types that no value can have.
+    /// Rejects a type that no value of the generated code can have.
     fn check_type(&self, ty: Type) -> Result<(), CompileError>;
 
-    /// Appends an operation that has no regions and gives its results, whose types the walk checks. An operation with a
-    /// single result has one declared in `results`.
+    /// Appends an operation without regions and returns its generated results, whose types the walk checks. `results`
+    /// has the kernel's values for them, with their types; an operation with a single result has exactly one entry.
     fn operation(&mut self, op: &Op, results: &[(Value, Type)]) -> Result<Vec<Self::Value>, CompileError>;
 
-    /// Branches on an `i1`; gives the blocks for true, for false, and where the two join.
+    /// Branches on an `i1`; returns the blocks for true, for false, and their join.
     fn branch_on(&mut self, condition: &Self::Value) -> Result<[Self::Block; 3], CompileError>;
 
-    /// Moves the position to the beginning of a block.
+    /// Moves the current position to the beginning of a block.
     fn begin_block(&mut self, block: Self::Block) -> Result<(), CompileError>;
 
-    /// The block of the position.
+    /// Returns the block that the current position is in.
     fn current_block(&self) -> Result<Self::Block, CompileError>;
 
-    /// Ends the current block with a branch.
+    /// Ends the current block with a branch to `to`.
     fn branch(&mut self, to: Self::Block) -> Result<(), CompileError>;
 
-    /// A phi: the value that belongs to the block from which control came.
+    /// Appends a phi of type `ty`: it selects a value by the predecessor block.
     fn phi(&mut self, ty: Type, incoming: [(&Self::Value, Self::Block); 2]) -> Result<Self::Value, CompileError>;
 
-    /// Moves the position into the body of a loop, and gives the values of the body's arguments. `range` has start, bound and
-    /// step of a `for`, three `i32`s, whose index comes first among the arguments; it is `None` for a `while`.
+    /// Moves the position into the body of a new loop and returns the values of the body's arguments. For a `for` loop,
+    /// `range` has the start, bound and step, three `i32`s, and the index is the body's first argument; for a `while`
+    /// loop, `range` is `None`.
     fn begin_loop(
         &mut self,
         range: Option<[Self::Value; 3]>,
         carried: &[Self::Value],
     ) -> Result<(Self::Loop, Vec<Self::Value>), CompileError>;
 
-    /// Ends the body of a loop and gives the carried values after the loop. The body of a `while` has yielded whether there is
-    /// another iteration, an `i1`, before the carried values.
+    /// Ends the body of a loop and returns the values that it carries, after the loop. The body of a `while` loop
+    /// yields the condition of the next iteration, an `i1`, before the carried values.
     fn end_loop(
         &mut self,
         started: Self::Loop,

@@ -1,15 +1,15 @@
-//! What a module's kernels ask of a launch, and whether the target can give it.
+//! Checks of kernels' launch sizes (lanes, warps, blocks, shared memory) against the target's limits.
 
 use tilewright_kernel::{Kernel, Module, Op, Type};
 use tilewright_target::{Instruction, TargetDescription};
 
 use crate::{CompileError, KernelMetadata};
 
-/// Checks that every kernel's lanes, warps, blocks and shared memory are what the target can give.
+/// Checks every kernel's lanes, warps, blocks and shared memory against the target's limits.
 ///
 /// # Errors
-/// [`CompileError::Invalid`] naming the kernel and the limit; [`CompileError::Unsupported`] for clusters that
-/// the target does not have.
+/// [`CompileError::Invalid`] that names the kernel and the limit; [`CompileError::Unsupported`] if a kernel uses
+/// clusters and the target has none.
 pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), CompileError> {
     for kernel in &module.kernels {
         let fail = |message: String| Err(CompileError::Invalid(format!("kernel `{}`: {message}", kernel.name)));
@@ -31,12 +31,11 @@ pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), C
             let message = format!("kernel `{name}`: clusters of {blocks} blocks; {target} has at most {most} in one");
             return Err(CompileError::Unsupported(message));
         }
-        let barriers = target.limits.group_barriers;
-        let beyond = |op: &Op| matches!(op, Op::GroupBarrier { number, .. } if *number >= barriers);
+        let barriers = target.limits.named_barriers;
+        let beyond = |op: &Op| matches!(op, Op::NamedBarrier { number, .. } if *number >= barriers);
         if kernel.statements().iter().any(|statement| beyond(&statement.op)) {
             let (name, target) = (&kernel.name, &target.name);
-            let message =
-                format!("kernel `{name}`: some warps meet by themselves; {target} has {barriers} barriers for that");
+            let message = format!("kernel `{name}`: it uses more named barriers than the {barriers} of {target}");
             return Err(CompileError::Unsupported(message));
         }
         let bytes = shared_bytes(kernel)?;
@@ -47,10 +46,11 @@ pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), C
     Ok(())
 }
 
-/// Checks that every kernel may be a function: its shared memory is then an array of the module, and no map of a tensor is passed to it.
+/// Checks that every kernel can be compiled as a function of a host's own device code: it takes no tensor map, since
+/// none can be passed, and its shared memory becomes an array of the module.
 ///
 /// # Errors
-/// [`CompileError::Unsupported`] naming the kernel and what a function cannot have.
+/// [`CompileError::Unsupported`] that names the kernel and the property that a function cannot have.
 pub fn check_functions(target: &TargetDescription, module: &Module) -> Result<(), CompileError> {
     for kernel in &module.kernels {
         let (bytes, most) = (shared_bytes(kernel)?, target.shared.static_bytes);
@@ -58,20 +58,20 @@ pub fn check_functions(target: &TargetDescription, module: &Module) -> Result<()
             |what: String| Err(CompileError::Unsupported(format!("kernel `{}` as a function: {what}", kernel.name)));
         if bytes > u64::from(most) {
             return cannot(format!(
-                "{bytes} bytes of shared memory; without a launch that asks for more there are {most}"
+                "it uses {bytes} bytes of shared memory; a launch without a larger request has {most}"
             ));
         }
         if let Some(map) = kernel.parameters.iter().find(|parameter| parameter.ty == Type::TensorMap) {
             return cannot(format!("`{}` is a map of a tensor, which only a launch passes", map.name));
         }
         if kernel.launch.blocks > 1 {
-            return cannot("it is for clusters of blocks, which only a launch makes".to_owned());
+            return cannot("it needs clusters of blocks, which a launch must request".to_owned());
         }
     }
     Ok(())
 }
 
-/// Shared memory of a block in bytes, once it is known that every alignment is one.
+/// Returns the static shared memory of a block in bytes, after a check of all alignments.
 ///
 /// # Errors
 /// [`CompileError::Invalid`] for an alignment that is no power of two.
@@ -79,17 +79,18 @@ pub fn shared_bytes(kernel: &Kernel) -> Result<u64, CompileError> {
     match kernel.shared.iter().find(|buffer| !buffer.alignment.is_power_of_two()) {
         None => Ok(kernel.shared_bytes()),
         Some(buffer) => Err(CompileError::Invalid(format!(
-            "kernel `{}`: a shared buffer has alignment {}, which is no power of two",
+            "kernel `{}`: a shared buffer has alignment {}, which is not a power of two",
             kernel.name, buffer.alignment
         ))),
     }
 }
 
-/// What a launcher must know of each kernel, in the order of the module; `rows` know how maps are encoded.
+/// Returns the launch metadata of each kernel in the order of the module; `rows` is the instruction table, which has
+/// the encodings of tensor maps.
 ///
 /// # Errors
 /// As [`shared_bytes`].
 pub fn kernel_metadata(module: &Module, rows: &[Instruction]) -> Result<Vec<KernelMetadata>, CompileError> {
-    let of = |kernel: &Kernel| Ok(KernelMetadata::of(kernel, shared_bytes(kernel)?, rows));
+    let of = |kernel: &Kernel| Ok(KernelMetadata::new(kernel, shared_bytes(kernel)?, rows));
     module.kernels.iter().map(of).collect()
 }

@@ -1,5 +1,5 @@
-//! Code generation of all plugins: the walk over a kernel's body, the map of generated values, and the checks of a module's
-//! signatures and launches. A plugin implements [`CodeGenerator`] and calls [`generate`].
+//! Code generation that all plugins share: the walk over a kernel's body, the map of generated values, and checks of a
+//! module's signatures and launch sizes. A plugin implements [`CodeGenerator`] and calls [`generate`].
 
 mod errors;
 mod generator;

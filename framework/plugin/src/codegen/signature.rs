@@ -1,4 +1,4 @@
-//! The checks of what a kernel says before its body: its name and its parameters.
+//! Checks of a kernel's signature: its name and its parameters.
 
 use std::collections::HashSet;
 
@@ -7,11 +7,11 @@ use tilewright_kernel::{Kernel, MemorySpace, Module, Type};
 use super::{in_kernel, invalid};
 use crate::CompileError;
 
-/// Checks that the kernels of a module have names and parameters that code can have. A name that every assembler takes has
-/// letters, digits and underscores.
+/// Checks that the names and parameters of a module's kernels can be generated. Names consist of letters, digits and
+/// underscores, which every assembler accepts.
 ///
 /// # Errors
-/// [`CompileError::Invalid`] naming the kernel.
+/// [`CompileError::Invalid`] that names the kernel.
 pub fn check_signatures(module: &Module) -> Result<(), CompileError> {
     let mut names = HashSet::new();
     for kernel in &module.kernels {

@@ -1,4 +1,4 @@
-//! The values that a code generator has for those of a kernel, as far as they are in scope.
+//! The map from the kernel's values in scope to generated values.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use tilewright_kernel::{MAX_DEPTH, Type, Value};
 use super::invalid;
 use crate::CompileError;
 
-/// A code generator's value, which knows its type in the kernel IR.
+/// A code generator's value with its type in the kernel IR.
 pub trait TypedValue: Clone {
-    /// Its type.
+    /// Returns the value's type in the kernel IR.
     fn ty(&self) -> Type;
 }
 
-/// The values in scope at the current statement.
+/// The generated values of the kernel's values that are in scope at the current statement.
 #[derive(Debug)]
 pub struct ValueMap<V> {
     defined: HashMap<Value, V>,
-    /// In the order of definition: the end of a region removes its own.
+    /// The kernel's values in order of definition, so that the end of a region can remove the values defined in it.
     order: Vec<Value>,
     depth: usize,
 }
@@ -29,19 +29,19 @@ impl<V> Default for ValueMap<V> {
 }
 
 impl<V: TypedValue> ValueMap<V> {
-    /// The value of a number.
+    /// Returns the generated value of a kernel value.
     ///
     /// # Errors
-    /// [`CompileError::Invalid`] if none is in scope.
+    /// [`CompileError::Invalid`] if the kernel value is not in scope.
     pub fn get(&self, number: Value) -> Result<V, CompileError> {
         let value = self.defined.get(&number).cloned();
         value.ok_or_else(|| invalid(format!("value %{} is not defined here", number.0)))
     }
 
-    /// The value of a number, which must have the given type.
+    /// Returns the generated value of a kernel value that must have the given type.
     ///
     /// # Errors
-    /// [`CompileError::Invalid`] if none is in scope or it has another type.
+    /// [`CompileError::Invalid`] if the kernel value is not in scope or has another type.
     pub fn get_as(&self, number: Value, ty: Type) -> Result<V, CompileError> {
         let value = self.get(number)?;
         if value.ty() == ty {
@@ -50,7 +50,7 @@ impl<V: TypedValue> ValueMap<V> {
         Err(invalid(format!("value %{} is a {}; a {ty} is needed", number.0, value.ty())))
     }
 
-    /// The values of several numbers.
+    /// Returns the generated values of several kernel values.
     ///
     /// # Errors
     /// As [`ValueMap::get`].
@@ -66,7 +66,7 @@ impl<V: TypedValue> ValueMap<V> {
         Ok(())
     }
 
-    /// Begins a region; [`ValueMap::end_region`] takes the result.
+    /// Begins a region; returns a position to pass to [`ValueMap::end_region`].
     pub(super) fn begin_region(&mut self) -> Result<usize, CompileError> {
         if self.depth == MAX_DEPTH {
             return Err(invalid(format!("regions nest deeper than {MAX_DEPTH}")));
@@ -75,10 +75,10 @@ impl<V: TypedValue> ValueMap<V> {
         Ok(self.order.len())
     }
 
-    /// Ends a region: its values go out of scope.
-    pub(super) fn end_region(&mut self, begun: usize) {
+    /// Ends a region that began at `start`: the values defined in it go out of scope.
+    pub(super) fn end_region(&mut self, start: usize) {
         self.depth -= 1;
-        for number in self.order.drain(begun..) {
+        for number in self.order.drain(start..) {
             self.defined.remove(&number);
         }
     }

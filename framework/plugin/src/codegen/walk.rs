@@ -1,4 +1,4 @@
-//! The walk over a kernel: statements in order, regions with their scopes, branches and loops.
+//! The walk over a kernel's body: statements in order, regions with their scopes, branches and loops.
 
 use tilewright_kernel::{Element, Kernel, Op, Region, Statement, Type, Value};
 
@@ -9,10 +9,10 @@ use crate::CompileError;
 const BIT: Type = Type::Scalar(Element::I1);
 const WORD: Type = Type::Scalar(Element::I32);
 
-/// Appends the code of a kernel's body, whose parameters have these values.
+/// Generates the code of a kernel's body; `parameters` are the generated values of its parameters.
 ///
 /// # Errors
-/// [`CompileError`] with the statement: what the body breaks, and what the generator refuses.
+/// [`CompileError`] that names the statement: either the body violates a rule, or the generator rejects it.
 pub fn generate<G: CodeGenerator>(
     generator: &mut G,
     kernel: &Kernel,
@@ -38,14 +38,14 @@ fn statement<G: CodeGenerator>(generator: &mut G, statement: &Statement) -> Resu
     }
     let named = |given| match results.len() {
         named if named == given => Ok(()),
-        named => Err(invalid(format!("gives {given} results, {named} are named"))),
+        named => Err(invalid(format!("has {given} results, {named} are named"))),
     };
     let values = match &statement.op {
         Op::If { condition, then, otherwise } => if_else(generator, *condition, [then, otherwise], results)?,
         Op::For { from, to, step, carried, body } => repeat(generator, Some([*from, *to, *step]), carried, body)?,
         Op::While { carried, body } => repeat(generator, None, carried, body)?,
-        Op::Same { value, .. } => vec![generator.values().get(*value)?],
-        Op::Yield { .. } => return Err(invalid("stands only at the end of a region of `if`, `for` or `while`")),
+        Op::AssumeUniform { value, .. } => vec![generator.values().get(*value)?],
+        Op::Yield { .. } => return Err(invalid("is allowed only at the end of a region of `if`, `for` or `while`")),
         op => {
             if op.has_single_result() {
                 named(1)?;
@@ -86,7 +86,7 @@ fn if_else<G: CodeGenerator>(
     pairs.map(|(a, b)| generator.phi(a.ty(), [(a, then_end), (b, otherwise_end)])).collect()
 }
 
-/// A `for` over a range, or a `while`.
+/// The bounds of a `for`, or a `while`.
 fn repeat<G: CodeGenerator>(
     generator: &mut G,
     range: Option<[Value; 3]>,
@@ -101,14 +101,14 @@ fn repeat<G: CodeGenerator>(
         }
     };
     let carried = values.get_all(carried)?;
-    let again = range.is_none().then_some(BIT);
-    let yields: Vec<Type> = again.into_iter().chain(carried.iter().map(TypedValue::ty)).collect();
+    let condition_type = range.is_none().then_some(BIT);
+    let yields: Vec<Type> = condition_type.into_iter().chain(carried.iter().map(TypedValue::ty)).collect();
     let (started, arguments) = generator.begin_loop(range, &carried)?;
     let yielded = region(generator, body, arguments, &yields)?;
     generator.end_loop(started, carried, yielded)
 }
 
-/// Appends a region in a scope of its own, and gives what it yields.
+/// Generates a region in a scope of its own and returns the values that it yields.
 fn region<G: CodeGenerator>(
     generator: &mut G,
     region: &Region,
@@ -125,13 +125,13 @@ fn region<G: CodeGenerator>(
     if !results.is_empty() {
         return Err(invalid("a yield has results"));
     }
-    let begun = generator.values().begin_region()?;
+    let start = generator.values().begin_region()?;
     for (&(number, _), argument) in region.arguments.iter().zip(arguments) {
         generator.values().define(number, argument)?;
     }
     statements(generator, body)?;
     let yielded = generator.values().get_all(values)?;
-    generator.values().end_region(begun);
+    generator.values().end_region(start);
     let found = types_of(&yielded);
     if found == yields {
         return Ok(yielded);

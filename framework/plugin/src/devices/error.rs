@@ -1,4 +1,4 @@
-//! Errors of devices, on their way across the boundary.
+//! Errors of devices as they cross the plugin boundary.
 
 use crate::DeviceError;
 use crate::{ErrorCode, PluginFailure};
@@ -19,7 +19,7 @@ impl From<DeviceError> for PluginFailure {
 }
 
 impl PluginFailure {
-    /// As an error of a device of the plugin that `plugin` names.
+    /// Converts the failure to a device error that names the plugin.
     pub(crate) fn into_device_error(self, plugin: &str) -> DeviceError {
         let message = self.chain.join(": ");
         match self.code {

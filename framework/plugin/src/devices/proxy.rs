@@ -1,4 +1,5 @@
-//! A device behind a channel: looks like any other.
+//! A device of a plugin, reached through a channel (calls to the plugin in this or another process). Callers cannot
+//! distinguish it from a device of this program.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,13 +12,13 @@ use crate::proxy::Remote;
 use crate::wire;
 use crate::{Artifact, Device, DeviceBuffer, DeviceError, LaunchRequest, Launched, LoadedCode};
 
-/// Memory crosses in pieces of at most so many bytes.
+/// Max bytes of device memory per call; longer reads and writes are split.
 const PIECE: usize = 16 << 20;
 
-/// Numbers sets of devices in this process.
+/// The next number for a set of open devices; numbers are unique in this process.
 static NEXT_SET: AtomicU64 = AtomicU64::new(1);
 
-/// A set of devices in the plugin; closed with its last user.
+/// A set of devices that is open in the plugin; it is closed when the last [`Device`] of it is dropped.
 struct OpenSet {
     remote: Arc<Remote>,
     number: u64,
@@ -25,7 +26,7 @@ struct OpenSet {
 
 impl Drop for OpenSet {
     fn drop(&mut self) {
-        // Nobody is left who could be told of a failure.
+        // A failure here has no caller to report to.
         let _ = self.remote.call(Call::CloseDevices { devices: self.number });
     }
 }
@@ -37,7 +38,7 @@ struct ProxyDevice {
     name: String,
 }
 
-/// Opens the devices of a target of a plugin.
+/// Opens the devices of a plugin's target.
 pub(crate) fn open(remote: &Arc<Remote>) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     let number = NEXT_SET.fetch_add(1, Ordering::Relaxed);
     let answer = remote.call(Call::OpenDevices { target: remote.target(), devices: number });
@@ -49,7 +50,7 @@ pub(crate) fn open(remote: &Arc<Remote>) -> Result<Vec<Box<dyn Device>>, DeviceE
 }
 
 fn read<T: DeserializeOwned>(remote: &Remote, what: &str, bytes: &[u8]) -> Result<T, DeviceError> {
-    wire::read(bytes).map_err(|error| DeviceError::Plugin(remote.nonsense(what, &error)))
+    wire::read(bytes).map_err(|error| DeviceError::Plugin(remote.unreadable_answer(what, &error)))
 }
 
 impl ProxyDevice {
@@ -75,13 +76,13 @@ impl Device for ProxyDevice {
     }
 
     fn free(&mut self, buffer: DeviceBuffer) {
-        // What is not freed goes with its device.
+        // Memory that is not freed is released with its device.
         let _ = self.call(DeviceCall::Free { buffer: buffer.0 });
     }
 
     fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let mut at = offset;
-        // Nothing is a piece too: the buffer is looked at.
+        // An empty write makes a call too, so that the buffer is checked.
         for piece in bytes.chunks(PIECE).chain(bytes.is_empty().then_some(bytes)) {
             self.call(DeviceCall::Write { buffer: buffer.0, offset: at, bytes: piece.to_vec() })?;
             at = at.saturating_add(piece.len() as u64);
@@ -113,13 +114,13 @@ impl Device for ProxyDevice {
     }
 
     fn unload(&mut self, code: LoadedCode) {
-        // As of memory.
+        // As for memory.
         let _ = self.call(DeviceCall::Unload { code: code.0 });
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
         let request = wire::write(launch).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
         let answer = self.call(DeviceCall::Launch { request })?;
-        read(&self.set.remote, "what is known of a launch", &answer)
+        read(&self.set.remote, "the report of a launch", &answer)
     }
 }

@@ -1,4 +1,5 @@
-//! The plugin's side: the shims behind the extension's slots.
+//! The plugin's side of device calls: the C functions of the optional table `devices`, which call the target's
+//! [`Device`]s.
 
 #![allow(unsafe_code)]
 
@@ -8,11 +9,11 @@ use crate::abi::{
     BlobHandle, DEVICES, DeviceTable, DevicesHandle, ErrorHandle, Extension, PieceTable, Slice, TargetHandle,
 };
 use crate::bytes::read_slice;
-use crate::export::{answered, destroyed, given, served};
+use crate::export::{drop_handle, return_handle, return_value, target_of_handle};
 use crate::{Device, DeviceBuffer, LaunchRequest, LoadedCode};
 use crate::{ErrorCode, PluginFailure, message, wire};
 
-/// The extension, in front of another of the plugin.
+/// Returns the devices table of a plugin; `next` is the optional table that follows it in the chain.
 pub(crate) const fn table(next: &'static PieceTable) -> DeviceTable {
     DeviceTable {
         extension: Extension {
@@ -33,22 +34,22 @@ pub(crate) const fn table(next: &'static PieceTable) -> DeviceTable {
     }
 }
 
-/// A set behind a handle: each device with its name.
+/// The set of devices that a [`DevicesHandle`] points to: the name of each device, and the device.
 struct Opened(Vec<(String, Mutex<Box<dyn Device>>)>);
 
 unsafe extern "C" fn open(target: *const TargetHandle, out: *mut *mut DevicesHandle) -> *mut ErrorHandle {
     let work = || {
         // SAFETY: the host's contract.
-        let devices = unsafe { served(target) }?.devices()?;
+        let devices = unsafe { target_of_handle(target) }?.devices()?;
         Ok(Opened(devices.into_iter().map(|device| (device.name(), Mutex::new(device))).collect()))
     };
     // SAFETY: the host's contract.
-    unsafe { answered(out, work) }
+    unsafe { return_handle(out, work) }
 }
 
 unsafe extern "C" fn close(devices: *mut DevicesHandle) {
     // SAFETY: the host's contract.
-    unsafe { destroyed(devices.cast::<Opened>()) }
+    unsafe { drop_handle(devices.cast::<Opened>()) }
 }
 
 unsafe extern "C" fn device_name(devices: *const DevicesHandle, device: u32) -> Slice {
@@ -58,7 +59,7 @@ unsafe extern "C" fn device_name(devices: *const DevicesHandle, device: u32) -> 
     named.map_or(Slice::EMPTY, |(name, _)| Slice::of(name.as_bytes()))
 }
 
-/// Does something with a device of a set.
+/// Calls `work` with one device of a set.
 ///
 /// # Safety
 /// `devices` must be null or a live handle of this table.
@@ -72,7 +73,7 @@ unsafe fn with<T>(
     let found = opened.and_then(|opened| opened.0.get(device as usize));
     let (_, found) =
         found.ok_or_else(|| PluginFailure::new(ErrorCode::MALFORMED, [format!("there is no device {device}")]))?;
-    // A device whose call panicked says itself what it still can do.
+    // After a panic in one of its calls the device itself decides what it can still do.
     work(&mut **found.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -83,12 +84,12 @@ unsafe extern "C" fn allocate(
     buffer: *mut u64,
 ) -> *mut ErrorHandle {
     // SAFETY: the host's contract, here and in the slots below.
-    unsafe { given(buffer, || with(devices, device, |device| Ok(device.allocate(bytes)?.0))) }
+    unsafe { return_value(buffer, || with(devices, device, |device| Ok(device.allocate(bytes)?.0))) }
 }
 
 unsafe extern "C" fn free(devices: *const DevicesHandle, device: u32, buffer: u64) {
     // SAFETY: the host's contract.
-    unsafe { told(devices, device, |device| device.free(DeviceBuffer(buffer))) }
+    unsafe { call_without_result(devices, device, |device| device.free(DeviceBuffer(buffer))) }
 }
 
 unsafe extern "C" fn write(
@@ -103,7 +104,7 @@ unsafe extern "C" fn write(
         let bytes = read_slice(bytes)?;
         unsafe { with(devices, device, |device| Ok(device.write(DeviceBuffer(buffer), offset, bytes)?)) }
     };
-    unsafe { given(&raw mut nothing, work) }
+    unsafe { return_value(&raw mut nothing, work) }
 }
 
 unsafe extern "C" fn read(
@@ -114,7 +115,9 @@ unsafe extern "C" fn read(
     bytes: u64,
     out: *mut *mut BlobHandle,
 ) -> *mut ErrorHandle {
-    unsafe { answered(out, || with(devices, device, |device| Ok(device.read(DeviceBuffer(buffer), offset, bytes)?))) }
+    unsafe {
+        return_handle(out, || with(devices, device, |device| Ok(device.read(DeviceBuffer(buffer), offset, bytes)?)))
+    }
 }
 
 unsafe extern "C" fn load(
@@ -128,12 +131,12 @@ unsafe extern "C" fn load(
             .map_err(|error| PluginFailure::malformed("the artifact", &error))?;
         unsafe { with(devices, device, |device| Ok(device.load(&artifact)?.0)) }
     };
-    unsafe { given(code, work) }
+    unsafe { return_value(code, work) }
 }
 
 unsafe extern "C" fn unload(devices: *const DevicesHandle, device: u32, code: u64) {
     // SAFETY: the host's contract.
-    unsafe { told(devices, device, |device| device.unload(LoadedCode(code))) }
+    unsafe { call_without_result(devices, device, |device| device.unload(LoadedCode(code))) }
 }
 
 unsafe extern "C" fn launch(
@@ -146,25 +149,25 @@ unsafe extern "C" fn launch(
         let request: LaunchRequest =
             wire::read(read_slice(request)?).map_err(|error| PluginFailure::malformed("the launch", &error))?;
         let launched = unsafe { with(devices, device, |device| Ok(device.launch(&request)?)) }?;
-        wire::write(&launched).map_err(|error| PluginFailure::malformed("what is known of the launch", &error))
+        wire::write(&launched).map_err(|error| PluginFailure::malformed("the report of the launch", &error))
     };
-    unsafe { answered(out, work) }
+    unsafe { return_handle(out, work) }
 }
 
-/// Tells a device something; nobody waits for what comes of it.
+/// Calls `work` with one device of a set and drops its result.
 ///
 /// # Safety
-/// As of [`with`].
-unsafe fn told(devices: *const DevicesHandle, device: u32, work: impl FnOnce(&mut dyn Device)) {
+/// As for [`with`].
+unsafe fn call_without_result(devices: *const DevicesHandle, device: u32, work: impl FnOnce(&mut dyn Device)) {
     let mut nothing = ();
-    // SAFETY: the caller's contract; the error, where there is one, was just made here.
+    // SAFETY: the caller's contract; an error was just created here.
     unsafe {
-        let error = given(&raw mut nothing, || {
+        let error = return_value(&raw mut nothing, || {
             with(devices, device, |device| {
                 work(device);
                 Ok(())
             })
         });
-        destroyed(error.cast::<PluginFailure>());
+        drop_handle(error.cast::<PluginFailure>());
     }
 }

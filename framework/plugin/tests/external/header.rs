@@ -1,4 +1,4 @@
-//! The header of the plugin interface in C++, and the symbols of a plugin's image.
+//! Tests of the plugin interface's C header in C++, and of the symbols that a plugin's library exports.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ pub fn the_header_is_cpp17() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The plugin's image exports the entry symbol and nothing else of ours.
+/// The plugin's library exports the entry symbol and no other symbol of Tilewright.
 pub fn the_rust_plugin_exports_one_symbol() {
     let output = Command::new("nm").args(["-D", "--defined-only"]).arg(fixture()).output().expect("this test needs it");
     let listed = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,4 +1,4 @@
-//! Tests of `plugin` that need tools beside Rust's toolchain and its linker.
+//! Tests of the crate `plugin` that need tools other than Rust's toolchain and its linker.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The C header says the same as `plugin::abi`, and C programs can be plugins and hosts.
+//! Tests that the C header agrees with `plugin::abi`, and that C programs can be plugins and hosts.
 
 use tilewright_testkit::plugin_fixtures as fixtures;
 
@@ -15,7 +15,7 @@ use tilewright_plugin::{ErrorCode, LogLevel, wire};
 
 const HEADER: &str = include_str!("../../include/tilewright_plugin.h");
 
-macro_rules! places {
+macro_rules! field_offsets {
     ($($name:literal = $type:ty { $($field:ident),* })*) => {
         BTreeMap::from([$(
             ($name.to_owned(), size_of::<$type>()),
@@ -25,8 +25,8 @@ macro_rules! places {
 }
 
 #[test]
-fn every_field_lies_where_rust_says() {
-    let rust: BTreeMap<String, usize> = places! {
+fn field_offsets_match_rust() {
+    let rust: BTreeMap<String, usize> = field_offsets! {
         "TilewrightSlice" = Slice { data, length }
         "TilewrightExtension" = Extension { struct_size, next, name }
         "TilewrightHost" = HostTable {
@@ -52,7 +52,7 @@ fn every_field_lies_where_rust_says() {
     assert_eq!(c, rust);
 }
 
-/// The number that the header gives to a name.
+/// Returns the value that the C header defines for a name.
 fn number(name: &str) -> u32 {
     let mut words = HEADER.split_whitespace().skip_while(|&word| word != name).skip(1).filter(|&word| word != "=");
     let word = words.next().unwrap_or_else(|| panic!("the header lacks {name}"));
@@ -60,7 +60,7 @@ fn number(name: &str) -> u32 {
 }
 
 #[test]
-fn every_number_is_what_rust_says() {
+fn constants_match_rust() {
     assert_eq!(number("TILEWRIGHT_PLUGIN_ABI_MAJOR"), ABI_MAJOR);
     assert_eq!(number("TILEWRIGHT_PLUGIN_ABI_MINOR"), ABI_MINOR);
     assert_eq!(number("TILEWRIGHT_PLUGIN_WIRE_VERSION"), wire::WIRE_VERSION);
@@ -89,7 +89,7 @@ fn every_number_is_what_rust_says() {
 }
 
 #[test]
-fn version_one_ends_with_its_last_slot() {
+fn version_one_ends_with_its_last_function() {
     assert_eq!(REQUIRED_TABLE_SIZE, 16 + 14 * size_of::<usize>() - size_of::<usize>() + 8);
     assert_eq!(REQUIRED_DEVICE_TABLE_SIZE, 14 * size_of::<usize>());
 }

@@ -1,5 +1,5 @@
-//! Libraries that are no plugins, or bad ones, loaded into this process: each gives an error that
-//! names the file and what to do, and this process lives on.
+//! Tests that libraries that are no plugins, or faulty ones, can be loaded into this process: each gives an error with
+//! the file's name and a remedy, and this process survives.
 
 use tilewright_testkit::plugin_fixtures as fixtures;
 
@@ -20,10 +20,10 @@ fn description(architecture: &str) -> TargetDescription {
     TargetDescription::from_toml("fixture.toml", &text).expect("the fixture's description")
 }
 
-/// A target of the plugin in Rust, whose product says how it lies.
-fn lying(product: &str) -> Result<Arc<dyn Target>, RegistryError> {
+/// Requests a target of the test plugin in Rust; `gpu_model` selects the plugin's wrong answers.
+fn lying(gpu_model: &str) -> Result<Arc<dyn Target>, RegistryError> {
     let text = include_str!("../fixtures/targets/src/fixture.toml").replace("ARCHITECTURE", "fixture1");
-    let text = text.replace("PRODUCT", product);
+    let text = text.replace("PRODUCT", gpu_model);
     let mut registry = Registry::new();
     registry.load(&fixture()).expect("a plugin that loads");
     registry.target(&TargetDescription::from_toml("fixture.toml", &text).expect("the fixture's description"))
@@ -38,7 +38,7 @@ fn refused(file: &Path) -> LoadError {
     error
 }
 
-/// The target of a plugin that loads.
+/// Requests a target from the plugin `file`, which must load.
 fn target(file: &Path, architecture: &str) -> Result<Arc<dyn Target>, RegistryError> {
     let mut registry = Registry::new();
     registry.load(file).expect("a plugin that loads");
@@ -70,16 +70,16 @@ fn garbage_bytes() {
 
 #[test]
 fn a_library_that_was_cut_off_anywhere() {
-    let whole = fs::read(plain()).expect("the plugin");
+    let full_file = fs::read(plain()).expect("the plugin");
     let file = scratch("libcut.so");
-    for length in (0..32).map(|part| whole.len() * part / 32).chain([whole.len() - 1]) {
-        fs::write(&file, &whole[..length]).expect("a file");
-        assert!(matches!(refused(&file), LoadError::NotALibrary { .. }), "cut to {length} of {}", whole.len());
+    for length in (0..32).map(|length_step| full_file.len() * length_step / 32).chain([full_file.len() - 1]) {
+        fs::write(&file, &full_file[..length]).expect("a file");
+        assert!(matches!(refused(&file), LoadError::NotALibrary { .. }), "cut to {length} of {}", full_file.len());
     }
 }
 
 #[test]
-fn a_library_that_everybody_may_write() {
+fn a_world_writable_library_is_rejected() {
     let file = plain();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o777)).expect("permissions");
     assert!(matches!(refused(&file), LoadError::WorldWritable { .. }));
@@ -105,7 +105,7 @@ fn a_table_that_breaks_the_rules() {
         ("NULL_SLOT", "slot `compile` is null"),
         ("MISALIGNED_TABLE", "aligned"),
         ("NAMELESS", "no targets are registered"),
-        ("BAD_NAME", "its name is no UTF-8"),
+        ("BAD_NAME", "its name is not UTF-8"),
         ("ENDLESS", "architectures without end"),
     ] {
         let error = refused(&hostile(case));
@@ -154,17 +154,17 @@ fn lies_in_answers() {
 #[test]
 fn lies_about_instructions() {
     assert!(lying("honest").is_ok());
-    for (product, reason) in [
+    for (gpu_model, reason) in [
         ("twice", "are called `fixture.move`"),
         ("nameless", "without a name"),
         ("endless", "takes Some(inf) cycles"),
         ("backwards", "takes Some(-1.0) cycles"),
-        ("beyond", "operand `d` lies in 4096 lanes"),
+        ("beyond", "operand `d` uses 4096 lanes"),
         ("wide", "have 200 bits"),
     ] {
-        let error = lying(product).err().unwrap_or_else(|| panic!("{product} is believed")).to_string();
+        let error = lying(gpu_model).err().unwrap_or_else(|| panic!("{gpu_model} is believed")).to_string();
         let named = error.contains("tilewright_fixture_plugin") && error.contains("report this");
-        assert!(named && error.contains(reason), "{product}: {error}");
+        assert!(named && error.contains(reason), "{gpu_model}: {error}");
     }
 }
 
@@ -174,8 +174,8 @@ fn lies_about_layouts() {
     let resolve = |spec: FamilySpec, shape: &[u64]| target.families().resolve(&spec, shape, &Neutral);
     assert!(resolve(FamilySpec::new("striped"), &[32]).is_ok());
     for (spec, shape, reason) in [
-        (FamilySpec::new("striped").with("larger", 1), &[32][..], "(dim0: 2^6), where one of shape [32]"),
-        (FamilySpec::new("striped"), &[32, 2], "(dim0: 2^5), where one of shape [32, 2]"),
+        (FamilySpec::new("striped").with("larger", 1), &[32][..], "(dim0: 2^6), expected one of shape [32]"),
+        (FamilySpec::new("striped"), &[32, 2], "(dim0: 2^5), expected one of shape [32, 2]"),
     ] {
         match resolve(spec, shape) {
             Err(FamilyError::Plugin(message)) => {
@@ -200,7 +200,7 @@ fn a_plugin_in_plain_c_is_a_plugin() {
     is_the_plain_plugin(&plain());
 }
 
-/// What was built when the interface was new goes on loading.
+/// A plugin that was built for version 1.0 of the interface still loads.
 #[test]
 fn a_plugin_of_version_1_0_is_a_plugin() {
     is_the_plain_plugin(&plain_of_1_0());

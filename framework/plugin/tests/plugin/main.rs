@@ -1,4 +1,4 @@
-//! Tests of `plugin`, one module for each subject.
+//! Tests of the crate `plugin`, one module for each subject.
 
 mod external_tool;
 mod header;

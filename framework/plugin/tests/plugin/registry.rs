@@ -1,5 +1,5 @@
-//! One registry for plugins that are linked in and those that are loaded: nobody can tell them
-//! apart, and where several serve an architecture, the order is as documented.
+//! Tests of the registry for linked and loaded plugins: callers cannot distinguish them, and precedence among plugins
+//! of one architecture is as documented.
 
 use tilewright_testkit::plugin_fixtures as fixtures;
 
@@ -47,7 +47,7 @@ fn a_linked_and_a_loaded_plugin_look_the_same() {
 }
 
 #[test]
-fn layouts_cross_unchanged_and_are_the_same_when_asked_again() {
+fn layouts_cross_unchanged_and_are_cached() {
     let [one, other] = both();
     let spec = FamilySpec::new("striped");
     for shape in [[4], [64], [4]] {
@@ -97,14 +97,14 @@ fn a_family_of_a_plugin_may_derive_from_a_neutral_one() {
         .with("threads_per_warp", [4, 8])
         .with("warps_per_cta", [4, 1])
         .with("order", [1, 0]);
-    let spec = FamilySpec::new("striped").of(parent);
+    let spec = FamilySpec::new("striped").with_parent(parent);
     let [one, other] = both().map(|target| target.families().resolve(&spec, &[64, 64], &Neutral));
     assert!(one.is_ok(), "{one:?}");
     assert_eq!(one, other);
 }
 
 #[test]
-fn errors_cross_with_their_kind_and_words() {
+fn errors_cross_with_their_kind_and_message() {
     let [one, other] = both();
     let options = CompileOptions::default();
     for kernel in ["unsupported", "invalid", "option", "backend"] {
@@ -148,7 +148,7 @@ fn a_panic_in_a_loaded_plugin_is_an_error() {
 }
 
 #[test]
-fn a_target_is_made_once() {
+fn a_target_is_created_once() {
     let registry = loaded();
     let one = registry.target(&description("fixture1", "works")).expect("a target");
     let same = registry.target(&description("fixture1", "works")).expect("a target");
@@ -168,7 +168,7 @@ fn calls_from_many_threads() {
     });
 }
 
-/// A directory with a manifest beside a copy of the plugin in C.
+/// Creates a directory with a copy of the C plugin and its manifest, modified by `change`; returns it as a search path.
 fn installed(change: impl Fn(&mut Manifest)) -> (Discovery, PathBuf) {
     let manifest_file = scratch("plain.plugin.toml");
     let directory = manifest_file.parent().expect("its directory").to_owned();
@@ -188,7 +188,7 @@ fn installed(change: impl Fn(&mut Manifest)) -> (Discovery, PathBuf) {
     (Discovery { directories: vec![directory], ..Discovery::default() }, manifest_file)
 }
 
-/// What finding the plugin, and then asking for its target, gives.
+/// Searches for plugins and requests a target of the C plugin; returns the registry and the result.
 fn found(discovery: &Discovery) -> (Registry, Result<(), String>) {
     let mut registry = Registry::new();
     registry.discover(discovery).expect("no file was named");
@@ -197,10 +197,10 @@ fn found(discovery: &Discovery) -> (Registry, Result<(), String>) {
 }
 
 #[test]
-fn a_manifest_is_enough_to_list_and_the_library_is_opened_when_asked_for() {
+fn a_manifest_is_enough_to_list_and_the_library_is_opened_on_demand() {
     let (discovery, manifest) = installed(|_| ());
     let library = manifest.with_file_name("libplain.so");
-    // A library that would be refused if it were opened.
+    // A library that would be rejected if it were opened.
     fs::write(&library, "not yet").expect("a file");
     let mut registry = Registry::new();
     assert_eq!(registry.discover(&discovery).expect("no file was named"), []);
@@ -218,10 +218,10 @@ fn a_manifest_is_enough_to_list_and_the_library_is_opened_when_asked_for() {
 fn bad_manifests_are_named_with_what_to_do() {
     type Change<'a> = &'a dyn Fn(&mut Manifest);
     let cases: [(Change<'_>, &str); 6] = [
-        (&|manifest| manifest.library = "libgone.so".into(), "libgone.so, which is not there"),
+        (&|manifest| manifest.library = "libgone.so".into(), "libgone.so, which does not exist"),
         (&|manifest| manifest.library = "/lib/libc.so.6".into(), "relative"),
         (&|manifest| manifest.abi_major = 2, "built for version 2"),
-        (&|manifest| manifest.version = "9".to_owned(), "says plain 9"),
+        (&|manifest| manifest.version = "9".to_owned(), "names plain 9"),
         (&|manifest| manifest.architectures.push("plain2".to_owned()), "plain1, plain2"),
         (&|manifest| manifest.architectures.clear(), "no architectures"),
     ];
@@ -246,7 +246,7 @@ fn a_manifest_of_a_later_version_is_read() {
 }
 
 #[test]
-fn nothing_that_everybody_may_write_is_read() {
+fn world_writable_files_are_rejected() {
     let (discovery, manifest) = installed(|_| ());
     for file in [manifest.with_file_name("libplain.so"), manifest] {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("permissions");
@@ -306,7 +306,7 @@ fn of_two_manifests_the_first_directory_wins() {
 }
 
 #[test]
-fn the_standard_places_hold_what_cargo_built() {
+fn default_search_paths_find_what_cargo_built() {
     let mut registry = Registry::new();
     registry.discover(&Discovery::standard()).expect("no file was named");
     let discovered = registry
@@ -318,11 +318,11 @@ fn the_standard_places_hold_what_cargo_built() {
 }
 
 #[test]
-fn a_missing_plugin_is_told_with_what_there_is() {
+fn a_missing_plugin_is_reported_with_the_known_targets() {
     let elsewhere = TargetDescription { architecture: "elsewhere9".to_owned(), ..description("fixture1", "works") };
     let error = Registry::new().target(&elsewhere).map(|_| ()).expect_err("no plugin").to_string();
-    for part in ["elsewhere9", "fixture1, fixture2", "TILEWRIGHT_PLUGIN_PATH"] {
-        assert!(error.contains(part), "{error}");
+    for phrase in ["elsewhere9", "fixture1, fixture2", "TILEWRIGHT_PLUGIN_PATH"] {
+        assert!(error.contains(phrase), "{error}");
     }
 }
 

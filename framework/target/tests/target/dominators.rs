@@ -1,9 +1,9 @@
-//! Dominators beside their definition: a node dominates those that cannot be reached without it.
+//! Dominators against their definition: a node dominates the nodes that cannot be reached without it.
 
 use proptest::prelude::*;
 use tilewright_target::dominators;
 
-/// The nodes that can be reached from the entry without passing one of them.
+/// For each node, whether it is reachable from the entry without passing through the node `without`.
 fn reached(entry: usize, successors: &[Vec<usize>], without: Option<usize>) -> Vec<bool> {
     let mut seen = vec![false; successors.len()];
     let mut open: Vec<usize> = (without != Some(entry)).then_some(entry).into_iter().collect();
@@ -22,7 +22,7 @@ fn by_definition(entry: usize, successors: &[Vec<usize>]) -> Vec<usize> {
     let dominates = |a: usize, b: usize| reachable[b] && !without[a][b];
     let immediate = |node: usize| {
         let strict = nodes.clone().filter(|&other| other != node && dominates(other, node));
-        // Dominators of a node are in a row; the nearest has the most above it.
+        // Dominators of a node form a chain; the nearest one is dominated by the most others.
         strict.max_by_key(|&other| nodes.clone().filter(|&above| dominates(above, other)).count()).unwrap_or(node)
     };
     nodes.clone().map(immediate).collect()

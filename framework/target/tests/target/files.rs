@@ -1,10 +1,10 @@
-//! Target files: what reads, and what each kind of mistake is answered with, place and remedy.
+//! Target files: valid files, and the position, message and remedy for each kind of mistake.
 
 use proptest::prelude::*;
-use tilewright_target::{Catalogue, CatalogueError, Direction, Evidence, ExchangeKind, TargetDescription};
+use tilewright_target::{Catalogue, CatalogueError, Direction, Evidence, ShuffleKind, TargetDescription};
 
-/// A machine that nobody built, with every key that a file can have.
-const MACHINE: &str = r#"name = "toy-1"
+/// The file of a fictitious machine, with every key that a file can have.
+const TARGET_TOML: &str = r#"name = "toy-1"
 product = "A machine for tests"
 architecture = "toy"
 
@@ -25,7 +25,7 @@ source = "made up"
 [shared]
 bytes = 0x1000
 static_bytes = 2048
-grain_bytes = 64
+granularity_bytes = 64
 access_bits = [32, 64]
 warp_ordered = true
 evidence = "measured"
@@ -74,7 +74,7 @@ transaction_bytes = 32
 evidence = "assumed"
 source = "made up"
 
-[[exchanges]]
+[[shuffles]]
 kind = "index"
 bits = 32
 evidence = "assumed"
@@ -83,7 +83,7 @@ source = "made up"
 [costs]
 shared_store_wavefront = { cycles = 1, latency = 20, evidence = "assumed", source = "made up" }
 shared_load_wavefront = { cycles = 1.5, latency = 21, evidence = "assumed", source = "made up" }
-exchange = { cycles = 2, latency = 22, evidence = "assumed", source = "made up" }
+shuffle = { cycles = 2, latency = 22, evidence = "assumed", source = "made up" }
 permute = { cycles = 0.25, latency = 23, evidence = "assumed", source = "made up" }
 select = { cycles = 0.5, latency = 24, evidence = "assumed", source = "made up" }
 block_barrier = { cycles = 10, latency = 25, evidence = "assumed", source = "made up" }
@@ -91,12 +91,12 @@ warp_barrier = { cycles = 0, latency = 0, evidence = "assumed", source = "made u
 "#;
 
 proptest! {
-    /// Whatever happens to a file's text, the answer is a description or an error inside the text.
+    /// Any change to a file's text gives a description or an error within the text.
     #[test]
     fn damaged_text_is_answered(from in 0..2300usize, to in 0..2300usize, put in "[\\PC\n]{0,3}") {
-        let cut = |at: usize| at.min(MACHINE.len());
+        let cut = |at: usize| at.min(TARGET_TOML.len());
         let (from, to) = (cut(from.min(to)), cut(from.max(to)));
-        for text in [format!("{}{put}{}", &MACHINE[..from], &MACHINE[to..]), format!("{}{put}", &MACHINE[..to])] {
+        for text in [format!("{}{put}{}", &TARGET_TOML[..from], &TARGET_TOML[to..]), format!("{}{put}", &TARGET_TOML[..to])] {
             if let Err(error) = TargetDescription::from_toml("f", &text) {
                 prop_assert!(error.line >= 1 && error.line <= text.matches('\n').count() + 1);
                 prop_assert!(error.column >= 1);
@@ -105,27 +105,27 @@ proptest! {
     }
 }
 
-fn machine() -> TargetDescription {
-    TargetDescription::from_toml("toy-1.toml", MACHINE).expect("the file reads")
+fn test_target() -> TargetDescription {
+    TargetDescription::from_toml("toy-1.toml", TARGET_TOML).expect("the file reads")
 }
 
 #[test]
 fn every_key_arrives() {
-    let toy = machine();
-    assert_eq!((toy.name.as_str(), toy.product.as_str()), ("toy-1", "A machine for tests"));
+    let toy = test_target();
+    assert_eq!((toy.name.as_str(), toy.gpu_model.as_str()), ("toy-1", "A machine for tests"));
     assert_eq!(toy.architecture, "toy");
     assert_eq!((toy.lanes.default, toy.lanes.choices.as_slice()), (8, [8, 16].as_slice()));
     assert_eq!((toy.lanes.evidence, toy.lanes.source.as_str()), (Evidence::Documented, "made up"));
     assert_eq!((toy.limits.lanes_per_block, toy.limits.registers_per_lane), (64, 32));
     assert_eq!((toy.limits.registers_per_block, toy.limits.blocks_per_cluster), (1024, 2));
-    assert_eq!((toy.shared.bytes, toy.shared.static_bytes, toy.shared.grain_bytes), (4096, 2048, 64));
+    assert_eq!((toy.shared.bytes, toy.shared.static_bytes, toy.shared.granularity_bytes), (4096, 2048, 64));
     assert_eq!((toy.shared.access_bits.as_slice(), toy.shared.warp_ordered), ([32, 64].as_slice(), true));
     assert_eq!((toy.global.access_bits.as_slice(), toy.global.transaction_bytes), ([8, 32].as_slice(), 32));
-    let staged = MACHINE.replace("transaction_bytes = 32", "transaction_bytes = 32\nstages = 5");
+    let staged = TARGET_TOML.replace("transaction_bytes = 32", "transaction_bytes = 32\nstages = 5");
     let staged = TargetDescription::from_toml("toy-1.toml", &staged).expect("the file reads");
     assert_eq!((toy.global.stages, staged.global.stages), (3, 5));
-    assert_eq!((toy.exchanges.len(), toy.exchanges[0].kind, toy.exchanges[0].bits), (1, ExchangeKind::Index, 32));
-    let costs = [&toy.costs.shared_store_wavefront, &toy.costs.shared_load_wavefront, &toy.costs.exchange];
+    assert_eq!((toy.shuffles.len(), toy.shuffles[0].kind, toy.shuffles[0].bits), (1, ShuffleKind::Index, 32));
+    let costs = [&toy.costs.shared_store_wavefront, &toy.costs.shared_load_wavefront, &toy.costs.shuffle];
     assert_eq!(costs.map(|cost| (cost.cycles, cost.latency)), [(1.0, 20.0), (1.5, 21.0), (2.0, 22.0)]);
     let costs = [&toy.costs.permute, &toy.costs.select, &toy.costs.block_barrier, &toy.costs.warp_barrier];
     assert_eq!(costs.map(|cost| (cost.cycles, cost.latency)), [(0.25, 23.0), (0.5, 24.0), (10.0, 25.0), (0.0, 0.0)]);
@@ -133,7 +133,7 @@ fn every_key_arrives() {
 
 #[test]
 fn rows_are_found_by_direction_and_width_and_only_for_plain_accesses() {
-    let toy = machine();
+    let toy = test_target();
     let phase = |direction, bits| toy.bank_row(direction, bits).map(|row| row.phase.clone());
     assert_eq!(phase(Direction::Load, 32), Some(vec![1, 2, 4]));
     assert_eq!(phase(Direction::Store, 32), Some(vec![1, 2, 4]));
@@ -144,10 +144,10 @@ fn rows_are_found_by_direction_and_width_and_only_for_plain_accesses() {
     assert_eq!(toy.shared.banks[3].wavefront_bytes(), 32);
 }
 
-/// The reader names the keys by hand; serialising names them by the types.
+/// The reader lists the keys by hand; serialisation lists them from the types.
 #[test]
 fn what_is_written_out_reads_back() {
-    let toy = machine();
+    let toy = test_target();
     let written = toml::to_string(&toy).expect("the description can be written");
     assert_eq!(TargetDescription::from_toml("written", &written), Ok(toy));
 }
@@ -155,48 +155,48 @@ fn what_is_written_out_reads_back() {
 #[test]
 fn lanes_that_swap_are_listed() {
     let swap = "kind = \"swap\"\nlanes = [4, 8]\nbits = 32\nevidence = \"assumed\"\nsource = \"made up\"";
-    let text = MACHINE.replace("[costs]", &format!("[[exchanges]]\n{swap}\n\n[costs]"));
+    let text = TARGET_TOML.replace("[costs]", &format!("[[shuffles]]\n{swap}\n\n[costs]"));
     let toy = TargetDescription::from_toml("toy-1.toml", &text).expect("a sound target");
-    assert_eq!((toy.exchanges[1].kind, toy.exchanges[1].bits), (ExchangeKind::Swap, 32));
+    assert_eq!((toy.shuffles[1].kind, toy.shuffles[1].bits), (ShuffleKind::Swap, 32));
     assert_eq!(toy.swapped_lanes(32).collect::<Vec<_>>(), [4, 8]);
-    assert_eq!((toy.swapped_lanes(64).next(), machine().swapped_lanes(32).next()), (None, None));
+    assert_eq!((toy.swapped_lanes(64).next(), test_target().swapped_lanes(32).next()), (None, None));
 }
 
 #[test]
 fn lanes_that_differ_by_a_constant_are_listed_or_all() {
     let with = |lanes: &str| {
         let row =
-            format!("[[exchanges]]\nkind = \"xor\"\n{lanes}bits = 32\nevidence = \"assumed\"\nsource = \"made up\"");
-        let cost = "exchange_xor = { cycles = 1, latency = 4, evidence = \"assumed\", source = \"made up\" }";
-        let text = MACHINE.replace("[costs]", &format!("{row}\n\n[costs]\n{cost}"));
+            format!("[[shuffles]]\nkind = \"xor\"\n{lanes}bits = 32\nevidence = \"assumed\"\nsource = \"made up\"");
+        let cost = "shuffle_xor = { cycles = 1, latency = 4, evidence = \"assumed\", source = \"made up\" }";
+        let text = TARGET_TOML.replace("[costs]", &format!("{row}\n\n[costs]\n{cost}"));
         TargetDescription::from_toml("toy-1.toml", &text).expect("a sound target")
     };
-    let (some, all, none) = (with("lanes = [1, 3, 15]\n"), with(""), machine());
+    let (some, all, none) = (with("lanes = [1, 3, 15]\n"), with(""), test_target());
     let differing = |toy: &TargetDescription| (0..100).filter(|&m| toy.lane_xors(32).contains(m)).collect::<Vec<_>>();
     assert_eq!(differing(&some), [1, 3, 15]);
     assert_eq!(differing(&all), (1..64).collect::<Vec<_>>());
     assert_eq!((differing(&none), some.lane_xors(64).contains(1)), (vec![], false));
-    assert_eq!(some.costs.exchange_xor.as_ref().map(|cost| cost.latency), Some(4.0));
+    assert_eq!(some.costs.shuffle_xor.as_ref().map(|cost| cost.latency), Some(4.0));
     let written = toml::to_string(&some).expect("the description can be written");
     assert_eq!(TargetDescription::from_toml("written", &written), Ok(some));
 }
 
 #[test]
-fn a_machine_without_exchanges_has_none() {
-    let from = MACHINE.find("[[exchanges]]").expect("is there");
-    let to = MACHINE.find("[costs]").expect("is there");
-    let text = format!("exchanges = []\n{}{}", &MACHINE[..from], &MACHINE[to..]);
+fn a_target_without_shuffles_has_none() {
+    let from = TARGET_TOML.find("[[shuffles]]").expect("is there");
+    let to = TARGET_TOML.find("[costs]").expect("is there");
+    let text = format!("shuffles = []\n{}{}", &TARGET_TOML[..from], &TARGET_TOML[to..]);
     let toy = TargetDescription::from_toml("toy-1.toml", &text).expect("the file reads");
-    assert_eq!(toy.index_exchange_bits(), None);
+    assert_eq!(toy.index_shuffle_bits(), None);
 }
 
-/// What is replaced (its first occurrence), by what; the place and the words of the answer.
+/// A text to be replaced (at its first occurrence) and its replacement; then the position and the message of the error.
 type Mistake = (&'static str, &'static str, (usize, usize), &'static str);
 
 fn check(mistakes: &[Mistake]) {
     for (wrong, (good, bad, (line, column), message)) in mistakes.iter().enumerate() {
-        assert!(MACHINE.contains(good), "mistake {wrong} changes what is not there: {good}");
-        let error = TargetDescription::from_toml("toy-1.toml", &MACHINE.replacen(good, bad, 1));
+        assert!(TARGET_TOML.contains(good), "mistake {wrong} changes what is not there: {good}");
+        let error = TargetDescription::from_toml("toy-1.toml", &TARGET_TOML.replacen(good, bad, 1));
         let error = error.expect_err(&format!("{bad:?} should not read"));
         assert_eq!(error.to_string(), format!("toy-1.toml:{line}:{column}: {message}"), "for {bad:?}");
     }
@@ -210,8 +210,8 @@ fn text_that_is_no_toml() {
         ("[limits]", "[limits", 11, 8),
         ("\"toy\"", "\"toy", 3, 20),
     ] {
-        let text = MACHINE.replacen(good, bad, 1);
-        let error = TargetDescription::from_toml("toy-1.toml", &text).expect_err("is no TOML");
+        let text = TARGET_TOML.replacen(good, bad, 1);
+        let error = TargetDescription::from_toml("toy-1.toml", &text).expect_err("is not TOML");
         assert_eq!((error.line, error.column), (line, column), "{bad:?}: {error}");
         assert!(!error.message.trim().is_empty());
     }
@@ -230,7 +230,7 @@ fn unknown_keys() {
             "unknown key `colour` in `shared.banks[0]`; known are directions, access_bits, instruction, banks, bank_bytes, phase, evidence, source",
         ),
         ("permute =", "premute =", (81, 1), "unknown key `premute` in `costs`; did you mean `permute`?"),
-        ("cycles = 2,", "cycle = 2,", (80, 14), "unknown key `cycle` in `costs.exchange`; did you mean `cycles`?"),
+        ("cycles = 2,", "cycle = 2,", (80, 13), "unknown key `cycle` in `costs.shuffle`; did you mean `cycles`?"),
         ("[global]", "[globals]", (65, 2), "unknown key `globals` at the top of the file; did you mean `global`?"),
     ]);
 }
@@ -239,12 +239,12 @@ fn unknown_keys() {
 fn missing_keys() {
     check(&[
         ("name = \"toy-1\"\n", "", (1, 1), "missing key `name` at the top of the file"),
-        ("bits = 32\n", "", (71, 1), "missing key `bits` in `exchanges[0]`"),
-        ("grain_bytes = 64\n", "", (19, 1), "missing key `grain_bytes` in `shared`"),
+        ("bits = 32\n", "", (71, 1), "missing key `bits` in `shuffles[0]`"),
+        ("granularity_bytes = 64\n", "", (19, 1), "missing key `granularity_bytes` in `shared`"),
         ("blocks_per_cluster = 2\n", "", (11, 1), "missing key `blocks_per_cluster` in `limits`"),
         ("phase = [1, 10]\n", "", (37, 1), "missing key `phase` in `shared.banks[1]`"),
-        ("latency = 22, ", "", (80, 12), "missing key `latency` in `costs.exchange`"),
-        (", source = \"made up\" }\npermute", " }\npermute", (80, 12), "missing key `source` in `costs.exchange`"),
+        ("latency = 22, ", "", (80, 11), "missing key `latency` in `costs.shuffle`"),
+        (", source = \"made up\" }\npermute", " }\npermute", (80, 11), "missing key `source` in `costs.shuffle`"),
         ("default = 8\n", "", (5, 1), "missing key `default` in `lanes`"),
     ]);
 }
@@ -277,7 +277,7 @@ fn wrong_types() {
             "kind = \"index\"",
             "kind = 2024-01-01",
             (72, 8),
-            "`exchanges[0].kind`: expected \"index\" or \"swap\" or \"xor\", found a date",
+            "`shuffles[0].kind`: expected \"index\" or \"swap\" or \"xor\", found a date",
         ),
         (
             "cycles = 1.5",
@@ -305,8 +305,8 @@ fn wrong_types() {
 fn names() {
     let allowed = "expected lower-case letters, digits, `-` and `_` only";
     for (bad, odd) in [("Toy", 'T'), ("toy 1", ' '), ("töy", 'ö'), ("toy/1", '/')] {
-        let text = MACHINE.replacen("toy-1", bad, 1);
-        let error = TargetDescription::from_toml("f", &text).expect_err("is no name");
+        let text = TARGET_TOML.replacen("toy-1", bad, 1);
+        let error = TargetDescription::from_toml("f", &text).expect_err("is not a name");
         assert_eq!(error.to_string(), format!("f:1:8: `name`: {allowed}, found `{odd}`"));
     }
 }
@@ -348,7 +348,7 @@ fn impossible_lanes_and_limits() {
             "blocks_per_cluster = 2",
             "blocks_per_cluster = 0",
             (15, 22),
-            "`limits.blocks_per_cluster`: expected a whole number from 1 to 4294967295, found 0",
+            "`limits.blocks_per_cluster`: expected an integer from 1 to 4294967295, found 0",
         ),
     ]);
 }
@@ -363,10 +363,10 @@ fn impossible_memory() {
             "`shared.static_bytes`: expected at most `shared.bytes` (4096), found 4097",
         ),
         (
-            "grain_bytes = 64",
-            "grain_bytes = 48",
-            (22, 15),
-            "`shared.grain_bytes`: expected a divisor of `shared.bytes` (4096), found 48",
+            "granularity_bytes = 64",
+            "granularity_bytes = 48",
+            (22, 21),
+            "`shared.granularity_bytes`: expected a divisor of `shared.bytes` (4096), found 48",
         ),
         (
             "access_bits = [32, 64]",
@@ -390,13 +390,13 @@ fn impossible_memory() {
             "access_bits = [32, 64]",
             "access_bits = [32, 64, 128]",
             (23, 24),
-            "`shared.access_bits[2]`: no row of `shared.banks` is for a plain store of 128 bits",
+            "`shared.access_bits[2]`: no entry of `shared.banks` is for a plain store of 128 bits",
         ),
         (
             "[\"store\", \"load\"]",
             "[\"store\"]",
             (23, 16),
-            "`shared.access_bits[0]`: no row of `shared.banks` is for a plain load of 32 bits",
+            "`shared.access_bits[0]`: no entry of `shared.banks` is for a plain load of 32 bits",
         ),
         (
             "transaction_bytes = 32",
@@ -414,38 +414,38 @@ fn impossible_memory() {
             "bits = 32\nevidence",
             "bits = 0\nevidence",
             (73, 8),
-            "`exchanges[0].bits`: expected a whole number from 1 to 4294967295, found 0",
+            "`shuffles[0].bits`: expected an integer from 1 to 4294967295, found 0",
         ),
         (
             "[costs]",
-            "[[exchanges]]\nkind = \"index\"\nbits = 32\nevidence = \"assumed\"\nsource = \"made up\"\n[costs]",
+            "[[shuffles]]\nkind = \"index\"\nbits = 32\nevidence = \"assumed\"\nsource = \"made up\"\n[costs]",
             (78, 8),
-            "`exchanges[1].kind`: an earlier row is of this kind with 32 bits too",
+            "`shuffles[1].kind`: an earlier entry is of this kind with 32 bits too",
         ),
         (
             "bits = 32\nevidence",
             "bits = 32\nlanes = [1]\nevidence",
             (74, 9),
-            "`exchanges[0].lanes`: exchanges of kind \"index\" read from any lane; leave it out",
+            "`shuffles[0].lanes`: shuffles of kind \"index\" read from any lane; leave it out",
         ),
-        ("\"index\"\nbits", "\"swap\"\nbits", (71, 1), "missing key `lanes` in `exchanges[0]`"),
+        ("\"index\"\nbits", "\"swap\"\nbits", (71, 1), "missing key `lanes` in `shuffles[0]`"),
         (
             "\"index\"\nbits",
             "\"swap\"\nlanes = [1, 16]\nbits",
             (73, 13),
-            "`exchanges[0].lanes[1]`: expected a power of two from 1 to 8, found 16",
+            "`shuffles[0].lanes[1]`: expected a power of two from 1 to 8, found 16",
         ),
         (
             "\"index\"\nbits",
             "\"xor\"\nlanes = [1, 16]\nbits",
             (73, 13),
-            "`exchanges[0].lanes[1]`: expected a whole number greater than zero and less than 16, found 16",
+            "`shuffles[0].lanes[1]`: expected an integer greater than zero and less than 16, found 16",
         ),
         (
             "\"index\"\nbits",
             "\"swap\"\nlanes = []\nbits",
             (73, 9),
-            "`exchanges[0].lanes`: expected an array with at least one entry, found an empty array",
+            "`shuffles[0].lanes`: expected an array with at least one entry, found an empty array",
         ),
     ]);
 }
@@ -483,13 +483,13 @@ fn impossible_banks() {
             "[1, 2, 4]",
             "[1, 2, 16]",
             (33, 16),
-            "`shared.banks[0].phase[2]`: expected a whole number greater than zero and less than 16, found 16",
+            "`shared.banks[0].phase[2]`: expected an integer greater than zero and less than 16, found 16",
         ),
         (
             "[1, 2, 4]",
             "[1, 0, 4]",
             (33, 13),
-            "`shared.banks[0].phase[1]`: expected a whole number greater than zero and less than 16, found 0",
+            "`shared.banks[0].phase[1]`: expected an integer greater than zero and less than 16, found 0",
         ),
         (
             "[1, 2, 4]",
@@ -501,20 +501,20 @@ fn impossible_banks() {
             "[1, 10]",
             "[1, 2, 4]",
             (42, 9),
-            "`shared.banks[1].phase`: 8 lanes of 8 bytes are 64 bytes, but a wavefront of 8 banks of 4 bytes carries 32",
+            "`shared.banks[1].phase`: 8 lanes of 8 bytes are 64 bytes, but a wavefront of 8 banks of 4 bytes moves 32",
         ),
         (
             "directions = [\"load\"]",
             "directions = [\"store\", \"load\"]",
             (46, 1),
-            "`shared.banks[2]`: an earlier row is for a store of 64 bits too",
+            "`shared.banks[2]`: an earlier entry is for a store of 64 bits too",
         ),
-        ("instruction = \"gather\"\n", "", (55, 1), "`shared.banks[3]`: an earlier row is for a load of 32 bits too"),
+        ("instruction = \"gather\"\n", "", (55, 1), "`shared.banks[3]`: an earlier entry is for a load of 32 bits too"),
         (
             "[global]",
             "[[shared.banks]]\ndirections = [\"load\"]\naccess_bits = [16, 32]\ninstruction = \"gather\"\nbanks = 8\nbank_bytes = 4\nphase = [1]\nevidence = \"assumed\"\nsource = \"made up\"\n[global]",
             (65, 1),
-            "`shared.banks[4]`: an earlier row is for a load of 32 bits by `gather` too",
+            "`shared.banks[4]`: an earlier entry is for a load of 32 bits by `gather` too",
         ),
     ]);
 }
@@ -551,24 +551,26 @@ fn impossible_costs() {
 
 #[test]
 fn instructions_of_one_warp_may_be_slower_than_those_of_several() {
-    let read = |lone: &str| {
-        let matrix =
-            format!("[matrix]\npipes = 2\nbits_per_cycle = 64\n{lone}evidence = \"assumed\"\nsource = \"made up\"\n");
-        TargetDescription::from_toml("toy-1.toml", &format!("{MACHINE}{matrix}"))
+    let read = |single_warp: &str| {
+        let matrix = format!(
+            "[matrix]\npipes = 2\nbits_per_cycle = 64\n{single_warp}evidence = \"assumed\"\nsource = \"made up\"\n"
+        );
+        TargetDescription::from_toml("toy-1.toml", &format!("{TARGET_TOML}{matrix}"))
     };
-    let lone = |text: &str| read(text).expect("the file reads").matrix.expect("there is one").lone_bits_per_cycle;
-    assert_eq!([lone(""), lone("lone_bits_per_cycle = 40\n")], [None, Some(40)]);
-    let error = read("lone_bits_per_cycle = 0\n").expect_err("it would never end").to_string();
-    assert!(error.contains("`matrix.lone_bits_per_cycle`: expected a whole number from 1"), "{error}");
+    let single_warp =
+        |text: &str| read(text).expect("the file reads").matrix.expect("there is one").single_warp_bits_per_cycle;
+    assert_eq!([single_warp(""), single_warp("single_warp_bits_per_cycle = 40\n")], [None, Some(40)]);
+    let error = read("single_warp_bits_per_cycle = 0\n").expect_err("it would never end").to_string();
+    assert!(error.contains("`matrix.single_warp_bits_per_cycle`: expected an integer from 1"), "{error}");
 }
 
 const TENSOR: &str = "[tensor]\nrows = 16\ncolumns = 64\nwarp_rows = 8\nleast_columns = 4\ncolumn_cycles = 0.5\n\
                       bits_per_cycle = 256\nevidence = \"assumed\"\nsource = \"made up\"\n";
 
 #[test]
-fn tensor_memory_is_there_where_a_file_says_so() {
-    let read = |tensor: &str| TargetDescription::from_toml("toy-1.toml", &format!("{MACHINE}{tensor}"));
-    assert_eq!(machine().tensor, None);
+fn tensor_memory_is_read_from_the_file() {
+    let read = |tensor: &str| TargetDescription::from_toml("toy-1.toml", &format!("{TARGET_TOML}{tensor}"));
+    assert_eq!(test_target().tensor, None);
     let tensor = read(TENSOR).expect("the file reads").tensor.expect("there is some");
     assert_eq!((tensor.rows, tensor.columns, tensor.warp_rows, tensor.least_columns), (16, 64, 8, 4));
     assert_eq!((tensor.column_cycles, tensor.bits_per_cycle, tensor.evidence), (0.5, 256, Evidence::Assumed));
@@ -590,21 +592,21 @@ fn tensor_memory_is_there_where_a_file_says_so() {
 
 #[test]
 fn columns_count_letters() {
-    let text = MACHINE.replacen("default = 8", "\"défault\" = 8", 1);
+    let text = TARGET_TOML.replacen("default = 8", "\"défault\" = 8", 1);
     let error = TargetDescription::from_toml("f", &text).expect_err("is unknown");
     assert_eq!((error.line, error.column), (6, 1));
-    let text = MACHINE.replacen("source = \"made up\" }", "source = \"zürich\", extra = 1 }", 1);
+    let text = TARGET_TOML.replacen("source = \"made up\" }", "source = \"zürich\", extra = 1 }", 1);
     let error = TargetDescription::from_toml("f", &text).expect_err("is unknown");
     assert_eq!((error.line, error.column), (78, 95));
 }
 
 #[test]
-fn a_catalogue_says_which_file_is_wrong() {
+fn catalogue_errors_name_the_file() {
     let mut catalogue = Catalogue::default();
-    catalogue.add("toy-1.toml", MACHINE).expect("the file reads");
+    catalogue.add("toy-1.toml", TARGET_TOML).expect("the file reads");
     let error = catalogue.add("toy-2.toml", "name = 1").map_err(CatalogueError::from).expect_err("is wrong");
     assert_eq!(error.to_string(), "toy-2.toml:1:8: `name`: expected a string, found 1");
-    assert_eq!(catalogue.get("toy-1").expect("is there"), &machine());
+    assert_eq!(catalogue.get("toy-1").expect("is there"), &test_target());
 }
 
 const FUNCTION: &str =
@@ -612,13 +614,13 @@ const FUNCTION: &str =
 
 #[test]
 fn functions_are_those_that_a_file_lists() {
-    let read = |rows: &str| TargetDescription::from_toml("toy-1.toml", &format!("{MACHINE}{rows}"));
-    assert!(machine().functions.is_empty());
+    let read = |rows: &str| TargetDescription::from_toml("toy-1.toml", &format!("{TARGET_TOML}{rows}"));
+    assert!(test_target().functions.is_empty());
     let target = read(FUNCTION).expect("the file reads");
     assert_eq!(target.function("exp2", "f32").map(|native| native.ulps), Some(1.5));
     assert_eq!(target.function("exp2", "f64"), None);
     let error = read(&format!("{FUNCTION}{FUNCTION}")).expect_err("it is there twice").to_string();
-    assert!(error.contains("an earlier row is of this function of f32 too"), "{error}");
+    assert!(error.contains("an earlier entry is of this function of f32 too"), "{error}");
     for (from, to) in [("f32", "f16"), ("1.5", "-1"), ("ulps", "error"), ("\"s\"", "\" \"")] {
         assert!(read(&FUNCTION.replace(from, to)).is_err(), "{to}");
     }

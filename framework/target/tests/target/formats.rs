@@ -1,10 +1,10 @@
-//! Floating-point formats beside crates that decode them in their own way, and rounding beside exact comparison.
+//! Floating-point formats against other crates' decoders, and rounding against exact comparison.
 
 use half::{bf16, f16};
 use microfloat::{f4e2m1fn, f6e2m3fn, f6e3m2fn, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0fnu};
 use tilewright_target::{ElementType, Format, RoundingMode};
 
-/// A format, and the value that another crate gives to its code.
+/// A format, and its reference decoder from another crate.
 type Reference = (&'static str, Format, fn(u64) -> f64);
 
 /// All formats of at most sixteen bits.
@@ -16,7 +16,7 @@ const REFERENCES: [Reference; 11] = [
     ("bf8_fnuz", Format::E5M2_FNUZ, |code| f8e5m2fnuz::from_bits(code as u8).to_f64()),
     ("fp8_fnuz", Format::E4M3_FNUZ, |code| f8e4m3fnuz::from_bits(code as u8).to_f64()),
     ("e8m0", Format::E8M0, |code| f8e8m0fnu::from_bits(code as u8).to_f64()),
-    // The scale is the other type without its sign.
+    // The scale type is E4M3 without its sign.
     ("ue4m3", Format::UE4M3, |code| f8e4m3fn::from_bits(code as u8 & 0x7f).to_f64()),
     ("e2m3", Format::E2M3, |code| f6e2m3fn::from_bits(code as u8).to_f64()),
     ("e3m2", Format::E3M2, |code| f6e3m2fn::from_bits(code as u8).to_f64()),
@@ -33,7 +33,7 @@ fn same(a: f64, b: f64) -> bool {
 #[test]
 fn every_code_has_the_value_that_other_crates_give_it() {
     for (name, format, reference) in REFERENCES {
-        assert_eq!(ElementType::named(name), Some(ElementType::Float(format)), "{name}");
+        assert_eq!(ElementType::from_name(name), Some(ElementType::Float(format)), "{name}");
         for code in 0..1u64 << format.bits() {
             let (found, expected) = (format.decode(code), reference(code));
             assert!(same(found, expected), "{name} {code:#x}: {found:e}, expected {expected:e}");
@@ -48,7 +48,7 @@ fn wide_formats_are_those_of_the_host() {
         assert!(same(Format::F32.decode(bits.into()), value), "{bits:#x}");
         let tf32 = f64::from(f32::from_bits(bits & !0x1fff));
         assert!(value.is_nan() || same(Format::TF32.decode(bits.into()), tf32), "{bits:#x}");
-        // A number halfway into the next, and a little less.
+        // A number halfway to the next, and a little less.
         for between in [value * (1.0 + 2f64.powi(-24)), value * (1.0 + 2f64.powi(-25)), value] {
             let expected = if between.is_nan() { 0x7fc0_0000 } else { (between as f32).to_bits() };
             assert_eq!(Format::F32.round(between, RoundingMode::NearestEven), Some(expected.into()), "{between:e}");
@@ -63,21 +63,21 @@ fn wide_formats_are_those_of_the_host() {
     }
 }
 
-/// The finite numbers of a format from zero or the least upwards, by their codes.
+/// The finite numbers of a format in ascending order, from zero or the least one, so that their indices are codes.
 fn magnitudes(format: Format, reference: fn(u64) -> f64) -> Vec<f64> {
     let [exponent, mantissa, _] = format.widths();
     (0..1u64 << (exponent + mantissa)).map(reference).take_while(|value| value.is_finite()).collect()
 }
 
-/// The number above the greatest, as if the format went on: as far away as the one below; twice as much if all are powers of
-/// two.
+/// The number above the greatest if the format continued: as far above as the number below, or twice the greatest if
+/// all are powers of two.
 fn number_beyond(numbers: &[f64]) -> f64 {
     let [.., below, greatest] = *numbers else { panic!("a format of one number") };
     if numbers.iter().all(|number| number.to_bits() << 12 == 0) { 2.0 * greatest } else { 2.0 * greatest - below }
 }
 
-/// The code that a magnitude rounds to, found by comparing it with the numbers of the format; the count of the numbers for
-/// one above all of them.
+/// The code that a magnitude rounds to, found by comparison with the numbers of the format; the number of codes for a
+/// magnitude beyond all of them.
 fn rounded_code(numbers: &[f64], magnitude: f64, negative: bool, mode: RoundingMode) -> usize {
     let above = numbers.partition_point(|&number| number < magnitude);
     if numbers.get(above) == Some(&magnitude) || above == 0 {
@@ -86,7 +86,7 @@ fn rounded_code(numbers: &[f64], magnitude: f64, negative: bool, mode: RoundingM
     let below = above - 1;
     let next = numbers.get(above).copied().unwrap_or_else(|| number_beyond(numbers));
     let is_up = match mode {
-        // Both differences are exact: the numbers are within a factor of two, or one of them is zero.
+        // Both differences are exact: the numbers differ by at most a factor of two, or one of them is zero.
         RoundingMode::NearestEven => {
             let (down, up) = (magnitude - numbers[below], next - magnitude);
             up < down || up == down && below % 2 == 1
@@ -99,7 +99,7 @@ fn rounded_code(numbers: &[f64], magnitude: f64, negative: bool, mode: RoundingM
     if is_up { above } else { below }
 }
 
-/// What a number rounds to, by the definition.
+/// The encoding of a rounded number, by the definition of rounding.
 fn rounded(format: Format, numbers: &[f64], value: f64, mode: RoundingMode) -> Option<u64> {
     let negative = value.is_sign_negative();
     if value < 0.0 && !format.is_signed() {
@@ -120,12 +120,12 @@ fn rounded(format: Format, numbers: &[f64], value: f64, mode: RoundingMode) -> O
     let [exponent, mantissa, _] = format.widths();
     let sign = u64::from(negative && format.is_signed()) << (exponent + mantissa);
     let bits = sign | code as u64;
-    // Of two zeros one may be NaN.
+    // One of the two zeros may be NaN.
     Some(if format.decode(bits).is_nan() { 0 } else { bits })
 }
 
 #[test]
-fn numbers_round_as_comparing_them_says() {
+fn rounding_agrees_with_comparison() {
     for (name, format, reference) in REFERENCES {
         let numbers = magnitudes(format, reference);
         let step = if format.bits() > 8 { 7 } else { 1 };
@@ -174,7 +174,7 @@ fn numbers_far_from_a_format_round_too() {
     }
 }
 
-/// Rounding to odd first does no harm: the second rounding gives what one alone would.
+/// Rounding to odd first is harmless: the second rounding gives the correctly rounded result.
 #[test]
 fn a_number_rounded_to_odd_rounds_once_more_as_if_at_once() {
     for (name, format, reference) in REFERENCES.into_iter().filter(|(_, format, _)| format.widths()[1] <= 7) {
@@ -190,7 +190,7 @@ fn a_number_rounded_to_odd_rounds_once_more_as_if_at_once() {
 }
 
 fn decoded(name: &str, bits: u64) -> f64 {
-    match ElementType::named(name) {
+    match ElementType::from_name(name) {
         Some(ElementType::Float(format)) => format.decode(bits),
         other => panic!("{name}: {other:?}"),
     }
@@ -198,8 +198,8 @@ fn decoded(name: &str, bits: u64) -> f64 {
 
 #[test]
 fn formats_of_microscaling_have_their_published_values() {
-    // OCP Microscaling Formats 1.0, tables 1 and 2, section 5.4: bias, greatest and least values; no infinity, no
-    // NaN but that of e8m0.
+    // OCP Microscaling Formats 1.0, tables 1 and 2, section 5.4: bias, greatest and least values; no infinity, no NaN
+    // except in e8m0.
     for (name, bits, value) in [
         ("e2m3", 0x1f, 7.5),
         ("e2m3", 0x08, 1.0),
@@ -231,12 +231,12 @@ fn formats_of_microscaling_have_their_published_values() {
         ("tf32", 32, 32),
         ("u1", 1, 1),
     ] {
-        let number = ElementType::named(name).expect("a type");
+        let number = ElementType::from_name(name).expect("a type");
         assert_eq!((number.bits(), number.stored_bits()), (bits, stored), "{name}");
-        assert_eq!(ElementType::named(&number.to_string()), Some(number));
+        assert_eq!(ElementType::from_name(&number.to_string()), Some(number));
     }
     for name in ["e8m0", "ue4m3", "e4m3", "f16", "tf32", "e2m1"] {
-        let Some(ElementType::Float(format)) = ElementType::named(name) else { panic!("{name}") };
+        let Some(ElementType::Float(format)) = ElementType::from_name(name) else { panic!("{name}") };
         assert_eq!(format.decode(format.one()), 1.0, "{name}");
     }
 }
@@ -248,7 +248,7 @@ const NARROW: [&str; 12] =
 #[test]
 fn a_type_is_exact_in_another_where_that_has_all_its_values() {
     let values = |name: &str| -> Vec<u64> {
-        let bits = ElementType::named(name).expect("a type").bits().min(16);
+        let bits = ElementType::from_name(name).expect("a type").bits().min(16);
         (0..1u64 << bits).map(|element| decoded(name, element).to_bits()).collect()
     };
     let is_nan = |bits: u64| f64::from_bits(bits).is_nan();
@@ -257,15 +257,18 @@ fn a_type_is_exact_in_another_where_that_has_all_its_values() {
         let has_nan = known.iter().any(|&bits| is_nan(bits));
         for from in NARROW.into_iter().filter(|&from| from != "f32") {
             let all = values(from).into_iter().all(|bits| if is_nan(bits) { has_nan } else { known.contains(&bits) });
-            let said =
-                ElementType::named(from).zip(ElementType::named(to)).is_some_and(|(from, to)| from.is_exact_in(to));
+            let is_exact = ElementType::from_name(from)
+                .zip(ElementType::from_name(to))
+                .is_some_and(|(from, to)| from.is_exact_in(to));
             // A type that shares the greatest exponent with one whose NaN lies there is left out.
-            assert!(!said || all, "{from} in {to}");
+            assert!(!is_exact || all, "{from} in {to}");
             let top = to == "e4m3" && from == "ue4m3" || to == "ue4m3" && from == "e8m0";
-            assert!(said || !all || top, "{from} in {to} is not said");
+            assert!(is_exact || !all || top, "{from} in {to} is not said");
         }
         assert!(
-            ElementType::named(to).zip(ElementType::named("f32")).is_some_and(|(to, wide)| to.is_exact_in(wide)),
+            ElementType::from_name(to)
+                .zip(ElementType::from_name("f32"))
+                .is_some_and(|(to, wide)| to.is_exact_in(wide)),
             "{to}"
         );
     }

@@ -1,4 +1,4 @@
-//! Seed 000, "Linear Layouts": the layouts that its text works out, with its numbers.
+//! The Linear Layouts paper: the layouts of its examples, with its numbers.
 
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, LinearLayout, parse_spec};
@@ -7,7 +7,7 @@ use tilewright_target::{BankRow, Direction, Evidence, wavefronts};
 const I: usize = 0;
 const J: usize = 1;
 
-/// Section 4.1: a 16x16 tensor over 2x2 registers, 4x8 threads and 2x1 warps, j fastest.
+/// Layout A of section 4.1: a 16x16 tensor over 2x2 registers, 4x8 threads and 2x1 warps, j fastest.
 fn layout_a() -> LinearLayout {
     let text = "#ttg.blocked<{sizePerThread = [2, 2], threadsPerWarp = [4, 8], warpsPerCTA = [2, 1], order = [1, 0]}>";
     let spec = parse_spec(text).expect("text");
@@ -15,8 +15,9 @@ fn layout_a() -> LinearLayout {
 }
 
 fn at(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -> [u64; 2] {
-    let place = layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane), (Dim::WARP, warp)]).expect("in range");
-    [I, J].map(|axis| place.iter().find(|(dim, _)| *dim == Dim::tensor(axis)).expect("an axis").1)
+    let coordinates =
+        layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane), (Dim::WARP, warp)]).expect("in range");
+    [I, J].map(|axis| coordinates.iter().find(|(dim, _)| *dim == Dim::tensor(axis)).expect("an axis").1)
 }
 
 #[test]
@@ -39,8 +40,8 @@ fn table_1() {
     }
 }
 
-/// The rows of the matrix are the bits of j and then those of i, the lowest first; its columns are
-/// two bits of the register, five of the thread, one of the warp.
+/// The rows of the matrix are the bits of j and then of i, the lowest first; its columns are two bits of the register,
+/// five of the thread, one of the warp.
 #[test]
 fn section_4_1_the_matrix_of_layout_a() {
     let j_first = layout_a().transpose_outs(&[Dim::tensor(J), Dim::tensor(I)]).expect("both axes");
@@ -60,7 +61,7 @@ fn section_4_1_the_matrix_of_layout_a() {
 /// Register 1 of thread 9 of warp 0: (0,1) within the thread's tile, the tile at (2,2) of the
 /// warp's, the warp at (0,0); together (2,3).
 #[test]
-fn section_4_1_places_add_up() {
+fn section_4_1_positions_add_up() {
     let a = layout_a();
     assert_eq!(at(&a, 1, 0, 0), [0, 1]);
     assert_eq!(at(&a, 0, 9, 0), [2, 2]);
@@ -68,7 +69,7 @@ fn section_4_1_places_add_up() {
     assert_eq!(at(&a, 1, 9, 0), [2, 3]);
 }
 
-/// Section 5.1: with one more, zero register column, registers 4 to 7 hold what 0 to 3 hold.
+/// Section 5.1: with an additional zero register column, registers 4 to 7 hold the values of 0 to 3.
 #[test]
 fn section_5_1_a_zero_column_is_a_copy() {
     let a = layout_a();
@@ -79,8 +80,8 @@ fn section_5_1_a_zero_column_is_a_copy() {
     assert_eq!(doubled.free_variable_masks()[0], (Dim::REGISTER, 0b100));
 }
 
-/// Definition 4.11, with the row term that it leaves out: the element (i, j) lies at
-/// `i * 2^n + (((i / per_phase) mod max_phase) xor j / vec) * vec xor j mod vec`.
+/// Definition 4.11 with the row term that it omits: the element (i, j) lies at `i * 2^n + (((i / per_phase) mod
+/// max_phase) xor j / vec) * vec xor j mod vec`.
 #[test]
 fn definition_4_11_swizzled_offsets() {
     let text = "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>";
@@ -94,16 +95,16 @@ fn definition_4_11_swizzled_offsets() {
     assert!(layout.linear().is_memory_layout());
 }
 
-/// Figure 5: four banks, segments of four elements, four threads that each access elements 4 apart
-/// as one vector.
+/// The setting of Figure 5: four banks, segments of four elements, four threads that each access elements 4 apart as
+/// one vector.
 struct Figure5 {
-    /// From (vector, bank, segment) to elements: columns of the seed's M.
+    /// From (vector, bank, segment) to elements: the columns of the paper's M.
     memory: LinearLayout,
     reader: LinearLayout,
 }
 
-/// Memory whose segment basis is given; vectors go along 4, banks along 1. The reader's threads go
-/// along 1 and 2.
+/// Figure 5's memory with the given segment basis; vectors are along 4, banks along 1. The reader's threads are along 1
+/// and 2.
 fn figure_5(segments: [u64; 2]) -> Figure5 {
     let element = Dim::tensor(0);
     let offsets = vec![vec![4], vec![1], vec![segments[0]], vec![segments[1]]];
@@ -122,7 +123,7 @@ impl Figure5 {
         self.offset(register, lane) % 4
     }
 
-    /// Transactions for each thread's first vector: two elements at a time, two threads in a phase.
+    /// Number of transactions for each thread's first vector: two elements at a time, two threads in a phase.
     fn transactions(&self, lanes: [u64; 2]) -> u64 {
         let row = BankRow {
             directions: vec![Direction::Load],

@@ -1,5 +1,5 @@
-//! Seed 002, "Triton Bespoke Layouts": its neutral examples; those of a vendor's matrix
-//! instructions are in that vendor's crate.
+//! The article "Triton Bespoke Layouts": its neutral examples; examples of a vendor's matrix instructions are in that
+//! vendor's crate.
 
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, Layout, LinearLayout, MemoryLayout, parse_spec};
@@ -10,12 +10,13 @@ fn layout(text: &str, shape: [u64; 2]) -> Layout {
 }
 
 fn element(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -> (u64, u64) {
-    let place = layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane), (Dim::WARP, warp)]).expect("in range");
-    (place[0].1, place[1].1)
+    let coordinates =
+        layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane), (Dim::WARP, warp)]).expect("in range");
+    (coordinates[0].1, coordinates[1].1)
 }
 
-/// All places of 32 registers, 64 lanes and 4 warps.
-fn places() -> impl Iterator<Item = (u64, u64, u64)> {
+/// All positions of 32 registers, 64 lanes and 4 warps.
+fn positions() -> impl Iterator<Item = (u64, u64, u64)> {
     (0..32).flat_map(|register| (0..64).flat_map(move |lane| (0..4).map(move |warp| (register, lane, warp))))
 }
 
@@ -26,19 +27,19 @@ fn blocked_along_rows() {
     let text = "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [16, 4], warpsPerCTA = [2, 2], order = [1, 0]}>";
     let Layout::Distributed(found) = layout(text, [64, 128]) else { panic!("registers hold it") };
     assert_eq!(found.ins().bits(), 5 + 6 + 2);
-    for (register, lane, warp) in places() {
+    for (register, lane, warp) in positions() {
         let row = lane / 4 + 16 * (warp / 2) + 32 * (register / 16);
         let column = register % 8 + 8 * (lane % 4) + 32 * (warp % 2) + 64 * (register / 8 % 2);
         assert_eq!(element(&found, register, lane, warp), (row, column));
     }
 }
 
-/// The 64x128 tensor of B: lanes and warps go down the columns first.
+/// The 64x128 tensor of B: lanes and warps go along columns first.
 #[test]
 fn blocked_along_columns() {
     let text = "#ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [4, 16], warpsPerCTA = [2, 2], order = [0, 1]}>";
     let Layout::Distributed(found) = layout(text, [64, 128]) else { panic!("registers hold it") };
-    for (register, lane, warp) in places() {
+    for (register, lane, warp) in positions() {
         let row = register % 8 + 8 * (lane % 4) + 32 * (warp % 2);
         let column = lane / 4 + 16 * (warp / 2) + 32 * (register / 8);
         assert_eq!(element(&found, register, lane, warp), (row, column));
@@ -59,12 +60,12 @@ fn banks() -> BankRow {
     }
 }
 
-/// Wavefronts of 32 lanes that each access eight f16 of 32x64, at rows and columns that `place`
-/// says; conflict-free are four, one for each eight lanes.
-fn wavefronts_of(memory: &MemoryLayout, place: impl Fn(u64) -> (u64, u64)) -> u64 {
+/// Number of wavefronts of 32 lanes that each access eight f16 of 32x64, at the row and column from `coordinates`; an
+/// access without conflicts takes four, one for each eight lanes.
+fn wavefronts_of(memory: &MemoryLayout, coordinates: impl Fn(u64) -> (u64, u64)) -> u64 {
     let offsets = memory.linear.invert().expect("a memory layout");
     let address = |lane: u64| {
-        let (row, column) = place(lane);
+        let (row, column) = coordinates(lane);
         let physical = |column: u64| {
             let found = offsets.apply(&[(Dim::tensor(0), row), (Dim::tensor(1), column)]).expect("in range");
             memory.physical_offset(found[0].1)
@@ -77,22 +78,22 @@ fn wavefronts_of(memory: &MemoryLayout, place: impl Fn(u64) -> (u64, u64)) -> u6
     wavefronts(&banks(), &addresses, 16)
 }
 
-/// Lanes along the rows of one eighth of the columns, and lanes along a row and then the next.
-fn ways() -> [fn(u64) -> (u64, u64); 2] {
+/// Two orders of access: lanes along the rows of one eighth of the columns, and lanes along a row and then the next.
+fn traversals() -> [fn(u64) -> (u64, u64); 2] {
     [|lane| (lane, 24), |lane| (lane / 8, 8 * (lane % 8))]
 }
 
 fn memory(text: &str) -> MemoryLayout {
     match layout(text, [32, 64]) {
         Layout::Memory(memory) => memory,
-        other => panic!("{other:?} is no memory layout"),
+        other => panic!("{other:?} is not a memory layout"),
     }
 }
 
 #[test]
 fn without_swizzle_or_padding_a_column_is_in_the_same_banks() {
     let plain = memory("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>");
-    assert_eq!(ways().map(|place| wavefronts_of(&plain, place)), [32, 4]);
+    assert_eq!(traversals().map(|coordinates| wavefronts_of(&plain, coordinates)), [32, 4]);
 }
 
 /// `vec = 8, per_phase = 1, max_phase = 8`: the element (r, c) is in column
@@ -102,10 +103,10 @@ fn the_swizzle_8_1_8_on_32x64_has_no_conflicts() {
     let swizzled = memory("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>");
     for offset in 0..32 * 64 {
         let (row, column) = (offset / 64, offset % 64);
-        let place = swizzled.linear.apply(&[(Dim::OFFSET, offset)]).expect("in range");
-        assert_eq!((place[0].1, place[1].1), (row, ((column / 8) ^ (row % 8)) * 8 + column % 8));
+        let coordinates = swizzled.linear.apply(&[(Dim::OFFSET, offset)]).expect("in range");
+        assert_eq!((coordinates[0].1, coordinates[1].1), (row, ((column / 8) ^ (row % 8)) * 8 + column % 8));
     }
-    assert_eq!(ways().map(|place| wavefronts_of(&swizzled, place)), [4, 4]);
+    assert_eq!(traversals().map(|coordinates| wavefronts_of(&swizzled, coordinates)), [4, 4]);
 }
 
 /// `[[64, 8]]`: 16 bytes, which are four banks, after every 128 bytes.
@@ -115,10 +116,10 @@ fn padding_64_8_on_32x64_has_no_conflicts() {
     let row_starts: Vec<_> = (0..3).map(|row| padded.physical_offset(64 * row)).collect();
     assert_eq!(row_starts, [0, 72, 144]);
     assert_eq!(padded.allocated_elements(), 32 * 72 - 8);
-    assert_eq!(ways().map(|place| wavefronts_of(&padded, place)), [4, 4]);
+    assert_eq!(traversals().map(|coordinates| wavefronts_of(&padded, coordinates)), [4, 4]);
 }
 
-/// Several pairs add up.
+/// The paddings of several pairs add up.
 #[test]
 fn padding_pairs_are_additive() {
     let padded = memory("#ttg.padded_shared<[64:+8, 256:+4] {order = [1, 0], shape = [32, 64]}>");

@@ -1,9 +1,9 @@
-//! Wavefronts of machines that nobody built: the definition by bytes, against any row.
+//! Wavefronts of fictitious machines: the byte-wise definition against any bank entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use tilewright_target::{BankRow, Direction, Evidence, linear_wavefronts_without, wavefronts};
+use tilewright_target::{BankRow, Direction, Evidence, linear_wavefronts_masked, wavefronts};
 
 fn row(banks: u32, bank_bytes: u32, phase: &[u64]) -> BankRow {
     BankRow {
@@ -23,8 +23,8 @@ fn span(phase: &[u64]) -> BTreeSet<u64> {
     phase.iter().fold(BTreeSet::from([0]), |space, vector| space.iter().flat_map(|v| [*v, v ^ vector]).collect())
 }
 
-/// The definition: lanes that differ by a vector of the phase are served together; byte by byte,
-/// each bank collects the words wanted of it.
+/// The wavefronts by definition: lanes that differ by a vector of the phase are served together; byte by byte, each
+/// bank collects its accessed words.
 fn by_bytes(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
     let space = span(&row.phase);
     let mut required: BTreeMap<u64, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
@@ -47,8 +47,8 @@ fn any_row() -> impl Strategy<Value = BankRow> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// Every lane is in one phase, and lanes are together where they differ by a vector of the row's
-    /// span; a row may speak of more lanes than there are.
+    /// Every lane is in one phase, and lanes share a phase if they differ by a vector of the entry's span; an entry may
+    /// have more lanes than the warp.
     #[test]
     fn phases_are_cosets(row in any_row(), bits in 0..7u32) {
         let phases = row.phases(bits);
@@ -63,8 +63,8 @@ proptest! {
         }
     }
 
-    /// Also with fewer lanes than the phase speaks of, numbers of lanes that are no power of two, and
-    /// accesses of any width at any address.
+    /// Also with fewer lanes than the phase has, numbers of lanes that are no power of two, and accesses of any width
+    /// at any address.
     #[test]
     fn wavefronts_follow_the_definition(
         row in any_row(),
@@ -88,28 +88,32 @@ proptest! {
             set.fold(0, |sum, (_, basis)| sum ^ basis)
         };
         let addresses: Vec<_> = (0..1 << bases.len()).map(|lane| (lane as u64 & idle == 0).then(|| address(lane))).collect();
-        prop_assert_eq!(linear_wavefronts_without(&row, &bases, idle, bytes), by_bytes(&row, &addresses, bytes));
+        prop_assert_eq!(linear_wavefronts_masked(&row, &bases, idle, bytes), by_bytes(&row, &addresses, bytes));
     }
 }
 
-/// All machines of two banks and two lanes, all pairs of byte addresses: small enough to be listed.
+/// All machines of two banks and two lanes, all pairs of byte addresses: a complete enumeration.
 #[test]
 fn two_banks_two_lanes() {
-    let (together, apart) = (row(2, 1, &[1]), row(2, 1, &[]));
+    let (together, separate) = (row(2, 1, &[1]), row(2, 1, &[]));
     for (first, second) in (0..4u64).flat_map(|a| (0..4u64).map(move |b| (a, b))) {
         let conflict = first != second && first % 2 == second % 2;
         let addresses = [Some(first), Some(second)];
         assert_eq!(wavefronts(&together, &addresses, 1), if conflict { 2 } else { 1 }, "{first} {second}");
-        assert_eq!(wavefronts(&apart, &addresses, 1), 2, "{first} {second}");
+        assert_eq!(wavefronts(&separate, &addresses, 1), 2, "{first} {second}");
     }
 }
 
 #[test]
 fn an_access_across_words_counts_both() {
-    let machine = row(4, 4, &[1]);
-    assert_eq!(wavefronts(&machine, &[Some(2)], 4), 1, "two words, two banks");
-    assert_eq!(wavefronts(&machine, &[Some(2), Some(16)], 4), 2, "the second lane's word is in the first one's bank");
-    assert_eq!(wavefronts(&machine, &[Some(2), Some(4)], 4), 1, "the word in common is given once");
+    let row_of_banks = row(4, 4, &[1]);
+    assert_eq!(wavefronts(&row_of_banks, &[Some(2)], 4), 1, "two words, two banks");
+    assert_eq!(
+        wavefronts(&row_of_banks, &[Some(2), Some(16)], 4),
+        2,
+        "the second lane's word is in the first one's bank"
+    );
+    assert_eq!(wavefronts(&row_of_banks, &[Some(2), Some(4)], 4), 1, "the word in common is given once");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Builds functions.
+//! A builder of functions.
 
 use crate::attribute::{Attribute, Attributes};
 use crate::body::{Block, Body, Location, Region, Value};
@@ -6,20 +6,20 @@ use crate::module::{Function, Visibility};
 use crate::op::Dialects;
 use crate::types::{FunctionType, TileType};
 
-/// Makes a function; operations are added at the end of a block that can be changed.
+/// Builds a function; operations are appended to the current block.
 #[derive(Debug)]
 pub struct FunctionBuilder<'d> {
     pub(super) dialects: &'d Dialects,
     function: Function,
     pub(crate) body: Body,
-    /// Where operations are added.
+    /// The block that operations are appended to.
     pub(crate) block: Block,
-    /// Where the operations that are added come from.
+    /// The source location of appended operations.
     pub(crate) location: Location,
 }
 
 impl<'d> FunctionBuilder<'d> {
-    /// A public function of these arguments that gives nothing.
+    /// Starts a public function with arguments of these types and no results.
     #[must_use]
     pub fn new(dialects: &'d Dialects, name: &str, arguments: Vec<TileType>) -> Self {
         let mut body = Body::default();
@@ -41,19 +41,19 @@ impl<'d> FunctionBuilder<'d> {
         Self { dialects, function, body, block, location: Location::default() }
     }
 
-    /// A function that is told what another is, with its arguments, and does nothing yet.
-    pub(crate) fn like(dialects: &'d Dialects, other: &Function) -> Self {
+    /// Starts a function with the name, attributes and arguments of another, and an empty body.
+    pub(crate) fn with_signature_of(dialects: &'d Dialects, other: &Function) -> Self {
         let mut builder = Self::new(dialects, &other.name, other.signature.arguments.clone());
         builder.function = Function { body: None, ..other.clone() };
         builder
     }
 
-    /// Where the operations that are added from here on come from.
-    pub fn located(&mut self, location: Location) {
+    /// Sets the source location of operations appended from here on.
+    pub fn set_location(&mut self, location: Location) {
         self.location = location;
     }
 
-    /// What was made so far.
+    /// The body built so far.
     #[must_use]
     pub fn body(&self) -> &Body {
         &self.body
@@ -63,12 +63,13 @@ impl<'d> FunctionBuilder<'d> {
         &mut self.body
     }
 
-    /// The block that operations are added to.
+    /// The block that operations are appended to.
     pub(crate) fn block(&self) -> Block {
         self.block
     }
 
-    /// A region of one block, which operations are added to from here on, and the block that they were added to before.
+    /// Creates a region of one block, and makes it the current block; returns the region and the previous current
+    /// block.
     pub(crate) fn enter_region(&mut self, arguments: Vec<TileType>) -> (Region, Block) {
         let region = self.body.add_region();
         let block = self.body.add_block();
@@ -79,15 +80,15 @@ impl<'d> FunctionBuilder<'d> {
         (region, std::mem::replace(&mut self.block, block))
     }
 
-    /// Says what the function gives.
+    /// Sets the result types of the function.
     #[must_use]
-    pub fn results(mut self, results: Vec<TileType>) -> Self {
+    pub fn set_result_types(mut self, results: Vec<TileType>) -> Self {
         self.function.results = vec![Attributes::default(); results.len()];
         self.function.signature.results = results;
         self
     }
 
-    /// Tells an argument something, such as by what its value can be divided.
+    /// Sets an attribute of an argument, such as `tt.divisibility`.
     pub fn argument_attribute(&mut self, argument: usize, name: &str, value: impl Into<Attribute>) {
         if let Some(attributes) = self.function.arguments.get_mut(argument) {
             attributes.set(name, value);
@@ -107,12 +108,12 @@ impl<'d> FunctionBuilder<'d> {
         self.body.ty(value)
     }
 
-    /// Says what the text is to call a value.
+    /// Sets the name of a value in the text.
     pub fn name(&mut self, value: Value, name: &str) {
         self.body.set_name(value, name);
     }
 
-    /// A new block at the end of the function, with arguments of these types.
+    /// Appends a block to the function, with arguments of these types.
     pub fn add_block(&mut self, arguments: Vec<TileType>) -> Block {
         let block = self.body.add_block();
         self.body.append_block(self.body.root(), block);
@@ -128,12 +129,12 @@ impl<'d> FunctionBuilder<'d> {
         self.body.arguments(block)
     }
 
-    /// Adds what follows at the end of this block.
-    pub fn at(&mut self, block: Block) {
+    /// Sets the current block.
+    pub fn set_block(&mut self, block: Block) {
         self.block = block;
     }
 
-    /// The function.
+    /// Finishes the function.
     #[must_use]
     pub fn finish(self) -> Function {
         Function { body: Some(self.body), ..self.function }

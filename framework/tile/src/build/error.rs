@@ -1,48 +1,48 @@
-//! Why an operation cannot be made.
+//! Errors of the function builder.
 
 use std::sync::Arc;
 
 use thiserror::Error;
 
-/// An operation that cannot be made; the fault of whoever makes it.
+/// An error in the construction of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BuildError {
-    /// No dialect has it.
+    /// No dialect has this operation.
     #[error("there is no operation `{0}`")]
     UnknownOperation(String),
-    /// It has no such group of operands.
+    /// The operation has no operand group of this name in its definition.
     #[error("`{operation}` has no operands `{group}`")]
     UnknownGroup {
-        /// The operation.
+        /// Name of the operation.
         operation: Arc<str>,
-        /// The group.
+        /// Name of the group.
         group: String,
     },
-    /// More operands were given than it has places for.
-    #[error("`{0}` has no place for so many operands")]
+    /// There are more operands than the operation accepts.
+    #[error("`{0}` does not take so many operands")]
     TooManyOperands(Arc<str>),
-    /// The types of its results neither follow from others nor were given.
-    #[error("the type of the result `{result}` of `{operation}` does not follow from others: give it")]
+    /// The type of a result can neither be inferred nor was given.
+    #[error("the type of the result `{result}` of `{operation}` cannot be inferred: pass it")]
     UnknownType {
-        /// The operation.
+        /// Name of the operation.
         operation: Arc<str>,
-        /// The result.
+        /// Name of the result group.
         result: String,
     },
-    /// So many types of results were given, and it has not as many.
+    /// The number of given result types does not match the operation.
     #[error("`{operation}` does not have {count} results")]
     WrongResults {
-        /// The operation.
+        /// Name of the operation.
         operation: Arc<str>,
-        /// How many types were given.
+        /// The number of given result types.
         count: usize,
     },
-    /// It does not have one result.
+    /// The operation does not have exactly one result.
     #[error("`{operation}` has {count} results, not one")]
     NotOneResult {
-        /// The operation.
+        /// Name of the operation.
         operation: Arc<str>,
-        /// How many it has.
+        /// The number of results of the operation.
         count: usize,
     },
 }

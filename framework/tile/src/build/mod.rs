@@ -1,4 +1,4 @@
-//! Makes functions operation by operation.
+//! Builds functions one operation at a time.
 //!
 //! ```
 //! use tilewright_tile::{Attribute, FunctionBuilder, TileModule, TileType, op::Dialects, verify};
@@ -11,8 +11,8 @@
 //! let pointers = TileType::tensor([64], function.ty(out).clone(), None);
 //! let base = function.op("tt.splat").operand(out).result(pointers).value()?;
 //! let places = function.op("tt.addptr").operand(base).operand(range).value()?;
-//! function.op("tt.store").operand(places).operand(range).done()?;
-//! function.op("tt.return").done()?;
+//! function.op("tt.store").operand(places).operand(range).build()?;
+//! function.op("tt.return").build()?;
 //! let module = TileModule { functions: vec![function.finish()], ..TileModule::default() };
 //! verify(&module)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,4 +1,4 @@
-//! One operation, as it is being made.
+//! A builder of operations.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::op::name::arith;
 use crate::op::{Count, Definition, Expression, GroupTypes, OperandGroup};
 use crate::types::TileType;
 
-/// Makes one operation.
+/// Builds one operation.
 #[derive(Debug)]
 pub struct OperationBuilder<'b, 'd> {
     function: &'b mut FunctionBuilder<'d>,
@@ -23,16 +23,16 @@ pub struct OperationBuilder<'b, 'd> {
 }
 
 impl<'d> FunctionBuilder<'d> {
-    /// An operation, to be told its operands.
+    /// Starts an operation, to be completed with operands.
     pub fn op<'b>(&'b mut self, name: &str) -> OperationBuilder<'b, 'd> {
         let definition = self.dialects.get(name).cloned().ok_or_else(|| BuildError::UnknownOperation(name.to_owned()));
         OperationBuilder::new(self, definition)
     }
 
-    /// A number of a type; of a tensor every element is it.
+    /// Appends a constant; for a tensor type, one with the same value in all elements.
     ///
     /// # Errors
-    /// [`BuildError`] where no dialect has constants.
+    /// [`BuildError`] if no dialect has constants.
     pub fn constant(&mut self, value: Attribute) -> Result<Value, BuildError> {
         let ty = value.value_type().unwrap_or(TileType::Index);
         self.op(arith::CONSTANT).attribute("value", value).result(ty).value()
@@ -54,7 +54,8 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         }
     }
 
-    /// The next operand: of the first group that has none, or may have more.
+    /// Adds an operand to the first operand group of the definition that is still empty or takes any number of
+    /// operands.
     #[must_use]
     pub fn operand(mut self, value: Value) -> Self {
         let Ok(definition) = &self.definition else { return self };
@@ -67,12 +68,12 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         self
     }
 
-    /// The operands of a group.
+    /// Sets the operands of the group with this name.
     #[must_use]
     pub fn operands(mut self, group: &str, values: &[Value]) -> Self {
         let Ok(definition) = &self.definition else { return self };
         match definition.operand_group(group) {
-            Some(place) => self.operands[place].extend(values),
+            Some(index) => self.operands[index].extend(values),
             None => {
                 let operation = Arc::clone(&definition.name);
                 self.error = Some(BuildError::UnknownGroup { operation, group: group.to_owned() });
@@ -81,34 +82,34 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         self
     }
 
-    /// An attribute.
+    /// Sets an attribute.
     #[must_use]
     pub fn attribute(mut self, name: &str, value: impl Into<Attribute>) -> Self {
         self.attributes.set(name, value);
         self
     }
 
-    /// Attributes by their names.
+    /// Sets several attributes.
     #[must_use]
     pub(crate) fn attributes<'n>(mut self, attributes: impl IntoIterator<Item = (&'n str, Attribute)>) -> Self {
         attributes.into_iter().for_each(|(name, value)| _ = self.attributes.set(name, value));
         self
     }
 
-    /// The type of the next result, where it does not follow from other types.
+    /// Adds the type of the next result, which is needed if the type cannot be inferred from the operands.
     #[must_use]
     pub fn result(mut self, ty: TileType) -> Self {
         self.results.get_or_insert_default().push(ty);
         self
     }
 
-    /// The types of the next results.
+    /// Adds the types of the next results.
     #[must_use]
     pub(crate) fn results(self, types: impl IntoIterator<Item = TileType>) -> Self {
         types.into_iter().fold(self, Self::result)
     }
 
-    /// A region of one block with arguments of these types, which `fill` adds operations to.
+    /// Adds a region of one block with arguments of these types; `fill` appends its operations.
     #[must_use]
     pub fn region(
         mut self,
@@ -129,49 +130,49 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         self
     }
 
-    /// A region that was made before.
+    /// Adds a region that already exists.
     #[must_use]
-    pub(crate) fn made_region(mut self, region: Region) -> Self {
+    pub(crate) fn existing_region(mut self, region: Region) -> Self {
         self.regions.push(region);
         self
     }
 
-    /// A region without blocks.
+    /// Adds a region without blocks.
     #[must_use]
     pub fn empty_region(mut self) -> Self {
         self.regions.push(self.function.body.add_region());
         self
     }
 
-    /// A block that it goes to, with the values that it takes along.
+    /// Adds a successor block with its block arguments.
     #[must_use]
     pub fn successor(mut self, block: Block, along: &[Value]) -> Self {
         self.successors.push((block, along.to_vec()));
         self
     }
 
-    /// Adds the operation to the block.
+    /// Appends the operation to the current block.
     ///
     /// # Errors
-    /// [`BuildError`]; whether the operation keeps the rules is for [`crate::verify`].
-    pub fn done(self) -> Result<Op, BuildError> {
-        self.added().map(|(op, _)| op)
+    /// [`BuildError`]; [`crate::verify`] checks the rules of the operation.
+    pub fn build(self) -> Result<Op, BuildError> {
+        self.append().map(|(op, _)| op)
     }
 
-    /// Adds the operation to the block, and gives its results.
+    /// Appends the operation to the current block, and returns its results.
     ///
     /// # Errors
-    /// As [`OperationBuilder::done`].
+    /// As [`OperationBuilder::build`].
     pub fn values(self) -> Result<Values, BuildError> {
-        self.added().map(|(op, body)| body.op(op).results.clone())
+        self.append().map(|(op, body)| body.op(op).results.clone())
     }
 
-    /// The same of an operation with one result.
+    /// Appends the operation to the current block, and returns its only result.
     ///
     /// # Errors
-    /// As [`OperationBuilder::done`], and where it has not one.
+    /// As [`OperationBuilder::build`], and if the operation does not have exactly one result.
     pub fn value(self) -> Result<Value, BuildError> {
-        let (op, body) = self.added()?;
+        let (op, body) = self.append()?;
         let operation = body.op(op);
         match operation.results[..] {
             [value] => Ok(value),
@@ -182,7 +183,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         }
     }
 
-    fn added(self) -> Result<(Op, &'b Body), BuildError> {
+    fn append(self) -> Result<(Op, &'b Body), BuildError> {
         let Self { function, definition, mut operands, results, attributes, regions, successors, error } = self;
         let definition = definition?;
         if let Some(error) = error {
@@ -190,12 +191,12 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         }
         let types = result_types(&function.body, &definition, &operands, results)?;
         let mut operation = Operation::new(Arc::clone(&definition));
-        // What goes along with jumps is in groups of its own, the last ones.
+        // Block arguments are the last operand groups, one per successor.
         let first = operands.len().saturating_sub(successors.len());
         for (group, (_, along)) in operands.iter_mut().skip(first).zip(&successors) {
             group.extend(along);
         }
-        operation.groups = operands.iter().map(|group| group.len() as u32).collect();
+        operation.group_sizes = operands.iter().map(|group| group.len() as u32).collect();
         operation.operands = operands.into_iter().flatten().collect();
         let along: usize = successors.iter().map(|(_, along)| along.len()).sum();
         let mut start = operation.operands.len() - along;
@@ -218,7 +219,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
     }
 }
 
-/// The types of each group of results: as given, else as they follow from the operands'.
+/// The types of each group of results: those that were given, or those that are inferred.
 fn result_types(
     body: &Body,
     definition: &Definition,
@@ -241,15 +242,16 @@ fn result_types(
     complete(definition, types).ok_or_else(|| unknown(definition))
 }
 
-/// The results' types, where they are known; those that are the operands' the other way round among them.
+/// The types of the results, if all are known. To infer more, rules that give operand types from result types are also
+/// applied in reverse.
 fn complete(definition: &Definition, types: GroupTypes) -> Option<Vec<Vec<TileType>>> {
     let groups = definition.results.iter().zip(types.results);
     groups
         .map(|(group, known)| match known {
             Some(known) => Some(known),
-            None if group.count.holds(0) => Some(Vec::new()),
+            None if group.count.allows(0) => Some(Vec::new()),
             None => {
-                // `lhs = result` also says what the result is.
+                // A rule `lhs = result` determines the type of `result` too.
                 let rule =
                     definition.types.iter().find(|rule| rule.expression == Expression::Same(group.name.clone()))?;
                 let source = definition.operand_group(&rule.target)?;

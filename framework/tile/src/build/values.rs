@@ -1,55 +1,55 @@
-//! Operations that define one value: constants, arithmetic, comparisons.
+//! Operations with one result: constants, arithmetic, comparisons.
 
 use super::{BuildError, FunctionBuilder};
 use crate::op::name::{arith, tt};
 use crate::{Attribute, TileType, Value};
 
 impl FunctionBuilder<'_> {
-    /// An integer of a type; of a tensor every element is it.
+    /// Appends an integer constant; for a tensor type, one with the same value in all elements.
     pub(crate) fn integer(&mut self, value: i64, ty: &TileType) -> Result<Value, BuildError> {
         self.constant(Attribute::integer(value, ty.clone()))
     }
 
-    /// An integer of 32 bits.
-    pub(crate) fn word(&mut self, value: u32) -> Result<Value, BuildError> {
+    /// Appends a 32-bit integer constant.
+    pub(crate) fn constant_i32(&mut self, value: u32) -> Result<Value, BuildError> {
         self.integer(value.into(), &TileType::integer(32))
     }
 
-    /// Zero, or a tensor of zeros.
+    /// Appends a zero constant of a scalar or tensor type.
     pub(crate) fn zeros(&mut self, ty: &TileType) -> Result<Value, BuildError> {
         self.constant(Attribute::of_bits(0, ty.clone()))
     }
 
-    /// An operation on two operands whose result has the type of the first.
+    /// Appends a binary operation whose result has the type of the first operand.
     pub(crate) fn binary(&mut self, name: &str, left: Value, right: Value) -> Result<Value, BuildError> {
         let ty = self.ty(left).clone();
         self.op(name).operand(left).operand(right).result(ty).value()
     }
 
-    /// The same on a value and those that were combined before, if any.
-    pub(crate) fn combined(&mut self, name: &str, before: Option<Value>, value: Value) -> Result<Value, BuildError> {
+    /// Appends a binary operation on `before` and `value`; without `before`, appends nothing and returns `value`.
+    pub(crate) fn combine(&mut self, name: &str, before: Option<Value>, value: Value) -> Result<Value, BuildError> {
         before.map_or(Ok(value), |before| self.binary(name, before, value))
     }
 
-    /// An operation on one operand.
+    /// Appends a unary operation with a result of type `ty`.
     pub(crate) fn unary(&mut self, name: &str, operand: Value, ty: TileType) -> Result<Value, BuildError> {
         self.op(name).operand(operand).result(ty).value()
     }
 
-    /// Whether a predicate of integers holds.
+    /// Appends an integer comparison (`arith.cmpi`).
     pub(crate) fn compare(&mut self, predicate: &str, left: Value, right: Value) -> Result<Value, BuildError> {
         let ty = self.ty(left).with_element(TileType::BOOLEAN);
-        let predicate = Attribute::Word(predicate.into());
+        let predicate = Attribute::Keyword(predicate.into());
         self.op(arith::CMPI).operand(left).operand(right).attribute("predicate", predicate).result(ty).value()
     }
 
-    /// One of two values of a type.
+    /// Appends a select of one of two values of the same type.
     pub(crate) fn select(&mut self, condition: Value, yes: Value, no: Value) -> Result<Value, BuildError> {
         let ty = self.ty(yes).clone();
         self.op(arith::SELECT).operand(condition).operand(yes).operand(no).result(ty).value()
     }
 
-    /// A scalar as each element of a tensor.
+    /// Appends a splat: a tensor of this shape with the scalar in every element.
     pub(crate) fn splat(&mut self, scalar: Value, shape: &[u64]) -> Result<Value, BuildError> {
         let ty = TileType::tensor(shape, self.ty(scalar).clone(), None);
         self.unary(tt::SPLAT, scalar, ty)

@@ -1,29 +1,29 @@
-//! Import tables: foreign operations and the neutral ones that they map to.
+//! Import tables: data that maps foreign operations (vendor operations and library functions) to neutral ones.
 
-use super::Meaning;
+use super::Replacement;
 use super::table::{File, Row};
 use crate::op::DialectError;
 use std::collections::BTreeMap;
 
-/// What foreign words mean.
+/// A set of import tables.
 #[derive(Debug, Clone, Default)]
 pub struct Imports {
-    pub(super) functions: BTreeMap<String, Meaning>,
-    pub(super) operations: BTreeMap<String, Meaning>,
-    pub(super) assembly: BTreeMap<String, Meaning>,
+    pub(super) functions: BTreeMap<String, Replacement>,
+    pub(super) operations: BTreeMap<String, Replacement>,
+    pub(super) assembly: BTreeMap<String, Replacement>,
 }
 
 impl Imports {
-    /// Adds a table, called `file` in messages. A word that was known is replaced.
+    /// Adds a table, which messages call `file`. Its entries replace earlier ones of the same names.
     ///
     /// # Errors
-    /// [`DialectError`], and nothing is added.
+    /// [`DialectError`]; nothing is added in that case.
     pub fn add(&mut self, file: &str, text: &str) -> Result<(), DialectError> {
         let wrong = |message: String| DialectError { file: file.to_owned(), message };
         let rows: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let read = |(name, row): (String, Row)| {
-            row.meaning()
-                .map(|meaning| (name.clone(), meaning))
+            row.replacement()
+                .map(|replacement| (name.clone(), replacement))
                 .map_err(|message| wrong(format!("`{name}`: {message}")))
         };
         let functions: Vec<_> = rows.all_functions().into_iter().map(read).collect::<Result<_, _>>()?;
@@ -35,13 +35,13 @@ impl Imports {
         Ok(())
     }
 
-    /// The library functions that are known, by name.
+    /// Names of all library functions that the tables map.
     pub fn functions(&self) -> impl ExactSizeIterator<Item = &str> {
         self.functions.keys().map(String::as_str)
     }
 
-    /// The operations that have a row, by name, with the reason where it is refused.
+    /// Names of all operations that the tables map, or reject with the given reason.
     pub fn operations(&self) -> impl ExactSizeIterator<Item = (&str, Option<&str>)> {
-        self.operations.iter().map(|(name, meaning)| (name.as_str(), meaning.refused.as_deref()))
+        self.operations.iter().map(|(name, replacement)| (name.as_str(), replacement.refused.as_deref()))
     }
 }

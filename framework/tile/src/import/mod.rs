@@ -1,21 +1,21 @@
-//! Vendors' words as neutral ones.
+//! Import of vendor operations as neutral ones.
 //!
-//! A program may name the functions of a vendor's library and the operations of a vendor's dialect. Tables, which are data,
-//! say what they mean in neutral words, whatever target the program is compiled for: [`Imports`] are the tables, [`import`]
-//! writes a program anew. What has no neutral meaning is refused with the reason that the table gives, or left as it is
-//! where only another compiler can tell (assembly that no table has).
+//! A program may use functions of a vendor's library and operations of a vendor's dialect. Tables, which are data, map
+//! them to neutral operations, independent of the target: [`Imports`] are the tables, [`import`] rewrites a program.
+//! Operations without a neutral equivalent are rejected with the reason in the table. Assembly that no table has is
+//! kept, since only a code generator can judge it.
 //!
-//! `docs/tile-ir.md` has the format of tables. Imports `tile` alone.
+//! `docs/tile-ir.md` has the format of tables. Depends on `tile` only.
 
 mod imports;
 mod lists;
-mod meaning;
 pub(crate) mod plain;
+mod replacement;
 mod rewrite;
 mod table;
 mod term;
 mod write;
 
 pub use imports::Imports;
-use meaning::Meaning;
+use replacement::Replacement;
 pub use rewrite::import;

@@ -1,16 +1,17 @@
-//! A layout for what a program reads from memory of the block and has no layout for: any would do.
+//! The default layout of tensors that are read from memory of the block without an explicit layout.
 
 use crate::op::name::ttg;
 use crate::{Attribute, Attributes, Body, LayoutName, MemDescType, Op, TileType};
 use tilewright_layout::parse_spec;
 
-/// The tensor that is read from a memory: without a layout where the module says nothing of warps and lanes, else
-/// neighbours along the last axis to a lane, lanes along the last axes first, all warps along the first.
+/// The type of a tensor loaded from `memory`, in the default layout: adjacent elements along the last axis per lane,
+/// lanes along the last axes first, all warps along the first axis. Without a layout if the module does not give the
+/// numbers of warps and lanes.
 pub(crate) fn tensor(memory: &MemDescType, module: &Attributes) -> TileType {
     of_shape(&memory.shape, &memory.element, module)
 }
 
-/// The same for a shape and an element.
+/// The type of a tensor of this shape and element type in the default layout, as [`tensor`].
 pub(crate) fn of_shape(shape: &[u64], element: &TileType, module: &Attributes) -> TileType {
     let count = |name| module.get(name).and_then(Attribute::as_integer).and_then(|count| u64::try_from(count).ok());
     let layout = match (count("ttg.num-warps"), count("ttg.threads-per-warp")) {
@@ -23,7 +24,7 @@ pub(crate) fn of_shape(shape: &[u64], element: &TileType, module: &Attributes) -
 fn layout(shape: &[u64], element: &TileType, warps: u64, lanes: u64) -> Option<LayoutName> {
     let axes = shape.len();
     let (mut sizes, mut threads) = (vec![1; axes], vec![1; axes]);
-    // Sixteen bytes of a lane at a time.
+    // Sixteen contiguous bytes per lane.
     let wide = (128 / u64::from(element.element_bits()?)).max(1);
     *sizes.last_mut()? = wide.min(*shape.last()?).max(1);
     let mut left = lanes;
@@ -40,16 +41,16 @@ fn layout(shape: &[u64], element: &TileType, warps: u64, lanes: u64) -> Option<L
     parse_spec(&text).ok().map(|spec| LayoutName::new(spec, text))
 }
 
-/// What the module says of warps and lanes, where an operation stands: a group of warps has fewer or more of them.
+/// Module attributes with the numbers of warps and lanes at an operation: a warp partition has numbers of its own.
 pub(crate) fn around(module: &Attributes, body: &Body, op: Op) -> Attributes {
-    let mut own = module.clone();
+    let mut plain_module = module.clone();
     for groups in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::WARP_SPECIALIZE) {
         let operation = body.op(groups);
         let Some(Attribute::Array(_, warps)) = operation.attributes.get("partitionNumWarps") else { continue };
         let partitions = operation.regions.iter().skip(1).zip(warps);
         if let Some((_, &warps)) = partitions.into_iter().find(|(region, _)| body.walk(**region).contains(&op)) {
-            own.set("ttg.num-warps", Attribute::integer(warps as i64, TileType::integer(32)));
+            plain_module.set("ttg.num-warps", Attribute::integer(warps as i64, TileType::integer(32)));
         }
     }
-    own
+    plain_module
 }

@@ -1,25 +1,26 @@
-//! Writing a program anew with neutral words.
+//! Rewrites programs to neutral operations.
 
 use crate::op::name::{tt, ub};
 use std::collections::HashMap;
 
 use super::plain;
 use super::write::Writer;
-use super::{Imports, Meaning};
+use super::{Imports, Replacement};
 use crate::op::Dialects;
-use crate::transform::{Copier, Rewrite, Rewritten, each_function, rewritten, violation};
+use crate::transform::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function, violation};
 use crate::{Attribute, Attributes, Function, Op, Operation, TileModule, TileType, TileViolation, Value, Values};
 use tilewright_target::nearest;
 
-/// A program in which what the tables know is said in neutral words. Assembly that no table has stays, and so do
-/// operations without a row.
+/// Replaces foreign operations (vendor operations and calls of library functions) by neutral ones from the tables.
+/// Inline assembly that no table has is kept, and so are operations that no table names.
 ///
 /// # Errors
-/// A [`TileViolation`] at an operation that the tables refuse, with the reason; at a library function that they don't know.
+/// A [`TileViolation`] at an operation that the tables reject, with the reason, or at a call of an unknown library
+/// function.
 pub fn import(module: &TileModule, imports: &Imports, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     each_function(module, |function| {
         let mut rewrite = Importing { imports, dialects, module: &module.attributes, remembered: HashMap::new() };
-        rewritten(function, dialects, &mut rewrite)
+        rewrite_function(function, dialects, &mut rewrite)
     })
 }
 
@@ -27,12 +28,16 @@ struct Importing<'i> {
     imports: &'i Imports,
     dialects: &'i Dialects,
     module: &'i Attributes,
-    /// By what stands for them, the operations that say what it is.
+    /// For each value that a foreign operation initializes, that operation.
     remembered: HashMap<Value, Op>,
 }
 
 impl<'i> Importing<'i> {
-    fn meaning(&self, function: &Function, operation: &Operation) -> Result<Option<&'i Meaning>, TileViolation> {
+    fn replacement(
+        &self,
+        function: &Function,
+        operation: &Operation,
+    ) -> Result<Option<&'i Replacement>, TileViolation> {
         let text = |name: &str| operation.attributes.get(name).and_then(Attribute::as_text).unwrap_or_default();
         match operation.name() {
             tt::EXTERN_ELEMENTWISE => {
@@ -51,65 +56,65 @@ impl<'i> Importing<'i> {
 }
 
 impl Rewrite for Importing<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool> {
-        let operation = copier.from.op(op);
-        let Some(meaning) = self.meaning(copier.function, operation)? else { return Ok(false) };
-        refuse(meaning, operation).map_err(|message| violation(copier, op, message))?;
-        let around = plain::around(self.module, copier.from, op);
+    fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
+        let operation = cloner.from.op(op);
+        let Some(replacement) = self.replacement(cloner.function, operation)? else { return Ok(false) };
+        refuse(replacement, operation).map_err(|message| violation(cloner, op, message))?;
+        let around = plain::around(self.module, cloner.from, op);
         let writer = Writer { dialects: self.dialects, module: &around, op };
-        if let Some(term) = &meaning.remember {
-            let key = writer.operands(copier, term);
+        if let Some(term) = &replacement.remember {
+            let key = writer.operands(cloner, term);
             self.remembered.extend(key.first().map(|key| (*key, op)));
             return Ok(true);
         }
-        let having = meaning.having.iter().find(|(name, _)| has(operation, name));
-        let terms = having.map_or(&meaning.terms, |(_, terms)| terms);
-        let mut given = match &meaning.when {
-            Some(when) => writer.when(copier, when, terms)?,
-            None if matches!(&terms[..], [term] if term.is_recall()) => self.recall(copier, op)?,
-            None => writer.terms(copier, terms)?,
+        let having = replacement.having.iter().find(|(name, _)| has(operation, name));
+        let terms = having.map_or(&replacement.terms, |(_, terms)| terms);
+        let mut given = match &replacement.when {
+            Some(when) => writer.when(cloner, when, terms)?,
+            None if matches!(&terms[..], [term] if term.is_recall()) => self.recall(cloner, op)?,
+            None => writer.terms(cloner, terms)?,
         };
-        // What is done when it is there gives no tokens.
+        // The replacement is synchronous: its async tokens are poison.
         for &result in operation.results.get(given.len()..).unwrap_or_default() {
-            if !matches!(copier.from.ty(result), TileType::Token) {
+            if !matches!(cloner.from.ty(result), TileType::Token) {
                 break;
             }
-            given.push(copier.to.op(ub::POISON).result(TileType::Token).value()?);
+            given.push(cloner.to.op(ub::POISON).result(TileType::Token).value()?);
         }
         if given.len() < operation.results.len() {
-            return Err(violation(copier, op, "the import table gives nothing for its results"));
+            return Err(violation(cloner, op, "the import table has nothing for its results"));
         }
-        copier.bind_all(&operation.results, &given);
+        cloner.bind_all(&operation.results, &given);
         Ok(true)
     }
 }
 
 impl Importing<'_> {
-    /// What was remembered for an operand, of the type that is asked for here.
-    fn recall(&self, copier: &mut Copier<'_, '_, '_>, op: Op) -> Rewritten<Values> {
-        let operation = copier.from.op(op);
-        let key = operation.operands.first().map(|value| copier.value(*value));
-        let Some(said) = key.and_then(|key| self.remembered.get(&key)).copied() else {
-            return Err(violation(copier, op, "what it stands for is not said in this function before"));
+    /// Emits again the replacement of the operation that initialized the operand of `op`, with the result type of `op`.
+    fn recall(&self, cloner: &mut IrCloner<'_, '_, '_>, op: Op) -> Rewritten<Values> {
+        let operation = cloner.from.op(op);
+        let key = operation.operands.first().map(|value| cloner.value(*value));
+        let Some(recalled) = key.and_then(|key| self.remembered.get(&key)).copied() else {
+            return Err(violation(cloner, op, "no operation before it in this function initializes its operand"));
         };
-        let meaning = self.imports.operations.get(copier.from.op(said).name());
-        let terms = meaning.map_or(&[][..], |meaning| &meaning.terms);
-        let writer = Writer { dialects: self.dialects, module: self.module, op: said };
-        writer.terms_as(copier, terms, op)
+        let replacement = self.imports.operations.get(cloner.from.op(recalled).name());
+        let terms = replacement.map_or(&[][..], |replacement| &replacement.terms);
+        let writer = Writer { dialects: self.dialects, module: self.module, op: recalled };
+        writer.terms_as(cloner, terms, op)
     }
 }
 
-fn refuse(meaning: &Meaning, operation: &Operation) -> Result<(), String> {
-    if let Some(reason) = &meaning.refused {
+fn refuse(replacement: &Replacement, operation: &Operation) -> Result<(), String> {
+    if let Some(reason) = &replacement.refused {
         return Err(format!("it has no neutral meaning: {reason}"));
     }
-    match meaning.unless.iter().find(|(name, _)| has(operation, name)) {
+    match replacement.unless.iter().find(|(name, _)| has(operation, name)) {
         Some((name, reason)) => Err(format!("with `{name}` it has no neutral meaning: {reason}")),
         None => Ok(()),
     }
 }
 
-/// Whether an operation has operands of a group, or an attribute.
+/// Whether an operation has an operand in this group, or this attribute.
 fn has(operation: &Operation, name: &str) -> bool {
     let operands = operation.definition.operand_group(name).map(|group| operation.operand_group(group));
     operands.is_some_and(|operands| !operands.is_empty()) || operation.attributes.get(name).is_some()

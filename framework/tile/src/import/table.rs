@@ -1,31 +1,31 @@
-//! Import tables, as they are written.
+//! Import tables, as deserialized.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::Meaning;
+use super::Replacement;
 use super::term::{Term, terms};
 
-/// A table.
+/// An import table: replacements for foreign operations, functions and inline assembly.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
-    /// Functions whose names are made of a pattern.
+    /// Families of library functions: their names are one pattern with different parts.
     #[serde(default)]
     families: Vec<Family>,
-    /// Functions of libraries by name.
+    /// Library functions by name.
     #[serde(default)]
     functions: BTreeMap<String, Row>,
     /// Operations by name.
     #[serde(default)]
     pub operations: BTreeMap<String, Row>,
-    /// Assembly by its text.
+    /// Replacements for inline assembly, by its text.
     #[serde(default)]
     pub assembly: BTreeMap<String, Row>,
 }
 
-/// Functions of one pattern: `{}` is the name.
+/// Library functions whose names follow a pattern: each of `names` has `{}` where the function's own name stands.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Family {
@@ -33,13 +33,13 @@ struct Family {
     functions: BTreeMap<String, Row>,
 }
 
-/// What a word means.
+/// The import rule of one foreign operation, function or assembly text.
 #[derive(Clone, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Row {
-    /// Terms alone.
+    /// The terms alone, as text.
     Plain(String),
-    /// And more.
+    /// The terms with conditions and exceptions.
     Full(Full),
 }
 
@@ -58,12 +58,12 @@ pub(super) struct Full {
 }
 
 impl File {
-    /// All functions by their whole names.
+    /// All library functions with their full names, those of families included.
     pub fn all_functions(&self) -> Vec<(String, Row)> {
         let of_family = |family: &Family| {
             let named = |pattern: &String| {
-                let whole = |(name, row): (&String, &Row)| (pattern.replace("{}", name), row.clone());
-                family.functions.iter().map(whole).collect::<Vec<_>>()
+                let full_name = |(name, row): (&String, &Row)| (pattern.replace("{}", name), row.clone());
+                family.functions.iter().map(full_name).collect::<Vec<_>>()
             };
             family.names.iter().flat_map(named).collect::<Vec<_>>()
         };
@@ -73,7 +73,7 @@ impl File {
 }
 
 impl Row {
-    pub fn meaning(self) -> Result<Meaning, String> {
+    pub fn replacement(self) -> Result<Replacement, String> {
         let row = match self {
             Self::Plain(is) => Full { is, ..Full::default() },
             Self::Full(row) => row,
@@ -87,7 +87,7 @@ impl Row {
             }
         };
         let having = row.having.into_iter().map(|(name, text)| Ok((name, read(&text)?)));
-        Ok(Meaning {
+        Ok(Replacement {
             terms: read(&row.is)?,
             having: having.collect::<Result<_, String>>()?,
             when: one(row.when)?,

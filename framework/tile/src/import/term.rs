@@ -1,83 +1,86 @@
-//! What stands for a foreign word, as it is written in a table.
+//! The syntax of import rules: terms that replace a foreign operation.
 //!
-//! | term | is |
+//! | term | value |
 //! |---|---|
-//! | `$name`, `$0` | the operands of a group of the foreign operation, or those from a place on: one |
-//! | `1.5`, `-3` | a number of the type of what stands beside it |
+//! | `$name`, `$0` | the operands of a group of the foreign operation, or its operand at an index |
+//! | `1.5`, `-3` | a number of the type of the operand next to it |
 //! | `math.tanh($0)` | an operation; each term gives the operands of a group |
-//! | `tt.splat[like x]($p)` | the same, its result a tensor of the element that `$p` has with the shape and layout of the group `x` |
-//! | `arith.extf[f32]($0)` | the same, its result of that element |
-//! | `tt.fp_to_fp[of y]($0)` | the same, its result of the type that the group `y` has |
-//! | `ttg.local_load[plain x](...)` | the same, its result a tensor as the group `x` in memory is, in any layout |
-//! | `... {axis = 1, order = $order}` | with attributes, the second the foreign operation's |
-//! | `... {padding = $fill[zero, nan]}` | the word of the number that the foreign attribute is |
-//! | `name(...)` | a list that `super::lists` knows |
-//! | `remembered($0)` | what was remembered for an operand, alone |
+//! | `tt.splat[like x]($p)` | the same; its result is a tensor with the element type of `$p`, and the shape and layout
+//! of group `x` |
+//! | `arith.extf[f32]($0)` | the same; its result has this element type |
+//! | `tt.fp_to_fp[of y]($0)` | the same; its result has the type of group `y` |
+//! | `ttg.local_load[plain x](...)` | the same; its result is a tensor with the shape and element type of group `x` in
+//! memory, in any layout |
+//! | `... {axis = 1, order = $order}` | with attributes, the second copied from the foreign operation |
+//! | `... {padding = $fill[zero, nan]}` | an attribute that is the keyword with the index in the foreign attribute |
+//! | `name(...)` | a list function of `super::lists` |
+//! | `remembered($0)` | the remembered operation of an operand; only alone |
 //!
-//! Several terms have `;` between them. The outermost one of the last gives the results of the foreign operation, has their
-//! types, and takes over the attributes that it knows.
+//! Terms are separated by `;`. The outermost operation of the last term gives the results of the foreign operation: it
+//! has their types, and the attributes that it defines.
 
 use tilewright_layout::text::{Cursor, Parsed};
 
-/// A term.
+/// A term of an import rule.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Term {
-    /// The operands of a group.
+    /// The operands of a group of the foreign operation, or one of them by its index.
     Operands(String),
-    /// A number.
+    /// A number literal, of the type of the operand next to it.
     Number(String),
-    /// An operation, or a list.
-    Made(Made),
+    /// A neutral operation, or a list function.
+    Call(Call),
 }
 
-/// Something that is made of terms.
+/// An operation or list function with its arguments.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Made {
-    /// The operation; without a dialect a list.
+pub(super) struct Call {
+    /// Name of the operation; a name without a dialect is a list function's.
     pub name: String,
-    /// The type of the result.
+    /// How the type of the result is determined.
     pub ty: Shape,
-    /// What it is made of.
-    pub parts: Vec<Term>,
-    /// Names and values.
-    pub attributes: Vec<(String, Said)>,
+    /// The arguments of the operation or function.
+    pub arguments: Vec<Term>,
+    /// Names and values of the attributes.
+    pub attributes: Vec<(String, AttributeSource)>,
 }
 
-/// What an attribute is.
+/// The value that a term gives an attribute.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Said {
-    /// A word or number.
-    Word(String),
-    /// The foreign operation's attribute; where there are words, the one of its number.
+pub(super) enum AttributeSource {
+    /// A keyword or number in the term.
+    Keyword(String),
+    /// The foreign operation's attribute with this name; if keywords are given, the keyword at the index that this
+    /// attribute has.
     Foreign(String, Vec<String>),
 }
 
 impl Term {
-    /// Whether this is what was remembered before: `remembered(...)`.
+    /// Whether this is the term `remembered(...)`.
     pub fn is_recall(&self) -> bool {
-        matches!(self, Self::Made(made) if made.name == "remembered")
+        matches!(self, Self::Call(call) if call.name == "remembered")
     }
 }
 
-/// What is said of the type of a result.
+/// How the result type of a term's operation is determined.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Shape {
-    /// It follows from others.
+    /// Inferred from the operands, as the operation's definition states.
     Follows,
-    /// The shape and layout of a group.
+    /// A tensor with the shape and layout of a group.
     Like(String),
-    /// The shape and element of a group, in any layout.
+    /// A tensor with the shape and element type of a group, in any layout.
     Plain(String),
-    /// An element.
+    /// The operands' type with this element type.
     Element(String),
-    /// The type of a group.
+    /// The type of the values of a group.
     Of(String),
 }
 
-/// The terms of a text.
+/// Parses terms.
 ///
 /// # Errors
-/// [`TextError`](tilewright_layout::text::TextError) at a place of the text.
+/// [`TextError`](tilewright_layout::text::TextError) with a position in the text.
 pub(super) fn terms(text: &str) -> Parsed<Vec<Term>> {
     let mut reader = Reader { cursor: Cursor::new(text) };
     let mut terms = Vec::new();
@@ -101,7 +104,7 @@ impl Reader<'_> {
         if word.is_empty() { Err(self.cursor.expected("a name or a number")) } else { Ok(word.to_owned()) }
     }
 
-    /// Things between commas, up to a closing mark.
+    /// A comma-separated list up to and including a closing token.
     fn list<T>(&mut self, closing: &str, read: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = Vec::new();
         while !self.cursor.takes(closing) {
@@ -123,9 +126,9 @@ impl Reader<'_> {
         }
         let ty = self.shape()?;
         self.cursor.expect("(")?;
-        let parts = self.list(")", Self::term)?;
+        let arguments = self.list(")", Self::term)?;
         let attributes = if self.cursor.takes("{") { self.list("}", Self::attribute)? } else { Vec::new() };
-        Ok(Term::Made(Made { name, ty, parts, attributes }))
+        Ok(Term::Call(Call { name, ty, arguments, attributes }))
     }
 
     fn shape(&mut self) -> Parsed<Shape> {
@@ -143,15 +146,15 @@ impl Reader<'_> {
         Ok(shape)
     }
 
-    fn attribute(&mut self) -> Parsed<(String, Said)> {
+    fn attribute(&mut self) -> Parsed<(String, AttributeSource)> {
         let name = self.word()?;
         self.cursor.expect("=")?;
         if !self.cursor.takes("$") {
-            return Ok((name, Said::Word(self.word()?)));
+            return Ok((name, AttributeSource::Keyword(self.word()?)));
         }
         let foreign = self.word()?;
         let words = if self.cursor.takes("[") { self.list("]", Self::word)? } else { Vec::new() };
-        Ok((name, Said::Foreign(foreign, words)))
+        Ok((name, AttributeSource::Foreign(foreign, words)))
     }
 }
 
@@ -165,16 +168,17 @@ mod tests {
         let read = terms("tt.clampf($0, -1.0, 1e3) {propagateNan = none}; tt.splat[like x]($p)").expect("two terms");
         let operand = |name: &str| Term::Operands(name.to_owned());
         let number = |text: &str| Term::Number(text.to_owned());
-        let made = |name: &str, ty, parts, attributes: &[(&str, &str)]| {
-            let attributes =
-                attributes.iter().map(|(name, value)| ((*name).to_owned(), Said::Word((*value).to_owned())));
+        let call = |name: &str, ty, arguments, attributes: &[(&str, &str)]| {
+            let attributes = attributes
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), AttributeSource::Keyword((*value).to_owned())));
             let attributes = attributes.collect();
-            Term::Made(Made { name: name.to_owned(), ty, parts, attributes })
+            Term::Call(Call { name: name.to_owned(), ty, arguments, attributes })
         };
         let clamp = vec![operand("0"), number("-1.0"), number("1e3")];
         let expected = [
-            made(tt::CLAMPF, Shape::Follows, clamp, &[("propagateNan", "none")]),
-            made(tt::SPLAT, Shape::Like("x".to_owned()), vec![operand("p")], &[]),
+            call(tt::CLAMPF, Shape::Follows, clamp, &[("propagateNan", "none")]),
+            call(tt::SPLAT, Shape::Like("x".to_owned()), vec![operand("p")], &[]),
         ];
         assert_eq!(read, expected);
         assert_eq!(terms(" "), Ok(vec![]));

@@ -1,20 +1,20 @@
-//! Which types an operand or a result may have.
+//! Type constraints of operands and results.
 
 use std::fmt;
 
 use crate::types::TileType;
 
-/// A set of types, by a word of a dialect file.
+/// A set of types, named by a keyword of dialect files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Class {
+pub struct TypeSet {
     container: Container,
     element: Element,
 }
 
-/// What holds the elements.
+/// The type around the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Container {
-    /// Anything.
+    /// Any type.
     Any,
     /// A scalar or a tensor.
     ScalarOrTensor,
@@ -22,17 +22,17 @@ enum Container {
     Tensor,
     /// A scalar.
     Scalar,
-    /// A tensor in memory.
+    /// A tensor in shared memory or in tensor memory (`ttg.memdesc`).
     Memory,
-    /// A tensor or one in memory.
+    /// A tensor in registers or in memory of the block.
     TensorOrMemory,
     /// A tensor descriptor.
     Descriptor,
-    /// A tensor in global memory, seen through a layout.
+    /// A view of a tensor in global memory, with a layout.
     View,
     /// A tensor in registers, in memory of the block, or in global memory.
-    Place,
-    /// A token.
+    AnyTensor,
+    /// An async token.
     Token,
 }
 
@@ -48,25 +48,26 @@ enum Element {
     Pointer,
 }
 
-impl Class {
+impl TypeSet {
     /// All types.
     pub const ANY: Self = Self { container: Container::Any, element: Element::Any };
 
-    /// The class of a word: `int`, `float`, `number`, `integer_or_index`, `float_or_byte`, `i1` to `i64`, `pointer`, `value`, each a
-    /// scalar or a tensor, alone with `scalar.` or `tensor.` before it; `tensor`, `memory`, `operand` (a tensor or one
-    /// in memory), `descriptor`, `token`, `any`.
+    /// The class of a keyword of dialect files. `int`, `float`, `number`, `integer_or_index`, `float_or_byte`, `i1` to
+    /// `i64`, `pointer` and `value` are a scalar or a tensor; the prefix `scalar.` or `tensor.` restricts them. Others
+    /// are `tensor`, `memory`, `operand` (a tensor in registers or memory), `descriptor`, `token` and `any`. `None` for
+    /// other keywords.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
-        let whole = |container| Some(Self { container, element: Element::Any });
+        let any_element = |container| Some(Self { container, element: Element::Any });
         match word {
             "any" => return Some(Self::ANY),
-            "tensor" => return whole(Container::Tensor),
-            "memory" => return whole(Container::Memory),
-            "operand" => return whole(Container::TensorOrMemory),
-            "descriptor" => return whole(Container::Descriptor),
-            "token" => return whole(Container::Token),
-            "view" => return whole(Container::View),
-            "place" => return whole(Container::Place),
+            "tensor" => return any_element(Container::Tensor),
+            "memory" => return any_element(Container::Memory),
+            "operand" => return any_element(Container::TensorOrMemory),
+            "descriptor" => return any_element(Container::Descriptor),
+            "token" => return any_element(Container::Token),
+            "view" => return any_element(Container::View),
+            "place" => return any_element(Container::AnyTensor),
             _ => {}
         }
         let (container, element) = match word.split_once('.') {
@@ -88,29 +89,30 @@ impl Class {
         Some(Self { container, element })
     }
 
-    /// Whether a type is in it.
+    /// Whether a type belongs to the class.
     #[must_use]
     pub fn holds(self, ty: &TileType) -> bool {
         let is_tensor = matches!(ty, TileType::Tensor(_));
         let is_scalar =
             matches!(ty, TileType::Integer(..) | TileType::Float(_) | TileType::Index | TileType::Pointer(_));
-        let held = match self.container {
+        let is_in_container = match self.container {
             Container::Any => true,
             Container::ScalarOrTensor => is_tensor || is_scalar,
             Container::Tensor => is_tensor,
             Container::Scalar => is_scalar,
             Container::Memory => matches!(ty, TileType::Memory(_)),
             Container::TensorOrMemory => is_tensor || matches!(ty, TileType::Memory(_)),
-            // Vendors' descriptors are types of their own.
+            // Vendors' descriptors are foreign types.
             Container::Descriptor => matches!(ty, TileType::Descriptor(_) | TileType::Foreign(_)),
             Container::View => matches!(ty, TileType::View(_)),
-            Container::Place => is_tensor || matches!(ty, TileType::Memory(_) | TileType::View(_)),
+            Container::AnyTensor => is_tensor || matches!(ty, TileType::Memory(_) | TileType::View(_)),
             Container::Token => matches!(ty, TileType::Token),
         };
-        held && self.element.holds(ty.element())
+        is_in_container && self.element.holds(ty.element())
     }
 
-    /// The word before `<` that a type of this class may be written without.
+    /// The type constructor (the word before `<`) of all types of the class, which a text format may omit; `None` if
+    /// there is none.
     #[must_use]
     pub fn constructor(self) -> Option<&'static str> {
         match self.container {
@@ -137,7 +139,7 @@ impl Element {
     }
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for TypeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let element = match self.element {
             Element::Any => "values".to_owned(),
@@ -158,7 +160,7 @@ impl fmt::Display for Class {
             Container::TensorOrMemory => f.write_str("a tensor, in registers or in memory"),
             Container::Descriptor => f.write_str("a tensor descriptor"),
             Container::View => f.write_str("a view of global memory"),
-            Container::Place => f.write_str("a tensor in registers or memory, or a view of global memory"),
+            Container::AnyTensor => f.write_str("a tensor in registers or memory, or a view of global memory"),
             Container::Token => f.write_str("a token"),
         }
     }

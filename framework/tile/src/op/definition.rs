@@ -1,65 +1,65 @@
-//! One operation that there is.
+//! The definition of one operation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{Class, Piece, Rule};
+use super::{Piece, Rule, TypeSet};
 use crate::attribute::Attribute;
 
-/// An operation: what it has, and how it is written.
+/// The definition of an operation: its operands, results, attributes and regions, and its text format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Definition {
-    /// Its name with its dialect: `arith.addf`.
+    /// Name of the operation including the dialect: `arith.addf`.
     pub name: Arc<str>,
-    /// Its operands, in order.
+    /// The operand groups, in order.
     pub operands: Vec<OperandGroup>,
-    /// Its results, in order.
+    /// The result groups, in order.
     pub results: Vec<OperandGroup>,
-    /// The attributes that it knows; it may have others.
+    /// The attributes that the definition lists; operations may have others too.
     pub attributes: Vec<AttributeRow>,
-    /// How it is written after its name; in the generic form where there is nothing.
+    /// The text format behind the operation's name; `None` if the operation has only MLIR's generic form.
     pub format: Option<Vec<Piece>>,
-    /// How types follow from each other.
+    /// The type inference rules.
     pub types: Vec<Rule>,
-    /// How many regions it has.
+    /// The number of regions.
     pub regions: Count,
-    /// What else holds of it.
+    /// The traits.
     pub traits: Traits,
 }
 
-/// Values that go by one name.
+/// A group of operands or results that share one name in the definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperandGroup {
-    /// The name.
+    /// Name of the group.
     pub name: String,
-    /// How many there are.
+    /// The number of values that the group may have.
     pub count: Count,
-    /// What types they may have.
-    pub class: Class,
+    /// The types that the values of the group may have.
+    pub class: TypeSet,
 }
 
-/// How many there may be of something.
+/// The allowed number of values in a group, or of regions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Count {
-    /// None.
+    /// None are allowed.
     #[default]
     Zero,
-    /// One.
+    /// Exactly one.
     One,
-    /// Two.
+    /// Exactly two.
     Two,
-    /// One or none.
+    /// Zero or one.
     Optional,
     /// Any number.
     Many,
 }
 
 impl Count {
-    /// Whether so many are right.
+    /// Whether exactly `count` values or regions are allowed.
     #[must_use]
-    pub fn holds(self, count: usize) -> bool {
+    pub fn allows(self, count: usize) -> bool {
         match self {
             Self::Zero => count == 0,
             Self::One => count == 1,
@@ -70,78 +70,80 @@ impl Count {
     }
 }
 
-/// An attribute that an operation knows.
+/// An attribute that the definition of an operation lists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttributeRow {
-    /// Its name.
+    /// Name of the attribute.
     pub name: String,
-    /// Whether it must be there.
+    /// Whether an operation must have the attribute.
     pub required: bool,
-    /// What it may be.
+    /// The kind of the attribute's values.
     pub kind: AttributeKind,
-    /// What it is where it is not there.
+    /// Its value if absent.
     pub default: Option<Attribute>,
 }
 
-/// What an attribute may be, which says how it is written where a format has it.
+/// The kind of an attribute's values, which also determines how a text format writes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttributeKind {
-    /// Anything, with its type.
+    /// Any attribute, with its type.
     Any,
-    /// Said by being there.
+    /// A unit attribute: its presence is its value.
     Unit,
-    /// True or false.
+    /// A bool.
     Bool,
-    /// An integer of so many bits, written without its type.
+    /// An integer of this width, written without its type.
     Integer(u32),
-    /// Integers of 32 bits, written with commas between.
+    /// Integers of 32 bits, comma-separated.
     Integers,
-    /// A text.
+    /// A string.
     Text,
-    /// The name of a function.
+    /// A symbol: the name of a function.
     Symbol,
-    /// Words, bars between.
+    /// Keywords, separated by `|`.
     Words,
-    /// One of some words; in the generic form its number.
-    Word(Arc<BTreeMap<String, u32>>),
-    /// `<...>` after a word; in the generic form after the name.
+    /// One of several keywords, each with its number; the generic form has the number.
+    Keyword(Arc<BTreeMap<String, u32>>),
+    /// A set of keywords: `<...>` behind a keyword; behind the attribute's name in the generic form.
     Flags(Arc<Flags>),
 }
 
-/// Words in angle brackets, any number of which may hold.
+/// A set of keywords in angle brackets.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flags {
-    /// What stands before the brackets where no word does: `#dialect.name`.
+    /// The attribute's name `#dialect.name`, written before the brackets in the generic form.
     pub name: String,
-    /// What stands between two words.
+    /// The separator between the keywords of the set.
     pub separator: String,
 }
 
 impl Flags {
-    /// The attribute of some flags, `<...>`, with what is to stand between them.
+    /// The attribute for the flags in `flags`, `<...>`; the separator stands between the flags.
     pub(crate) fn attribute(&self, flags: &str) -> Attribute {
         let words: String = flags.split_whitespace().collect();
         Attribute::Foreign(format!("{}{}", self.name, words.replace(',', &self.separator)).into())
     }
 }
 
-/// What holds of an operation besides.
+/// Traits of an operation, as in MLIR.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// It gives the same for the same operands, and does nothing else: unused, it may go.
+    /// Whether the operation has no side effects, and results that depend on the operands only: then it is removable if
+    /// unused.
     pub pure: bool,
-    /// Each element of the result comes from the elements at the same place: all tensors have one shape and layout.
+    /// Whether each element of the result depends only on the operands' elements at the same index: all tensors have
+    /// one shape and layout.
     pub elementwise: bool,
-    /// It gives the same whichever of its operands is first.
+    /// Whether the operands may be swapped.
     pub commutative: bool,
-    /// It ends a block.
+    /// Whether the operation terminates a block.
     pub terminator: bool,
 }
 
 impl OperandGroup {
-    /// How many of `count` values belong to each group, where nothing else says it: one to each that has one, and what
-    /// is left to the first that may have more. `None` where they are too few or too many.
+    /// Divides `count` values among groups when the text does not give the numbers: one to each group that must have
+    /// one, the rest to the first group that may have more. `None` if there are too few or too many values.
     #[must_use]
     pub fn divide(groups: &[Self], count: usize) -> Option<Vec<usize>> {
         let single = groups.iter().filter(|group| group.count == Count::One).count();
@@ -164,25 +166,25 @@ impl OperandGroup {
 }
 
 impl Definition {
-    /// The attribute of a name that it knows.
+    /// The definition of the attribute with this name; `None` if the operation does not define it.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<&AttributeRow> {
         self.attributes.iter().find(|row| row.name == name)
     }
 
-    /// Where the operands of a group are in [`Definition::operands`].
+    /// Index of the operand group with this name in [`Definition::operands`]; `None` if there is none.
     #[must_use]
     pub fn operand_group(&self, name: &str) -> Option<usize> {
         self.operands.iter().position(|group| group.name == name)
     }
 
-    /// Where the results of a group are in [`Definition::results`].
+    /// Index of the result group with this name in [`Definition::results`]; `None` if there is none.
     #[must_use]
     pub fn result_group(&self, name: &str) -> Option<usize> {
         self.results.iter().position(|group| group.name == name)
     }
 
-    /// The dialect.
+    /// The name of the operation's dialect.
     #[must_use]
     pub fn dialect(&self) -> &str {
         self.name.split_once('.').map_or("", |(dialect, _)| dialect)

@@ -1,4 +1,4 @@
-//! All operations that are known.
+//! The registry of operations.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -9,23 +9,25 @@ use super::Definition;
 use super::row::File;
 use tilewright_target::nearest;
 
-/// A dialect file that is wrong; its author's fault.
+/// An error in a dialect file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}: {message}")]
 pub struct DialectError {
-    /// What the file is called.
+    /// Name of the dialect file.
     pub file: String,
-    /// The row, and what is wrong with it.
+    /// The faulty row (operation), and the error in it.
     pub message: String,
 }
 
-/// The operations of some dialects.
+/// The registry of the operations of several dialects.
 #[derive(Debug, Clone, Default)]
 pub struct Dialects {
     operations: BTreeMap<Arc<str>, Arc<Definition>>,
+    /// Earlier names of operations and attributes, each with its current name.
+    renamed: BTreeMap<String, String>,
 }
 
-/// The dialects that belong to no vendor.
+/// The dialects of no particular vendor.
 const NEUTRAL: [(&str, &str); 11] = [
     ("arith.toml", include_str!("../dialects/arith.toml")),
     ("builtin.toml", include_str!("../dialects/builtin.toml")),
@@ -41,10 +43,10 @@ const NEUTRAL: [(&str, &str); 11] = [
 ];
 
 impl Dialects {
-    /// The dialects that belong to no vendor.
+    /// The registry of the dialects of no particular vendor.
     ///
     /// # Panics
-    /// Never: a test reads the files, which are part of the library.
+    /// Never: a test parses the files, which are part of the library.
     #[must_use]
     pub fn neutral() -> Self {
         static READ: OnceLock<Dialects> = OnceLock::new();
@@ -60,10 +62,11 @@ impl Dialects {
         READ.get_or_init(read).clone()
     }
 
-    /// Adds the operations of a dialect file, called `file` in messages. One of a known name replaces it.
+    /// Adds the operations of a dialect file, which messages call `file`. An operation replaces an earlier one of the
+    /// same name.
     ///
     /// # Errors
-    /// [`DialectError`], and nothing is added.
+    /// [`DialectError`]; nothing is added in that case.
     pub fn add(&mut self, file: &str, text: &str) -> Result<(), DialectError> {
         let wrong = |message: String| DialectError { file: file.to_owned(), message };
         let rows: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
@@ -73,22 +76,30 @@ impl Dialects {
         };
         let read: Vec<_> = rows.operations.iter().map(definition).collect::<Result<_, _>>()?;
         self.operations.extend(read);
+        let full = |name: &String| format!("{}.{name}", rows.dialect);
+        self.renamed.extend(rows.renamed.iter().map(|(earlier, name)| (full(earlier), full(name))));
         Ok(())
     }
 
-    /// The operation of a name.
+    /// The definition of the operation with this name; `None` if no dialect has it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Definition>> {
-        self.operations.get(name)
+        self.operations.get(self.current_name(name))
     }
 
-    /// The name that a mistyped one was probably meant to be.
+    /// The current name of an operation or attribute, given its current or an earlier name.
+    #[must_use]
+    pub fn current_name<'a>(&'a self, name: &'a str) -> &'a str {
+        self.renamed.get(name).map_or(name, String::as_str)
+    }
+
+    /// The known operation name that is most similar to a misspelled one, if one is similar enough.
     #[must_use]
     pub fn nearest(&self, name: &str) -> Option<&str> {
         nearest(name, self.operations.keys().map(|known| &**known))
     }
 
-    /// All operations, by name.
+    /// All operations, in the order of their names.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<Definition>> {
         self.operations.values()
     }

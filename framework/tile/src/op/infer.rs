@@ -1,9 +1,9 @@
-//! Types of an operation's groups, as far as they are known, and what follows from them.
+//! Type inference for the groups of an operation.
 
 use super::{Definition, Expression};
 use crate::types::TileType;
 
-/// By group, its types; none where nothing is known yet.
+/// The types of each operand or result group; `None` if they are not yet known.
 #[derive(Debug, Clone)]
 pub(crate) struct GroupTypes {
     pub operands: Vec<Option<Vec<TileType>>>,
@@ -20,23 +20,29 @@ impl GroupTypes {
         operands.or_else(|| self.results[definition.result_group(name)?].as_deref())
     }
 
-    /// Gives groups without types those that follow by the definition's rules; there are so many operands of each.
+    /// Infers the types of groups by the rules of a definition; `counts` has the number of values in each group.
     pub fn infer(&mut self, definition: &Definition, counts: &[usize]) {
         for rule in &definition.types {
             if let Some(group) = definition.operand_group(&rule.target) {
                 if self.operands[group].is_none() {
-                    self.operands[group] = self.by_rule(definition, &rule.expression, Some(counts[group]));
+                    self.operands[group] = self.apply_rule(definition, &rule.expression, Some(counts[group]));
                 }
             } else if let Some(group) = definition.result_group(&rule.target)
                 && self.results[group].is_none()
             {
-                self.results[group] = self.by_rule(definition, &rule.expression, None);
+                self.results[group] = self.apply_rule(definition, &rule.expression, None);
             }
         }
     }
 
-    /// The types of another group as they are, or one for all.
-    fn by_rule(&self, definition: &Definition, expression: &Expression, count: Option<usize>) -> Option<Vec<TileType>> {
+    /// The types that a rule gives: those of another group, or one type repeated `count` times; `None` if not yet
+    /// known.
+    fn apply_rule(
+        &self,
+        definition: &Definition,
+        expression: &Expression,
+        count: Option<usize>,
+    ) -> Option<Vec<TileType>> {
         if let (Expression::Same(name), None) = (expression, count) {
             return self.known(definition, name).map(<[TileType]>::to_vec);
         }

@@ -1,9 +1,8 @@
-//! What operations there are, as data: rows of dialect files.
+//! The set of operations, as data: rows of dialect files, one for each operation.
 //!
-//! A row says which operands, results and attributes an operation has, how it is written, and how its types follow
-//! from each other. One reader and one printer work by the rows ([`crate::text`]), so that what is printed is
-//! what is read; adding an operation of a dialect is adding a row. Rows of vendors' dialects come from outside
-//! ([`Dialects::add`]).
+//! A row defines the operands, results and attributes of an operation, its text format, and its type inference rules.
+//! The parser and the printer ([`crate::text`]) both interpret the rows, so that printed text always parses back. A new
+//! operation needs only a row. Rows of vendors' dialects are added at run time ([`Dialects::add`]).
 
 mod class;
 mod definition;
@@ -15,7 +14,7 @@ mod row;
 mod rule;
 mod template;
 
-pub use class::Class;
+pub use class::TypeSet;
 pub use definition::{AttributeKind, AttributeRow, Count, Definition, Flags, OperandGroup, Traits};
 pub use dialects::{DialectError, Dialects};
 pub(super) use infer::GroupTypes;

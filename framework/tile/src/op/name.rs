@@ -1,3 +1,3 @@
-//! Names of the operations, a constant for each row of the dialect files: a misspelt operation does not compile.
+//! Names of the operations, one constant per row of the dialect files: a misspelled operation does not compile.
 
 include!(concat!(env!("OUT_DIR"), "/operation_names.rs"));

@@ -1,10 +1,10 @@
-//! Reads templates.
+//! Parses the templates of text formats.
 
 use tilewright_layout::text::{Cursor, Parsed};
 
 use super::{Definition, Piece, Special};
 
-/// The names of forms without arguments.
+/// Names of the special forms without arguments.
 const SPECIALS: [(&str, Special); 11] = [
     ("constant", Special::Constant),
     ("choice", Special::Choice),
@@ -20,10 +20,10 @@ const SPECIALS: [(&str, Special); 11] = [
 ];
 
 impl Piece {
-    /// The pieces of a template, whose names are those of a definition.
+    /// Parses a template, whose names are those of `definition`.
     ///
     /// # Errors
-    /// [`TextError`](tilewright_layout::text::TextError) at a place of the template.
+    /// [`TextError`](tilewright_layout::text::TextError) with a position in the template.
     pub fn list(template: &str, definition: &Definition) -> Parsed<Vec<Self>> {
         let mut reader = Reader { cursor: Cursor::new(template), definition };
         let pieces = reader.pieces()?;
@@ -38,12 +38,12 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Up to the end, or to the mark that closes an optional part.
+    /// Parses the pieces of a template up to its end, or to the `)` of an optional part.
     fn pieces(&mut self) -> Parsed<Vec<Piece>> {
         let mut pieces = Vec::new();
         let mut open = 0usize;
         while let Some(first) = self.cursor.peek() {
-            // Brackets of the text itself close before the optional part's.
+            // Brackets in literals close before the bracket of the optional part.
             match first {
                 ')' if open == 0 => break,
                 ')' => open -= 1,
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
         let start = self.cursor.at;
         self.cursor.at += first.len_utf8();
         let piece = match first {
-            '$' => self.place(),
+            '$' => self.parse_placeholder(),
             '#' | '~' => self.types(first == '~'),
             '@' => self.special()?,
             mark => Some(Piece::Literal(mark.to_string())),
@@ -86,15 +86,15 @@ impl<'a> Reader<'a> {
             '@' => "a form of these groups",
             _ => "an operand or a result",
         };
-        let said = &self.cursor.text()[start..self.cursor.at];
-        piece.ok_or_else(|| self.cursor.error(start, format!("expected {expected}, found `{said}`")))
+        let found = &self.cursor.text()[start..self.cursor.at];
+        piece.ok_or_else(|| self.cursor.error(start, format!("expected {expected}, found `{found}`")))
     }
 
     fn word(&mut self) -> &'a str {
         self.cursor.take_while(is_word)
     }
 
-    fn place(&mut self) -> Option<Piece> {
+    fn parse_placeholder(&mut self) -> Option<Piece> {
         let name = self.word();
         let attribute = self.definition.attributes.iter().position(|row| row.name == name);
         self.definition.operand_group(name).map(Piece::Operands).or(attribute.map(Piece::Attribute))

@@ -1,33 +1,36 @@
-//! The rows of a dialect file, as they are written.
+//! Rows of a dialect file (one for each operation), as deserialized.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{AttributeKind, AttributeRow, Class, Count, Definition, Flags, OperandGroup, Piece, Rule, Traits};
+use super::{AttributeKind, AttributeRow, Count, Definition, Flags, OperandGroup, Piece, Rule, Traits, TypeSet};
 use crate::attribute::Attribute;
 
 /// A dialect file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
-    /// What names begin with.
+    /// The dialect's name, the prefix of all operations.
     pub dialect: String,
-    /// Words that attributes may be, with their numbers.
+    /// For attributes of keywords: the keywords with their numbers, by a name that rows refer to.
     #[serde(default)]
     pub words: BTreeMap<String, BTreeMap<String, u32>>,
-    /// Flags that attributes may be.
+    /// For attributes of flags: the flag sets, by a name that rows refer to.
     #[serde(default)]
     pub flags: BTreeMap<String, Flags>,
-    /// Rows that others begin with.
+    /// Templates for rows: a row with `form` inherits the keys that it omits.
     #[serde(default)]
     pub forms: BTreeMap<String, Row>,
     /// Operations by name, without the dialect.
     pub operations: BTreeMap<String, Row>,
+    /// Earlier names of operations and attributes of the dialect, each with its current name. Texts may have either.
+    #[serde(default)]
+    pub renamed: BTreeMap<String, String>,
 }
 
-/// A row; what it leaves out is the form's.
+/// The row of an operation; keys that it omits come from its form.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Row {
@@ -42,8 +45,8 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The row with what it leaves out of its form.
-    fn whole(&self, file: &File) -> Result<Self, String> {
+    /// The row, completed with the keys of its form (a template of rows).
+    fn with_form(&self, file: &File) -> Result<Self, String> {
         let Some(name) = &self.form else { return Ok(self.clone()) };
         let form = file.forms.get(name).ok_or_else(|| format!("there is no form `{name}`"))?;
         if form.form.is_some() {
@@ -62,13 +65,13 @@ impl Row {
         })
     }
 
-    /// What the row defines.
+    /// The definition that the row describes.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// A message about the first error in the row.
     pub(super) fn definition(&self, name: &str, file: &File) -> Result<Definition, String> {
-        let row = self.whole(file)?;
-        let text = |part: &Option<String>| part.clone().unwrap_or_default();
+        let row = self.with_form(file)?;
+        let text = |name_or_empty: &Option<String>| name_or_empty.clone().unwrap_or_default();
         let attributes = text(&row.attributes);
         let attributes = attributes.split_whitespace().map(|word| attribute(word, file));
         let mut definition = Definition {
@@ -90,18 +93,19 @@ impl Row {
     }
 }
 
-/// A group that rules speak of and that is not there.
+/// The name of a group that the type rules use but the row does not define; `None` if there is none.
 fn unknown_group(definition: &Definition) -> Option<&str> {
     let mut spoken = definition.types.iter().flat_map(|rule| [Some(&*rule.target), rule.expression.groups()]).flatten();
     spoken.find(|name| definition.operand_group(name).or(definition.result_group(name)).is_none())
 }
 
-/// `ptr:pointer mask?:i1 rest*`: names, how many, and the class, which is `any` where none is said.
+/// Parses operand or result groups, `ptr:pointer mask?:i1 rest*`: name, number and type constraint, by default `any`.
 fn groups(text: &str) -> Result<Vec<OperandGroup>, String> {
     text.split_whitespace()
         .map(|word| {
             let (name, class) = word.split_once(':').unwrap_or((word, "any"));
-            let class = Class::named(class).ok_or_else(|| format!("`{class}` in `{word}` is no class of types"))?;
+            let class =
+                TypeSet::named(class).ok_or_else(|| format!("`{class}` in `{word}` is not a class of types"))?;
             let (name, count) = counted(name);
             Ok(OperandGroup { name: name.to_owned(), count, class })
         })
@@ -118,12 +122,12 @@ fn counted(name: &str) -> (&str, Count) {
     }
 }
 
-/// `axis:i32 rounding?:rounding isVolatile:bool=false`.
+/// Parses an attribute, `axis:i32 rounding?:rounding isVolatile:bool=false`.
 fn attribute(word: &str, file: &File) -> Result<AttributeRow, String> {
     let (word, default) = word.split_once('=').map_or((word, None), |(word, default)| (word, Some(default)));
     let (name, kind) = word.split_once(':').unwrap_or((word, "any"));
     let (name, count) = counted(name);
-    let kind = attribute_kind(kind, file).ok_or_else(|| format!("`{kind}` in `{word}` is no kind of attribute"))?;
+    let kind = attribute_kind(kind, file).ok_or_else(|| format!("`{kind}` in `{word}` is not a kind of attribute"))?;
     let default = default.map(|default| default_value(default, &kind)).transpose()?;
     let required = count == Count::One && default.is_none() && kind != AttributeKind::Unit;
     Ok(AttributeRow { name: name.to_owned(), required, kind, default })
@@ -143,7 +147,7 @@ fn attribute_kind(kind: &str, file: &File) -> Option<AttributeKind> {
         "words" => AttributeKind::Words,
         name => match file.flags.get(name) {
             Some(flags) => AttributeKind::Flags(Arc::new(flags.clone())),
-            None => AttributeKind::Word(Arc::new(file.words.get(name)?.clone())),
+            None => AttributeKind::Keyword(Arc::new(file.words.get(name)?.clone())),
         },
     })
 }
@@ -155,11 +159,11 @@ fn default_value(text: &str, kind: &AttributeKind) -> Result<Attribute, String> 
             let ty = crate::types::TileType::integer(*bits);
             text.parse().ok().map(|value| Attribute::integer(value, ty))
         }
-        AttributeKind::Word(words) => words.contains_key(text).then(|| Attribute::Word(text.into())),
+        AttributeKind::Keyword(words) => words.contains_key(text).then(|| Attribute::Keyword(text.into())),
         AttributeKind::Flags(flags) => Some(flags.attribute(&format!("<{text}>"))),
         _ => None,
     };
-    value.ok_or_else(|| format!("`{text}` is no value of its attribute"))
+    value.ok_or_else(|| format!("`{text}` is not a value of its attribute"))
 }
 
 fn regions(text: &str) -> Result<Count, String> {
@@ -168,7 +172,7 @@ fn regions(text: &str) -> Result<Count, String> {
         "1" => Ok(Count::One),
         "2" => Ok(Count::Two),
         "*" => Ok(Count::Many),
-        other => Err(format!("`{other}` is no number of regions: expected `0`, `1`, `2` or `*`")),
+        other => Err(format!("`{other}` is not a number of regions: expected `0`, `1`, `2` or `*`")),
     }
 }
 
@@ -179,7 +183,7 @@ fn traits(text: &str) -> Result<Traits, String> {
             "elementwise" => traits.elementwise = true,
             "commutative" => traits.commutative = true,
             "terminator" => traits.terminator = true,
-            other => return Err(format!("`{other}` is no trait")),
+            other => return Err(format!("`{other}` is not a trait")),
         }
         Ok(traits)
     })

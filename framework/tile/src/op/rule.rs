@@ -1,38 +1,38 @@
-//! How the types of an operation's values follow from each other.
+//! Type inference rules of operations.
 
 use tilewright_layout::text::{Cursor, Parsed};
 
 use crate::types::TileType;
 
-/// `target = expression`: where the text does not give the types of a group, they are these.
+/// A type inference rule `target = expression`: gives the types of the group `target` if the text does not give them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// The group whose types follow.
+    /// Name of the group whose types are inferred.
     pub target: String,
-    /// From what.
+    /// The expression for the types of the group.
     pub expression: Expression,
 }
 
-/// A type in terms of others.
+/// An expression for a type, which refers to the types of operand and result groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expression {
-    /// The first type of a group.
+    /// The type of the first value of the group with this name.
     Same(String),
-    /// The type of its elements.
+    /// The element type of the expression's type.
     Element(Box<Expression>),
-    /// What is pointed to.
+    /// The pointee of the expression's type.
     Pointee(Box<Expression>),
-    /// One bit for each element.
+    /// The expression's type with elements of type `i1`.
     Boolean(Box<Expression>),
-    /// A type that is always the same.
+    /// A fixed type.
     Constant(TileType),
 }
 
 impl Rule {
-    /// Rules from text: `mask = boolean(result); index = i32`.
+    /// Parses rules: `mask = boolean(result); index = i32`.
     ///
     /// # Errors
-    /// [`TextError`](tilewright_layout::text::TextError) at a place of the rules.
+    /// [`TextError`](tilewright_layout::text::TextError) with a position in the rules.
     pub fn list(text: &str) -> Parsed<Vec<Self>> {
         let mut cursor = Cursor::new(text);
         let mut rules = Vec::new();
@@ -68,7 +68,7 @@ impl Expression {
         Ok(outer(Box::new(inner)))
     }
 
-    /// The groups that it speaks of.
+    /// The name of the group that the expression refers to; `None` for a fixed type.
     pub(super) fn groups(&self) -> Option<&str> {
         match self {
             Self::Same(name) => Some(name),
@@ -77,7 +77,7 @@ impl Expression {
         }
     }
 
-    /// The type, where that of the group is known.
+    /// The type of the expression, given the types of groups; `None` if the group's type is not known.
     #[must_use]
     pub fn evaluate(&self, known: &dyn Fn(&str) -> Option<TileType>) -> Option<TileType> {
         match self {

@@ -1,92 +1,93 @@
-//! How operations are written, as a text with places in it.
+//! Format templates: the text format of an operation, as text with placeholders.
 //!
-//! `$ptr(?, $mask) {} : #ptr` is an operand, another after a comma where there is one, the other attributes in braces,
+//! `$ptr(?, $mask) {} : #ptr` is an operand, optionally a comma and a second operand, the other attributes in braces,
 //! and a type:
 //!
-//! | piece | is |
+//! | piece | stands for |
 //! |---|---|
-//! | `$name` | operands, or the attribute, of that name |
+//! | `$name` | the operands, or the attribute, with this name |
 //! | `#name` | the types of operands or results |
-//! | `~name` | the same without the word before `<`, which the class gives |
+//! | `~name` | the same without the type constructor (the word before `<`) of the class |
 //! | `#*` | the types of all operands |
-//! | `fn` | the types of all operands, an arrow, those of all results |
-//! | `{}` | the attributes that stand nowhere else |
-//! | `(?...)` | what is there when what its first place names is there |
-//! | `@name(a b)` | a form of its own: [`Special`] |
+//! | `fn` | the types of all operands, an arrow, the types of all results |
+//! | `{}` | all attributes that no other piece writes |
+//! | `(?...)` | an optional part, present if its first placeholder is |
+//! | `@name(a b)` | a special form: [`Special`] |
 //! | anything else | itself |
 
-/// A piece of a template.
+/// A piece of a format template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// A word or mark.
+    /// A keyword or punctuation.
     Literal(String),
-    /// The operands of the group of this number.
+    /// The operands of the group with this index.
     Operands(usize),
-    /// The attribute of this number.
+    /// The definition's attribute with this index.
     Attribute(usize),
-    /// The types of the operands of the group of this number; without their constructor where `short`.
+    /// The types of the operands of a group.
     OperandTypes {
-        /// The group's number.
+        /// Index of the operand group.
         group: usize,
-        /// Whether the constructor is left out.
+        /// Whether the type constructor (the word before `<`) is omitted.
         short: bool,
     },
-    /// The types of the results of the group of this number.
+    /// The types of the results of a group.
     ResultTypes {
-        /// The group's number.
+        /// Index of the result group.
         group: usize,
-        /// Whether the constructor is left out.
+        /// Whether the type constructor (the word before `<`) is omitted.
         short: bool,
     },
     /// The types of all operands.
     AllOperandTypes,
-    /// The types of all operands and of all results.
+    /// The types of all operands, an arrow, and the types of all results.
     FunctionType,
     /// All attributes that no other piece writes.
     Attributes,
-    /// Pieces that are there together.
+    /// Pieces that are present or absent together.
     Optional(Vec<Piece>),
-    /// A form of its own.
+    /// A special form that the other pieces cannot express.
     Special(Special),
 }
 
-/// Forms that no pieces tell.
+/// Forms that only some operations have and the other pieces cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Special {
-    /// `[%dependency]`, or `[]` where a token is a result without one; the numbers of both groups.
+    /// An async token: `[%dependency]`, or `[]` if there is a result but no operand. The indices of the operand group
+    /// and of the result group.
     Token(usize, usize),
-    /// `, %barrier[%predicate]`, any number of times; the numbers of both groups.
+    /// mbarriers with predicates: `, %barrier[%predicate]`, any number of times. The indices of the two operand groups.
     Barriers(usize, usize),
-    /// A value with its type, which is the result's.
+    /// A constant: the value with its type, which is the type of the result.
     Constant,
-    /// The type of a choice, before it that of its condition where it is a tensor.
+    /// The types of a select: first the condition's type, if that is a tensor, then the type of the values.
     Choice,
-    /// A counted loop.
+    /// `scf.for`.
     For,
-    /// A choice between two regions.
+    /// `scf.if`.
     If,
-    /// A loop with a condition.
+    /// `scf.while`.
     While,
-    /// A choice between regions by number.
+    /// `scf.index_switch`.
     Switch,
-    /// A region that runs once.
+    /// `scf.execute_region`.
     Execute,
-    /// A jump, and what it takes along.
+    /// A branch with its successor and block arguments.
     Branch,
-    /// A jump to one of two blocks.
+    /// A conditional branch.
     ConditionalBranch,
-    /// A jump by number.
+    /// A switch: a branch selected by an integer.
     SwitchBranch,
-    /// Regions of groups of warps.
+    /// The regions of warp partitions (`ttg.warp_specialize`).
     WarpSpecialize,
 }
 
 impl Piece {
-    /// Whether the piece writes the attribute of this number.
-    pub(crate) fn writes_attribute(&self, number: usize) -> bool {
+    /// Whether the piece writes the definition's attribute with this index.
+    pub(crate) fn writes_attribute(&self, index: usize) -> bool {
         match self {
-            Self::Attribute(written) => *written == number,
-            Self::Optional(pieces) => pieces.iter().any(|piece| piece.writes_attribute(number)),
+            Self::Attribute(written) => *written == index,
+            Self::Optional(pieces) => pieces.iter().any(|piece| piece.writes_attribute(index)),
             _ => false,
         }
     }

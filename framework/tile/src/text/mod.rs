@@ -1,8 +1,8 @@
 //! Tile programs as text: Triton's IR, as MLIR writes it.
 //!
-//! [`parse`] reads what [`print`](fn@print) writes, and gives the same module back. Operations are read in the form
-//! that their row has, or in MLIR's generic form: `"arith.addf"(%a, %b) : (f32, f32) -> f32`. [`SizedText`] is a text with places
-//! for sizes that are yet to be chosen.
+//! [`parse`] reads the output of [`print`](fn@print) back to the same module. Operations are in the format of their
+//! row, or in MLIR's generic form: `"arith.addf"(%a, %b) : (f32, f32) -> f32`. [`SizedText`] is a text with
+//! placeholders for tile sizes.
 
 mod parse;
 mod print;

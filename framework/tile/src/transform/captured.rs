@@ -1,5 +1,5 @@
-//! What groups of warps take from outside their regions, said as operands: `ttg.warp_specialize` names it, and the regions behind
-//! the first have an argument for each.
+//! Explicit captures of warp partitions: `ttg.warp_specialize` takes captured values as operands, and each partition
+//! region has an argument for each operand.
 
 use crate::op::name::ttg;
 use std::collections::{BTreeSet, HashMap};
@@ -8,9 +8,9 @@ use crate::{Block, Body, Function, Op, Region, Value, ValueOrigin};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
-/// The function with all that its groups of warps take from outside among their operands.
+/// Makes all captures of the function's warp partitions explicit.
 #[must_use]
-pub fn captured(function: &Function) -> Function {
+pub fn make_captures_explicit(function: &Function) -> Function {
     let mut function = function.clone();
     if let Some(body) = &mut function.body {
         let groups = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
@@ -21,14 +21,14 @@ pub fn captured(function: &Function) -> Function {
     function
 }
 
-/// What a value was outside, where it is an argument of a region of a group of warps; else the value.
+/// The captured value, if `value` is an argument of a partition region; otherwise `value`.
 #[must_use]
-pub fn outside(body: &Body, value: Value) -> Value {
-    let ValueOrigin::Argument(block, number) = body.origin(value) else { return value };
+pub fn captured_value(body: &Body, value: Value) -> Value {
+    let ValueOrigin::Argument(block, index) = body.origin(value) else { return value };
     let groups = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == GROUPS);
     let of = |op: &Op| body.op(*op).regions.iter().skip(1).any(|region| body.blocks(*region).first() == Some(&block));
-    let given = groups.into_iter().find(of).and_then(|op| body.op(op).operands.get(number as usize).copied());
-    given.map_or(value, |given| outside(body, given))
+    let given = groups.into_iter().find(of).and_then(|op| body.op(op).operands.get(index as usize).copied());
+    given.map_or(value, |given| captured_value(body, given))
 }
 
 fn capture(body: &mut Body, op: Op) {
@@ -38,8 +38,8 @@ fn capture(body: &mut Body, op: Op) {
     let taken: Vec<Value> = taken.into_iter().collect();
     for &region in &regions {
         let Some(&entry) = body.blocks(region).first() else { continue };
-        let own = body.arguments(entry).to_vec();
-        let mut inside: HashMap<Value, Value> = known.iter().copied().zip(own).collect();
+        let entry_arguments = body.arguments(entry).to_vec();
+        let mut inside: HashMap<Value, Value> = known.iter().copied().zip(entry_arguments).collect();
         for &value in &taken {
             inside.entry(value).or_insert_with(|| named_like(body, entry, value));
         }
@@ -52,10 +52,10 @@ fn capture(body: &mut Body, op: Op) {
     let operation = body.op_mut(op);
     operation.operands.extend(taken.into_iter().filter(|value| !known.contains(value)));
     let count = operation.operands.len() as u32;
-    operation.groups = smallvec::smallvec![count];
+    operation.group_sizes = smallvec::smallvec![count];
 }
 
-/// One more argument of a block, of the type and name of a value.
+/// Adds an argument to a block, with the type and name of a value.
 fn named_like(body: &mut Body, block: Block, value: Value) -> Value {
     let argument = body.add_argument(block, body.ty(value).clone());
     if let Some(name) = body.name(value).map(str::to_owned) {
@@ -64,14 +64,14 @@ fn named_like(body: &mut Body, block: Block, value: Value) -> Value {
     argument
 }
 
-/// The values that a region's operations take and that none of them, nor a block of it, gives.
+/// The values that a region uses but does not define.
 fn from_outside(body: &Body, region: Region) -> BTreeSet<Value> {
     let inner = body.walk(region);
     let nested = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
     let blocks = std::iter::once(region).chain(nested).flat_map(|region| body.blocks(region));
     let arguments = blocks.flat_map(|block| body.arguments(*block).iter().copied());
     let results = inner.iter().flat_map(|op| body.op(*op).results.iter().copied());
-    let own: BTreeSet<Value> = arguments.chain(results).collect();
+    let defined: BTreeSet<Value> = arguments.chain(results).collect();
     let used = inner.iter().flat_map(|op| body.op(*op).operands.iter().copied());
-    used.filter(|value| !own.contains(value)).collect()
+    used.filter(|value| !defined.contains(value)).collect()
 }

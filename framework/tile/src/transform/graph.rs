@@ -1,63 +1,64 @@
-//! The blocks of a region and the jumps between them.
+//! The control-flow graph of a region: dominators and natural loops.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tilewright_target::dominators;
 
-use crate::order::{reachable, targets};
+use crate::order::{reachable, successors};
 use crate::{Block, Body, Op, Region};
 
-/// Blocks by their places in an order in which every jump goes forward but those back to the head of a loop; the first is
-/// entered.
-pub(super) struct Graph {
-    /// The blocks that can be reached.
+/// A control-flow graph with blocks in reverse post-order: every edge goes forward, except back edges to loop headers.
+/// All indices are of `blocks`; block 0 is the entry.
+pub(super) struct ControlFlowGraph {
+    /// The reachable blocks, in reverse post-order.
     pub blocks: Vec<Block>,
-    /// Of each block, the places that it jumps to.
+    /// For each block, its successors.
     pub successors: Vec<Vec<usize>>,
-    /// Of each block but the first, the place of the nearest one that every way to it passes.
+    /// For each block except the entry, its immediate dominator.
     pub dominators: Vec<usize>,
-    /// Of each block, how many jumps go forward to it.
-    pub entered: Vec<usize>,
-    /// By the place of its head, the blocks of each loop.
+    /// For each block, the number of forward edges into it.
+    pub forward_predecessors: Vec<usize>,
+    /// For each loop header, the blocks of its loop.
     pub loops: BTreeMap<usize, BTreeSet<usize>>,
 }
 
-impl Graph {
-    /// `Err` with a jump back to a block that is entered past it, so that the blocks between make no loop.
+impl ControlFlowGraph {
+    /// Builds the graph; `Err` with the terminator of a back edge if the graph is irreducible.
     pub fn of(body: &Body, region: Region) -> Result<Self, Op> {
         let blocks = reachable(body, region);
-        let places: HashMap<_, _> = blocks.iter().enumerate().map(|(place, block)| (*block, place)).collect();
-        let targets = |block: &Block| targets(body, *block).into_iter().map(|target| places[&target]).collect();
+        let index_of_block: HashMap<_, _> = blocks.iter().enumerate().map(|(index, block)| (*block, index)).collect();
+        let targets =
+            |block: &Block| successors(body, *block).into_iter().map(|target| index_of_block[&target]).collect();
         let successors: Vec<Vec<usize>> = blocks.iter().map(targets).collect();
         let mut entered = vec![0; blocks.len()];
-        for (place, targets) in successors.iter().enumerate() {
-            targets.iter().filter(|target| **target > place).for_each(|target| entered[*target] += 1);
+        for (index, targets) in successors.iter().enumerate() {
+            targets.iter().filter(|target| **target > index).for_each(|target| entered[*target] += 1);
         }
         let dominators = if blocks.is_empty() { Vec::new() } else { dominators(0, &successors) };
-        let mut graph = Self { blocks, successors, dominators, entered, loops: BTreeMap::new() };
+        let mut graph = Self { blocks, successors, dominators, forward_predecessors: entered, loops: BTreeMap::new() };
         match graph.find_loops() {
-            // A block that jumps has a jump.
-            Err(place) => body.ops(graph.blocks[place]).last().map_or(Ok(graph), |jump| Err(*jump)),
+            // A block with successors has a terminator.
+            Err(index) => body.ops(graph.blocks[index]).last().map_or(Ok(graph), |terminator| Err(*terminator)),
             Ok(()) => Ok(graph),
         }
     }
 
-    /// `Err` with the place of a block that jumps back to one that does not dominate it.
+    /// Finds the natural loops; `Err` with the source of a back edge whose target does not dominate it.
     fn find_loops(&mut self) -> Result<(), usize> {
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
-        for (place, targets) in self.successors.iter().enumerate() {
-            targets.iter().for_each(|target| before[*target].push(place));
+        for (index, targets) in self.successors.iter().enumerate() {
+            targets.iter().for_each(|target| before[*target].push(index));
         }
-        for place in 0..self.blocks.len() {
-            for &head in self.successors[place].iter().filter(|target| **target <= place) {
-                if !self.dominates(head, place) {
-                    return Err(place);
+        for index in 0..self.blocks.len() {
+            for &head in self.successors[index].iter().filter(|target| **target <= index) {
+                if !self.dominates(head, index) {
+                    return Err(index);
                 }
-                let own = self.loops.entry(head).or_insert_with(|| BTreeSet::from([head]));
-                let mut open = vec![place];
-                while let Some(place) = open.pop() {
-                    if own.insert(place) {
-                        open.extend(&before[place]);
+                let loop_blocks = self.loops.entry(head).or_insert_with(|| BTreeSet::from([head]));
+                let mut open = vec![index];
+                while let Some(index) = open.pop() {
+                    if loop_blocks.insert(index) {
+                        open.extend(&before[index]);
                     }
                 }
             }
@@ -65,28 +66,30 @@ impl Graph {
         Ok(())
     }
 
-    fn dominates(&self, of: usize, mut place: usize) -> bool {
-        while place > of {
-            place = self.dominators[place];
+    fn dominates(&self, of: usize, mut index: usize) -> bool {
+        while index > of {
+            index = self.dominators[index];
         }
-        place == of
+        index == of
     }
 
-    /// The head of the outermost loop that must be left to come to a block from the nearest one that every way to it passes.
-    pub fn left(&self, place: usize) -> Option<usize> {
-        let from = self.dominators[place];
-        let is_left = |own: &BTreeSet<usize>| own.contains(&from) && !own.contains(&place);
-        self.loops.iter().find(|(_, own)| is_left(own)).map(|(head, _)| *head)
+    /// The header of the outermost loop that contains a block's immediate dominator but not the block: control leaves
+    /// this loop before it reaches the block. `None` if there is none.
+    pub fn exited_loop(&self, index: usize) -> Option<usize> {
+        let from = self.dominators[index];
+        let is_left = |loop_blocks: &BTreeSet<usize>| loop_blocks.contains(&from) && !loop_blocks.contains(&index);
+        self.loops.iter().find(|(_, loop_blocks)| is_left(loop_blocks)).map(|(head, _)| *head)
     }
 
-    /// The blocks that are reached by several jumps, all by way of this one, and by way of none nearer.
-    pub fn joins(&self, place: usize) -> impl Iterator<Item = usize> {
-        let joins = move |join: &usize| self.entered[*join] > 1 && self.dominators[*join] == place;
-        (place + 1..self.blocks.len()).filter(joins).filter(|join| self.left(*join).is_none())
+    /// The merge blocks (with several forward predecessors) whose immediate dominator is this block, outside of loops
+    /// to leave.
+    pub fn joins(&self, index: usize) -> impl Iterator<Item = usize> {
+        let joins = move |join: &usize| self.forward_predecessors[*join] > 1 && self.dominators[*join] == index;
+        (index + 1..self.blocks.len()).filter(joins).filter(|join| self.exited_loop(*join).is_none())
     }
 
-    /// The blocks that are reached when the loop of a head, and none around it, has been left.
-    pub fn behind(&self, head: usize) -> impl Iterator<Item = usize> {
-        (head + 1..self.blocks.len()).filter(move |place| self.left(*place) == Some(head))
+    /// The blocks that control reaches when it leaves the loop of this header, but no loop around it.
+    pub fn blocks_after_loop(&self, head: usize) -> impl Iterator<Item = usize> {
+        (head + 1..self.blocks.len()).filter(move |index| self.exited_loop(*index) == Some(head))
     }
 }

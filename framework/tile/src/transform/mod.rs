@@ -1,32 +1,32 @@
-//! Transformations of tile programs, which mean the same before and after.
+//! Transformations of tile programs; all preserve semantics.
 //!
-//! [`at_once`] does copies of boxes when they are issued, [`scaled_before`] multiplies factors by scales that no unit applies,
-//! [`inline_calls`] puts what is called where it is called, [`structure`] makes regions of jumps, [`remove_unused`] takes out what
-//! nobody needs, [`loads`] and [`explicit`] pipeline loops, [`captured`] says what groups of warps take from
-//! outside. After the first four a program is one function for each entry, of single blocks in nested regions. Whatever a
-//! transformation cannot do it says with the operation and its place.
+//! [`desugar_async_copies`] makes bulk tensor copies synchronous, [`decompose_scaled_dots`] multiplies operands by
+//! scales that no MMA instruction applies, [`inline_calls`] inlines calls, [`structurize`] turns branches into
+//! structured control flow, [`remove_unused`] is dead code elimination, [`loads`] and [`explicit`] pipeline loops,
+//! [`make_captures_explicit`] makes the captures of warp partitions explicit. After the first four, a program has one
+//! function per entry, with single-block regions. A transformation that fails reports the operation and its location.
 
-mod at_once;
 mod captured;
 mod carried;
-mod copy;
+mod desugar_async;
 pub mod explicit;
 mod graph;
 mod inline;
-mod jumps;
+mod ir_cloner;
 pub mod loads;
 mod pipeliner;
 mod repeated;
 mod rewrite_error;
 mod scaled;
 mod structure;
+mod structurizer;
 mod unused;
 
-pub use at_once::at_once;
-pub use captured::{captured, outside};
-pub(crate) use copy::{Copier, Rewrite, each_function, rewritten, violation};
+pub use captured::{captured_value, make_captures_explicit};
+pub use desugar_async::desugar_async_copies;
 pub use inline::inline_calls;
+pub(crate) use ir_cloner::{IrCloner, Rewrite, each_function, rewrite_function, violation};
 pub(crate) use rewrite_error::{RewriteError, Rewritten};
-pub use scaled::scaled_before;
-pub use structure::structure;
+pub use scaled::decompose_scaled_dots;
+pub use structure::structurize;
 pub use unused::remove_unused;

@@ -1,15 +1,15 @@
-//! Why an operation cannot be rewritten, and at which operation of the program that is reported.
+//! Errors of rewrites, with the operation that they are reported at.
 
 use std::sync::Arc;
 
 use crate::{BuildError, Function, Op, Operation, TileViolation};
 
-/// Why an operation cannot be rewritten.
+/// The error of a step of a rewrite.
 #[derive(Debug)]
 pub(crate) enum RewriteError {
-    /// An operation of those that replace it cannot be built.
+    /// A replacement operation cannot be built.
     Build(BuildError),
-    /// The program breaks a rule.
+    /// The program violates a rule.
     Violation(TileViolation),
 }
 
@@ -29,7 +29,7 @@ impl From<TileViolation> for RewriteError {
 }
 
 impl RewriteError {
-    /// The violation that is reported when this operation is rewritten.
+    /// The error as a violation, reported at the operation that is being rewritten.
     pub(super) fn at(self, function: &Function, operation: &Operation) -> TileViolation {
         match self {
             Self::Build(error) => TileViolation::of(function, operation, error.to_string()),

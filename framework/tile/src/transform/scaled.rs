@@ -1,31 +1,31 @@
-//! Scales of a product that no unit applies: the factors are multiplied by them first.
+//! Lowers scaled dots that no MMA instruction supports: multiplies the operands by their scales first.
 //!
-//! Units scale elements of at most eight bits whose bytes hold neighbours along K. A factor of 16 bits that has scales, or one whose
-//! elements of four bits share bytes across K, is a factor of 16 bits before the product: of `f16` where one of both is, else of
-//! `bf16`, as Triton 3.9.0 has it (`DecomposeScaledBlocked`). A scale is rounded to that type, and so is each of its products.
+//! Instructions apply scales to elements of at most eight bits, packed into bytes along K. An operand of 16 bits with
+//! scales, or of four bits packed across K, is converted to 16 bits before the dot: to `f16` if one of the operands is,
+//! else to `bf16`, as in Triton 3.9.0 (`DecomposeScaledBlocked`). Scales and products are rounded to that type.
 
 use crate::import::plain;
 use crate::op::Dialects;
 use crate::op::name::{arith, tt, ttg};
 use crate::{Attribute, Attributes, Body, BuildError, Float, Op, TileModule, TileType, TileViolation, Value};
 
-use super::{Copier, Rewrite, Rewritten, each_function, rewritten};
+use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 
-const PRODUCT: &str = tt::DOT_SCALED;
+const SCALED_DOT: &str = tt::DOT_SCALED;
 
-/// Names of what belongs to a factor.
+/// One operand of a scaled dot: the names of the operand, its scales and its attributes.
 struct Side {
-    factor: &'static str,
+    operand: &'static str,
     scale: &'static str,
     kind: &'static str,
     pack: &'static str,
-    /// Which axis K is, from the last one.
+    /// Position of the operand's K axis, counted from the last axis, which is 1.
     k_from_last: usize,
 }
 
 const SIDES: [Side; 2] = [
-    Side { factor: "a", scale: "a_scale", kind: "a_elem_type", pack: "lhs_k_pack", k_from_last: 1 },
-    Side { factor: "b", scale: "b_scale", kind: "b_elem_type", pack: "rhs_k_pack", k_from_last: 2 },
+    Side { operand: "a", scale: "a_scale", kind: "a_elem_type", pack: "lhs_k_pack", k_from_last: 1 },
+    Side { operand: "b", scale: "b_scale", kind: "b_elem_type", pack: "rhs_k_pack", k_from_last: 2 },
 ];
 
 impl Side {
@@ -33,7 +33,7 @@ impl Side {
         body.op(op).attributes.get(self.kind).and_then(Attribute::as_text).unwrap_or_default()
     }
 
-    /// Whether two elements of four bits share a byte across K.
+    /// Whether the operand packs two four-bit elements in a byte along M or N, not along K.
     fn is_across(&self, body: &Body, op: Op) -> bool {
         self.kind(body, op) == "e2m1" && body.op(op).attributes.get(self.pack) == Some(&Attribute::Bool(false))
     }
@@ -44,22 +44,23 @@ impl Side {
     }
 }
 
-/// The program with products of factors that were multiplied by their scales, where no unit would do that.
+/// Replaces scaled dots by plain dots of operands that are multiplied by their scales, if no MMA instruction applies
+/// these scales.
 ///
 /// # Errors
-/// A [`TileViolation`] at a product that breaks the rules.
-pub fn scaled_before(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
+/// A [`TileViolation`] at a dot that violates a rule.
+pub fn decompose_scaled_dots(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     each_function(module, |function| {
         let Some(body) = &function.body else { return Ok(function.clone()) };
         if !body.walk(body.root()).iter().any(|&op| is_meant(body, op)) {
             return Ok(function.clone());
         }
-        rewritten(function, dialects, &mut ScaledBefore { module: &module.attributes })
+        rewrite_function(function, dialects, &mut ScaledBefore { module: &module.attributes })
     })
 }
 
 fn is_meant(body: &Body, op: Op) -> bool {
-    body.op(op).name() == PRODUCT && SIDES.iter().any(|side| side.needs_it(body, op))
+    body.op(op).name() == SCALED_DOT && SIDES.iter().any(|side| side.needs_it(body, op))
 }
 
 struct ScaledBefore<'m> {
@@ -67,77 +68,77 @@ struct ScaledBefore<'m> {
 }
 
 impl Rewrite for ScaledBefore<'_> {
-    fn rewrite(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<bool> {
-        if !is_meant(copier.from, op) {
+    fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
+        if !is_meant(cloner.from, op) {
             return Ok(false);
         }
-        let around = plain::around(self.module, copier.from, op);
-        product(op, copier, &around)?;
+        let around = plain::around(self.module, cloner.from, op);
+        decompose_scaled_dot(op, cloner, &around)?;
         Ok(true)
     }
 }
 
-fn product(op: Op, copier: &mut Copier<'_, '_, '_>, around: &Attributes) -> Result<(), BuildError> {
-    let from = copier.from;
+fn decompose_scaled_dot(op: Op, cloner: &mut IrCloner<'_, '_, '_>, around: &Attributes) -> Result<(), BuildError> {
+    let from = cloner.from;
     let is_half = SIDES.iter().any(|side| side.kind(from, op) == "fp16");
     let element = TileType::Float(if is_half { Float::F16 } else { Float::Bf16 });
-    let mut maker = Maker { copier, around, element };
+    let mut maker = Maker { cloner, around, element };
     let mut operands = Vec::new();
     for side in &SIDES {
-        let Some(factor) = from.operand(op, side.factor) else { return Ok(()) };
-        let factor = maker.copier.value(factor);
-        let unscaled = maker.widened(factor, side, op)?;
+        let Some(operand) = from.operand(op, side.operand) else { return Ok(()) };
+        let operand = maker.cloner.value(operand);
+        let unscaled = maker.widened(operand, side, op)?;
         operands.push(match from.operand(op, side.scale) {
             Some(scale) => {
-                let scale = maker.copier.value(scale);
+                let scale = maker.cloner.value(scale);
                 maker.scaled(unscaled, scale, side)?
             }
             None => unscaled,
         });
     }
     let Some(accumulator) = from.operand(op, "c") else { return Ok(()) };
-    let accumulator = maker.copier.value(accumulator);
-    let ty = maker.copier.to.ty(accumulator).clone();
-    let product = maker.copier.to.op(tt::DOT).operand(operands[0]).operand(operands[1]).operand(accumulator);
-    let product = product.result(ty).value()?;
+    let accumulator = maker.cloner.value(accumulator);
+    let ty = maker.cloner.to.ty(accumulator).clone();
+    let dot = maker.cloner.to.op(tt::DOT).operand(operands[0]).operand(operands[1]).operand(accumulator);
+    let dot = dot.result(ty).value()?;
     if let Some(&result) = from.op(op).results.first() {
-        copier.bind(result, product);
+        cloner.bind(result, dot);
     }
     Ok(())
 }
 
-/// Adds what a product becomes.
+/// The builder of the operations that replace one dot.
 struct Maker<'m, 'c, 'a, 'b, 'd> {
-    copier: &'c mut Copier<'a, 'b, 'd>,
-    /// What the module says of warps and lanes there.
+    cloner: &'c mut IrCloner<'a, 'b, 'd>,
+    /// The module attributes, with the numbers of warps and lanes at the dot.
     around: &'m Attributes,
-    /// The element of both factors of the product.
+    /// The element type of both operands of the new dot.
     element: TileType,
 }
 
 impl Maker<'_, '_, '_, '_, '_> {
     fn ty(&self, value: Value) -> TileType {
-        self.copier.to.ty(value).clone()
+        self.cloner.to.ty(value).clone()
     }
 
-    /// A tensor of a shape, in a layout where the module's tensors have layouts.
+    /// The type of a tensor of this shape: with the default layout if tensors of the module have layouts.
     fn plain(&self, shape: &[u64], element: TileType) -> TileType {
         plain::of_shape(shape, &element, self.around)
     }
 
-    /// A factor's elements in the type that is multiplied.
+    /// Converts the elements of an operand to the element type of the new dot.
     fn widened(&mut self, value: Value, side: &Side, op: Op) -> Result<Value, BuildError> {
-        let (ty, kind) = (self.ty(value), side.kind(self.copier.from, op).to_owned());
+        let (ty, kind) = (self.ty(value), side.kind(self.cloner.from, op).to_owned());
         if kind == "e2m1" {
             let mut shape = ty.shape().unwrap_or_default().to_vec();
-            let across = side.is_across(self.copier.from, op);
+            let across = side.is_across(self.cloner.from, op);
             let axis = shape.len().saturating_sub(if across { 3 - side.k_from_last } else { side.k_from_last });
             if let Some(size) = shape.get_mut(axis) {
                 *size *= 2;
             }
             let wide = self.plain(&shape, self.element.clone());
-            let made = self.copier.to.op(ttg::FP4_TO_FP).operand(value).attribute("axis", axis as i32);
-            return made.result(wide).value();
+            let new_op = self.cloner.to.op(ttg::FP4_TO_FP).operand(value).attribute("axis", axis as i32);
+            return new_op.result(wide).value();
         }
         let name = match kind.as_str() {
             "fp16" => "f16",
@@ -145,31 +146,31 @@ impl Maker<'_, '_, '_, '_, '_> {
             "e5m2" => "f8E5M2",
             other => other,
         };
-        let Some(float) = Float::named(name) else { return Ok(value) };
+        let Some(float) = Float::from_name(name) else { return Ok(value) };
         self.as_float(value, float)
     }
 
-    /// Numbers, or their bits, in the type that is multiplied.
+    /// Converts numbers, or their encodings, to the element type of the new dot.
     fn as_float(&mut self, value: Value, float: Float) -> Result<Value, BuildError> {
         let ty = self.ty(value);
         let numbers = match ty.element() {
             TileType::Integer(..) => {
-                self.copier.to.unary(tt::BITCAST, value, ty.with_element(TileType::Float(float)))?
+                self.cloner.to.unary(tt::BITCAST, value, ty.with_element(TileType::Float(float)))?
             }
             _ => value,
         };
         if *self.ty(numbers).element() == self.element {
             return Ok(numbers);
         }
-        let made = self.copier.to.op(tt::FP_TO_FP).operand(numbers);
-        let made = made.attribute("rounding", Attribute::Word("rtne".into()));
-        made.result(ty.with_element(self.element.clone())).value()
+        let new_op = self.cloner.to.op(tt::FP_TO_FP).operand(numbers);
+        let new_op = new_op.attribute("rounding", Attribute::Keyword("rtne".into()));
+        new_op.result(ty.with_element(self.element.clone())).value()
     }
 
-    /// A factor times its scales, each of which is for a block of elements along K.
-    fn scaled(&mut self, factor: Value, scale: Value, side: &Side) -> Result<Value, BuildError> {
+    /// Multiplies an operand by its scales, one per block of elements along K.
+    fn scaled(&mut self, operand: Value, scale: Value, side: &Side) -> Result<Value, BuildError> {
         let numbers = self.as_float(scale, Float::F8E8M0Fnu)?;
-        let ty = self.ty(factor);
+        let ty = self.ty(operand);
         let shape = ty.shape().unwrap_or_default().to_vec();
         let k = shape.len().checked_sub(side.k_from_last).map_or(1, |axis| shape[axis]);
         let lines = self.ty(numbers).shape().unwrap_or_default().to_vec();
@@ -179,31 +180,31 @@ impl Maker<'_, '_, '_, '_, '_> {
             each = self.turned(each, &shape)?;
         }
         if self.ty(each) != ty {
-            each = self.copier.to.unary(ttg::CONVERT_LAYOUT, each, ty.clone())?;
+            each = self.cloner.to.unary(ttg::CONVERT_LAYOUT, each, ty.clone())?;
         }
-        self.copier.to.binary(arith::MULF, factor, each)
+        self.cloner.to.binary(arith::MULF, operand, each)
     }
 
-    /// Each number so many times, one after the other along the last axis.
+    /// Repeats each number `times` times along the last axis.
     fn stretched(&mut self, numbers: Value, mut shape: Vec<u64>, times: u64) -> Result<Value, BuildError> {
         let axis = shape.len();
         let element = self.element.clone();
-        let mut whole = shape.clone();
-        if let Some(last) = whole.last_mut() {
+        let mut full = shape.clone();
+        if let Some(last) = full.last_mut() {
             *last *= times;
         }
         shape.push(1);
         let one = self.plain(&shape, element.clone());
-        let one = self.copier.to.op(tt::EXPAND_DIMS).operand(numbers).attribute("axis", axis as i32).result(one);
+        let one = self.cloner.to.op(tt::EXPAND_DIMS).operand(numbers).attribute("axis", axis as i32).result(one);
         let one = one.value()?;
         shape[axis] = times;
         let many = self.ty(one).layout().cloned();
-        let many = self.copier.to.unary(tt::BROADCAST, one, TileType::tensor(shape, element.clone(), many))?;
-        let whole = self.plain(&whole, element);
-        self.copier.to.unary(tt::RESHAPE, many, whole)
+        let many = self.cloner.to.unary(tt::BROADCAST, one, TileType::tensor(shape, element.clone(), many))?;
+        let full = self.plain(&full, element);
+        self.cloner.to.unary(tt::RESHAPE, many, full)
     }
 
-    /// Lines as columns of a factor of this shape.
+    /// Transposes scales that are listed by rows to the axes of an operand with this shape.
     fn turned(&mut self, lines: Value, shape: &[u64]) -> Result<Value, BuildError> {
         let mut order: Vec<u64> = (0..shape.len() as u64).collect();
         let last = order.len();
@@ -212,6 +213,6 @@ impl Maker<'_, '_, '_, '_, '_> {
         }
         let ty = self.plain(shape, self.element.clone());
         let order = Attribute::Array(TileType::integer(32), order);
-        self.copier.to.op(tt::TRANS).operand(lines).attribute("order", order).result(ty).value()
+        self.cloner.to.op(tt::TRANS).operand(lines).attribute("order", order).result(ty).value()
     }
 }

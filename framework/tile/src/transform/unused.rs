@@ -1,10 +1,10 @@
-//! Operations whose results nobody uses and that do nothing else.
+//! Dead code elimination.
 
 use crate::op::name::{scf, tt};
 use crate::{Body, Op, TileModule};
 
-/// Takes out operations whose results are not used, where they do nothing but give them. What only such operations
-/// use goes too. Loops and branches go where all within them may.
+/// Removes operations with unused results and without side effects, transitively. Loops and branches are removed if all
+/// operations in them may be.
 pub fn remove_unused(module: &mut TileModule) {
     module.functions.iter_mut().filter_map(|function| function.body.as_mut()).for_each(of_body);
 }
@@ -16,19 +16,19 @@ fn of_body(body: &mut Body) {
         uses[operand.index()] += 1;
     }
     let mut removed = vec![false; body.op_count()];
-    // What defines a value is asked again when its last use goes.
+    // Revisit the definition of a value when its last use is removed.
     let mut requested = all;
     while let Some(op) = requested.pop() {
         let unused = body.op(op).results.iter().all(|value| uses[value.index()] == 0);
-        if removed[op.index()] || !unused || !may_go(body, op) {
+        if removed[op.index()] || !unused || !is_removable(body, op) {
             continue;
         }
-        for gone in body.nested(op) {
-            // What went before no longer uses anything.
-            if std::mem::replace(&mut removed[gone.index()], true) {
+        for nested in body.walk_op(op) {
+            // A removed operation has no uses any more.
+            if std::mem::replace(&mut removed[nested.index()], true) {
                 continue;
             }
-            for operand in &body.op(gone).operands {
+            for operand in &body.op(nested).operands {
                 uses[operand.index()] -= 1;
                 if let crate::ValueOrigin::Result(by, _) = body.origin(*operand) {
                     requested.push(by);
@@ -43,15 +43,15 @@ fn of_body(body: &mut Body) {
     }
 }
 
-/// Whether an operation does nothing but give its results. A loop that may never end is not gone round, so it stays.
-fn may_go(body: &Body, op: Op) -> bool {
+/// Whether an operation has no effect besides its results. A loop that may not terminate counts as an effect.
+fn is_removable(body: &Body, op: Op) -> bool {
     let operation = body.op(op);
     let traits = operation.definition.traits;
     if traits.terminator {
         return false;
     }
     match operation.name() {
-        scf::IF | scf::FOR => body.nested(op).iter().skip(1).all(|inner| {
+        scf::IF | scf::FOR => body.walk_op(op).iter().skip(1).all(|inner| {
             let inner = body.op(*inner);
             inner.definition.traits.pure || matches!(inner.name(), scf::IF | scf::FOR)
         }),

@@ -1,4 +1,4 @@
-//! Floating-point elements, by the names that programs write, and numbers as their bits.
+//! Floating-point element types, by their names in programs, and conversions of numbers to bits.
 
 use std::fmt;
 
@@ -9,23 +9,23 @@ named_enum! {
     pub enum Float as array {
         /// IEEE binary16.
         F16 = "f16",
-        /// The upper half of a binary32.
+        /// Bfloat16: the upper half of a binary32.
         Bf16 = "bf16",
-        /// The upper 19 bits of a binary32.
+        /// NVIDIA TF32: the upper 19 bits of a binary32.
         Tf32 = "tf32",
         /// IEEE binary32.
         F32 = "f32",
         /// IEEE binary64.
         F64 = "f64",
-        /// OCP E4M3: no infinity, one NaN for each sign.
+        /// OCP E4M3: no infinity, one NaN of each sign.
         F8E4M3Fn = "f8E4M3FN",
         /// OCP E5M2.
         F8E5M2 = "f8E5M2",
-        /// E4M3 without infinity and negative zero, whose encoding is the NaN.
+        /// E4M3 without infinities and negative zero; the encoding of negative zero is the NaN.
         F8E4M3Fnuz = "f8E4M3FNUZ",
-        /// E5M2 without infinity and negative zero, whose encoding is the NaN.
+        /// E5M2 without infinities and negative zero; the encoding of negative zero is the NaN.
         F8E5M2Fnuz = "f8E5M2FNUZ",
-        /// OCP E8M0: powers of two, for scales.
+        /// OCP E8M0: powers of two, the type of scales.
         F8E8M0Fnu = "f8E8M0FNU",
         /// OCP E2M3, six bits.
         F6E2M3Fn = "f6E2M3FN",
@@ -37,7 +37,7 @@ named_enum! {
 }
 
 impl Float {
-    /// What the bits mean.
+    /// The bit format of the type.
     #[must_use]
     pub fn format(self) -> Format {
         match self {
@@ -57,27 +57,27 @@ impl Float {
         }
     }
 
-    /// Bits that an element takes in memory; of `tf32` those of the binary32 that it is the upper part of.
+    /// Number of bits of an element in memory; for `tf32` 32, as for the binary32 that contains it.
     #[must_use]
     pub fn bits(self) -> u32 {
         self.format().bits()
     }
 
-    /// The number that the bits mean, which binary64 has exactly.
+    /// The exact value of these bits.
     #[must_use]
     pub fn decode(self, bits: u64) -> f64 {
         self.format().decode(bits)
     }
 
-    /// The bits of the number of this type that is nearest to a finite `value`, ties to even; `None` where its
-    /// magnitude is above all of them, where it is negative and the type is not, or where it is no finite number.
+    /// Rounds `value` to this type, to nearest even. `None` if it overflows, if it is negative and the type is
+    /// unsigned, or if it is not finite.
     #[must_use]
     pub fn encode(self, value: f64) -> Option<u64> {
         let rounded = value.is_finite().then(|| self.format().round(value, RoundingMode::NearestEven)).flatten();
         rounded.filter(|&bits| self.decode(bits).is_finite())
     }
 
-    /// The bits of a quiet NaN of this type; `None` where it has none.
+    /// The bits of a quiet NaN; `None` if the type has no NaN.
     #[must_use]
     pub fn nan(self) -> Option<u64> {
         self.format().quiet_nan()
@@ -99,9 +99,9 @@ mod tests {
     #[test]
     fn every_type_has_its_names_and_its_format() {
         for float in Float::ALL {
-            assert_eq!(Float::named(float.name()), Some(float));
+            assert_eq!(Float::from_name(float.name()), Some(float));
             let number = ElementType::Float(float.format());
-            assert_eq!(number.name().and_then(ElementType::named), Some(number), "{float}");
+            assert_eq!(number.name().and_then(ElementType::from_name), Some(number), "{float}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Types of values in tile programs.
 //!
-//! A type is cheap to copy and to compare: what is long stands behind a shared pointer. Layouts are named, not
-//! resolved: what a name means is for the families of a target to say ([`tilewright_layout::Families`]).
+//! A type is cheap to clone and to compare: large parts are behind a shared pointer. A layout is a name with
+//! parameters, which the families of a target resolve ([`tilewright_layout::Families`]).
 
 mod float;
 mod print;

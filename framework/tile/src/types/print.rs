@@ -1,4 +1,4 @@
-//! How types are written.
+//! Prints types.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::{
     TensorViewType, TileType,
 };
 
-/// Writes a layout's name: as it is, or as a name that stands for it.
+/// A function that writes the name of a layout: in full, or as an alias.
 pub(crate) type WriteLayout<'a> = dyn Fn(&LayoutName, &mut dyn fmt::Write) -> fmt::Result + 'a;
 
 impl fmt::Display for TileType {
@@ -16,7 +16,7 @@ impl fmt::Display for TileType {
     }
 }
 
-/// Every layout as it is.
+/// Writes layouts in full.
 fn in_full(layout: &LayoutName, f: &mut dyn fmt::Write) -> fmt::Result {
     f.write_str(layout.text())
 }
@@ -57,7 +57,7 @@ impl TileType {
         }
     }
 
-    /// Without the name of the constructor, where an operation's format leaves it out: `<f32>`.
+    /// Writes the type without its constructor, `<f32>`, for formats that omit it.
     pub(crate) fn write_short(&self, f: &mut dyn fmt::Write, layouts: &WriteLayout<'_>) -> fmt::Result {
         match self {
             Self::Pointer(pointer) => write_pointer(f, pointer, layouts),
@@ -149,7 +149,7 @@ fn write_signature(f: &mut dyn fmt::Write, signature: &FunctionType, layouts: &W
     }
 }
 
-/// Types, commas between.
+/// Comma-separated types.
 pub(crate) fn write_types(f: &mut dyn fmt::Write, types: &[TileType], layouts: &WriteLayout<'_>) -> fmt::Result {
     types.iter().enumerate().try_for_each(|(index, ty)| {
         if index > 0 {

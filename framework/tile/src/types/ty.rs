@@ -7,141 +7,142 @@ use tilewright_layout::FamilySpec;
 /// The type of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TileType {
-    /// A whole number that counts; as wide as an address.
+    /// The MLIR type `index`; 64 bits.
     Index,
-    /// An integer of so many bits. Without a sign, but where the text says so.
+    /// An integer of this width, signless by default.
     Integer(u32, Signedness),
-    /// A floating-point number.
+    /// A floating-point type.
     Float(Float),
-    /// An address in a memory.
+    /// A pointer.
     Pointer(Arc<Pointer>),
-    /// A tensor that the lanes of a block hold together.
+    /// A tensor in registers, distributed over the lanes of a block.
     Tensor(Arc<TensorType>),
-    /// A tensor in shared memory, or in another memory of the block.
+    /// A tensor in shared memory, or in another memory of the block (`ttg.memdesc`).
     Memory(Arc<MemDescType>),
-    /// What describes a tensor in global memory of which blocks are copied.
+    /// A descriptor of a tensor in global memory, for copies of blocks (`tt.tensordesc`).
     Descriptor(Arc<TensorDescriptorType>),
-    /// A tensor in global memory, as an explicit-memory program sees it.
+    /// A view of a tensor in global memory, in an explicit-memory program.
     View(Arc<TensorViewType>),
-    /// What stands for an asynchronous operation until it is waited for.
+    /// The async token of an operation in flight.
     Token,
-    /// From the types of arguments to those of results.
+    /// A function type.
     Function(Arc<FunctionType>),
-    /// A type of which nothing is known but how it is written: `!dialect.name<...>`.
+    /// A type of an unknown dialect, as text: `!dialect.name<...>`.
     Foreign(Arc<str>),
 }
 
-/// Whether an integer type says how its highest bit is read.
+/// The signedness of an integer type, as in MLIR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Signedness {
-    /// Each operation says it: `i32`.
+    /// Without signedness; operations choose: `i32`.
     Signless,
-    /// It is a sign: `si32`.
+    /// Signed: `si32`.
     Signed,
-    /// It is not: `ui32`.
+    /// Unsigned: `ui32`.
     Unsigned,
 }
 
-/// An address of something of a type.
+/// A pointer type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Pointer {
-    /// What it points to.
+    /// The pointee type.
     pub pointee: TileType,
-    /// The number of the memory: 1 is global memory, 3 shared memory.
+    /// The address space: 1 is global memory, 3 shared memory.
     pub space: u32,
-    /// Whether nobody writes there as long as the program runs.
+    /// Whether the memory is read-only while the program runs.
     pub constant: bool,
 }
 
-/// The number of global memory.
+/// The address space of global memory.
 pub const GLOBAL: u32 = 1;
 
-/// What stands in the place of the number where nobody writes.
+/// The address space of read-only memory, as written in text.
 pub(crate) const CONSTANT: &str = "\"constant\"";
 
 /// A tensor in registers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TensorType {
-    /// Its size along each axis.
+    /// Number of elements along each axis.
     pub shape: Vec<u64>,
-    /// What its elements are: a number or a pointer.
+    /// The element type: a number or a pointer.
     pub element: TileType,
-    /// How it is distributed over the block; none before layouts are assigned.
+    /// The distributed layout; `None` before layout assignment.
     pub layout: Option<LayoutName>,
 }
 
-/// A tensor in memory of the block.
+/// A tensor in memory of the block (`ttg.memdesc`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MemDescType {
-    /// Its size along each axis.
+    /// Number of elements along each axis.
     pub shape: Vec<u64>,
-    /// What its elements are.
+    /// The element type.
     pub element: TileType,
-    /// Where its elements lie.
+    /// The memory layout.
     pub layout: LayoutName,
-    /// Which memory: `#ttg.shared_memory`, ...
+    /// The memory space: `#ttg.shared_memory`, ...
     pub space: LayoutName,
-    /// Whether it may be written again.
+    /// Whether the memory may be written after its initialization.
     pub mutable: bool,
-    /// The shape of the allocation that this is a part of, where it is another.
+    /// The shape of the allocation that this tensor is a part of; `None` if the tensor is all of it.
     pub allocation: Option<Vec<u64>>,
 }
 
-/// A tensor in global memory, of which blocks of a shape are copied.
+/// A tensor in global memory, copied in blocks of a fixed shape (`tt.tensordesc`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TensorDescriptorType {
-    /// The shape of a block.
+    /// Number of elements of a block along each axis.
     pub shape: Vec<u64>,
-    /// What its elements are.
+    /// The element type.
     pub element: TileType,
-    /// The layout in shared memory that copies are made for.
+    /// The memory layout of the blocks in shared memory; `None` if it is not chosen yet.
     pub layout: Option<LayoutName>,
 }
 
-/// A tensor in global memory that is seen through a layout: tiles of it are copied.
+/// A tensor in global memory with a layout, from which explicit-memory programs copy tiles.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TensorViewType {
-    /// Its size along each axis; none where the launch alone knows it.
+    /// Number of elements along each axis; `None` if it is only known at launch.
     pub shape: Vec<Option<u64>>,
-    /// What its elements are.
+    /// The element type.
     pub element: TileType,
 }
 
-/// The types of a function.
+/// A function type.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct FunctionType {
-    /// Of the arguments.
+    /// Types of the arguments.
     pub arguments: Vec<TileType>,
-    /// Of the results.
+    /// Types of the results.
     pub results: Vec<TileType>,
 }
 
 impl TensorViewType {
-    /// The sizes, where all are known.
+    /// The shape of the view; `None` if a size is only known at launch.
     #[must_use]
     pub fn tile(&self) -> Option<Vec<u64>> {
         self.shape.iter().copied().collect()
     }
 }
 
-/// A layout, or a memory, by its name and parameters, and as it is written. Two are equal that say the same.
+/// The name of a layout or memory space: a family with parameters, and its text. Names are equal if family and
+/// parameters are, whatever the text.
 #[derive(Debug, Clone)]
 pub struct LayoutName(Arc<(FamilySpec, String)>);
 
 impl LayoutName {
-    /// A name as it was read, or is to be written.
+    /// A name with the text that it was parsed from.
     #[must_use]
     pub fn new(spec: FamilySpec, text: impl Into<String>) -> Self {
         Self(Arc::new((spec, text.into())))
     }
 
-    /// The family and its parameters.
+    /// The family (such as `blocked`) and its parameters.
     #[must_use]
     pub fn spec(&self) -> &FamilySpec {
         &self.0.0
     }
 
-    /// How it is written: `#dialect.family<...>`, with no other names in it.
+    /// The text of the name, `#dialect.family<...>`, without aliases.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0.1
@@ -163,28 +164,28 @@ impl std::hash::Hash for LayoutName {
 }
 
 impl TileType {
-    /// One bit: what comparisons give.
+    /// The bool type: `i1`.
     pub const BOOLEAN: Self = Self::Integer(1, Signedness::Signless);
 
-    /// An integer of so many bits, without a sign.
+    /// A signless integer type of this width.
     #[must_use]
     pub const fn integer(bits: u32) -> Self {
         Self::Integer(bits, Signedness::Signless)
     }
 
-    /// A pointer to global memory.
+    /// A pointer type of global memory.
     #[must_use]
     pub fn pointer(pointee: Self) -> Self {
         Self::Pointer(Arc::new(Pointer { pointee, space: GLOBAL, constant: false }))
     }
 
-    /// A tensor; without a layout, where none is given.
+    /// A tensor type, with or without a layout.
     #[must_use]
     pub fn tensor(shape: impl Into<Vec<u64>>, element: Self, layout: Option<LayoutName>) -> Self {
         Self::Tensor(Arc::new(TensorType { shape: shape.into(), element, layout }))
     }
 
-    /// The tensor that this is.
+    /// The tensor type, if it is one.
     #[must_use]
     pub fn as_tensor(&self) -> Option<&TensorType> {
         match self {
@@ -193,7 +194,7 @@ impl TileType {
         }
     }
 
-    /// The memory that this is a tensor in.
+    /// The memory type (`ttg.memdesc`), if it is one.
     #[must_use]
     pub fn as_memory(&self) -> Option<&MemDescType> {
         match self {
@@ -202,7 +203,7 @@ impl TileType {
         }
     }
 
-    /// The sizes of a tensor, in registers, in memory or described; none of what has no shape.
+    /// The shape of a tensor in registers or memory, or of a descriptor's blocks; `None` for other types.
     #[must_use]
     pub fn shape(&self) -> Option<&[u64]> {
         match self {
@@ -213,7 +214,7 @@ impl TileType {
         }
     }
 
-    /// The layout that a tensor of registers or memory has.
+    /// The layout of a tensor in registers or memory.
     #[must_use]
     pub fn layout(&self) -> Option<&LayoutName> {
         match self {
@@ -224,7 +225,7 @@ impl TileType {
         }
     }
 
-    /// The type of the elements; a scalar is its own.
+    /// The element type; a scalar type is its own.
     #[must_use]
     pub fn element(&self) -> &Self {
         match self {
@@ -236,7 +237,7 @@ impl TileType {
         }
     }
 
-    /// What is pointed to: of a tensor of pointers, the tensor of what they point to.
+    /// The pointee type; of a tensor of pointers, the tensor of pointees.
     #[must_use]
     pub fn pointee(&self) -> Option<Self> {
         match self.element() {
@@ -245,7 +246,7 @@ impl TileType {
         }
     }
 
-    /// The same tensor, or scalar, of another element.
+    /// The same tensor or scalar with another element type.
     #[must_use]
     pub fn with_element(&self, element: Self) -> Self {
         match self {
@@ -258,7 +259,7 @@ impl TileType {
         }
     }
 
-    /// The same tensor in another layout; what is no tensor stays.
+    /// The same tensor in another layout; other types are unchanged.
     #[must_use]
     pub fn with_layout(&self, layout: Option<LayoutName>) -> Self {
         match self {
@@ -267,7 +268,7 @@ impl TileType {
         }
     }
 
-    /// Bits of an element, as far as they are known.
+    /// Width of an element in bits, if known.
     #[must_use]
     pub fn element_bits(&self) -> Option<u32> {
         match self.element() {

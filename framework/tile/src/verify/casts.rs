@@ -1,10 +1,10 @@
-//! Which types may become which.
+//! Checks the operand and result types of casts.
 
 use super::{Check, Checked, ensure};
 use crate::op::name::{arith, tt};
 use crate::{Attribute, TileType};
 
-/// How wide the result is beside the operand.
+/// The width of the result compared to the operand.
 #[derive(Clone, Copy)]
 enum Width {
     Wider,
@@ -13,7 +13,7 @@ enum Width {
     Any,
 }
 
-/// Operations that cast, and how wide their results are.
+/// The cast operations, each with the width of its result relative to the operand.
 const CASTS: [(&str, Width); 12] = [
     (arith::EXTF, Width::Wider),
     (arith::EXTSI, Width::Wider),

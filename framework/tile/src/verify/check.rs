@@ -1,8 +1,8 @@
-//! One operation under verification, and the results of its checks.
+//! The operation under verification, and helpers of its checks.
 
 use crate::{Body, Function, Op, Operation, TileModule, TileType, Value};
 
-/// One operation, and what is around it.
+/// The operation under verification, and its context.
 pub(super) struct Check<'a> {
     pub(super) module: &'a TileModule,
     pub(super) function: &'a Function,
@@ -11,7 +11,7 @@ pub(super) struct Check<'a> {
     pub(super) operation: &'a Operation,
 }
 
-/// What is checked; the rule in words where it is broken.
+/// The result of a check: a message about the violated rule.
 pub(super) type Checked = Result<(), String>;
 
 impl<'a> Check<'a> {
@@ -19,7 +19,7 @@ impl<'a> Check<'a> {
         self.body.ty(value)
     }
 
-    /// The type of the first operand, or result, of a group.
+    /// The type of the first operand of the group with this name; `None` if there is none.
     pub(super) fn operand_type(&self, group: &str) -> Option<&'a TileType> {
         self.body.operand(self.op, group).map(|value| self.ty(value))
     }
@@ -32,18 +32,18 @@ impl<'a> Check<'a> {
         values.iter().map(|value| self.ty(*value)).collect()
     }
 
-    /// An integer attribute.
+    /// The value of an integer attribute; `None` if the operation does not have it.
     pub(super) fn integer(&self, name: &str) -> Option<i64> {
         self.operation.attributes.get(name).and_then(super::super::Attribute::as_integer)
     }
 }
 
-/// Fails with a message where the rule does not hold.
+/// Fails with the message unless `holds`.
 pub(super) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Checked {
     if holds { Ok(()) } else { Err(message()) }
 }
 
-/// Types in a message.
+/// The text of a list of types, for a message.
 pub(super) fn listed(types: &[&TileType]) -> String {
     let types: Vec<_> = types.iter().map(|ty| format!("`{ty}`")).collect();
     if types.is_empty() { "nothing".to_owned() } else { types.join(", ") }

@@ -1,4 +1,4 @@
-//! Regions, what they take and give, calls and jumps.
+//! Checks regions, their arguments and terminators, calls and branches.
 
 use super::{Check, Checked, ensure, listed};
 use crate::op::name::{scf, tt};
@@ -6,7 +6,7 @@ use crate::{Region, TileType, Value};
 
 impl Check<'_> {
     pub(super) fn control(&self) -> Checked {
-        self.jumps()?;
+        self.check_successors()?;
         match self.operation.name() {
             tt::REDUCE => self.combination(tt::REDUCE_RETURN, true),
             tt::SCAN => self.combination(tt::SCAN_RETURN, false),
@@ -20,8 +20,8 @@ impl Check<'_> {
         }
     }
 
-    /// Jumps bring as many values as the block has arguments, of their types.
-    fn jumps(&self) -> Checked {
+    /// Checks that the operands of a branch match the arguments of the block.
+    fn check_successors(&self) -> Checked {
         for successor in &self.operation.successors {
             let brought = self.types(self.operation.operands.get(successor.operands.clone()).unwrap_or_default());
             let taken = self.types(self.body.arguments(successor.block));
@@ -36,7 +36,7 @@ impl Check<'_> {
         self.body.blocks(region).first().map_or_else(Vec::new, |entry| self.types(self.body.arguments(*entry)))
     }
 
-    /// The operands of what ends the last block of a region, if it is of this name.
+    /// The operands of a region's terminator, which must have this name.
     fn ending(&self, region: Region, name: &str) -> Result<&[Value], String> {
         let last = self.body.blocks(region).last().and_then(|block| self.body.ops(*block).last());
         match last.map(|last| self.body.op(*last)).filter(|last| last.name() == name) {
@@ -52,10 +52,10 @@ impl Check<'_> {
 
     fn gives(&self, region: Region, name: &str, expected: &[&TileType]) -> Checked {
         let given = self.types(self.ending(region, name)?);
-        ensure(given == expected, || format!("`{name}` gives {}: expected {}", listed(&given), listed(expected)))
+        ensure(given == expected, || format!("`{name}` yields {}: expected {}", listed(&given), listed(expected)))
     }
 
-    /// The region combines two elements of each tensor into one.
+    /// Checks a reduction or scan: its region combines two elements of each tensor into one.
     fn combination(&self, ending: &str, drops_axis: bool) -> Checked {
         let Some(region) = self.operation.regions.first() else { return Ok(()) };
         let sources = self.types(&self.operation.operands);
@@ -77,13 +77,14 @@ impl Check<'_> {
         let results = self.types(&self.operation.results);
         let fits = results.len() == sources.len()
             && results.iter().zip(&elements).all(|(result, element)| {
-                // Of a tensor of one axis a single element is left.
+                // The reduction of a one-dimensional tensor is a scalar.
                 result.element() == *element && result.shape().unwrap_or_default() == expected
             });
         ensure(fits, || format!("{} become {}: expected the shape {expected:?}", listed(&sources), listed(&results)))
     }
 
-    /// The region takes `pack` elements of each tensor and gives as many of each result.
+    /// Checks `tt.map_elementwise`: its region takes `pack` elements of each operand and returns as many of each
+    /// result.
     fn mapped(&self) -> Checked {
         let Some(region) = self.operation.regions.first() else { return Ok(()) };
         let pack = self.integer("pack").and_then(|pack| usize::try_from(pack).ok()).filter(|pack| *pack > 0);
@@ -110,7 +111,9 @@ impl Check<'_> {
         })?;
         let carried = self.types(self.operation.operand_group(3));
         let results = self.types(&self.operation.results);
-        ensure(carried == results, || format!("{} are carried, and {} are given", listed(&carried), listed(&results)))?;
+        ensure(carried == results, || {
+            format!("{} are loop-carried, and the results are {}", listed(&carried), listed(&results))
+        })?;
         let all: Vec<&TileType> = std::iter::once(counter).chain(carried.iter().copied()).collect();
         self.takes(*region, &all)?;
         self.gives(*region, scf::YIELD, &carried)
@@ -118,8 +121,8 @@ impl Check<'_> {
 
     fn branches(&self) -> Checked {
         let results = self.types(&self.operation.results);
-        for (number, region) in self.operation.regions.iter().enumerate() {
-            if number == 1 && self.body.blocks(*region).is_empty() {
+        for (index, region) in self.operation.regions.iter().enumerate() {
+            if index == 1 && self.body.blocks(*region).is_empty() {
                 return ensure(results.is_empty(), || "results need a region for the other case: `else`".to_owned());
             }
             self.takes(*region, &[])?;
@@ -154,7 +157,7 @@ impl Check<'_> {
         ensure(fits, || {
             let (takes, gives): (Vec<_>, Vec<_>) =
                 (callee.signature.arguments.iter().collect(), callee.signature.results.iter().collect());
-            format!("`@{name}` takes {} and gives {}", listed(&takes), listed(&gives))
+            format!("`@{name}` takes {} and returns {}", listed(&takes), listed(&gives))
         })
     }
 

@@ -1,13 +1,13 @@
-//! Every value is defined before it is used, on every way there; every block ends as blocks do.
+//! Checks that definitions dominate uses, and that blocks end in terminators.
 
 use std::collections::HashMap;
 
 use tilewright_target::dominators;
 
-use crate::order::{reachable, targets};
+use crate::order::{reachable, successors};
 use crate::{Block, Body, Op, Region, ValueOrigin};
 
-/// The operation that breaks the rule, if it is one, and the rule.
+/// A violation: the operation, if it is at one, and the message.
 type Broken = (Option<Op>, String);
 
 pub(super) fn check(body: &Body) -> Result<(), Broken> {
@@ -17,7 +17,7 @@ pub(super) fn check(body: &Body) -> Result<(), Broken> {
 
 struct Walk<'a> {
     body: &'a Body,
-    /// By number of the value, whether it may be used where the walk is.
+    /// For each value, by index, whether it is visible at the current position.
     open: Vec<bool>,
 }
 
@@ -31,13 +31,13 @@ impl Walk<'_> {
             self.close(entry);
             return Ok(());
         }
-        // What a block defines can be used in the blocks that it dominates: they are walked while it is open.
+        // The values of a block are visible in the blocks that it dominates: walk these while it is open.
         let children = dominated(self.body, region);
         self.subtree(entry, &children)
     }
 
     fn subtree(&mut self, entry: Block, children: &HashMap<Block, Vec<Block>>) -> Result<(), Broken> {
-        // Entered, and then left when all below are done.
+        // A block is visited before and after the blocks that it dominates.
         let mut stack = vec![(entry, false)];
         while let Some((block, done)) = stack.pop() {
             if done {
@@ -65,7 +65,7 @@ impl Walk<'_> {
                 };
                 return Err((
                     Some(*op),
-                    format!("it uses a value{name} that is defined {defined}, but not on every way here"),
+                    format!("it uses a value{name} that is defined {defined}, whose definition does not dominate it"),
                 ));
             }
             operation.regions.iter().try_for_each(|region| self.region(*region))?;
@@ -83,14 +83,14 @@ impl Walk<'_> {
         }
     }
 
-    /// The last operation ends the block, and no other does; jumps stay in the region.
+    /// Checks that the last operation of a block is its only terminator, and that branches stay in the region.
     fn ends(&self, block: Block, region: Region) -> Result<(), Broken> {
         let ops = self.body.ops(block);
         let ends = |op: &Op| self.body.op(*op).definition.traits.terminator;
         match ops.split_last() {
-            // Regions of one block may go without.
+            // The terminator of a single-block region may be omitted.
             Some((last, _)) if !ends(last) && self.body.blocks(region).len() > 1 => {
-                return Err((Some(*last), "a block ends with it, and it is no end of a block".to_owned()));
+                return Err((Some(*last), "a block ends with it, and it is not an end of a block".to_owned()));
             }
             None if self.body.blocks(region).len() > 1 => return Err((None, "a block is empty".to_owned())),
             Some((last, _)) if region == self.body.root() && !ends(last) => {
@@ -104,25 +104,25 @@ impl Walk<'_> {
         for op in ops {
             let elsewhere = |block: &Block| !self.body.blocks(region).contains(block);
             if self.body.op(*op).successors.iter().any(|to| elsewhere(&to.block)) {
-                return Err((Some(*op), "it jumps out of its region".to_owned()));
+                return Err((Some(*op), "it branches out of its region".to_owned()));
             }
         }
         Ok(())
     }
 }
 
-/// By block, those that it dominates directly; blocks that cannot be reached stand alone under the entry.
+/// For each block, the blocks that it immediately dominates; unreachable blocks count as dominated by the entry.
 fn dominated(body: &Body, region: Region) -> HashMap<Block, Vec<Block>> {
     let order = reachable(body, region);
     let Some(&entry) = order.first() else { return HashMap::new() };
-    let number: HashMap<Block, usize> = order.iter().enumerate().map(|(number, block)| (*block, number)).collect();
-    let after = |block: &Block| targets(body, *block).iter().filter_map(|to| number.get(to).copied()).collect();
+    let index: HashMap<Block, usize> = order.iter().enumerate().map(|(index, block)| (*block, index)).collect();
+    let after = |block: &Block| successors(body, *block).iter().filter_map(|to| index.get(to).copied()).collect();
     let successors: Vec<Vec<usize>> = order.iter().map(after).collect();
     let mut children: HashMap<Block, Vec<Block>> = HashMap::new();
     for (block, parent) in dominators(0, &successors).into_iter().enumerate().skip(1) {
         children.entry(order[parent]).or_default().push(order[block]);
     }
-    let unreached = body.blocks(region).iter().filter(|block| !number.contains_key(block));
+    let unreached = body.blocks(region).iter().filter(|block| !index.contains_key(block));
     children.entry(entry).or_default().extend(unreached);
     children
 }

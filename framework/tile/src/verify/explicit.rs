@@ -1,8 +1,8 @@
-//! The rules of programs that say where tensors are: views of global memory, tensors in shared memory, copies.
+//! Rules of explicit-memory operations: views of global memory, tensors in shared memory, copies.
 
 use super::{Check, Checked, ensure};
 use crate::op::name::tw;
-use crate::view_layout::ViewLayout;
+use crate::view_layout::StridedLayout;
 use crate::{Attribute, TileType};
 
 impl Check<'_> {
@@ -20,9 +20,9 @@ impl Check<'_> {
         }
     }
 
-    fn written_layout(&self) -> Result<Option<ViewLayout>, String> {
+    fn written_layout(&self) -> Result<Option<StridedLayout>, String> {
         let text = self.operation.attributes.get("layout").and_then(Attribute::as_text);
-        text.map(|text| ViewLayout::parse(text).map_err(|error| error.to_string())).transpose()
+        text.map(|text| StridedLayout::parse(text).map_err(|error| error.to_string())).transpose()
     }
 
     fn global_view(&self) -> Checked {
@@ -35,7 +35,7 @@ impl Check<'_> {
         })?;
         let strides = self.body.operands(self.op, "strides").len();
         ensure(strides == layout.operands, || {
-            format!("{strides} strides are given, and the layout leaves {} to be given", layout.operands)
+            format!("{strides} strides are passed, the layout needs {}", layout.operands)
         })?;
         let pointee = pointer.pointee();
         let packed = view.element.element_bits().is_some_and(|bits| bits < 8) && pointee == Some(TileType::integer(8));
@@ -57,7 +57,7 @@ impl Check<'_> {
         })
     }
 
-    /// Along one axis there are as many places as a list has.
+    /// Checks `tw.gather`: the result has as many indices along the axis as the list.
     fn listed(&self) -> Checked {
         let (Some(TileType::View(from)), Some(TileType::View(to))) = (self.operand_type("src"), self.result_type())
         else {
@@ -68,18 +68,18 @@ impl Check<'_> {
         let axis = axis.filter(|axis| *axis < from.shape.len());
         let Some(axis) = axis else { return Err(format!("`{}` has no such axis", TileType::View(from.clone()))) };
         let mut expected = from.shape.clone();
-        ensure(list.len() == 1, || format!("a list of places has one axis, and this has {}", list.len()))?;
+        ensure(list.len() == 1, || format!("a list of coordinates has one axis, and this has {}", list.len()))?;
         expected[axis] = Some(list[0]);
         ensure(expected == to.shape && from.element == to.element, || {
             let (from, to) = (TileType::View(from.clone()), TileType::View(to.clone()));
-            format!("{} places along axis {axis} of `{from}` are no `{to}`", list[0])
+            format!("{} coordinates along axis {axis} of `{from}` do not form a `{to}`", list[0])
         })
     }
 
     fn shared_tensor(&self) -> Checked {
         let shape = self.result_type().and_then(TileType::shape).unwrap_or_default();
         let odd = shape.iter().find(|size| !size.is_power_of_two());
-        ensure(odd.is_none(), || format!("the size {} is no power of two", odd.unwrap_or(&0)))?;
+        ensure(odd.is_none(), || format!("the size {} is not a power of two", odd.unwrap_or(&0)))?;
         if let Some(layout) = self.written_layout()? {
             let sizes: Option<Vec<u64>> = layout.shape().into_iter().collect();
             ensure(layout.operands == 0 && sizes.as_deref() == Some(shape), || {
@@ -90,17 +90,17 @@ impl Check<'_> {
         ensure((1..=16).contains(&stages), || format!("{stages} stages: expected 1 to 16"))
     }
 
-    /// A copy gives registers, or fills what it is told to; masks are for what is in global memory.
+    /// Checks a copy: it either has a result in registers or fills a destination; bounds apply to global memory only.
     fn copy(&self) -> Checked {
         let (Some(from), to) = (self.operand_type("src"), self.operand_type("dst")) else { return Ok(()) };
         let result = self.result_type();
         let to = match (to, result) {
             (Some(to), None) | (None, Some(to)) => to,
-            (Some(_), Some(_)) => return Err("it fills what it is told to, and so gives nothing".to_owned()),
-            (None, None) => return Err("it says neither what it fills nor what it gives".to_owned()),
+            (Some(_), Some(_)) => return Err("a copy with a destination has no result".to_owned()),
+            (None, None) => return Err("a copy needs a destination or a result".to_owned()),
         };
         ensure(!matches!((from, to), (TileType::View(_), TileType::View(_))), || {
-            "global memory is copied by way of shared memory or registers".to_owned()
+            "global memory is copied to shared memory or registers".to_owned()
         })?;
         ensure(!matches!((from, to), (TileType::Tensor(_), TileType::Tensor(_))), || {
             "registers become others by `tw.rearrange`".to_owned()
@@ -121,7 +121,7 @@ impl Check<'_> {
         let shape = |group: &str| self.operand_type(group).and_then(TileType::shape).unwrap_or_default();
         let (a, b, c) = (shape("a"), shape("b"), shape("c"));
         let fits = a.len() == 2 && b.len() == 2 && c == [a[0], b[1]] && a[1] == b[0];
-        ensure(fits, || format!("a product of {a:?} and {b:?} is no {c:?}"))
+        ensure(fits, || format!("a dot of {a:?} and {b:?} does not have the result {c:?}"))
     }
 
     fn kept(&self) -> Checked {
@@ -145,7 +145,7 @@ impl Check<'_> {
     }
 }
 
-/// The sizes of a tensor that is copied.
+/// The shape of a tensor that a copy reads or fills.
 fn tile(ty: &TileType) -> Result<Vec<u64>, String> {
     let sizes = match ty {
         TileType::View(view) => view.tile(),
@@ -153,7 +153,7 @@ fn tile(ty: &TileType) -> Result<Vec<u64>, String> {
     };
     let sizes = sizes.ok_or_else(|| format!("`{ty}` is copied, and has axes of unknown sizes: slice them"))?;
     match sizes.iter().find(|size| !size.is_power_of_two()) {
-        Some(size) => Err(format!("the size {size} of `{ty}` is no power of two")),
+        Some(size) => Err(format!("the size {size} of `{ty}` is not a power of two")),
         None => Ok(sizes),
     }
 }

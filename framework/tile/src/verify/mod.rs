@@ -1,17 +1,17 @@
-//! The rules that tile programs keep.
+//! The verifier of tile programs.
 //!
-//! What every row says (groups, classes of types, how types follow from each other) is checked by one routine, what
-//! only some operations have (shapes, regions, control flow) by those of the rooms below, found by the operation's
-//! name. Checking stops at the first rule that is broken.
+//! Rules that the operations' definitions state (groups, type constraints, type inference) are checked by one routine;
+//! rules of single operations (shapes, regions, control flow) by the modules below, selected by the operation's name.
+//! Verification stops at the first violation.
 
 mod casts;
 mod check;
 mod control;
 mod dominance;
+mod dots;
 mod explicit;
 mod module;
 mod operation;
-mod products;
 mod shapes;
 mod violation;
 

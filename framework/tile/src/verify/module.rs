@@ -5,7 +5,7 @@ use super::{TileViolation, dominance, shapes};
 use crate::{Function, Operation, TileModule};
 use std::sync::Arc;
 
-/// Checks every function.
+/// Verifies every function.
 ///
 /// # Errors
 /// The first [`TileViolation`].
@@ -25,7 +25,7 @@ fn verify_function(module: &TileModule, function: &Function) -> Result<(), TileV
     let Some(entry) = entry else { return Err(wrong(None, "its body has no block".to_owned())) };
     let arguments = body.arguments(entry).iter().map(|value| body.ty(*value));
     if !arguments.eq(&function.signature.arguments) {
-        return Err(wrong(None, "the arguments of its first block are not its own".to_owned()));
+        return Err(wrong(None, "the arguments of its first block differ from its own".to_owned()));
     }
     for argument in &function.signature.arguments {
         shapes::sized(argument).map_err(|message| wrong(None, message))?;
@@ -45,7 +45,7 @@ impl Check<'_> {
         self.row()?;
         self.casts()?;
         self.shapes()?;
-        self.products()?;
+        self.check_dots()?;
         self.explicit()?;
         self.control()
     }

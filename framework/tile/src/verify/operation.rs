@@ -1,4 +1,4 @@
-//! What the row of an operation says of it.
+//! Checks an operation against its definition (its row in a dialect file).
 
 use super::{Check, Checked, ensure};
 use crate::TileType;
@@ -7,13 +7,13 @@ use crate::op::{Count, Expression, OperandGroup};
 impl Check<'_> {
     pub(super) fn row(&self) -> Checked {
         let definition = &self.operation.definition;
-        self.groups(&definition.operands, &self.operation.groups, "operands", |group| {
+        self.groups(&definition.operands, &self.operation.group_sizes, "operands", |group| {
             self.operation.operand_group(group)
         })?;
         self.groups(&definition.results, &self.operation.result_groups, "results", |group| {
             self.operation.result_group(group)
         })?;
-        ensure(definition.regions.holds(self.operation.regions.len()), || {
+        ensure(definition.regions.allows(self.operation.regions.len()), || {
             format!("it has {} regions, which are not as many as it must have", self.operation.regions.len())
         })?;
         if let Some(missing) =
@@ -35,15 +35,15 @@ impl Check<'_> {
         ensure(rows.len() == counts.len(), || {
             format!("its {what} are {} groups, and must be {}", counts.len(), rows.len())
         })?;
-        for (number, row) in rows.iter().enumerate() {
-            let values = values(number);
-            ensure(row.count.holds(values.len()) && values.len() == counts[number] as usize, || {
+        for (index, row) in rows.iter().enumerate() {
+            let values = values(index);
+            ensure(row.count.allows(values.len()) && values.len() == counts[index] as usize, || {
                 let expected = match row.count {
                     Count::One => "one",
                     Count::Two => "two",
                     Count::Zero => "none",
                     Count::Optional => "at most one",
-                    Count::Many => "as many as are said",
+                    Count::Many => "any number",
                 };
                 format!("{} {what} `{}`: expected {expected}", values.len(), row.name)
             })?;
@@ -55,16 +55,18 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Types follow from each other as the row says.
+    /// Checks the type inference rules of the definition.
     fn rules(&self) -> Checked {
         let definition = &self.operation.definition;
         for rule in &definition.types {
             let targets = self.group_types(&rule.target);
             if let Expression::Same(name) = &rule.expression {
                 let sources = self.group_types(name);
-                // Of one value, or value by value.
+                // A single type, or one type for each value.
                 if sources.len() > 1 {
-                    ensure(sources == targets, || format!("the types of `{}` are not those of `{name}`", rule.target))?;
+                    ensure(sources == targets, || {
+                        format!("the types of `{}` differ from those of `{name}`", rule.target)
+                    })?;
                     continue;
                 }
             }
@@ -86,7 +88,8 @@ impl Check<'_> {
         }
     }
 
-    /// All tensors have one shape and one layout, and scalars stand with scalars.
+    /// Checks an elementwise operation: all tensors have one shape and one layout, and scalars are not mixed with
+    /// tensors.
     fn elementwise(&self) -> Checked {
         if !self.operation.definition.traits.elementwise {
             return Ok(());

@@ -1,13 +1,13 @@
-//! The shapes of what operations on tensors give.
+//! Checks the result shapes of operations on tensors.
 
-use tilewright_layout::MOST_TENSOR_BITS;
+use tilewright_layout::MAX_TENSOR_BITS;
 
 use super::{Check, Checked, ensure};
 use crate::op::name::{arith, tt, ttg};
 use crate::{Attribute, TileType};
 
-/// A tensor has at most this many elements.
-const MAX_ELEMENTS: u64 = 1 << MOST_TENSOR_BITS;
+/// Maximum number of elements of a tensor.
+const MAX_ELEMENTS: u64 = 1 << MAX_TENSOR_BITS;
 
 impl Check<'_> {
     pub(super) fn shapes(&self) -> Checked {
@@ -27,14 +27,14 @@ impl Check<'_> {
             (tt::CAT, (Some(from), Some(to))) => concatenated(from, to),
             (arith::SELECT, (Some(_), _)) => self.chosen(operand, result),
             (tt::JOIN, (Some(from), Some(to))) => ensure(to.split_last() == Some((&2, from)), || {
-                format!("two tensors of {from:?} are joined to {to:?}: expected {from:?} and an axis of 2 behind it")
+                format!("two tensors of {from:?} are joined to {to:?}: expected {from:?} with a last axis of 2")
             }),
             (tt::SPLIT, (Some(from), Some(to))) => ensure(from.split_last() == Some((&2, to)), || {
                 format!("{from:?} is split into {to:?}: expected an axis of 2 at the end, and what is before it")
             }),
             (tt::MAKE_RANGE, (_, Some(to))) => self.range(to),
             (tt::UNSPLAT, (Some(from), _)) => {
-                ensure(from.iter().all(|size| *size == 1), || format!("a tensor of {from:?} is no single element"))
+                ensure(from.iter().all(|size| *size == 1), || format!("a tensor of {from:?} is not a single element"))
             }
             (ttg::CONVERT_LAYOUT, (Some(from), Some(to))) => {
                 ensure(from == to, || format!("the shape changes from {from:?} to {to:?}, and only the layout may"))
@@ -47,7 +47,7 @@ impl Check<'_> {
         self.elements(name, operand, result)
     }
 
-    /// Operations that move elements keep their type.
+    /// Checks that an operation that only moves elements keeps the element type.
     fn elements(&self, name: &str, operand: Option<&TileType>, result: &TileType) -> Checked {
         const KEPT: [&str; 12] = [
             tt::EXPAND_DIMS,
@@ -65,11 +65,11 @@ impl Check<'_> {
         ];
         let Some(operand) = operand.filter(|_| KEPT.contains(&name)) else { return Ok(()) };
         ensure(operand.element() == result.element(), || {
-            format!("elements of `{}` become `{}`, and must stay", operand.element(), result.element())
+            format!("elements of `{}` become `{}`, but must not change", operand.element(), result.element())
         })
     }
 
-    /// A tensor of conditions chooses element by element.
+    /// Checks `arith.select` with a tensor condition, which has one condition per element.
     fn chosen(&self, condition: Option<&TileType>, result: &TileType) -> Checked {
         let Some(condition) = condition else { return Ok(()) };
         ensure(condition.shape() == result.shape() && condition.layout() == result.layout(), || {
@@ -77,7 +77,7 @@ impl Check<'_> {
         })
     }
 
-    /// Of what it gives; where it is used it was given.
+    /// Checks the sizes of the results; those of operands were checked at their definition.
     fn sizes(&self) -> Checked {
         self.operation.results.iter().try_for_each(|value| sized(self.ty(*value)))
     }
@@ -114,21 +114,23 @@ impl Check<'_> {
         let (start, end) = (self.integer("start").unwrap_or(0), self.integer("end").unwrap_or(0));
         let count = u64::try_from(end.saturating_sub(start)).ok();
         ensure(to.len() == 1 && Some(to[0]) == count, || {
-            format!("the numbers from {start} up to {end} are no tensor of {to:?}")
+            format!("the numbers from {start} up to {end} do not form a tensor of {to:?}")
         })
     }
 
     fn gathered(&self, from: &[u64], to: &[u64]) -> Checked {
         let axis = self.axis(from.len())?;
         let indices = self.operand_type("indices").and_then(TileType::shape).unwrap_or_default();
-        ensure(indices == to, || format!("indices of {indices:?} give {to:?}: expected their own shape"))?;
+        ensure(indices == to, || {
+            format!("indices of {indices:?} have the result {to:?}: expected the shape of the indices")
+        })?;
         let rest = |shape: &[u64]| {
             let mut shape = shape.to_vec();
             shape.remove(axis);
             shape
         };
         ensure(from.len() == to.len() && rest(from) == rest(to), || {
-            format!("{from:?} and {to:?} differ beside axis {axis}")
+            format!("{from:?} and {to:?} differ in an axis other than {axis}")
         })
     }
 
@@ -140,12 +142,12 @@ impl Check<'_> {
     }
 }
 
-/// Tensors have sizes of powers of two, and not too many elements.
+/// Checks that the sizes of a tensor are powers of two, and that it has not too many elements.
 pub(super) fn sized(ty: &TileType) -> Checked {
     let TileType::Tensor(tensor) = ty else { return Ok(()) };
     let odd = tensor.shape.iter().find(|size| !size.is_power_of_two());
     if let Some(size) = odd {
-        return Err(format!("the size {size} of `{ty}` is no power of two"));
+        return Err(format!("the size {size} of `{ty}` is not a power of two"));
     }
     let count = tensor.shape.iter().try_fold(1u64, |count, size| count.checked_mul(*size));
     ensure(count.is_some_and(|count| count <= MAX_ELEMENTS), || format!("`{ty}` has more than {MAX_ELEMENTS} elements"))

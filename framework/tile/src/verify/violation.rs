@@ -5,17 +5,17 @@ use std::sync::Arc;
 use thiserror::Error;
 use tilewright_layout::text::TextError;
 
-/// A rule that a program breaks; the fault of whoever made the program.
+/// A violation of a rule by a tile program.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("in `@{function}`: `{operation}`: {message}")]
 pub struct TileViolation {
-    /// The function.
+    /// Name of the function.
     pub function: Arc<str>,
-    /// The name of the operation, or of the function itself.
+    /// The name of the operation, or of the function if the violation is not at an operation.
     pub operation: Arc<str>,
-    /// Where the operation stands in the text that it was read from, in bytes.
+    /// Byte offset of the operation in the parsed text.
     pub at: Option<u32>,
-    /// The rule, and what was found.
+    /// The violated rule, and the values that violate it.
     pub message: String,
 }
 
@@ -30,7 +30,7 @@ impl TileViolation {
         }
     }
 
-    /// The same at its place in the text that the module was read from.
+    /// The violation as an error at its position in `text`, the module's text.
     #[must_use]
     pub fn in_text(&self, text: &str) -> TextError {
         let message = format!("`{}`: {}", self.operation, self.message);

@@ -1,4 +1,4 @@
-//! What is wrong with a tile program is said at its place, with what was expected.
+//! Errors of tile programs: the message, and its position in the text.
 
 use proptest::prelude::*;
 
@@ -6,13 +6,13 @@ use tilewright_tile::op::Dialects;
 use tilewright_tile::text::{parse, print};
 use tilewright_tile::verify;
 
-/// A function of these operations, each on a line of its own from line 2 on.
+/// The text of a function with these operations, one per line, starting in line 2.
 fn function(operations: &str) -> String {
     let arguments = "%x: f32, %n: i32, %c: i1, %t: tensor<4x8xf32>, %p: !tt.ptr<f32>, %i: tensor<8xi32>";
     format!("tt.func @f({arguments}) {{\n{operations}\ntt.return\n}}")
 }
 
-/// The message of what the reader, or else the verifier, finds wrong.
+/// The error message of the parser, or, if the text parses, of the verifier.
 fn message(text: &str) -> String {
     match parse(text, &Dialects::neutral()) {
         Err(error) => error.to_string(),
@@ -24,7 +24,7 @@ fn message(text: &str) -> String {
 }
 
 #[test]
-fn the_reader_names_the_place_and_what_was_expected() {
+fn parse_errors_show_location_and_expectation() {
     for (operations, expected) in [
         ("%y = arith.adf %x, %x : f32", "2:6: there is no operation `arith.adf`; did you mean `arith.addf`?"),
         ("%y = nothing.like.it %x", "2:6: there is no operation `nothing.like.it`; a dialect file can add it"),
@@ -44,12 +44,12 @@ fn the_reader_names_the_place_and_what_was_expected() {
         ("%y = arith.constant 1 : f32", "2:21: expected a number with a point, since it is a `f32`: `1.0`"),
         ("%y = arith.constant 1.0e40 : f32", "2:21: the number is out of the range of `f32`"),
         ("%y = arith.constant 0x1FFFF : f16", "2:21: expected the 16 bits of a `f16`"),
-        ("%y = arith.constant dense<[1, 2]> : tensor<3xi32>", "2:27: the elements are [2], and the type says [3]"),
+        ("%y = arith.constant dense<[1, 2]> : tensor<3xi32>", "2:27: the elements have shape [2], the type has [3]"),
         (
             "%y = arith.constant dense<[[1, 2], [3]]> : tensor<2x2xi32>",
             "2:27: the parts of this list are not equally long",
         ),
-        ("%y:2 = arith.addf %x, %x : f32", "2:1: `arith.addf` gives 1 results, and 2 are named"),
+        ("%y:2 = arith.addf %x, %x : f32", "2:1: `arith.addf` has 1 results, and 2 are named"),
         ("%x = arith.addf %x, %x : f32", "2:1: `%x` is defined twice"),
         ("%y = tt.make_range {start = 0 : i32} : tensor<8xi32>", "2:6: `tt.make_range` lacks its attribute `end`"),
         (
@@ -83,14 +83,14 @@ fn the_reader_names_the_place_and_what_was_expected() {
         (
             "cf.cond_br %c, ^late, ^last\n^last:\n%z = arith.addf %y, %x : f32\ntt.return\n^late:\n\
              %y = arith.addf %x, %x : f32",
-            "4:6: `arith.addf`: it uses a value `%y` that is defined by `arith.addf`, but not on every way here",
+            "4:6: `arith.addf`: it uses a value `%y` that is defined by `arith.addf`, whose definition does not dominate it",
         ),
-        ("%y = \"arith.addf\"(%x) : (f32) -> f32", "2:6: 1 operands do not divide into those of `arith.addf`"),
+        ("%y = \"arith.addf\"(%x) : (f32) -> f32", "2:6: 1 operands cannot be split into the operands of `arith.addf`"),
         (
             "%y = \"tt.reduce\"(%t) <{axis = 0 : i32}> : (tensor<4x8xf32>) -> tensor<8xf32>",
             "2:6: `tt.reduce` has 0 regions",
         ),
-        ("%y = tt.reduce %t : f32", "2:6: `tt.reduce` has no form of its own: expected `\"tt.reduce\"(...)`"),
+        ("%y = tt.reduce %t : f32", "2:6: `tt.reduce` has no custom syntax: expected `\"tt.reduce\"(...)`"),
     ] {
         assert_eq!(message(&function(operations)), expected, "{operations}");
     }
@@ -125,7 +125,7 @@ fn the_verifier_names_the_rule() {
         ),
         (
             "%y = tt.reshape %t : tensor<4x8xf32> -> tensor<32xf16>",
-            "2:6: `tt.reshape`: elements of `f32` become `f16`, and must stay",
+            "2:6: `tt.reshape`: elements of `f32` become `f16`, but must not change",
         ),
         (
             "%y = tt.trans %t {order = array<i32: 0, 0>} : tensor<4x8xf32> -> tensor<4x8xf32>",
@@ -133,11 +133,11 @@ fn the_verifier_names_the_rule() {
         ),
         (
             "%y = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<4xi32>",
-            "2:6: `tt.make_range`: the numbers from 0 up to 8 are no tensor of [4]",
+            "2:6: `tt.make_range`: the numbers from 0 up to 8 do not form a tensor of [4]",
         ),
         (
             "%y = tt.make_range {start = 0 : i32, end = 6 : i32} : tensor<6xi32>",
-            "2:6: `tt.make_range`: the size 6 of `tensor<6xi32>` is no power of two",
+            "2:6: `tt.make_range`: the size 6 of `tensor<6xi32>` is not a power of two",
         ),
         (
             "%y = tt.splat %x : f32 -> tensor<1024x2048xf32>",
@@ -145,7 +145,7 @@ fn the_verifier_names_the_rule() {
         ),
         (
             "%y = tt.join %t, %t : tensor<4x8xf32> -> tensor<2x4x8xf32>",
-            "2:6: `tt.join`: two tensors of [4, 8] are joined to [2, 4, 8]: expected [4, 8] and an axis of 2 behind it",
+            "2:6: `tt.join`: two tensors of [4, 8] are joined to [2, 4, 8]: expected [4, 8] with a last axis of 2",
         ),
         ("%y = arith.extf %x : f32 to f16", "2:6: `arith.extf`: `f32` becomes `f16`: expected a wider type"),
         (
@@ -162,7 +162,7 @@ fn the_verifier_names_the_rule() {
         ),
         (
             "%y = tt.dot %t, %t, %t : tensor<4x8xf32> * tensor<4x8xf32> -> tensor<4x8xf32>",
-            "2:6: `tt.dot`: a product of [4, 8] and [4, 8] is no [4, 8]",
+            "2:6: `tt.dot`: a dot of [4, 8] and [4, 8] does not have the result [4, 8]",
         ),
         (
             "%y = \"tt.map_elementwise\"(%i) <{pack = 2044544287 : i32}> ({\n^bb0(%e: i32):\ntt.map_elementwise.return %e : i32\n}) : (tensor<8xi32>) -> tensor<8xi32>",
@@ -188,7 +188,8 @@ fn the_verifier_names_the_rule() {
         ("%y = tt.call @g(%x) : (f32) -> f32", "2:6: `tt.call`: there is no function `@g`"),
         (
             "%y = tt.call @f(%x) : (f32) -> f32",
-            "2:6: `tt.call`: `@f` takes `f32`, `i32`, `i1`, `tensor<4x8xf32>`, `!tt.ptr<f32>`, `tensor<8xi32>` and gives nothing",
+            "2:6: `tt.call`: `@f` takes `f32`, `i32`, `i1`, `tensor<4x8xf32>`, `!tt.ptr<f32>`, `tensor<8xi32>` and \
+             returns nothing",
         ),
         (
             "%y = scf.if %c -> (f32) {\n  scf.yield %x : f32\n}",
@@ -196,7 +197,7 @@ fn the_verifier_names_the_rule() {
         ),
         (
             "%y = scf.if %c -> (f32) {\n  scf.yield %x : f32\n} else {\n  scf.yield %n : i32\n}",
-            "2:6: `scf.if`: `scf.yield` gives `i32`: expected `f32`",
+            "2:6: `scf.if`: `scf.yield` yields `i32`: expected `f32`",
         ),
         (
             "%y = \"tt.reduce\"(%t) <{axis = 0 : i32}> ({\n^bb0(%a: f32):\n  tt.reduce.return %a : f32\n}) : (tensor<4x8xf32>) -> tensor<8xf32>",
@@ -208,7 +209,7 @@ fn the_verifier_names_the_rule() {
         ),
         (
             "cf.cond_br %c, ^bb1, ^bb2\n^bb1:\n%y = arith.addf %x, %x : f32\ncf.br ^bb2\n^bb2:\n%z = arith.addf %y, %x : f32",
-            "7:6: `arith.addf`: it uses a value `%y` that is defined by `arith.addf`, but not on every way here",
+            "7:6: `arith.addf`: it uses a value `%y` that is defined by `arith.addf`, whose definition does not dominate it",
         ),
         ("cf.br ^bb1(%x : f32)\n^bb1(%y: i32):", "2:1: `cf.br`: a jump brings `f32`, and the block takes `i32`"),
     ] {
@@ -229,7 +230,7 @@ const SOURCES: [&str; 4] = [
     "#a = #ttg.blocked<{order = [1, 0]}>\n!p = !tt.ptr<f16>\nmodule attributes {x = 1 : i32} {\n  tt.func @f(%p: !p, %t: tensor<4x8xf32, #a>) {\n    tt.return loc(\"f\":1:2)\n  }\n}",
 ];
 
-/// Pieces of text that break programs in other places than letters do.
+/// Tokens that break programs in other places than random characters do.
 const PIECES: [&str; 16] = [
     "%",
     "#",
@@ -252,16 +253,16 @@ const PIECES: [&str; 16] = [
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Whatever is done to a program, it is read or refused with a place in it; what is read and keeps the rules is
-    /// written so that it is read again.
+    /// A mutated program is either rejected with a position in the text, or parses; if it also verifies, its printed
+    /// text parses again.
     #[test]
-    fn broken_programs_are_refused_at_a_place(
+    fn broken_programs_are_rejected_at_a_location(
         source in 0..SOURCES.len(),
         changes in prop::collection::vec((0.0..1.0f64, 0..3usize, 0..PIECES.len(), 1..20usize), 1..4),
     ) {
         let mut text: Vec<char> = SOURCES[source].chars().collect();
-        for (place, change, piece, length) in changes {
-            let at = (place * text.len() as f64) as usize;
+        for (fraction, change, piece, length) in changes {
+            let at = (fraction * text.len() as f64) as usize;
             let end = (at + length).min(text.len());
             match change {
                 0 => drop(text.drain(at..end)),
@@ -276,12 +277,12 @@ proptest! {
         match parse(&text, &Dialects::neutral()) {
             Err(error) => prop_assert!(error.at <= text.len() && text.is_char_boundary(error.at)),
             Ok(module) => {
-                let held = verify(&module).is_ok();
+                let is_valid = verify(&module).is_ok();
                 let printed = print(&module);
-                let again = parse(&printed, &Dialects::neutral());
-                prop_assert!(again.is_ok() || !held, "{}\n{printed}", again.err().map(|e| e.to_string()).unwrap_or_default());
-                if let Ok(again) = again {
-                    prop_assert_eq!(print(&again), printed);
+                let reparsed = parse(&printed, &Dialects::neutral());
+                prop_assert!(reparsed.is_ok() || !is_valid, "{}\n{printed}", reparsed.err().map(|e| e.to_string()).unwrap_or_default());
+                if let Ok(reparsed) = reparsed {
+                    prop_assert_eq!(print(&reparsed), printed);
                 }
             }
         }

@@ -1,14 +1,13 @@
-//! Words that say where tiles lie: what is wrong with them is said at its place.
-
-use std::collections::HashMap;
+//! Explicit-memory operations: their errors, and their expansion.
 
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::parse;
-use tilewright_tile::transform::explicit::{Choices, Distance, Mapped, ValueTerm, expand, loops};
-use tilewright_tile::transform::{captured, outside};
+use tilewright_tile::transform::explicit::{Choices, Distance, Mapped, ScaledValue, expand, loops};
+use tilewright_tile::transform::{captured_value, make_captures_explicit};
 use tilewright_tile::{Attribute, Function, ValueOrigin, verify};
 
-/// A program of these lines, which may use `%p` and `%b`, pointers to `f16` and bytes, the integers `%k` and `%m`, views and tensors.
+/// The text of a program of these lines, which may use `%p` (pointer to `f16`), `%b` (pointer to bytes), integers `%k`
+/// and `%m`, views and tensors.
 fn program(lines: &str) -> String {
     format!(
         "!m = !ttg.memdesc<64x32xf16, #tw.auto, #ttg.shared_memory, mutable>
@@ -28,7 +27,7 @@ module {{
     )
 }
 
-fn said(lines: &str) -> String {
+fn diagnose(lines: &str) -> String {
     let text = program(lines);
     match parse(&text, &Dialects::neutral()) {
         Ok(module) => verify(&module).map_or_else(|violation| violation.to_string(), |()| "nothing".to_owned()),
@@ -37,9 +36,9 @@ fn said(lines: &str) -> String {
 }
 
 #[test]
-fn what_breaks_a_rule_is_told() {
+fn violations_are_reported() {
     let cases = [
-        ("%x = tw.global_view %p, \"(64,32):(?,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf16>", "0 strides are given"),
+        ("%x = tw.global_view %p, \"(64,32):(?,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf16>", "0 strides are passed"),
         ("%x = tw.global_view %p, \"(64,16):(16,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf16>", "another shape"),
         ("%x = tw.global_view %p, \"(64,32\" : !tt.ptr<f16> -> !tw.view<64x32xf16>", "expected `:`"),
         ("%x = tw.global_view %p, \"(64,32):(32,1)\" : !tt.ptr<f16> -> !tw.view<64x32xf32>", "expected these"),
@@ -50,24 +49,27 @@ fn what_breaks_a_rule_is_told() {
         ),
         (
             "%x = tw.gather %g[%l] {axis = 0 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<64x32x?xf16>",
-            "16 places",
+            "16 coordinates",
         ),
         (
             "%x = tw.gather %g[%l] {axis = 0 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<16x32x?xf16>",
             "nothing",
         ),
         ("tw.copy %g to %s : (!tw.view<64x32x?xf16>, !m) -> ()", "slice them"),
-        ("tw.copy %t to %t : (!tw.view<64x32xf16>, !tw.view<64x32xf16>) -> ()", "by way of"),
+        (
+            "tw.copy %t to %t : (!tw.view<64x32xf16>, !tw.view<64x32xf16>) -> ()",
+            "is copied to shared memory or registers",
+        ),
         ("%x = tw.copy %s : (!m) -> tensor<32x64xf16>", "the same shape"),
         ("tw.copy %t to %s within [%k] : (!tw.view<64x32xf16>, !m, i32) -> ()", "1 bounds of 2 axes"),
         ("%x = tw.copy %s within [%k, %m] : (!m, i32, i32) -> tensor<64x32xf16>", "only what is in global memory"),
-        ("%x = tw.copy %t to %s : (!tw.view<64x32xf16>, !m) -> tensor<64x32xf16>", "gives nothing"),
+        ("%x = tw.copy %t to %s : (!tw.view<64x32xf16>, !m) -> tensor<64x32xf16>", "has no result"),
         ("%x = tw.shared_tensor {layout = \"(32,64):(64,1)\"} : !m", "not of the shape"),
         ("%x = tw.shared_tensor {stages = 0 : i32} : !m", "0 stages"),
         ("tw.copy %t to %s : (!tw.view<64x32xf16>, !m) -> ()", "nothing"),
     ];
     for (lines, expected) in cases {
-        let found = said(lines);
+        let found = diagnose(lines);
         assert!(found.contains(expected), "{lines}: {found}");
     }
 }
@@ -82,9 +84,10 @@ fn in_a_loop(lines: &str) -> String {
     format!("scf.for %i = %c0 to %k step %c1 : i32 {{\n{lines}\n}}")
 }
 
-/// Copies go ahead where what they copy follows from the counter, and the tensor is used behind them in the turn alone.
+/// Copies can be prefetched if their source depends on the counter only, and the tensor is read after the copy in the
+/// same iteration.
 #[test]
-fn copies_go_ahead_where_nothing_is_in_the_way() {
+fn copies_are_prefetched_unless_an_access_is_in_between() {
     let copy = "%ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
         tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()";
     let read = "%r = tw.copy %s : (!m) -> tensor<64x32xf16>";
@@ -98,13 +101,13 @@ fn copies_go_ahead_where_nothing_is_in_the_way() {
     assert!(twice.is_some_and(|reason| reason.contains("several copies")));
 }
 
-/// What has no meaning is told where the words are replaced.
+/// Unsupported uses are reported when the operations are expanded.
 #[test]
-fn what_cannot_be_done_is_told() {
+fn unsupported_programs_are_reported() {
     let narrow = "%n = tw.global_view %b, \"(64,32):(32,1)\" : !tt.ptr<i8> -> !tw.view<64x32xi1>
         %r = tw.copy %n : (!tw.view<64x32xi1>) -> tensor<64x32xi1>";
     let cases = [
-        (format!("{narrow}\n%x = arith.xori %r, %r : tensor<64x32xi1>"), "may be copied, sliced and cast"),
+        (format!("{narrow}\n%x = arith.xori %r, %r : tensor<64x32xi1>"), "may only be copied, sliced and cast"),
         (format!("{narrow}\ntw.copy %r to %n : (tensor<64x32xi1>, !tw.view<64x32xi1>) -> ()"), "not packed into bytes"),
         (format!("{narrow}\n%x = tw.cast %r : tensor<64x32xi1> -> tensor<64x32xi4>"), "not packed into `i4`"),
         (
@@ -115,7 +118,7 @@ fn what_cannot_be_done_is_told() {
             "%n = tw.global_view %b, \"(64,32):(1,64)\" : !tt.ptr<i8> -> !tw.view<64x32xi4>
             %x = tw.gather %n[%l] {axis = 0 : i32} : !tw.view<64x32xi4>, tensor<16xi32> -> !tw.view<16x32xi4>"
                 .to_owned(),
-            "lie within a byte",
+            "share a byte",
         ),
         (
             "%h = tw.gather %g[%l] {axis = 0 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<16x32x?xf16>
@@ -127,7 +130,7 @@ fn what_cannot_be_done_is_told() {
             "%h = tw.gather %g[%l] {axis = 2 : i32} : !tw.view<64x32x?xf16>, tensor<16xi32> -> !tw.view<64x32x16xf16>
             %x = tw.slice %h[%k] : !tw.view<64x32x16xf16> -> !tw.view<64x32xf16>"
                 .to_owned(),
-            "that is sliced are listed",
+            "with listed coordinates is sliced",
         ),
     ];
     for (lines, expected) in cases {
@@ -137,7 +140,7 @@ fn what_cannot_be_done_is_told() {
     }
 }
 
-/// A loop of two stages fills one buffer before it, and waits once in each turn.
+/// A loop with two stages (buffers) fills one buffer before the loop, and waits once per iteration.
 #[test]
 fn a_loop_of_stages_fills_buffers_before_it() {
     let lines = in_a_loop(
@@ -149,30 +152,32 @@ fn a_loop_of_stages_fills_buffers_before_it() {
     let function = function(&lines);
     for stages in 1..=3u32 {
         let of = loops(&function).pop().expect("a loop that fills");
-        let choices = Choices { stages: [(of.op, stages)].into(), ..Choices::default() };
-        let made = expand(&function, &choices, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
-        let body = made.function.body.as_ref().expect("a body");
+        let choices = Choices::default().with_stages(of.op, stages);
+        let expansion =
+            expand(&function, &choices, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
+        let body = expansion.function.body.as_ref().expect("a body");
         let count = |name: &str| body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == name).count();
         assert_eq!(count("ttg.async_copy_global_to_local"), stages as usize);
         assert_eq!(count("ttg.async_wait"), 1);
         assert_eq!(count("ttg.barrier"), usize::from(stages > 1));
-        let (_, all) = made.tensors[0];
+        let (_, all) = expansion.tensors[0];
         let shape = body.ty(all).shape().expect("a shape");
         assert_eq!(shape.len(), if stages > 1 { 3 } else { 2 });
         assert_eq!(shape[0], if stages > 1 { u64::from(stages) } else { 64 });
     }
 }
 
-/// A product whose sums nothing but its own next turn takes may go on while that begins: its result is marked, and waited for at the
-/// end of the next turn and behind the loop. Copies are then one turn less ahead.
+/// An MMA whose accumulator has no use besides the next iteration may overlap with the start of that iteration:
+/// it is asynchronous, with waits at the end of the next iteration and after the loop. The prefetch distance is one
+/// less.
 #[test]
-fn sums_that_turns_hand_on_may_be_waited_for_in_the_next_turn() {
+fn a_loop_carried_accumulator_may_be_waited_for_in_the_next_iteration() {
     let looped = |mma: &str, given: &str| {
         format!(
             "%zero = arith.constant 0.000000e+00 : f32
     %empty = tw.register_tensor %zero : tensor<64x64xf32>
     %w = tw.register_tensor %half : tensor<32x64xf16>
-    %sums = scf.for %i = %c0 to %k step %c1 iter_args(%sum = %empty) -> (tensor<64x64xf32>) : i32 {{
+    %acc = scf.for %i = %c0 to %k step %c1 iter_args(%sum = %empty) -> (tensor<64x64xf32>) : i32 {{
       %ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
       tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()
       %r = tw.copy %s : (!m) -> tensor<64x32xf16>
@@ -187,7 +192,7 @@ fn sums_that_turns_hand_on_may_be_waited_for_in_the_next_turn() {
         let of = loops(&function).pop().expect("a loop that fills");
         (function, of)
     };
-    // What is added to, or given on, is another value.
+    // The accumulator, or the yielded value, is another value.
     for (accumulator, given) in [("%empty", "%next"), ("%sum", "%other")] {
         assert!(of(&looped(accumulator, given)).1.accumulator.is_empty(), "{accumulator} {given}");
     }
@@ -195,30 +200,30 @@ fn sums_that_turns_hand_on_may_be_waited_for_in_the_next_turn() {
     let (function, of) = of(&text);
     assert_eq!(of.accumulator.len(), 1);
     let expanded = |stages: u32| {
-        let choices = Choices { stages: [(of.op, stages)].into(), pending: [of.op].into(), ..Choices::default() };
+        let choices = Choices::default().with_stages(of.op, stages).with_overlapped_mmas(of.op);
         expand(&function, &choices, &Dialects::neutral())
     };
     let refused = expanded(2).expect_err("two buffers are too few").to_string();
     assert!(refused.contains("that takes three stages"), "{refused}");
     for stages in [3, 4] {
-        let made = expanded(stages).unwrap_or_else(|violation| panic!("{violation}"));
-        let body = made.function.body.as_ref().expect("a body");
+        let expansion = expanded(stages).unwrap_or_else(|violation| panic!("{violation}"));
+        let body = expansion.function.body.as_ref().expect("a body");
         let all = body.walk(body.root());
         let named = |name: &str| all.iter().copied().filter(|op| body.op(*op).name() == name).collect::<Vec<_>>();
-        let [product] = named("tt.dot")[..] else { panic!("one product") };
-        assert!(body.op(product).attributes.get("tw.pending").is_some());
+        let [dot] = named("tt.dot")[..] else { panic!("one product") };
+        assert!(body.op(dot).attributes.get("tw.pending").is_some());
         let number = |op| body.op(op).attributes.get("outstanding").and_then(Attribute::as_integer);
-        let waits: Vec<_> = named("tw.await_products").into_iter().map(number).collect();
+        let waits: Vec<_> = named("tw.mma_wait").into_iter().map(number).collect();
         assert_eq!(waits, [Some(1), Some(0)]);
-        // Before the loop as many turns are filled as copies are ahead, and one in each turn.
+        // The prologue prefetches as many iterations as the prefetch distance, each iteration one more.
         assert_eq!(named("ttg.async_copy_global_to_local").len(), stages as usize - 2 + 1);
     }
 }
 
-/// Boxes that a warp of its own issues: each loop is there for both groups, the one that multiplies waits for bytes and says what it has
-/// read, the other waits for that and issues. What they take from outside can be said.
+/// Bulk tensor copies by a producer warp: both partitions have the loop. The consumers wait for bytes and signal what
+/// they have read; the producer waits for that signal and issues copies. Captures can be made explicit.
 #[test]
-fn a_warp_of_its_own_issues_boxes() {
+fn a_producer_warp_issues_tensor_copies() {
     let lines = in_a_loop(
         "%ti = tw.slice %g[%i] : !tw.view<64x32x?xf16> -> !tw.view<64x32xf16>
         tw.copy %ti to %s : (!tw.view<64x32xf16>, !m) -> ()
@@ -231,15 +236,11 @@ fn a_warp_of_its_own_issues_boxes() {
     let base = body.arguments(body.blocks(body.root())[0])[0];
     let counter = body.arguments(body.blocks(body.op(of.op).regions[0])[0])[0];
     let strides = [32, 1].map(Distance::Number).to_vec();
-    let begins = vec![vec![], vec![ValueTerm { value: counter, times: 32, over: 1 }]];
-    let choices = Choices {
-        stages: [(of.op, 3)].into(),
-        boxes: [(of.copies[0], Mapped { base, strides, begins })].into(),
-        producers: [(of.op, 4)].into(),
-        ..Choices::default()
-    };
-    let made = expand(&function, &choices, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
-    let function = captured(&made.function);
+    let begins = vec![vec![], vec![ScaledValue { value: counter, times: 32, over: 1 }]];
+    let lanes = Choices::default().with_stages(of.op, 3).with_producer(of.op, 4);
+    let choices = lanes.clone().with_tensor_copy(of.copies[0], Mapped { base, strides, begins });
+    let expansion = expand(&function, &choices, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
+    let function = make_captures_explicit(&expansion.function);
     let body = function.body.as_ref().expect("a body");
     let all = body.walk(body.root());
     let [groups] =
@@ -253,25 +254,26 @@ fn a_warp_of_its_own_issues_boxes() {
         ops.filter(|name| name.starts_with("tw.") || name == "ttg.barrier").collect::<Vec<_>>()
     };
     assert_eq!(names(consumers), ["tw.mbarrier_wait", "tw.mbarrier_arrive"]);
-    assert_eq!(names(producer), ["tw.mbarrier_wait", "tw.mbarrier_expect", "tw.load_box"]);
-    // Three buffers: each is full with one arrival, and free with one of each of four warps.
+    assert_eq!(names(producer), ["tw.mbarrier_wait", "tw.mbarrier_expect", "tw.bulk_tensor_load"]);
+    // Three buffers: each is full after one arrival, and empty after an arrival of each of four warps.
     let inits = all.iter().filter(|op| body.op(**op).name() == "tw.mbarrier_init");
     let counts = inits.map(|op| body.op(*op).attributes.get("count").and_then(Attribute::as_integer));
     assert_eq!(counts.collect::<Vec<_>>(), [[Some(1); 3], [Some(4); 3]].concat());
-    // The producer's region takes nothing but its arguments, which are as many as operands, of the same types.
+    // The producer's region uses only its arguments, which match the operands in number and types.
     let entry = body.blocks(producer)[0];
     let given: Vec<_> = body.op(groups).operands.iter().map(|value| body.ty(*value).to_string()).collect();
     let taken: Vec<_> = body.arguments(entry).iter().map(|value| body.ty(*value).to_string()).collect();
     assert_eq!(given, taken);
     let inside = body.walk(producer);
-    let load = inside.iter().find(|op| body.op(**op).name() == "tw.load_box").expect("a copy");
+    let load = inside.iter().find(|op| body.op(**op).name() == "tw.bulk_tensor_load").expect("a copy");
     let map = body.operand(*load, "desc").expect("a map");
     assert!(body.arguments(entry).contains(&map), "it is taken from outside");
-    let made = outside(body, map);
-    assert!(matches!(body.origin(made), ValueOrigin::Result(op, _) if body.op(op).name() == "tw.mapped"));
-    // A loop that copies otherwise has no such warp.
-    let lanes = Choices { boxes: HashMap::new(), ..choices };
+    let outer_map = captured_value(body, map);
+    assert!(
+        matches!(body.origin(outer_map), ValueOrigin::Result(op, _) if body.op(op).name() == "tw.derived_tensor_map")
+    );
+    // A loop with other copies has no producer warp.
     let original = self::function(&lines);
     let refused = expand(&original, &lanes, &Dialects::neutral()).expect_err("nothing but boxes").to_string();
-    assert!(refused.contains("a warp of its own issues boxes"), "{refused}");
+    assert!(refused.contains("a producer warp issues bulk tensor copies"), "{refused}");
 }

@@ -1,7 +1,7 @@
-//! Tests of `tile`, one module for each subject.
+//! Tests of `tile`, one module per subject.
 
+mod axis_info;
 mod errors;
 mod explicit;
-mod facts;
 mod text;
 mod transform;

@@ -1,4 +1,4 @@
-//! Tile programs as text: what is read is written again, as Triton writes it.
+//! The text form: what is parsed is printed again, as Triton prints it.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use tilewright_tile::op::Dialects;
 use tilewright_tile::text::{parse, print};
 use tilewright_tile::{TileModule, verify};
 
-/// The programs of a folder of this crate.
+/// The programs of a folder of this crate, each with its path.
 fn programs(folder: &str) -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut programs: Vec<_> = std::fs::read_dir(&folder)
@@ -30,7 +30,7 @@ fn read(path: &Path, text: &str) -> TileModule {
     module
 }
 
-/// The programs are what Triton 3.9.0 prints of itself when it has read them, names apart.
+/// The programs are Triton 3.9.0's own output for the same programs, except the names of values.
 #[test]
 fn every_operation_is_written_as_triton_writes_it() {
     for (path, text) in programs("tests/programs") {
@@ -43,7 +43,7 @@ fn every_operation_is_written_as_triton_writes_it() {
     }
 }
 
-/// The generic form says the same: it is read as the other, which is what is printed of both.
+/// The generic form parses to the same module, which prints in the custom format.
 #[test]
 fn the_generic_form_is_read_too() {
     let generic = r#""builtin.module"() ({
@@ -74,7 +74,17 @@ fn the_generic_form_is_read_too() {
     assert_eq!(print(&read(Path::new("generic"), generic)), plain);
 }
 
-/// Locations, names of layouts and types, and comments: what they stand for is kept, and is where it was.
+/// Aliases of locations, layouts and types are resolved, and comments are dropped. Operations and attributes with names
+/// of earlier versions are read, and printed by their current names.
+#[test]
+fn earlier_names_are_read() {
+    let earlier = "module {\n  tt.func @f() attributes {tw.ahead} {\n    tw.await_boxes {outstanding = 0 : i32}\n    tt.return\n  }\n}\n";
+    let current = earlier.replace("tw.ahead", "tw.prefetch").replace("tw.await_boxes", "tw.bulk_tensor_wait");
+    let printed = |text: &str| print(&read(Path::new("earlier.ttir"), text));
+    assert_eq!(printed(earlier), printed(&current));
+    assert!(printed(earlier).contains("tw.bulk_tensor_wait"), "{}", printed(earlier));
+}
+
 #[test]
 fn names_stand_for_what_they_name() {
     let text = "#loc = loc(\"f.py\":1:2)

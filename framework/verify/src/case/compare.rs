@@ -1,56 +1,56 @@
-//! Comparing what a run left with what it must leave.
+//! Comparison of the buffers that a run leaves with the expected contents.
 
 use std::fmt;
 
-use super::{CaseBuffer, CaseElement, CaseNumber, Expectation};
+use super::{CaseBuffer, CaseElement, CaseScalar, Expectation};
 
-/// By how much a number may be off.
+/// The tolerated error of a floating-point result: a relative plus an absolute part.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tolerance {
-    /// Times the magnitude of what is expected.
+    /// Tolerated error relative to the magnitude of the expected value.
     pub relative: f64,
-    /// Added to it.
+    /// Tolerated absolute error.
     pub absolute: f64,
 }
 
-/// A buffer that does not hold what it must.
+/// The differences between a buffer and its expected contents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// The buffer's name.
+    /// Name of the buffer.
     pub buffer: String,
-    /// How many elements it has.
+    /// Number of elements of the buffer.
     pub elements: usize,
-    /// How many of them are wrong.
+    /// Number of wrong elements.
     pub wrong: usize,
-    /// The first of them.
+    /// The first wrong element.
     pub first: ElementMismatch,
-    /// That which is farthest off; a NaN where there should be none, or the other way round, is farthest.
+    /// The element with the greatest error; an unexpected or missing NaN is greatest.
     pub worst: ElementMismatch,
 }
 
-/// A wrong element.
+/// An element of a buffer that is not as expected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ElementMismatch {
-    /// Where it is, along each axis.
+    /// Index of the element along each axis.
     pub index: Vec<u64>,
-    /// What it is.
-    pub got: CaseNumber,
-    /// What it must be.
-    pub expected: CaseNumber,
-    /// By how much it may be off.
+    /// Value of the element.
+    pub got: CaseScalar,
+    /// Expected value of the element.
+    pub expected: CaseScalar,
+    /// Tolerated absolute error of the element.
     pub allowed: f64,
 }
 
 impl Tolerance {
-    /// Whether a number may stand for another: `|got - expected| <= absolute + relative * |expected|`, or both are equal, or
-    /// both are NaN.
+    /// Whether the value `got` is accepted: `|got - expected| <= absolute + relative * |expected|`, or both are equal,
+    /// or both are NaN.
     #[must_use]
-    pub fn allows(&self, got: CaseNumber, expected: CaseNumber) -> bool {
+    pub fn allows(&self, got: CaseScalar, expected: CaseScalar) -> bool {
         match (got, expected) {
-            (CaseNumber::Integer(got), CaseNumber::Integer(expected)) => {
+            (CaseScalar::Integer(got), CaseScalar::Integer(expected)) => {
                 got == expected || got.abs_diff(expected) as f64 <= self.allowed(expected as f64)
             }
-            (CaseNumber::Float(got), CaseNumber::Float(expected)) => {
+            (CaseScalar::Float(got), CaseScalar::Float(expected)) => {
                 got == expected
                     || got.is_nan() && expected.is_nan()
                     || got.is_finite() && expected.is_finite() && (got - expected).abs() <= self.allowed(expected)
@@ -65,17 +65,17 @@ impl Tolerance {
 }
 
 impl CaseBuffer {
-    /// What is wrong with the bytes that a run left; nothing where all is right.
+    /// Compares the bytes that a run left in the buffer with the expected contents; `None` if they are as expected.
     #[must_use]
     pub fn difference(&self, left: &[u8]) -> Option<Difference> {
         match &self.after {
             Expectation::Anything => None,
             Expectation::Unchanged if left == self.before => None,
             Expectation::Expected { bytes, .. } if left == bytes => None,
-            // Bytes decide, so that a NaN with other bits is a change too.
+            // Bytes are compared, so a NaN with other bits is a difference.
             Expectation::Unchanged => self.compare(left, &self.before, |got, expected, _| got == expected, 0.0),
             Expectation::Expected { bytes, tolerance } => {
-                let allows = |_: &[u8], _: &[u8], [got, expected]: [CaseNumber; 2]| tolerance.allows(got, expected);
+                let allows = |_: &[u8], _: &[u8], [got, expected]: [CaseScalar; 2]| tolerance.allows(got, expected);
                 let mut difference = self.compare(left, bytes, allows, 0.0)?;
                 for mismatch in [&mut difference.first, &mut difference.worst] {
                     mismatch.allowed = tolerance.allowed(magnitude(mismatch.expected));
@@ -90,21 +90,21 @@ impl CaseBuffer {
         }
     }
 
-    /// What is wrong where each number has a tolerance of its own.
+    /// Compares elements that each have a tolerance of their own.
     fn compare_near(&self, left: &[u8], [values, rests]: [&[f64]; 2], allowed: &[f64]) -> Option<Difference> {
         let (mut wrong, mut first, mut worst) = (0, None, None::<(f64, ElementMismatch)>);
         let rests = rests.iter().copied().chain(std::iter::repeat(0.0));
-        for (place, ((got, rest), (&expected, &allowed))) in
+        for (element_index, ((got, rest), (&expected, &allowed))) in
             left.chunks(self.element.bytes()).zip(rests).zip(values.iter().zip(allowed)).enumerate()
         {
             let got = self.element.value(got);
-            let values = [got, CaseNumber::Float(expected)];
+            let values = [got, CaseScalar::Float(expected)];
             if is_near(as_float(got), expected, rest, allowed) {
                 continue;
             }
             wrong += 1;
             let mismatch =
-                ElementMismatch { index: index(place as u64, &self.shape), got, expected: values[1], allowed };
+                ElementMismatch { index: index(element_index as u64, &self.shape), got, expected: values[1], allowed };
             first.get_or_insert_with(|| mismatch.clone());
             let off = distance([as_float(got), values[1]]);
             if worst.as_ref().is_none_or(|(most, _)| off > *most) {
@@ -119,25 +119,25 @@ impl CaseBuffer {
         &self,
         left: &[u8],
         expected: &[u8],
-        right: impl Fn(&[u8], &[u8], [CaseNumber; 2]) -> bool,
+        right: impl Fn(&[u8], &[u8], [CaseScalar; 2]) -> bool,
         allowed: f64,
     ) -> Option<Difference> {
         let Self { element, .. } = self;
         let size = element.bytes();
         let (mut wrong, mut first, mut worst) = (0, None, (0, -1.0));
-        for (place, (got, expected)) in left.chunks(size).zip(expected.chunks(size)).enumerate() {
+        for (element_index, (got, expected)) in left.chunks(size).zip(expected.chunks(size)).enumerate() {
             let values = [element.value(got), element.value(expected)];
             if !right(got, expected, values) {
                 wrong += 1;
-                first.get_or_insert(place);
+                first.get_or_insert(element_index);
                 let off = distance(values);
-                worst = if off > worst.1 { (place, off) } else { worst };
+                worst = if off > worst.1 { (element_index, off) } else { worst };
             }
         }
-        let mismatch = |place: usize| ElementMismatch {
-            index: index(place as u64, &self.shape),
-            got: at(*element, left, place),
-            expected: at(*element, expected, place),
+        let mismatch = |element_index: usize| ElementMismatch {
+            index: index(element_index as u64, &self.shape),
+            got: at(*element, left, element_index),
+            expected: at(*element, expected, element_index),
             allowed,
         };
         let elements = expected.len() / size;
@@ -151,38 +151,38 @@ impl CaseBuffer {
     }
 }
 
-/// Whether a number is within `allowed` of `expected + rest`, which no single number of binary64 need be.
-fn is_near(got: CaseNumber, expected: f64, rest: f64, allowed: f64) -> bool {
+/// Whether a value is within `allowed` of `expected + rest`, which binary64 need not represent.
+fn is_near(got: CaseScalar, expected: f64, rest: f64, allowed: f64) -> bool {
     match got {
-        CaseNumber::Float(got) if got.is_finite() && rest != 0.0 => ((got - expected) - rest).abs() <= allowed,
-        got => Tolerance { relative: 0.0, absolute: allowed }.allows(got, CaseNumber::Float(expected)),
+        CaseScalar::Float(got) if got.is_finite() && rest != 0.0 => ((got - expected) - rest).abs() <= allowed,
+        got => Tolerance { relative: 0.0, absolute: allowed }.allows(got, CaseScalar::Float(expected)),
     }
 }
 
-fn at(element: CaseElement, bytes: &[u8], place: usize) -> CaseNumber {
+fn at(element: CaseElement, bytes: &[u8], element_index: usize) -> CaseScalar {
     let size = element.bytes();
-    element.value(&bytes[place * size..(place + 1) * size])
+    element.value(&bytes[element_index * size..(element_index + 1) * size])
 }
 
-fn as_float(value: CaseNumber) -> CaseNumber {
+fn as_float(value: CaseScalar) -> CaseScalar {
     match value {
-        CaseNumber::Integer(value) => CaseNumber::Float(value as f64),
+        CaseScalar::Integer(value) => CaseScalar::Float(value as f64),
         value => value,
     }
 }
 
-fn magnitude(value: CaseNumber) -> f64 {
+fn magnitude(value: CaseScalar) -> f64 {
     match value {
-        CaseNumber::Integer(value) => value as f64,
-        CaseNumber::Float(value) => value.abs(),
+        CaseScalar::Integer(value) => value as f64,
+        CaseScalar::Float(value) => value.abs(),
     }
 }
 
-/// How far apart two numbers are; infinite where one is no finite number.
-fn distance(values: [CaseNumber; 2]) -> f64 {
+/// The distance of two values; infinite if one is not finite.
+fn distance(values: [CaseScalar; 2]) -> f64 {
     match values {
-        [CaseNumber::Integer(got), CaseNumber::Integer(expected)] => got.abs_diff(expected) as f64,
-        [CaseNumber::Float(got), CaseNumber::Float(expected)] => {
+        [CaseScalar::Integer(got), CaseScalar::Integer(expected)] => got.abs_diff(expected) as f64,
+        [CaseScalar::Float(got), CaseScalar::Float(expected)] => {
             let off = (got - expected).abs();
             if off.is_nan() { f64::INFINITY } else { off }
         }
@@ -190,9 +190,9 @@ fn distance(values: [CaseNumber; 2]) -> f64 {
     }
 }
 
-/// The index along each axis of the element at a place, row-major.
-fn index(place: u64, shape: &[u64]) -> Vec<u64> {
-    let mut rest = place;
+/// Converts a row-major index to an index along each axis.
+fn index(element_index: u64, shape: &[u64]) -> Vec<u64> {
+    let mut rest = element_index;
     let mut index: Vec<_> = shape
         .iter()
         .rev()

@@ -1,33 +1,68 @@
-//! The elements of buffers, which have signs, and numbers of them.
+//! Element types and element values of test buffers, including the signedness of integers.
 
 use std::fmt;
 
+use thiserror::Error;
 use tilewright_target::RoundingMode;
 use tilewright_tile::Float;
 
-/// What the elements of a buffer are.
+/// The element type of a test buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CaseElement {
-    /// A byte that is zero or not.
+    /// A byte; any value but zero is true.
     Boolean,
-    /// An integer of so many bits with a sign.
+    /// A signed integer of this width.
     Signed(u32),
-    /// An integer of so many bits without a sign.
+    /// An unsigned integer of this width.
     Unsigned(u32),
-    /// A floating-point number.
+    /// A floating-point type.
     Float(Float),
 }
 
-/// A number of a buffer.
+/// The value of one element.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum CaseNumber {
-    /// An integer.
+pub enum CaseScalar {
+    /// The value of an integer or boolean element.
     Integer(i128),
-    /// A floating-point number.
+    /// The value of a floating-point element.
     Float(f64),
 }
 
-/// Names of elements.
+/// The reason why a name is no element type, or a value no element; the case author's fault.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum CaseElementError {
+    /// No element type has this name.
+    #[error("`{name}` is not an element; expected one of {}", NAMES.map(|(known, _)| known).join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// An integer that is out of range.
+    #[error("{value} does not fit into {width} bits")]
+    Range {
+        /// The integer.
+        value: i128,
+        /// Bits of an element.
+        width: usize,
+    },
+    /// A floating-point value for an element type of integers.
+    #[error("{value:?} is not an integer")]
+    NotAnInteger {
+        /// The value.
+        value: f64,
+    },
+    /// A value that the floating-point type cannot represent.
+    #[error("`{float}` has no {value:?}")]
+    NoFloat {
+        /// The element type.
+        float: Float,
+        /// The value.
+        value: f64,
+    },
+}
+
+/// Names of element types.
 const NAMES: [(&str, CaseElement); 18] = [
     ("i1", CaseElement::Boolean),
     ("u1", CaseElement::Boolean),
@@ -50,33 +85,30 @@ const NAMES: [(&str, CaseElement); 18] = [
 ];
 
 impl CaseElement {
-    /// The element of a name; `Err` with all names where there is none.
+    /// Parses the name of an element type.
     ///
     /// # Errors
-    /// What was expected, in words.
-    pub fn named(name: &str) -> Result<Self, String> {
+    /// [`CaseElementError::Unknown`] with all names.
+    pub fn named(name: &str) -> Result<Self, CaseElementError> {
         let found = NAMES.iter().find(|(known, _)| *known == name).map(|(_, element)| *element);
-        found.ok_or_else(|| {
-            let known: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
-            format!("`{name}` is no element; expected one of {}", known.join(", "))
-        })
+        found.ok_or_else(|| CaseElementError::Unknown { name: name.to_owned() })
     }
 
-    /// Its name, where it has one.
+    /// The name of the type; `None` if it has none.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         NAMES.iter().rev().find(|(_, known)| *known == self).map(|(name, _)| *name)
     }
 
-    /// The element that a type of a program has, as far as a number is given for it: integers with a sign.
+    /// The element type for a scalar type of a program, given as text; integers are signed. `None` for other types.
     #[must_use]
     pub fn of_program(ty: &str) -> Option<Self> {
         let integer = |bits| if bits == 1 { Self::Boolean } else { Self::Signed(bits) };
         let width = ty.strip_prefix('i').and_then(|bits| bits.parse().ok());
-        width.filter(|bits| [1, 8, 16, 32, 64].contains(bits)).map(integer).or(Float::named(ty).map(Self::Float))
+        width.filter(|bits| [1, 8, 16, 32, 64].contains(bits)).map(integer).or(Float::from_name(ty).map(Self::Float))
     }
 
-    /// Bytes of an element in memory.
+    /// Number of bytes of an element in memory.
     #[must_use]
     pub fn bytes(self) -> usize {
         match self {
@@ -86,46 +118,46 @@ impl CaseElement {
         }
     }
 
-    /// The number of little-endian bytes, which are as many as an element has.
+    /// Decodes the little-endian bytes of one element.
     #[must_use]
-    pub fn value(self, bytes: &[u8]) -> CaseNumber {
-        let bits = bytes.iter().rev().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
+    pub fn value(self, bytes: &[u8]) -> CaseScalar {
+        let bits = bytes.iter().rev().fold(0u64, |packed, &byte| packed << 8 | u64::from(byte));
         match self {
-            Self::Boolean => CaseNumber::Integer(i128::from(bits != 0)),
-            Self::Signed(width) => CaseNumber::Integer(i128::from((bits << (64 - width)) as i64 >> (64 - width))),
-            Self::Unsigned(_) => CaseNumber::Integer(i128::from(bits)),
-            Self::Float(float) => CaseNumber::Float(float.decode(bits)),
+            Self::Boolean => CaseScalar::Integer(i128::from(bits != 0)),
+            Self::Signed(width) => CaseScalar::Integer(i128::from((bits << (64 - width)) as i64 >> (64 - width))),
+            Self::Unsigned(_) => CaseScalar::Integer(i128::from(bits)),
+            Self::Float(float) => CaseScalar::Float(float.decode(bits)),
         }
     }
 
-    /// The bits of a number of this element. Integers may be from the least signed to the greatest unsigned of the
-    /// width; floating-point numbers are rounded to nearest.
+    /// Encodes a value as an element. Integers may range from the minimum signed to the maximum unsigned value of the
+    /// width; floating-point values are rounded to nearest.
     ///
     /// # Errors
-    /// Why the element has no such number, in words.
-    pub fn encode(self, value: CaseNumber) -> Result<u64, String> {
+    /// [`CaseElementError`] if the element type cannot represent the value.
+    pub fn encode(self, value: CaseScalar) -> Result<u64, CaseElementError> {
         let width = self.bytes() * 8;
         match (self, value) {
-            (Self::Boolean, CaseNumber::Integer(value)) => Ok(u64::from(value != 0)),
-            (Self::Signed(_) | Self::Unsigned(_), CaseNumber::Integer(value)) => {
+            (Self::Boolean, CaseScalar::Integer(value)) => Ok(u64::from(value != 0)),
+            (Self::Signed(_) | Self::Unsigned(_), CaseScalar::Integer(value)) => {
                 let fits = (-1i128 << (width - 1)..1i128 << width).contains(&value);
                 let bits = value as u64 & (u64::MAX >> (64 - width));
-                fits.then_some(bits).ok_or_else(|| format!("{value} does not fit into {width} bits"))
+                fits.then_some(bits).ok_or(CaseElementError::Range { value, width })
             }
-            (Self::Float(float), CaseNumber::Integer(value)) => encode_float(float, value as f64),
-            (Self::Float(float), CaseNumber::Float(value)) => encode_float(float, value),
-            (_, CaseNumber::Float(value)) => Err(format!("{value:?} is no integer")),
+            (Self::Float(float), CaseScalar::Integer(value)) => encode_float(float, value as f64),
+            (Self::Float(float), CaseScalar::Float(value)) => encode_float(float, value),
+            (_, CaseScalar::Float(value)) => Err(CaseElementError::NotAnInteger { value }),
         }
     }
 }
 
-fn encode_float(float: Float, value: f64) -> Result<u64, String> {
+fn encode_float(float: Float, value: f64) -> Result<u64, CaseElementError> {
     let bits =
         if value.is_finite() { float.encode(value) } else { float.format().round(value, RoundingMode::NearestEven) };
-    bits.ok_or_else(|| format!("`{float}` has no {value:?}"))
+    bits.ok_or(CaseElementError::NoFloat { float, value })
 }
 
-impl fmt::Display for CaseNumber {
+impl fmt::Display for CaseScalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer(value) => write!(f, "{value}"),

@@ -1,9 +1,9 @@
-//! Cases: a tile program with its launch, what its buffers hold before, and what they must hold after.
+//! Program cases: a tile program with its launch, its input buffers and its expected output.
 //!
-//! A case is a file `NAME.json` with the program and the contents of buffers beside it. `docs/tile-ir.md` has the format.
-//! [`ProgramCase::read`] reads one, [`ProgramCase::run`] runs a kernel that was made of its program on the emulator, over the whole
-//! grid, and says in which buffers what it left is not what it must be; [`ProgramCase::test_case`] makes what
-//! [`check`](crate::check) runs on a device.
+//! A case is a file `NAME.json`, next to the program and the contents of its buffers. `docs/tile-ir.md` has the format.
+//! [`ProgramCase::read`] reads a case. [`ProgramCase::run`] runs a kernel compiled from the case's program on the
+//! emulator, over the whole grid, and reports the buffers that differ. [`ProgramCase::test_case`] converts the case to
+//! a test case that [`check`](crate::check) runs on a device.
 
 mod compare;
 mod element;
@@ -18,141 +18,143 @@ use thiserror::Error;
 use tilewright_kernel::TensorMapBinding;
 
 pub use compare::{Difference, ElementMismatch, Tolerance};
-pub use element::{CaseElement, CaseNumber};
-pub use launch::Ended;
+pub use element::{CaseElement, CaseElementError, CaseScalar};
+pub use launch::CaseRun;
 pub use program::RunError;
 
-/// A program, its launch, and what it must do.
+/// A tile program with its launch and expected results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProgramCase {
-    /// The name, which is also its file's.
+    /// Name of the case and of its file.
     pub name: String,
-    /// The file of the program.
+    /// Path of the program's file.
     pub program: PathBuf,
-    /// The function that the launch begins with.
+    /// The function that the launch calls.
     pub entry: String,
-    /// Programs along x, y and z.
+    /// Number of programs along x, y and z.
     pub grid: [u32; 3],
-    /// Warps of a program; its result does not depend on them.
+    /// Number of warps that execute a program; the result does not depend on it.
     pub warps: u32,
-    /// Stages of its loops that the launch asks for; its result does not depend on them.
+    /// Number of pipeline stages that the launch requests for loops; the result does not depend on it. `None` if it
+    /// requests none.
     pub stages: Option<u32>,
-    /// Blocks of a program.
+    /// Number of blocks that execute a program together, as a cluster.
     pub blocks: u32,
-    /// What the function is given, in its order.
+    /// Arguments of the function, in order.
     pub arguments: Vec<CaseArgument>,
-    /// The buffers, by name in the order of their names.
+    /// The buffers, sorted by name.
     pub buffers: Vec<CaseBuffer>,
 }
 
-/// What a function is given for one of its arguments.
+/// An argument of the function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseArgument {
-    /// Its name.
+    /// Name of the argument.
     pub name: String,
-    /// What is given.
-    pub given: CaseValue,
+    /// Value of the argument.
+    pub value: CaseValue,
 }
 
-/// A buffer or a number.
+/// The value of an argument: a buffer or a scalar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaseValue {
-    /// The address of the buffer of this number.
+    /// A pointer to the buffer with this index.
     Buffer(usize),
-    /// A number of the type that the function has: its bits.
+    /// A scalar of the parameter's type, by its bits.
     Scalar {
-        /// The bits; those above the type's width are zero.
+        /// The bits of the scalar; those above `width` are zero.
         bits: u64,
-        /// How wide the type is.
+        /// Width of the scalar's type in bits.
         width: u32,
     },
-    /// A tensor in the buffer of this number, for a parameter that is a map.
+    /// A tensor in the buffer with this index, for a tensor-map parameter.
     Tensor(TensorMapBinding<usize>),
 }
 
 /// A buffer in global memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseBuffer {
-    /// Its name.
+    /// Name of the buffer.
     pub name: String,
-    /// What its elements are.
+    /// Element type of the buffer.
     pub element: CaseElement,
-    /// Its shape, row-major.
+    /// Number of elements along each axis; the elements are row-major.
     pub shape: Vec<u64>,
-    /// Its bytes before the run.
+    /// Contents before the run.
     pub before: Vec<u8>,
-    /// What it must hold after.
+    /// Expected contents after the run.
     pub after: Expectation,
 }
 
-/// What a buffer must hold after a run.
+/// The expected contents of a buffer after a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expectation {
-    /// The same bytes as before.
+    /// The same bytes as before the run.
     Unchanged,
-    /// Numbers that may be off a little.
+    /// These elements, with one tolerance for all.
     Expected {
-        /// The bytes of the numbers.
+        /// The bytes of the expected elements.
         bytes: Vec<u8>,
-        /// By how much they may be off.
+        /// The tolerance of each element.
         tolerance: Tolerance,
     },
-    /// Certain bits; the others may be anything.
+    /// These bits where a mask selects them; the other bits are arbitrary.
     Masked {
-        /// The bytes.
+        /// The bytes with the expected bits.
         bytes: Vec<u8>,
-        /// The bits of them that are compared.
+        /// The mask of the bits that are compared.
         mask: Vec<u8>,
     },
-    /// Numbers that may be off by an amount of their own each.
+    /// These elements, each with its own tolerance.
     Near {
-        /// The numbers, in the buffer's order; where one is not a number, so must be what is there.
+        /// Expected values in order; a NaN expects a NaN.
         values: Vec<f64>,
-        /// What each number is more than its value in `values`: the low part of an unevaluated sum. Empty if nothing.
+        /// Low parts of the expected values: an expected value is the unevaluated sum of its entries in `values` and
+        /// `rests`. Empty if all low parts are zero.
         rests: Vec<f64>,
-        /// By how much each may be off.
+        /// Tolerated absolute error of each element.
         allowed: Vec<f64>,
     },
-    /// Anything.
+    /// Any contents.
     Anything,
 }
 
 impl Expectation {
-    /// Exactly these bytes, if elements are integers.
+    /// Expects exactly these bytes, if the elements are integers; floating-point elements are compared as values.
     #[must_use]
     pub fn exactly(bytes: Vec<u8>) -> Self {
         Self::Expected { bytes, tolerance: Tolerance::default() }
     }
 }
 
-/// Why a case cannot be read; the fault of who wrote it.
+/// An invalid case; the error of the case's author.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CaseError {
-    /// A file is not there or cannot be read.
+    /// A file does not exist or cannot be read.
     #[error("{file}: {source}")]
     File {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// A file holds no JSON.
+    /// A file is not valid JSON.
     #[error("{file}: {source}")]
     Json {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What is wrong, with line and column.
+        /// The error, with line and column.
         source: serde_json::Error,
     },
-    /// A field is missing or holds what it may not.
+    /// A field is missing or has an invalid value.
     #[error("{file}: `{field}`: {message}")]
     Field {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// The field, from the outermost in.
+        /// Path of the field within the file.
         field: String,
-        /// What was expected and what was found.
+        /// The expected and the found value.
         message: String,
     },
 }

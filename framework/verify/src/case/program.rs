@@ -1,4 +1,4 @@
-//! A case's program, compiled and run.
+//! Compilation and execution of a case's program.
 
 use thiserror::Error;
 use tilewright::{ProgramCompiler, ProgramError, ProgramOptions};
@@ -6,23 +6,22 @@ use tilewright_emulator::{FaultKind, RunLimits};
 use tilewright_kernel::Kernel;
 use tilewright_plan::movement::PlanContext;
 
-use super::{Ended, ProgramCase};
+use super::{CaseRun, ProgramCase};
 use crate::CheckFailure;
 
-/// Why a case's program gives no kernel, or does not run to its end.
+/// An error of compiling or running a case's program.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// The program gives no kernel.
+    /// The program cannot be compiled.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// The kernel did not run to its end.
+    /// The kernel did not complete.
     #[error(transparent)]
     Launch(#[from] CheckFailure),
 }
 
 impl RunError {
-    /// Returns true if nothing is wrong with the program, but the target cannot carry it out or has too little of
-    /// something.
+    /// Whether the program is valid, but the target does not support it or lacks a resource for it.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         match self {
@@ -34,7 +33,8 @@ impl RunError {
 }
 
 impl ProgramCase {
-    /// Compiles the text of the case's program; warps and stages are the case's if the options leave them open.
+    /// Compiles `text`, a variant of the case's program; warps and stages are the case's if the options leave them
+    /// open.
     ///
     /// # Errors
     /// [`ProgramError`].
@@ -44,16 +44,15 @@ impl ProgramCase {
         text: &str,
         options: &ProgramOptions,
     ) -> Result<Kernel, ProgramError> {
-        let options = ProgramOptions {
-            warps: options.warps.or(Some(self.warps)),
-            entry: Some(self.entry.clone()),
-            stages: options.stages.or(self.stages),
-            ..options.clone()
-        };
+        let options = options
+            .clone()
+            .with_warps(options.warps.unwrap_or(self.warps))
+            .with_entry(&self.entry)
+            .with_stages(options.stages.or(self.stages));
         compiler.kernel(text, &options, &mut |_| {})
     }
 
-    /// Compiles the text of the case's program and runs it on the emulator over the whole grid.
+    /// Compiles `text`, a variant of the case's program, and runs it on the emulator over the whole grid.
     ///
     /// # Errors
     /// [`RunError`].
@@ -63,10 +62,10 @@ impl ProgramCase {
         text: &str,
         options: &ProgramOptions,
         limits: &RunLimits,
-    ) -> Result<(Kernel, Ended), RunError> {
+    ) -> Result<(Kernel, CaseRun), RunError> {
         let kernel = self.compile(compiler, text, options)?;
-        let context = PlanContext::of(compiler.target.description()).with_instructions(compiler.target.instructions());
-        let ended = self.run(&kernel, context, limits)?;
-        Ok((kernel, ended))
+        let context = PlanContext::new(compiler.target.description()).with_instructions(compiler.target.instructions());
+        let outcome = self.run(&kernel, context, limits)?;
+        Ok((kernel, outcome))
     }
 }

@@ -1,4 +1,4 @@
-//! Reading cases.
+//! Reading of program cases.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -8,15 +8,15 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::compare::Tolerance;
-use super::{CaseArgument, CaseBuffer, CaseElement, CaseError, CaseNumber, CaseValue, Expectation, ProgramCase};
+use super::{CaseArgument, CaseBuffer, CaseElement, CaseError, CaseScalar, CaseValue, Expectation, ProgramCase};
 
-/// The contents of a file.
+/// A function that reads the contents of a file.
 type Open<'a> = &'a dyn Fn(&Path) -> std::io::Result<Vec<u8>>;
 
-/// A buffer has at most so many bytes.
+/// Maximum number of bytes of a buffer.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// A case as its file has it.
+/// A case as its JSON file has it.
 #[derive(Deserialize)]
 struct CaseFile {
     name: String,
@@ -30,7 +30,7 @@ struct CaseFile {
     buffers: BTreeMap<String, BufferEntry>,
 }
 
-/// An argument; its kind says which of the optional fields it has.
+/// An argument in the JSON file; its kind determines which optional fields it has.
 #[derive(Deserialize)]
 struct ArgumentEntry {
     name: String,
@@ -40,7 +40,7 @@ struct ArgumentEntry {
     value: Option<Json>,
 }
 
-/// A buffer; its role says which of the optional fields it has.
+/// A buffer in the JSON file; its role determines which optional fields it has.
 #[derive(Deserialize)]
 struct BufferEntry {
     dtype: String,
@@ -60,8 +60,7 @@ struct ToleranceEntry {
 }
 
 impl ProgramCase {
-    /// Reads `NAME.json` and the contents of the buffers that it names, which lie beside it. The program itself is not
-    /// read.
+    /// Reads `NAME.json` and the files of its buffers, which are in the same folder. Does not read the program.
     ///
     /// # Errors
     /// [`CaseError`].
@@ -69,7 +68,7 @@ impl ProgramCase {
         Self::read_from(file, &|file| std::fs::read(file))
     }
 
-    /// The same, of files that `open` gives the contents of.
+    /// Reads a case through `open`, which returns the contents of a file.
     ///
     /// # Errors
     /// [`CaseError`].
@@ -92,17 +91,16 @@ impl ProgramCase {
         })
     }
 
-    /// The files of all cases of a folder, in the order of their names: every `NAME.json` that has an `entry`, so that
-    /// what else lies there is passed over.
+    /// Lists the case files of a folder by name: every `NAME.json` with an `entry`; other files are skipped.
     ///
     /// # Errors
-    /// [`CaseError::File`] where the folder cannot be read.
+    /// [`CaseError::File`] if the folder cannot be read.
     pub fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>, CaseError> {
         let failed = |source| CaseError::File { file: folder.to_owned(), source };
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
-            // `NAME.what.json` says something else of a case.
+            // Files `NAME.other.json` hold further data of a case.
             let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let is_case = file.extension().is_some_and(|extension| extension == "json") && !stem.contains('.');
             if is_case && stem != "index" {
@@ -114,7 +112,7 @@ impl ProgramCase {
     }
 }
 
-/// Where a case comes from.
+/// The file of a case, for reading its fields and for errors.
 struct Source<'a> {
     file: &'a Path,
     folder: &'a Path,
@@ -137,12 +135,12 @@ impl Source<'_> {
         (self.open)(file).map_err(|source| CaseError::File { file: file.to_owned(), source })
     }
 
-    /// Something is wrong with a field of the file.
+    /// Returns the error of an invalid field.
     fn wrong(&self, field: &str, message: impl Into<String>) -> CaseError {
         CaseError::Field { file: self.file.to_owned(), field: field.to_owned(), message: message.into() }
     }
 
-    /// The value of the field `name` of the object `of`, where it must be given.
+    /// Returns the value of the field `name` of the object `of`, or an error if it is missing.
     fn required<'v, T>(&self, of: &str, name: &str, value: &'v Option<T>) -> Result<&'v T, CaseError> {
         value.as_ref().ok_or_else(|| self.wrong(of, format!("`{name}` is missing")))
     }
@@ -171,28 +169,29 @@ impl Source<'_> {
                 return Err(self.wrong(&format!("{at}.kind"), message));
             }
         };
-        Ok(CaseArgument { name: entry.name.clone(), given })
+        Ok(CaseArgument { name: entry.name.clone(), value: given })
     }
 
     fn scalar(&self, at: &str, entry: &ArgumentEntry) -> Result<CaseValue, CaseError> {
         let name = self.required(at, "ir_type", &entry.ir_type)?;
         let element = CaseElement::of_program(name)
-            .ok_or_else(|| self.wrong(&format!("{at}.ir_type"), format!("`{name}` is no type of a number")))?;
+            .ok_or_else(|| self.wrong(&format!("{at}.ir_type"), format!("`{name}` is not a type of a number")))?;
         let bits = self.bits(element, &format!("{at}.value"), self.required(at, "value", &entry.value)?)?;
         let width = if element == CaseElement::Boolean { 1 } else { element.bytes() as u32 * 8 };
         Ok(CaseValue::Scalar { bits, width })
     }
 
-    /// The bits of an element's number in the field `at`.
+    /// Encodes the number in the JSON field `at` as an element.
     fn bits(&self, element: CaseElement, at: &str, json: &Json) -> Result<u64, CaseError> {
         let value = number(json).ok_or_else(|| self.wrong(at, format!("expected a number, found {json}")))?;
-        element.encode(value).map_err(|message| self.wrong(at, message))
+        element.encode(value).map_err(|error| self.wrong(at, error.to_string()))
     }
 
     fn buffer(&self, name: &str, entry: &BufferEntry) -> Result<CaseBuffer, CaseError> {
         let at = format!("buffers.{name}");
         let field = |name: &str| format!("{at}.{name}");
-        let element = CaseElement::named(&entry.dtype).map_err(|message| self.wrong(&field("dtype"), message))?;
+        let element =
+            CaseElement::named(&entry.dtype).map_err(|error| self.wrong(&field("dtype"), error.to_string()))?;
         let bytes = entry.shape.iter().try_fold(element.bytes() as u64, |product, &size| product.checked_mul(size));
         let bytes = bytes.filter(|bytes| *bytes <= MOST_BYTES);
         let bytes = bytes.ok_or_else(|| self.wrong(&field("shape"), "is too large"))?;
@@ -233,25 +232,25 @@ impl Source<'_> {
     fn expected(&self, at: &str, entry: &BufferEntry, bytes: u64) -> Result<Expectation, CaseError> {
         let bytes = self.contents_of(at, "expected", &entry.expected, bytes)?;
         let ToleranceEntry { rtol, atol } = *self.required(at, "tolerance", &entry.tolerance)?;
-        if let Some((name, part)) = [("rtol", rtol), ("atol", atol)].into_iter().find(|(_, part)| *part < 0.0) {
-            return Err(self.wrong(&format!("{at}.tolerance.{name}"), format!("{part:?} is negative")));
+        if let Some((name, bound)) = [("rtol", rtol), ("atol", atol)].into_iter().find(|(_, bound)| *bound < 0.0) {
+            return Err(self.wrong(&format!("{at}.tolerance.{name}"), format!("{bound:?} is negative")));
         }
         Ok(Expectation::Expected { bytes, tolerance: Tolerance { relative: rtol, absolute: atol } })
     }
 }
 
-/// A number as it stands: an integer, a truth value, a decimal, or the text `nan`, `inf` or `-inf`.
-fn number(json: &Json) -> Option<CaseNumber> {
+/// Parses a number: an integer, a boolean, a decimal, or the text `nan`, `inf` or `-inf`.
+fn number(json: &Json) -> Option<CaseScalar> {
     match json {
-        Json::Bool(truth) => Some(CaseNumber::Integer(i128::from(*truth))),
+        Json::Bool(flag) => Some(CaseScalar::Integer(i128::from(*flag))),
         Json::Number(number) => match number.as_i128() {
-            Some(integer) => Some(CaseNumber::Integer(integer)),
-            None => number.as_f64().map(CaseNumber::Float),
+            Some(integer) => Some(CaseScalar::Integer(integer)),
+            None => number.as_f64().map(CaseScalar::Float),
         },
         Json::String(text) => match text.to_ascii_lowercase().as_str() {
-            "nan" => Some(CaseNumber::Float(f64::NAN)),
-            "inf" | "infinity" => Some(CaseNumber::Float(f64::INFINITY)),
-            "-inf" | "-infinity" => Some(CaseNumber::Float(f64::NEG_INFINITY)),
+            "nan" => Some(CaseScalar::Float(f64::NAN)),
+            "inf" | "infinity" => Some(CaseScalar::Float(f64::INFINITY)),
+            "-inf" | "-infinity" => Some(CaseScalar::Float(f64::NEG_INFINITY)),
             _ => None,
         },
         _ => None,

@@ -1,4 +1,4 @@
-//! Kernels that issue one bulk copy: of a box of a tensor, or of a span of bytes.
+//! Kernels that issue one bulk copy, of a box of a tensor or of contiguous bytes.
 
 use tilewright_kernel::{
     Binary, Builder, Element, InstructionSignature, Kernel, Launch, MemorySpace, Op, Parameter, Queue, Scope,
@@ -7,34 +7,35 @@ use tilewright_kernel::{
 use tilewright_target::{Completion, Instruction, Operand};
 
 use super::copy_pipeline::each_index;
+use crate::CheckFailure;
 
-/// What is copied.
+/// The data that a bulk copy transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bulk<'a> {
-    /// A box of the tensor that is mapped so.
+    /// A box of a tensor, with the tensor's map.
     Box(&'a TensorMap),
-    /// So many bytes.
-    Span(u32),
+    /// A span: this many contiguous bytes.
+    Copy1d(u32),
 }
 
-/// What makes a bulk copy wrong.
+/// A synchronization error that is built into a kernel on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BulkFlaw {
-    /// Nobody waits for it.
+    /// Nothing waits for the copy.
     NoWait,
-    /// The mbarrier's phase expects no bytes.
+    /// The mbarrier phase expects no bytes.
     NothingExpected,
-    /// The phase waited for is the one before.
+    /// The wait is for the mbarrier's previous phase.
     OtherPhase,
-    /// No fence comes before the asynchronous proxy looks at shared memory.
+    /// No proxy fence precedes the asynchronous proxy's access of shared memory.
     NoFence,
 }
 
 impl BulkFlaw {
-    /// All there are.
+    /// All flaws.
     pub const ALL: [Self; 4] = [Self::NoWait, Self::NothingExpected, Self::OtherPhase, Self::NoFence];
 
-    /// Whether a copy that completes so can have it.
+    /// Whether a copy with this completion can have the flaw.
     #[must_use]
     pub fn concerns(self, completion: Completion) -> bool {
         matches!(self, Self::NoWait | Self::NoFence) || completion == Completion::Mbarrier
@@ -42,65 +43,75 @@ impl BulkFlaw {
 }
 
 impl Bulk<'_> {
-    /// Bytes that are copied.
+    /// Number of copied bytes.
     #[must_use]
     pub fn bytes(self) -> u64 {
         match self {
             Self::Box(map) => map.box_bytes(),
-            Self::Span(bytes) => bytes.into(),
+            Self::Copy1d(bytes) => bytes.into(),
         }
     }
 
-    /// Whether a row copies something in bulk.
+    /// Whether an instruction copies this kind of data.
     #[must_use]
     pub fn is_of(row: &Instruction) -> bool {
-        row.operands.iter().any(|operand| matches!(operand, Operand::Box(_) | Operand::SharedSpan { .. }))
+        row.operands.iter().any(|operand| matches!(operand, Operand::Box(_) | Operand::SharedBulk { .. }))
     }
 }
 
-/// A lane moves so many bytes at a time between its part of shared and of global memory.
+/// Number of bytes that a lane moves at a time between shared and global memory.
 const VECTOR: u32 = 16;
 
-/// A kernel of one warp that issues a row once, with shared memory at the start of the block's.
+/// Builds a kernel of one warp that issues an instruction once, with its shared buffer at the start of shared memory.
 ///
-/// Parameters: the tensor's map and a pointer to the coordinates of the box, an `i32` for each axis, or a pointer to the
-/// bytes in global memory; then a pointer to global memory for what is in shared memory, byte by byte: what a copy to
-/// there has brought, or what one from there is to bring.
+/// Parameters for a box: the tensor map, and a pointer to the coordinates of the box, an `i32` for each axis. For a
+/// span: a pointer to the bytes in global memory. The last parameter is a pointer to global memory for the contents of
+/// shared memory: the result of a copy to shared memory, or the source of a copy from it.
 ///
 /// # Errors
-/// A sentence on why the row copies nothing like this, or what of it no kernel can give.
-pub fn bulk_kernel(row: &Instruction, lanes: u32, bulk: Bulk<'_>, flaw: Option<BulkFlaw>) -> Result<Kernel, String> {
+/// [`CheckFailure::Row`] if the row is no such bulk copy, or a kernel cannot supply its operands.
+pub fn bulk_kernel(
+    row: &Instruction,
+    lanes: u32,
+    bulk: Bulk<'_>,
+    flaw: Option<BulkFlaw>,
+) -> Result<Kernel, CheckFailure> {
+    build(row, lanes, bulk, flaw).map_err(CheckFailure::Row)
+}
+
+fn build(row: &Instruction, lanes: u32, bulk: Bulk<'_>, flaw: Option<BulkFlaw>) -> Result<Kernel, String> {
     let bytes = u32::try_from(bulk.bytes()).ok().filter(|bytes| bytes.is_multiple_of(VECTOR));
     let bytes = bytes.ok_or_else(|| format!("{} bytes; expected a multiple of {VECTOR}", bulk.bytes()))?;
     let pointer = Type::Pointer(MemorySpace::Global);
     let parameters = match bulk {
         Bulk::Box(map) => vec![Parameter::tensor("tensor", map.clone()), Parameter::plain("origin", pointer)],
-        Bulk::Span(_) => vec![Parameter::plain("span", pointer)],
+        Bulk::Copy1d(_) => vec![Parameter::plain("span", pointer)],
     };
-    let held = parameters.len() as u32;
+    let shared_contents = parameters.len() as u32;
     let parameters = parameters.into_iter().chain([Parameter::plain("held", pointer)]).collect();
     let mut builder = Builder::with_parameters("bulk", Launch::new(lanes, 1), parameters);
     let buffer = builder.shared_buffer(bytes, alignment(row, bulk)?);
-    let held = builder.parameter(held);
-    let mut issue = Issue { builder, row, flaw, buffer, held, bytes };
+    let shared_contents = builder.parameter(shared_contents);
+    let mut issue = Issue { builder, row, flaw, buffer, shared_contents, bytes };
     match row.completion {
         Completion::Mbarrier => issue.bring()?,
         Completion::Queue(queue) => issue.put_back(queue)?,
-        Completion::AtOnce => return Err("it completes at once".to_owned()),
+        Completion::Immediate => return Err("it completes synchronously".to_owned()),
     }
     Ok(issue.builder.finish())
 }
 
-/// Of what the address in shared memory is a multiple.
+/// Required alignment of the shared address in bytes.
 fn alignment(row: &Instruction, bulk: Bulk<'_>) -> Result<u32, String> {
     let own = row.operands.iter().find_map(|operand| match (operand, bulk) {
         (Operand::Box(operand), Bulk::Box(map)) => {
-            Some(map.check_for(operand).map(|()| operand.arrangement_of(map.mix).map_or(1, |one| one.alignment)))
+            let alignment = || operand.find_layout(map.swizzle).map_or(1, |one| one.alignment);
+            Some(map.check_for(operand).map(|()| alignment()).map_err(|error| error.to_string()))
         }
-        (Operand::SharedSpan { alignment }, Bulk::Span(_)) => Some(Ok(*alignment)),
+        (Operand::SharedBulk { alignment }, Bulk::Copy1d(_)) => Some(Ok(*alignment)),
         _ => None,
     });
-    own.unwrap_or_else(|| Err("it copies something else".to_owned()))
+    own.unwrap_or_else(|| Err("it copies neither a box nor a span".to_owned()))
 }
 
 struct Issue<'a> {
@@ -108,7 +119,7 @@ struct Issue<'a> {
     row: &'a Instruction,
     flaw: Option<BulkFlaw>,
     buffer: Value,
-    held: Value,
+    shared_contents: Value,
     bytes: u32,
 }
 
@@ -158,30 +169,32 @@ impl Issue<'_> {
         let (mut operands, mut axis) = (Vec::new(), 0);
         for operand in &self.row.operands {
             operands.push(match operand {
-                Operand::Box(_) | Operand::SharedSpan { .. } => self.buffer,
-                Operand::TensorMap | Operand::GlobalSpan { .. } => self.builder.parameter(0),
-                Operand::SpanBytes { .. } => self.builder.i32(self.bytes),
-                Operand::Mbarrier => mbarrier.ok_or("it takes an mbarrier and does not complete on it")?,
+                Operand::Box(_) | Operand::SharedBulk { .. } => self.buffer,
+                Operand::TensorMap | Operand::GlobalBulk { .. } => self.builder.parameter(0),
+                Operand::BulkBytes { .. } => self.builder.i32(self.bytes),
+                Operand::Mbarrier => mbarrier.ok_or("it takes an mbarrier, but does not complete on it")?,
                 Operand::Coordinate => {
                     axis += 1;
                     let origin = self.builder.parameter(1);
                     self.builder.load(Type::Scalar(Element::I32), origin, 4 * (axis - 1), None)
                 }
-                _ => return Err("it takes more than a bulk copy".to_owned()),
+                _ => return Err("it has operands that a bulk copy does not have".to_owned()),
             });
         }
-        InstructionSignature::of(self.row).check_launch(self.builder.launch())?;
+        let checked = InstructionSignature::of(self.row).check_launch(self.builder.launch());
+        checked.map_err(|error| error.to_string())?;
         self.builder.effect(Op::Instruction { name: self.row.name.clone(), operands });
         Ok(())
     }
 
-    /// Each lane's vectors in turn: where they are in shared and in global memory, and whether there is one.
+    /// Emits the lane's iterations over the vectors of the shared buffer. `act` gets a vector's shared and global
+    /// addresses, and a predicate if some lanes have no vector.
     fn each_vector(&mut self, act: impl FnOnce(&mut Builder, [Value; 2], Option<Value>)) {
-        let (buffer, held) = (self.buffer, self.held);
+        let (buffer, shared_contents) = (self.buffer, self.shared_contents);
         each_index(&mut self.builder, self.bytes / VECTOR, |builder, index, active| {
             let at = builder.binary_const(Binary::Mul, index, VECTOR);
-            let places = [buffer, held].map(|start| builder.advance(start, at));
-            act(builder, places, active);
+            let addresses = [buffer, shared_contents].map(|start| builder.ptr_add(start, at));
+            act(builder, addresses, active);
         });
     }
 }

@@ -1,33 +1,33 @@
-//! Pipelines of copies between global and shared memory: buffers that tensors take in turn, and flaws that are built in on purpose.
+//! Pipelines of copies between global and shared memory: rings of buffers, and synchronization omitted on purpose.
 
 use tilewright_kernel::{Binary, Builder, Compare, Element, Launch, SpecialRegister, Type, Value};
 use tilewright_plan::movement::MovementError;
 
 const WORD: Type = Type::Scalar(Element::I32);
 
-/// A pipeline of copies.
+/// Configuration of a copy pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stages {
-    /// Buffers in shared memory: all but one are filled while one is read.
+pub struct CopyPipeline {
+    /// Number of buffers in shared memory: one is read while the others are filled.
     pub buffers: u32,
-    /// Tensors to be copied, one after the other; not fewer than buffers.
+    /// Number of copied tensors, at least the number of buffers.
     pub tensors: u32,
-    /// The synchronization that is left out on purpose.
+    /// The synchronization that is omitted on purpose; `None` if nothing is.
     pub omitted: Option<OmittedSync>,
 }
 
-/// Synchronization without which a pipeline is wrong.
+/// A kind of synchronization that a copy pipeline needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OmittedSync {
-    /// Each wait is for one group less, or for the phase before.
+    /// The wait: each wait leaves one more commit group outstanding, or waits for the previous mbarrier phase.
     Wait,
-    /// No barrier stands between the reads of a buffer and its next copy.
+    /// The barrier between the reads of a buffer and its next copy.
     Barrier,
-    /// No fence stands between plain stores and the proxy of bulk tensor copies; others need none.
+    /// The fence between plain stores and the proxy of bulk tensor copies; only these need one.
     Fence,
 }
 
-impl Stages {
+impl CopyPipeline {
     pub(super) fn check(self) -> Result<(), MovementError> {
         let Self { buffers, tensors, .. } = self;
         if buffers == 0 || tensors < buffers {
@@ -40,32 +40,32 @@ impl Stages {
         self.omitted == Some(sync)
     }
 
-    /// Tensors whose copies are in flight while one is read.
-    pub(super) fn ahead(self) -> u32 {
+    /// Number of copies in flight while one tensor is read.
+    pub(super) fn prefetch_distance(self) -> u32 {
         self.buffers - 1
     }
 }
 
-/// Buffers of shared memory that lie side by side.
+/// A ring of adjacent buffers in shared memory.
 #[derive(Clone, Copy)]
 pub(super) struct Ring {
     pub start: Value,
-    /// Bytes from one buffer to the next.
+    /// Number of bytes from one buffer to the next.
     pub pitch: u32,
     pub buffers: u32,
 }
 
 impl Ring {
-    /// The buffer that a tensor takes.
-    pub(super) fn slot(self, builder: &mut Builder, tensor: Value) -> Value {
+    /// Emits the address of a tensor's buffer, whose index is the tensor's modulo the number of buffers.
+    pub(super) fn buffer_of(self, builder: &mut Builder, tensor: Value) -> Value {
         let buffers = builder.i32(self.buffers);
-        let slot = builder.binary(Binary::RemU, tensor, buffers);
-        let bytes = builder.binary_const(Binary::Mul, slot, self.pitch);
-        builder.advance(self.start, bytes)
+        let segment = builder.binary(Binary::RemU, tensor, buffers);
+        let bytes = builder.binary_const(Binary::Mul, segment, self.pitch);
+        builder.ptr_add(self.start, bytes)
     }
 }
 
-/// Emits a loop that begins with each index below `count` that is a multiple of `step`.
+/// Emits a loop over the multiples of `step` below `count`.
 pub(super) fn each_step(builder: &mut Builder, count: u32, step: u32, act: impl FnOnce(&mut Builder, Value)) {
     let [from, to, step] = [0, count, step].map(|bound| builder.i32(bound));
     let index = builder.begin_region(&[WORD])[0];
@@ -74,7 +74,7 @@ pub(super) fn each_step(builder: &mut Builder, count: u32, step: u32, act: impl 
     builder.for_loop(from, to, step, &[], body);
 }
 
-/// The index of the running thread in its block.
+/// Emits the index of the thread in its block.
 pub(super) fn thread_index(builder: &mut Builder) -> Value {
     let lanes = builder.launch().lanes;
     let (lane, warp) = (builder.special(SpecialRegister::Lane), builder.special(SpecialRegister::Warp));
@@ -82,8 +82,8 @@ pub(super) fn thread_index(builder: &mut Builder) -> Value {
     builder.binary(Binary::Add, before, lane)
 }
 
-/// Emits a loop over the indices below `count`, which the threads of the block take in turn: `act` gets the index, and, if
-/// some threads may have none, whether there is one.
+/// Emits a loop that distributes the indices below `count` over the threads of the block. `act` gets the index, and a
+/// predicate if some threads may have no index.
 pub(super) fn each_index(builder: &mut Builder, count: u32, act: impl FnOnce(&mut Builder, Value, Option<Value>)) {
     let Launch { lanes, warps, .. } = builder.launch();
     let thread = thread_index(builder);

@@ -1,32 +1,37 @@
-//! A kernel around one vendor instruction, by which its code is looked at, run and checked.
+//! Kernels around one vendor instruction, for inspecting, running and checking its code.
 
 use tilewright_kernel::{
-    Binary, Builder, Carried, Cast, Element, InstructionSignature, Kernel, Launch, MemorySpace, Op, Scope,
-    SpecialRegister, Type, Value, is_result,
+    Binary, Builder, Cast, Element, InstructionSignature, Kernel, Launch, MemorySpace, Op, Scope, SpecialRegister,
+    Type, Value, ValueRequirement, is_result,
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::DescriptorMatch;
 use tilewright_target::{Completion, Instruction, MemoryOperand, Operand};
 
 use super::IsolatedTile;
+use crate::CheckFailure;
 
-/// The widest alignment that accesses ask for.
+/// Maximum alignment of an access of global memory, in bytes.
 const ALIGNMENT: u32 = 16;
 
-/// A kernel of one warp, or of as many as issue it together, that issues the instruction of a row once.
+/// Builds a kernel of one warp, or of the warps that issue together, that issues the instruction of a row once.
 ///
-/// There is a pointer to global memory for each operand of the row, in its order, results too. Of a
-/// register operand of B bits a lane, lane `l`, counted over all warps, reads, or writes, B / 8 bytes at `l * B / 8`. Of an
-/// access, it is the contents of all slots, one after the other, in the order of their numbers: copied
-/// to shared memory before a load, from shared memory after a store or a copy. Of global memory it is the slots
-/// themselves; a predicate is true. Of a tile in shared memory, it is the bytes of [`IsolatedTile::of`].
+/// The parameters are pointers to global memory, one for each operand of the row in order, including results. For a
+/// register operand of B bits per lane, lane `l`, counted over all warps, reads or writes B / 8 bytes at `l * B / 8`.
+/// For an access operand, the memory holds the contents of all slots in order; the kernel copies them to shared memory
+/// before a load, or from shared memory after a store or a copy. For an operand in global memory, it holds the slots
+/// themselves. For a tile in shared memory, it holds the bytes of [`IsolatedTile::of`]. Predicates are true.
 ///
 /// # Errors
-/// A sentence on what no kernel can do.
-pub fn instruction_kernel(name: &str, row: &Instruction) -> Result<Kernel, String> {
+/// [`CheckFailure::Row`] if no kernel can issue the row.
+pub fn instruction_kernel(name: &str, row: &Instruction) -> Result<Kernel, CheckFailure> {
+    build(name, row).map_err(CheckFailure::Row)
+}
+
+fn build(name: &str, row: &Instruction) -> Result<Kernel, String> {
     let signature = InstructionSignature::of(row);
-    let lanes = signature.lanes.ok_or("the row's operands are for different numbers of lanes")?;
-    let warps = signature.warps.ok_or("the row's operands are for different numbers of warps")?;
+    let lanes = signature.lanes.ok_or("the instruction's operands are for different numbers of lanes")?;
+    let warps = signature.warps.ok_or("the instruction's operands are for different numbers of warps")?;
     let names: Vec<_> = row.operands.iter().map(parameter_name).collect();
     let mut kernel = Around::new(name, [lanes, warps], &names);
     kernel.issue(row)?;
@@ -47,7 +52,7 @@ pub(super) fn parameter_name(operand: &Operand) -> &str {
 
 pub(super) struct Around {
     pub(super) builder: Builder,
-    /// Index of the thread in the block.
+    /// The index of the thread in the block.
     pub(super) thread: Value,
     lane: Value,
     pub(super) lanes: u32,
@@ -55,7 +60,7 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// The beginning of a kernel of so many lanes and warps; its parameters are pointers to global memory.
+    /// Starts a kernel with these numbers of lanes and warps; its parameters are pointers to global memory.
     pub(super) fn new(name: &str, [lanes, warps]: [u32; 2], parameters: &[&str]) -> Self {
         let parameters: Vec<_> = parameters.iter().map(|&name| (name, Type::Pointer(MemorySpace::Global))).collect();
         let builder = Builder::new(name, Launch::new(lanes, warps), &parameters);
@@ -73,100 +78,102 @@ impl Around {
     fn issue(&mut self, row: &Instruction) -> Result<(), String> {
         let loads = row.operands.iter().any(is_result);
         let (mut operands, mut results, mut stored) = (Vec::new(), Vec::new(), None);
-        for (number, operand) in (0..).zip(&row.operands) {
-            let carried = Carried::of(operand);
+        for (index, operand) in (0..).zip(&row.operands) {
+            let carried = ValueRequirement::for_operand(operand);
             if let Operand::Memory(memory) = operand {
-                operands.push(self.descriptor(number, memory)?);
+                operands.push(self.descriptor(index, memory)?);
                 continue;
             }
-            let ty = carried.usual_type().filter(|ty| ty.bits() >= 8 || carried == Carried::Truth);
-            let ty = ty.ok_or_else(|| format!("operand {number} is {carried}"))?;
+            let ty = carried.default_type().filter(|ty| ty.bits() >= 8 || carried == ValueRequirement::Bool);
+            let ty = ty.ok_or_else(|| format!("operand {index} is {carried}"))?;
             match operand {
-                operand if is_result(operand) => results.push((number, ty)),
+                operand if is_result(operand) => results.push((index, ty)),
                 Operand::Access { data, address, .. } => {
                     let buffer = self.buffer(data)?;
                     if loads {
-                        let from = self.builder.parameter(number);
+                        let from = self.builder.parameter(index);
                         self.copy(from, buffer);
                         self.builder.barrier(Scope::Warp);
                     } else {
-                        stored = Some((number, buffer));
+                        stored = Some((index, buffer));
                     }
-                    operands.push(self.slot_address(buffer.address, data, address));
+                    operands.push(self.segment_address(buffer.address, data, address));
                 }
                 Operand::Global { data, address, .. } => {
-                    let from = self.builder.parameter(number);
-                    operands.push(self.slot_address(from, data, address));
+                    let from = self.builder.parameter(index);
+                    operands.push(self.segment_address(from, data, address));
                 }
                 Operand::Predicate => operands.push(self.builder.constant(ty, 1)),
                 _ => {
-                    let from = self.own_part(number, ty);
+                    let from = self.value_pointer(index, ty);
                     operands.push(self.load(ty, from));
                 }
             }
         }
         if row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) {
-            // What all warps have stored, each of them reads.
+            // Each warp reads what all warps have stored.
             self.builder.proxy_fence();
             self.builder.barrier(Scope::Block);
         }
         let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
         let values = self.result(row, &types, operands);
-        for (&(number, ty), value) in results.iter().zip(values) {
-            let to = self.own_part(number, ty);
+        for (&(index, ty), value) in results.iter().zip(values) {
+            let to = self.value_pointer(index, ty);
             self.store(to, value);
         }
-        if let Some((number, buffer)) = stored {
+        if let Some((index, buffer)) = stored {
             self.builder.barrier(Scope::Warp);
-            let to = self.builder.parameter(number);
+            let to = self.builder.parameter(index);
             self.copy_back(buffer, to);
         }
         Ok(())
     }
 
-    /// Issues the instruction, and waits for it where it completes later.
+    /// Issues the instruction, and waits for its completion if it is asynchronous; returns its results.
     fn result(&mut self, row: &Instruction, types: &[Type], operands: Vec<Value>) -> Vec<Value> {
         let op = Op::Instruction { name: row.name.clone(), operands };
         let Completion::Queue(queue) = row.completion else { return self.builder.values(types, op) };
-        let types: Vec<Type> = types.iter().map(|ty| ty.pending()).collect();
+        let types: Vec<Type> = types.iter().map(|ty| ty.to_pending()).collect();
         let pending = self.builder.values(&types, op);
         self.builder.commit(queue);
         self.builder.wait(queue, 0, &pending)
     }
 
-    /// The descriptor of a tile that is copied to shared memory.
-    pub(super) fn descriptor(&mut self, number: u32, memory: &MemoryOperand) -> Result<Value, String> {
-        let tile = IsolatedTile::of(memory)?;
+    /// Copies a tile to shared memory and returns its descriptor.
+    pub(super) fn descriptor(&mut self, index: u32, memory: &MemoryOperand) -> Result<Value, String> {
+        let tile = IsolatedTile::of(memory).map_err(|error| error.to_string())?;
         let bytes = tile.bytes;
         let threads = u64::from(self.lanes * self.warps);
         let own = (bytes / threads).clamp(1, ALIGNMENT.into());
-        let part = Carried::Bits(own as u32 * 8).usual_type().filter(|_| bytes.is_multiple_of(own * threads));
-        let part = part.ok_or("its tile cannot be copied by so many lanes")?;
+        let item_type =
+            ValueRequirement::Bits(own as u32 * 8).default_type().filter(|_| bytes.is_multiple_of(own * threads));
+        let item_type = item_type.ok_or("its tile cannot be distributed over its lanes")?;
         let address = self.builder.shared_buffer(bytes as u32, tile.alignment());
-        let from = self.builder.parameter(number);
-        self.copy(from, Buffer { address, part, times: (bytes / threads / own) as u32 });
+        let from = self.builder.parameter(index);
+        self.copy(from, Buffer { address, item_type, times: (bytes / threads / own) as u32 });
         let address = self.builder.cast(Cast::Bits, address, Type::Scalar(Element::I32));
         let start = DescriptorMatch::emit_start(&mut self.builder, memory, address);
-        let others = self.builder.constant(Type::Scalar(Element::I64), tile.descriptor()?);
+        let others =
+            self.builder.constant(Type::Scalar(Element::I64), tile.descriptor().map_err(|error| error.to_string())?);
         Ok(self.builder.binary(Binary::Add, start, others))
     }
 
-    /// A shared buffer for the slots of an access.
+    /// Allocates a shared buffer for the slots (runs of contiguous bytes) of an access operand.
     fn buffer(&mut self, data: &LinearLayout) -> Result<Buffer, String> {
         let bits = 8u32.checked_shl(data.outs().bits()).filter(|bits| *bits <= 1 << 20);
-        let part = bits.map(|bits| bits / self.lanes).and_then(|bits| Carried::Bits(bits).usual_type());
-        let part = part.ok_or("its slots cannot be copied by one warp")?;
-        let address = self.builder.shared_buffer(part.bits() / 8 * self.lanes, 128);
-        Ok(Buffer { address, part, times: 1 })
+        let item_type = bits.map(|bits| bits / self.lanes).and_then(|bits| ValueRequirement::Bits(bits).default_type());
+        let item_type = item_type.ok_or("its slots cannot be distributed over one warp")?;
+        let address = self.builder.shared_buffer(item_type.bits() / 8 * self.lanes, 128);
+        Ok(Buffer { address, item_type, times: 1 })
     }
 
-    /// Where this lane's part of a pointer's memory is.
+    /// Returns the address of this lane's part of a parameter's memory.
     fn offset(&mut self, pointer: Value, ty: Type) -> Value {
         let bytes = self.builder.binary_const(Binary::Mul, self.thread, ty.bits() / 8);
-        self.builder.advance(pointer, bytes)
+        self.builder.ptr_add(pointer, bytes)
     }
 
-    pub(super) fn own_part(&mut self, parameter: u32, ty: Type) -> Value {
+    pub(super) fn value_pointer(&mut self, parameter: u32, ty: Type) -> Value {
         let pointer = self.builder.parameter(parameter);
         self.offset(pointer, ty)
     }
@@ -180,13 +187,13 @@ impl Around {
     }
 
     fn copies(&mut self, from: Value, to: Value, buffer: Buffer) {
-        let (mut from, mut to) = (self.offset(from, buffer.part), self.offset(to, buffer.part));
+        let (mut from, mut to) = (self.offset(from, buffer.item_type), self.offset(to, buffer.item_type));
         for iteration in 0..buffer.times {
             if iteration > 0 {
-                let bytes = self.builder.i32(buffer.part.bits() / 8 * self.lanes * self.warps);
-                (from, to) = (self.builder.advance(from, bytes), self.builder.advance(to, bytes));
+                let bytes = self.builder.i32(buffer.item_type.bits() / 8 * self.lanes * self.warps);
+                (from, to) = (self.builder.ptr_add(from, bytes), self.builder.ptr_add(to, bytes));
             }
-            let value = self.load(buffer.part, from);
+            let value = self.load(buffer.item_type, from);
             self.store(to, value);
         }
     }
@@ -201,25 +208,25 @@ impl Around {
         self.builder.effect(Op::Store { pointer, value, predicate: None, offset: 0, alignment });
     }
 
-    /// The address of the slot that this lane addresses.
-    fn slot_address(&mut self, base: Value, data: &LinearLayout, address: &LinearLayout) -> Value {
-        let slot_bits = data.out_bits(Dim::named("byte"));
+    /// Returns the address of the slot (a run of contiguous bytes) whose address this lane gives to the instruction.
+    fn segment_address(&mut self, base: Value, data: &LinearLayout, address: &LinearLayout) -> Value {
+        let segment_bits = data.out_bits(Dim::named("byte"));
         let mut offset = self.builder.constant(Type::Scalar(Element::I32), 0);
         for (bit, basis) in (0..).zip(address.bases_of(Dim::LANE)) {
-            let bytes = basis.first().copied().unwrap_or(0) << slot_bits;
+            let bytes = basis.first().copied().unwrap_or(0) << segment_bits;
             let own = self.builder.binary_const(Binary::ShrU, self.lane, bit);
             let own = self.builder.binary_const(Binary::And, own, 1);
             let own = self.builder.binary_const(Binary::Mul, own, bytes as u32);
             offset = self.builder.binary(Binary::Xor, offset, own);
         }
-        self.builder.advance(base, offset)
+        self.builder.ptr_add(base, offset)
     }
 }
 
-/// A shared buffer, the part that each lane copies at a time, and how many times.
+/// A shared buffer, with the type that each lane copies at a time, and the number of such parts.
 #[derive(Clone, Copy)]
 struct Buffer {
     address: Value,
-    part: Type,
+    item_type: Type,
     times: u32,
 }

@@ -1,18 +1,18 @@
-//! Kernels around accesses of shared and of global memory.
+//! Kernels around one planned access of shared or of global memory.
 
 use super::pointer_parameters::begin;
 use tilewright_kernel::{Binary, Builder, Compare, Element, Kernel, Launch, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_lower::registers::{integer, read_tensor, row_major_places, write_registers};
+use tilewright_lower::registers::{memory_integer, read_tensor, row_major_addresses, write_registers};
 use tilewright_plan::movement::{GlobalAccess, MovementError, SharedAccess};
 
 use super::copy_pipeline::thread_index;
 
-/// A kernel that reads a row-major tensor into the layout `registers`, stores it to shared memory by
-/// `access`, and writes out what memory holds.
+/// Builds a kernel that reads a row-major tensor into the layout `registers`, stores it to shared memory by `access`,
+/// and copies shared memory to the output.
 ///
-/// Parameters are pointers to global memory: the tensor; for each linear offset of the memory the
-/// physical offset in bytes, as `i32`; what is found there, one element for each linear offset.
+/// Parameters are pointers to global memory: the tensor; for each linear offset of the memory the physical offset in
+/// bytes, as `i32`; the output, one element for each linear offset.
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
@@ -22,7 +22,7 @@ pub fn store_kernel(
     element_bits: u32,
     access: &SharedAccess,
 ) -> Result<Kernel, MovementError> {
-    let element = integer(element_bits)?;
+    let element = memory_integer(element_bits)?;
     let mut builder = begin("store", registers, &["tensor", "places", "found"]);
     let values = read_tensor(&mut builder, 0, registers, element);
     let buffer = allocate(&mut builder, memory, element);
@@ -33,11 +33,11 @@ pub fn store_kernel(
     Ok(builder.finish())
 }
 
-/// A kernel that fills shared memory, loads it by `access`, and writes the registers out as
+/// Builds a kernel that fills shared memory, loads it by `access`, and writes the registers as
 /// [`tilewright_lower::conversion_kernel`] does.
 ///
-/// Parameters are pointers to global memory: the elements by linear offset; for each linear offset
-/// the physical offset in bytes, as `i32`; the registers.
+/// Parameters are pointers to global memory: the elements by linear offset; for each linear offset the physical offset
+/// in bytes, as `i32`; the registers.
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
@@ -47,15 +47,15 @@ pub fn load_kernel(
     element_bits: u32,
     access: &SharedAccess,
 ) -> Result<Kernel, MovementError> {
-    let element = integer(element_bits)?;
+    let element = memory_integer(element_bits)?;
     let mut builder = begin("load", registers, &["elements", "places", "registers"]);
     let buffer = allocate(&mut builder, memory, element);
     each_offset(&mut builder, memory, |builder, index, active| {
-        let place = address(builder, buffer, index, active);
+        let pointer = address(builder, buffer, index, active);
         let elements = builder.parameter(0);
         let from = element_at(builder, elements, index, element);
         let value = builder.load(Type::Scalar(element), from, 0, active);
-        builder.store(place, 0, value, active);
+        builder.store(pointer, 0, value, active);
     });
     builder.barrier(Scope::Block);
     let loaded = access.emit_load(&mut builder, buffer);
@@ -63,8 +63,8 @@ pub fn load_kernel(
     Ok(builder.finish())
 }
 
-/// A kernel that copies a tensor between two buffers of global memory, row-major, through registers:
-/// loaded by one access, stored by the other.
+/// Builds a kernel that copies a row-major tensor between two buffers of global memory through registers: loaded by one
+/// access, stored by the other.
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
@@ -74,11 +74,11 @@ pub fn copy_kernel(
     load: &GlobalAccess,
     store: &GlobalAccess,
 ) -> Result<Kernel, MovementError> {
-    let element = integer(element_bits)?;
+    let element = memory_integer(element_bits)?;
     let mut builder = begin("copy", registers, &["tensor", "copy"]);
-    let mut from = row_major_places(&mut builder, 0, registers, element);
+    let mut from = row_major_addresses(&mut builder, 0, registers, element);
     let values = load.emit_load(&mut builder, &mut from);
-    let mut to = row_major_places(&mut builder, 1, registers, element);
+    let mut to = row_major_addresses(&mut builder, 1, registers, element);
     store.emit_store(&mut builder, &values, &mut to);
     Ok(builder.finish())
 }
@@ -92,7 +92,8 @@ fn offsets(memory: &MemoryLayout) -> u32 {
     1 << memory.linear.in_bits(Dim::OFFSET)
 }
 
-/// Calls `act` for each linear offset, which the threads of the block take in turn, without a loop in the kernel.
+/// Emits `act` once for each linear offset of a memory layout: offsets are distributed over the threads of the block,
+/// and iterations are unrolled.
 fn each_offset(builder: &mut Builder, memory: &MemoryLayout, mut act: impl FnMut(&mut Builder, Value, Option<Value>)) {
     let Launch { lanes, warps, .. } = builder.launch();
     let (offsets, threads) = (offsets(memory), lanes * warps);
@@ -107,28 +108,28 @@ fn each_offset(builder: &mut Builder, memory: &MemoryLayout, mut act: impl FnMut
     }
 }
 
-/// Writes the element at each linear offset of a buffer to `found`; parameter 1 gives the physical offsets. The last element
-/// comes first, so that threads read elements that others have stored.
+/// Emits a copy of the element at each linear offset of a shared buffer to the output `found`; parameter 1 has the
+/// physical offsets. The order is reversed, so that threads read elements that other threads have stored.
 pub(super) fn read_out(builder: &mut Builder, buffer: Value, found: Value, memory: &MemoryLayout, element: Element) {
     let last = offsets(memory) - 1;
     each_offset(builder, memory, |builder, index, active| {
         let index = builder.binary_const(Binary::Xor, index, last);
-        let place = address(builder, buffer, index, active);
-        let value = builder.load(Type::Scalar(element), place, 0, active);
+        let pointer = address(builder, buffer, index, active);
+        let value = builder.load(Type::Scalar(element), pointer, 0, active);
         let out = element_at(builder, found, index, element);
         builder.store(out, 0, value, active);
     });
 }
 
-/// The shared address whose offset the table of parameter 1 gives.
+/// Emits the shared address of an element: parameter 1 has its physical offset at `index`.
 fn address(builder: &mut Builder, buffer: Value, index: Value, active: Option<Value>) -> Value {
     let table = builder.parameter(1);
     let entry = element_at(builder, table, index, Element::I32);
     let offset = builder.load(Type::Scalar(Element::I32), entry, 0, active);
-    builder.advance(buffer, offset)
+    builder.ptr_add(buffer, offset)
 }
 
 fn element_at(builder: &mut Builder, base: Value, index: Value, element: Element) -> Value {
     let bytes = builder.binary_const(Binary::Mul, index, element.bits() / 8);
-    builder.advance(base, bytes)
+    builder.ptr_add(base, bytes)
 }

@@ -1,25 +1,25 @@
-//! A kernel around one planned matrix multiplication: a dot of two matrices in global memory.
+//! A kernel around one planned MMA: a dot of two matrices in global memory.
 
 use tilewright_kernel::{Binary, Builder, Element, Kernel, Scope, Type, Value};
-use tilewright_plan::contract::{Accumulator, Contraction, MatrixPart, OperandLoad};
-use tilewright_plan::movement::{GlobalTensor, MovementError, PlanContext, access_global};
+use tilewright_plan::mma::{Accumulator, MatrixChunk, MmaPlan, OperandLoad};
+use tilewright_plan::movement::{GlobalTensor, MovementError, PlanContext, plan_global_access};
 use tilewright_target::{Direction, ElementType, Queue};
 
 use super::pointer_parameters::begin;
-use tilewright_lower::registers::{integer, row_major_places};
+use tilewright_lower::registers::{memory_integer, row_major_addresses};
 
-/// A kernel of one block that multiplies two matrices by `plan` and writes `d = a * b`, or if it accumulates
-/// `d = c + a * b`.
+/// Builds a kernel of one block that multiplies two matrices by `plan` and writes `d = a * b`, or `d = c + a * b` if it
+/// accumulates.
 ///
-/// Parameters are pointers to global memory, at multiples of 16 bytes, of operands that are loaded by blocks of 64: `a` (M x K),
-/// `b` (K x N), of operands with scales `scale_a` (M x blocks of K) and `scale_b` (N x blocks of K), if it accumulates `c`
-/// (M x N), and `d` (M x N), all row-major without gaps. Elements narrower than a byte lie side by side along K in bytes, the
-/// first in the low bits, those of six bits each in its own; `b` of these is column-major. The kernel takes K a chunk of the
-/// plan at a time, several in a loop.
+/// Parameters are pointers to global memory, aligned to 16 bytes, or to 64 for operands loaded by blocks: `a` (M x K),
+/// `b` (K x N), `scale_a` (M x blocks of K) and `scale_b` (N x blocks of K) of operands with scales, `c` (M x N) if it
+/// accumulates, and `d` (M x N), all row-major without gaps. Elements narrower than a byte are packed along K, the
+/// first in the low bits, except that elements of six bits take a byte each; then `b` is column-major. The kernel
+/// processes one chunk of K at a time, several in a loop.
 ///
 /// # Errors
-/// [`MovementError`]: elements that cannot be loaded, layouts that the target cannot hold.
-pub fn mma_kernel(plan: &Contraction, accumulates: bool, context: PlanContext<'_>) -> Result<Kernel, MovementError> {
+/// [`MovementError`]: elements that cannot be loaded, layouts that the target does not support.
+pub fn mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<'_>) -> Result<Kernel, MovementError> {
     let [of_a, of_b] = plan.operand_loads(context)?;
     let [scale_a, scale_b] = plan.scale_loads(context)?;
     let operand_loads = [("a", Some(of_a)), ("b", Some(of_b)), ("scale_a", scale_a), ("scale_b", scale_b)];
@@ -30,109 +30,117 @@ pub fn mma_kernel(plan: &Contraction, accumulates: bool, context: PlanContext<'_
     let mut builder = begin("dot", &plan.c, &parameters);
     let operand_loads = operand_loads.map(|(_, operand_load)| operand_load);
     let given = accumulates.then(|| initial(&mut builder, plan, inputs, context)).transpose()?;
-    let mut accumulator = plan.begin(&mut builder, given.as_deref());
+    let mut accumulator = plan.emit_prologue(&mut builder, given.as_deref());
     if plan.chunks() == 1 {
-        let whole = |parameter| {
+        let full_matrix = |parameter| {
             let matrix = builder.parameter(parameter);
-            MatrixPart { base: matrix, matrix, number: None }
+            MatrixChunk { base: matrix, matrix, index: None }
         };
-        let parts: Vec<MatrixPart> = (0..inputs).map(whole).collect();
-        accumulator = chunk(&mut builder, plan, &operand_loads, &parts, &accumulator);
+        let matrix_chunks: Vec<MatrixChunk> = (0..inputs).map(full_matrix).collect();
+        accumulator = chunk(&mut builder, plan, &operand_loads, &matrix_chunks, &accumulator);
     } else {
         let (from, to, step) = (builder.i32(0), builder.i32(plan.chunks() as u32), builder.i32(1));
         let types: Vec<Type> = accumulator.carried().iter().map(|&sum| builder.type_of(sum)).collect();
         let inside = builder.begin_region(&[&[Type::Scalar(Element::I32)], types.as_slice()].concat());
-        let mut parts = Vec::with_capacity(inputs as usize);
+        let mut matrix_chunks = Vec::with_capacity(inputs as usize);
         for (parameter, step) in (0..).zip(steps(plan)) {
             let offset = match &step {
                 Step::Bytes(bytes) => builder.binary_const(Binary::Mul, inside[0], *bytes),
-                Step::Turns(iterations) => builder.binary_const(Binary::ShrU, inside[0], iterations.trailing_zeros()),
+                Step::IterationsPerByte(iterations) => {
+                    builder.binary_const(Binary::ShrU, inside[0], iterations.trailing_zeros())
+                }
             };
             let matrix = builder.parameter(parameter);
-            // Scales of blocks longer than a chunk are parts of one each.
-            let number = if matches!(step, Step::Turns(_)) { offset } else { inside[0] };
-            parts.push(MatrixPart { base: builder.advance(matrix, offset), matrix, number: Some(number) });
+            // Scale blocks longer than a chunk are indexed.
+            let index = if matches!(step, Step::IterationsPerByte(_)) { offset } else { inside[0] };
+            matrix_chunks.push(MatrixChunk { base: builder.ptr_add(matrix, offset), matrix, index: Some(index) });
         }
-        let new = chunk(&mut builder, plan, &operand_loads, &parts, &accumulator.with(&inside[1..]));
+        let new = chunk(&mut builder, plan, &operand_loads, &matrix_chunks, &accumulator.with_values(&inside[1..]));
         if operand_loads.iter().flatten().any(OperandLoad::uses_shared) {
-            // What this turn reads from shared memory, the next one overwrites.
+            // The next iteration overwrites the shared memory that this one reads.
             builder.barrier(Scope::Block);
         }
         let body = builder.end_region(new.carried());
         let values = builder.for_loop(from, to, step, accumulator.carried(), body);
-        accumulator = accumulator.with(&values);
+        accumulator = accumulator.with_values(&values);
     }
-    let accumulator = plan.end(&mut builder, accumulator);
+    let accumulator = plan.emit_epilogue(&mut builder, accumulator);
     let (memory, bits) = result(plan);
-    let access = access_global(&plan.c, &memory, bits, Direction::Store, context.target)?;
+    let access = plan_global_access(&plan.c, &memory, bits, Direction::Store, context.target)?;
     let last = parameters.len() as u32 - 1;
-    let mut places = row_major_places(&mut builder, last, &plan.c, integer(bits)?);
-    access.emit_store(&mut builder, &accumulator, &mut places);
+    let mut addresses = row_major_addresses(&mut builder, last, &plan.c, memory_integer(bits)?);
+    access.emit_store(&mut builder, &accumulator, &mut addresses);
     Ok(builder.finish())
 }
 
-/// How far a parameter moves from chunk to chunk.
+/// The distance in a parameter's memory between two chunks of K.
 enum Step {
-    /// So many bytes.
+    /// This many bytes per chunk.
     Bytes(u32),
-    /// One byte in so many turns: scales of blocks longer than a chunk.
-    Turns(u64),
+    /// One byte for this many chunks, for scale blocks longer than a chunk.
+    IterationsPerByte(u64),
 }
 
-/// The steps of the factors and of the scales that there are.
-fn steps(plan: &Contraction) -> Vec<Step> {
+/// For each operand, and for the scales of each operand that has them, returns the distance between chunks.
+fn steps(plan: &MmaPlan) -> Vec<Step> {
     let (problem, chunk) = (&plan.problem, plan.chunk());
-    let bytes =
-        |number: ElementType, elements: u64| Step::Bytes((elements * u64::from(number.stored_bits()) / 8) as u32);
+    let bytes = |element_type: ElementType, elements: u64| {
+        Step::Bytes((elements * u64::from(element_type.stored_bits()) / 8) as u32)
+    };
     let of_b = if problem.b.bits() < 8 { chunk } else { chunk * problem.shape[1] };
     let scales = problem.scales.iter().flatten().map(|scale| {
-        if chunk >= scale.block { Step::Bytes((chunk / scale.block) as u32) } else { Step::Turns(scale.block / chunk) }
+        if chunk >= scale.block {
+            Step::Bytes((chunk / scale.block) as u32)
+        } else {
+            Step::IterationsPerByte(scale.block / chunk)
+        }
     });
     [bytes(problem.a, chunk), bytes(problem.b, of_b)].into_iter().chain(scales).collect()
 }
 
-/// Loads both factors of a chunk and their scales, and contracts them.
+/// Loads both operands of one chunk of K and their scales, and issues the MMA.
 fn chunk(
     builder: &mut Builder,
-    plan: &Contraction,
+    plan: &MmaPlan,
     operand_loads: &[Option<OperandLoad>; 4],
-    parts: &[MatrixPart],
+    matrix_chunks: &[MatrixChunk],
     accumulator: &Accumulator,
 ) -> Accumulator {
-    let mut parts = parts.iter().copied();
-    let parts = operand_loads.each_ref().map(|operand_load| operand_load.as_ref().and_then(|_| parts.next()));
-    let mut load = |at: usize, scales: &[Value]| match (&operand_loads[at], parts[at]) {
-        (Some(operand_load), Some(part)) => operand_load.emit(builder, part, scales),
+    let mut matrix_chunks = matrix_chunks.iter().copied();
+    let matrix_chunks =
+        operand_loads.each_ref().map(|operand_load| operand_load.as_ref().and_then(|_| matrix_chunks.next()));
+    let mut load = |at: usize, scales: &[Value]| match (&operand_loads[at], matrix_chunks[at]) {
+        (Some(operand_load), Some(matrix_chunk)) => operand_load.emit(builder, matrix_chunk, scales),
         _ => Vec::new(),
     };
-    // What is scaled before it is stored needs its scales first.
+    // Operands that are scaled before they are stored need their scales first.
     let scales = [load(2, &[]), load(3, &[])];
-    let factors = [load(0, &scales[0]), load(1, &scales[1])];
+    let operands = [load(0, &scales[0]), load(1, &scales[1])];
     if operand_loads.iter().flatten().any(|operand_load| operand_load.store.is_some()) {
         if plan.queue().is_some_and(Queue::reads_by_proxy) {
             builder.proxy_fence();
         }
         builder.barrier(Scope::Block);
     }
-    plan.emit(builder, factors.each_ref().map(Vec::as_slice), scales.each_ref().map(Vec::as_slice), accumulator)
+    plan.emit_chunk(builder, operands.each_ref().map(Vec::as_slice), scales.each_ref().map(Vec::as_slice), accumulator)
 }
 
-/// What the sums begin with, from a parameter.
+/// Loads the initial accumulator from a parameter.
 fn initial(
     builder: &mut Builder,
-    plan: &Contraction,
+    plan: &MmaPlan,
     parameter: u32,
     context: PlanContext<'_>,
 ) -> Result<Vec<Value>, MovementError> {
     let (memory, bits) = result(plan);
-    let element = integer(bits)?;
-    let access = access_global(&plan.c, &memory, bits, Direction::Load, context.target)?;
-    let mut places = row_major_places(builder, parameter, &plan.c, element);
-    Ok(access.emit_load(builder, &mut places))
+    let element = memory_integer(bits)?;
+    let access = plan_global_access(&plan.c, &memory, bits, Direction::Load, context.target)?;
+    let mut addresses = row_major_addresses(builder, parameter, &plan.c, element);
+    Ok(access.emit_load(builder, &mut addresses))
 }
 
-/// The memory of the result, and the width of its elements.
-fn result(plan: &Contraction) -> (GlobalTensor, u32) {
+/// The memory of the result, and the width of its elements in bits.
+fn result(plan: &MmaPlan) -> (GlobalTensor, u32) {
     let [m, n, _] = plan.problem.shape;
     (GlobalTensor::row_major(&[m, n], 16), plan.problem.accumulator.bits())
 }

@@ -1,31 +1,31 @@
-//! Kernels around copies from global to shared memory by the addresses of each lane (`cp.async`), in stages: some copies are in
-//! flight while another tensor is read.
+//! Pipelines of per-lane pointer copies from global to shared memory (`cp.async`): some copies are in flight while
+//! another tensor is read.
 
 use super::pointer_parameters::begin;
 use tilewright_kernel::{Binary, Builder, Element, Kernel, Scope, Value};
 use tilewright_layout::{Dim, MemoryLayout};
-use tilewright_lower::registers::{integer, row_major_places_from};
-use tilewright_plan::movement::{MovementError, SharedCopy};
+use tilewright_lower::registers::{memory_integer, row_major_addresses_from};
+use tilewright_plan::movement::{AsyncCopyPlan, MovementError};
 
-use super::copy_pipeline::{OmittedSync, Ring, Stages, each_step};
+use super::copy_pipeline::{CopyPipeline, OmittedSync, Ring, each_step};
 use super::memory_access::read_out;
 
-/// A kernel that copies row-major tensors, which follow each other in global memory, to buffers of shared memory in
-/// turn, and writes out what each then holds.
+/// Builds a kernel that copies row-major tensors, contiguous in global memory, to a ring of shared buffers, and writes
+/// out the contents of each buffer.
 ///
-/// Parameters are pointers to global memory: the tensors; for each linear offset of the memory the physical offset
-/// in bytes, as `i32`; what is found, one element for each linear offset of each tensor.
+/// Parameters are pointers to global memory: the tensors; for each linear offset of the memory the physical offset in
+/// bytes, as `i32`; the output, one element for each linear offset of each tensor.
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width; [`MovementError::Memory`] for fewer tensors than
 /// buffers, or none.
 pub fn pointer_copy_kernel(
-    copy: &SharedCopy,
+    copy: &AsyncCopyPlan,
     memory: &MemoryLayout,
     element_bits: u32,
-    stages: Stages,
+    stages: CopyPipeline,
 ) -> Result<Kernel, MovementError> {
-    let element = integer(element_bits)?;
+    let element = memory_integer(element_bits)?;
     stages.check()?;
     let mut builder = begin("copy", &copy.layout, &["tensors", "places", "found"]);
     let alignment = copy.alignment().max(16);
@@ -37,55 +37,57 @@ pub fn pointer_copy_kernel(
 }
 
 struct Pipeline<'a> {
-    copy: &'a SharedCopy,
+    copy: &'a AsyncCopyPlan,
     memory: &'a MemoryLayout,
     element: Element,
-    stages: Stages,
+    stages: CopyPipeline,
     ring: Ring,
 }
 
 impl Pipeline<'_> {
-    /// All buffers but one are filled first; then each iteration fills one and reads one; then the rest is read.
+    /// Emits the pipeline. The prologue fills all buffers but one, each iteration fills one buffer and reads one, and
+    /// the epilogue reads the rest.
     fn emit(&self, builder: &mut Builder) {
-        let (ahead, tensors) = (self.stages.ahead(), self.stages.tensors);
-        for tensor in 0..ahead {
+        let (prefetch_distance, tensors) = (self.stages.prefetch_distance(), self.stages.tensors);
+        for tensor in 0..prefetch_distance {
             let tensor = builder.i32(tensor);
             self.copy(builder, tensor);
         }
-        each_step(builder, tensors - ahead, 1, |builder, tensor| {
-            let next = builder.binary_const(Binary::Add, tensor, ahead);
+        each_step(builder, tensors - prefetch_distance, 1, |builder, tensor| {
+            let next = builder.binary_const(Binary::Add, tensor, prefetch_distance);
             self.copy(builder, next);
-            self.read(builder, tensor, ahead);
+            self.read(builder, tensor, prefetch_distance);
         });
-        for left in (0..ahead).rev() {
+        for left in (0..prefetch_distance).rev() {
             let tensor = builder.i32(tensors - 1 - left);
             self.read(builder, tensor, left);
         }
         self.copy.emit_wait(builder, 0);
     }
 
-    /// The tensor's part of a parameter's memory.
-    fn part(&self, builder: &mut Builder, parameter: u32, tensor: Value, elements: u64) -> Value {
+    /// Emits the address of a tensor of `elements` elements in a parameter's memory.
+    fn block_base(&self, builder: &mut Builder, parameter: u32, tensor: Value, elements: u64) -> Value {
         let bytes = builder.binary_const(Binary::Mul, tensor, elements as u32 * self.element.bits() / 8);
         let base = builder.parameter(parameter);
-        builder.advance(base, bytes)
+        builder.ptr_add(base, bytes)
     }
 
     fn copy(&self, builder: &mut Builder, tensor: Value) {
         let layout = &self.copy.layout;
-        let base = self.part(builder, 0, tensor, 1 << layout.outs().bits());
-        let buffer = self.ring.slot(builder, tensor);
-        let mut places = row_major_places_from(builder, base, layout, self.element);
-        self.copy.emit(builder, buffer, &mut places);
+        let base = self.block_base(builder, 0, tensor, 1 << layout.outs().bits());
+        let buffer = self.ring.buffer_of(builder, tensor);
+        let mut addresses = row_major_addresses_from(builder, base, layout, self.element);
+        self.copy.emit(builder, buffer, &mut addresses);
         self.copy.emit_commit(builder);
     }
 
-    /// Waits for the tensor's copy, after which so many others were committed, and writes out what it brought.
+    /// Emits a wait for the copy of a tensor, after which `outstanding` groups were committed, and a copy of the buffer
+    /// to the output.
     fn read(&self, builder: &mut Builder, tensor: Value, outstanding: u32) {
         self.copy.emit_wait(builder, outstanding + u32::from(self.stages.omits(OmittedSync::Wait)));
         builder.barrier(Scope::Block);
-        let buffer = self.ring.slot(builder, tensor);
-        let found = self.part(builder, 2, tensor, 1 << self.memory.linear.in_bits(Dim::OFFSET));
+        let buffer = self.ring.buffer_of(builder, tensor);
+        let found = self.block_base(builder, 2, tensor, 1 << self.memory.linear.in_bits(Dim::OFFSET));
         read_out(builder, buffer, found, self.memory, self.element);
         if !self.stages.omits(OmittedSync::Barrier) {
             builder.barrier(Scope::Block);

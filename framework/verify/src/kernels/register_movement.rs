@@ -1,124 +1,124 @@
-//! Kernels around one movement between registers, a reduction, a scan or a gather, through the lowering of tile programs. That of a
-//! conversion is [`tilewright_lower::conversion_kernel`], which hosts ask for too.
+//! Kernels around one movement between registers (a reduction, a scan or a gather), lowered like tile programs. The
+//! kernel of a conversion is [`tilewright_lower::conversion_kernel`], which is public API.
 
 use tilewright_kernel::Kernel;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::{LowerError, Reason, RegisterTensor, tensor_kernel, without_axis};
-use tilewright_plan::movement::{Gather, PlanContext, Reduction, Scan, ScanDirection};
+use tilewright_plan::movement::{GatherPlan, PlanContext, ReductionPlan, ScanDirection, ScanPlan};
 use tilewright_tile::op::name::{arith, tt};
 use tilewright_tile::{BuildError, FunctionBuilder, TileType, Value};
 
-/// Combines two tuples of scalars, the earlier one first.
+/// A function that emits the combination of two tuples of scalars, the earlier one first.
 pub type CombineScalars = fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError>;
 
-/// Adds two tuples, element by element.
+/// Emits the addition of two tuples, element by element.
 ///
 /// # Errors
-/// [`BuildError`]: the values are no integers of one type.
+/// [`BuildError`]: the values are not integers of one type.
 pub fn add(builder: &mut FunctionBuilder<'_>, earlier: &[Value], later: &[Value]) -> Result<Vec<Value>, BuildError> {
     earlier.iter().zip(later).map(|(&a, &b)| builder.op(arith::ADDI).operand(a).operand(b).value()).collect()
 }
 
-/// A kernel that reads tensors into the layout `src`, reduces them together along an axis by adding (integers, modulo
-/// their width), and writes the registers of the results out.
+/// Builds a kernel that reads tensors into the layout `src`, reduces them together along an axis by addition (integers,
+/// modulo their width), and writes the registers of the results.
 ///
 /// The parameters are pointers to global memory: one for each tensor of the tuple, then one for the registers of each
-/// result, as [`tilewright_lower::program_kernel`] has them.
+/// result, as in [`tilewright_lower::program_kernel`].
 ///
 /// # Errors
 /// [`LowerError`]: the plan is not for these tensors, or no element has one of these widths.
 pub fn reduction_kernel(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
-    reduction: &Reduction,
+    reduction: &ReductionPlan,
     context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
-    // With one more axis the result is a tensor, whose every register is written, where it would be a scalar.
+    // A further axis makes a scalar result a tensor, and every register of a tensor is written.
     let rank = src.outs().len();
     let extended =
-        |layout| with_unit_axis(layout, rank).map_err(|reason| LowerError::of_function("reduce", None, reason));
+        |layout| with_unit_axis(layout, rank).map_err(|reason| LowerError::for_function("reduce", None, reason));
     let (src, mut reduction) = (extended(src)?, reduction.clone());
     reduction.result = extended(&reduction.result)?;
     let tensors = tuple(&src, element_bits);
     tensor_kernel("reduce", &tensors, context, |builder, values, plans| {
         let kept = without_axis(&reduction.result, axis)?;
-        let mut op = builder.op(tt::REDUCE).operands("srcs", values).attribute("axis", number(axis));
+        let mut op = builder.op(tt::REDUCE).operands("srcs", values).attribute("axis", axis_attribute(axis));
         for tensor in &tensors {
             op = op.result(RegisterTensor { layout: &kept, ..*tensor }.ty()?);
         }
-        let op = op.region(scalars(element_bits), combine(add, tt::REDUCE_RETURN)).done()?;
+        let op = op.region(scalars(element_bits), combine(add, tt::REDUCE_RETURN)).build()?;
         plans.reductions.insert(op, reduction);
         Ok(builder.body().op(op).results.to_vec())
     })
 }
 
-/// A kernel that reads tensors into the layout `src`, scans them together along an axis, and writes the registers out; its
-/// parameters are those of [`reduction_kernel`].
+/// Builds a kernel that reads tensors into the layout `src`, scans them together along an axis, and writes the
+/// registers; its parameters are those of [`reduction_kernel`].
 ///
 /// # Errors
 /// As [`reduction_kernel`].
 pub fn scan_kernel(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
-    (scan, direction): (&Scan, ScanDirection),
+    (scan, direction): (&ScanPlan, ScanDirection),
     by: CombineScalars,
     context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
     let tensors = tuple(src, element_bits);
     tensor_kernel("scan", &tensors, context, |builder, values, plans| {
         let types: Vec<TileType> = values.iter().map(|&value| builder.ty(value).clone()).collect();
-        let mut op = builder.op(tt::SCAN).operands("srcs", values).attribute("axis", number(axis));
+        let mut op = builder.op(tt::SCAN).operands("srcs", values).attribute("axis", axis_attribute(axis));
         op = op.attribute("reverse", direction == ScanDirection::Down);
         for ty in types {
             op = op.result(ty);
         }
-        let op = op.region(scalars(element_bits), combine(by, tt::SCAN_RETURN)).done()?;
+        let op = op.region(scalars(element_bits), combine(by, tt::SCAN_RETURN)).build()?;
         plans.scans.insert(op, scan.clone());
         Ok(builder.body().op(op).results.to_vec())
     })
 }
 
-/// A kernel that reads a tensor into the layout `src` and `i32` indices into the layout `indices`, gathers along an axis, and
-/// writes the registers out.
+/// Builds a kernel that reads a tensor into the layout `src` and `i32` indices into the layout `indices`, gathers along
+/// an axis, and writes the registers.
 ///
-/// The parameters are pointers to global memory: the tensor, the indices, the registers of the result, as
-/// [`tilewright_lower::program_kernel`] has them.
+/// The parameters are pointers to global memory: the tensor, the indices, the registers of the result, as in
+/// [`tilewright_lower::program_kernel`].
 ///
 /// # Errors
 /// As [`reduction_kernel`].
 pub fn gather_kernel(
     ([src, indices], axis): ([&LinearLayout; 2], Dim),
     element_bits: u32,
-    gather: &Gather,
+    gather: &GatherPlan,
     context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
     let tensor = RegisterTensor { name: "tensor", layout: src, element_bits };
     let indices = RegisterTensor { name: "indices", layout: indices, element_bits: 32 };
     tensor_kernel("gather", &[tensor, indices], context, |builder, values, plans| {
         let op = builder.op(tt::GATHER).operand(values[0]).operand(values[1]);
-        let op = op.attribute("axis", number(axis));
-        let op = op.result(RegisterTensor { element_bits, ..indices }.ty()?).done()?;
+        let op = op.attribute("axis", axis_attribute(axis));
+        let op = op.result(RegisterTensor { element_bits, ..indices }.ty()?).build()?;
         plans.gathers.insert(op, gather.clone());
         Ok(builder.body().op(op).results.to_vec())
     })
 }
 
-/// The layout of the same tensor with one more axis, of one element, behind those of a tensor of this rank.
+/// Appends an axis of one element to the layout of a tensor with `rank` axes.
 fn with_unit_axis(layout: &LinearLayout, rank: usize) -> Result<LinearLayout, Reason> {
     Ok(layout.direct_sum(&LinearLayout::identity(1, Dim::REGISTER, Dim::tensor(rank))?)?)
 }
 
-/// Tensors of one layout.
+/// The tensors of a tuple, which have one layout.
 fn tuple<'a>(layout: &'a LinearLayout, element_bits: &[u32]) -> Vec<RegisterTensor<'a>> {
     element_bits.iter().map(|&element_bits| RegisterTensor { name: "tensor", layout, element_bits }).collect()
 }
 
-/// The types of two tuples of scalars.
+/// The types of the scalars in two tuples.
 fn scalars(element_bits: &[u32]) -> Vec<TileType> {
     [element_bits, element_bits].concat().into_iter().map(TileType::integer).collect()
 }
 
-/// Fills the region of a reduction or of a scan.
+/// Returns a function that fills the region of a reduction or scan by `by`, with the terminator `end`.
 fn combine(
     by: CombineScalars,
     end: &'static str,
@@ -126,10 +126,10 @@ fn combine(
     move |builder, arguments| {
         let (earlier, later) = arguments.split_at(arguments.len() / 2);
         let combined = by(builder, earlier, later)?;
-        combined.into_iter().fold(builder.op(end), |op, value| op.operand(value)).done().map(drop)
+        combined.into_iter().fold(builder.op(end), |op, value| op.operand(value)).build().map(drop)
     }
 }
 
-fn number(axis: Dim) -> i32 {
+fn axis_attribute(axis: Dim) -> i32 {
     axis.tensor_axis().unwrap_or_default() as i32
 }

@@ -1,23 +1,23 @@
-//! Kernels that move a tensor within a block many times over, so that the movement can be timed: what one round leaves in
-//! the registers is what the next begins with, whatever layout they then have.
+//! Kernels that repeat a movement within a block, so that it can be timed. Each round starts from the registers of the
+//! previous round, reinterpreted in the source layout.
 
 use tilewright_kernel::{Builder, Element, Kernel, Scope, Type, Value};
 use tilewright_layout::{LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{Gather, MovementError, Plan, SharedAccess};
+use tilewright_plan::movement::{ConversionPlan, GatherPlan, MovementError, SharedAccess};
 
-use tilewright_lower::registers::{integer, read_tensor, write_registers};
+use tilewright_lower::registers::{memory_integer, read_tensor, write_registers};
 
 use super::pointer_parameters::begin;
 
-/// A kernel that converts by `plan` so many times, as [`tilewright_lower::conversion_kernel`] does once: both layouts have as many
-/// registers.
+/// Builds a kernel that converts by `plan` `rounds` times, otherwise like [`tilewright_lower::conversion_kernel`]. Both
+/// layouts have the same number of registers.
 ///
 /// # Errors
-/// [`MovementError::ElementBits`] where no element has this width.
+/// [`MovementError::ElementBits`] if no element has this width.
 pub fn repeated_conversion_kernel(
     layouts: [&LinearLayout; 2],
     element_bits: u32,
-    plan: &Plan,
+    plan: &ConversionPlan,
     rounds: u32,
 ) -> Result<Kernel, MovementError> {
     kernel_around("convert", layouts, element_bits, |builder, values| {
@@ -26,10 +26,11 @@ pub fn repeated_conversion_kernel(
     })
 }
 
-/// A kernel that brings a tensor from layout `src` to layout `dst` through shared memory of a given layout so many times.
+/// Builds a kernel that converts a tensor from layout `src` to layout `dst` through the given shared-memory layout,
+/// `rounds` times.
 ///
 /// # Errors
-/// [`MovementError::ElementBits`] where no element has this width.
+/// [`MovementError::ElementBits`] if no element has this width.
 pub fn repeated_staging_kernel(
     layouts: [&LinearLayout; 2],
     element_bits: u32,
@@ -48,40 +49,41 @@ pub fn repeated_staging_kernel(
     })
 }
 
-/// A kernel that gathers by the same indices so many times, as [`super::gather_kernel`] does once.
+/// Builds a kernel that gathers by the same indices `rounds` times, otherwise like [`super::gather_kernel`].
 ///
 /// # Errors
-/// [`MovementError::ElementBits`] where no element has this width.
+/// [`MovementError::ElementBits`] if no element has this width.
 pub fn repeated_gather_kernel(
     layout: &LinearLayout,
     element_bits: u32,
-    gather: &Gather,
+    gather: &GatherPlan,
     rounds: u32,
 ) -> Result<Kernel, MovementError> {
     let shared = gather.stats.shared_bytes > 0;
-    let element = integer(element_bits)?;
+    let element = memory_integer(element_bits)?;
     let mut builder = begin("gather", layout, &["tensor", "indices", "registers"]);
     let values = read_tensor(&mut builder, 0, layout, element);
-    let places = read_tensor(&mut builder, 1, layout, Element::I32);
-    let left = repeat(&mut builder, &values, rounds, shared, |builder, values| gather.emit(builder, values, &places));
+    let gather_indices = read_tensor(&mut builder, 1, layout, Element::I32);
+    let left =
+        repeat(&mut builder, &values, rounds, shared, |builder, values| gather.emit(builder, values, &gather_indices));
     write_registers(&mut builder, 2, layout, &left);
     Ok(builder.finish())
 }
 
-/// A kernel that reads a row-major tensor into the layout `src` and writes the registers of layout `dst` that `act` makes of its
-/// registers, as [`tilewright_lower::conversion_kernel`] does.
+/// Builds a kernel that reads a row-major tensor into the layout `src`, emits `act` on its registers, and writes the
+/// resulting registers of layout `dst`, as [`tilewright_lower::conversion_kernel`] does.
 ///
-/// No tile program says this: its registers change their layout without being moved.
+/// A tile program cannot express this, since registers change their layout without a movement.
 ///
 /// # Errors
-/// [`MovementError::ElementBits`] where no element has this width.
+/// [`MovementError::ElementBits`] if no element has this width.
 fn kernel_around(
     name: &str,
     [src, dst]: [&LinearLayout; 2],
     element_bits: u32,
     act: impl FnOnce(&mut Builder, &[Value]) -> Vec<Value>,
 ) -> Result<Kernel, MovementError> {
-    let element = integer(element_bits)?;
+    let element = memory_integer(element_bits)?;
     let mut builder = begin(name, src, &["tensor", "registers"]);
     let values = read_tensor(&mut builder, 0, src, element);
     let left = act(&mut builder, &values);
@@ -89,8 +91,8 @@ fn kernel_around(
     Ok(builder.finish())
 }
 
-/// A loop whose rounds each begin with what the last left. Where shared memory is used, a round waits until all warps have
-/// read what the last one stored.
+/// Emits a loop that passes values from round to round. `shared`: whether rounds use shared memory, so that each one
+/// waits until all warps have read what the previous one stored.
 fn repeat(
     builder: &mut Builder,
     values: &[Value],

@@ -1,29 +1,27 @@
-//! Kernels that copy a tensor of any strides, or the part of it below a limit, through registers.
+//! Kernels that copy a tensor with arbitrary strides, or the part of it below a limit, through registers.
 
 use tilewright_kernel::{Binary, Builder, Compare, Kernel, Value};
 use tilewright_layout::f2::multiply;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{GlobalAccess, GlobalPlace, MovementError, Thread};
+use tilewright_plan::movement::{GlobalAccess, GlobalAddress, MovementError, ThreadIndices};
 
 use super::pointer_parameters::begin;
-use tilewright_lower::registers::integer;
+use tilewright_lower::registers::memory_integer;
 
-/// A tensor in global memory as a kernel finds it.
+/// Strides and extent of a tensor in global memory, at run time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StridedTensor {
-    /// How far neighbours along each axis lie apart, in elements.
+    /// Stride along each axis of the tensor, in elements.
     pub strides: Vec<(Dim, u64)>,
-    /// The elements that are there: along this axis those at coordinates below this; all where there
-    /// is no limit.
+    /// The valid part of the tensor: coordinates below the limit along this axis; `None` if all elements are valid.
     pub limit: Option<(Dim, u64)>,
 }
 
-/// A kernel that copies a tensor between two buffers of global memory with the same strides: loaded by one
-/// access, stored by the other. Elements that are not there are neither read nor written; a limit must not
-/// lie within a vector.
+/// Builds a kernel that copies a tensor between two buffers of global memory with the same strides: loaded by one
+/// access, stored by the other. Invalid elements are neither read nor written; a limit must not split a vector.
 ///
 /// # Errors
-/// [`MovementError::ElementBits`] where no element has this width.
+/// [`MovementError::ElementBits`] if no element has this width.
 pub fn strided_copy_kernel(
     registers: &LinearLayout,
     tensor: &StridedTensor,
@@ -31,48 +29,51 @@ pub fn strided_copy_kernel(
     load: &GlobalAccess,
     store: &GlobalAccess,
 ) -> Result<Kernel, MovementError> {
-    let bytes = integer(element_bits)?.bits() / 8;
+    let bytes = memory_integer(element_bits)?.bits() / 8;
     let mut builder = begin("copy", registers, &["tensor", "copy"]);
-    let own = own_coordinates(&mut builder, registers, tensor);
-    let mut from = |builder: &mut Builder, register| place(builder, 0, registers, tensor, bytes, &own, register);
+    let coordinates = own_coordinates(&mut builder, registers, tensor);
+    let mut from =
+        |builder: &mut Builder, register| emit_address(builder, 0, registers, tensor, bytes, &coordinates, register);
     let values = load.emit_load(&mut builder, &mut from);
-    let mut to = |builder: &mut Builder, register| place(builder, 1, registers, tensor, bytes, &own, register);
+    let mut to =
+        |builder: &mut Builder, register| emit_address(builder, 1, registers, tensor, bytes, &coordinates, register);
     store.emit_store(&mut builder, &values, &mut to);
     Ok(builder.finish())
 }
 
-/// Along each axis the coordinate that the thread adds.
+/// Emits, for each axis, the thread's part of an element's coordinate.
 fn own_coordinates(builder: &mut Builder, registers: &LinearLayout, tensor: &StridedTensor) -> Vec<Value> {
-    let thread = Thread::new(builder, registers.in_bits(Dim::LANE));
+    let thread = ThreadIndices::new(builder, registers.in_bits(Dim::LANE));
     let columns = [registers.columns_of(Dim::LANE), registers.columns_of(Dim::WARP)].concat();
     let along = |&(dim, _): &(Dim, u64)| {
         let columns: Vec<u64> = columns.iter().map(|&column| registers.outs().coordinate(column, dim)).collect();
-        thread.product(builder, &columns)
+        thread.emit_product(builder, &columns)
     };
     tensor.strides.iter().map(along).collect()
 }
 
-/// Where a register's element lies in a parameter's memory.
-fn place(
+/// Emits the address of a register's element in a parameter's memory.
+fn emit_address(
     builder: &mut Builder,
     parameter: u32,
     registers: &LinearLayout,
     tensor: &StridedTensor,
     bytes: u32,
-    own: &[Value],
+    coordinates: &[Value],
     register: usize,
-) -> GlobalPlace {
+) -> GlobalAddress {
     let packed = multiply(registers.columns_of(Dim::REGISTER), register as u64);
     let mut pointer = builder.parameter(parameter);
     let mut predicate = None;
-    for (&(dim, stride), &own) in tensor.strides.iter().zip(own) {
-        let coordinate = builder.binary_const(Binary::Xor, own, registers.outs().coordinate(packed, dim) as u32);
-        let apart = builder.binary_const(Binary::Mul, coordinate, stride as u32 * bytes);
-        pointer = builder.advance(pointer, apart);
+    for (&(dim, stride), &coordinates) in tensor.strides.iter().zip(coordinates) {
+        let coordinate =
+            builder.binary_const(Binary::Xor, coordinates, registers.outs().coordinate(packed, dim) as u32);
+        let byte_offset = builder.binary_const(Binary::Mul, coordinate, stride as u32 * bytes);
+        pointer = builder.ptr_add(pointer, byte_offset);
         if let Some((_, limit)) = tensor.limit.filter(|&(axis, _)| axis == dim) {
             let limit = builder.i32(limit as u32);
             predicate = Some(builder.compare(Compare::LtU, coordinate, limit));
         }
     }
-    GlobalPlace { pointer, offset: 0, predicate }
+    GlobalAddress { pointer, offset: 0, predicate }
 }

@@ -1,31 +1,31 @@
-//! Kernels around bulk tensor copies (TMA) of a tensor's tiles, in stages: copies fill some buffers of shared memory while
-//! another is read; and the reverse, which stores tiles.
+//! Pipelines of bulk tensor copies (TMA): copies of a tensor's tiles fill some shared buffers while another is read;
+//! and the reverse, which stores tiles.
 
 use tilewright_kernel::{
     Binary, Builder, Element, Kernel, Launch, MemorySpace, Op, Parameter, Queue, Scope, Type, Value,
 };
 use tilewright_layout::{Dim, MemoryLayout};
-use tilewright_lower::registers::integer;
-use tilewright_plan::movement::{MovementError, TensorCopy, TensorCopySource, first_warp};
+use tilewright_lower::registers::memory_integer;
+use tilewright_plan::movement::{MovementError, TensorCopy, TensorCopySource, emit_on_first_warp};
 
-use super::copy_pipeline::{OmittedSync, Ring, Stages, each_index, each_step};
+use super::copy_pipeline::{CopyPipeline, OmittedSync, Ring, each_index, each_step};
 
-/// A kernel of `launch` that copies tiles of a tensor by boxes: to buffers of shared memory in turn, of which it writes out
-/// what each then holds, or, if the copy is a store, from buffers that it has filled to the tensor.
+/// Builds a kernel of `launch` that copies tiles of a tensor by bulk tensor copies: to a ring of shared buffers, whose
+/// contents it writes out, or, if the copy is a store, from buffers that it has filled to the tensor.
 ///
-/// Parameters: the tensor's map; for each tile where it begins, an `i32` for each of the copy's axes; for each tile what
-/// is in shared memory, one element after the other as they lie there.
+/// Parameters: the tensor map; the origin of each tile, an `i32` for each of the copy's axes; the contents of shared
+/// memory for each tile, in memory order.
 ///
 /// # Errors
-/// [`MovementError::ElementBits`] if no element has this width; [`MovementError::Memory`] for fewer tiles than
-/// buffers, or none.
+/// [`MovementError::ElementBits`] if no element has this width; [`MovementError::Memory`] for fewer tiles than buffers,
+/// or none.
 pub fn tensor_copy_kernel(
     copy: &TensorCopy,
     memory: &MemoryLayout,
     launch: Launch,
-    stages: Stages,
+    stages: CopyPipeline,
 ) -> Result<Kernel, MovementError> {
-    let element = integer(copy.map.element_bits)?;
+    let element = memory_integer(copy.map.element_bits)?;
     stages.check()?;
     let pointer = Type::Pointer(MemorySpace::Global);
     let parameters = vec![
@@ -50,23 +50,23 @@ pub fn tensor_copy_kernel(
 struct Pipeline<'a> {
     copy: &'a TensorCopy,
     element: Element,
-    stages: Stages,
-    /// Elements of a buffer.
+    stages: CopyPipeline,
+    /// Number of elements of a buffer.
     offsets: u32,
     ring: Ring,
 }
 
 impl Pipeline<'_> {
-    /// All buffers but one are being filled while one is read. Each has an mbarrier of its own, whose phases are the tiles
-    /// that the buffer has held.
+    /// Emits the load pipeline. One buffer is read while the others are filled; each has an mbarrier, which completes
+    /// one phase for each tile.
     fn load(&self, builder: &mut Builder) {
-        let (ahead, tiles) = (self.stages.ahead(), self.stages.tensors);
+        let (prefetch_distance, tiles) = (self.stages.prefetch_distance(), self.stages.tensors);
         let start = builder.shared_buffer(8 * self.stages.buffers, 8);
         let full = Ring { start, pitch: 8, buffers: self.stages.buffers };
-        first_warp(builder, None, |builder| {
-            for number in 0..self.stages.buffers {
-                let bytes = builder.i32(8 * number);
-                let pointer = builder.advance(start, bytes);
+        emit_on_first_warp(builder, None, |builder| {
+            for stage in 0..self.stages.buffers {
+                let bytes = builder.i32(8 * stage);
+                let pointer = builder.ptr_add(start, bytes);
                 builder.effect(Op::MbarrierInit { pointer, arrivals: 1 });
             }
             if !self.stages.omits(OmittedSync::Fence) {
@@ -74,54 +74,54 @@ impl Pipeline<'_> {
             }
         });
         builder.barrier(Scope::Block);
-        for tile in 0..ahead {
+        for tile in 0..prefetch_distance {
             let tile = builder.i32(tile);
             self.fill(builder, full, tile);
         }
-        each_step(builder, tiles - ahead, 1, |builder, tile| {
-            let next = builder.binary_const(Binary::Add, tile, ahead);
+        each_step(builder, tiles - prefetch_distance, 1, |builder, tile| {
+            let next = builder.binary_const(Binary::Add, tile, prefetch_distance);
             self.fill(builder, full, next);
             self.read(builder, full, tile);
         });
-        for tile in tiles - ahead..tiles {
+        for tile in tiles - prefetch_distance..tiles {
             let tile = builder.i32(tile);
             self.read(builder, full, tile);
         }
     }
 
     fn fill(&self, builder: &mut Builder, full: Ring, tile: Value) {
-        let (mbarrier, buffer) = (full.slot(builder, tile), self.ring.slot(builder, tile));
-        first_warp(builder, None, |builder| self.copy(builder, buffer, tile, mbarrier));
+        let (mbarrier, buffer) = (full.buffer_of(builder, tile), self.ring.buffer_of(builder, tile));
+        emit_on_first_warp(builder, None, |builder| self.copy(builder, buffer, tile, mbarrier));
     }
 
     fn read(&self, builder: &mut Builder, full: Ring, tile: Value) {
-        let mbarrier = full.slot(builder, tile);
+        let mbarrier = full.buffer_of(builder, tile);
         let buffers = builder.i32(self.stages.buffers);
         let mut phase = builder.binary(Binary::DivU, tile, buffers);
         if self.stages.omits(OmittedSync::Wait) {
-            // The phase before has completed, or is taken for it.
+            // The previous phase has completed, or parity makes it appear so.
             phase = builder.binary_const(Binary::Add, phase, 1);
         }
         let phase = builder.binary_const(Binary::And, phase, 1);
         builder.mbarrier_wait(mbarrier, phase);
-        self.each_element(builder, tile, |builder, ty, [place, held], active| {
-            let value = builder.load(ty, place, 0, active);
-            builder.store(held, 0, value, active);
+        self.each_element(builder, tile, |builder, ty, [address, shared_contents], active| {
+            let value = builder.load(ty, address, 0, active);
+            builder.store(shared_contents, 0, value, active);
         });
         if !self.stages.omits(OmittedSync::Barrier) {
             builder.barrier(Scope::Block);
         }
     }
 
-    /// A buffer is filled again when the copies of all tiles that it held have been waited for.
+    /// Emits the store pipeline. A buffer is refilled once the copies of its previous tiles have completed.
     fn store(&self, builder: &mut Builder, queue: Queue) {
         each_step(builder, self.stages.tensors, 1, |builder, tile| {
-            let outstanding = self.stages.ahead() + u32::from(self.stages.omits(OmittedSync::Wait));
-            first_warp(builder, None, |builder| drop(builder.wait(queue, outstanding, &[])));
+            let outstanding = self.stages.prefetch_distance() + u32::from(self.stages.omits(OmittedSync::Wait));
+            emit_on_first_warp(builder, None, |builder| drop(builder.wait(queue, outstanding, &[])));
             builder.barrier(Scope::Block);
-            self.each_element(builder, tile, |builder, ty, [place, held], active| {
-                let value = builder.load(ty, held, 0, active);
-                builder.store(place, 0, value, active);
+            self.each_element(builder, tile, |builder, ty, [address, shared_contents], active| {
+                let value = builder.load(ty, shared_contents, 0, active);
+                builder.store(address, 0, value, active);
             });
             if !self.stages.omits(OmittedSync::Fence) {
                 builder.proxy_fence();
@@ -129,24 +129,25 @@ impl Pipeline<'_> {
             if !self.stages.omits(OmittedSync::Barrier) {
                 builder.barrier(Scope::Block);
             }
-            let buffer = self.ring.slot(builder, tile);
-            first_warp(builder, None, |builder| self.copy(builder, buffer, tile, buffer));
+            let buffer = self.ring.buffer_of(builder, tile);
+            emit_on_first_warp(builder, None, |builder| self.copy(builder, buffer, tile, buffer));
         });
-        first_warp(builder, None, |builder| drop(builder.wait(queue, 0, &[])));
+        emit_on_first_warp(builder, None, |builder| drop(builder.wait(queue, 0, &[])));
     }
 
     fn copy(&self, builder: &mut Builder, buffer: Value, tile: Value, mbarrier: Value) {
         let axes = self.copy.axes.len() as u32;
         let bytes = builder.binary_const(Binary::Mul, tile, 4 * axes);
         let origins = builder.parameter(1);
-        let origins = builder.advance(origins, bytes);
+        let origins = builder.ptr_add(origins, bytes);
         let coordinate = |axis: u32| builder.load(Type::Scalar(Element::I32), origins, 4 * axis.cast_signed(), None);
         let origin: Vec<Value> = (0..axes).map(coordinate).collect();
         let source = TensorCopySource { map: builder.parameter(0), origin: &origin };
         self.copy.emit(builder, buffer, source, mbarrier);
     }
 
-    /// Each thread's elements of a buffer in turn: where they are in shared and in global memory.
+    /// Emits the thread's iterations over the elements of a buffer; `act` gets an element's shared and global
+    /// addresses.
     fn each_element(
         &self,
         builder: &mut Builder,
@@ -154,14 +155,14 @@ impl Pipeline<'_> {
         act: impl FnOnce(&mut Builder, Type, [Value; 2], Option<Value>),
     ) {
         let bytes = self.element.bits() / 8;
-        let buffer = self.ring.slot(builder, tile);
+        let buffer = self.ring.buffer_of(builder, tile);
         let before = builder.binary_const(Binary::Mul, tile, self.offsets * bytes);
-        let held = builder.parameter(2);
-        let held = builder.advance(held, before);
+        let shared_contents = builder.parameter(2);
+        let shared_contents = builder.ptr_add(shared_contents, before);
         each_index(builder, self.offsets, |builder, index, active| {
             let at = builder.binary_const(Binary::Mul, index, bytes);
-            let places = [buffer, held].map(|start| builder.advance(start, at));
-            act(builder, Type::Scalar(self.element), places, active);
+            let addresses = [buffer, shared_contents].map(|start| builder.ptr_add(start, at));
+            act(builder, Type::Scalar(self.element), addresses, active);
         });
     }
 }

@@ -1,4 +1,4 @@
-//! Tiles that are loaded by blocks of a matrix.
+//! Test cases of tiles that are loaded by block loads.
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{BlockLoads, BlockSource, PlanContext};
@@ -9,16 +9,16 @@ use crate::expected_counts::{ExpectedCounts, PlannedSectors};
 use crate::kernels::block_load_kernel;
 use crate::test_case::{Legend, TestCase, changed, input};
 
-/// A tile that is loaded by blocks.
+/// A tile of a matrix that is loaded by block loads.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockTile<'a> {
-    /// The layout of the tile.
+    /// Layout of the tile.
     pub layout: &'a LinearLayout,
-    /// The matrix.
+    /// The matrix in global memory.
     pub source: BlockSource,
-    /// Bits of an element.
+    /// Width of an element in bits.
     pub element_bits: u32,
-    /// Row and column of the matrix (dim0, dim1) at which the tile begins.
+    /// Row and column of the matrix (dim0, dim1) at which the tile starts.
     pub begin: [i32; 2],
 }
 
@@ -32,13 +32,13 @@ impl BlockTile<'_> {
         little_endian((0..elements).map(|index| element(index, self.element_bits)), self.bytes())
     }
 
-    /// Row and column of the matrix at an index of the tile, row-major.
+    /// Maps a row-major index of the tile to row and column of the matrix.
     fn coordinates(&self) -> impl Fn(u64) -> [i64; 2] + use<> {
         let (columns, [row, column]) = (1u64 << self.layout.out_bits(Dim::tensor(1)), self.begin.map(i64::from));
         move |index| [row + (index / columns) as i64, column + (index % columns) as i64]
     }
 
-    /// The tile, row-major: the matrix' elements, and zeros beyond it.
+    /// Elements of the tile, row-major: those of the matrix, and zeros beyond it.
     fn elements(&self) -> impl Iterator<Item = u64> + '_ {
         (0..1u64 << self.layout.outs().bits()).map(self.coordinates()).map(|at| {
             let inside = at.iter().zip(self.source.shape).all(|(at, size)| (0..size as i64).contains(at));
@@ -51,7 +51,8 @@ impl BlockTile<'_> {
     }
 }
 
-/// A load of a tile by blocks: every element, and if the tile is at the begin of the matrix the sectors that were touched.
+/// Creates a test of a tile's block loads, which compares every element, and the touched sectors if the tile starts at
+/// the matrix' origin.
 ///
 /// # Errors
 /// [`CheckFailure::Movement`]: the loads are not for this tile.

@@ -1,57 +1,59 @@
-//! Tensors of known elements: what kernels read, and how they write registers.
+//! Tensors with known elements: kernel inputs, and expected registers.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_lower::registers::row_major;
+use tilewright_lower::registers::row_major_index;
 
 use crate::case::{CaseElement, Expectation};
 use crate::test_case::{Legend, TestBuffer, output};
 
-/// The values as so many bytes each.
+/// Encodes each value in `bytes` bytes, the lowest first.
 pub(super) fn little_endian(values: impl Iterator<Item = u64>, bytes: usize) -> Vec<u8> {
     values.flat_map(|value| value.to_le_bytes().into_iter().take(bytes)).collect()
 }
 
-/// The low bits of a number.
+/// Returns the lowest `bits` bits of a number.
 pub(super) fn low(value: u64, bits: u32) -> u64 {
     if bits < 64 { value & ((1 << bits) - 1) } else { value }
 }
 
-/// Element `index` of the tensor: a pattern in which neighbours differ in all bytes.
+/// Element `index` of the test tensor: a pattern with different bytes in adjacent elements.
 pub(super) fn element(index: u64, bits: u32) -> u64 {
     let mixed = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let value = mixed ^ mixed >> 29;
     if bits >= 64 { value } else { value & ((1 << bits) - 1) }
 }
 
-/// Where a kernel writes the element of a place, counted in elements: for each register all threads, side by side.
-pub(super) fn written_at(dst: &LinearLayout, place: u64) -> usize {
+/// Index in the output at which a kernel writes the element at `packed` (register, thread and block): all threads of
+/// one register are adjacent.
+pub(super) fn written_at(dst: &LinearLayout, packed: u64) -> usize {
     let (lane_bits, warp_bits) = (dst.in_bits(Dim::LANE), dst.in_bits(Dim::WARP));
-    let at = |dim| dst.ins().coordinate(place, dim);
+    let at = |dim| dst.ins().coordinate(packed, dim);
     let thread = at(Dim::LANE) | at(Dim::WARP) << lane_bits;
     let register = at(Dim::BLOCK) << dst.in_bits(Dim::REGISTER) | at(Dim::REGISTER);
     (register << (lane_bits + warp_bits) | thread) as usize
 }
 
-/// An output that every register of a layout is written to; `elements` are the tensor's, row-major.
-pub(super) fn registers(number: usize, layout: &LinearLayout, bits: u32, elements: &[u64]) -> TestBuffer {
-    let (width, places) = ((bits / 8) as usize, 1u64 << layout.ins().bits());
+/// Creates an output buffer that receives every register of a layout; `elements` are the tensor's elements, row-major.
+pub(super) fn registers(buffer_index: usize, layout: &LinearLayout, bits: u32, elements: &[u64]) -> TestBuffer {
+    let (width, packed_count) = ((bits / 8) as usize, 1u64 << layout.ins().bits());
     let mut bytes = vec![0; width << layout.ins().bits()];
-    for place in 0..places {
-        let element = elements[row_major(layout, layout.apply_packed(place)) as usize];
-        let start = written_at(layout, place) * width;
+    for packed in 0..packed_count {
+        let element = elements[row_major_index(layout, layout.apply_packed(packed)) as usize];
+        let start = written_at(layout, packed) * width;
         bytes[start..start + width].copy_from_slice(&element.to_le_bytes()[..width]);
     }
     let after = Expectation::exactly(bytes);
     let named = layout.clone();
     let legend = Legend::of_elements(bits, move |index| {
-        let place = (0..places).find(|&place| written_at(&named, place) as u64 == index).unwrap_or_default();
-        let dims = named.ins().unpack(place).map(|(dim, value)| format!("{dim} {value}"));
-        (dims.collect::<Vec<_>>().join(", "), row_major(&named, named.apply_packed(place)))
+        let packed = (0..packed_count).find(|&packed| written_at(&named, packed) as u64 == index).unwrap_or_default();
+        let dims = named.ins().unpack(packed).map(|(dim, value)| format!("{dim} {value}"));
+        (dims.collect::<Vec<_>>().join(", "), row_major_index(&named, named.apply_packed(packed)))
     });
-    TestBuffer { legend: Some(legend), ..output(number, CaseElement::Unsigned(bits), vec![places], after) }
+    TestBuffer { legend: Some(legend), ..output(buffer_index, CaseElement::Unsigned(bits), vec![packed_count], after) }
 }
 
-/// An output of a tensor as it lies in memory, element by element; `name` says which place and element an index is.
+/// Creates an output buffer that receives a tensor in memory order; `name` describes the location and the element of an
+/// index.
 pub(super) fn tensor(
     bits: u32,
     elements: impl Iterator<Item = u64>,

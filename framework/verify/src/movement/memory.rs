@@ -1,9 +1,9 @@
-//! Accesses of shared and of global memory.
+//! Test cases of accesses of shared and of global memory.
 
 use crate::kernels::{copy_kernel, load_kernel, store_kernel};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_lower::registers::row_major;
+use tilewright_lower::registers::row_major_index;
 use tilewright_plan::movement::{GlobalAccess, SharedAccess};
 
 use super::elements::{element, little_endian, registers, tensor};
@@ -11,8 +11,8 @@ use crate::CheckFailure;
 use crate::expected_counts::{ExpectedCounts, PlannedSectors};
 use crate::test_case::{TestCase, input};
 
-/// Stores to shared memory: every offset must hold the element that its layout says, and every count must be the
-/// plan's but for those of reading memory out.
+/// Creates a test of a store to shared memory: every offset must hold the element of its layout, and every count must
+/// equal the plan's, except those of reading memory out.
 ///
 /// # Errors
 /// [`CheckFailure::Movement`]: the plan is not for these layouts.
@@ -26,18 +26,18 @@ pub fn store_case(
     let bytes = (element_bits / 8) as usize;
     let stored = (0..1u64 << layout.outs().bits()).map(|index| element(index, element_bits));
     let linear = memory.linear.clone();
-    let held = by_offset(memory).map(|index| element(index, element_bits));
-    let left = tensor(element_bits, held, move |offset| {
-        (format!("offset {offset}"), row_major(&linear, linear.apply_packed(offset)))
+    let shared_contents = by_offset(memory).map(|index| element(index, element_bits));
+    let left = tensor(element_bits, shared_contents, move |offset| {
+        (format!("offset {offset}"), row_major_index(&linear, linear.apply_packed(offset)))
     });
-    let buffers = vec![input(0, little_endian(stored, bytes)), input(1, places(memory, bytes)), left];
+    let buffers = vec![input(0, little_endian(stored, bytes)), input(1, memory_elements(memory, bytes)), left];
     let counts = ExpectedCounts::all(access.stats.counts, access.stats.bound);
     let written = |counts| Counts { shared_loads: 0, wavefronts_loaded: 0, barriers: 0, ..counts };
     Ok(TestCase::of_buffers(kernel, 1, buffers).with_counts(counts.comparing(written)))
 }
 
-/// Loads from shared memory: every register must hold the element that its layout says, and every count must be the
-/// plan's but for those of filling memory.
+/// Creates a test of a load from shared memory: every register must hold the element of its layout, and every count
+/// must equal the plan's, except those of filling memory.
 ///
 /// # Errors
 /// As [`store_case`].
@@ -49,15 +49,20 @@ pub fn load_case(
 ) -> Result<TestCase, CheckFailure> {
     let kernel = load_kernel(layout, memory, element_bits, access)?;
     let bytes = (element_bits / 8) as usize;
-    let held = little_endian(by_offset(memory).map(|index| element(index, element_bits)), bytes);
+    let shared_contents = little_endian(by_offset(memory).map(|index| element(index, element_bits)), bytes);
     let elements: Vec<_> = (0..1u64 << layout.outs().bits()).map(|index| element(index, element_bits)).collect();
-    let buffers = vec![input(0, held), input(1, places(memory, bytes)), registers(0, layout, element_bits, &elements)];
+    let buffers = vec![
+        input(0, shared_contents),
+        input(1, memory_elements(memory, bytes)),
+        registers(0, layout, element_bits, &elements),
+    ];
     let counts = ExpectedCounts::all(access.stats.counts, access.stats.bound);
     let read = |counts| Counts { shared_stores: 0, wavefronts_stored: 0, barriers: 0, ..counts };
     Ok(TestCase::of_buffers(kernel, 1, buffers).with_counts(counts.comparing(read)))
 }
 
-/// A copy of a row-major tensor through registers: every element, and the sectors that each access touches.
+/// Creates a test of a copy of a row-major tensor through registers, which compares every element, and the sectors that
+/// each access touches.
 ///
 /// # Errors
 /// As [`store_case`].
@@ -74,7 +79,7 @@ pub fn copy_case(
     Ok(TestCase::of_buffers(kernel, 1, buffers).with_counts(planned_sectors([load, store])))
 }
 
-/// The sectors that a load and a store were planned with.
+/// Expects the numbers of sectors that a load and a store are planned to touch.
 pub(super) fn planned_sectors([load, store]: [&GlobalAccess; 2]) -> ExpectedCounts {
     ExpectedCounts::of_sectors([
         Some(PlannedSectors { accesses: "loads", planned: load.transactions, executed: |sectors| sectors.loaded }),
@@ -82,14 +87,14 @@ pub(super) fn planned_sectors([load, store]: [&GlobalAccess; 2]) -> ExpectedCoun
     ])
 }
 
-/// The row-major index of the element at each offset.
+/// For each linear offset of a memory layout, the row-major index of its element.
 fn by_offset(memory: &MemoryLayout) -> impl Iterator<Item = u64> + '_ {
     (0..1u64 << memory.linear.in_bits(Dim::OFFSET))
-        .map(|offset| row_major(&memory.linear, memory.linear.apply_packed(offset)))
+        .map(|offset| row_major_index(&memory.linear, memory.linear.apply_packed(offset)))
 }
 
-/// For each linear offset the physical one in bytes, as `i32`.
-pub(super) fn places(memory: &MemoryLayout, bytes: usize) -> Vec<u8> {
+/// For each linear offset of a memory layout, the physical offset in bytes, encoded as `i32`.
+pub(super) fn memory_elements(memory: &MemoryLayout, bytes: usize) -> Vec<u8> {
     let offsets = 0..1u64 << memory.linear.in_bits(Dim::OFFSET);
     little_endian(offsets.map(|offset| memory.physical_offset(offset) * bytes as u64), 4)
 }

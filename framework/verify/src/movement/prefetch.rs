@@ -1,32 +1,33 @@
-//! Tiles that are prefetched and then loaded.
+//! Test cases of tiles that are prefetched and then loaded.
 
 use std::collections::BTreeSet;
 
 use tilewright_kernel::Counts;
-use tilewright_plan::movement::{Bound, PlanContext, Prefetch};
+use tilewright_plan::movement::{Bound, PlanContext, PrefetchPlan};
 
 use super::elements::{element, little_endian};
 use crate::CheckFailure;
 use crate::expected_counts::{ExpectedCounts, PlannedSectors};
-use crate::kernels::{Ahead, prefetched_kernel};
+use crate::kernels::{PrefetchDistance, prefetched_kernel};
 use crate::test_case::{Legend, TestCase, changed, input};
 
-/// A copy of a matrix tile by tile, each prefetched some tiles before: every byte, how often a warp prefetched, and that
-/// each sector of the matrix' memory was prefetched. The bytes between two rows are not copied.
+/// Creates a test of a copy of a matrix tile by tile, each prefetched some iterations earlier. It compares every byte
+/// and the number of a warp's prefetches, and checks that each sector of the matrix was prefetched. Padding between
+/// rows is not copied.
 ///
 /// # Errors
 /// [`CheckFailure::Movement`]: the plan is not for these lanes.
 pub fn prefetch_case<'a>(
-    prefetch: &Prefetch,
+    prefetch: &PrefetchPlan,
     lanes: u32,
-    ahead: Ahead,
+    distance: PrefetchDistance,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
     let context = context.into();
     let problem = prefetch.problem();
     let (bits, pitch, [rows, columns]) = (problem.element_bits, problem.pitch, problem.matrix);
     let bytes = u64::from(bits / 8);
-    let kernel = prefetched_kernel(prefetch, lanes, ahead, context)?;
+    let kernel = prefetched_kernel(prefetch, lanes, distance, context)?;
     let matrix = little_endian((0..rows * pitch).map(|index| element(index, bits)), bytes as usize);
     let copied = |index| if index % pitch < columns { element(index, bits) } else { 0 };
     let after = little_endian((0..rows * pitch).map(copied), bytes as usize);
@@ -34,11 +35,11 @@ pub fn prefetch_case<'a>(
         (format!("row {}, column {} of the copy", index / pitch, index % pitch), index)
     });
     let copy = changed("copy", bits, vec![0; matrix.len()], after, legend);
-    let tiles = rows.div_ceil(problem.tile[0]) + u64::from(ahead.tiles);
-    let unit = u64::from(context.target.global.transaction_bytes.max(1));
+    let tiles = rows.div_ceil(problem.tile[0]) + u64::from(distance.tiles);
+    let sector_bytes = u64::from(context.target.global.transaction_bytes.max(1));
     let of_row = |row: u64| {
         let begin = row * pitch * bytes;
-        begin / unit..(begin + columns * bytes).div_ceil(unit)
+        begin / sector_bytes..(begin + columns * bytes).div_ceil(sector_bytes)
     };
     let all: BTreeSet<u64> = (0..rows).flat_map(of_row).collect();
     let sectors =

@@ -1,9 +1,9 @@
-//! Movements that are done many times over, each time to what the last left: what they leave in the end.
+//! Test cases of repeated movements: the result after several rounds, each applied to the previous result.
 
 use tilewright_kernel::{Counts, Kernel};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-use tilewright_lower::registers::row_major;
-use tilewright_plan::movement::{Bound, Gather, Plan, SharedAccess};
+use tilewright_lower::registers::row_major_index;
+use tilewright_plan::movement::{Bound, ConversionPlan, GatherPlan, SharedAccess};
 
 use super::elements::{element, little_endian, registers};
 use super::registers::{gathered, index_at};
@@ -12,18 +12,18 @@ use crate::expected_counts::ExpectedCounts;
 use crate::kernels::{repeated_conversion_kernel, repeated_gather_kernel, repeated_staging_kernel};
 use crate::test_case::{Predicted, TestCase, input};
 
-/// A movement within a block whose result has as many registers as what it begins with.
+/// A movement within a block that a kernel can repeat: its result has as many registers as its source.
 #[derive(Debug, Clone, Copy)]
 pub enum Repeated<'a> {
     /// A conversion between two layouts.
-    Conversion([&'a LinearLayout; 2], &'a Plan),
-    /// From one layout to another through shared memory of a given layout, by a store and a load.
+    Conversion([&'a LinearLayout; 2], &'a ConversionPlan),
+    /// A conversion through the given shared-memory layout, by a store and a load.
     Staging([&'a LinearLayout; 2], &'a MemoryLayout, [&'a SharedAccess; 2]),
-    /// A gather along an axis of a tensor by indices of the same layout, in no order.
-    Gather(&'a LinearLayout, Dim, &'a Gather),
+    /// A gather along an axis of a tensor by pseudo-random indices of the same layout.
+    Gather(&'a LinearLayout, Dim, &'a GatherPlan),
 }
 
-/// What a kernel reads, and the elements that it leaves in a layout, row-major.
+/// The inputs of a kernel, and the expected elements of its result in a layout, row-major.
 struct Movement<'a> {
     inputs: Vec<Vec<u8>>,
     elements: Vec<u64>,
@@ -31,11 +31,11 @@ struct Movement<'a> {
 }
 
 impl Repeated<'_> {
-    /// A kernel that does it so many times, on a tensor of known elements: what it must leave in the end, and the
-    /// wavefronts and exchanges of all rounds. Conflicts of a gather depend on its indices.
+    /// Creates a test of `rounds` rounds on the test tensor, which compares the final result, and the wavefronts and
+    /// shuffles of all rounds. For a gather, more wavefronts are accepted, since bank conflicts depend on its indices.
     ///
     /// # Errors
-    /// [`CheckFailure::Row`]: layouts hold elements twice, so that rounds cannot begin with what others left.
+    /// [`CheckFailure::Row`]: layouts hold elements twice, so that a round cannot start from the previous result.
     pub fn case(&self, element_bits: u32, rounds: u32) -> Result<TestCase, CheckFailure> {
         let Movement { inputs, elements, layout } = self.movement(element_bits, rounds)?;
         let predicted = self.predicted(element_bits, rounds);
@@ -50,7 +50,7 @@ impl Repeated<'_> {
         Ok(case.with_counts(counts).with_predicted(predicted))
     }
 
-    /// What is predicted of a round.
+    /// Returns the predictions for one round of a kernel with `rounds` rounds.
     #[must_use]
     pub fn predicted(&self, element_bits: u32, rounds: u32) -> Predicted {
         match self {
@@ -73,7 +73,7 @@ impl Repeated<'_> {
         let holds_once = |layout: &LinearLayout| layout.ins().bits() == layout.outs().bits();
         let same_block = src.ins().dims().all(|dim| src.in_bits(dim) == dst.in_bits(dim));
         if !(holds_once(src) && holds_once(dst) && same_block) {
-            let message = "layouts of other blocks, or that hold elements twice, cannot take each other's place";
+            let message = "layouts of different blocks or with replicated elements cannot be swapped";
             return Err(CheckFailure::Row(message.to_owned()));
         }
         let size = 1u64 << src.outs().bits();
@@ -81,14 +81,14 @@ impl Repeated<'_> {
         let mut inputs = vec![little_endian(tensor.iter().copied(), (element_bits / 8) as usize)];
         for round in 0..rounds {
             tensor = match self {
-                // What is left is the tensor in the one layout; it is begun with as one in the other.
+                // The result is the tensor in `dst`; the next round reinterprets its registers in `src`.
                 Self::Conversion(..) | Self::Staging(..) if round == 0 => tensor,
-                Self::Conversion(..) | Self::Staging(..) => taken_for(&tensor, src, dst),
-                Self::Gather(layout, axis, _) => gathered(layout, layout, *axis, |place| tensor[place as usize]),
+                Self::Conversion(..) | Self::Staging(..) => reinterpret(&tensor, src, dst),
+                Self::Gather(layout, axis, _) => gathered(layout, layout, *axis, |position| tensor[position as usize]),
             };
         }
         if let Self::Gather(layout, axis, _) = self {
-            inputs.push(little_endian((0..size).map(|place| index_at(layout, *axis, place)), 4));
+            inputs.push(little_endian((0..size).map(|position| index_at(layout, *axis, position)), 4));
         }
         Ok(Movement { inputs, elements: tensor, layout: dst })
     }
@@ -104,21 +104,21 @@ impl Repeated<'_> {
     }
 }
 
-/// Wavefronts and exchanges, which loops add nothing to.
+/// Selects the counts of wavefronts and shuffles, which the loop does not change.
 fn moves(counts: Counts) -> Counts {
-    let Counts { exchanges, wavefronts_stored, wavefronts_loaded, .. } = counts;
-    Counts { exchanges, wavefronts_stored, wavefronts_loaded, ..Counts::default() }
+    let Counts { shuffles, wavefronts_stored, wavefronts_loaded, .. } = counts;
+    Counts { shuffles, wavefronts_stored, wavefronts_loaded, ..Counts::default() }
 }
 
-/// The tensor, row-major, that registers of layout `dst` are when they are taken for registers of layout `src`.
-fn taken_for(tensor: &[u64], src: &LinearLayout, dst: &LinearLayout) -> Vec<u64> {
+/// Reinterprets registers of layout `dst` as registers of layout `src`; returns the resulting tensor, row-major.
+fn reinterpret(tensor: &[u64], src: &LinearLayout, dst: &LinearLayout) -> Vec<u64> {
     let mut taken = vec![0; tensor.len()];
-    for place in 0..1u64 << src.ins().bits() {
-        // The same register, lane and warp, in whatever order the layouts list those.
+    for position in 0..1u64 << src.ins().bits() {
+        // The same register, lane and warp, in whichever order the layouts list the dims.
         let shift = |dim| dst.ins().shift_of(dim).unwrap_or(0);
-        let same = dst.ins().dims().fold(0, |packed, dim| packed | src.ins().coordinate(place, dim) << shift(dim));
-        let from = row_major(dst, dst.apply_packed(same));
-        taken[row_major(src, src.apply_packed(place)) as usize] = tensor[from as usize];
+        let same = dst.ins().dims().fold(0, |packed, dim| packed | src.ins().coordinate(position, dim) << shift(dim));
+        let from = row_major_index(dst, dst.apply_packed(same));
+        taken[row_major_index(src, src.apply_packed(position)) as usize] = tensor[from as usize];
     }
     taken
 }

@@ -1,4 +1,4 @@
-//! Copies of tensors of any strides in global memory.
+//! Test cases of copies of tensors with arbitrary strides in global memory.
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::GlobalAccess;
@@ -9,9 +9,9 @@ use crate::CheckFailure;
 use crate::kernels::{StridedTensor, strided_copy_kernel};
 use crate::test_case::{Legend, TestCase, changed, input};
 
-/// A copy of a tensor through registers: every element of memory, those between rows and beyond the limit included,
-/// which must be left as they were; and, if the tensor is whole, the sectors that each access touches. The accesses must
-/// have been planned with these strides: with others, sectors are not compared (`planned` is false).
+/// Creates a test of a copy of a tensor through registers. It compares every element of memory, including padding and
+/// elements beyond the limit, which must stay unchanged; and, without a limit, the sectors that each access touches.
+/// `planned`: whether the accesses were planned with these strides; otherwise sectors are not compared.
 ///
 /// # Errors
 /// [`CheckFailure::Movement`]: the accesses are not for this layout.
@@ -39,25 +39,25 @@ pub fn strided_copy_case(
     })
 }
 
-/// Which elements of memory belong to a tensor, by visiting all its coordinates.
+/// The elements of memory that belong to a tensor, found by visiting all of its coordinates.
 struct Elements {
-    /// Elements from the first to the last, both included, those between them too.
+    /// Number of elements of memory from the tensor's first to its last, including those between them.
     span: u64,
     there: Vec<bool>,
 }
 
 impl Elements {
     fn of(registers: &LinearLayout, tensor: &StridedTensor) -> Self {
-        let place = |packed: u64| {
+        let address_of = |packed: u64| {
             let along = |&(dim, stride): &(Dim, u64)| registers.outs().coordinate(packed, dim) * stride;
             tensor.strides.iter().map(along).sum::<u64>()
         };
         let within =
             |packed: u64| tensor.limit.is_none_or(|(axis, limit)| registers.outs().coordinate(packed, axis) < limit);
         let all = || 0..1u64 << registers.outs().bits();
-        let span = all().map(place).max().unwrap_or(0) + 1;
+        let span = all().map(address_of).max().unwrap_or(0) + 1;
         let mut there = vec![false; span as usize];
-        all().filter(|&packed| within(packed)).for_each(|packed| there[place(packed) as usize] = true);
+        all().filter(|&packed| within(packed)).for_each(|packed| there[address_of(packed) as usize] = true);
         Self { span, there }
     }
 

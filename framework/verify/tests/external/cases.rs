@@ -1,9 +1,9 @@
-//! The cases of real programs.
+//! The program cases of real kernels.
 
 use tilewright_testkit::shared_data;
 use tilewright_verify::case::{Expectation, ProgramCase};
 
-/// Every case of the data: its buffers and arguments are read, and what must be left is what is left.
+/// Reads every case of the data, and checks that its expected buffers equal themselves.
 pub fn all_cases_are_read() {
     let files = ProgramCase::files(&shared_data::path("kernels/cases")).expect("the folder");
     assert!(files.len() >= 220, "{}", files.len());

@@ -1,4 +1,4 @@
-//! Tests of `verify` that need the data beside the repository.
+//! Tests of `verify` that need the external data.
 
 use std::process::ExitCode;
 

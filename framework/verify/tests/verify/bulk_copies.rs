@@ -1,5 +1,5 @@
-//! Boxes of tensors and spans of bytes that one issue of a warp copies between global and shared memory: what is outside,
-//! how boxes lie, what is waited for, and who does it wrong.
+//! Bulk copies of tensor boxes and contiguous spans: elements outside of the tensor, swizzled boxes, completion, and
+//! synchronization errors.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_testkit::emulator_target;
@@ -12,7 +12,7 @@ use tilewright_target::{
     TensorCopyOperand, XorSwizzle,
 };
 use tilewright_verify::kernels::BulkFlaw;
-use tilewright_verify::{CheckFailure, box_copy_case, box_origins, check_emulated, span_copy_case};
+use tilewright_verify::{CheckFailure, box_copy_case, box_origins, bulk_copy_1d_case, check_emulated};
 
 fn target() -> TargetDescription {
     let mut target = emulator_target::target(true);
@@ -34,30 +34,30 @@ fn row(name: &str, operands: Vec<Operand>, completion: Completion) -> Instructio
     }
 }
 
-/// Units of sixteen bytes of rows of 32 change places in every second 64 bytes.
-const MIX: XorSwizzle = XorSwizzle { shift: 2, mask: 0x10 };
+/// The swizzle that exchanges the 16-byte halves of each 32-byte row in every second 64 bytes.
+const SWIZZLE: XorSwizzle = XorSwizzle { shift: 2, mask: 0x10 };
 
 fn operand(rank: u32) -> TensorCopyOperand {
-    let arrangement = |name: &str, mix, row_bytes, alignment| TensorCopyLayout {
+    let box_layout = |name: &str, swizzle, row_bytes, alignment| TensorCopyLayout {
         name: name.to_owned(),
         mode: alignment,
-        mix,
+        swizzle,
         row_bytes,
         alignment,
     };
     TensorCopyOperand {
         rank,
         most: 16,
-        row_grain: 16,
+        row_granularity: 16,
         global_alignment: 16,
-        arrangements: vec![
-            arrangement("plain", XorSwizzle::default(), None, 32),
-            arrangement("mixed", MIX, Some(32), 128),
+        layouts: vec![
+            box_layout("plain", XorSwizzle::default(), None, 32),
+            box_layout("mixed", SWIZZLE, Some(32), 128),
         ],
     }
 }
 
-fn boxes(rank: u32) -> [Instruction; 2] {
+fn tensor_copies(rank: u32) -> [Instruction; 2] {
     let coordinates = || (0..rank).map(|_| Operand::Coordinate);
     let start = || [Operand::Box(operand(rank)), Operand::TensorMap].into_iter();
     let to = start().chain(coordinates()).chain([Operand::Mbarrier]).collect();
@@ -65,16 +65,16 @@ fn boxes(rank: u32) -> [Instruction; 2] {
     [row("fetch", to, Completion::Mbarrier), row("put", from, Completion::Queue(Queue::Bulk))]
 }
 
-fn spans() -> [Instruction; 2] {
-    let (shared, global) = (Operand::SharedSpan { alignment: 16 }, Operand::GlobalSpan { alignment: 16 });
-    let bytes = Operand::SpanBytes { grain: 16 };
+fn bulk_copies_1d() -> [Instruction; 2] {
+    let (shared, global) = (Operand::SharedBulk { alignment: 16 }, Operand::GlobalBulk { alignment: 16 });
+    let bytes = Operand::BulkBytes { granularity: 16 };
     let to = vec![shared.clone(), global.clone(), bytes.clone(), Operand::Mbarrier];
     let from = vec![global, shared, bytes];
     [row("fetch_span", to, Completion::Mbarrier), row("put_span", from, Completion::Queue(Queue::Bulk))]
 }
 
-fn map(bits: u32, sizes: &[u32], mix: XorSwizzle) -> TensorMap {
-    TensorMap { element_bits: bits, box_sizes: sizes.to_vec(), mix, outside: Outside::Zeros }
+fn map(bits: u32, sizes: &[u32], swizzle: XorSwizzle) -> TensorMap {
+    TensorMap { element_bits: bits, box_sizes: sizes.to_vec(), swizzle, outside: Outside::Zeros }
 }
 
 fn maps() -> Vec<TensorMap> {
@@ -83,14 +83,14 @@ fn maps() -> Vec<TensorMap> {
         map(8, &[16], plain),
         map(64, &[6], plain),
         map(16, &[8, 3], plain),
-        map(16, &[16, 8], MIX),
+        map(16, &[16, 8], SWIZZLE),
         map(8, &[16, 3, 5], plain),
-        map(32, &[8, 2, 2, 2], MIX),
-        map(64, &[4, 2, 1, 3, 2], MIX),
+        map(32, &[8, 2, 2, 2], SWIZZLE),
+        map(64, &[4, 2, 1, 3, 2], SWIZZLE),
     ]
 }
 
-/// Copies a box on the emulator, whose one NaN stands for what is outside.
+/// Copies a box on the emulator, and checks it; a NaN of the emulator stands for elements outside of the tensor.
 fn copied(
     row: &Instruction,
     map: &TensorMap,
@@ -99,20 +99,20 @@ fn copied(
 ) -> Result<RunReport, CheckFailure> {
     let target = target();
     let case = box_copy_case(row, map, origin, target.lanes.default, flaw)?.with_exact_bits();
-    check_emulated(&case, PlanContext::of(&target).with_instructions(std::slice::from_ref(row)))
+    check_emulated(&case, PlanContext::new(&target).with_instructions(std::slice::from_ref(row)))
 }
 
-fn span_copied(row: &Instruction, bytes: u32, flaw: Option<BulkFlaw>) -> Result<RunReport, CheckFailure> {
+fn bulk_copy_1d_result(row: &Instruction, bytes: u32, flaw: Option<BulkFlaw>) -> Result<RunReport, CheckFailure> {
     let target = target();
-    let case = span_copy_case(row, bytes, target.lanes.default, flaw)?;
-    check_emulated(&case, PlanContext::of(&target).with_instructions(std::slice::from_ref(row)))
+    let case = bulk_copy_1d_case(row, bytes, target.lanes.default, flaw)?;
+    check_emulated(&case, PlanContext::new(&target).with_instructions(std::slice::from_ref(row)))
 }
 
 #[test]
-fn boxes_are_brought_wherever_they_begin() {
+fn tensor_copies_start_at_any_coordinate() {
     for map in maps() {
         let rank = map.rank();
-        // Along each axis by itself, and along all.
+        // Along each axis alone, and along all.
         let mut origins: Vec<Vec<i32>> = Vec::new();
         for which in 0..4 {
             let at: Vec<i32> = map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect();
@@ -121,7 +121,9 @@ fn boxes_are_brought_wherever_they_begin() {
         }
         for outside in [Outside::Zeros, Outside::NotANumber] {
             let map = TensorMap { outside, ..map.clone() };
-            for (row, origin) in boxes(rank as u32).iter().flat_map(|row| origins.iter().map(move |at| (row, at))) {
+            for (row, origin) in
+                tensor_copies(rank as u32).iter().flat_map(|row| origins.iter().map(move |at| (row, at)))
+            {
                 let report = copied(row, &map, origin, None);
                 let report = report.unwrap_or_else(|wrong| panic!("{} {map:?} at {origin:?}: {wrong}", row.name));
                 let counts = report.counts;
@@ -133,17 +135,17 @@ fn boxes_are_brought_wherever_they_begin() {
 }
 
 #[test]
-fn spans_are_brought() {
-    for row in spans() {
+fn bulk_copies_1d_load_to_shared() {
+    for row in bulk_copies_1d() {
         for bytes in [16, 48, 4096] {
-            span_copied(&row, bytes, None).unwrap();
+            bulk_copy_1d_result(&row, bytes, None).unwrap();
         }
     }
 }
 
-/// What the emulator finds.
-fn fault(proof: Result<RunReport, CheckFailure>) -> FaultKind {
-    match proof {
+/// Returns the fault that ended the emulator's run.
+fn fault(result: Result<RunReport, CheckFailure>) -> FaultKind {
+    match result {
         Err(CheckFailure::Fault(fault)) => fault.kind,
         other => panic!("a fault was expected: {other:?}"),
     }
@@ -151,11 +153,11 @@ fn fault(proof: Result<RunReport, CheckFailure>) -> FaultKind {
 
 #[test]
 fn what_is_left_out_is_found() {
-    for row in boxes(2).iter().chain(&spans()) {
-        let map = map(16, &[16, 8], MIX);
+    for row in tensor_copies(2).iter().chain(&bulk_copies_1d()) {
+        let map = map(16, &[16, 8], SWIZZLE);
         for flaw in BulkFlaw::ALL.into_iter().filter(|flaw| flaw.concerns(row.completion)) {
             let found = fault(match row.name.ends_with("span") {
-                true => span_copied(row, 256, Some(flaw)),
+                true => bulk_copy_1d_result(row, 256, Some(flaw)),
                 false => copied(row, &map, &[0, 0], Some(flaw)),
             });
             let to_shared = row.completion == Completion::Mbarrier;
@@ -175,15 +177,15 @@ fn what_is_left_out_is_found() {
 
 #[test]
 fn what_no_row_copies_is_refused_before_it_runs() {
-    let refusal = |map: TensorMap| match copied(&boxes(2)[0], &map, &[0, 0], None) {
+    let refusal = |map: TensorMap| match copied(&tensor_copies(2)[0], &map, &[0, 0], None) {
         Err(CheckFailure::Row(message)) => message,
         other => panic!("{map:?}: {other:?}"),
     };
     let plain = XorSwizzle::default();
     assert!(refusal(map(16, &[24, 8], plain)).contains("24 elements along an axis; it copies 16 at most"));
     assert!(refusal(map(16, &[4, 8], plain)).contains("rows of a box have 8 bytes; it copies multiples of 16"));
-    assert!(refusal(map(16, &[8, 8], MIX)).contains("rows of a box have 16 bytes; with mixed they have 32"));
+    assert!(refusal(map(16, &[8, 8], SWIZZLE)).contains("rows of a box have 16 bytes; with mixed they have 32"));
     assert!(refusal(map(16, &[8, 8], XorSwizzle { shift: 3, mask: 0x10 })).contains("there are: plain, mixed"));
-    let three = copied(&boxes(3)[0], &map(16, &[8, 8], plain), &[0, 0], None);
+    let three = copied(&tensor_copies(3)[0], &map(16, &[8, 8], plain), &[0, 0], None);
     assert!(matches!(three, Err(CheckFailure::Row(message)) if message.contains("boxes of 3 axes; the map's have 2")));
 }

@@ -1,4 +1,4 @@
-//! Cases: read from their files, run, and held against what their buffers must hold.
+//! Program cases: reading, execution, and comparison with the expected buffers.
 
 use tilewright_testkit::emulator_target;
 
@@ -10,9 +10,10 @@ use tilewright_emulator::RunLimits;
 use tilewright_plan::movement::PlanContext;
 use tilewright_tile::Float;
 use tilewright_verify::CheckFailure;
-use tilewright_verify::case::{CaseBuffer, CaseElement, CaseError, CaseNumber, Expectation, ProgramCase, Tolerance};
+use tilewright_verify::case::{CaseBuffer, CaseElement, CaseError, CaseScalar, Expectation, ProgramCase, Tolerance};
 
-/// `c[i] = a[i] * by` for eight `f32`, the first two lanes of each of two programs writing the last place again.
+/// The JSON of a case: `c[i] = a[i] * by` for the 16 `f32` of two programs of eight lanes; the last four elements of
+/// `c` keep their fill.
 fn scale() -> Json {
     json!({
         "name": "scale", "ttir": "scale.ttir", "entry": "scale", "grid": [2, 1, 1], "num_warps": 1,
@@ -37,8 +38,8 @@ const KERNEL: &str = "kernel scale(%0 a: ptr.global, %1 c: ptr.global, %2 by: f3
   %7: i32 = binary add %5, %6
   %8: i32 = constant 4
   %9: i32 = binary mul %7, %8
-  %10: ptr.global = advance %0, %9
-  %11: ptr.global = advance %1, %9
+  %10: ptr.global = ptr_add %0, %9
+  %11: ptr.global = ptr_add %1, %9
   %12: f32 = load %10 align 4
   %13: f32 = binary f_mul %12, %2
   store %11, %13 align 4
@@ -48,41 +49,41 @@ fn floats(values: impl IntoIterator<Item = f32>) -> Vec<u8> {
     values.into_iter().flat_map(f32::to_le_bytes).collect()
 }
 
-/// Writes a case and its buffers to a folder of its own; the expected output is `expected` and the fill after it.
+/// Writes a case and its buffers to a new folder; the expected output is `expected` followed by the fill.
 fn write(folder: &str, case: &Json, expected: &[f32]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cases").join(folder);
     std::fs::create_dir_all(&folder).expect("a folder");
-    let place = |name: &str| folder.join(name);
-    std::fs::write(place("scale.json"), case.to_string()).expect("the case is written");
-    std::fs::write(place("scale.in.a.bin"), floats((0..16).map(|value| value as f32))).expect("the input");
+    let path_of = |name: &str| folder.join(name);
+    std::fs::write(path_of("scale.json"), case.to_string()).expect("the case is written");
+    std::fs::write(path_of("scale.in.a.bin"), floats((0..16).map(|value| value as f32))).expect("the input");
     let filled = expected.iter().copied().chain(std::iter::repeat(80.0)).take(20);
-    std::fs::write(place("scale.out.c.bin"), floats(filled)).expect("the output");
-    place("scale.json")
+    std::fs::write(path_of("scale.out.c.bin"), floats(filled)).expect("the output");
+    path_of("scale.json")
 }
 
-fn halves() -> Vec<f32> {
+fn halved_inputs() -> Vec<f32> {
     (0..16).map(|value| value as f32 / 2.0).collect()
 }
 
 #[test]
 fn a_kernel_that_leaves_what_it_must_has_no_differences() {
-    let case = ProgramCase::read(&write("right", &scale(), &halves())).expect("a case");
+    let case = ProgramCase::read(&write("right", &scale(), &halved_inputs())).expect("a case");
     assert_eq!((case.name.as_str(), case.entry.as_str(), case.grid, case.warps), ("scale", "scale", [2, 1, 1], 1));
     assert!(case.program.ends_with("scale.ttir"));
-    let ended = case.run(&kernel(KERNEL), PlanContext::of(&target(true)), &RunLimits::default()).expect("it runs");
-    assert_eq!(ended.differences, []);
-    assert!(ended.report.steps > 0);
+    let outcome = case.run(&kernel(KERNEL), PlanContext::new(&target(true)), &RunLimits::default()).expect("it runs");
+    assert_eq!(outcome.differences, []);
+    assert!(outcome.report.steps > 0);
 }
 
 #[test]
 fn differences_name_the_first_and_the_worst_element() {
-    let mut expected = halves();
+    let mut expected = halved_inputs();
     expected[3] = 1.5 + 0.25; // within the tolerance
     expected[6] = 4.0;
     expected[9] = 400.0;
     let case = ProgramCase::read(&write("wrong", &scale(), &expected)).expect("a case");
-    let ended = case.run(&kernel(KERNEL), PlanContext::of(&target(true)), &RunLimits::default()).expect("it runs");
-    let [difference] = &ended.differences[..] else { panic!("one buffer differs: {:?}", ended.differences) };
+    let outcome = case.run(&kernel(KERNEL), PlanContext::new(&target(true)), &RunLimits::default()).expect("it runs");
+    let [difference] = &outcome.differences[..] else { panic!("one buffer differs: {:?}", outcome.differences) };
     assert_eq!((difference.elements, difference.wrong), (20, 2));
     assert_eq!(difference.first.index, [1, 1]);
     assert_eq!(difference.worst.index, [1, 4]);
@@ -95,17 +96,18 @@ fn differences_name_the_first_and_the_worst_element() {
 
 #[test]
 fn elements_that_must_not_be_touched_and_inputs_are_compared_too() {
-    let path = write("touched", &scale(), &halves());
+    let path = write("touched", &scale(), &halved_inputs());
     let case = ProgramCase::read(&path).expect("a case");
-    // Lane by lane the same places, but one further on: the first keeps its fill, and the first after the last does not.
-    let beside = KERNEL.replace("%11: ptr.global = advance %1, %9", "%11: ptr.global = advance %14, %9");
-    let beside = beside.replace("%10: ptr", "%14: ptr.global = advance %1, %8\n %10: ptr");
-    let ended = case.run(&kernel(&beside), PlanContext::of(&target(true)), &RunLimits::default()).expect("it runs");
-    assert_eq!(ended.differences.len(), 1);
-    assert_eq!(ended.differences[0].first.index, [0, 0]);
+    // Stores shifted by one element: the first keeps its fill, and the one after the last is overwritten.
+    let beside = KERNEL.replace("%11: ptr.global = ptr_add %1, %9", "%11: ptr.global = ptr_add %14, %9");
+    let beside = beside.replace("%10: ptr", "%14: ptr.global = ptr_add %1, %8\n %10: ptr");
+    let outcome = case.run(&kernel(&beside), PlanContext::new(&target(true)), &RunLimits::default()).expect("it runs");
+    assert_eq!(outcome.differences.len(), 1);
+    assert_eq!(outcome.differences[0].first.index, [0, 0]);
     let of_input = KERNEL.replace("store %11", "store %10");
-    let ended = case.run(&kernel(&of_input), PlanContext::of(&target(true)), &RunLimits::default()).expect("it runs");
-    let names: Vec<_> = ended.differences.iter().map(|difference| difference.buffer.as_str()).collect();
+    let outcome =
+        case.run(&kernel(&of_input), PlanContext::new(&target(true)), &RunLimits::default()).expect("it runs");
+    let names: Vec<_> = outcome.differences.iter().map(|difference| difference.buffer.as_str()).collect();
     assert_eq!(names, ["a", "c"]);
 }
 
@@ -113,23 +115,23 @@ fn elements_that_must_not_be_touched_and_inputs_are_compared_too() {
 fn what_lies_beyond_a_buffer_is_a_fault() {
     let mut case = scale();
     case["grid"] = json!([3, 1, 1]);
-    let case = ProgramCase::read(&write("beyond", &case, &halves())).expect("a case");
-    let error = case.run(&kernel(KERNEL), PlanContext::of(&target(true)), &RunLimits::default()).expect_err("a fault");
+    let case = ProgramCase::read(&write("beyond", &case, &halved_inputs())).expect("a case");
+    let error = case.run(&kernel(KERNEL), PlanContext::new(&target(true)), &RunLimits::default()).expect_err("a fault");
     assert!(matches!(error, CheckFailure::Fault(_)), "{error}");
     assert!(error.to_string().contains("offset 64 of buffer 0, which has 64 bytes"), "{error}");
 }
 
 #[test]
 fn a_kernel_of_other_parameters_is_refused() {
-    let case = ProgramCase::read(&write("parameters", &scale(), &halves())).expect("a case");
-    let run = |text: &str| case.run(&kernel(text), PlanContext::of(&target(true)), &RunLimits::default());
+    let case = ProgramCase::read(&write("parameters", &scale(), &halved_inputs())).expect("a case");
+    let run = |text: &str| case.run(&kernel(text), PlanContext::new(&target(true)), &RunLimits::default());
     let other = KERNEL
         .replace("%2 by: f32", "%2 by: f64")
         .replace("%13: f32 = binary f_mul %12, %2", "%13: f32 = binary f_mul %12, %12");
     let error = run(&other).expect_err("it takes another type").to_string();
-    assert_eq!(error, "argument `by`: the case gives a number of 32 bits, parameter `by` of kernel `scale` is f64");
+    assert_eq!(error, "argument `by`: the case has a number of 32 bits, parameter `by` of kernel `scale` is f64");
     let error = run("kernel scale(%0 a: ptr.global) lanes 8 warps 1 {}").expect_err("it takes less").to_string();
-    assert_eq!(error, "kernel `scale` takes 1 arguments, the case gives 3");
+    assert_eq!(error, "kernel `scale` takes 1 arguments, the case has 3");
 }
 
 #[test]
@@ -148,7 +150,7 @@ fn what_is_wrong_with_a_case_names_the_file_and_the_field() {
         (with("/args", json!({})), "args", "invalid type: map, expected a sequence"),
         (with("/args/0/kind", json!("map")), "args[0].kind", "`map` is neither `pointer` nor `scalar`"),
         (with("/args/1/buffer", json!("d")), "args[1].buffer", "there is no buffer `d`"),
-        (with("/args/2/ir_type", json!("i128")), "args[2].ir_type", "`i128` is no type of a number"),
+        (with("/args/2/ir_type", json!("i128")), "args[2].ir_type", "`i128` is not a type of a number"),
         (with("/args/2/value", json!("x")), "args[2].value", "expected a number, found \"x\""),
         (
             with("/args/2", json!({"name": "n", "kind": "scalar", "ir_type": "i8", "value": 256})),
@@ -158,7 +160,7 @@ fn what_is_wrong_with_a_case_names_the_file_and_the_field() {
         (
             with("/args/2", json!({"name": "n", "kind": "scalar", "ir_type": "i8", "value": 0.5})),
             "args[2].value",
-            "0.5 is no integer",
+            "0.5 is not an integer",
         ),
         (with("/args/2", json!({"name": "n", "kind": "scalar"})), "args[2]", "`ir_type` is missing"),
         (with("/buffers/a/bytes", json!(60)), "buffers.a.bytes", "is 60, but the shape has 64 bytes"),
@@ -174,22 +176,23 @@ fn what_is_wrong_with_a_case_names_the_file_and_the_field() {
     .into_iter()
     .enumerate()
     {
-        let path = write(&format!("malformed{number}"), &case, &halves());
+        let path = write(&format!("malformed{number}"), &case, &halved_inputs());
         let error = ProgramCase::read(&path).expect_err(message);
         assert_eq!(error.to_string(), format!("{}: `{field}`: {message}", path.display()));
     }
-    let path = write("dtype", &with("/buffers/a/dtype", json!("f12")), &halves());
+    let path = write("dtype", &with("/buffers/a/dtype", json!("f12")), &halved_inputs());
     let error = ProgramCase::read(&path).expect_err("no such element").to_string();
-    assert!(error.contains("`buffers.a.dtype`: `f12` is no element; expected one of i1, "), "{error}");
+    assert!(error.contains("`buffers.a.dtype`: `f12` is not an element; expected one of i1, "), "{error}");
     let mut case = scale();
     case["buffers"]["c"].as_object_mut().expect("an object").remove("expected");
-    let error = ProgramCase::read(&write("nothing", &case, &halves())).expect_err("nothing is expected").to_string();
+    let error =
+        ProgramCase::read(&write("nothing", &case, &halved_inputs())).expect_err("nothing is expected").to_string();
     assert!(error.ends_with("scale.json: `buffers.c`: `expected` is missing"), "{error}");
 }
 
 #[test]
 fn files_that_are_not_there_or_too_short_are_named() {
-    let path = write("short", &scale(), &halves());
+    let path = write("short", &scale(), &halved_inputs());
     std::fs::write(path.with_file_name("scale.in.a.bin"), [0; 60]).expect("shorter");
     let error = ProgramCase::read(&path).expect_err("too short").to_string();
     assert!(error.contains("`buffers.a.input`: ") && error.ends_with("has 60 bytes, but the buffer 64"), "{error}");
@@ -202,7 +205,7 @@ fn files_that_are_not_there_or_too_short_are_named() {
 
 #[test]
 fn the_cases_of_a_folder_are_its_files_of_one_name() {
-    let path = write("folder", &scale(), &halves());
+    let path = write("folder", &scale(), &halved_inputs());
     let folder = path.parent().expect("a folder");
     for other in ["index.json", "scale.triton.json", "scale.txt", "b.json"] {
         std::fs::write(folder.join(other), "[]").expect("a file");
@@ -211,10 +214,10 @@ fn the_cases_of_a_folder_are_its_files_of_one_name() {
     assert!(matches!(ProgramCase::files(&path), Err(CaseError::File { .. })));
 }
 
-/// Each element's name, some bytes, and the number that they are.
+/// Each entry: the name of an element type, some bytes, and their value.
 #[test]
-fn bytes_are_read_as_the_element_says() {
-    let integer = |value: i64| CaseNumber::Integer(i128::from(value));
+fn bytes_are_read_by_element_type() {
+    let integer = |value: i64| CaseScalar::Integer(i128::from(value));
     for (name, bytes, expected) in [
         ("i1", &[1][..], integer(1)),
         ("bool", &[0], integer(0)),
@@ -225,29 +228,29 @@ fn bytes_are_read_as_the_element_says() {
         ("i32", &[0, 0, 0, 0x80], integer(i64::from(i32::MIN))),
         ("u32", &[0, 0, 0, 0x80], integer(1 << 31)),
         ("i64", &[0, 0, 0, 0, 0, 0, 0, 0x80], integer(i64::MIN)),
-        ("u64", &[0, 0, 0, 0, 0, 0, 0, 0x80], CaseNumber::Integer(1 << 63)),
-        ("f16", &[0x00, 0x3e], CaseNumber::Float(1.5)),
-        ("bf16", &[0xc0, 0x3f], CaseNumber::Float(1.5)),
-        ("f32", &[0, 0, 0xc0, 0x3f], CaseNumber::Float(1.5)),
-        ("f64", &[0, 0, 0, 0, 0, 0, 0xf8, 0x3f], CaseNumber::Float(1.5)),
-        ("f8e4m3", &[0x3c], CaseNumber::Float(1.5)),
-        ("f8e5m2", &[0x3e], CaseNumber::Float(1.5)),
+        ("u64", &[0, 0, 0, 0, 0, 0, 0, 0x80], CaseScalar::Integer(1 << 63)),
+        ("f16", &[0x00, 0x3e], CaseScalar::Float(1.5)),
+        ("bf16", &[0xc0, 0x3f], CaseScalar::Float(1.5)),
+        ("f32", &[0, 0, 0xc0, 0x3f], CaseScalar::Float(1.5)),
+        ("f64", &[0, 0, 0, 0, 0, 0, 0xf8, 0x3f], CaseScalar::Float(1.5)),
+        ("f8e4m3", &[0x3c], CaseScalar::Float(1.5)),
+        ("f8e5m2", &[0x3e], CaseScalar::Float(1.5)),
     ] {
         let element = CaseElement::named(name).expect(name);
         assert_eq!(element.value(bytes), expected, "{name}");
         let encoded = element.encode(expected).expect(name);
         assert_eq!(&encoded.to_le_bytes()[..element.bytes()], bytes, "{name}");
-        let eighty = element.encode(CaseNumber::Integer(80)).expect(name).to_le_bytes();
+        let eighty = element.encode(CaseScalar::Integer(80)).expect(name).to_le_bytes();
         if !matches!(element, CaseElement::Boolean) {
             let filled = element.value(&eighty[..element.bytes()]);
-            assert!(filled == integer(80) || filled == CaseNumber::Float(80.0), "{name}");
+            assert!(filled == integer(80) || filled == CaseScalar::Float(80.0), "{name}");
         }
     }
-    assert_eq!(CaseElement::Float(Float::F16).encode(CaseNumber::Float(f64::NEG_INFINITY)), Ok(0xfc00));
-    assert!(CaseElement::Float(Float::F8E4M3Fn).encode(CaseNumber::Float(f64::INFINITY)).is_err());
+    assert_eq!(CaseElement::Float(Float::F16).encode(CaseScalar::Float(f64::NEG_INFINITY)), Ok(0xfc00));
+    assert!(CaseElement::Float(Float::F8E4M3Fn).encode(CaseScalar::Float(f64::INFINITY)).is_err());
 }
 
-/// The rules of the format, one by one.
+/// The rules of the format.
 #[test]
 fn numbers_pass_within_their_tolerance() {
     let exact = Tolerance::default();
@@ -267,9 +270,9 @@ fn numbers_pass_within_their_tolerance() {
         (loose, 12.1, 10.0, false),
         (loose, -8.0, -10.0, true),
     ] {
-        assert_eq!(tolerance.allows(CaseNumber::Float(got), CaseNumber::Float(expected)), passes, "{got} {expected}");
+        assert_eq!(tolerance.allows(CaseScalar::Float(got), CaseScalar::Float(expected)), passes, "{got} {expected}");
     }
-    let integer = |value: i128| CaseNumber::Integer(value);
+    let integer = |value: i128| CaseScalar::Integer(value);
     assert!(loose.allows(integer(12), integer(10)) && !loose.allows(integer(13), integer(10)));
     assert!(loose.allows(integer(-12), integer(-10)) && !loose.allows(integer(10), integer(-10)));
     assert!(!exact.allows(integer(u64::MAX.into()), integer(i128::from(u64::MAX) - 1)));

@@ -1,4 +1,4 @@
-//! The emulator as a device, and what a check finds wrong on it: unwritten outputs, changed inputs, other counts.
+//! The emulator as a device, and failures of checks on it: unwritten outputs, changed inputs, differing counts.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_testkit::emulator_target;
@@ -14,15 +14,15 @@ use tilewright_verify::{
     kernel_ir,
 };
 
-/// Eight lanes that copy a word each; `body` comes before.
+/// The text of a kernel whose eight lanes copy a word each after executing `body`.
 fn copy(body: &str) -> String {
     format!(
         "kernel copy(%0 from: ptr.global, %1 to: ptr.global) lanes 8 warps 1 {{
            %2: i32 = special lane
            %3: i32 = constant 4
            %4: i32 = binary mul %2, %3
-           %5: ptr.global = advance %0, %4
-           %6: ptr.global = advance %1, %4
+           %5: ptr.global = ptr_add %0, %4
+           %6: ptr.global = ptr_add %1, %4
            {body}
            %7: i32 = load %5 align 4
            store %6, %7 align 4
@@ -34,7 +34,7 @@ fn words(words: impl IntoIterator<Item = u32>) -> Vec<u8> {
     words.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
-/// Copies so many words from one buffer to another.
+/// A test case of a kernel that copies `count` words from one buffer to another.
 fn case(text: &str, count: u32) -> TestCase {
     let buffer = |name: &str, before: Vec<u8>, after| CaseBuffer {
         name: name.to_owned(),
@@ -58,7 +58,7 @@ fn case(text: &str, count: u32) -> TestCase {
 }
 
 fn checked(case: &TestCase) -> Result<tilewright_emulator::RunReport, CheckFailure> {
-    check_emulated(case, PlanContext::of(&target(true)))
+    check_emulated(case, PlanContext::new(&target(true)))
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn what_stays_unwritten_or_is_read_before_is_found() {
     match checked(&case(&copy("%8: i32 = load %6 align 4"), 8)) {
         Err(CheckFailure::Fault(fault)) => {
             assert!(matches!(fault.kind, FaultKind::Uninitialised { .. }), "{fault}");
-            assert!(fault.place.is_some_and(|place| place.text.contains("load %6")));
+            assert!(fault.location.is_some_and(|location| location.text.contains("load %6")));
         }
         other => panic!("{other:?}"),
     }
@@ -109,7 +109,7 @@ fn counts_that_are_others_are_found() {
         checked(&case)
     };
     counted(|_| {}).unwrap();
-    assert!(matches!(counted(|counts| counts.planned.exchanges = 1), Err(CheckFailure::Counts { .. })));
+    assert!(matches!(counted(|counts| counts.planned.shuffles = 1), Err(CheckFailure::Counts { .. })));
     assert!(matches!(counted(|counts| counts.planned.wavefronts_loaded = 1), Err(CheckFailure::Counts { .. })));
     assert!(matches!(counted(|counts| counts.bound.wavefronts_stored = 1), Err(CheckFailure::Bound { .. })));
     let sectors = counted(|counts| {
@@ -120,10 +120,10 @@ fn counts_that_are_others_are_found() {
 }
 
 #[test]
-fn the_device_says_what_it_cannot_do() {
+fn the_emulated_device_reports_unsupported_requests() {
     let target = target(true);
     let mut device = EmulatedDevice::new(&target, &[]);
-    let none = Artifact { payloads: Vec::new(), kernels: Vec::new(), taken_by: None };
+    let none = Artifact { payloads: Vec::new(), kernels: Vec::new(), accepted_by: None };
     assert!(matches!(device.load(&none), Err(DeviceError::BadLaunch(message)) if message.contains("no kernel IR")));
     let code = device.load(&kernel_ir(&Module { kernels: vec![kernel(&copy(""))] }, &[])).unwrap();
     let [from, to] = [32, 32].map(|bytes| device.allocate(bytes).unwrap());
@@ -142,7 +142,7 @@ fn the_device_says_what_it_cannot_do() {
     let small = device.allocate(16).unwrap();
     assert!(matches!(device.launch(&launch("copy", [from, small])), Err(DeviceError::Fault(_))));
     let fault = device.take_fault().unwrap();
-    assert!(matches!(fault.kind, FaultKind::OutOfBounds { .. }) && fault.place.is_some(), "{fault}");
+    assert!(matches!(fault.kind, FaultKind::OutOfBounds { .. }) && fault.location.is_some(), "{fault}");
     device.unload(code);
     assert!(matches!(device.launch(&launch("copy", [from, small])), Err(DeviceError::BadLaunch(_))));
 }

@@ -1,4 +1,4 @@
-//! Tests of `verify`, one module for each subject.
+//! Tests of `verify`, one module per subject.
 
 mod bulk_copies;
 mod cases;

@@ -1,4 +1,4 @@
-//! Maps of tensors as parameters: what verifies, what is read back, what a launch may give for them.
+//! Tensor maps as parameters: verification, text and bytes, and the arguments of launches.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_testkit::emulator_target;
@@ -7,8 +7,8 @@ use tilewright_emulator::{
     Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable, TensorMapValue,
 };
 use tilewright_kernel::{
-    Builder, DerivedTensorMap, Element, Extent, Kernel, Launch, MemorySpace, Module, Outside, Parameter, TensorMap,
-    Type, Violation, decode, encode, text, verify, verify_instructions,
+    Builder, DerivedTensorMap, Element, ElementStride, Kernel, Launch, MemorySpace, Module, Outside, Parameter,
+    TensorMap, Type, Violation, decode, encode, text, verify, verify_instructions,
 };
 use tilewright_plugin::{EncodedMap, KernelMetadata, check_maps};
 use tilewright_target::{
@@ -17,24 +17,24 @@ use tilewright_target::{
 };
 use tilewright_verify::kernels::{Bulk, bulk_kernel};
 
-const MIX: XorSwizzle = XorSwizzle { shift: 3, mask: 0x10 };
+const SWIZZLE: XorSwizzle = XorSwizzle { shift: 3, mask: 0x10 };
 
-fn map(mix: XorSwizzle) -> TensorMap {
-    TensorMap { element_bits: 16, box_sizes: vec![16, 4], mix, outside: Outside::Zeros }
+fn map(swizzle: XorSwizzle) -> TensorMap {
+    TensorMap { element_bits: 16, box_sizes: vec![16, 4], swizzle, outside: Outside::Zeros }
 }
 
 fn parameters(parameter: Parameter) -> Kernel {
     Builder::with_parameters("mapped", Launch::new(8, 1), vec![parameter]).finish()
 }
 
-/// What the verifier says of a kernel with one parameter.
+/// Returns the violation that the verifier finds in a kernel with one parameter.
 fn violation(parameter: Parameter) -> Violation {
     verify(&Module { kernels: vec![parameters(parameter)] }).unwrap_err().violation
 }
 
 #[test]
-fn a_map_says_what_it_maps() {
-    let kernel = parameters(Parameter::tensor("tensor", map(MIX)));
+fn tensor_maps_print_their_fields() {
+    let kernel = parameters(Parameter::tensor("tensor", map(SWIZZLE)));
     let module = Module { kernels: vec![kernel] };
     verify(&module).unwrap();
     let written = module.to_string();
@@ -48,7 +48,7 @@ fn a_map_says_what_it_maps() {
 #[test]
 fn maps_that_there_cannot_be_are_refused() {
     let wrong = |change: fn(&mut TensorMap)| {
-        let mut map = map(MIX);
+        let mut map = map(SWIZZLE);
         change(&mut map);
         match violation(Parameter::tensor("tensor", map)) {
             Violation::TensorMap { parameter: 0, message } => message,
@@ -60,19 +60,19 @@ fn maps_that_there_cannot_be_are_refused() {
     assert!(wrong(|map| map.box_sizes = vec![1; 6]).contains("a box of 6 axes"));
     assert!(wrong(|map| map.box_sizes[1] = 0).contains("expected one at least along each axis"));
     assert!(wrong(|map| map.box_sizes = vec![1 << 20; 2]).contains("shared memory has fewer addresses"));
-    assert!(wrong(|map| map.mix.shift = 0).contains("a shift of 0"));
+    assert!(wrong(|map| map.swizzle.shift = 0).contains("a shift of 0"));
     let unsaid = Parameter::plain("tensor", Type::TensorMap);
     assert!(matches!(violation(unsaid), Violation::TensorMap { .. }));
-    let pointer = Parameter { map: Some(map(MIX)), ..Parameter::plain("p", Type::Pointer(MemorySpace::Global)) };
+    let pointer = Parameter { map: Some(map(SWIZZLE)), ..Parameter::plain("p", Type::Pointer(MemorySpace::Global)) };
     assert!(matches!(violation(pointer), Violation::TensorMap { .. }));
 }
 
-/// A map of memory behind another parameter: what the launch gives says its sizes.
+/// A tensor map of another parameter's buffer: the launch's other arguments determine its sizes.
 #[test]
 fn a_map_follows_from_other_parameters() {
-    let strides = vec![Extent::Number(1), Extent::Parameter(1)];
+    let strides = vec![ElementStride::Number(1), ElementStride::Parameter(1)];
     let rows = DerivedTensorMap { pointer: 0, strides };
-    let of = |rows: DerivedTensorMap| Parameter { rows: Some(rows), ..Parameter::tensor("rows", map(MIX)) };
+    let of = |rows: DerivedTensorMap| Parameter { rows: Some(rows), ..Parameter::tensor("rows", map(SWIZZLE)) };
     let given = vec![
         Parameter::plain("p", Type::Pointer(MemorySpace::Global)),
         Parameter::plain("n", Type::Scalar(Element::I32)),
@@ -85,28 +85,29 @@ fn a_map_follows_from_other_parameters() {
     assert!(written.contains("outside zeros rows of %0 by 1 x %1)"), "{written}");
     assert_eq!(text::parse(&written).unwrap(), module);
     assert_eq!(decode(&encode(&module)).unwrap(), module);
-    // 16 bits an element: 640 bytes are 4 rows of 80 elements.
-    let tensor = |n: u64, bytes: u64| rows.tensor(&map(MIX), ((), bytes), |number| (number == 1).then_some(n));
+    // 16 bits per element: 640 bytes are 4 rows of 80 elements.
+    let tensor = |n: u64, bytes: u64| rows.tensor(&map(SWIZZLE), ((), bytes), |number| (number == 1).then_some(n));
     let found = tensor(80, 640).unwrap();
     assert_eq!((&found.sizes[..2], &found.strides[..2]), (&[80, 4][..], &[2, 160][..]));
-    assert_eq!(found.end(&map(MIX)), Ok(640));
-    assert!(tensor(80, 650).unwrap_err().contains("a buffer of 650 bytes"));
-    assert!(tensor(0, 640).unwrap_err().contains("strides [1, 0]"));
+    assert_eq!(found.end(&map(SWIZZLE)), Ok(640));
+    assert!(tensor(80, 650).unwrap_err().to_string().contains("a buffer of 650 bytes"));
+    assert!(tensor(0, 640).unwrap_err().to_string().contains("strides [1, 0]"));
     let wrong = |rows: DerivedTensorMap| {
         let mut given = given.clone();
         given[2] = of(rows);
         let kernel = Builder::with_parameters("k", Launch::new(8, 1), given).finish();
         verify(&Module { kernels: vec![kernel] }).unwrap_err().to_string()
     };
-    assert!(wrong(DerivedTensorMap { pointer: 1, ..rows.clone() }).contains("parameter 1 is no pointer"));
-    let of_pointer = vec![Extent::Number(1), Extent::Parameter(0)];
-    assert!(wrong(DerivedTensorMap { strides: of_pointer, ..rows.clone() }).contains("parameter 0 is no number"));
+    assert!(wrong(DerivedTensorMap { pointer: 1, ..rows.clone() }).contains("parameter 1 is not a pointer"));
+    let of_pointer = vec![ElementStride::Number(1), ElementStride::Parameter(0)];
+    assert!(wrong(DerivedTensorMap { strides: of_pointer, ..rows.clone() }).contains("parameter 0 is not a number"));
     assert!(
-        wrong(DerivedTensorMap { strides: vec![Extent::Number(1)], ..rows.clone() }).contains("one for each of 2 axes")
+        wrong(DerivedTensorMap { strides: vec![ElementStride::Number(1)], ..rows.clone() })
+            .contains("one for each of 2 axes")
     );
 }
 
-/// Only instructions take maps, and nothing else gives one.
+/// Only instructions take tensor maps, and no operation produces one.
 #[test]
 fn maps_go_nowhere_else() {
     let refused = |body: &str| {
@@ -128,22 +129,19 @@ fn maps_go_nowhere_else() {
 }
 
 fn row() -> Instruction {
-    let arrangement = |name: &str, mode, mix, row_bytes| TensorCopyLayout {
+    let box_layout = |name: &str, mode, swizzle, row_bytes| TensorCopyLayout {
         name: name.to_owned(),
         mode,
-        mix,
+        swizzle,
         row_bytes,
         alignment: 128,
     };
     let operand = TensorCopyOperand {
         rank: 2,
         most: 64,
-        row_grain: 16,
+        row_granularity: 16,
         global_alignment: 16,
-        arrangements: vec![
-            arrangement("plain", 0, XorSwizzle::default(), None),
-            arrangement("mixed", 7, MIX, Some(32)),
-        ],
+        layouts: vec![box_layout("plain", 0, XorSwizzle::default(), None), box_layout("mixed", 7, SWIZZLE, Some(32))],
     };
     Instruction {
         name: "fetch".to_owned(),
@@ -168,20 +166,20 @@ fn fetching(map: &TensorMap) -> Kernel {
 }
 
 #[test]
-fn the_host_is_told_what_to_encode() {
-    let told = |map: TensorMap, mode| vec![EncodedMap { parameter: 0, map, mode, rows: None }];
-    for (mix, mode) in [(MIX, Some(7)), (XorSwizzle::default(), Some(0))] {
-        assert_eq!(KernelMetadata::of(&fetching(&map(mix)), 0, &[row()]).maps, told(map(mix), mode));
+fn tensor_maps_to_encode_are_listed() {
+    let encoded = |map: TensorMap, mode| vec![EncodedMap { parameter: 0, map, mode, rows: None }];
+    for (swizzle, mode) in [(SWIZZLE, Some(7)), (XorSwizzle::default(), Some(0))] {
+        assert_eq!(KernelMetadata::new(&fetching(&map(swizzle)), 0, &[row()]).maps, encoded(map(swizzle), mode));
     }
-    assert_eq!(KernelMetadata::of(&fetching(&map(MIX)), 0, &[]).maps, told(map(MIX), None));
+    assert_eq!(KernelMetadata::new(&fetching(&map(SWIZZLE)), 0, &[]).maps, encoded(map(SWIZZLE), None));
 }
 
 #[test]
-fn instructions_take_maps_of_boxes_that_they_copy() {
-    let mut kernel = fetching(&map(MIX));
+fn instructions_accept_tensor_maps_of_their_box_shape() {
+    let mut kernel = fetching(&map(SWIZZLE));
     verify_instructions(&kernel, &[row()]).unwrap();
     check_maps(&[row()], &Module { kernels: vec![kernel.clone()] }).unwrap();
-    kernel.parameters[0].map = Some(TensorMap { box_sizes: vec![16, 65], ..map(MIX) });
+    kernel.parameters[0].map = Some(TensorMap { box_sizes: vec![16, 65], ..map(SWIZZLE) });
     let error = verify_instructions(&kernel, &[row()]).unwrap_err();
     assert!(
         matches!(&error.violation, Violation::Instruction { message, .. } if message.contains("65 elements")),
@@ -195,16 +193,16 @@ fn target() -> TargetDescription {
     emulator_target::target(true)
 }
 
-/// Runs the fetch of a box of a tensor that is given otherwise than usual.
+/// Runs a kernel that copies a box of a tensor to shared memory, after `change` has modified its memory and arguments.
 fn fetched(change: impl Fn(&mut GlobalMemory, &mut [Argument; 3])) -> Result<(), Fault> {
-    let (kernel, target) = (fetching(&map(MIX)), target());
-    let meanings = SemanticsTable::of_rows(&[row()]);
+    let (kernel, target) = (fetching(&map(SWIZZLE)), target());
+    let semantics = SemanticsTable::of_rows(&[row()]);
     let mut memory = GlobalMemory::new();
-    let [tensor, origin, held] = [4096, 8, 128].map(|bytes| memory.allocate_with(&vec![0; bytes]));
+    let [tensor, origin, shared_contents] = [4096, 8, 128].map(|bytes| memory.allocate_with(&vec![0; bytes]));
     let tensor = TensorMapValue::packed(tensor, &[32, 8], 2).unwrap();
-    let mut arguments = [Argument::Tensor(tensor), Argument::Buffer(origin), Argument::Buffer(held)];
+    let mut arguments = [Argument::Tensor(tensor), Argument::Buffer(origin), Argument::Buffer(shared_contents)];
     change(&mut memory, &mut arguments);
-    let emulator = Emulator::new(&kernel, &target)?.with_meanings(&meanings);
+    let emulator = Emulator::new(&kernel, &target)?.with_semantics(&semantics);
     emulator.run([1, 1, 1], &arguments, &mut memory, &RunLimits::default()).map(drop)
 }
 
@@ -236,7 +234,7 @@ fn tensors_are_aligned_and_there() {
     // Rows beyond the buffer.
     let beyond = refusal(|tensor| tensor.strides[1] = 4096);
     assert!(beyond.contains("which has 4096 bytes"), "{beyond}");
-    // What the box does not reach is not looked at.
+    // Memory that the box does not reach is not checked.
     fetched(|_, arguments| {
         if let Argument::Tensor(tensor) = &mut arguments[0] {
             tensor.sizes[1] = 1 << 20;

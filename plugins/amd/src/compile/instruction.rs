@@ -1,8 +1,8 @@
-//! How rows of the instruction table become LLVM's intrinsics. Inline assembly would not do: only of
-//! its own instructions LLVM knows which must be kept apart by waiting.
+//! Emits this vendor's instructions as LLVM intrinsics. Inline assembly does not suffice, because LLVM inserts the
+//! required wait states only between instructions that it knows.
 //!
-//! A row is named by its mnemonic; the intrinsic's name follows from it by rule, its further operands
-//! by [`pattern`].
+//! The name of an instruction is its mnemonic. The intrinsic's name is derived from the mnemonic by rule, and the
+//! intrinsic's argument list is given by [`pattern`].
 
 use tilewright_kernel::{Element, Type};
 use tilewright_llvm::values::{BasicTypeEnum, BasicValueEnum};
@@ -12,48 +12,48 @@ use tilewright_target::{Instruction, InstructionKind, Operand, Semantics};
 
 use crate::instructions::had_by_first_generations;
 
-/// One operand of an intrinsic.
+/// One argument of an intrinsic: a matrix, or a modifier of the instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Argument {
     A,
     B,
     C,
-    /// A modifier.
+    /// A modifier with a constant value.
     Modifier(u32),
-    /// Code of the type of A's elements.
+    /// The code of A's element type, from [`format_code`].
     FormatA,
-    /// Code of the type of B's elements.
+    /// The code of B's element type, from [`format_code`].
     FormatB,
-    /// A's scales, in the lowest byte.
+    /// A's scales of `mfma`: a 32-bit register whose lowest byte is the scale.
     ScaleA,
-    /// B's scales, in the lowest byte.
+    /// B's scales of `mfma`: a 32-bit register whose lowest byte is the scale.
     ScaleB,
-    /// All of A's scales.
+    /// A's scales of `wmma`: all scales of a row along K, one byte each.
     ScalesA,
-    /// All of B's scales.
+    /// B's scales of `wmma`: all scales of a column along K, one byte each.
     ScalesB,
-    /// Code of the type of scales.
+    /// The code of the scales' element type, from [`scale_code`].
     FormatScale,
-    /// Whether A's elements have a sign.
+    /// A flag: whether A's elements are signed.
     SignA,
-    /// Whether B's elements have a sign.
+    /// A flag: whether B's elements are signed.
     SignB,
-    /// Whether sums saturate.
+    /// A flag: whether the result saturates.
     Clamp,
 }
 use Argument::{
     A, B, C, Clamp, FormatA, FormatB, FormatScale, Modifier, ScaleA, ScaleB, ScalesA, ScalesB, SignA, SignB,
 };
 
-/// No negation, no broadcast, the lower half of a register, no scale.
+/// A modifier with its default value zero: no negation, no broadcast, the lower half of a register, no scale.
 const OFF: Argument = Modifier(0);
 
-/// The intrinsic of a row.
+/// The intrinsic that an instruction is emitted as.
 #[derive(Debug, PartialEq, Eq)]
 struct Call {
     name: String,
     arguments: &'static [Argument],
-    /// Operands whose types choose among overloads.
+    /// Roles of the instruction's operands whose types select the overload of the intrinsic.
     overload: &'static [&'static str],
 }
 
@@ -63,54 +63,55 @@ impl Call {
         let words: Vec<&str> = mnemonic.split('_').filter(|word| !is_blocks(word)).collect();
         let scale = words.get(1).copied().filter(|word| word.starts_with("scale"));
         let words: Vec<&str> = words.into_iter().filter(|&word| Some(word) != scale).collect();
-        let (&[kind, out, shape], factors) = words.split_first_chunk::<3>()?;
-        let (name, overload) = match (kind, factors) {
+        let (&[kind, out, shape], types) = words.split_first_chunk::<3>()?;
+        let (name, overload) = match (kind, types) {
             ("mfma", ["f8f6f4"]) => (format!("mfma.scale.{out}.{shape}.f8f6f4"), &["a", "b"][..]),
-            ("mfma", _) => (mfma_name(out, shape, factors), &[][..]),
+            ("mfma", _) => (mfma_name(out, shape, types), &[][..]),
             ("wmma", ["f8f6f4"]) => {
                 let scale = scale.map(|word| format!("{word}.")).unwrap_or_default();
                 (format!("wmma.{scale}{out}.{shape}.f8f6f4"), &["d", "a", "b"][..])
             }
-            _ => (format!("{kind}.{out}.{shape}.{}", factors.join(".")), &["d", "a"][..]),
+            _ => (format!("{kind}.{out}.{shape}.{}", types.join(".")), &["d", "a"][..]),
         };
         let arguments = match (kind, scale) {
             ("wmma", Some(_)) => WMMA_WITH_SCALES,
             (_, Some(_)) => WITH_SCALES,
-            _ => pattern(kind, out, shape, factors)?,
+            _ => pattern(kind, out, shape, types)?,
         };
         Some(Self { name: format!("llvm.amdgcn.{name}"), arguments, overload })
     }
 }
 
-/// `2b`, `4b`, `16b`: how many blocks an instruction multiplies.
+/// Whether a word of a mnemonic is a number of blocks (independent matrices), such as `2b`, `4b`, `16b`.
 fn is_blocks(word: &str) -> bool {
     word.strip_suffix('b').is_some_and(|count| count.chars().all(|digit| digit.is_ascii_digit()) && !count.is_empty())
 }
 
-/// What the first generations had keeps the intrinsic of its first name, `32x32x8f16`, under its later
-/// one, `32x32x8_f16`; what came later is named with a dot.
-fn mfma_name(out: &str, shape: &str, factors: &[&str]) -> String {
-    let fields = factors.join("_");
+/// Returns the intrinsic's name of an `mfma` without its prefix. Instructions of gfx908 and gfx90a keep the first
+/// spelling, `32x32x8f16` for `32x32x8_f16`; names of later instructions have a dot before the types.
+fn mfma_name(out: &str, shape: &str, types: &[&str]) -> String {
+    let fields = types.join("_");
     let variant = if fields == "bf16" { "_1k" } else { "" };
     let first = format!("{shape}{fields}{variant}");
     if had_by_first_generations(&format!("v_mfma_{out}_{first}")) {
         return format!("mfma.{out}.{}", first.replace('_', "."));
     }
-    let dot = if factors.is_empty() { "" } else { "." };
-    let rest = factors.join(".");
+    let dot = if types.is_empty() { "" } else { "." };
+    let rest = types.join(".");
     format!("mfma.{out}.{shape}{dot}{rest}")
 }
 
-/// The operands where factors have scales.
+/// The intrinsic's arguments for an `mfma` with scales.
 const WITH_SCALES: &[Argument] = &[A, B, C, FormatA, FormatB, OFF, ScaleA, OFF, ScaleB];
 
-/// The same of `wmma`: the lower lanes' scales count, and nothing is kept for the next instruction.
+/// The intrinsic's arguments for a `wmma` with scales: the scales are in the lower lanes, and no operand is kept for
+/// reuse by the next instruction.
 const WMMA_WITH_SCALES: &[Argument] =
     &[FormatA, A, FormatB, B, OFF, C, OFF, FormatScale, ScalesA, OFF, FormatScale, ScalesB, OFF, OFF];
 
-/// The operands of an intrinsic in order.
-fn pattern(kind: &str, out: &str, shape: &str, factors: &[&str]) -> Option<&'static [Argument]> {
-    Some(match (kind, shape, factors) {
+/// Returns the intrinsic's arguments, in order, for an instruction without scales; `None` if the kind is unknown.
+fn pattern(kind: &str, out: &str, shape: &str, types: &[&str]) -> Option<&'static [Argument]> {
+    Some(match (kind, shape, types) {
         ("mfma", _, ["f8f6f4"]) => &[A, B, C, FormatA, FormatB, OFF, OFF, OFF, OFF],
         ("mfma", ..) => &[A, B, C, OFF, OFF, OFF],
         ("wmma", _, ["f8f6f4"]) => &[FormatA, A, FormatB, B, OFF, C],
@@ -124,7 +125,7 @@ fn pattern(kind: &str, out: &str, shape: &str, factors: &[&str]) -> Option<&'sta
     })
 }
 
-/// The code of one row; operands and results fit it.
+/// Emits the intrinsic of one instruction. The caller has checked the operands and results.
 pub(super) fn emit<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
@@ -147,7 +148,7 @@ pub(super) fn emit<'ctx>(
         return Err(unsupported());
     };
     let scales = |index: usize| scales.get(index).map(|&(_, value)| value).ok_or_else(unsupported);
-    let scale = |index: usize| emit.word_of(scales(index)?).map(CallOperand::Bits);
+    let scale = |index: usize| emit.to_word(scales(index)?).map(CallOperand::Bits);
     let given = |argument: &Argument| match argument {
         A => narrowed(emit, row, "a", a).map(CallOperand::Bits),
         B => narrowed(emit, row, "b", b).map(CallOperand::Bits),
@@ -166,14 +167,14 @@ pub(super) fn emit<'ctx>(
     };
     let given = call.arguments.iter().map(given).collect::<Result<Vec<_>, _>>()?;
     let overload = call.overload.iter().map(|role| overload_type(emit, row, role)).collect::<Result<Vec<_>, _>>()?;
-    let value = emit.call_fitting(&call.name, &overload, &given)?;
+    let value = emit.call_with_bitcasts(&call.name, &overload, &given)?;
     let value =
-        value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{}` gives nothing", call.name)))?;
-    Ok(vec![emit.bits_as(value, emit.plain_type(result)?)?])
+        value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{}` has no result", call.name)))?;
+    Ok(vec![emit.bitcast(value, emit.plain_type(result)?)?])
 }
 
-/// `ds_read_b64_tr_b16` is `llvm.amdgcn.ds.read.tr16.b64`, which gives 16-bit elements; that of narrower
-/// ones gives words.
+/// Emits a transposing load: `ds_read_b64_tr_b16` is `llvm.amdgcn.ds.read.tr16.b64`, which returns 16-bit elements; for
+/// narrower elements the intrinsic returns words.
 fn transposed_load<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
@@ -185,14 +186,14 @@ fn transposed_load<'ctx>(
         return Err(CompileError::Unsupported(format!("instruction `{}` has no code generation", row.name)));
     };
     let given = if element == "16" { Element::I16 } else { Element::I32 };
-    let given = emit.plain_type(Type::of(given, result.bits() / given.bits()))?;
+    let given = emit.plain_type(Type::vector_or_scalar(given, result.bits() / given.bits()))?;
     let name = format!("llvm.amdgcn.ds.read.tr{element}.{access}");
     let value = emit.call(&name, &[given], &[address])?;
-    let value = value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{name}` gives nothing")))?;
-    emit.bits_as(value, emit.plain_type(result)?)
+    let value = value.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{name}` has no result")))?;
+    emit.bitcast(value, emit.plain_type(result)?)
 }
 
-/// A load from global memory to LDS; the first lane's address in LDS counts.
+/// Emits a load from global memory to LDS. The hardware takes the LDS address of the first lane only.
 fn copy<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
@@ -209,8 +210,8 @@ fn copy<'ctx>(
     emit.call("llvm.amdgcn.global.load.lds", &[], &operands).map(|_| ())
 }
 
-/// The element type of an operand, and the bits that a lane holds of it.
-fn held<'a>(row: &'a Instruction, required: &str) -> Result<(&'a str, u32), CompileError> {
+/// Returns the element type of the register operand with the role `required`, and its bits in each lane.
+fn register_operand<'a>(row: &'a Instruction, required: &str) -> Result<(&'a str, u32), CompileError> {
     let found = row.operands.iter().find_map(|operand| match operand {
         Operand::Register { role, element, bits, layout } if role == required => {
             Some((element.as_str(), bits << layout.in_bits(tilewright_layout::Dim::REGISTER)))
@@ -220,58 +221,59 @@ fn held<'a>(row: &'a Instruction, required: &str) -> Result<(&'a str, u32), Comp
     found.ok_or_else(|| CompileError::Backend(format!("instruction `{}` has no operand `{required}`", row.name)))
 }
 
-/// The registers that a factor fills: elements of six bits fill fewer than the value that carries them has.
+/// Drops the unused registers of a value: an operand of six-bit elements fills fewer registers than the value that
+/// carries it.
 fn narrowed<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
     role: &str,
     value: BasicValueEnum<'ctx>,
 ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-    let (_, bits) = held(row, role)?;
+    let (_, bits) = register_operand(row, role)?;
     if bits.is_power_of_two() {
         return Ok(value);
     }
-    let words = |bits: u32| Type::of(Element::I32, bits / 32);
-    let mut parts = emit.pieces(value, words(bits.next_power_of_two()))?;
-    parts.truncate((bits / 32) as usize);
-    emit.joined(&parts, words(bits), words(bits))
+    let words = |bits: u32| Type::vector_or_scalar(Element::I32, bits / 32);
+    let mut register_values = emit.split(value, words(bits.next_power_of_two()))?;
+    register_values.truncate((bits / 32) as usize);
+    emit.join(&register_values, words(bits), words(bits))
 }
 
-/// Whether a factor's elements have a sign.
+/// Whether the elements of the operand with this role are signed.
 fn is_signed(row: &Instruction, role: &str) -> Result<bool, CompileError> {
-    Ok(held(row, role)?.0.starts_with('i'))
+    Ok(register_operand(row, role)?.0.starts_with('i'))
 }
 
-/// The code of the type of scales: LLVM, SIDefines.h, `MatrixScaleFmt`.
+/// Returns the hardware's code of the scales' element type (LLVM, SIDefines.h, `MatrixScaleFmt`).
 fn scale_code(row: &Instruction) -> Result<u32, CompileError> {
-    match held(row, "scale_a")?.0 {
+    match register_operand(row, "scale_a")?.0 {
         "e8m0" => Ok(0),
         "ue4m3" => Ok(2),
         other => Err(CompileError::Unsupported(format!("instruction `{}`: scales of {other}", row.name))),
     }
 }
 
-/// The codes of element types in the modifiers `cbsz` and `blgp`, CDNA 4 ISA reference; of `wmma` the same, LLVM,
-/// SIDefines.h, `MatrixFMT`.
+/// Returns the hardware's code of an operand's element type: the modifiers `cbsz` and `blgp` of `mfma` (CDNA 4 ISA
+/// reference), and the same codes for `wmma` (LLVM, SIDefines.h, `MatrixFMT`).
 fn format_code(row: &Instruction, role: &str) -> Result<u32, CompileError> {
-    match held(row, role)?.0 {
+    match register_operand(row, role)?.0 {
         "fp8" => Ok(0),
         "bf8" => Ok(1),
         "fp6" => Ok(2),
         "bf6" => Ok(3),
         "fp4" => Ok(4),
-        other => Err(CompileError::Unsupported(format!("instruction `{}`: factors of {other}", row.name))),
+        other => Err(CompileError::Unsupported(format!("instruction `{}`: operands of {other}", row.name))),
     }
 }
 
-/// The type by which LLVM knows an operand: narrow elements are words, and `bf16` is an integer but
-/// where K is 32.
+/// Returns the LLVM type of an operand in the intrinsic: narrow elements are 32-bit words, and `bf16` elements are
+/// 16-bit integers unless K is 32.
 fn overload_type<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
     role: &str,
 ) -> Result<BasicTypeEnum<'ctx>, CompileError> {
-    let (element, bits) = held(row, role)?;
+    let (element, bits) = register_operand(row, role)?;
     let element = match element {
         "f32" => Element::F32,
         "f16" => Element::F16,
@@ -279,5 +281,5 @@ fn overload_type<'ctx>(
         "bf16" => Element::I16,
         _ => Element::I32,
     };
-    emit.plain_type(Type::of(element, bits / element.bits()))
+    emit.plain_type(Type::vector_or_scalar(element, bits / element.bits()))
 }

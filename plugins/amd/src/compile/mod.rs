@@ -1,7 +1,7 @@
-//! Code for AMD GPUs: kernel IR through LLVM to AMDGCN assembly and linked code objects.
+//! Code generation for AMD GPUs: kernel IR through LLVM to AMDGCN assembly and linked code objects.
 //!
-//! Forms: `Intermediate` is LLVM IR, `Assembly` is AMDGCN assembly, `Object` is a code object (ELF) of
-//! LLVM's default version for the processor.
+//! Output forms (of `CompileOptions`): `Intermediate` is LLVM IR, `Assembly` is AMDGCN assembly, `Object` is a code
+//! object (ELF) of LLVM's default version for the processor.
 
 mod dpp;
 mod instruction;
@@ -14,17 +14,17 @@ use tilewright_llvm::{
 };
 use tilewright_plugin::codegen::{check_functions, check_limits, kernel_metadata};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
-use tilewright_target::{ExchangeKind, ExchangeRow, Instruction, TargetDescription};
+use tilewright_target::{Instruction, ShuffleKind, ShufflePrimitive, TargetDescription};
 
 use crate::object;
 
 /// LLVM's number of the calling convention `amdgpu_kernel`.
 const AMDGPU_KERNEL: u32 = 91;
 
-/// Restricts a fence to shared memory, so that no cache of global memory is flushed.
+/// Annotation that restricts a fence to shared memory, so that no cache of global memory is flushed.
 const SHARED_ONLY: Option<(&str, &str)> = Some(("amdgpu-synchronize-as", "local"));
 
-/// Compiles a module for a product.
+/// Compiles a kernel-IR module for a target, to the output forms that the options request.
 pub(crate) fn compile(
     target: &TargetDescription,
     rows: &[Instruction],
@@ -48,7 +48,7 @@ pub(crate) fn compile(
     }
     let foreign = has_assembly(module);
     if foreign && !forms.contains(&LlvmForm::Object) {
-        // Only the assembler says whether the text is its own.
+        // Only the assembler can validate inline assembly.
         forms.push(LlvmForm::Object);
     }
     let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms);
@@ -69,48 +69,49 @@ pub(crate) fn compile(
     if let Some(bitcode) = code.functions {
         add(Emit::Functions, "bc", bitcode);
     }
-    let linked = payloads.iter().any(|payload| payload.form == Emit::Object);
-    let taken_by = linked.then(|| "LLVM's assembler and linker".to_owned());
-    Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, taken_by })
+    let has_object = payloads.iter().any(|payload| payload.form == Emit::Object);
+    let taken_by = has_object.then(|| "LLVM's assembler and linker".to_owned());
+    Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, accepted_by: taken_by })
 }
 
-/// Whether a kernel holds assembly, which may be another vendor's.
+/// Whether a kernel of the module has inline assembly, which may be another vendor's.
 fn has_assembly(module: &Module) -> bool {
     let statements = module.kernels.iter().flat_map(Kernel::statements);
     statements.into_iter().any(|statement| matches!(statement.op, Op::Assembly { .. }))
 }
 
-/// What the assembler refuses is not of this target.
+/// Turns the assembler's error about a kernel's inline assembly into [`CompileError::Unsupported`].
 fn refused_assembly(error: CompileError) -> CompileError {
     match error {
         CompileError::Backend(message) => {
-            CompileError::Unsupported(format!("assembly that this target does not take: {message}"))
+            CompileError::Unsupported(format!("assembly that this target does not support: {message}"))
         }
         other => other,
     }
 }
 
-/// AMDGCN, as LLVM writes it.
+/// The AMDGCN dialect: the target-specific part of the translation of kernel IR to LLVM IR.
 struct Amdgcn<'a> {
     target: &'a TargetDescription,
     rows: &'a [Instruction],
 }
 
 impl Amdgcn<'_> {
-    /// Lanes that the processor's vector registers have; the newer ones run 64 as two halves.
+    /// Returns the lanes of the processor's vector units: 64, or 32 on processors that execute a wave of 64 as two
+    /// halves.
     fn native_lanes(&self) -> u32 {
         if self.target.architecture.starts_with("gfx9") { 64 } else { 32 }
     }
 
-    /// Whether a kernel can have this many lanes a warp.
+    /// Whether the processor supports kernels with this many lanes in a warp (wave).
     fn has_lanes(&self, lanes: u32) -> bool {
-        let halves = self.native_lanes() == 32 && !self.target.architecture.starts_with("gfx125");
-        lanes == self.native_lanes() || halves && lanes == 64
+        let has_wave64 = self.native_lanes() == 32 && !self.target.architecture.starts_with("gfx125");
+        lanes == self.native_lanes() || has_wave64 && lanes == 64
     }
 }
 
 impl Dialect for Amdgcn<'_> {
-    fn machine(&self) -> LlvmTarget {
+    fn llvm_target(&self) -> LlvmTarget {
         LlvmTarget {
             triple: "amdgcn-amd-amdhsa".to_owned(),
             cpu: self.target.architecture.clone(),
@@ -163,17 +164,17 @@ impl Dialect for Amdgcn<'_> {
         emit.integer(name, emit.call(name, &[warp.get_type().into()], &[warp.into()])?)
     }
 
-    fn program<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
+    fn block_index<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
         let axis = ["x", "y", "z"][usize::from(axis) % 3];
         emit.call_i32(&format!("llvm.amdgcn.workgroup.id.{axis}"), &[])
     }
 
-    fn programs<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
-        // The launcher writes them behind the arguments: LLVM, AMDGPU usage, code object V5, hidden_block_count.
+    fn grid_size<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
+        // The launcher writes them after the arguments: LLVM, AMDGPU usage, code object V5, hidden_block_count.
         let name = "llvm.amdgcn.implicitarg.ptr";
         match emit.call(name, &[], &[])? {
             Some(BasicValueEnum::PointerValue(hidden)) => emit.load_i32(hidden, 4 * u32::from(axis)),
-            _ => Err(CompileError::Backend(format!("LLVM's intrinsic `{name}` gives no pointer"))),
+            _ => Err(CompileError::Backend(format!("LLVM's intrinsic `{name}` does not return a pointer"))),
         }
     }
 
@@ -185,8 +186,8 @@ impl Dialect for Amdgcn<'_> {
         }
     }
 
-    /// Memory that other devices or the host see while a kernel runs is for those who name the system; in other memory
-    /// the hardware adds, and flushes subnormals where it does.
+    /// Returns annotations that permit hardware float atomics, which may flush subnormals. Only an atomic of system
+    /// scope may access memory that other devices or the host access during the kernel.
     fn atomic_annotations(&self, space: MemorySpace, scope: MemoryScope) -> &'static [&'static str] {
         match (space, scope) {
             (MemorySpace::Global, MemoryScope::Block | MemoryScope::Device) => {
@@ -205,19 +206,19 @@ impl Dialect for Amdgcn<'_> {
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let listed = self.target.function(function.name(), element.name()).is_some();
         match (function, element, operands) {
-            // LLVM scales what is subnormal into the range of the instruction and back.
-            (MathFunction::Exp2, Element::F32, &[a]) if listed => emit.call_same("llvm.exp2", a),
-            (MathFunction::Log2, Element::F32, &[a]) if listed => emit.call_same("llvm.log2", a),
+            // LLVM scales subnormals into the range of the instruction and back.
+            (MathFunction::Exp2, Element::F32, &[a]) if listed => emit.call_overloaded_by_operand("llvm.exp2", a),
+            (MathFunction::Log2, Element::F32, &[a]) if listed => emit.call_overloaded_by_operand("llvm.log2", a),
             _ => Err(no_function(function, element)),
         }
     }
 
-    /// Any text: LLVM's assembler reads it.
+    /// Accepts any text, since LLVM's assembler validates it.
     fn check_assembly(&self, _text: &str) -> Result<(), CompileError> {
         Ok(())
     }
 
-    fn exchange<'ctx>(
+    fn shuffle<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         value: IntValue<'ctx>,
@@ -228,16 +229,16 @@ impl Dialect for Amdgcn<'_> {
         if emit.launch().lanes == self.native_lanes() {
             return Ok(near);
         }
-        // Where 32 lanes are native, a warp of 64 reads within each half: the other half's values are
-        // swapped over first, and the lane number says which read counts.
+        // If 32 lanes are native, a wave of 64 reads within each half: the values of the other half are swapped in
+        // first, and the lane index selects the valid read.
         let name = "llvm.amdgcn.permlane64";
         let swapped = emit.integer(name, emit.call(name, &[value.get_type().into()], &[value.into()])?)?;
         let far = emit.call_i32("llvm.amdgcn.ds.bpermute", &[address, swapped])?;
         let other_half = emit.and(emit.xor(lane, self.lane(emit)?)?, 32)?;
-        emit.if_zero(other_half, near, far)
+        emit.select_if_zero(other_half, near, far)
     }
 
-    fn exchange_xor<'ctx>(
+    fn shuffle_xor<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         value: IntValue<'ctx>,
@@ -245,7 +246,7 @@ impl Dialect for Amdgcn<'_> {
     ) -> Result<IntValue<'ctx>, CompileError> {
         match dpp::across(mask, self.native_lanes()) {
             Some(across) if self.target.lane_xors(u32::BITS).contains(u64::from(mask)) => across.emit(emit, value),
-            _ => self.exchange(emit, value, emit.xor(self.lane(emit)?, emit.i32(mask))?),
+            _ => self.shuffle(emit, value, emit.xor(self.lane(emit)?, emit.i32(mask))?),
         }
     }
 
@@ -256,12 +257,12 @@ impl Dialect for Amdgcn<'_> {
         b: IntValue<'ctx>,
         lane: u32,
     ) -> Result<[IntValue<'ctx>; 2], CompileError> {
-        let row = |row: &&ExchangeRow| row.kind == ExchangeKind::Swap && row.lanes.contains(&lane);
-        if !self.target.exchanges.iter().any(|found| row(&found)) {
+        let row = |row: &&ShufflePrimitive| row.kind == ShuffleKind::Swap && row.lanes.contains(&lane);
+        if !self.target.shuffles.iter().any(|found| row(&found)) {
             let processor = &self.target.architecture;
             return Err(CompileError::Unsupported(format!("{processor} does not swap lanes that differ by {lane}")));
         }
-        // Neither reads lanes that are switched off, nor as zero what is out of bounds.
+        // Neither reads inactive lanes, nor zero for lanes out of bounds.
         let [fetch_inactive, bound_control] = [false, false].map(|flag| emit.i1(flag));
         emit.call_pair(&format!("llvm.amdgcn.permlane{lane}.swap"), &[a, b, fetch_inactive, bound_control])
     }
@@ -281,18 +282,26 @@ impl Dialect for Amdgcn<'_> {
         queue_of(self.rows, name)
     }
 
-    /// Groups are only counted: memory answers loads in the order in which a warp made them.
+    /// Emits nothing: groups need no commit instruction, because loads complete in the order of issue and a wait counts
+    /// loads.
     fn commit(&self, _emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
         if queue == Queue::Copies { Ok(()) } else { Err(no_queue(queue)) }
     }
 
-    /// At least so many loads of the groups that may go on are the latest; whatever else was loaded since makes
-    /// the wait longer than it must be, never shorter.
-    fn wait(&self, emit: &Emitter<'_, '_>, queue: Queue, outstanding: u32, least: u32) -> Result<(), CompileError> {
+    /// Waits until at most `outstanding` groups are in flight. Each group has at least `min_outstanding` loads, so the
+    /// wait allows the product of both in loads. Loads issued after the groups make the wait longer than necessary,
+    /// never shorter.
+    fn wait(
+        &self,
+        emit: &Emitter<'_, '_>,
+        queue: Queue,
+        outstanding: u32,
+        min_outstanding: u32,
+    ) -> Result<(), CompileError> {
         if queue != Queue::Copies {
             return Err(no_queue(queue));
         }
-        let loads = emit.i32(wait_for_loads(outstanding.saturating_mul(least)));
+        let loads = emit.i32(wait_for_loads(outstanding.saturating_mul(min_outstanding)));
         emit.call("llvm.amdgcn.s.waitcnt", &[], &[loads.into()])?;
         emit.fence(Ordering::Acquire, "wavefront", SHARED_ONLY)
     }
@@ -308,7 +317,7 @@ impl Dialect for Amdgcn<'_> {
         b: IntValue<'ctx>,
         selector: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
-        // Here bytes 0 to 3 are the second operand's, 4 to 7 the first's.
+        // In `v_perm`, bytes 0 to 3 are those of the second operand, 4 to 7 those of the first.
         emit.call_i32("llvm.amdgcn.perm", &[b, a, selector])
     }
 
@@ -325,9 +334,9 @@ impl Dialect for Amdgcn<'_> {
     }
 }
 
-/// What `s_waitcnt` takes to wait until at most so many loads from global memory are outstanding, and for nothing
-/// else: LLVM, AMDGPU usage and the ISA references of gfx9: `vmcnt` in bits 3:0 and 15:14, `expcnt` in 6:4, `lgkmcnt` in
-/// 11:8.
+/// Returns the operand of `s_waitcnt` that waits until at most `outstanding` loads from global memory are in flight,
+/// and for nothing else. Fields: `vmcnt` in bits 3:0 and 15:14, `expcnt` in 6:4, `lgkmcnt` in 11:8 (LLVM, AMDGPU usage,
+/// and the ISA references of gfx9).
 fn wait_for_loads(outstanding: u32) -> u32 {
     const MOST: u32 = 63;
     let loads = outstanding.min(MOST);

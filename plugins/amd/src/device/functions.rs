@@ -1,4 +1,4 @@
-//! The functions of the vendor's runtime library that are used, and what their codes mean.
+//! The functions of the HIP runtime library that devices call, and the names of its error codes.
 
 #![allow(unsafe_code)]
 
@@ -7,36 +7,37 @@ use std::ffi::{CStr, c_char, c_float, c_int, c_uint, c_void};
 use libloading::Library;
 use tilewright_plugin::DeviceError;
 
-/// Names of the library, newest major version first; the plain name is a development kit's.
+/// File names of the HIP runtime library, newest major version first; the name without a version is from a development
+/// kit.
 const NAMES: [&str; 4] = ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"];
 
-/// `hipError_t`.
+/// An error code of HIP, `hipError_t`.
 pub(super) type Code = c_int;
-/// `hipSuccess`.
+/// The error code of success, `hipSuccess`.
 const SUCCESS: Code = 0;
-/// `hipErrorOutOfMemory`.
+/// The error code of exhausted device memory, `hipErrorOutOfMemory`.
 pub(super) const OUT_OF_MEMORY: Code = 2;
-/// `hipErrorNoDevice`.
+/// The error code if the machine has no device, `hipErrorNoDevice`.
 pub(super) const NO_DEVICE: Code = 100;
-/// `hipErrorInvalidDevice`: what version 5 says to `hipInit` where there is no device.
+/// `hipErrorInvalidDevice`, which `hipInit` of version 5 returns if there is no device.
 pub(super) const INVALID_DEVICE: Code = 101;
-/// `hipErrorNoBinaryForGpu`.
+/// The error code of code for another GPU, `hipErrorNoBinaryForGpu`.
 pub(super) const NO_BINARY: Code = 209;
-/// `hipMemcpyKind`: from the host to a device, and back.
+/// Directions of a copy, `hipMemcpyKind`: from the host to a device here, the opposite below.
 pub(super) const TO_DEVICE: c_int = 1;
 pub(super) const TO_HOST: c_int = 2;
 
-/// An object of the runtime.
+/// A handle of the runtime: a module, function, stream, event or device buffer.
 pub(super) type Object = *mut c_void;
 
 macro_rules! functions {
     ($($(#[$doc:meta])* $field:ident: $symbol:literal = fn($($argument:ty),*);)*) => {
-        /// The functions, by what they do. Each is as the HIP API reference declares it.
+        /// The loaded functions of the library, named by purpose, with the signatures of the HIP API reference.
         pub(super) struct Functions {
             $($(#[$doc])* pub(super) $field: unsafe extern "C" fn($($argument),*) -> Code,)*
             error_name: unsafe extern "C" fn(Code) -> *const c_char,
             properties: unsafe extern "C" fn(*mut c_void, c_int) -> Code,
-            // Last: the functions above are in it.
+            // The last field: the functions above point into it.
             _library: Library,
         }
 
@@ -47,7 +48,7 @@ macro_rules! functions {
                 unsafe {
                     $(let $field = *library.get($symbol)?;)*
                     let error_name = *library.get(b"hipGetErrorName")?;
-                    // From major version 6 on the old name stands for the old struct.
+                    // From major version 6 on, the old name returns the old struct.
                     let properties = match library.get(b"hipGetDevicePropertiesR0600") {
                         Ok(newer) => *newer,
                         Err(_) => *library.get(b"hipGetDeviceProperties")?,
@@ -62,40 +63,41 @@ macro_rules! functions {
 functions! {
     init: b"hipInit" = fn(c_uint);
     device_count: b"hipGetDeviceCount" = fn(*mut c_int);
-    /// Makes a device this thread's.
+    /// Selects the current device of the calling thread.
     set_device: b"hipSetDevice" = fn(c_int);
     device_name: b"hipDeviceGetName" = fn(*mut c_char, c_int, c_int);
     driver_version: b"hipDriverGetVersion" = fn(*mut c_int);
     allocate: b"hipMalloc" = fn(*mut Object, usize);
     free: b"hipFree" = fn(Object);
-    /// Sets bytes to a value.
+    /// Fills device memory with a byte value.
     fill: b"hipMemset" = fn(Object, c_int, usize);
-    /// Copies from the second to the first, and waits.
+    /// Copies bytes from the second argument to the first, and waits.
     copy: b"hipMemcpy" = fn(Object, *const c_void, usize, c_int);
     load: b"hipModuleLoadData" = fn(*mut Object, *const c_void);
     unload: b"hipModuleUnload" = fn(Object);
     function: b"hipModuleGetFunction" = fn(*mut Object, Object, *const c_char);
-    /// Function, grid, block, bytes of shared memory at run time, stream, arguments by address, extra.
+    /// Launches a kernel. Arguments: function, grid (3), block (3), bytes of dynamic shared memory, stream, addresses
+    /// of the kernel's arguments, extra options.
     launch: b"hipModuleLaunchKernel" = fn(Object, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Object, *mut *mut c_void, *mut *mut c_void);
     synchronize: b"hipDeviceSynchronize" = fn();
     event_create: b"hipEventCreate" = fn(*mut Object);
     event_destroy: b"hipEventDestroy" = fn(Object);
     event_record: b"hipEventRecord" = fn(Object, Object);
-    /// Milliseconds between two events.
+    /// Writes the milliseconds between two events.
     elapsed: b"hipEventElapsedTime" = fn(*mut c_float, Object, Object);
 }
 
-/// Room for the properties of a device: several times what they take in any version.
+/// Buffer for `hipDeviceProp_t`, several times the size of any version of that struct.
 #[repr(C, align(16))]
 struct Properties([u8; 1 << 14]);
 
 impl Functions {
-    /// Opens the library.
+    /// Opens the HIP runtime library and looks up its functions.
     ///
     /// # Errors
-    /// [`DeviceError::NoRuntime`] with what is missing, and how to get it.
+    /// [`DeviceError::NoRuntime`], which names the missing library and its packages.
     pub(super) fn open() -> Result<Self, DeviceError> {
-        // SAFETY: the library's initialisers are the vendor's; it is looked up where the system's loader does.
+        // SAFETY: the library's initialisers are the vendor's; the system loader's search path applies.
         let opened = NAMES.iter().find_map(|name| unsafe { Library::new(*name) }.ok());
         let missing = "libamdhip64.so cannot be opened; it comes with ROCm (rocm-hip-runtime), and version 5 in Debian's \
                        package libamdhip64-5";
@@ -103,14 +105,14 @@ impl Functions {
         Self::of(library).map_err(|error| DeviceError::NoRuntime(format!("libamdhip64.so is too old: {error}")))
     }
 
-    /// An error where the code is not that of success.
+    /// Returns an error that names the call unless the code is `hipSuccess`.
     pub(super) fn check(&self, call: &str, code: Code) -> Result<(), DeviceError> {
-        if code == SUCCESS { Ok(()) } else { Err(DeviceError::Driver(self.said(call, code))) }
+        if code == SUCCESS { Ok(()) } else { Err(DeviceError::Driver(self.describe_error(call, code))) }
     }
 
-    /// The call and the name of its code.
-    pub(super) fn said(&self, call: &str, code: Code) -> String {
-        // SAFETY: the function takes any code, and gives a text that lives as long as the library, or null.
+    /// Returns an error text with the call and the name of its error code.
+    pub(super) fn describe_error(&self, call: &str, code: Code) -> String {
+        // SAFETY: the function takes any code, and returns a text that lives as long as the library, or null.
         let name = unsafe {
             let name = (self.error_name)(code);
             if name.is_null() { "an unknown code".into() } else { CStr::from_ptr(name).to_string_lossy() }
@@ -118,13 +120,14 @@ impl Functions {
         format!("{call} gave {name} ({code})")
     }
 
-    /// The architecture of a device, such as `gfx90a`.
+    /// Returns the architecture of a device, such as `gfx90a`.
     ///
-    /// Where its name lies in the properties changed between major versions; it is the only text in them that begins
-    /// with `gfx`. What follows a colon says how the device is set up.
+    /// The offset of the architecture's name in the device properties differs between major versions of HIP, but the
+    /// name is the only text in the properties that starts with `gfx`. The text after a colon describes the
+    /// configuration of the device.
     pub(super) fn architecture(&self, device: c_int) -> Result<String, DeviceError> {
         let mut properties = Box::new(Properties([0; 1 << 14]));
-        // SAFETY: the function writes the properties of this version, which are smaller than the room for them.
+        // SAFETY: the function writes the properties of this version, which fit into the buffer.
         let code = unsafe { (self.properties)((&raw mut *properties).cast(), device) };
         self.check("hipGetDeviceProperties", code)?;
         Ok(architecture_in(&properties.0).unwrap_or_default())

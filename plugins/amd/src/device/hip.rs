@@ -1,4 +1,4 @@
-//! One device: its memory, its code, its launches.
+//! One HIP device: its memory, loaded code and launches.
 
 #![allow(unsafe_code)]
 
@@ -12,18 +12,18 @@ use tilewright_plugin::{
 
 use super::functions::{Functions, NO_BINARY, OUT_OF_MEMORY, Object, TO_DEVICE, TO_HOST};
 
-/// A device of the runtime.
+/// A GPU that the HIP runtime lists.
 pub(super) struct HipDevice {
     given: HandleTable<Owned, Owned>,
     functions: Arc<Functions>,
-    number: c_int,
+    ordinal: c_int,
     name: String,
 }
 
-/// What releases an object.
+/// Selects the runtime's function that releases an object.
 type Release = fn(&Functions) -> unsafe extern "C" fn(Object) -> c_int;
 
-/// An object of the runtime, released when it is dropped.
+/// An object of the runtime, which is released on drop.
 struct Owned {
     object: Object,
     functions: Arc<Functions>,
@@ -35,26 +35,26 @@ unsafe impl Send for Owned {}
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: the object is alive, and nobody else releases it. Nobody is left who could be told of a failure.
+        // SAFETY: the object is alive, and nothing else releases it. A failure cannot be reported.
         let _ = unsafe { (self.release)(&self.functions)(self.object) };
     }
 }
 
 impl HipDevice {
-    pub(super) fn open(functions: Arc<Functions>, number: c_int, name: String) -> Result<Self, DeviceError> {
-        let device = Self { given: HandleTable::default(), functions, number, name };
+    pub(super) fn open(functions: Arc<Functions>, ordinal: c_int, name: String) -> Result<Self, DeviceError> {
+        let device = Self { given: HandleTable::default(), functions, ordinal, name };
         device.enter()?;
         Ok(device)
     }
 
-    /// Makes the device this thread's.
+    /// Makes this device the current one of the calling thread.
     fn enter(&self) -> Result<(), DeviceError> {
-        // SAFETY: takes a number.
-        let code = unsafe { (self.functions.set_device)(self.number) };
+        // SAFETY: takes an integer.
+        let code = unsafe { (self.functions.set_device)(self.ordinal) };
         self.functions.check("hipSetDevice", code)
     }
 
-    /// Takes over an object that a call has made.
+    /// Takes ownership of an object, which `release` releases.
     fn own(&self, object: Object, release: Release) -> Owned {
         Owned { object, functions: Arc::clone(&self.functions), release }
     }
@@ -67,7 +67,7 @@ impl HipDevice {
         Ok(self.own(event, |functions| functions.event_destroy))
     }
 
-    /// The values of arguments, as wide as the widest is.
+    /// Returns the values of a launch's arguments, zero-extended to 64 bits; a buffer's value is its address.
     fn values(&self, arguments: &[LaunchArgument]) -> Result<Vec<u64>, DeviceError> {
         let address = |buffer| Ok(self.given.memory(buffer, 0, 0)?.object as u64);
         arguments.iter().map(|argument| Ok(argument.value(address)?.0)).collect()
@@ -81,7 +81,7 @@ impl Device for HipDevice {
 
     fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
         self.enter()?;
-        // For no bytes the runtime gives no address.
+        // The runtime returns no address for an empty allocation.
         let size = usize::try_from(bytes.max(1)).map_err(|_| DeviceError::OutOfMemory(bytes))?;
         let mut memory = null_mut();
         // SAFETY: writes one address.
@@ -91,14 +91,14 @@ impl Device for HipDevice {
         }
         self.functions.check("hipMalloc", code)?;
         let memory = self.own(memory, |functions| functions.free);
-        // SAFETY: so many bytes were just given.
+        // SAFETY: this many bytes were just allocated.
         let code = unsafe { (self.functions.fill)(memory.object, 0, size) };
         self.functions.check("hipMemset", code)?;
-        Ok(self.given.lend(memory, bytes))
+        Ok(self.given.insert_buffer(memory, bytes))
     }
 
     fn free(&mut self, buffer: DeviceBuffer) {
-        self.given.take_back(buffer);
+        self.given.remove_buffer(buffer);
     }
 
     fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
@@ -130,23 +130,23 @@ impl Device for HipDevice {
         let object = artifact.payload(Emit::Object).filter(|object| object.format == "hsaco");
         let object = object.ok_or_else(|| DeviceError::BadLaunch("the artifact has no code object".to_owned()))?;
         let mut module = null_mut();
-        // SAFETY: the runtime reads a code object, whose own headers say how long it is; it copies what it keeps.
+        // SAFETY: the runtime reads a code object, whose headers give its length, and copies it.
         let code = unsafe { (self.functions.load)(&raw mut module, object.bytes.as_ptr().cast()) };
         if code == NO_BINARY {
             return Err(DeviceError::BadLaunch(format!("the code is for another GPU than {}", self.name)));
         }
         self.functions.check("hipModuleLoadData", code)?;
         let module = self.own(module, |functions| functions.unload);
-        Ok(self.given.keep(module, artifact))
+        Ok(self.given.insert_code(module, artifact))
     }
 
     fn unload(&mut self, code: LoadedCode) {
-        self.given.forget(code);
+        self.given.remove_code(code);
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
         self.enter()?;
-        let (module, kernel) = self.given.launched(launch)?;
+        let (module, kernel) = self.given.find_kernel(launch)?;
         let bad = |message: String| DeviceError::BadLaunch(message);
         let name = CString::new(launch.kernel.as_str()).map_err(|error| bad(error.to_string()))?;
         let mut function = null_mut();
@@ -158,7 +158,7 @@ impl Device for HipDevice {
         let (start, end) = (self.event()?, self.event()?);
         let ([x, y, z], lanes) = (launch.grid, kernel.lanes * kernel.warps);
         let shared: c_uint = 0; // Kernels say themselves how much they have.
-        // SAFETY: the arguments are those that the kernel takes, as `launched` has seen; the events were just made.
+        // SAFETY: the arguments match the kernel's parameters, as `launched` has checked; the events were just created.
         let codes = unsafe {
             let before = (self.functions.event_record)(start.object, null_mut());
             let launched = (self.functions.launch)(
@@ -187,7 +187,7 @@ impl Device for HipDevice {
         let code = unsafe { (self.functions.synchronize)() };
         self.functions.check("hipDeviceSynchronize", code).map_err(|error| DeviceError::Fault(error.to_string()))?;
         let mut milliseconds = 0.0;
-        // SAFETY: both events have come; writes one number.
+        // SAFETY: both events have completed; writes one number.
         let code = unsafe { (self.functions.elapsed)(&raw mut milliseconds, start.object, end.object) };
         let nanoseconds = (code == 0).then(|| (f64::from(milliseconds) * 1e6) as u64);
         Ok(Launched { nanoseconds, ..Launched::default() })

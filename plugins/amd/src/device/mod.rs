@@ -1,11 +1,11 @@
-//! Devices of this vendor: HIP, opened at run time.
+//! AMD GPUs through the HIP runtime library, which is opened at run time.
 //!
-//! The library's functions are declared by hand (HIP API reference, "Modules", "Memory management", "Event management"):
-//! no crate of them builds where its development kit is not installed.
+//! The library's functions are declared by hand (HIP API reference, "Modules", "Memory management", "Event
+//! management"), since no binding crate builds without the development kit.
 //!
-//! Only with the feature `drivers`; without it a plugin compiles, and launches nothing.
+//! Devices need the feature `drivers`; without it the plugin compiles kernels, but launches none.
 //!
-//! May import the crate's root, and nothing of `compile`: what a device is handed comes from outside.
+//! This module may import the crate root, but not `compile`: devices load artifacts from any source.
 
 #[cfg(feature = "drivers")]
 mod functions;
@@ -20,10 +20,10 @@ pub(crate) use runtime::devices;
 #[cfg(not(feature = "drivers"))]
 use tilewright_plugin::{Device, DeviceError};
 
-/// No devices.
+/// Returns no devices.
 ///
 /// # Errors
-/// Always [`DeviceError::NoRuntime`]: this build of the plugin opens no driver.
+/// Always [`DeviceError::NoRuntime`]: this build of the plugin has no driver support.
 #[cfg(not(feature = "drivers"))]
 pub(crate) fn devices(_architecture: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     Err(DeviceError::NoRuntime(

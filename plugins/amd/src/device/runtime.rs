@@ -1,4 +1,4 @@
-//! Which devices there are.
+//! Enumeration of the AMD GPUs of this machine.
 
 #![allow(unsafe_code)]
 
@@ -10,16 +10,16 @@ use tilewright_plugin::{Device, DeviceError};
 use super::functions::{Functions, INVALID_DEVICE, NO_DEVICE};
 use super::hip::HipDevice;
 
-/// The devices of an architecture.
+/// Lists the GPUs of this machine that have an architecture, such as `gfx90a`.
 ///
 /// # Errors
-/// [`DeviceError::NoRuntime`] where the runtime's library is missing.
+/// [`DeviceError::NoRuntime`] if the runtime library is missing.
 pub(crate) fn devices(architecture: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     let functions = Arc::new(Functions::open()?);
     let mut found: Vec<Box<dyn Device>> = Vec::new();
-    for number in 0..count(&functions)? {
-        if functions.architecture(number)? == architecture {
-            found.push(Box::new(HipDevice::open(Arc::clone(&functions), number, name(&functions, number)?)?));
+    for ordinal in 0..count(&functions)? {
+        if functions.architecture(ordinal)? == architecture {
+            found.push(Box::new(HipDevice::open(Arc::clone(&functions), ordinal, name(&functions, ordinal)?)?));
         }
     }
     Ok(found)
@@ -45,7 +45,7 @@ fn count(functions: &Functions) -> Result<c_int, DeviceError> {
 fn name(functions: &Functions, device: c_int) -> Result<String, DeviceError> {
     let mut name: [c_char; 256] = [0; 256];
     let mut version = 0;
-    // SAFETY: as many bytes are there as are said to be, and room for one number.
+    // SAFETY: the buffer has the stated number of bytes, and there is space for one number.
     let codes = unsafe {
         ((functions.device_name)(name.as_mut_ptr(), 255, device), (functions.driver_version)(&raw mut version))
     };

@@ -1,25 +1,25 @@
-//! `amd_mfma`: results and operands of the matrix instructions of CDNA.
+//! The family `amd_mfma`: layouts of accumulators and register operands of the matrix instructions of CDNA (`mfma`).
 //!
-//! A wave of 64 lanes spreads first over the columns of a result and then over groups of its rows.
-//! Tiles of a wave follow each other along all of N before any along M.
+//! The 64 lanes of a wave first go along a row of the result, then to further groups of rows. The result tiles of one
+//! wave repeat along N before they repeat along M.
 
-use tilewright_layout::families::cluster::{Part, layout_of, row_major, spread};
-use tilewright_layout::{Dim, FamilyError, FamilySpec, LinearLayout, Numbers};
+use tilewright_layout::families::cluster::{TileMode, identity_modes, row_major, tensor_layout};
+use tilewright_layout::{Dim, FamilyError, FamilySpec, IntVec, LinearLayout};
 
 const LANES: u64 = 64;
 
-/// Rows and columns of the results that one instruction can have.
+/// The supported results of an instruction, as [rows, columns].
 const RESULTS: [[u64; 2]; 4] = [[32, 32], [16, 16], [64, 4], [4, 64]];
 
-/// The instruction that a layout belongs to, spread over warps and blocks.
+/// The parameters of a layout: the instruction's result shape, and its repetition over registers, warps and blocks.
 struct Mfma {
     m: u64,
     n: u64,
     transposed: bool,
-    /// Rows that a lane holds side by side.
+    /// Adjacent rows of the result that a lane holds.
     height: u64,
-    warps: Numbers,
-    tiles: Numbers,
+    warps: IntVec,
+    tiles: IntVec,
     cluster: Vec<Vec<u64>>,
 }
 
@@ -34,18 +34,18 @@ impl Mfma {
         let element = read.number_or(&["element_bitwidth", "element_bit_width"], 32)?;
         let tiles = match read.optional(&["tiles_per_warp"]) {
             Some(_) => read.powers(&["tiles_per_warp"], rank)?,
-            None => Numbers::from_elem(1, rank),
+            None => IntVec::from_elem(1, rank),
         };
         let cluster = read.bases_or_none(&["cga_layout"])?;
         read.finish()?;
         if !(1..=4).contains(&version) {
-            let message = format!("{version} is none of 1 (gfx908), 2 (gfx90a), 3 (gfx942) and 4 (gfx950)");
+            let message = format!("{version} is not one of 1 (gfx908), 2 (gfx90a), 3 (gfx942) and 4 (gfx950)");
             return Err(read.wrong("version", &message));
         }
         let (m, n) = match instruction[..] {
             [m, n, _] if RESULTS.contains(&[m, n]) => (m, n),
             _ => {
-                let message = format!("{instruction:?} must be [M, N, K], M and N being one of {RESULTS:?}");
+                let message = format!("{instruction:?} must be [M, N, K] with M and N from {RESULTS:?}");
                 return Err(read.wrong("instr_shape", &message));
             }
         };
@@ -58,24 +58,24 @@ impl Mfma {
     }
 }
 
-/// The layout of the result.
+/// Returns the layout of the accumulator for a tensor of this shape.
 pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let mfma = Mfma::read(spec, rank)?;
     if [mfma.m, mfma.n] == [64, 4] && !mfma.transposed {
-        return Err(spec.parameters().wrong("transposed", "a 64x4 result exists transposed only"));
+        return Err(spec.parameters().wrong("transposed", "a 64x4 result must be transposed"));
     }
     let (order, batch) = (row_major(rank), row_major(rank - 2));
-    // Warps that the matrix does not take are spread over the axes before it.
-    let parts = result_tile(&mfma, shape).into_iter().chain(spread(Dim::WARP, &mfma.warps, &batch, None));
-    layout_of(spec, parts, &order, &mfma.cluster, shape)
+    // Warps beyond M and N cover the batch axes.
+    let modes = result_tile(&mfma, shape).into_iter().chain(identity_modes(Dim::WARP, &mfma.warps, &batch, None));
+    tensor_layout(spec, modes, &order, &mfma.cluster, shape)
 }
 
-/// All of N for the rows of one tile of every warp.
-fn result_tile(mfma: &Mfma, shape: &[u64]) -> [Part; 9] {
+/// Returns the tile that covers all columns (N) of the tensor, for one instruction's rows in each warp.
+fn result_tile(mfma: &Mfma, shape: &[u64]) -> [TileMode; 9] {
     let rank = shape.len();
     let (row, column) = (rank - 2, rank - 1);
-    // A transposed result is that of the instruction with A and B exchanged.
+    // A transposed result is the result with operands A and B swapped.
     let (m_axis, m, n_axis, n) =
         if mfma.transposed { (column, mfma.n, row, mfma.m) } else { (row, mfma.m, column, mfma.n) };
     let covered = mfma.height * (LANES / n);
@@ -91,10 +91,10 @@ fn result_tile(mfma: &Mfma, shape: &[u64]) -> [Part; 9] {
         (Dim::REGISTER, mfma.tiles[row], row),
         (Dim::WARP, mfma.warps[row], row),
     ]
-    .map(Part::from)
+    .map(TileMode::from)
 }
 
-/// The layout of an operand in registers.
+/// Returns the register layout of operand A (`index` 0) or B (1). A lane holds `k_width` adjacent elements along K.
 pub(super) fn operand(
     parent: &FamilySpec,
     index: u64,
@@ -106,7 +106,7 @@ pub(super) fn operand(
     let (k_axis, other_axis, other) =
         if index == 0 { (rank - 1, rank - 2, mfma.m) } else { (rank - 2, rank - 1, mfma.n) };
     let lanes_along_k = LANES / other;
-    // The operand with 64 rows or columns is 64x64: every lane has sixteen times as much of K.
+    // The operand with 64 rows or columns is 64x64: every lane holds sixteen times as much of K.
     let more = if other == LANES { 16 } else { 1 };
     let k_tile = k_width.saturating_mul(lanes_along_k * more);
     let tile = [
@@ -121,7 +121,7 @@ pub(super) fn operand(
     if index == 1 {
         order.swap(0, 1);
     }
-    let warps = spread(Dim::WARP, &mfma.warps, &warp_order, Some(k_axis));
-    // Blocks along K share it out among them, unlike those of other vendors' operands.
-    layout_of(parent, tile.map(Part::from).into_iter().chain(warps), &order, &mfma.cluster, shape)
+    let warps = identity_modes(Dim::WARP, &mfma.warps, &warp_order, Some(k_axis));
+    // Blocks along K partition it, unlike in other vendors' operand layouts.
+    tensor_layout(parent, tile.map(TileMode::from).into_iter().chain(warps), &order, &mfma.cluster, shape)
 }

@@ -1,14 +1,14 @@
-//! Layout families of this vendor: results, operands and scales of its matrix instructions, and
-//! rotating shared memory.
+//! Layout families of this vendor: accumulators, operands and scales of its matrix instructions, and rotating shared
+//! memory.
 //!
-//! Parameters have the names of Triton's layouts; the spellings of its attributes in text are
-//! taken as well.
+//! Parameters of a family have the names of Triton's layout parameters; the names in Triton's attribute text are
+//! accepted too.
 
+mod attribute_syntax;
 mod mfma;
 mod rotating;
 mod samples;
 mod scales;
-mod spelling;
 mod vendor_families;
 mod wmma;
 

@@ -1,24 +1,24 @@
-//! `amd_rotating_shared`: a swizzled memory layout whose pattern changes from block of rows to block.
+//! The family `amd_rotating_shared`: a swizzled layout of shared memory whose pattern changes between blocks of rows.
 //!
-//! A block is the `per_phase * max_phase` rows after which `swizzled_shared` begins again. Here block
-//! number b begins with phase b instead, until after `max_phase` blocks the pattern repeats, so that
-//! both rows and columns can be read without conflicts (Triton, `AMDRotatingSharedEncodingAttr`).
+//! A block of rows has `per_phase * max_phase` rows, after which the family `swizzled_shared` repeats its pattern. In
+//! this family, block b starts at phase b, and the pattern repeats after `max_phase` blocks, so that both rows and
+//! columns can be read without bank conflicts (Triton, `AMDRotatingSharedEncodingAttr`).
 
 use tilewright_layout::families::cluster::{cluster_layout, no_larger_than, share_of, tensor_dims};
 use tilewright_layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout};
 
-/// The pattern by which the two fastest axes are swizzled; all powers of two.
+/// Swizzle parameters for the two fastest axes, as in Triton; all are powers of two.
 struct Pattern {
-    /// Elements that stay together.
+    /// Adjacent elements of a row that the swizzle keeps together.
     vec: u64,
-    /// Neighbouring rows that are swizzled alike.
+    /// Number of adjacent rows with the same xor value.
     per_phase: u64,
-    /// Different ways of swizzling.
+    /// Number of different xor values, after which the swizzle repeats.
     max_phase: u64,
 }
 
 impl Pattern {
-    /// What the column of row `row` is xored with.
+    /// Returns the value with which the swizzle xors the columns of row `row`.
     fn of_row(&self, row: u64) -> u64 {
         let iteration = row / self.per_phase;
         let (phase, block) = (iteration % self.max_phase, iteration / self.max_phase % self.max_phase);
@@ -26,7 +26,7 @@ impl Pattern {
     }
 }
 
-/// The layout of a tensor in memory.
+/// Returns the shared-memory layout of a tensor of this shape.
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let read = spec.parameters();
     let pattern = Pattern {
@@ -47,7 +47,8 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, 
     Ok(MemoryLayout { alignment: Some(16), ..MemoryLayout::linear(linear) })
 }
 
-/// One block's share: rows of the fastest axis, each swizzled, then the other axes in order.
+/// Returns the layout of the tensor's part in one thread block (`share`): swizzled rows of the fastest axis, then the
+/// other axes in order.
 fn block(share: &[u64], order: &[usize], pattern: &Pattern) -> Result<LinearLayout, LayoutError> {
     let (column, columns) = (Dim::tensor(order[0]), share[order[0]]);
     let Some(&second) = order.get(1) else { return LinearLayout::identity(columns, Dim::OFFSET, column) };

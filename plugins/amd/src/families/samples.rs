@@ -1,14 +1,14 @@
-//! Typical layouts of this vendor's families, for conformance suites: those of the matrix
-//! instructions with the largest K for elements of each width, and memory to stage operands in.
+//! Sample layouts of this vendor's families for conformance suites: register layouts of the matrix instructions with
+//! the largest K for each element width, and layouts of shared memory for staging operands.
 
 use std::cmp::Reverse;
 
-use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, Sample, SampleUse};
+use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, SampleLayout, SampleUse};
 use tilewright_target::{Instruction, Operand};
 
 use crate::instructions::rows;
 
-/// A family of results, and the version that an architecture has.
+/// The family of an architecture's accumulators, with the family's parameter `version`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Family {
     Mfma(i64),
@@ -29,7 +29,7 @@ impl Family {
         })
     }
 
-    /// Lanes of the waves that the family is for.
+    /// Returns the lanes of a wave in layouts of the family.
     fn lanes(self) -> u32 {
         match self {
             Self::Mfma(_) => 64,
@@ -38,7 +38,7 @@ impl Family {
     }
 }
 
-pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<Sample> {
+pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<SampleLayout> {
     let Some(family) = Family::of(architecture) else { return Vec::new() };
     let SampleUse { lanes, warps, element_bits } = use_case;
     if !warps.is_power_of_two() || !element_bits.is_power_of_two() || element_bits > 128 {
@@ -48,11 +48,11 @@ pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<Sample> {
     if lanes == family.lanes() {
         let grid = Grid::of(warps);
         let all = rows(architecture);
-        let fitting: Vec<_> = all.iter().filter_map(|row| Product::of(row, use_case)).collect();
+        let fitting: Vec<_> = all.iter().filter_map(|row| SampleMma::of(row, use_case)).collect();
         for size in [32, 16] {
-            let of_size = fitting.iter().filter(|product| product.m == size);
-            let largest = of_size.min_by_key(|product| Reverse(product.k));
-            samples.extend(largest.into_iter().flat_map(|product| product.samples(family, grid)));
+            let of_size = fitting.iter().filter(|mma| mma.m == size);
+            let largest = of_size.min_by_key(|mma| Reverse(mma.k));
+            samples.extend(largest.into_iter().flat_map(|mma| mma.samples(family, grid)));
         }
         if element_bits == 8 {
             samples.extend(scales(family, grid));
@@ -61,17 +61,18 @@ pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<Sample> {
     samples
 }
 
-/// Rows of 64 bytes and more, read and written along both axes, eight bytes at a time.
-fn rotating(element_bits: u32) -> Sample {
+/// Returns the sample of `amd_rotating_shared`: rows of at least 64 bytes, swizzled so that both rows and columns are
+/// accessed eight bytes at a time.
+fn rotating(element_bits: u32) -> SampleLayout {
     let spec = FamilySpec::new("amd_rotating_shared")
         .with("vec", i64::from((64 / element_bits).clamp(1, 8)))
         .with("per_phase", 1)
         .with("max_phase", 8)
         .with("order", [1, 0]);
-    Sample::new("shared-rotating", spec)
+    SampleLayout::new("shared-rotating", spec)
 }
 
-/// How the warps of a block lie over a result.
+/// Distribution of a block's warps over a result: warps along the rows axis, and warps along the columns axis.
 #[derive(Debug, Clone, Copy)]
 struct Grid {
     rows: i64,
@@ -79,7 +80,7 @@ struct Grid {
 }
 
 impl Grid {
-    /// As square as can be, the rows having more.
+    /// Returns the most nearly square grid of this many warps (a power of two), with more warps along the rows axis.
     fn of(warps: u32) -> Self {
         let columns = 1 << (warps.trailing_zeros() / 2);
         Self { rows: i64::from(warps) / columns, columns }
@@ -89,7 +90,8 @@ impl Grid {
         [self.rows, self.columns]
     }
 
-    /// Where each bit of the warp's number leads, in tiles: along the columns first.
+    /// Returns the parameter `warp_bases`: for each bit of the warp index, the [row, column] step in units of tiles.
+    /// The low bits step along the columns, the high bits along the rows.
     fn bases(self) -> FamilyAttribute {
         let units = |size: i64| (0..size.trailing_zeros()).map(|bit| 1i64 << bit);
         let bases: Vec<[i64; 2]> =
@@ -98,19 +100,19 @@ impl Grid {
     }
 }
 
-/// A matrix instruction with one block, for elements of one width.
-struct Product {
+/// A matrix instruction of one matrix (not of several independent blocks), for elements of one width.
+struct SampleMma {
     name: String,
     m: i64,
     n: i64,
     k: i64,
-    /// Neighbouring elements of K that a lane holds.
+    /// Number of elements that are adjacent along K in a lane.
     width: i64,
-    /// Width of an element of the result in bits.
+    /// Width of a result element in bits.
     result_bits: u32,
 }
 
-impl Product {
+impl SampleMma {
     fn of(row: &Instruction, use_case: SampleUse) -> Option<Self> {
         let operand = |required: &str| {
             row.operands.iter().find_map(|operand| match operand {
@@ -145,31 +147,31 @@ impl Product {
         }
     }
 
-    fn samples(&self, family: Family, grid: Grid) -> Vec<Sample> {
+    fn samples(&self, family: Family, grid: Grid) -> Vec<SampleLayout> {
         let result = |transposed| self.result(family, grid, transposed);
         let operand = |index: i64| {
             let spec = FamilySpec::new("dot_operand").with("operand_index", index).with("k_width", self.width);
-            spec.of(result(false))
+            spec.with_parent(result(false))
         };
         let name = match family {
             Family::Mfma(_) => format!("mfma{}", self.m),
             Family::Wmma(_) => format!("wmma{}", self.m),
         };
         let mut samples = vec![
-            Sample::new(&name, result(false)).feeding(&self.name, "d"),
-            Sample::new(&format!("{name}-a"), operand(0)).feeding(&self.name, "a"),
-            Sample::new(&format!("{name}-b"), operand(1)).feeding(&self.name, "b"),
-            Sample::new(&format!("{name}-transposed"), result(true)),
+            SampleLayout::new(&name, result(false)).for_operand(&self.name, "d"),
+            SampleLayout::new(&format!("{name}-a"), operand(0)).for_operand(&self.name, "a"),
+            SampleLayout::new(&format!("{name}-b"), operand(1)).for_operand(&self.name, "b"),
+            SampleLayout::new(&format!("{name}-transposed"), result(true)),
         ];
         if matches!(family, Family::Mfma(_)) && self.m == 16 {
-            samples.push(Sample::new(&format!("{name}-tiles"), result(false).with("tiles_per_warp", [2, 2])));
+            samples.push(SampleLayout::new(&format!("{name}-tiles"), result(false).with("tiles_per_warp", [2, 2])));
         }
         samples
     }
 }
 
-/// The scales of both factors, where there are block-scaled instructions.
-fn scales(family: Family, grid: Grid) -> Vec<Sample> {
+/// Returns samples for the scales of A and of B; none if the architecture has no block-scaled instructions.
+fn scales(family: Family, grid: Grid) -> Vec<SampleLayout> {
     let sample = |index: i64, rows: i64| match family {
         Family::Mfma(4) => {
             let spec = FamilySpec::new("mfma_scale")
@@ -190,5 +192,5 @@ fn scales(family: Family, grid: Grid) -> Vec<Sample> {
     };
     let all = [(0, 32), (1, 32), (0, 16), (1, 16)];
     let named = all.into_iter().filter_map(|(index, rows)| Some((sample(index, rows)?, ["a", "b"][index as usize])));
-    named.map(|((name, spec), operand)| Sample::new(&format!("{name}-{operand}"), spec)).collect()
+    named.map(|((name, spec), operand)| SampleLayout::new(&format!("{name}-{operand}"), spec)).collect()
 }

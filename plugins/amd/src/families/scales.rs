@@ -1,17 +1,19 @@
-//! `mfma_scale` and `wmma_scale`: the scales of one operand of a block-scaled matrix instruction.
+//! The families `mfma_scale` and `wmma_scale`: register layouts of the scales of one operand of a block-scaled matrix
+//! instruction.
 //!
-//! A tensor of scales has a row for each row of A or column of B, and its second axis goes along K.
-//! Rows lie where those of the operand do; the lanes that the operand spreads along K differ.
+//! A tensor of scales has one row for each row of A or column of B; its second axis counts the scale blocks along K.
+//! Scales have the operand's lanes along the rows, but other lanes along K.
 
 use tilewright_layout::f2::Columns;
-use tilewright_layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major};
-use tilewright_layout::{Basis, Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space};
+use tilewright_layout::families::cluster::{TileMode, cluster_layout, extend_to_tensor, row_major, tensor_layout};
+use tilewright_layout::{Basis, Dim, FamilyError, FamilySpec, GivenBases, IntVec, LayoutError, LinearLayout, Space};
 
 const LANES: u64 = 64;
-/// Elements of K that one instruction of gfx1250 contracts.
+/// Elements along K that one instruction of gfx1250 multiplies.
 const WMMA_K: u64 = 128;
 
-/// What both families say: the operand, and rows of the result of one instruction.
+/// Reads the parameters that both families share: the operand index (0 for A, 1 for B), and the number of rows of one
+/// instruction's result.
 fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<(usize, u64), FamilyError> {
     let read = spec.parameters();
     let index = match read.number(&["operand_index", "op_idx"])? {
@@ -33,7 +35,7 @@ fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<(usize, u64), FamilyError
     Ok((index, rows))
 }
 
-/// The scales of an operand of `mfma` on gfx950.
+/// Returns the layout of the scales of an operand of `mfma` on gfx950.
 pub(super) fn mfma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let (index, rows) = operand(spec, shape)?;
     let read = spec.parameters();
@@ -42,88 +44,93 @@ pub(super) fn mfma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fam
     let warps = read.powers(&["warps_per_cta"], 2)?;
     read.finish()?;
     let along_k = LANES / rows;
-    // Warps along the other operand's axis hold the same.
+    // Warps along the other operand's axis hold replicas.
     let warps_along = |axis: usize| {
-        if axis == index { Part::from((Dim::WARP, warps[axis], 0)) } else { Part::replicated(Dim::WARP, warps[axis]) }
+        if axis == index {
+            TileMode::from((Dim::WARP, warps[axis], 0))
+        } else {
+            TileMode::replicated(Dim::WARP, warps[axis])
+        }
     };
-    let parts = [
-        Part::from((Dim::LANE, rows, 0)),
-        Part::from((Dim::LANE, along_k, 1)),
-        Part::from((Dim::REGISTER, (shape[1] / along_k).max(1), 1)),
-        Part::from((Dim::REGISTER, tiles[index], 0)),
+    let modes = [
+        TileMode::from((Dim::LANE, rows, 0)),
+        TileMode::from((Dim::LANE, along_k, 1)),
+        TileMode::from((Dim::REGISTER, (shape[1] / along_k).max(1), 1)),
+        TileMode::from((Dim::REGISTER, tiles[index], 0)),
         warps_along(1),
         warps_along(0),
     ];
-    layout_of(spec, parts.into_iter(), &row_major(2), &[], shape)
+    tensor_layout(spec, modes.into_iter(), &row_major(2), &[], shape)
 }
 
-/// The scales of an operand of `wmma` on gfx1250.
+/// Returns the layout of the scales of an operand of `wmma` on gfx1250.
 pub(super) fn wmma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let (index, m) = operand(spec, shape)?;
     let read = spec.parameters();
     let _ = (read.optional(&["operand_index", "op_idx"]), read.optional(&["mdim"]), read.optional(&["shape"]));
     let n = read.number_or(&["ndim"], 16)?;
     let transposed = read.flag_or(&["transposed", "is_transposed"], false)?;
-    let factor = read.number_or(&["scale_factor"], 32)?;
+    let block_size = read.number_or(&["scale_factor"], 32)?;
     let registers = read.listed_bases(&["reg_bases"])?;
     let warps = read.listed_bases(&["warp_bases"])?;
     read.finish()?;
     if n != 16 {
         return Err(read.wrong("ndim", &format!("{n} is not 16")));
     }
-    if factor != 16 && factor != 32 {
-        return Err(read.wrong("scale_factor", &format!("{factor} is neither 16 nor 32")));
+    if block_size != 16 && block_size != 32 {
+        return Err(read.wrong("scale_factor", &format!("{block_size} is neither 16 nor 32")));
     }
-    let own = |name: &str, bases: GivenBases<'_>| -> Result<Numbers, FamilyError> {
+    let scale_bases = |name: &str, bases: GivenBases<'_>| -> Result<IntVec, FamilyError> {
         let along = |mut basis: Basis<'_>| match (basis.next(), basis.next(), basis.next()) {
             (Some(row), Some(column), None) if row.max(column) < 1 << 32 => Ok([row, column][index]),
             _ => Err(read.wrong(name, "each basis must have two coordinates, below 2^32")),
         };
         bases.iter().map(along).collect()
     };
-    let tiles = Tiles { m, of_operand: if (index == 0) == transposed { n } else { m }, k: WMMA_K / factor };
-    let (registers, warps) = (own("reg_bases", registers)?, own("warp_bases", warps)?);
+    let tiles = Tiles { m, of_operand: if (index == 0) == transposed { n } else { m }, k: WMMA_K / block_size };
+    let (registers, warps) = (scale_bases("reg_bases", registers)?, scale_bases("warp_bases", warps)?);
     let cluster = cluster_layout(spec, &[], 2)?;
-    let build = || over_tensor(&tiles.spread(&registers, &warps, shape[1])?, &cluster, shape);
+    let build = || extend_to_tensor(&tiles.spread(&registers, &warps, shape[1])?, &cluster, shape);
     build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
-/// The scales of one instruction.
+/// Sizes of the scales that one instruction reads for one operand.
 struct Tiles {
-    /// Rows of the instruction's result.
+    /// Number of rows of the instruction's result.
     m: u64,
-    /// Rows of this operand.
+    /// Number of rows of scales: rows of A or columns of B in one instruction.
     of_operand: u64,
-    /// Scales along K.
+    /// Number of scales along K in one instruction.
     k: u64,
 }
 
 impl Tiles {
-    /// The tiles of one block, `registers` and `warps` moving by so many tiles.
+    /// Returns the layout of all tiles of one block, with `groups` scales along K. `registers` and `warps` are the
+    /// bases of the tile index, in units of tiles.
     fn spread(&self, registers: &[u64], warps: &[u64], groups: u64) -> Result<LinearLayout, LayoutError> {
         let tile = self.of_operand;
-        let mut own: Numbers = registers.iter().filter(|&&by| by != 0).map(|by| by * tile).collect();
+        let mut scale_bases: IntVec = registers.iter().filter(|&&by| by != 0).map(|by| by * tile).collect();
         let units = registers.iter().chain(warps).fold(0, |all, by| all | by) + 1;
         let mut rows = tile * units.next_power_of_two();
-        // The upper lanes take the upper rows; of 16 they take the next tile, so that one register
-        // feeds two instructions, unless those have 32 rows on the other side.
+        // The upper lanes hold the upper rows. For tiles of 16 rows they hold the next tile, so that one register
+        // serves two instructions, unless the other operand has 32 rows.
         let upper = if tile > 16 {
             16
         } else if self.m > 16 {
             0
-        } else if own.is_empty() {
+        } else if scale_bases.is_empty() {
             rows *= 2;
             rows / 2
         } else {
-            own.remove(0)
+            scale_bases.remove(0)
         };
         let along_k = groups.max(self.k);
         let k_bits = along_k.trailing_zeros();
         let mut ins = Space::default();
-        ins.push(Dim::REGISTER, k_bits + own.len() as u32)?;
+        ins.push(Dim::REGISTER, k_bits + scale_bases.len() as u32)?;
         ins.push(Dim::LANE, 5)?;
         ins.push(Dim::WARP, warps.len() as u32)?;
-        let moved = own.into_iter().chain([1, 2, 4, 8, upper]).chain(warps.iter().map(|by| by * tile));
+        let moved = scale_bases.into_iter().chain([1, 2, 4, 8, upper]).chain(warps.iter().map(|by| by * tile));
         let columns: Columns = (0..k_bits).map(|bit| 1 << bit).chain(moved.map(|row| row << k_bits)).collect();
         let outs = Space::of_sizes(&[(Dim::tensor(1), along_k), (Dim::tensor(0), rows)])?;
         LinearLayout::from_columns(ins, outs, &columns)?.require_surjective()

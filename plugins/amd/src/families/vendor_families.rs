@@ -1,26 +1,28 @@
 //! The layout families of this vendor, by name.
 
+use super::attribute_syntax;
 use super::mfma;
 use super::rotating;
 use super::samples;
 use super::scales;
-use super::spelling;
 use super::wmma;
 use tilewright_layout::families::cluster::check_shape;
-use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, LinearLayout, Sample, SampleUse};
+use tilewright_layout::{
+    AttributeSyntax, Families, FamilyError, FamilySpec, Layout, LinearLayout, SampleLayout, SampleUse,
+};
 
-/// The families that this plugin serves: `amd_mfma`, `amd_wmma`, and `dot_operand`, also spelled
-/// `dot_op`, of both, the scales of operands, `mfma_scale` and `wmma_scale`, and the memory layout
+/// The layout families (named constructors of layouts) of this plugin: `amd_mfma` and `amd_wmma`, their operands
+/// `dot_operand` (also `dot_op`), the scales of operands `mfma_scale` and `wmma_scale`, and the memory layout
 /// `amd_rotating_shared`.
 ///
-/// All architectures have the same families; the samples are those of one.
+/// All architectures have the same families; the sample layouts for conformance suites depend on the architecture.
 #[derive(Debug, Clone, Default)]
 pub struct AmdFamilies {
     architecture: String,
 }
 
 impl AmdFamilies {
-    /// The families, with the samples of an architecture.
+    /// Creates the families, with the sample layouts of this architecture.
     #[must_use]
     pub fn of(architecture: &str) -> Self {
         Self { architecture: architecture.to_owned() }
@@ -39,12 +41,12 @@ impl Families for AmdFamilies {
         NAMES.contains(&name)
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
         samples::typical(&self.architecture, use_case)
     }
 
-    fn spellings(&self) -> Vec<AttributeSyntax> {
-        spelling::all()
+    fn attribute_syntaxes(&self) -> Vec<AttributeSyntax> {
+        attribute_syntax::all()
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {

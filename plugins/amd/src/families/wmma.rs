@@ -1,18 +1,21 @@
-//! `amd_wmma`: results and operands of the matrix instructions of RDNA and gfx1250.
+//! The family `amd_wmma`: layouts of accumulators and register operands of the matrix instructions of RDNA and gfx1250
+//! (`wmma`).
 //!
-//! A wave of 32 lanes spreads sixteen lanes over the columns of a result; where the tiles of the
-//! warps lie, and how often a warp repeats its tile, is given by bases in units of tiles.
+//! Sixteen lanes of a wave of 32 go along a row of the result. The parameters `reg_bases` and `warp_bases`, in units of
+//! tiles, give the tiles that further registers and warps hold.
 
 use tilewright_layout::f2::Columns;
-use tilewright_layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major, tile_of_parts};
+use tilewright_layout::families::cluster::{
+    TileMode, cluster_layout, extend_to_tensor, row_major, tensor_layout, tile_from_modes,
+};
 use tilewright_layout::{
-    Bases, Basis, Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, Numbers, Space,
+    Bases, Basis, Dim, FamilyError, FamilySpec, GivenBases, IntVec, LayoutError, LinearLayout, Space,
 };
 
-/// Bases of a grid of tiles that are taken apart; few grids have as many.
-const MOST_PARTS: usize = 8;
+/// Max bases of a tile grid for the fast path of [`Wmma::grid_modes`]; few grids have more.
+const MAX_MODES: usize = 8;
 
-/// The instruction that a layout belongs to, spread over warps and blocks.
+/// The parameters of a layout: the instruction's shape, and its repetition over registers, warps and blocks.
 struct Wmma<'a> {
     version: u64,
     transposed: bool,
@@ -32,12 +35,12 @@ impl<'a> Wmma<'a> {
         let transposed = read.flag_or(&["transposed", "is_transposed", "is_transpose"], false)?;
         let instruction = match read.optional(&["instr_shape"]) {
             Some(_) => read.numbers(&["instr_shape"])?,
-            None => Numbers::from_slice(&[16, 16, 16]),
+            None => IntVec::from_slice(&[16, 16, 16]),
         };
         let (mut registers, mut warps) = (read.listed_bases(&["reg_bases"])?, read.listed_bases(&["warp_bases"])?);
         if read.optional(&["cta_layout"]).is_some() {
             if !registers.is_empty() || !warps.is_empty() {
-                return Err(read.wrong("cta_layout", "says again what `reg_bases` and `warp_bases` say"));
+                return Err(read.wrong("cta_layout", "duplicates `reg_bases` and `warp_bases`"));
             }
             (registers, warps) = tiles(spec)?;
         }
@@ -48,13 +51,13 @@ impl<'a> Wmma<'a> {
             return Err(read.wrong("rank", &format!("{own_rank}, yet the tensor has {rank} axes")));
         }
         if !(1..=3).contains(&version) {
-            let message = format!("{version} is none of 1 (RDNA3), 2 (RDNA4) and 3 (gfx1250)");
+            let message = format!("{version} is not one of 1 (RDNA3), 2 (RDNA4) and 3 (gfx1250)");
             return Err(read.wrong("version", &message));
         }
         let (m, n, k) = match instruction[..] {
             [m @ (16 | 32), 16, k] if k.is_power_of_two() => (m, 16, k),
             _ => {
-                let message = format!("{instruction:?} must be [M, N, K], M and N being 16x16 or 32x16");
+                let message = format!("{instruction:?} must be [M, N, K] with M x N of 16x16 or 32x16");
                 return Err(read.wrong("instr_shape", &message));
             }
         };
@@ -66,62 +69,65 @@ impl<'a> Wmma<'a> {
         Ok(Self { version, transposed, m, n, k, registers, warps, cluster, rank })
     }
 
-    /// The layout of a tensor from one tile and the grid of tiles.
+    /// Returns the layout of a tensor of this shape: one instruction's `tile`, repeated over the grid of tiles, then
+    /// over the cluster. Tiles along the axis `replicated`, if any, are replicas.
     fn spread<const N: usize>(
         &self,
         spec: &FamilySpec,
-        tile: [Part; N],
+        tile: [TileMode; N],
         order: &[usize],
         replicated: Option<usize>,
         cluster: &[Vec<u64>],
         shape: &[u64],
     ) -> Result<LinearLayout, FamilyError> {
-        if let Some(grid) = self.parts(replicated) {
-            return layout_of(spec, tile.into_iter().chain(grid), order, cluster, shape);
+        if let Some(grid) = self.grid_modes(replicated) {
+            return tensor_layout(spec, tile.into_iter().chain(grid), order, cluster, shape);
         }
         let grid = self.tiles(spec, self.rank, replicated)?;
         let cluster = cluster_layout(spec, cluster, self.rank)?;
-        let build = || over_tensor(&tile_of_parts(order, &tile)?.direct_sum(&grid)?, &cluster, shape);
+        let build = || extend_to_tensor(&tile_from_modes(order, &tile)?.direct_sum(&grid)?, &cluster, shape);
         build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
     }
 
-    /// Where the tiles of the warps lie, those along `replicated` being the same one.
+    /// Returns the grid: the map from register and warp bits to tiles. Along the axis `replicated`, if any, warps hold
+    /// replicas and registers are dropped.
     fn tiles(&self, spec: &FamilySpec, rank: usize, replicated: Option<usize>) -> Result<LinearLayout, FamilyError> {
         let wrong = |message: String| spec.parameters().wrong("warp_bases", &message);
-        let whole = self.tile_grid(rank).map_err(|error| wrong(error.to_string()))?;
-        let Some(axis) = replicated else { return Ok(whole) };
-        // Repetitions that hold the same are left out, warps that hold the same are not.
-        let cut = whole.resize_out(Dim::tensor(axis), 1).map_err(|error| wrong(error.to_string()))?;
+        let full_grid = self.tile_grid(rank).map_err(|error| wrong(error.to_string()))?;
+        let Some(axis) = replicated else { return Ok(full_grid) };
+        // Replicated registers are removed, replicated warps are kept.
+        let cut = full_grid.resize_out(Dim::tensor(axis), 1).map_err(|error| wrong(error.to_string()))?;
         Ok(cut.remove_zero_bases(Dim::REGISTER))
     }
 
-    /// The grid as parts of a tile, where each of its bases moves by one unit of one axis, in order.
-    fn parts(&self, replicated: Option<usize>) -> Option<[Part; MOST_PARTS]> {
-        let mut parts = [Part::replicated(Dim::REGISTER, 1); MOST_PARTS];
-        let mut next = Numbers::from_elem(1, self.rank);
+    /// Returns the grid as one tile mode for each basis; `None` unless each basis moves along a single axis, in steps
+    /// 1, 2, 4, ... of each axis, or if there are more than [`MAX_MODES`] bases.
+    fn grid_modes(&self, replicated: Option<usize>) -> Option<[TileMode; MAX_MODES]> {
+        let mut modes = [TileMode::replicated(Dim::REGISTER, 1); MAX_MODES];
+        let mut next = IntVec::from_elem(1, self.rank);
         let registers = self.registers.iter().map(|basis| (Dim::REGISTER, basis));
         let bases = registers.chain(self.warps.iter().map(|basis| (Dim::WARP, basis)));
         for (at, (input, basis)) in bases.enumerate() {
             let mut moved = basis.enumerate().filter(|&(_, by)| by != 0);
-            // In operands, repetitions that hold the same are left out; warps that hold the same are not.
+            // In operands, replicated registers are removed; replicated warps are kept.
             let is_left_out = replicated.is_some() && input == Dim::REGISTER;
-            let same = Part::replicated(input, if is_left_out { 1 } else { 2 });
-            let part = match (moved.next(), moved.next()) {
+            let same = TileMode::replicated(input, if is_left_out { 1 } else { 2 });
+            let mode = match (moved.next(), moved.next()) {
                 (None, _) => same,
                 (Some((axis, by)), None) if by == next[axis] => {
                     next[axis] = by.checked_mul(2)?;
-                    if replicated == Some(axis) { same } else { Part::from((input, 2, axis)) }
+                    if replicated == Some(axis) { same } else { TileMode::from((input, 2, axis)) }
                 }
                 _ => return None,
             };
-            *parts.get_mut(at)? = part;
+            *modes.get_mut(at)? = mode;
         }
-        Some(parts)
+        Some(modes)
     }
 
-    /// From registers and warps to units of tiles, the last axis the most minor.
+    /// Returns the map from register and warp bits to coordinates in units of tiles, with the last axis as the fastest.
     fn tile_grid(&self, rank: usize) -> Result<LinearLayout, LayoutError> {
-        let mut extents = Numbers::from_elem(0, rank);
+        let mut extents = IntVec::from_elem(0, rank);
         for basis in self.registers.iter().chain(self.warps.iter()) {
             for (extent, coordinate) in extents.iter_mut().zip(basis) {
                 *extent |= coordinate;
@@ -130,7 +136,7 @@ impl<'a> Wmma<'a> {
         let (mut ins, mut outs) = (Space::default(), Space::default());
         ins.push(Dim::REGISTER, self.registers.iter().len() as u32)?;
         ins.push(Dim::WARP, self.warps.iter().len() as u32)?;
-        let mut shifts = Numbers::from_elem(0, rank);
+        let mut shifts = IntVec::from_elem(0, rank);
         for axis in row_major(rank) {
             shifts[axis] = u64::from(outs.bits());
             outs.push(Dim::tensor(axis), 64 - extents[axis].leading_zeros())?;
@@ -143,7 +149,7 @@ impl<'a> Wmma<'a> {
     }
 }
 
-/// The attribute text's group of bases.
+/// Reads the parameter `cta_layout` of Triton's attribute text: the bases of registers and of warps, in units of tiles.
 fn tiles(spec: &FamilySpec) -> Result<(GivenBases<'_>, GivenBases<'_>), FamilyError> {
     let read = spec.parameters();
     let tilewright_layout::FamilyAttribute::Spec(group) = read.required(&["cta_layout"])? else {
@@ -155,22 +161,22 @@ fn tiles(spec: &FamilySpec) -> Result<(GivenBases<'_>, GivenBases<'_>), FamilyEr
     Ok(bases)
 }
 
-/// The layout of the result.
+/// Returns the layout of the accumulator for a tensor of this shape.
 pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let wmma = Wmma::read(spec, rank)?;
-    // A transposed result is that of the instruction with A and B exchanged.
+    // A transposed result is the result with operands A and B swapped.
     let (row, column) = if wmma.transposed { (rank - 1, rank - 2) } else { (rank - 2, rank - 1) };
-    // RDNA3 deals the rows out to both halves of a wave in turn, later ones eight by eight.
+    // RDNA3 alternates rows between both halves of a wave; later generations alternate groups of eight rows.
     let rows = if wmma.version == 1 {
         [(Dim::LANE, 16, column), (Dim::LANE, 2, row), (Dim::REGISTER, 8, row), (Dim::REGISTER, 1, row)]
     } else {
         [(Dim::REGISTER, 8, row), (Dim::LANE, 16, column), (Dim::LANE, 2, row), (Dim::REGISTER, wmma.m / 16, row)]
     };
-    wmma.spread(spec, rows.map(Part::from), &row_major(rank), None, &wmma.cluster, shape)
+    wmma.spread(spec, rows.map(TileMode::from), &row_major(rank), None, &wmma.cluster, shape)
 }
 
-/// The layout of an operand in registers.
+/// Returns the register layout of operand A (`index` 0) or B (1). A lane holds `k_width` adjacent elements along K.
 pub(super) fn operand(spec: &FamilySpec, index: u64, k_width: u64, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let wmma = Wmma::read(spec, rank)?;
@@ -184,16 +190,17 @@ pub(super) fn operand(spec: &FamilySpec, index: u64, k_width: u64, shape: &[u64]
     if index == 1 {
         order.swap(0, 1);
     }
-    // On RDNA3 both halves of a wave hold the same.
-    let halves = if wmma.version == 1 { Part::replicated(Dim::LANE, 2) } else { Part::from((Dim::LANE, 2, k_axis)) };
-    // Counted for both halves, even where they hold the same.
+    // On RDNA3 both halves of a wave hold replicas.
+    let half_wave =
+        if wmma.version == 1 { TileMode::replicated(Dim::LANE, 2) } else { TileMode::from((Dim::LANE, 2, k_axis)) };
+    // Counts both halves, even if they hold replicas.
     let covered = k_width.saturating_mul(2);
     let tile = [
-        Part::from((Dim::REGISTER, k_width, k_axis)),
-        Part::from((Dim::LANE, 16, other_axis)),
-        halves,
-        Part::from((Dim::REGISTER, (wmma.k / covered).max(1), k_axis)),
-        Part::from((Dim::REGISTER, other / 16, other_axis)),
+        TileMode::from((Dim::REGISTER, k_width, k_axis)),
+        TileMode::from((Dim::LANE, 16, other_axis)),
+        half_wave,
+        TileMode::from((Dim::REGISTER, (wmma.k / covered).max(1), k_axis)),
+        TileMode::from((Dim::REGISTER, other / 16, other_axis)),
     ];
     wmma.spread(spec, tile, &order, Some(k_axis), &bases, shape)
 }

@@ -1,7 +1,8 @@
-//! `global_load_lds_dword` and its wider form: each lane loads from its address in global memory, and what the lanes
-//! have loaded goes to LDS one after the other, from one address on, which is the first lane's.
+//! `global_load_lds_dword` and its wider form (LDS DMA): each lane loads from its own global address, and the lanes'
+//! data is written to consecutive LDS addresses, from the first lane's address on.
 //!
-//! Three more have no row: those of one and of two bytes write a whole word, and that of twelve is no power of two.
+//! Three more widths are not in the table: the loads of one and of two bytes write a whole word, and twelve bytes are
+//! no power of two.
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
@@ -17,22 +18,25 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
         "gfx908" | "gfx90a" | "gfx940" | "gfx941" | "gfx942" => &[1],
         _ => &[],
     };
-    // Two sizes, each of which makes a layout; tests count the rows.
+    // Both sizes have a valid layout; tests count the rows.
     words.iter().filter_map(|&words| row(words).ok()).collect()
 }
 
 fn row(words: u32) -> Result<Instruction, LayoutError> {
-    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+    let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
     let (lanes, bytes) = (1u64 << LANE_BITS, 4 * u64::from(words));
-    let own: Bases = (0..bytes.ilog2()).map(|bit| vec![0, 1 << bit]).collect();
+    let byte_bases: Bases = (0..bytes.ilog2()).map(|bit| vec![0, 1 << bit]).collect();
     let each: Bases = (0..LANE_BITS).map(|bit| vec![1 << bit, 0]).collect();
     let after: Bases = (0..LANE_BITS).map(|bit| vec![0, bytes << bit]).collect();
-    let from = LinearLayout::from_bases(&[(Dim::LANE, each), (byte, own.clone())], &[(slot, lanes), (byte, bytes)])?;
-    let to = LinearLayout::from_bases(&[(Dim::LANE, after), (byte, own)], &[(slot, 1), (byte, lanes * bytes)])?;
-    let first = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![0]; LANE_BITS as usize])], &[(slot, 1)])?;
+    let from =
+        LinearLayout::from_bases(&[(Dim::LANE, each), (byte, byte_bases.clone())], &[(segment, lanes), (byte, bytes)])?;
+    let to =
+        LinearLayout::from_bases(&[(Dim::LANE, after), (byte, byte_bases)], &[(segment, 1), (byte, lanes * bytes)])?;
+    let first = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![0]; LANE_BITS as usize])], &[(segment, 1)])?;
     let size = if words == 1 { "dword".to_owned() } else { format!("dwordx{words}") };
-    // Addresses in global memory need no more than a word's alignment.
-    let from = Operand::Global { data: from, address: LinearLayout::identity(lanes, Dim::LANE, slot)?, alignment: 4 };
+    // Global addresses need only the alignment of a word.
+    let from =
+        Operand::Global { data: from, address: LinearLayout::identity(lanes, Dim::LANE, segment)?, alignment: 4 };
     Ok(Instruction {
         name: format!("global_load_lds_{size}"),
         kind: InstructionKind::AsyncCopy,

@@ -1,15 +1,16 @@
 //! `mfma`: the dense matrix instructions of CDNA, for waves of 64 lanes.
 
-use tilewright_layout::families::cluster::tile_of;
+use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::{Instruction, Operand};
 
-use super::{Element, numerics, product};
+use super::{Element, mma_instruction, numerics};
 
 const SOURCE: &str = "AMD Matrix Instruction Calculator; CDNA instruction set manuals";
 const LANES: u64 = 64;
 
-/// One instruction: mnemonic, M, N, K, blocks, types of the result and of both operands, cycles.
+/// One instruction: mnemonic, [M, N, K], number of blocks (independent matrices), element types of the result, of A and
+/// of B, and cycles if published.
 type Entry = (&'static str, [u64; 3], u64, [&'static str; 3], Option<u32>);
 
 const GFX908: [Entry; 20] = [
@@ -35,7 +36,7 @@ const GFX908: [Entry; 20] = [
     ("v_mfma_f32_16x16x8bf16", [16, 16, 8], 1, BF16, Some(32)),
 ];
 
-/// What gfx90a has besides everything of gfx908.
+/// Instructions of gfx90a in addition to those of gfx908.
 const GFX90A: [Entry; 7] = [
     ("v_mfma_f32_32x32x4bf16_1k", [32, 32, 4], 2, BF16, Some(64)),
     ("v_mfma_f32_16x16x4bf16_1k", [16, 16, 4], 4, BF16, Some(32)),
@@ -46,7 +47,7 @@ const GFX90A: [Entry; 7] = [
     ("v_mfma_f64_4x4x4f64", [4, 4, 4], 4, F64, Some(16)),
 ];
 
-/// What gfx942 and gfx950 share.
+/// Instructions that both gfx942 and gfx950 have.
 const GFX94X: [Entry; 30] = [
     ("v_mfma_f32_32x32x1_2b_f32", [32, 32, 1], 2, F32, Some(64)),
     ("v_mfma_f32_16x16x1_4b_f32", [16, 16, 1], 4, F32, Some(32)),
@@ -80,13 +81,13 @@ const GFX94X: [Entry; 30] = [
     ("v_mfma_f32_16x16x32_bf8_bf8", [16, 16, 32], 1, ["f32", "bf8", "bf8"], Some(16)),
 ];
 
-/// What gfx942 alone has.
+/// Instructions that gfx942 has and gfx950 lacks.
 const GFX942: [Entry; 2] = [
     ("v_mfma_f32_32x32x4_xf32", [32, 32, 4], 1, XF32, Some(32)),
     ("v_mfma_f32_16x16x8_xf32", [16, 16, 8], 1, XF32, Some(16)),
 ];
 
-/// What gfx950 alone has, but for the products of types that modifiers choose, see [`mixed`].
+/// Instructions that gfx950 has and gfx942 lacks, except those whose element types are modifiers (see [`mixed`]).
 const GFX950: [Entry; 6] = [
     ("v_mfma_f32_32x32x16_f16", [32, 32, 16], 1, F16, None),
     ("v_mfma_f32_16x16x32_f16", [16, 16, 32], 1, F16, None),
@@ -96,11 +97,11 @@ const GFX950: [Entry; 6] = [
     ("v_mfma_i32_16x16x64_i8", [16, 16, 64], 1, I8, None),
 ];
 
-/// Mnemonics of gfx950 that take the types of both factors as modifiers.
+/// Mnemonics and [M, N, K] of the instructions of gfx950 whose modifiers select the element types of A and B.
 const MIXED: [(&str, [u64; 3]); 2] =
     [("v_mfma_f32_32x32x64_f8f6f4", [32, 32, 64]), ("v_mfma_f32_16x16x128_f8f6f4", [16, 16, 128])];
 
-/// Types that they take. Those of six bits lie side by side, 32 of them in six registers.
+/// Element types that the modifiers of [`MIXED`] select. Six-bit elements are packed: 32 elements in six registers.
 const MIXED_TYPES: [&str; 5] = ["fp8", "bf8", "fp6", "bf6", "fp4"];
 
 const F32: [&str; 3] = ["f32", "f32", "f32"];
@@ -110,17 +111,17 @@ const BF16: [&str; 3] = ["f32", "bf16", "bf16"];
 const I8: [&str; 3] = ["i32", "i8", "i8"];
 const F64: [&str; 3] = ["f64", "f64", "f64"];
 
-/// The instructions of `gfx908`, `gfx90a`, `gfx942`, `gfx950`; none for others.
+/// Returns the `mfma` instructions of `gfx908`, `gfx90a`, `gfx942` or `gfx950`; none for other architectures.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     let (tables, timed): (&[&[Entry]], bool) = match architecture {
         "gfx908" => (&[&GFX908], true),
         "gfx90a" => (&[&GFX908, &GFX90A], true),
         "gfx942" => (&[&GFX94X, &GFX942], true),
-        // The cycles of the shared instructions were measured or documented for gfx942 only.
+        // Cycles of the shared instructions are known for gfx942 only.
         "gfx950" => (&[&GFX94X, &GFX950], false),
         _ => (&[], false),
     };
-    // A row that is no layout would be a mistake in the tables above; tests count the rows.
+    // The tables above have valid layouts only; tests count the rows.
     let mut rows: Vec<_> = tables.iter().copied().flatten().filter_map(|entry| row(architecture, entry).ok()).collect();
     if architecture == "gfx950" {
         rows.extend(mixed().filter_map(Result::ok));
@@ -135,7 +136,8 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     rows
 }
 
-/// On gfx942 the types of eight bits have neither infinities nor a negative zero; later ones are OCP's.
+/// Renames an operand's 8-bit floating-point type to gfx942's variant, which has neither infinities nor a negative
+/// zero. Later architectures have the types of OCP.
 fn without_negative_zero(operand: &mut Operand) {
     if let Operand::Register { element, .. } = operand
         && matches!(element.as_str(), "fp8" | "bf8")
@@ -150,7 +152,8 @@ pub(crate) fn had_by_first_generations(name: &str) -> bool {
     GFX908.iter().chain(&GFX90A).any(|entry| entry.0 == name)
 }
 
-/// The products of each pair of [`MIXED_TYPES`]; the rows' names carry the modifiers.
+/// Returns the instructions of [`MIXED`] for each pair of [`MIXED_TYPES`]; an instruction's name includes the type
+/// modifiers.
 fn mixed() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
     let pairs = MIXED_TYPES.into_iter().flat_map(|a| MIXED_TYPES.map(|b| (a, b)));
     pairs.flat_map(|(a, b)| {
@@ -162,8 +165,8 @@ fn mixed() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
     })
 }
 
-/// The same products with a scale for each 32 elements along K: lane group g gives that of k = 32 g to 32 g + 31, whichever lanes
-/// hold these elements.
+/// Returns the instructions of [`mixed`] with one scale for each 32 elements along K. Lane group g holds the scale of k
+/// = 32 g to 32 g + 31, whichever lanes hold these elements.
 fn scaled() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
     const BLOCK: u64 = 32;
     mixed().map(|row| {
@@ -171,7 +174,8 @@ fn scaled() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
         row.name = row.name.replace("v_mfma_", "v_mfma_scale_");
         let size = if row.name.contains("_32x32x64_") { 32 } else { 16 };
         let k = LANES / size * BLOCK;
-        let layout = tile_of(&[0, 1], &[(Dim::REGISTER, 1, 1), (Dim::LANE, size, 0), (Dim::LANE, k / BLOCK, 1)])?;
+        let layout =
+            tile_from_identities(&[0, 1], &[(Dim::REGISTER, 1, 1), (Dim::LANE, size, 0), (Dim::LANE, k / BLOCK, 1)])?;
         let scale = Element::of("e8m0");
         row.operands.extend(["scale_a", "scale_b"].map(|role| scale.operand(role, layout.clone())));
         row.numerics = None;
@@ -187,18 +191,18 @@ fn row(architecture: &str, &(name, [m, n, k], blocks, types, cycles): &Entry) ->
         (of_b, operand(1, n, 0, k, blocks, adjacent_along_k(name, of_b.bits))?),
     ];
     let numerics = numerics::of(architecture, name, of_a.name);
-    Ok(product(name.to_owned(), operands, cycles, numerics, SOURCE))
+    Ok(mma_instruction(name.to_owned(), operands, cycles, numerics, SOURCE))
 }
 
-/// Elements of K that a lane holds side by side at most. Operands of eight bits of the instructions that take their types as
-/// modifiers are read in two chunks of 16, half of K apart; those of four and six bits are adjacent (AMD, "Introduction to
-/// Matrix Core Programming on CDNA3 and CDNA4", 5.4).
+/// Returns the max number of elements adjacent along K in a lane. Eight-bit operands of the instructions with type
+/// modifiers are in two chunks of 16 elements, half of K apart; four- and six-bit operands are in one chunk (AMD,
+/// "Introduction to Matrix Core Programming on CDNA3 and CDNA4", 5.4).
 fn adjacent_along_k(name: &str, bits: u32) -> u64 {
     if name.ends_with("_f8f6f4") && bits == 8 { 16 } else { u64::MAX }
 }
 
-/// Lanes along the rows or columns, then over blocks, then along K; a lane holds what is left of K in chunks of at most
-/// `adjacent` elements.
+/// Returns the layout of an operand: lanes go along the rows of A or columns of B, then over blocks (independent
+/// matrices), then along K. A lane holds the rest of K in chunks of at most `adjacent` elements.
 fn operand(
     axis: usize,
     size: u64,
@@ -209,25 +213,25 @@ fn operand(
 ) -> Result<LinearLayout, LayoutError> {
     let along_k = LANES / size / blocks;
     let chunk = (k / along_k).min(adjacent);
-    let parts = [
+    let modes = [
         (Dim::REGISTER, chunk, k_axis),
         (Dim::LANE, size, axis),
         (Dim::LANE, blocks, 2),
         (Dim::LANE, along_k, k_axis),
         (Dim::REGISTER, k / along_k / chunk, k_axis),
     ];
-    tile(&parts, blocks)
+    tile(&modes, blocks)
 }
 
-/// Four rows (of f64 one) a lane, lanes along the columns, then over blocks where all of them fit,
-/// then along the rows.
+/// Returns the layout of a result of `blocks` independent matrices. A lane holds four adjacent rows (one for `f64`);
+/// lanes go along the columns, then over blocks if all blocks fit, then along the rows.
 fn result(m: u64, n: u64, blocks: u64, bits: u32) -> Result<LinearLayout, LayoutError> {
     let height = if bits == 64 { 1 } else { 4 };
     let groups = m / height;
     let all_fit = n * blocks * groups <= LANES;
     let (over_lanes, over_registers) = if all_fit { (blocks, 1) } else { (1, blocks) };
     let rows = groups.min(LANES / n / over_lanes);
-    let parts = [
+    let modes = [
         (Dim::REGISTER, height, 0),
         (Dim::LANE, n, 1),
         (Dim::LANE, over_lanes, 2),
@@ -235,14 +239,14 @@ fn result(m: u64, n: u64, blocks: u64, bits: u32) -> Result<LinearLayout, Layout
         (Dim::REGISTER, groups / rows, 0),
         (Dim::REGISTER, over_registers, 2),
     ];
-    tile(&parts, blocks)
+    tile(&modes, blocks)
 }
 
-/// A single block has no axis of its own.
-fn tile(parts: &[(Dim, u64, usize)], blocks: u64) -> Result<LinearLayout, LayoutError> {
+/// Builds the layout of a tile from its modes (input, size, axis); the axis of blocks is left out for a single block.
+fn tile(modes: &[(Dim, u64, usize)], blocks: u64) -> Result<LinearLayout, LayoutError> {
     if blocks > 1 {
-        return tile_of(&[0, 1, 2], parts);
+        return tile_from_identities(&[0, 1, 2], modes);
     }
-    let without: Vec<_> = parts.iter().copied().filter(|&(_, _, axis)| axis < 2).collect();
-    tile_of(&[0, 1], &without)
+    let without: Vec<_> = modes.iter().copied().filter(|&(_, _, axis)| axis < 2).collect();
+    tile_from_identities(&[0, 1], &without)
 }

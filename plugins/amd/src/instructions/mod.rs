@@ -1,8 +1,8 @@
-//! Instruction rows of this vendor: the dense matrix instructions of CDNA (`mfma`) and of RDNA and
-//! gfx1250 (`wmma`), the loads from LDS that transpose, and the loads from global memory to LDS.
+//! Instruction table of this vendor: the dense matrix instructions of CDNA (`mfma`) and of RDNA and gfx1250 (`wmma`),
+//! transposing loads from LDS, and loads from global memory to LDS.
 //!
-//! Layouts are derived by rule from the shape, the number of independent blocks and the element
-//! width; tests check them against the output of the vendor's calculator and other published tables.
+//! Layouts are derived by rule from the shape, the number of independent blocks and the element width; tests compare
+//! them with the output of AMD's calculator and other published tables.
 
 mod copy;
 mod mfma;
@@ -14,32 +14,32 @@ mod wmma_mixed;
 #[cfg(feature = "codegen")]
 pub(crate) use mfma::had_by_first_generations;
 use tilewright_layout::LinearLayout;
-use tilewright_plugin::{TablePart, instruction_table};
+use tilewright_plugin::{InstructionGroup, instruction_table};
 use tilewright_target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics, UnusedInstruction};
 
-/// The parts of the instruction table.
-pub(crate) const INSTRUCTIONS: &[TablePart] = &[
-    TablePart { kind: InstructionKind::Matrix, rows: mfma::rows },
-    TablePart { kind: InstructionKind::Matrix, rows: wmma::rows },
-    TablePart { kind: InstructionKind::Matrix, rows: wmma_mixed::rows },
-    TablePart { kind: InstructionKind::SharedMove, rows: transposed::rows },
-    TablePart { kind: InstructionKind::AsyncCopy, rows: copy::rows },
+/// The instruction table in groups by kind, each with a function that returns an architecture's instructions.
+pub(crate) const INSTRUCTIONS: &[InstructionGroup] = &[
+    InstructionGroup { kind: InstructionKind::Matrix, rows: mfma::rows },
+    InstructionGroup { kind: InstructionKind::Matrix, rows: wmma::rows },
+    InstructionGroup { kind: InstructionKind::Matrix, rows: wmma_mixed::rows },
+    InstructionGroup { kind: InstructionKind::SharedMove, rows: transposed::rows },
+    InstructionGroup { kind: InstructionKind::AsyncCopy, rows: copy::rows },
 ];
 
-/// The instructions of an architecture; none where it is unknown.
+/// Returns the instructions of an architecture, such as `gfx942`; none if the architecture is unknown.
 #[must_use]
 pub fn rows(architecture: &str) -> Vec<Instruction> {
     instruction_table(INSTRUCTIONS, architecture)
 }
 
-/// Instructions of an architecture that no row stands for, with the reasons; none for architectures without any.
+/// Returns an architecture's instructions that the table leaves out, with the reasons.
 #[must_use]
 pub fn unused(architecture: &str) -> Vec<UnusedInstruction> {
-    // A list that cannot be read would be a mistake in it; tests count its forms.
+    // The list is valid; tests count its entries.
     UnusedInstruction::read_list(include_str!("unused.toml"), architecture).unwrap_or_default()
 }
 
-/// A type of elements in registers: its name and how many bits an element takes there.
+/// An element type in registers: its name, and the bits that one element occupies.
 #[derive(Debug, Clone, Copy)]
 struct Element {
     name: &'static str,
@@ -64,8 +64,8 @@ impl Element {
     }
 }
 
-/// The row of `d = a * b + c`, the result lying where what it is added to does.
-fn product(
+/// Builds the instruction `d = a * b + c`; `c` has the layout of `d`.
+fn mma_instruction(
     name: String,
     [(out, d), (of_a, a), (of_b, b)]: [(Element, LinearLayout); 3],
     cycles: Option<u32>,
@@ -78,7 +78,7 @@ fn product(
         operands: vec![out.operand("d", d.clone()), of_a.operand("a", a), of_b.operand("b", b), out.operand("c", d)],
         cycles: cycles.map(f64::from),
         semantics: Semantics::Contract,
-        completion: Completion::AtOnce,
+        completion: Completion::Immediate,
         numerics,
         source: source.to_owned(),
     }

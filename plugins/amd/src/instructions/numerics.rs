@@ -1,5 +1,5 @@
-//! How sums of `mfma` come about. Documented is that gfx90a makes zeros of subnormals; the rest was found by
-//! experiments, and gave the same bits as hardware of gfx908, gfx90a and gfx942.
+//! Numerics (summation order, rounding, subnormals) of `mfma`. AMD documents that gfx90a flushes subnormals; the rest
+//! comes from published experiments, whose model agrees bit by bit with gfx908, gfx90a and gfx942 hardware.
 
 use tilewright_target::{Evidence, Numerics, Summation};
 
@@ -7,14 +7,14 @@ const SOURCE: &str = "Xie et al., MMA-Sim, arXiv 2511.10909";
 const FLUSHING: &str = "Xie et al., MMA-Sim, arXiv 2511.10909; MIOpen, MI200 MFMA behavior specifics: subnormal input and \
                         output becomes zero";
 
-/// Of the row of a name, of factors of a type; `None` for integers.
-pub(super) fn of(architecture: &str, name: &str, factor: &str) -> Option<Numerics> {
+/// Returns the numerics of the instruction with this name and operand element type; `None` for integers.
+pub(super) fn of(architecture: &str, name: &str, element: &str) -> Option<Numerics> {
     let measured = |summation, source: &str| {
         let (evidence, source) = (Evidence::Measured, source.to_owned());
         Some(Numerics { summation, nan_is_all_ones: false, evidence, source })
     };
     let floored = |group, interleaved| Summation::Floored { group, fraction: 24, fraction_of_sum: 31, interleaved };
-    match (architecture, factor) {
+    match (architecture, element) {
         (_, "i8" | "iu8" | "iu4" | "u8" | "u4") => None,
         ("gfx908" | "gfx90a" | "gfx942", "f32" | "f64") => measured(Summation::Chain, SOURCE),
         ("gfx908", "f16") => measured(Summation::Exact { group: 4 }, SOURCE),

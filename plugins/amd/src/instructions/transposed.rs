@@ -1,8 +1,8 @@
-//! `ds_read_b64_tr_b16` and `ds_read_b64_tr_b8`: loads from LDS that transpose.
+//! `ds_read_b64_tr_b16` and `ds_read_b64_tr_b8`: transposing loads from LDS.
 //!
-//! The 64 lanes work in blocks of sixteen. Each lane of a block names a slot of 64 bits; in the order of
-//! the lanes the slots are a matrix of sixteen columns, row after row, of which each lane gets a column.
-//! Two more, for elements of 4 and 6 bits, have no row: elements in kernels are whole bytes.
+//! The 64 lanes form four blocks of sixteen. Each lane gives the address of a slot, a 64-bit piece of shared memory. In
+//! lane order, a block's slots are a row-major matrix of sixteen columns, and each lane receives one column. Two more
+//! instructions, for elements of 4 and 6 bits, are not in the table, since elements of kernels are whole bytes.
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
@@ -11,17 +11,17 @@ const SOURCE: &str = "AMD CDNA 4 ISA reference, section 11.4, matrix transpose l
                       Triton's AMD backend (TargetFeatures.cpp, lowerDsReadTr) and, for 16 bits, ROCm/rocm-systems \
                       pull request 10175";
 
-/// Bits of the column's number, which is the lane's in its block.
+/// Log2 of the columns of a block; the column that a lane receives is the lane's index in the block.
 const COLUMN_BITS: u32 = 4;
 const LANE_BITS: u32 = 6;
-/// Log2 of the bytes of a slot, and of what a lane gets.
-const SLOT_BITS: u32 = 3;
+/// Log2 of the bytes of a slot, which are also the bytes that a lane receives.
+const SEGMENT_BITS: u32 = 3;
 
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     if architecture != "gfx950" {
         return Vec::new();
     }
-    // Two widths, each of which makes a layout; tests count the rows.
+    // Both widths have a valid layout; tests count the rows.
     [16, 8].into_iter().filter_map(|bits| row(bits).ok()).collect()
 }
 
@@ -35,13 +35,13 @@ fn row(bits: u32) -> Result<Instruction, LayoutError> {
         operands: vec![register, Operand::Access { data: data(bits)?, address, alignment: 8 }],
         cycles: None,
         semantics: Semantics::Move,
-        completion: Completion::AtOnce,
+        completion: Completion::Immediate,
         numerics: None,
         source: SOURCE.to_owned(),
     })
 }
 
-/// From (element of a lane, lane) to (row, column, block).
+/// Returns the layout of the result: (element of a lane, lane) to (row, column, block of sixteen lanes).
 fn columns(bits: u32) -> Result<LinearLayout, LayoutError> {
     let rows = 64 / u64::from(bits);
     let elements = LinearLayout::identity(rows, Dim::REGISTER, Dim::tensor(0))?;
@@ -50,22 +50,22 @@ fn columns(bits: u32) -> Result<LinearLayout, LayoutError> {
     elements.direct_sum(&columns)?.direct_sum(&blocks)
 }
 
-/// From (32-bit register, lane, byte of the register) to (slot, byte of the slot).
+/// Returns the layout of the data in memory: (32-bit register, lane, byte of the register) to (slot, byte of the slot).
 fn data(bits: u32) -> Result<LinearLayout, LayoutError> {
     let element_bits = (bits / 8).ilog2();
-    // A place counts the bytes of a block's matrix row by row, then blocks.
-    let place = |bit: u32| match bit.checked_sub(SLOT_BITS) {
-        Some(slot) => vec![1 << slot, 0],
+    // A place is the byte offset in a block's row-major matrix, followed by the block index.
+    let column_of_bit = |bit: u32| match bit.checked_sub(SEGMENT_BITS) {
+        Some(segment) => vec![1 << segment, 0],
         None => vec![0, 1 << bit],
     };
     let row_bits = COLUMN_BITS + element_bits;
-    let block_bits = COLUMN_BITS + SLOT_BITS;
-    let held: Bases = (0..element_bits).chain(row_bits..block_bits).map(place).collect();
+    let block_bits = COLUMN_BITS + SEGMENT_BITS;
+    let in_lane: Bases = (0..element_bits).chain(row_bits..block_bits).map(column_of_bit).collect();
     let lane = |lane: u32| if lane < COLUMN_BITS { lane + element_bits } else { lane - COLUMN_BITS + block_bits };
-    let lanes = (0..LANE_BITS).map(|bit| place(lane(bit))).collect();
-    let (bytes, registers) = held.split_at(2);
+    let lanes = (0..LANE_BITS).map(|bit| column_of_bit(lane(bit))).collect();
+    let (bytes, registers) = in_lane.split_at(2);
     LinearLayout::from_bases(
         &[(Dim::REGISTER, registers.to_vec()), (Dim::LANE, lanes), (Dim::named("byte"), bytes.to_vec())],
-        &[(Dim::named("slot"), 1 << LANE_BITS), (Dim::named("byte"), 1 << SLOT_BITS)],
+        &[(Dim::named("slot"), 1 << LANE_BITS), (Dim::named("byte"), 1 << SEGMENT_BITS)],
     )
 }

@@ -1,23 +1,23 @@
 //! `wmma`: the dense matrix instructions of RDNA 3, RDNA 4 and gfx1250.
 //!
-//! RDNA runs them in waves of 32 and of 64 lanes, with different operands; the rows for 64 lanes say
-//! so in their names. gfx1250 has waves of 32 lanes alone.
+//! RDNA executes `wmma` in waves of 32 and of 64 lanes, with different operand layouts; the names of instructions for
+//! 64 lanes end with `(wave64)`. gfx1250 has waves of 32 lanes only.
 //!
-//! Of integers modifiers say whether a factor has a sign and whether sums saturate: a row for each, named with the types
-//! where not both have a sign, and with `clamp`.
+//! Modifiers of integer instructions select signed operands and saturation. Each combination is an instruction of its
+//! own; its name includes the types unless both operands are signed, and `clamp` if it saturates.
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::{Instruction, Semantics};
 
-use super::{Element, numerics, product};
+use super::{Element, mma_instruction, numerics};
 
 const CALCULATED: &str = "AMD Matrix Instruction Calculator";
 const PUBLISHED: &str = "ROCm FlyDSL, matrix instructions of gfx1250; results of 16 bits: LLVM, IntrinsicsAMDGPU.td, eight neighbours in four words";
 
-/// Rows of a result, and columns.
+/// Number of rows and of columns of a result.
 pub(super) const SIZE: u64 = 16;
 
-/// One instruction: mnemonic, K, types of the result and of both operands, cycles.
+/// One instruction: mnemonic, K, element types of the result, of A and of B, and cycles if published.
 type Entry = (&'static str, u64, [&'static str; 3], Option<u32>);
 
 const RDNA3: [Entry; 6] = [
@@ -68,18 +68,20 @@ const GFX1250: [Entry; 22] = [
     ("v_wmma_i32_16x16x64_iu8", 64, ["i32", "iu8", "iu8"], None),
 ];
 
-/// How the operands of a generation lie.
+/// A generation of `wmma`, which fixes the operand layouts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Generation {
-    /// All parts of a wave hold the same of a factor; rows of the result alternate between halves.
+    /// RDNA 3: each group of 16 lanes holds a replica of an operand; the result's rows alternate between the halves of
+    /// a wave of 32 lanes.
     First,
-    /// Halves of a wave share out K; the upper half has the lower half of the result.
+    /// RDNA 4: the halves of a wave partition an operand's K; the upper half holds the lower (higher-numbered) half of
+    /// the result's rows.
     Second,
-    /// As the second, with a lane's runs along K eight elements long.
+    /// gfx1250: as `Second`, with runs of eight adjacent elements along K in a lane.
     Third,
 }
 
-/// The instructions of RDNA 3, RDNA 4 and gfx1250; none for others.
+/// Returns the `wmma` instructions of RDNA 3, RDNA 4 or gfx1250; none for other architectures.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     let (generation, entries, lanes, source): (_, &[Entry], &[u32], _) = match architecture {
         "gfx1100" | "gfx1101" | "gfx1102" | "gfx1150" | "gfx1151" => (Generation::First, &RDNA3, &[32, 64], CALCULATED),
@@ -87,7 +89,7 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
         "gfx1250" => (Generation::Third, &GFX1250, &[32], PUBLISHED),
         _ => return Vec::new(),
     };
-    // A row that is no layout would be a mistake in the tables above; tests count the rows.
+    // The tables above have valid layouts only; tests count the rows.
     let mut rows = Vec::new();
     for &lanes in lanes {
         for &entry in entries {
@@ -97,11 +99,11 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     rows
 }
 
-/// One instruction with its modifiers: mnemonic, K, types, cycles, what its name says behind the mnemonic, whether sums
-/// saturate.
+/// One instruction with chosen modifiers: the entry with the chosen types, the suffix of the instruction's name, and
+/// whether the result saturates.
 type Variant = (Entry, String, bool);
 
-/// The instruction itself; of integers the forms that modifiers choose.
+/// Returns the variants of an entry: a single one for floating point, all combinations of modifiers for integers.
 fn variants(entry: Entry) -> impl Iterator<Item = Variant> {
     let (name, k, types, cycles) = entry;
     let unsigned = match types[1] {
@@ -110,9 +112,9 @@ fn variants(entry: Entry) -> impl Iterator<Item = Variant> {
         _ => None,
     };
     let of = move |a: &'static str, b: &'static str, saturates: bool| {
-        let said = if [a, b] == [types[1], types[2]] { String::new() } else { format!("({a},{b})") };
+        let suffix = if [a, b] == [types[1], types[2]] { String::new() } else { format!("({a},{b})") };
         let clamp = if saturates { "(clamp)" } else { "" };
-        ((name, k, [types[0], a, b], cycles), said + clamp, saturates)
+        ((name, k, [types[0], a, b], cycles), suffix + clamp, saturates)
     };
     let mut all = vec![of(types[1], types[2], false)];
     if let Some(unsigned) = unsigned {
@@ -125,25 +127,25 @@ fn variants(entry: Entry) -> impl Iterator<Item = Variant> {
 }
 
 impl Generation {
-    fn row(self, (entry, said, saturates): &Variant, lanes: u32, source: &str) -> Result<Instruction, LayoutError> {
+    fn row(self, (entry, suffix, saturates): &Variant, lanes: u32, source: &str) -> Result<Instruction, LayoutError> {
         let &(mnemonic, k, types, cycles) = entry;
         let [mut out, of_a, of_b] = types.map(Element::of);
         if self == Self::First {
-            // Results of 16 bits have a register of 32 bits each, of which they take the lower half.
+            // A 16-bit result uses the lower half of a 32-bit register.
             out.bits = 32;
         }
-        let a = self.factor(k, of_a.bits, lanes).over(1, [SIZE, k])?;
-        let b = self.factor(k, of_b.bits, lanes).over(0, [k, SIZE])?;
+        let a = self.operand_spread(k, of_a.bits, lanes).over(1, [SIZE, k])?;
+        let b = self.operand_spread(k, of_b.bits, lanes).over(0, [k, SIZE])?;
         let d = self.result(lanes).over(0, [SIZE, SIZE])?;
         let wave = if lanes == 64 { "(wave64)" } else { "" };
-        let name = format!("{mnemonic}{said}{wave}");
+        let name = format!("{mnemonic}{suffix}{wave}");
         let numerics = numerics::of("", &name, of_a.name);
-        let row = product(name, [(out, d), (of_a, a), (of_b, b)], cycles, numerics, source);
+        let row = mma_instruction(name, [(out, d), (of_a, a), (of_b, b)], cycles, numerics, source);
         Ok(if *saturates { Instruction { semantics: Semantics::ContractSaturating, ..row } } else { row })
     }
 
-    /// Where a factor lies along K.
-    fn factor(self, k: u64, bits: u32, lanes: u32) -> Spread {
+    /// Returns the bases of an operand along K, for `lanes` lanes in a wave.
+    fn operand_spread(self, k: u64, bits: u32, lanes: u32) -> Spread {
         let units = |below: u64| (0..below.trailing_zeros()).map(|bit| 1 << bit);
         if self == Self::First {
             let upper = if lanes == 64 { vec![0, 0] } else { vec![0] };
@@ -153,15 +155,15 @@ impl Generation {
         let half = run.min(k / 2);
         let mut spread = Spread { registers: units(k).filter(|&unit| unit != half).collect(), upper: vec![half] };
         if lanes == 64 {
-            // The quarters share out the registers, unless there is only one.
-            let held = spread.registers.len() as u32;
-            let quarter = if bits << held > 32 { spread.registers.pop() } else { None };
+            // The quarters of a wave partition the registers, unless there is only one.
+            let register_bits = spread.registers.len() as u32;
+            let quarter = if bits << register_bits > 32 { spread.registers.pop() } else { None };
             spread.upper.push(quarter.unwrap_or(0));
         }
         spread
     }
 
-    /// Where the result lies along M.
+    /// Returns the bases of the result along M, for `lanes` lanes in a wave.
     pub(super) fn result(self, lanes: u32) -> Spread {
         let (registers, upper): (&[u64], &[u64]) = match (self, lanes) {
             (Self::First, 64) => (&[4, 8], &[1, 2]),
@@ -173,7 +175,8 @@ impl Generation {
     }
 }
 
-/// Bases of an operand along one axis; the lower sixteen lanes go along the other.
+/// Bases of an operand or result along one axis: of the registers, and of the lane bits from 4 on (`upper`). The lower
+/// four lane bits go along the other axis.
 pub(super) struct Spread {
     pub registers: Vec<u64>,
     pub upper: Vec<u64>,

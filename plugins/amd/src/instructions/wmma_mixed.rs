@@ -1,28 +1,30 @@
-//! `wmma` of gfx1250 whose factors' types are modifiers, plain and with scales.
+//! The `wmma` instructions of gfx1250 whose modifiers select the operand types, without and with scales.
 //!
-//! A lane holds runs of 16 bytes along K, which the halves of a wave take in turn: 16 elements of eight bits, 32 of four. The
-//! scales of a row, a byte for each block of K, are in the lane of that number; what the upper lanes hold counts only where
-//! a modifier says so, and is the same here. Types of six bits are in [`super::unused`].
+//! A lane holds runs of 16 bytes along K, which alternate between the halves of a wave: a run is 16 elements of eight
+//! bits or 32 elements of four. The lane whose index is the row holds the row's scales, one byte for each block of K.
+//! The hardware could read scales from the upper lanes instead; here those hold replicas. Six-bit types are in
+//! [`super::unused`].
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::{Instruction, Numerics};
 
 use super::wmma::{Generation, SIZE, Spread};
-use super::{Element, product};
+use super::{Element, mma_instruction};
 
-const SOURCE: &str = "LLVM, IntrinsicsAMDGPU.td and SIDefines.h: operands and types of factors and scales; Triton, lit tests \
-                      of scaled products of gfx1250: dot operands of 16 bytes, layouts of scales";
+const SOURCE: &str = "LLVM, IntrinsicsAMDGPU.td and SIDefines.h: operands and types of A, B and scales; Triton, lit \
+    tests of scaled dots of gfx1250: dot operands of 16 bytes, layouts of scales";
 
-/// Elements of K.
+/// Elements along K of one instruction.
 const K: u64 = 128;
 
-/// Types of factors.
+/// Operand element types that the modifiers select.
 const TYPES: [&str; 3] = ["fp8", "bf8", "fp4"];
 
-/// Bits of a run along K.
+/// Bits of a run, the adjacent elements along K in a lane.
 const RUN_BITS: u64 = 128;
 
-/// The rows of gfx1250: each pair of types without scales, then with one for 32 elements, then nibbles with one for 16.
+/// Returns the instructions of gfx1250: each pair of types without scales and with one scale for 32 elements, then
+/// `fp4` with one scale for 16 elements.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     if architecture != "gfx1250" {
         return Vec::new();
@@ -31,7 +33,7 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     let plain = pairs().map(|(a, b)| row("v_wmma", a, b, None));
     let scaled = pairs().map(|(a, b)| row("v_wmma_scale", a, b, Some((32, "e8m0"))));
     let nibbles = row("v_wmma_scale16", "fp4", "fp4", Some((16, "ue4m3")));
-    // A row that is no layout would be a mistake in the tables above; tests count the rows.
+    // The tables above have valid layouts only; tests count the rows.
     plain.chain(scaled).chain([nibbles]).filter_map(Result::ok).collect()
 }
 
@@ -44,11 +46,11 @@ fn row(
     let [out, of_a, of_b] = ["f32", a, b].map(Element::of);
     let operands = [
         (out, Generation::Third.result(32).over(0, [SIZE, SIZE])?),
-        (of_a, factor(of_a.bits).over(1, [SIZE, K])?),
-        (of_b, factor(of_b.bits).over(0, [K, SIZE])?),
+        (of_a, operand_spread(of_a.bits).over(1, [SIZE, K])?),
+        (of_b, operand_spread(of_b.bits).over(0, [K, SIZE])?),
     ];
     let name = format!("{mnemonic}_f32_16x16x128_f8f6f4({a},{b})");
-    let mut row = product(name, operands, None, Some(Numerics::default()), SOURCE);
+    let mut row = mma_instruction(name, operands, None, Some(Numerics::default()), SOURCE);
     if let Some((block, element)) = scales {
         let (scale, layout) = (Element::of(element), of_scales(K / block)?);
         row.operands.extend(["scale_a", "scale_b"].map(|role| scale.operand(role, layout.clone())));
@@ -56,14 +58,14 @@ fn row(
     Ok(row)
 }
 
-/// Where a factor lies along K.
-fn factor(bits: u32) -> Spread {
+/// Returns the bases of an operand along K.
+fn operand_spread(bits: u32) -> Spread {
     let run = RUN_BITS / u64::from(bits);
     let units = (0..K.trailing_zeros()).map(|bit| 1 << bit);
     Spread { registers: units.filter(|&unit| unit != run).collect(), upper: vec![run] }
 }
 
-/// Rows x blocks of K.
+/// Returns the layout of an operand's scales: 16 rows x `count` blocks of K.
 fn of_scales(count: u64) -> Result<LinearLayout, LayoutError> {
     let registers = (0..count.trailing_zeros()).map(|bit| vec![0, 1 << bit]).collect();
     let lanes = [1, 2, 4, 8, 0].map(|row| vec![row, 0]).to_vec();

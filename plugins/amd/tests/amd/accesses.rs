@@ -1,17 +1,17 @@
-//! Local loads of operands of `mfma` on CDNA 4, from memory in which K is not contiguous, by the loads
-//! that transpose; and conversions that go through scratch memory by them. Counts of accesses are those of
-//! the code that Triton 3.9.0 makes for the same layouts. Wavefronts are by hand: an access has 512 bytes,
-//! of which banks give 256 at once to 32 lanes.
+//! Shared-memory loads of `mfma` operands on CDNA 4 by transposing loads, if K is not contiguous in memory; and
+//! conversions through scratch memory that use them. Access counts are those of Triton 3.9.0's code for the same
+//! layouts. Wavefronts are computed by hand: an access has 512 bytes, and the banks serve 256 bytes to 32 lanes at
+//! once.
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target;
-use tilewright_plan::movement::Path;
+use tilewright_plan::movement::ConversionKind;
 use tilewright_vendor_testkit::accesses::layouts::{blocked, distributed};
 use tilewright_vendor_testkit::accesses::{Case, count, swizzled};
 use tilewright_vendor_testkit::prelude::*;
 
-const HALVES: &str = "ds_read_b64_tr_b16";
-const BYTES: &str = "ds_read_b64_tr_b8";
+const TRANSPOSE_B16: &str = "ds_read_b64_tr_b16";
+const TRANSPOSE_B8: &str = "ds_read_b64_tr_b8";
 
 fn operand(index: u32, k_width: u32, instruction: [u64; 3], warps: [u64; 2]) -> String {
     format!(
@@ -22,47 +22,47 @@ fn operand(index: u32, k_width: u32, instruction: [u64; 3], warps: [u64; 2]) -> 
 
 const A: &[u64] = &[128, 64];
 
-fn halves(name: &'static str, k_width: u32, instruction: [u64; 3], memory: String, wavefronts: u64) -> Case {
+fn f16_case(name: &'static str, k_width: u32, instruction: [u64; 3], memory: String, wavefronts: u64) -> Case {
     let registers = operand(0, k_width, instruction, [2, 2]);
-    Case { name, bits: 16, shape: A, registers, memory, by: Some(HALVES), accesses: 16, wavefronts }
+    Case { name, bits: 16, shape: A, registers, memory, by: Some(TRANSPOSE_B16), accesses: 16, wavefronts }
 }
 
 fn bytes(name: &'static str, instruction: [u64; 3]) -> Case {
     let registers = operand(0, 16, instruction, [2, 2]);
     let memory = swizzled(1, 1, 1, [0, 1]);
-    Case { name, bits: 8, shape: A, registers, memory, by: Some(BYTES), accesses: 8, wavefronts: 32 }
+    Case { name, bits: 8, shape: A, registers, memory, by: Some(TRANSPOSE_B8), accesses: 8, wavefronts: 32 }
 }
 
 fn loads() -> Vec<Case> {
     let plain = || swizzled(1, 1, 1, [0, 1]);
     vec![
-        // Along M, 32 and 64 rows further are other banks, which registers can be; lanes 16 to 31 are eight
-        // columns of 256 bytes away: two lanes want each bank.
-        halves("16x16x32", 8, [16, 16, 32], plain(), 64),
-        // Columns swizzled by units of eight bytes: nothing conflicts.
-        halves("16x16x32, swizzled", 8, [16, 16, 32], swizzled(4, 1, 16, [0, 1]), 32),
-        // Columns 16 bytes further each: nothing conflicts either.
-        halves(
+        // Along M, rows 32 and 64 apart are in other banks and in registers; lanes 16 to 31 are eight columns of 256
+        // bytes further: two lanes conflict in each bank.
+        f16_case("16x16x32", 8, [16, 16, 32], plain(), 64),
+        // Columns swizzled in units of eight bytes: no conflicts.
+        f16_case("16x16x32, swizzled", 8, [16, 16, 32], swizzled(4, 1, 16, [0, 1]), 32),
+        // Columns padded by 16 bytes each: no conflicts.
+        f16_case(
             "16x16x32, padded",
             8,
             [16, 16, 32],
             "#ttg.padded_shared<[128:+8] {order = [0, 1], shape = [128, 64]}>".to_owned(),
             32,
         ),
-        // Only the rows 64 further are left for registers; the other numbers columns.
-        halves("32x32x16", 8, [32, 32, 16], plain(), 64),
-        halves("16x16x16", 4, [16, 16, 16], plain(), 64),
+        // Only rows 64 apart are in registers; the other register bits are columns.
+        f16_case("32x32x16", 8, [32, 32, 16], plain(), 64),
+        f16_case("16x16x16", 4, [16, 16, 16], plain(), 64),
         Case {
             name: "B of 16x16x32",
             shape: &[64, 128],
             registers: operand(1, 8, [16, 16, 32], [2, 2]),
             memory: swizzled(1, 1, 1, [1, 0]),
-            ..halves("", 8, [16, 16, 32], String::new(), 64)
+            ..f16_case("", 8, [16, 16, 32], String::new(), 64)
         },
         bytes("bytes, 16x16x64", [16, 16, 64]),
         bytes("bytes, 32x32x32", [32, 32, 32]),
-        // Where K is contiguous there is nothing to transpose.
-        Case { by: None, accesses: 8, ..halves("K contiguous", 8, [16, 16, 32], swizzled(1, 1, 1, [1, 0]), 128) },
+        // If K is contiguous, no transposition is needed.
+        Case { by: None, accesses: 8, ..f16_case("K contiguous", 8, [16, 16, 32], swizzled(1, 1, 1, [1, 0]), 128) },
     ]
 }
 
@@ -72,45 +72,46 @@ fn operands_are_loaded_by_what_transposes() {
     for case in loads() {
         let assembly = case.loaded(&target).assembly(&target);
         let expected = if case.by.is_some() { case.accesses } else { 0 };
-        let found = count(&assembly, HALVES) + count(&assembly, BYTES);
+        let found = count(&assembly, TRANSPOSE_B16) + count(&assembly, TRANSPOSE_B8);
         assert_eq!(found, expected, "{}: {assembly}", case.name);
     }
 }
 
-/// Where register bits share none with the thread's, offsets are immediates.
+/// Checks that the offsets of a lane's accesses are immediates if the register bits of the addresses are disjoint from
+/// the thread's bits.
 #[test]
 fn offsets_are_immediates() {
     let target = target("mi355x");
-    let case = halves("16x16x32", 8, [16, 16, 32], swizzled(1, 1, 1, [0, 1]), 64);
+    let case = f16_case("16x16x32", 8, [16, 16, 32], swizzled(1, 1, 1, [0, 1]), 64);
     let assembly = case.loaded(&target).assembly(&target);
-    let loads = assembly.lines().map(str::trim).filter(|line| line.starts_with(HALVES));
-    let places = loads.map(|line| line.split_once(", ").unwrap().1.split_once(' ').unwrap_or((line, "")));
-    let immediates: BTreeSet<&str> = places.map(|(_, offset)| offset).collect();
+    let loads = assembly.lines().map(str::trim).filter(|line| line.starts_with(TRANSPOSE_B16));
+    let addresses = loads.map(|line| line.split_once(", ").unwrap().1.split_once(' ').unwrap_or((line, "")));
+    let immediates: BTreeSet<&str> = addresses.map(|(_, offset)| offset).collect();
     assert_eq!(immediates.len(), 16, "{assembly}");
 }
 
-/// Conversions to operands weigh it: rows of eight halves along M become the operand's along K, which no
-/// lane has together on both sides.
+/// Checks that conversions to operands through scratch memory use transposing loads: rows of eight 16-bit elements
+/// along M become runs along K, although no lane holds both at once.
 #[test]
 fn conversions_go_through_scratch_by_what_transposes() {
     let target = target("mi355x");
     let shape = [16, 32];
     let src = distributed(&target, &blocked(&[8, 1], &[2, 32], &[1, 1], &[0, 1]), &shape);
     let dst = distributed(&target, &operand(0, 8, [16, 16, 32], [1, 1]), &shape);
-    let shared = |context: PlanContext<'_>| -> Plan {
-        let (plans, _) = candidates(&src, &dst, 16, context).unwrap();
-        let plan = plans.into_iter().find(|plan| plan.path == Path::Shared).unwrap();
+    let shared = |context: PlanContext<'_>| -> ConversionPlan {
+        let (plans, _) = conversion_candidates(&src, &dst, 16, context).unwrap();
+        let plan = plans.into_iter().find(|plan| plan.path == ConversionKind::Shared).unwrap();
         conversion_case([&src, &dst], 16, &plan, context).and_then(|case| check_emulated(&case, context)).unwrap();
         plan
     };
-    let plain = shared(PlanContext::of(target.description()));
+    let plain = shared(PlanContext::new(target.description()));
     let tiled = shared(context(&target));
-    // 1024 bytes: two loads of 512, each in two wavefronts; stores of 128 bytes in each of eight.
+    // 1024 bytes: two loads of 512, each in two wavefronts; eight stores of 128 bytes.
     assert_eq!((tiled.stats.counts.matrix_loads, tiled.stats.counts.wavefronts_loaded), (2, 4));
     assert_eq!((tiled.stats.counts.wavefronts_stored, tiled.stats.above_bound.as_deref()), (8, None));
-    assert!(slots(&tiled.stats.counts) < slots(&plain.stats.counts), "{plain:?}");
+    assert!(price(&tiled.stats.counts) < price(&plain.stats.counts), "{plain:?}");
     let kernel = conversion_kernel("convert", [&src, &dst], 16, &tiled, context(&target)).unwrap();
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
     let artifact = target.compile(&tilewright_kernel::Module { kernels: vec![kernel] }, &options).unwrap();
-    assert_eq!(count(artifact.text(Emit::Assembly).unwrap(), HALVES), 2);
+    assert_eq!(count(artifact.text(Emit::Assembly).unwrap(), TRANSPOSE_B16), 2);
 }

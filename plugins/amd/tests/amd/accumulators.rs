@@ -1,8 +1,8 @@
-//! The accumulator of one `v_mfma` as the 16-bit operand of the next, within registers.
+//! The accumulator of one `v_mfma` as the 16-bit operand of the next (chained dot), without shared memory.
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target;
-use tilewright_plan::movement::Path;
+use tilewright_plan::movement::ConversionKind;
 use tilewright_vendor_testkit::code::count;
 use tilewright_vendor_testkit::conversions::proven;
 use tilewright_vendor_testkit::layouts::distributed;
@@ -10,8 +10,8 @@ use tilewright_vendor_testkit::prelude::*;
 
 const BITS: u32 = 16;
 
-/// A transposed result of one warp as the first operand of the next product, `k_width` elements of it
-/// in a lane together.
+/// A case: the transposed result of one warp becomes operand A of the next dot, with `k_width` adjacent elements in a
+/// lane.
 struct Case {
     version: u32,
     instruction: [u64; 3],
@@ -28,18 +28,18 @@ impl Case {
         [result, operand].map(|text| distributed(target, &text, &[instruction[0], 64]))
     }
 
-    fn plan(&self, target: &dyn Target) -> Plan {
+    fn plan(&self, target: &dyn Target) -> ConversionPlan {
         let [src, dst] = self.layouts(target);
         proven([&src, &dst], BITS, context(target))
     }
 
-    fn kernels(&self, target: &dyn Target, plan: &Plan) -> Vec<Kernel> {
+    fn kernels(&self, target: &dyn Target, plan: &ConversionPlan) -> Vec<Kernel> {
         let [src, dst] = self.layouts(target);
         vec![conversion_kernel("convert", [&src, &dst], BITS, plan, context(target)).unwrap()]
     }
 }
 
-/// The results lie as the operands want them: four of a row in a lane.
+/// Checks that nothing moves if the result already has the operand's layout: four elements of a row in a lane.
 #[test]
 fn results_that_lie_as_operands_stay() {
     for instruction in [[32, 32, 8], [16, 16, 16]] {
@@ -48,9 +48,9 @@ fn results_that_lie_as_operands_stay() {
     }
 }
 
-/// Operands of eight of a row: 64 columns are 32 elements, 16 words a lane of the wider instruction,
-/// half as many of the narrower. One lane bit is exchanged for a register bit, or two are moved in a
-/// cycle with one: a swap takes two words each time, and nothing else is needed.
+/// Checks the swaps for operands with eight adjacent elements of a row. A row of 64 columns is 32 elements per lane: 16
+/// words for the wider instruction, half as many for the narrower. One lane bit changes places with a register bit, or
+/// two lane bits and a register bit are permuted cyclically. A swap moves two words, and nothing else is needed.
 #[test]
 fn results_are_swapped_into_operands_where_lanes_swap() {
     let target = target("mi355x");
@@ -58,10 +58,10 @@ fn results_are_swapped_into_operands_where_lanes_swap() {
         let case = Case { version: 4, instruction, k_width: 8 };
         let plan = case.plan(&target);
         let swaps = words / 2;
-        let expected = Counts { exchanges: swaps * lanes.len() as u64, ..Counts::default() };
+        let expected = Counts { shuffles: swaps * lanes.len() as u64, ..Counts::default() };
         assert_eq!(
             (plan.path, plan.stats.counts, plan.stats.shared_bytes),
-            (Path::Shuffle, expected, 0),
+            (ConversionKind::Shuffle, expected, 0),
             "{instruction:?}"
         );
         let text = assembled(&target, case.kernels(&target, &plan));
@@ -73,14 +73,14 @@ fn results_are_swapped_into_operands_where_lanes_swap() {
     }
 }
 
-/// Where lanes do not swap, half the words are exchanged by index, between selects.
+/// Checks that on targets without a swap instruction half of the words are shuffled by index, between selects.
 #[test]
-fn results_are_exchanged_into_operands_elsewhere() {
+fn results_are_shuffled_into_operands_elsewhere() {
     let target = target("mi300x");
     let case = Case { version: 3, instruction: [32, 32, 16], k_width: 8 };
     let plan = case.plan(&target);
-    let expected = Counts { exchanges: 8, selects: 24, ..Counts::default() };
-    assert_eq!((plan.path, plan.stats.counts, plan.stats.shared_bytes), (Path::Shuffle, expected, 0));
+    let expected = Counts { shuffles: 8, selects: 24, ..Counts::default() };
+    assert_eq!((plan.path, plan.stats.counts, plan.stats.shared_bytes), (ConversionKind::Shuffle, expected, 0));
     let text = assembled(&target, case.kernels(&target, &plan));
     assert_eq!(count(&text, "ds_bpermute_b32"), 8, "{text}");
 }

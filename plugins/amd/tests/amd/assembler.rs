@@ -1,7 +1,7 @@
-//! The instruction rows of this plugin against LLVM's assembler: each name is a mnemonic of its
-//! architecture, and each operand takes as many registers as the row's layout has lanes hold.
+//! The instruction table assembled by LLVM: each name is a mnemonic of its architecture, and each operand has as many
+//! registers as the instruction's layout.
 //!
-//! What the assembler refuses it prints, with the line, and ends the test's process.
+//! On an error the assembler prints the line and terminates the test process.
 
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
@@ -11,7 +11,8 @@ use tilewright_amd::instructions::rows;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::register;
 
-/// An operand's registers, as the assembler writes them: `v[8:11]`, or accumulation registers `a[0:3]`.
+/// Returns an operand's registers in assembly syntax: `v[8:11]`, or accumulation registers `a[0:3]`; `first` is the
+/// number of the first register.
 fn registers(row: &Instruction, required: &str, kind: char, first: u32) -> String {
     let (_, bits, layout) = register(row, required);
     match (bits << layout.in_bits(Dim::REGISTER)).div_ceil(32) {
@@ -20,14 +21,14 @@ fn registers(row: &Instruction, required: &str, kind: char, first: u32) -> Strin
     }
 }
 
-/// What modifiers choose, as a row's name has it in brackets: the types of the factors, whether sums saturate, the lanes
+/// Returns the assembly modifiers of an instruction, which its name has in brackets: operand types, saturation, lanes
 /// of a wave.
 fn modifiers(row: &Instruction) -> String {
     let mut modifiers = String::new();
     let mut signs = row.name.contains("_iu").then_some([1, 1]);
-    for said in row.name.split('(').skip(1).map(|said| said.trim_end_matches(')')) {
+    for modifier in row.name.split('(').skip(1).map(|modifier| modifier.trim_end_matches(')')) {
         let code = |name| ["fp8", "bf8", "fp6", "bf6", "fp4"].iter().position(|&known| known == name);
-        match said.split_once(',') {
+        match modifier.split_once(',') {
             Some((a, b)) if signs.is_some() => signs = Some([a, b].map(|name| u32::from(name.starts_with('i')))),
             Some((a, b)) if row.name.starts_with("v_wmma") => {
                 let named = |side, name: &str| format!(" matrix_{side}_fmt:MATRIX_FMT_{}", name.to_uppercase());
@@ -39,18 +40,18 @@ fn modifiers(row: &Instruction) -> String {
             Some((a, b)) => {
                 modifiers += &format!(" cbsz:{} blgp:{}", code(a).expect("a type"), code(b).expect("a type"));
             }
-            None if said == "clamp" => modifiers += " clamp",
-            None => assert_eq!(said, "wave64"),
+            None if modifier == "clamp" => modifiers += " clamp",
+            None => assert_eq!(modifier, "wave64"),
         }
     }
     signs.map(|[a, b]| format!(" neg_lo:[{a},{b},0]")).unwrap_or_default() + &modifiers
 }
 
-/// The row as a line of assembly.
+/// Returns the instruction as a line of assembly.
 fn line(architecture: &str, row: &Instruction) -> String {
     let mnemonic = row.name.split('(').next().expect("a name");
     if row.kind == InstructionKind::AsyncCopy {
-        // Before gfx940 it is written as a load that says where to.
+        // Before gfx940, the mnemonic is that of a plain load with an `lds` operand.
         return match architecture {
             "gfx908" | "gfx90a" => format!("{} v[64:65], off lds\n", mnemonic.replace("_lds", "")),
             _ => format!("{mnemonic} v[64:65], off\n"),
@@ -59,7 +60,7 @@ fn line(architecture: &str, row: &Instruction) -> String {
     if row.semantics == Semantics::Move {
         return format!("{mnemonic} {}, v64\n", registers(row, "d", 'v', 0));
     }
-    // On the first CDNA results lie in accumulation registers only.
+    // On the first CDNA, results are in accumulation registers only.
     let kind = if architecture == "gfx908" { 'a' } else { 'v' };
     let (d, c) = (registers(row, "d", kind, 0), registers(row, "c", kind, 0));
     let (a, b) = (registers(row, "a", 'v', 64), registers(row, "b", 'v', 96));
@@ -77,11 +78,12 @@ fn machine(architecture: &str, features: &str) -> TargetMachine {
     let triple = TargetTriple::create("amdgcn-amd-amdhsa");
     let target = Target::from_triple(&triple).expect("LLVM has the target");
     let (level, relocation) = (OptimizationLevel::None, RelocMode::PIC);
-    let made = target.create_target_machine(&triple, architecture, features, level, relocation, CodeModel::Default);
-    made.expect("a machine for the architecture")
+    let target_machine =
+        target.create_target_machine(&triple, architecture, features, level, relocation, CodeModel::Default);
+    target_machine.expect("a machine for the architecture")
 }
 
-/// Size of the code that the assembler makes of some lines.
+/// Returns the size of the assembled code of some lines.
 fn assembled(architecture: &str, features: &str, lines: &str) -> usize {
     let context = Context::create();
     let module = context.create_module(architecture);
@@ -101,7 +103,7 @@ fn every_row_is_an_instruction_with_so_many_registers() {
         let (wide, own): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.name.ends_with("(wave64)"));
         for (features, rows) in [("", own), ("+wavefrontsize64", wide)] {
             let lines: String = rows.iter().map(|row| line(architecture, row)).collect();
-            // Each is eight bytes long, or more with a prefix.
+            // Each instruction has eight bytes, or more with a prefix.
             let size = assembled(architecture, features, &lines);
             assert!(size >= 8 * rows.len(), "{architecture} {features}: {size} bytes for {} rows", rows.len());
         }

@@ -1,11 +1,12 @@
-//! Copies of programs that go on while the program does, by loads to LDS.
+//! Programs with asynchronous copies, which use loads to LDS on AMD GPUs.
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target;
 use tilewright_vendor_testkit::copied_program::{Copied, text};
 use tilewright_vendor_testkit::prelude::*;
 
-/// Lanes follow each other as the tile lies in both memories, and read what others have brought.
+/// The tested program. Consecutive lanes access consecutive elements in both memories, and read data that other lanes
+/// have copied.
 const PROGRAM: Copied = Copied {
     pointers: "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [2, 32], warpsPerCTA = [4, 1], order = [1, 0]}>",
     read: "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 2], warpsPerCTA = [1, 4], order = [0, 1]}>",
@@ -38,7 +39,8 @@ fn what_is_read_before_its_wait_is_a_fault() {
     assert!(matches!(fault.kind, FaultKind::InFlight { .. }), "{fault}");
 }
 
-/// The instruction leaves nothing out, and writes what its lanes have loaded one after the other.
+/// Checks that tiles that need masks or scattered LDS addresses are loaded to registers and stored: loads to LDS
+/// support neither.
 #[test]
 fn tiles_that_no_row_copies_are_loaded_and_stored() {
     let masked = Copied { other: Some(0), ..PROGRAM };

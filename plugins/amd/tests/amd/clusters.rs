@@ -1,4 +1,4 @@
-//! There are no clusters of blocks here: kernels that ask for them are refused with the reason.
+//! AMD targets have no clusters of blocks: kernels with clusters are rejected with the reason.
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target;

@@ -1,5 +1,4 @@
-//! What comes out for AMD products: instructions and widths in the assembly, metadata, and the
-//! linked code object.
+//! Compiled artifacts for AMD targets: instructions and widths in the assembly, metadata, and the linked code object.
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target as target_of;
@@ -11,7 +10,7 @@ use tilewright_vendor_testkit::prelude::*;
 
 const LAUNCH: Launch = Launch::new(64, 4);
 
-/// Lanes a warp that kernels of an architecture can have.
+/// Returns the numbers of lanes per warp that kernels of an architecture can have.
 fn lanes(architecture: &str) -> &'static [u32] {
     match architecture {
         "gfx1250" => &[32],
@@ -38,7 +37,7 @@ fn body<'a>(assembly: &'a str, name: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_kernel_says_what_launch_it_is_for() {
+fn kernels_have_launch_metadata() {
     let kernel = kernels::through_shared(LAUNCH, Scope::Block);
     let artifact = compiled("gfx942", vec![kernel], &[Emit::Intermediate, Emit::Assembly, Emit::Object]);
     let text = artifact.text(Emit::Assembly).unwrap();
@@ -123,20 +122,20 @@ fn a_warp_barrier_is_no_block_barrier_and_keeps_stores_before_loads() {
 }
 
 #[test]
-fn exchanges_are_indexed_permutes_by_four_times_the_lane() {
-    let text = assembly("gfx942", kernels::exchange(LAUNCH, 1));
+fn shuffles_are_indexed_permutes_by_four_times_the_lane() {
+    let text = assembly("gfx942", kernels::shuffle(LAUNCH, 1));
     let lines = body(&text, "exchange");
     assert_eq!(count(&lines, "ds_bpermute_b32"), 2, "{text}");
-    // The neighbour's lane number differs in bit 0, its address in bit 2.
+    // The neighbour's lane index differs in bit 0, its address in bit 2.
     assert!(lines.iter().any(|line| line.starts_with("v_xor_b32") && line.contains(" 4,")), "{text}");
 }
 
 #[test]
-fn warps_of_64_on_processors_of_32_lanes_exchange_across_their_halves() {
-    // A read within the half is one permute; one across it swaps the halves first.
+fn shuffles_of_wave64_cross_half_waves_on_processors_of_32_lanes() {
+    // A read within the half is one permute; a read across halves swaps them first.
     for architecture in ["gfx1100", "gfx1201"] {
         for (lanes, mask, swaps) in [(64, 1, 0), (64, 33, 2), (32, 1, 0)] {
-            let text = assembly(architecture, kernels::exchange(Launch::new(lanes, 1), mask));
+            let text = assembly(architecture, kernels::shuffle(Launch::new(lanes, 1), mask));
             let lines = body(&text, "exchange");
             assert_eq!(count(&lines, "ds_bpermute_b32"), 2, "{text}");
             assert_eq!(count(&lines, "v_permlane64_b32"), swaps, "{text}");
@@ -144,10 +143,10 @@ fn warps_of_64_on_processors_of_32_lanes_exchange_across_their_halves() {
     }
 }
 
-/// Numbers by which lanes differ, and what the assembly of an exchange by them shows.
+/// Xor masks of shuffles, each with the text that the shuffle's assembly must contain.
 type Shown = &'static [(u32, &'static str)];
 
-/// Products with the lanes of a warp.
+/// Targets, the lanes of a warp, and the expected assembly of xor shuffles.
 const ACROSS: &[(&str, u32, Shown)] = &[
     (
         "mi300x",
@@ -183,13 +182,13 @@ const ACROSS: &[(&str, u32, Shown)] = &[
 ];
 
 #[test]
-fn exchanges_by_a_constant_are_moves_within_rows_where_there_are_such() {
+fn shuffles_by_a_constant_are_dpp_moves_where_rows_allow() {
     for &(name, lanes, shown) in ACROSS {
         let target = target_of(name);
         for &(mask, shows) in shown {
             let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
             let launch = Launch::new(lanes, 1);
-            let code = target.compile(&module(vec![kernels::exchange_xor(launch, mask)]), &options).unwrap();
+            let code = target.compile(&module(vec![kernels::shuffle_xor(launch, mask)]), &options).unwrap();
             let text = code.text(Emit::Assembly).unwrap();
             let lines = body(text, "exchange_xor");
             assert_eq!(lines.iter().filter(|line| line.contains(shows)).count(), 2, "{mask}: {text}");
@@ -214,13 +213,13 @@ fn a_byte_permute_is_one_instruction() {
     let text = assembly("gfx942", kernels::permute(LAUNCH));
     let lines = body(&text, "permute");
     assert_eq!(count(&lines, "v_perm_b32"), 1, "{text}");
-    // The kernel's selector 0x7421, one byte for each of its nibbles.
+    // The kernel's selector 0x7421 with one byte for each nibble.
     assert!(lines.iter().any(|line| line.contains("0x7040201")), "{text}");
-    // Both words come in one load: first word in the lower register, which supplies bytes 0 to 3 and
-    // so stands second.
+    // One load reads both words: the first word is in the lower register, which supplies bytes 0 to 3 and so is the
+    // second operand.
     let perm = lines.iter().find(|line| line.starts_with("v_perm_b32")).unwrap();
     let operands: Vec<&str> =
-        perm.split([' ', '\t', ',']).filter(|part| part.starts_with('v') && part.len() < 5).collect();
+        perm.split([' ', '\t', ',']).filter(|field| field.starts_with('v') && field.len() < 5).collect();
     let load = lines.iter().find(|line| line.starts_with("global_load_dwordx2")).unwrap();
     let range = load.split(['[', ']']).nth(1).unwrap();
     let (low, high) = range.split_once(':').unwrap();
@@ -236,7 +235,7 @@ fn lanes_that_a_predicate_leaves_out_touch_no_memory() {
 }
 
 #[test]
-fn every_architecture_links_everything_the_same_way_twice() {
+fn linking_is_deterministic_on_every_architecture() {
     for architecture in ARCHITECTURES {
         for &lanes in lanes(architecture) {
             let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
@@ -253,7 +252,7 @@ fn every_architecture_links_everything_the_same_way_twice() {
     }
 }
 
-/// The code object is a shared object for these GPUs and has every kernel and its descriptor.
+/// Checks that the code object is a shared object for these GPUs with every kernel and its descriptor.
 fn links(artifact: &Artifact, kernels: &[Kernel]) {
     let bytes = &artifact.payload(Emit::Object).unwrap().bytes;
     let file = object::File::parse(bytes.as_slice()).unwrap();
@@ -319,7 +318,7 @@ fn only_architectures_of_the_list_are_served() {
 
 #[test]
 fn errors_that_llvm_reports_become_errors_of_the_code_generator() {
-    // A description that promises more shared memory than the processor has.
+    // A description with more shared memory than the processor has.
     let mut description = target("gfx942", &[64]);
     description.shared.bytes = 1 << 20;
     let target = AmdTarget::new(description).unwrap();

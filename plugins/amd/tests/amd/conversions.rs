@@ -1,7 +1,7 @@
-//! The assembly of conversions, looked at: what a lane stores to shared memory and loads from it,
-//! the exchanges and the barriers are those of the plan, and nothing goes to scratch.
+//! The assembly of conversions: shared-memory stores and loads of a lane, shuffles and barriers are those of the plan,
+//! and nothing is spilled to scratch memory.
 
-use tilewright_plan::movement::Path;
+use tilewright_plan::movement::ConversionKind;
 use tilewright_vendor_testkit::conversions::{self, Case};
 use tilewright_vendor_testkit::layouts::blocked;
 use tilewright_vendor_testkit::prelude::*;
@@ -9,7 +9,7 @@ use tilewright_vendor_testkit::prelude::*;
 use crate::assembly::READER;
 use crate::targets::target;
 
-/// An operand of `v_mfma_f32_32x32x8` and of its kin for bytes, for two by two warps.
+/// Returns the operand A (`index` 0) or B of `v_mfma_f32_32x32x8` or of its 8-bit variant, for two by two warps.
 fn mfma_operand(index: u32) -> String {
     format!(
         "#ttg.dot_op<{{opIdx = {index}, parent = #ttg.amd_mfma<{{version = 2, warpsPerCTA = [2, 2], \
@@ -33,16 +33,23 @@ fn cases() -> Vec<Case> {
     };
     let (one, other) = (|| single([1, 4]), || single([4, 1]));
     let own = [
-        Case::new("bytes to mfma operand a", Path::Shared, 8, &[128, 64], rows(8), mfma_operand(0)),
-        Case::new("bytes of one warp", Path::Shared, 8, &[32, 32], one(), other()),
-        Case::new("bytes of one warp, gathered and scattered", Path::Shuffle, 8, &[32, 32], one(), other()),
-        Case::new("operand a of what lies in columns", Path::Shared, 16, &[128, 64], columns(8), mfma_operand(0)),
-        Case::new("two axes of three change places", Path::Shared, 16, &[8, 16, 32], src, dst),
+        Case::new("bytes to mfma operand a", ConversionKind::Shared, 8, &[128, 64], rows(8), mfma_operand(0)),
+        Case::new("bytes of one warp", ConversionKind::Shared, 8, &[32, 32], one(), other()),
+        Case::new("bytes of one warp, gathered and scattered", ConversionKind::Shuffle, 8, &[32, 32], one(), other()),
+        Case::new(
+            "operand a of what lies in columns",
+            ConversionKind::Shared,
+            16,
+            &[128, 64],
+            columns(8),
+            mfma_operand(0),
+        ),
+        Case::new("two axes of three change places", ConversionKind::Shared, 16, &[8, 16, 32], src, dst),
     ];
     conversions::cases(64, [0, 1].map(mfma_operand)).into_iter().map(shown).chain(own).collect()
 }
 
-/// For warps of 32 lanes, the operands being those of `v_wmma_f32_16x16x16` and of its kin for bytes.
+/// Returns the cases for warps of 32 lanes with operands of `v_wmma_f32_16x16x16` or of its 8-bit variant.
 fn cases_of_32_lanes(version: u32) -> Vec<Case> {
     let width = if version == 1 { 16 } else { 8 };
     let operand = |index: u32| {
@@ -52,16 +59,16 @@ fn cases_of_32_lanes(version: u32) -> Vec<Case> {
         )
     };
     let rows = blocked(&[1, 8], &[8, 4], &[4, 1], &[1, 0]);
-    let bytes = Case::new("bytes to wmma operand a", Path::Shared, 8, &[128, 64], rows, operand(0));
+    let bytes = Case::new("bytes to wmma operand a", ConversionKind::Shared, 8, &[128, 64], rows, operand(0));
     conversions::cases(32, [0, 1].map(operand)).into_iter().chain([bytes]).collect()
 }
 
 #[test]
-fn the_assembly_moves_what_the_plan_says() {
+fn the_assembly_matches_the_plan() {
     for name in ["mi100", "mi250", "mi300x", "mi355x"] {
         conversions::code_moves_what_the_plans_say(&target(name), &cases(), &READER);
     }
-    // Each with the version of its matrix instructions.
+    // Each target with the version of its matrix instructions.
     for (name, version) in [("rx7900xtx", 1), ("rx9070xt", 2)] {
         conversions::code_moves_what_the_plans_say(&target(name), &cases_of_32_lanes(version), &READER);
     }
@@ -70,18 +77,18 @@ fn the_assembly_moves_what_the_plan_says() {
 #[test]
 fn rounds_in_which_lanes_differ_alike_move_within_rows() {
     let target = target("mi100");
-    // The lowest bit of the registers for the lowest of the lanes.
+    // Exchanges the lowest register bit for the lowest lane bit.
     let src = blocked(&[2, 1], &[1, 64], &[1, 1], &[0, 1]);
     let dst = blocked(&[1, 2], &[2, 32], &[1, 1], &[0, 1]);
-    let case = Case::new("one bit for another", Path::Shuffle, 32, &[2, 64], src, dst);
+    let case = Case::new("one bit for another", ConversionKind::Shuffle, 32, &[2, 64], src, dst);
     let code = assembly(&target, vec![case.planned(&target).kernel]);
     assert!(code.contains("quad_perm:[1,0,3,2]") && !code.contains("ds_bpermute_b32"), "{code}");
 }
 
-/// By hand: 128x64 elements of 16 bits over 256 lanes are 32 elements a lane: 512 bits stored. Warps lie two by two, so
-/// each operand is wanted by two warps each: twice as much is loaded.
+/// By hand: 128x64 elements of 16 bits over 256 lanes are 32 elements per lane: 512 bits stored. Warps form a 2 x 2
+/// grid, so two warps load each operand: twice as much is loaded.
 #[test]
-fn operands_of_mfma_are_stored_once_and_loaded_by_all_that_want_them() {
+fn operands_of_mfma_are_stored_once_and_loaded_by_every_user() {
     conversions::operands_take(&target("mi250"), &cases(), &READER, 512, [1024, 1024]);
 }
 
@@ -92,6 +99,6 @@ fn the_cases_are_what_they_are_for() {
     let of = |name: &str| conversions::named(&cases, name).planned(&target);
     let gathered = of("bytes of one warp, gathered and scattered").plan.stats.counts;
     assert!(gathered.permutes > 0, "{gathered:?}");
-    // LLVM would drop the block barrier of a block of one warp; plans ask for none there.
+    // LLVM would drop the block barrier of a block of one warp; plans have none there.
     assert_eq!(of("bytes of one warp").movement().block_barriers, 0);
 }

@@ -1,4 +1,4 @@
-//! Loads from global memory to LDS as code: which instruction, and waits that let the latest go on.
+//! Code of loads from global memory to LDS: the instruction, and waits that leave the latest loads in flight.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_vendor_testkit::copies::staged;
@@ -14,9 +14,9 @@ fn waits_count_the_loads_of_the_groups_that_go_on() {
         assert_eq!((copy.instruction(), copy.accesses()), (Some(row), copies), "{name}: {:?}", copy.rejected);
         let artifact = artifact(&target, vec![kernel], &[Emit::Assembly, Emit::Intermediate]).unwrap();
         let [assembly, llvm] = [Emit::Assembly, Emit::Intermediate].map(|form| artifact.text(form).unwrap());
-        // Two tensors before the loop and one in it.
+        // Two tensors in the prologue and one in the loop.
         assert!(assembly.matches(&format!("{row} ")).count() as u64 >= 3 * copies, "{assembly}");
-        // LLVM adds waits of its own, which may be longer: the waits of the kernel stand in its own form.
+        // LLVM adds waits, which may be longer; the kernel's own waits have a recognisable operand.
         for loads in [2 * copies, copies, 0] {
             let counters = loads & 0xf | (loads >> 4) << 14 | 0xf70;
             assert!(llvm.contains(&format!("s.waitcnt(i32 {counters})")), "{loads}\n{llvm}");

@@ -1,11 +1,11 @@
-//! Devices of HIP. Where this machine has none, what is said of it is shown.
+//! HIP devices. On machines without devices, the error is tested.
 #![cfg(feature = "drivers")]
 
 use crate::targets::target;
 use tilewright_vendor_testkit::prelude::*;
 
-/// Without the runtime it is told what is missing and where it comes from; with it and no GPU of the architecture there
-/// are no devices, and no error.
+/// Checks a machine without a matching GPU: without the runtime, the error names the missing library and its package;
+/// with the runtime, the list of devices is empty.
 #[test]
 fn a_machine_without_the_gpu_has_no_devices() {
     match target("mi250").devices() {

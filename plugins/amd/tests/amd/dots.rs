@@ -6,38 +6,39 @@ use tilewright_vendor_testkit::code::count;
 use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, problem, proven, warps};
 use tilewright_vendor_testkit::prelude::*;
 
-/// M, N, K of an instruction, from its name.
+/// Returns M, N and K of an instruction, parsed from its name.
 fn shape(row: &str) -> [i64; 3] {
     let word =
         row.split('_').find(|word| word.matches('x').count() == 2 && word.starts_with(|c: char| c.is_ascii_digit()));
-    let digits = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap();
+    let digits = |field: &str| field.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap();
     let sizes: Vec<i64> = word.unwrap().split('x').map(digits).collect();
     sizes.try_into().unwrap()
 }
 
-fn mfma(plan: &Contraction, version: i64) -> FamilySpec {
+fn mfma(plan: &MmaPlan, version: i64) -> FamilySpec {
     FamilySpec::new("amd_mfma")
         .with("version", version)
-        .with("instr_shape", shape(plan.row().unwrap()))
+        .with("instr_shape", shape(plan.instruction().unwrap()))
         .with("transposed", false)
         .with("warps_per_cta", warps(plan))
         .with("element_bitwidth", i64::from(plan.problem.accumulator.bits()))
 }
 
-fn wmma(plan: &Contraction) -> FamilySpec {
+fn wmma(plan: &MmaPlan) -> FamilySpec {
     let [m, n] = plan.warps();
     let units = |size: u64| (0..size.trailing_zeros()).map(|bit| 1i64 << bit);
     let bases: Vec<[i64; 2]> = units(n).map(|unit| [0, unit]).chain(units(m).map(|unit| [unit, 0])).collect();
     FamilySpec::new("amd_wmma")
         .with("version", 1i64)
-        .with("instr_shape", shape(plan.row().unwrap()))
+        .with("instr_shape", shape(plan.instruction().unwrap()))
         .with("transposed", false)
         .with("warp_bases", FamilyAttribute::from(&bases[..]))
 }
 
-/// Factors of six bits lie side by side in the registers of their row, with scales and without.
+/// Checks instructions on six-bit operands, with scales and without: the elements are packed in the registers of the
+/// instruction.
 #[test]
-fn factors_of_six_bits_go_to_their_rows() {
+fn six_bit_operands_use_their_own_instructions() {
     let target = target("mi355x");
     for (types, scales, row) in [
         (["e2m3", "e2m3"], ["", ""], "f8f6f4(fp6,fp6)"),
@@ -46,15 +47,15 @@ fn factors_of_six_bits_go_to_their_rows() {
         (["e2m1", "e3m2"], ["e8m0", "e8m0"], "f8f6f4(fp4,bf6)"),
     ] {
         let problem = problem(&target, [32, 64, 128], [types[0], types[1], "f32"]);
-        let plan = proven(&target, &problem.with_scales(scales.map(Scale::named)));
-        let found = plan.row().unwrap();
+        let plan = proven(&target, &problem.with_scales(scales.map(Scale::from_name)));
+        let found = plan.instruction().unwrap();
         assert!(found.ends_with(row) || plan.is_transposed(), "{types:?}: {found}");
         assert!(found.contains("fp6") || found.contains("bf6"), "{types:?}: {found}");
         assert!(assembly(&target, &plan).contains("_f8f6f4"), "{types:?}");
     }
 }
 
-/// Integers without a sign have rows of their own; sums saturate where they are to.
+/// Checks that unsigned operands and saturation each select an instruction of their own.
 #[test]
 fn signs_and_saturation_choose_the_row() {
     for name in ["rx7900xtx", "rx9070xt"] {
@@ -67,11 +68,15 @@ fn signs_and_saturation_choose_the_row() {
             (["u4", "s4"], "_iu4(u4,iu4)"),
         ] {
             let wrapping = problem(&target, [32, 32, 64], [types[0], types[1], "i32"]);
-            let saturating = MmaProblem { saturating: true, ..wrapping.clone() };
+            let saturating = wrapping.clone().with_saturating(true);
             for (problem, clamp) in [(wrapping, ""), (saturating, "(clamp)")] {
                 let plan = proven(&target, &problem);
                 assert!(!plan.is_transposed(), "{types:?}");
-                assert!(plan.row().unwrap().ends_with(&format!("{row}{clamp}")), "{types:?}: {:?}", plan.row());
+                assert!(
+                    plan.instruction().unwrap().ends_with(&format!("{row}{clamp}")),
+                    "{types:?}: {:?}",
+                    plan.instruction()
+                );
                 assert_eq!(assembly(&target, &plan).contains(" clamp"), !clamp.is_empty(), "{types:?}");
             }
         }
@@ -79,12 +84,12 @@ fn signs_and_saturation_choose_the_row() {
 }
 
 #[test]
-fn factors_with_scales_go_to_rows_that_take_them_and_are_scaled_before_others() {
+fn scaled_operands_use_scaled_instructions_or_are_scaled_first() {
     let by = |name: &str, shape, [a, b]: [&str; 2], scales: [&str; 2]| {
         let target = target(name);
-        let requested = problem(&target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named));
+        let requested = problem(&target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::from_name));
         let plan = proven(&target, &requested);
-        (plan.row().unwrap().to_owned(), assembly(&target, &plan))
+        (plan.instruction().unwrap().to_owned(), assembly(&target, &plan))
     };
     for (types, row) in [
         (["e2m1", "e2m1"], "(fp4,fp4)"),
@@ -116,10 +121,10 @@ fn layouts_are_those_of_the_mfma_families_for_widths_along_k() {
     ] {
         let target = target(name);
         for width in widths {
-            let requested = MmaProblem { k_width: Some(width), ..problem(&target, [64, 64, 64], types) };
+            let requested = problem(&target, [64, 64, 64], types).with_k_width(width);
             let plan = proven(&target, &requested);
-            assert!(plan.row().unwrap().starts_with("v_mfma"), "{types:?}: {}", plan.unit_name());
-            if !plan.row().unwrap().contains('(') && plan.k_width() == width {
+            assert!(plan.instruction().unwrap().starts_with("v_mfma"), "{types:?}: {}", plan.atom_name());
+            if !plan.instruction().unwrap().contains('(') && plan.k_width() == width {
                 is_of_families(&target, &plan, &mfma(&plan, version), Some(width));
             }
         }
@@ -129,9 +134,9 @@ fn layouts_are_those_of_the_mfma_families_for_widths_along_k() {
 #[test]
 fn layouts_are_those_of_the_wmma_family() {
     let target = target("rx7900xtx");
-    let requested = MmaProblem { k_width: Some(16), ..problem(&target, [64, 64, 32], ["f16", "f16", "f32"]) };
+    let requested = problem(&target, [64, 64, 32], ["f16", "f16", "f32"]).with_k_width(16);
     let plan = proven(&target, &requested);
-    assert!(plan.row().unwrap().starts_with("v_wmma"), "{}", plan.unit_name());
+    assert!(plan.instruction().unwrap().starts_with("v_wmma"), "{}", plan.atom_name());
     is_of_families(&target, &plan, &wmma(&plan), Some(16));
 }
 
@@ -141,10 +146,10 @@ fn code_has_the_instructions_of_the_plan() {
         let target = target(name);
         for types in [["f16", "f16", "f32"], ["i8", "i8", "i32"], ["i8", "e4m3", "f32"]] {
             let plan = proven(&target, &problem(&target, [64, 64, 64], types));
-            let row = plan.row().unwrap_or_else(|| panic!("{name} {types:?} has an instruction"));
+            let row = plan.instruction().unwrap_or_else(|| panic!("{name} {types:?} has an instruction"));
             let word = if row.starts_with("v_mfma") { "v_mfma" } else { "v_wmma" };
             let found = count(&assembly(&target, &plan), word);
-            // Once for a chunk of K, or for several where the code generator unrolls the loop over chunks.
+            // Once for a chunk of K, or a multiple if the code generator unrolls the loop over chunks.
             let (of_chunk, all) = (plan.cost.issues / plan.chunks(), plan.cost.issues);
             assert!(found <= all && found.is_multiple_of(of_chunk) && found > 0, "{name} {types:?}: {found} {row}");
         }
@@ -156,13 +161,13 @@ fn numbers_of_64_and_32_bits_have_instructions_of_their_own() {
     let target = target("mi250");
     for (types, word) in [(["f64", "i32", "f64"], "f64"), (["f32", "i16", "f32"], "f32")] {
         let plan = proven(&target, &problem(&target, [32, 32, 32], types));
-        assert!(plan.row().unwrap().ends_with(word), "{}", plan.unit_name());
+        assert!(plan.instruction().unwrap().ends_with(word), "{}", plan.atom_name());
     }
     assert!(!target.instructions().is_empty());
 }
 
-/// Of CDNA 2, 3 and 4 and of RDNA 3 and 4 the densest instruction of each pair of types, as their instruction set
-/// manuals name them: the largest tile, with the most of K where there are several.
+/// The instruction that a dot must use, for each target and types of A, B and result on CDNA 2, 3 and 4 and RDNA 3 and
+/// 4: the one with the largest tile, and with the largest K among equal tiles, as named in the ISA manuals.
 const EXPECTED: [(&str, [&str; 3], &str); 27] = [
     ("mi250", ["f16", "f16", "f32"], "v_mfma_f32_32x32x8f16"),
     ("mi250", ["bf16", "bf16", "f32"], "v_mfma_f32_32x32x8bf16_1k"),
@@ -199,7 +204,7 @@ fn code_has_the_densest_instruction_of_the_types() {
         let target = target(name);
         let plan = planned(&target, &problem(&target, [64, 64, 64], types));
         let code = assembly(&target, &plan);
-        let products = count(&code, "v_mfma") + count(&code, "v_wmma");
-        assert!(products > 0 && count(&code, word) == products, "{name} {types:?} by {}: {code}", plan.unit_name());
+        let mma_count = count(&code, "v_mfma") + count(&code, "v_wmma");
+        assert!(mma_count > 0 && count(&code, word) == mma_count, "{name} {types:?} by {}: {code}", plan.atom_name());
     }
 }

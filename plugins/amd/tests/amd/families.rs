@@ -1,4 +1,4 @@
-//! The families of this plugin against known answers, and against any parameters at all.
+//! The families of this plugin compared with known answers, and with arbitrary parameters.
 
 use serde_json::Value;
 use tilewright_amd::families::AmdFamilies;
@@ -12,37 +12,37 @@ const SAMPLE: &str = include_str!("../data/layouts.jsonl");
 
 #[test]
 fn families_agree() {
-    check_families_agree(Answers::Sample);
+    check_families_agree(Answers::SampleLayout);
 }
 
 pub fn check_families_agree(answers: Answers) {
-    let own = families();
-    let set = FamilySet::new(vec![&Neutral, &own]);
+    let vendor_families = families();
+    let set = FamilySet::new(vec![&Neutral, &vendor_families]);
     let served = ["slice", "dot_operand", "amd_mfma", "amd_wmma", "mfma_scale", "wmma_scale"];
-    let own = |row: &Value| {
+    let is_vendor_row = |row: &Value| {
         let names = chain(&row["params"]);
         names.last().is_some_and(|name| name.starts_with("amd_") || name.ends_with("_scale"))
             && names.iter().all(|name| served.contains(&name.as_str()))
     };
-    all_agree(&answers.rows(SAMPLE, "oracle/layouts.jsonl"), own, |row| check_layout(row, &set));
+    all_agree(&answers.rows(SAMPLE, "oracle/layouts.jsonl"), is_vendor_row, |row| check_layout(row, &set));
 }
 
 #[test]
-fn samples_are_layouts_and_feed_instructions_that_there_are() {
+fn samples_are_layouts_and_match_instruction_operands() {
     for architecture in ARCHITECTURES {
-        let own = AmdFamilies::of(architecture);
+        let vendor_families = AmdFamilies::of(architecture);
         let instructions = rows(architecture);
-        let mut feeding = BTreeSet::new();
+        let mut used_instructions = BTreeSet::new();
         for lanes in [32, 64] {
             for warps in [1, 2, 4, 8] {
                 for element_bits in [4, 8, 16, 32, 64] {
                     let requested = SampleUse { lanes, warps, element_bits };
-                    let fed = samples_are_layouts(&own, &instructions, requested, &[128, 64]);
-                    feeding.extend(fed.into_iter().map(|name| (name, element_bits)));
+                    let fed = samples_are_layouts(&vendor_families, &instructions, requested, &[128, 64]);
+                    used_instructions.extend(fed.into_iter().map(|name| (name, element_bits)));
                 }
             }
         }
-        assert!(feeding.len() >= 3, "{architecture}: {feeding:?}");
+        assert!(used_instructions.len() >= 3, "{architecture}: {used_instructions:?}");
     }
     let none = AmdFamilies::of("unheard-of").samples(SampleUse { lanes: 64, warps: 4, element_bits: 16 });
     assert!(none.is_empty());
@@ -52,14 +52,14 @@ fn samples_are_layouts_and_feed_instructions_that_there_are() {
 fn every_family_is_in_some_sample() {
     let mut shown = BTreeSet::new();
     for architecture in ARCHITECTURES {
-        let own = AmdFamilies::of(architecture);
+        let vendor_families = AmdFamilies::of(architecture);
         for (lanes, element_bits) in [(32, 8), (64, 8), (32, 16), (64, 16)] {
-            let samples = own.samples(SampleUse { lanes, warps: 4, element_bits });
+            let samples = vendor_families.samples(SampleUse { lanes, warps: 4, element_bits });
             shown.extend(samples.into_iter().map(|sample| sample.spec.name));
         }
     }
     let mut names: BTreeSet<_> = families().names().into_iter().collect();
-    // The short spelling of `dot_operand`.
+    // The short name of `dot_operand`.
     names.remove("dot_op");
     assert_eq!(shown, names);
 }
@@ -69,6 +69,6 @@ fn families() -> AmdFamilies {
 }
 
 #[test]
-fn parts_of_the_instruction_table_have_one_kind() {
-    tilewright_vendor_testkit::rows::parts_have_one_kind::<tilewright_amd::Amd>();
+fn groups_of_the_instruction_table_have_one_kind() {
+    tilewright_vendor_testkit::rows::groups_have_one_kind::<tilewright_amd::Amd>();
 }

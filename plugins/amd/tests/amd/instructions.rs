@@ -1,4 +1,4 @@
-//! The instruction rows of this plugin against the vendor's calculator, and against its families.
+//! The instruction table of this plugin compared with AMD's calculator and with the plugin's layout families.
 
 use serde_json::Value;
 use tilewright_amd::families::AmdFamilies;
@@ -7,13 +7,13 @@ use tilewright_testkit::known_answers::numbers;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::{of_family, register};
 
-/// The dense instructions of each architecture as the calculator describes them.
+/// The dense instructions of each architecture, with layouts as AMD's calculator prints them.
 const CALCULATED: &str = include_str!("../data/matrix_instructions.json");
 const GFX950: &str = include_str!("../data/gfx950_instructions.json");
 const ARCHITECTURES: [(&str, &str); 5] =
     [("cdna1", "gfx908"), ("cdna2", "gfx90a"), ("cdna3", "gfx942"), ("rdna3", "gfx1100"), ("rdna4", "gfx1201")];
 
-/// The layout of published bases, `[i, k, block]` and the like; one block has no axis.
+/// Returns the layout with published bases, `[i, k, block]` and the like; a single block has no axis.
 fn published(bases: &Value, operand: &Instruction, role: &str) -> LinearLayout {
     let (_, _, ours) = register(operand, role);
     let axes = ours.outs().len();
@@ -48,7 +48,7 @@ fn element(name: &Value) -> &str {
 
 #[test]
 fn operands_are_as_calculated() {
-    check_operands_are_as_calculated(Answers::Sample);
+    check_operands_are_as_calculated(Answers::SampleLayout);
 }
 
 pub fn check_operands_are_as_calculated(answers: Answers) {
@@ -61,8 +61,8 @@ pub fn check_operands_are_as_calculated(answers: Answers) {
                     continue;
                 }
                 for (lanes, bases) in entry["waves"].as_object().expect("operands by lanes") {
-                    let halves = generation.starts_with("rdna") && lanes == "64";
-                    let name = if halves { format!("{name}(wave64)") } else { name.clone() };
+                    let is_wave64 = generation.starts_with("rdna") && lanes == "64";
+                    let name = if is_wave64 { format!("{name}(wave64)") } else { name.clone() };
                     let forms: Vec<_> = rows.iter().filter(|row| without_modifiers(&row.name) == name).collect();
                     let expected = if name.contains("_iu") { 4 * 2 } else { 1 };
                     assert_eq!(forms.len(), expected, "{architecture}: {name}, signs of both factors and saturation");
@@ -72,14 +72,14 @@ pub fn check_operands_are_as_calculated(answers: Answers) {
                     }
                 }
             }
-            let products = rows.into_iter().filter(|row| row.kind == InstructionKind::Matrix);
-            let all: BTreeSet<_> = products.map(|row| row.name).collect();
+            let mma_instructions = rows.into_iter().filter(|row| row.kind == InstructionKind::Matrix);
+            let all: BTreeSet<_> = mma_instructions.map(|row| row.name).collect();
             assert_eq!(checked, all, "the dense instructions of {architecture}");
         }
     }
 }
 
-/// The name of the instruction whose form a row is: without signs of factors and saturation, but with the wave.
+/// Returns an instruction's name without the modifiers for operand signs and saturation, but with the wave size.
 fn without_modifiers(name: &str) -> String {
     let (instruction, _) = name.split_once('(').unwrap_or((name, ""));
     let wave = if name.ends_with("(wave64)") { "(wave64)" } else { "" };
@@ -91,20 +91,20 @@ fn check(row: &Instruction, entry: &Value, bases: &Value) {
     let types = [("a", &entry["in_a"]), ("b", &entry["in_b"]), ("c", &entry["out"]), ("d", &entry["out"])];
     for (role, of) in types {
         let (found, bits, layout) = register(row, role);
-        // Without its sign an integer lies where it does with it.
+        // An unsigned integer has the layout of the signed one.
         let signed = found.replace("u8", "iu8").replace("u4", "iu4").replace("ii", "i");
         assert_eq!(signed, element(&of["name"]), "{}", row.name);
         let bases = &bases[if role == "c" { "d" } else { role }]["f2_bases"];
         if bases.is_null() {
-            // The calculator has no map where one half of each register is left as it was; that there is
-            // a register for each element, the assembler confirms.
+            // The calculator has no map if one half of each register stays unchanged; the assembler test confirms that
+            // there is a register for each element.
             assert_eq!((of["bits"].as_u64(), bits), (Some(16), 32), "{role} of {}", row.name);
             continue;
         }
         assert_eq!(of["bits"].as_u64(), Some(u64::from(bits)), "{}", row.name);
         let mut expected = published(bases, row, role);
         if without_modifiers(&row.name) == "v_wmma_i32_16x16x16_iu4(wave64)" && expected.in_bits(Dim::LANE) == 5 {
-            // A factor fills one register of 32 lanes; of the others RDNA 4's table says nothing.
+            // An operand fills one register of 32 lanes; RDNA 4's table does not cover the other lanes.
             let copies = LinearLayout::zeros(2, Dim::LANE, Dim::tensor(0), 1).expect("one lane bit");
             expected = expected.direct_sum(&copies).expect("six lane bits");
         }
@@ -114,7 +114,7 @@ fn check(row: &Instruction, entry: &Value, bases: &Value) {
 
 #[test]
 fn operands_of_gfx950_are_as_calculated() {
-    check_operands_of_gfx950_are_as_calculated(Answers::Sample);
+    check_operands_of_gfx950_are_as_calculated(Answers::SampleLayout);
 }
 
 pub fn check_operands_of_gfx950_are_as_calculated(answers: Answers) {
@@ -134,7 +134,7 @@ pub fn check_operands_of_gfx950_are_as_calculated(answers: Answers) {
 }
 
 #[test]
-fn products_with_scales_are_those_without_and_scales_lie_as_their_family_has_them() {
+fn scaled_mmas_match_plain_ones_and_scales_match_their_family() {
     let all = rows("gfx950");
     let scaled: Vec<_> = all.iter().filter(|row| row.name.contains("_scale_")).collect();
     assert_eq!(scaled.len(), 2 * 5 * 5);
@@ -156,7 +156,7 @@ fn products_with_scales_are_those_without_and_scales_lie_as_their_family_has_the
     }
 }
 
-/// The spec of the family that an instruction's operands belong to.
+/// Returns the parameters of the family (layout constructor) for the result of an instruction of this shape.
 fn result_of(architecture: &str, shape: [u64; 3], bits: u32) -> FamilySpec {
     let shape = shape.map(|size| size as i64);
     let mfma = ["gfx908", "gfx90a", "gfx942", "gfx950"].iter().position(|&known| known == architecture);
@@ -188,11 +188,11 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
             let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
             let result = result_of(architecture, [m, n, k], bits);
             let operand = |index: usize, layout: &LinearLayout| {
-                // Neighbours along K that a lane holds: its first registers, as long as they follow each other.
+                // Adjacent elements of K in a lane: its first registers, as long as they are consecutive.
                 let registers = layout.bases_of(Dim::REGISTER);
                 let width = registers.iter().zip(0..).take_while(|(basis, bit)| basis[1 - index] == 1 << bit).count();
                 let spec = FamilySpec::new("dot_operand").with("operand_index", index as i64);
-                spec.with("k_width", 1i64 << width).of(result.clone())
+                spec.with("k_width", 1i64 << width).with_parent(result.clone())
             };
             assert_eq!(of_one_warp(&result, &[m, n]), *d, "d of {}", row.name);
             assert_eq!(of_one_warp(&operand(0, a), &[m, k]), *a, "a of {}", row.name);
@@ -203,7 +203,7 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
     }
 }
 
-/// The vendor's calculator lists the sparse instructions of CDNA 3 and RDNA 4.
+/// Checks that the sparse instructions of CDNA 3 and RDNA 4, which AMD's calculator lists, are known as unused.
 #[test]
 fn sparse_instructions_are_known_and_unused() {
     let count = |architecture| unused(architecture).len();
@@ -218,10 +218,11 @@ fn sparse_instructions_are_known_and_unused() {
     }
 }
 
-/// Triton's lit test of scaled products of gfx1250 has the scales of 16 rows and four blocks so, and factors of 16 bytes side
-/// by side; LLVM passes factors in 16, 12 or 8 registers, scales in one, or two for blocks of 16.
+/// Checks scaled MMAs of gfx1250 against publications. Triton's lit test of scaled dots has this layout of scales for
+/// 16 rows and four blocks, and operands in runs of 16 bytes. LLVM passes operands in 16, 12 or 8 registers, and scales
+/// in one register, or in two for blocks of 16.
 #[test]
-fn scaled_products_of_gfx1250_are_as_published() {
+fn scaled_mmas_of_gfx1250_are_as_published() {
     let mut checked = [0, 0];
     for row in rows("gfx1250").iter().filter(|row| row.name.contains("_f8f6f4(")) {
         for (role, axis) in [("a", 1), ("b", 0)] {
@@ -257,7 +258,7 @@ fn scaled_products_of_gfx1250_are_as_published() {
 fn rows_follow_the_architecture() {
     let count = |architecture| rows(architecture).len();
     assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(count), [21, 28, 33, 140]);
-    // Both sizes of waves of RDNA have a row.
+    // RDNA has a row for each wave size.
     assert_eq!(["gfx1100", "gfx1151", "gfx1200", "gfx1201", "gfx1250"].map(count), [40, 40, 64, 64, 29 + 2 * 9 + 1]);
     for other in ["", "gfx1030", "sm_90", "gfx9"] {
         assert!(rows(other).is_empty(), "{other}");

@@ -1,6 +1,5 @@
-//! Every row of the instruction table as code: a kernel that issues it once is emitted with the row's
-//! mnemonic and registers, LLVM's assembler and linker take it, and the emulator gives what the row
-//! says.
+//! Every instruction of the table as code: a kernel that issues it once has its mnemonic and registers, LLVM's
+//! assembler and linker accept the code, and the emulator computes the instruction's result.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_amd::instructions::rows;
@@ -12,7 +11,7 @@ use tilewright_verify::check_row;
 
 const LANES: [u32; 2] = [32, 64];
 
-/// A target that also has banks for accesses of 64 bits.
+/// Returns a target for tests, with a bank rule for accesses of 64 bits.
 fn target(architecture: &str, lanes: &[u32]) -> TargetDescription {
     let mut target = kernels::target(architecture, lanes);
     let mut row = target.shared.banks[0].clone();
@@ -26,7 +25,7 @@ fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: Emit) -> Result<Arti
     AmdTarget::new(target(architecture, &LANES)).unwrap().compile(&module(kernels), &options)
 }
 
-/// Registers of an operand in assembly: `v[8:15]`, `a3`.
+/// Returns the number of registers of an operand in assembly: 8 for `v[8:15]`, 1 for `a3`.
 fn registers(operand: &str) -> u32 {
     match operand.split_once('[').and_then(|(_, range)| range.trim_end_matches(']').split_once(':')) {
         Some((first, last)) => last.parse::<u32>().unwrap() - first.parse::<u32>().unwrap() + 1,
@@ -46,20 +45,20 @@ fn expected_registers(row: &Instruction) -> Vec<u32> {
 #[test]
 fn every_row_is_one_line_with_its_registers() {
     for architecture in ARCHITECTURES {
-        // What the code of copies past the registers is, `copies.rs` shows.
+        // The code of asynchronous copies is tested in `copies.rs`.
         let issued = rows(architecture).into_iter().filter(|row| row.kind != InstructionKind::AsyncCopy);
         let rows: Vec<Instruction> = issued.collect();
         assert!(!rows.is_empty(), "{architecture}");
         let kernels = rows.iter().enumerate();
-        let kernels = kernels.map(|(number, row)| instruction_kernel(&format!("issue{number}"), row).unwrap());
+        let kernels = kernels.map(|(row_index, row)| instruction_kernel(&format!("issue{row_index}"), row).unwrap());
         let artifact = compiled(architecture, kernels.collect(), Emit::Assembly);
         let artifact = artifact.unwrap_or_else(|error| panic!("{architecture}: {error}"));
-        for (number, row) in rows.iter().enumerate() {
+        for (row_index, row) in rows.iter().enumerate() {
             let text = lines_of(
                 artifact.text(Emit::Assembly).unwrap(),
                 &format!(
                     "
-issue{number}:"
+issue{row_index}:"
                 ),
                 ".section",
             );
@@ -79,7 +78,7 @@ issue{number}:"
                 let types = row.name.split_once("f8f6f4(").map(|(_, types)| types);
                 let code = types.and_then(|types| types.trim_end_matches(')').split_once(','));
                 let code = code.map(|(a, b)| if role == "a" { a } else { b });
-                // CDNA 4 ISA reference: zero, which is not written, is fp8. Of `wmma` it is a word.
+                // CDNA 4 ISA reference: zero, which is omitted, is fp8. For `wmma` it is a word.
                 let expected = match code {
                     Some("bf8") => Some(1),
                     Some("fp6") => Some(2),
@@ -95,8 +94,8 @@ issue{number}:"
                 assert_eq!(line.contains(modifier), expected.is_some(), "{architecture}: {line}");
                 assert!(written.is_none_or(|written| line.contains(&written)), "{architecture}: {line}");
             }
-            // Integers of RDNA have a sign where this modifier says so; where it says so of neither it is not written.
-            let signs = match row.name.split_once('(').map_or("", |(_, said)| said.split(')').next().unwrap()) {
+            // This modifier of RDNA marks signed integers; it is omitted if neither operand is signed.
+            let signs = match row.name.split_once('(').map_or("", |(_, suffix)| suffix.split(')').next().unwrap()) {
                 _ if !row.name.contains("_iu") => None,
                 "u8,u8" | "u4,u4" => None,
                 "u8,iu8" | "u4,iu4" => Some("neg_lo:[0,1,0]"),
@@ -117,16 +116,16 @@ fn the_assembler_and_the_linker_take_every_row() {
     for architecture in ARCHITECTURES {
         let rows = rows(architecture);
         let kernels = rows.iter().enumerate();
-        let kernels = kernels.map(|(number, row)| instruction_kernel(&format!("issue{number}"), row).unwrap());
+        let kernels = kernels.map(|(row_index, row)| instruction_kernel(&format!("issue{row_index}"), row).unwrap());
         let artifact = compiled(architecture, kernels.collect(), Emit::Object);
         let artifact = artifact.unwrap_or_else(|error| panic!("{architecture}: {error}"));
-        assert_eq!(artifact.taken_by.as_deref(), Some("LLVM's assembler and linker"), "{architecture}");
+        assert_eq!(artifact.accepted_by.as_deref(), Some("LLVM's assembler and linker"), "{architecture}");
         assert!(artifact.payload(Emit::Object).unwrap().bytes.starts_with(b"\x7fELF"), "{architecture}");
     }
 }
 
 #[test]
-fn on_the_emulator_every_row_is_a_plain_product_or_copy() {
+fn on_the_emulator_every_instruction_is_a_plain_mma_or_copy() {
     let mut all = BTreeMap::new();
     for architecture in ARCHITECTURES {
         for row in rows(architecture) {
@@ -140,17 +139,17 @@ fn on_the_emulator_every_row_is_a_plain_product_or_copy() {
     }
 }
 
-/// What a transposing load gives, of elements numbered in the order of memory: slot by slot, the lanes
-/// naming slots in their order.
+/// Returns the expected result of a transposing load of elements that are numbered in memory order. Lane i addresses
+/// slot i (a 64-bit piece of shared memory).
 fn loaded(name: &str, element_bytes: usize) -> Vec<u64> {
     let row = rows("gfx950").into_iter().find(|row| row.name == name).unwrap();
     let kernel = instruction_kernel("issue", &row).unwrap();
-    // 512 bytes; a number of more than one byte for each element of two.
+    // 512 bytes; elements of two bytes have distinct numbers.
     let bytes: Vec<u8> = (0..512usize).map(|at| ((at / element_bytes) >> (8 * (at % element_bytes))) as u8).collect();
     let mut memory = GlobalMemory::new();
     let buffers = [memory.allocate(512), memory.allocate_with(&bytes)];
-    let (meanings, target) = (SemanticsTable::of_rows(std::slice::from_ref(&row)), target("gfx950", &LANES));
-    let emulator = Emulator::new(&kernel, &target).unwrap().with_meanings(&meanings);
+    let (semantics, target) = (SemanticsTable::of_rows(std::slice::from_ref(&row)), target("gfx950", &LANES));
+    let emulator = Emulator::new(&kernel, &target).unwrap().with_semantics(&semantics);
     emulator.run([1, 1, 1], &buffers.map(Argument::Buffer), &mut memory, &RunLimits::default()).unwrap();
     let found = memory.read_all(buffers[0]).unwrap();
     found
@@ -159,21 +158,25 @@ fn loaded(name: &str, element_bytes: usize) -> Vec<u64> {
         .collect()
 }
 
-/// ROCm/rocm-systems pull request 10175, held against hardware: in a group of sixteen lanes, lane `l` gets
-/// as element `n` the element `l & 3` of the slot of lane `(l >> 2 & 3) + 4 n`.
+/// Checks ROCm/rocm-systems pull request 10175, verified on hardware: in a group of sixteen lanes, element `n` of lane
+/// `l` is element `l & 3` of the slot (64-bit piece) that lane `(l >> 2 & 3) + 4 n` addresses.
 #[test]
-fn halves_are_transposed_as_on_hardware() {
+fn f16_elements_are_transposed_as_on_hardware() {
     let found = loaded("ds_read_b64_tr_b16", 2);
     for lane in 0..64u64 {
         for element in 0..4 {
-            let slot = (lane & !15) + (lane >> 2 & 3) + 4 * element;
-            assert_eq!(found[(4 * lane + element) as usize], 4 * slot + (lane & 3), "lane {lane}, element {element}");
+            let segment = (lane & !15) + (lane >> 2 & 3) + 4 * element;
+            assert_eq!(
+                found[(4 * lane + element) as usize],
+                4 * segment + (lane & 3),
+                "lane {lane}, element {element}"
+            );
         }
     }
 }
 
-/// Triton's LinearLayoutConversionsTest.cpp, `mfma16_dot_op_lhs_trans`: the elements that lanes name, and
-/// operand A of `mfma` 16x16, which they get. Bases of (m, k) for registers and lanes.
+/// Checks Triton's LinearLayoutConversionsTest.cpp, `mfma16_dot_op_lhs_trans`: the elements that lanes address, and the
+/// part of operand A of `mfma` 16x16 that they receive. Bases are (m, k) for registers and lanes.
 #[test]
 fn transposed_operands_are_those_of_tritons_tests() {
     type Bases<'a> = &'a [[u64; 2]];
@@ -195,16 +198,16 @@ fn transposed_operands_are_those_of_tritons_tests() {
             &[[1, 0], [2, 0], [4, 0], [8, 0], [0, 16], [0, 32]],
         ),
     ];
-    let image = |bases: Bases<'_>, number: u64| {
-        let set = bases.iter().enumerate().filter(|(bit, _)| number >> bit & 1 == 1);
+    let image = |bases: Bases<'_>, row_index: u64| {
+        let set = bases.iter().enumerate().filter(|(bit, _)| row_index >> bit & 1 == 1);
         set.fold([0, 0], |sum: [u64; 2], (_, basis)| [sum[0] + basis[0], sum[1] + basis[1]])
     };
     let sum = |a: [u64; 2], b: [u64; 2]| [a[0] + b[0], a[1] + b[1]];
-    for (name, bytes, in_slot, named, registers, lanes) in cases {
+    for (name, bytes, in_segment, named, registers, lanes) in cases {
         let elements = 8 / bytes as u64;
-        let stored = |index: u64| sum(image(in_slot, index % elements), image(named, index / elements));
+        let stored = |index: u64| sum(image(in_segment, index % elements), image(named, index / elements));
         for (at, index) in loaded(name, bytes).into_iter().enumerate() {
-            // Of one byte a number says only the eight lower bits; the slot of the same block is meant.
+            // A one-byte element holds only the lower eight bits of its number; the slot of the same block is meant.
             let (lane, element) = (at as u64 / elements, at as u64 % elements);
             let index = if bytes == 1 { index | (lane & 32) << 3 } else { index };
             assert_eq!(stored(index), sum(image(registers, element), image(lanes, lane)), "{name}, lane {lane}");
@@ -222,7 +225,7 @@ fn eight_bit_floats_are_those_of_the_generation() {
         };
         row.operands.iter().map(element).collect::<Vec<_>>()
     };
-    // CDNA 3 ISA reference: without negative zero and infinities; CDNA 4 and RDNA 4: OCP's.
+    // CDNA 3 ISA reference: without negative zero and infinities; CDNA 4 and RDNA 4: types of OCP.
     let name = "v_mfma_f32_16x16x32_fp8_bf8";
     assert_eq!(elements("gfx942", name), ["f32", "fp8_fnuz", "bf8_fnuz", "f32"]);
     assert_eq!(elements("gfx950", name), ["f32", "fp8", "bf8", "f32"]);

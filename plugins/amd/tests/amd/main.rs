@@ -1,4 +1,4 @@
-//! Tests of `amd`, one module for each subject.
+//! Tests of `amd`, one module per subject.
 
 mod accesses;
 mod accumulators;

@@ -1,15 +1,15 @@
-//! Memory for operands of AMD's matrix instructions, filled from registers and by copies that write
-//! consecutively.
+//! The choice of shared-memory layouts for operands of AMD's matrix instructions. The memory is filled from registers,
+//! or by asynchronous copies that write consecutive addresses.
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target;
 use tilewright_amd::AmdTarget;
-use tilewright_plan::movement::{ConsecutiveCopy, Constraints, Kind, choose_shared_layout};
+use tilewright_plan::movement::{ConsecutiveCopy, Constraints, SharedLayoutKind, choose_shared_layout};
 use tilewright_vendor_testkit::layouts::{distributed, memory};
 use tilewright_vendor_testkit::memory_choice::{check, executed};
 use tilewright_vendor_testkit::prelude::*;
 
-fn products() -> [AmdTarget; 2] {
+fn cdna_targets() -> [AmdTarget; 2] {
     [target("mi300x"), target("mi355x")]
 }
 
@@ -23,16 +23,16 @@ fn operand(index: u32) -> String {
     )
 }
 
-/// The padding that Triton's documents show for 16-bit rows of 128 bytes: a vector of 16 bytes a row
-/// (seed 002). Padding is chosen that takes no more wavefronts, and of as many no more bytes.
+/// Checks the chosen padding against Triton's documentation (seed 002), which pads 16-bit rows of 128 bytes by a vector
+/// of 16 bytes: the choice takes no more wavefronts, and for equal wavefronts no more bytes.
 #[test]
 fn padding_is_no_worse_than_a_vector_a_row() {
-    for target in products() {
+    for target in cdna_targets() {
         let accessors = [
             Accessor::store(distributed(&target, ROWS, &[64, 64])),
             Accessor::load(distributed(&target, &operand(0), &[64, 64])),
         ];
-        let only = Constraints::only(Kind::Padding);
+        let only = Constraints::only(SharedLayoutKind::Padding);
         let choice = choose_shared_layout(&accessors, 16, &only, target.description()).unwrap();
         let text = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>";
         let known = memory(&target, text, &[64, 64]);
@@ -45,10 +45,10 @@ fn padding_is_no_worse_than_a_vector_a_row() {
     }
 }
 
-/// Copies straight to shared memory, of 4 bytes a lane on MI300X and of 16 on MI355X.
+/// Checks layouts for asynchronous copies of 4 bytes per lane on MI300X and of 16 bytes on MI355X.
 #[test]
 fn copies_permute_what_they_fetch() {
-    for (target, access_bits) in products().into_iter().zip([32, 128]) {
+    for (target, access_bits) in cdna_targets().into_iter().zip([32, 128]) {
         let size = access_bits / 16;
         let threads = 64 / size;
         let fetched = format!(
@@ -58,16 +58,17 @@ fn copies_permute_what_they_fetch() {
         );
         let global = GlobalTensor::row_major(&[64, 64], 16);
         let accessors = [
-            Accessor::store(distributed(&target, &fetched, &[64, 64])).copied(ConsecutiveCopy { global, access_bits }),
+            Accessor::store(distributed(&target, &fetched, &[64, 64])).by_copy(ConsecutiveCopy { global, access_bits }),
             Accessor::load(distributed(&target, &operand(0), &[64, 64])),
         ];
         let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), target.description()).unwrap();
-        let of = |kind: Kind| choice.candidates.iter().find(|candidate| candidate.kind == kind).unwrap();
-        let (plain, padded, permuted) = (of(Kind::Plain), of(Kind::Padding), of(Kind::PermutedGlobal));
+        let of = |kind: SharedLayoutKind| choice.candidates.iter().find(|candidate| candidate.kind == kind).unwrap();
+        let (plain, padded, permuted) =
+            (of(SharedLayoutKind::Plain), of(SharedLayoutKind::Padding), of(SharedLayoutKind::PermutedGlobal));
         assert!(permuted.wavefronts() <= padded.wavefronts() && padded.wavefronts() <= plain.wavefronts());
         assert!(permuted.excess() < plain.excess(), "{} and {}", permuted.excess(), plain.excess());
         let fetch = permuted.fetch.as_ref().unwrap();
-        assert_eq!(fetch.units, fetch.straight_units);
+        assert_eq!(fetch.transactions, fetch.straight_transactions);
         let chunk = 64 * u64::from(size);
         assert!(padded.memory.padding.iter().all(|p| p.interval >= chunk), "{:?}", padded.memory.padding);
         assert!(permuted.memory.linear.in_bits(Dim::OFFSET) == 12);
@@ -83,19 +84,19 @@ fn copies_permute_what_they_fetch() {
     }
 }
 
-/// Operands of which K runs across the rows that were stored: `ds_read_b64_tr_b16` turns them while it
-/// loads, free of conflicts, from a layout into which stores of 16 bytes go free of conflicts too, and so do
-/// copies that write consecutively. With plain accesses one side goes element by element.
+/// Checks operands with K across the stored rows: `ds_read_b64_tr_b16` transposes them without bank conflicts. 16-byte
+/// stores, and copies with consecutive addresses, write the layout without conflicts too. Without transposing loads,
+/// either the stores or the loads access single elements.
 #[test]
 fn transposing_loads_are_free_of_conflicts_where_the_tile_lies() {
-    let [_, target] = products();
+    let [_, target] = cdna_targets();
     let turned = "#ttg.dot_op<{opIdx = 1, parent = #ttg.amd_mfma<{version = 4, warpsPerCTA = [2, 2], \
                   instrShape = [32, 32, 16], isTransposed = false}>, kWidth = 8}>";
     let stored = Accessor::store(distributed(&target, ROWS, &[64, 64]));
     let loaded = Accessor::load(distributed(&target, turned, &[64, 64]));
     let global = GlobalTensor::row_major(&[64, 64], 16);
-    let copied = stored.clone().copied(ConsecutiveCopy { global, access_bits: 128 });
-    for (first, kind) in [(stored, Kind::Functor), (copied, Kind::PermutedGlobal)] {
+    let copied = stored.clone().by_copy(ConsecutiveCopy { global, access_bits: 128 });
+    for (first, kind) in [(stored, SharedLayoutKind::Functor), (copied, SharedLayoutKind::PermutedGlobal)] {
         let accessors = [first, loaded.clone()];
         let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), context(&target)).unwrap();
         let chosen = choice.chosen();

@@ -1,4 +1,4 @@
-//! How sums of `mfma` and `wmma` come about, beside what was published.
+//! Numerics of `mfma` and `wmma` compared with publications.
 
 use tilewright_amd::instructions::rows;
 use tilewright_target::{Numerics, Summation};
@@ -10,9 +10,9 @@ fn row(architecture: &str, name: &str) -> Instruction {
 }
 
 #[test]
-fn each_generation_of_cdna_adds_in_its_own_way() {
+fn each_generation_of_cdna_has_its_order_of_additions() {
     let floored = |group, interleaved| Summation::Floored { group, fraction: 24, fraction_of_sum: 31, interleaved };
-    // MMA-Sim (2025); FTTN (2024) found the same of gfx90a: four at a time, rounded to nearest, subnormals lost.
+    // MMA-Sim (2025); FTTN (2024) found the same for gfx90a: groups of four, rounding to nearest, subnormals flushed.
     for (architecture, name, summation) in [
         ("gfx908", "v_mfma_f32_32x32x8f16", Summation::Exact { group: 4 }),
         ("gfx908", "v_mfma_f32_16x16x8bf16", Summation::Exact { group: 2 }),
@@ -34,7 +34,7 @@ fn each_generation_of_cdna_adds_in_its_own_way() {
 }
 
 #[test]
-fn what_nobody_published_is_assumed_and_says_so() {
+fn unpublished_numerics_are_marked_as_assumed() {
     for (architecture, name) in [
         ("gfx950", "v_mfma_f32_32x32x16_f16"),
         ("gfx950", "v_mfma_f32_32x32x16_fp8_fp8"),

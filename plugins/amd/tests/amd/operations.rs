@@ -1,11 +1,11 @@
-//! Operations of whole programs as AMDGCN: every element compiles to a code object that calls nothing.
+//! Operations of whole kernels as AMDGCN: every element type compiles to a code object without external calls.
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target;
 use tilewright_vendor_testkit::operations;
 use tilewright_vendor_testkit::prelude::*;
 
-/// The assembly of the kernels, which LLVM's assembler and linker take.
+/// Returns the assembly of the kernels after LLVM's assembler and linker have accepted it.
 fn assembled(name: &str, kernels: Vec<Kernel>) -> String {
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
     let artifact =
@@ -16,7 +16,7 @@ fn assembled(name: &str, kernels: Vec<Kernel>) -> String {
     text
 }
 
-/// The instructions of one kernel.
+/// Returns the instructions of one kernel.
 fn body<'a>(text: &'a str, kernel: &str) -> &'a str {
     let start = text.find(&format!("\n{kernel}:")).unwrap_or_else(|| panic!("no {kernel} in {text}"));
     text[start..].split(".end_amdhsa_kernel").next().unwrap()
@@ -29,7 +29,7 @@ const TARGETS: [(&str, Launch); 3] =
 fn arithmetic_of_every_element_is_assembled() {
     for (name, launch) in TARGETS {
         let text = assembled(name, operations::arithmetic(launch));
-        // A quotient that is rounded to nearest takes the hardware's scaling and fix-up.
+        // A quotient rounded to nearest needs the hardware's scaling and fix-up.
         assert!(body(&text, "k_f_div_f32").contains("v_div_fixup_f32"), "{}", body(&text, "k_f_div_f32"));
         assert!(body(&text, "k_f_div_f64").contains("v_div_fixup_f64"), "{}", body(&text, "k_f_div_f64"));
         assert!(body(&text, "k_f_div_f16").contains("v_div_fixup_f16"), "{}", body(&text, "k_f_div_f16"));
@@ -92,18 +92,19 @@ fn assembly_of_another_vendor_is_unsupported() {
     }
 }
 
-/// Thousands of stores are not looked at all together: between some of them stands what none is moved across.
+/// Checks that thousands of stores are not scheduled together: at intervals an operation that the scheduler does not
+/// cross separates them.
 #[test]
 fn many_stores_are_parted() {
     let launch = Launch::new(64, 1);
-    let parts = |stores: u32| {
+    let split_count = |stores: u32| {
         let parameters = [("to", Type::Pointer(MemorySpace::Global)), ("x", Type::Scalar(Element::I32))];
         let mut builder = Builder::new("stores", launch, &parameters);
         let (to, value) = (builder.parameter(0), builder.parameter(1));
-        for place in 0..stores {
-            builder.store(to, 8 * place as i32, value, None);
+        for index in 0..stores {
+            builder.store(to, 8 * index as i32, value, None);
         }
         assembled("mi300x", vec![builder.finish()]).matches("#ASMSTART").count()
     };
-    assert_eq!([parts(100), parts(255), parts(1024)], [0, 0, 4]);
+    assert_eq!([split_count(100), split_count(255), split_count(1024)], [0, 0, 4]);
 }

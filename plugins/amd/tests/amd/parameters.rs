@@ -1,4 +1,4 @@
-//! Parameters of the families of this plugin: what is wrong is said by name, and nothing panics.
+//! Parameters of this plugin's families: errors name the parameter, and nothing panics.
 
 use tilewright_amd::families::AmdFamilies;
 use tilewright_testkit::any_parameters;
@@ -77,8 +77,8 @@ const FAMILIES: [Signature; 6] = [
 
 #[test]
 fn no_parameters_panic() {
-    let own = families();
-    let set = FamilySet::new(vec![&Neutral, &own]);
+    let vendor_families = families();
+    let set = FamilySet::new(vec![&Neutral, &vendor_families]);
     any_parameters::ask(3000, &FAMILIES, &set, |layout| assert!(layout.linear().is_surjective()));
 }
 
@@ -90,12 +90,12 @@ fn what_is_wrong_is_named() {
             "#ttg.amd_mfma<{{version = {version}, warpsPerCTA = [4, 1], instrShape = {shape}, isTransposed = false}}>"
         )
     };
-    assert!(error(&mfma(5, "[32, 32, 8]"), &[64, 64]).contains("`version`: 5 is none of 1 (gfx908)"));
+    assert!(error(&mfma(5, "[32, 32, 8]"), &[64, 64]).contains("`version`: 5 is not one of 1 (gfx908)"));
     assert!(error(&mfma(3, "[32, 16, 8]"), &[64, 64]).contains("`instr_shape`: [32, 16, 8] must be [M, N, K]"));
-    assert!(error(&mfma(3, "[64, 4, 4]"), &[64, 64]).contains("`transposed`: a 64x4 result exists transposed only"));
+    assert!(error(&mfma(3, "[64, 4, 4]"), &[64, 64]).contains("`transposed`: a 64x4 result must be transposed"));
 }
 
-/// Why a text is refused.
+/// Returns the error message for a layout text that must be rejected.
 fn refusal(text: &str, shape: &[u64]) -> String {
     parameters::refusal(&families(), text, shape)
 }
@@ -107,7 +107,7 @@ fn scales_name_what_is_wrong() {
     };
     let wmma = |rest: &str| format!("#tw.wmma_scale<{{opIdx = 0, mdim = 16{rest}}}>");
     let shape = [64, 8];
-    for (text, parameter, said) in [
+    for (text, parameter, expected) in [
         (mfma(2, 16, ""), "operand_index", "2 is neither 0 nor 1"),
         (mfma(0, 64, ""), "mdim", "64 is neither 16 nor 32"),
         (mfma(0, 32, ", shape = [32, 8]"), "shape", "is not that of the tensor"),
@@ -119,7 +119,7 @@ fn scales_name_what_is_wrong() {
         (wmma(", warpBases = [[1]]"), "warp_bases", "each basis must have two coordinates"),
     ] {
         let message = refusal(&text, &shape);
-        assert!(message.contains(&format!("`{parameter}`")) && message.contains(said), "{text}: {message}");
+        assert!(message.contains(&format!("`{parameter}`")) && message.contains(expected), "{text}: {message}");
     }
     assert!(refusal(&mfma(0, 16, ""), &[2, 64, 8]).contains("scales have two axes"));
 }
@@ -127,7 +127,7 @@ fn scales_name_what_is_wrong() {
 #[test]
 fn rotating_memory_names_what_is_wrong() {
     let text = "#ttg.amd_rotating_shared<{vec = 4, perPhase = 2, maxPhase = 8, order = [1, 0]}>";
-    for (from, to, parameter, said) in [
+    for (from, to, parameter, expected) in [
         ("vec = 4", "vec = 3", "vec", "3"),
         ("perPhase = 2", "perPhase = 0", "per_phase", "0"),
         ("maxPhase = 8, ", "", "max_phase", "missing"),
@@ -137,7 +137,7 @@ fn rotating_memory_names_what_is_wrong() {
         ("[1, 0]", "[1, 0], mood = 1", "mood", "is not a parameter of this family"),
     ] {
         let message = refusal(&text.replace(from, to), &[64, 32]);
-        assert!(message.contains(&format!("`{parameter}`")) && message.contains(said), "{to}: {message}");
+        assert!(message.contains(&format!("`{parameter}`")) && message.contains(expected), "{to}: {message}");
     }
     let error = refusal(text, &[64, 48]);
     assert!(error.contains("48") && error.contains("power of two"), "{error}");

@@ -1,4 +1,5 @@
-//! The model of synthesis against execution, on a product and on programs that it was not mended by.
+//! The cost model of shared-memory synthesis compared with execution, on a dot and on programs that were not used to
+//! calibrate the model.
 
 use crate::targets::target;
 use tilewright_vendor_testkit::explicit::ranked::Ranked;
@@ -8,10 +9,10 @@ fn what_executes_less_is_predicted_to_take_less_where_nothing_was_mended() {
     let target = target("mi300x");
     let mut ranked = Ranked::default();
     for name in ["explicit_attention", "explicit_decode", "explicit_moe", "explicit_int1", "explicit_gemm_edges"] {
-        ranked.add_parts_left_out("mi300x", &target, name);
+        ranked.add_ablations("mi300x", &target, name);
     }
-    let Ranked { pairs, wrong, told } = ranked;
-    println!("{pairs:?} pairs, {wrong:?} ranked wrongly\n{told}");
+    let Ranked { pairs, wrong, report } = ranked;
+    println!("{pairs:?} pairs, {wrong:?} ranked wrongly\n{report}");
     assert!(pairs[0] + pairs[1] >= 25, "{pairs:?} pairs");
-    assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{told}");
+    assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{report}");
 }

@@ -1,5 +1,5 @@
-//! The list of layouts of seed 000, Table 4, for warps of 64 lanes and this vendor's matrix layouts: sums
-//! over all of them are right, and nothing is stored twice.
+//! Reductions over the layouts that seed 000, Table 4, lists, for warps of 64 lanes and with this vendor's matrix
+//! layouts: the results are correct, and no element is stored twice.
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target;
@@ -7,8 +7,8 @@ use std::path::Path;
 
 use tilewright_vendor_testkit::reductions::{MatrixLayouts, Row, check_all, check_kept, list};
 
-/// Results of `v_mfma_f32_32x32x8` and `v_mfma_f32_16x16x16`, as they are and transposed, and their
-/// operands, over one to four warps.
+/// Returns results of `v_mfma_f32_32x32x8` and `v_mfma_f32_16x16x16`, plain and transposed, and the operands of these
+/// instructions, over one to four warps.
 fn matrix_layouts() -> MatrixLayouts {
     let result = |warps: &[u64], size: [u64; 3], transposed: bool| {
         format!(

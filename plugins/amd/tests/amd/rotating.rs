@@ -1,5 +1,5 @@
-//! `amd_rotating_shared` against the tables in the description of Triton's attribute, and against the
-//! rule that stands above them, element by element.
+//! The layouts of `amd_rotating_shared`, compared element by element with the tables in Triton's description of the
+//! attribute, and with the rule stated there.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_amd::families::AmdFamilies;
@@ -7,23 +7,23 @@ use tilewright_layout::spec_from_json;
 use tilewright_vendor_testkit::prelude::*;
 
 fn memory(text: &str, shape: &[u64]) -> MemoryLayout {
-    let own = AmdFamilies::of("gfx942");
+    let vendor_families = AmdFamilies::of("gfx942");
     let spec = if text.starts_with('{') {
         spec_from_json(&serde_json::from_str(text).unwrap()).unwrap()
     } else {
         parse_spec(text).unwrap()
     };
-    match own.resolve(&spec, shape, &own).unwrap() {
+    match vendor_families.resolve(&spec, shape, &vendor_families).unwrap() {
         Layout::Memory(memory) => memory,
-        other => panic!("{other:?} is no memory layout"),
+        other => panic!("{other:?} is not a memory layout"),
     }
 }
 
-/// Row-major numbers of the elements at successive offsets.
+/// Returns the row-major indices of the elements at successive memory offsets.
 fn elements(memory: &MemoryLayout, columns: u64) -> Vec<u64> {
     let at = |offset| {
-        let place = memory.linear.apply(&[(Dim::OFFSET, offset), (Dim::BLOCK, 0)]).unwrap();
-        place[0].1 * columns + place[1].1
+        let coordinates = memory.linear.apply(&[(Dim::OFFSET, offset), (Dim::BLOCK, 0)]).unwrap();
+        coordinates[0].1 * columns + coordinates[1].1
     };
     (0..1 << memory.linear.in_bits(Dim::OFFSET)).map(at).collect()
 }
@@ -55,7 +55,7 @@ fn the_tables_of_the_description() {
 }
 
 #[test]
-fn every_element_is_where_the_rule_says() {
+fn elements_follow_the_swizzle_rule() {
     for (vec, per_phase, max_phase, [rows, columns]) in
         [(4, 2, 8, [256, 32]), (4, 1, 16, [64, 64]), (8, 1, 8, [128, 128]), (1, 1, 4, [4, 2]), (2, 4, 1, [16, 8])]
     {
@@ -63,7 +63,7 @@ fn every_element_is_where_the_rule_says() {
         let phase = |row: u64| ((row / per_phase) % max_phase) ^ ((row / (per_phase * max_phase)) % max_phase);
         for (offset, element) in elements(&memory, columns).into_iter().enumerate() {
             let (row, column) = (element / columns, element % columns);
-            // Groups of `vec` columns move; those beyond the row wrap around.
+            // Groups of `vec` columns are xored; those beyond the row wrap around.
             let swizzled = column ^ ((vec * phase(row)) % columns);
             assert_eq!(offset as u64, row * columns + swizzled, "{vec} {per_phase} {max_phase}: ({row}, {column})");
         }
@@ -71,14 +71,14 @@ fn every_element_is_where_the_rule_says() {
 }
 
 #[test]
-fn the_other_order_exchanges_the_axes_and_further_axes_follow() {
+fn the_other_order_swaps_the_axes_and_further_axes_follow() {
     let by_rows = memory(&spec(4, 2, 8, "[1, 0]"), &[128, 32]).linear;
     let by_columns = memory(&spec(4, 2, 8, "[0, 1]"), &[32, 128]).linear;
     for offset in 0..4096 {
-        let place = |layout: &tilewright_layout::LinearLayout| {
+        let tensor_coordinates = |layout: &tilewright_layout::LinearLayout| {
             layout.apply(&[(Dim::OFFSET, offset), (Dim::BLOCK, 0)]).unwrap().iter().map(|o| o.1).collect::<Vec<_>>()
         };
-        let (row, column) = (place(&by_rows), place(&by_columns));
+        let (row, column) = (tensor_coordinates(&by_rows), tensor_coordinates(&by_columns));
         assert_eq!(row, [column[1], column[0]], "{offset}");
     }
     let batch = memory(&spec(4, 2, 8, "[2, 1, 0]"), &[2, 128, 32]).linear;
@@ -100,19 +100,19 @@ fn blocks_of_a_cluster_swizzle_their_own_share() {
 
 #[test]
 fn rows_and_columns_are_both_read_without_conflicts() {
-    // 64 rows of 64 elements of 16 bits, eight bytes at a time: 16 lanes read a row, or four columns
-    // of 16 rows that follow each other. Each phase of 16 lanes has to meet all 32 banks once.
+    // 64 rows of 64 elements of 16 bits, eight bytes at a time: 16 lanes read a row, or four columns of 16 consecutive
+    // rows. Each phase of 16 lanes must access all 32 banks once.
     let memory = memory(&spec(4, 1, 16, "[1, 0]"), &[64, 64]);
     let elements = elements(&memory, 64);
     let offset = |row: u64, column: u64| elements.iter().position(|&e| e == row * 64 + column).unwrap() as u64;
-    let banks = |places: &mut dyn Iterator<Item = (u64, u64)>| {
-        let words = places.flat_map(|(row, column)| [0, 1].map(|word| offset(row, column) / 2 + word));
+    let banks = |positions: &mut dyn Iterator<Item = (u64, u64)>| {
+        let words = positions.flat_map(|(row, column)| [0, 1].map(|word| offset(row, column) / 2 + word));
         words.map(|word| word % 32).collect::<std::collections::BTreeSet<_>>().len()
     };
     for start in [0, 16, 48] {
         assert_eq!(banks(&mut (0..16).map(|lane| (start, 4 * lane))), 32);
         assert_eq!(banks(&mut (0..16).map(|lane| (start + lane, 8))), 32);
-        // Rows sixteen apart begin differently, so that columns of every fourth row are free too.
+        // Rows sixteen apart start at different phases, so that columns of every fourth row are free of conflicts too.
         assert_eq!(banks(&mut (0..16).map(|lane| (4 * lane + start / 16, 8))), 32);
     }
 }

@@ -1,19 +1,20 @@
-//! Seed 002, "Triton Bespoke Layouts": the result of one 16x16x16 matrix instruction, plain and
-//! transposed, and the operands of a 64x64x64 product that reads eight neighbours of K at a time.
+//! Seed 002, "Triton Bespoke Layouts": the result of one 16x16x16 matrix instruction, plain and transposed, and the
+//! operands of a 64x64x64 dot with eight adjacent elements of K.
 
 use tilewright_amd::families::AmdFamilies;
 use tilewright_vendor_testkit::prelude::*;
 
 fn layout(text: &str, shape: [u64; 2]) -> LinearLayout {
-    let own = AmdFamilies::of("gfx942");
+    let vendor_families = AmdFamilies::of("gfx942");
     let spec = parse_spec(text).expect("text");
-    let families = FamilySet::new(vec![&Neutral, &own]);
+    let families = FamilySet::new(vec![&Neutral, &vendor_families]);
     families.layout(&spec, &shape).expect("a layout").linear().clone()
 }
 
 fn element(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -> (u64, u64) {
-    let place = layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane), (Dim::WARP, warp)]).expect("in range");
-    (place[0].1, place[1].1)
+    let coordinates =
+        layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane), (Dim::WARP, warp)]).expect("in range");
+    (coordinates[0].1, coordinates[1].1)
 }
 
 fn mfma(transposed: bool, warps: [u64; 2]) -> String {
@@ -22,7 +23,7 @@ fn mfma(transposed: bool, warps: [u64; 2]) -> String {
     )
 }
 
-/// A lane holds four neighbours along M; lanes go along N and then along M.
+/// Checks the result of one instruction: a lane holds four adjacent rows; lanes are along N and then along M.
 #[test]
 fn a_16x16x16_result() {
     let plain = layout(&mfma(false, [1, 1]), [16, 16]);
@@ -31,7 +32,7 @@ fn a_16x16x16_result() {
     }
 }
 
-/// The transposed instruction gives a lane four neighbours along N.
+/// Checks the result of the transposed instruction: a lane holds four adjacent columns.
 #[test]
 fn a_transposed_16x16x16_result() {
     let transposed = layout(&mfma(true, [1, 1]), [16, 16]);
@@ -45,37 +46,38 @@ fn operand(index: u64) -> LinearLayout {
     layout(&format!("#ttg.dot_op<{{opIdx = {index}, parent = {parent}, kWidth = 8}}>"), [64, 64])
 }
 
-/// All places of 32 or 16 registers, 64 lanes and 2x4 warps.
-fn places(registers: u64) -> impl Iterator<Item = (u64, u64, u64)> {
+/// Returns all combinations of register (`registers` of them, 32 or 16), lane (64) and warp (2x4).
+fn positions(registers: u64) -> impl Iterator<Item = (u64, u64, u64)> {
     (0..registers).flat_map(|register| (0..64).flat_map(move |lane| (0..8).map(move |warp| (register, lane, warp))))
 }
 
-/// The result: warps two down and four across, repeated down the rows.
+/// Checks the result of a 64x64x64 dot: two warps along the rows and four along the columns, repeated down the rows.
 #[test]
-fn the_result_of_a_64x64x64_product() {
+fn the_result_of_a_64x64x64_dot() {
     let c = layout(&mfma(false, [2, 4]), [64, 64]);
-    for (register, lane, warp) in places(8) {
+    for (register, lane, warp) in positions(8) {
         let row = register % 4 + 4 * (lane / 16) + 16 * (warp / 4) + 32 * (register / 4);
         assert_eq!(element(&c, register, lane, warp), (row, lane % 16 + 16 * (warp % 4)));
     }
 }
 
-/// A, M by K: eight neighbours of K in a lane feed two instructions; warps side by side share A.
+/// Checks operand A, M by K: the eight adjacent elements along K in a lane serve two instructions; warps in one row of
+/// the warp grid hold replicas of A.
 #[test]
 fn the_left_operand_with_k_width_8() {
     let a = operand(0);
-    for (register, lane, warp) in places(32) {
+    for (register, lane, warp) in positions(32) {
         let row = lane % 16 + 16 * (warp / 4) + 32 * (register / 16);
         let k = register % 8 + 8 * (lane / 16) + 32 * (register / 8 % 2);
         assert_eq!(element(&a, register, lane, warp), (row, k));
     }
 }
 
-/// B, K by N: warps below each other share B.
+/// Checks operand B, K by N: warps in one column of the warp grid hold replicas of B.
 #[test]
 fn the_right_operand_with_k_width_8() {
     let b = operand(1);
-    for (register, lane, warp) in places(16) {
+    for (register, lane, warp) in positions(16) {
         let k = register % 8 + 8 * (lane / 16) + 32 * (register / 8);
         assert_eq!(element(&b, register, lane, warp), (k, lane % 16 + 16 * (warp % 4)));
     }

@@ -1,37 +1,38 @@
-//! Loops whose loads go ahead of what uses them, by registers and by loads to LDS.
+//! Software-pipelined loops, through registers and by loads to LDS.
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target;
 use tilewright_vendor_testkit::staged_program;
 use tilewright_vendor_testkit::staged_program::{From, Staged};
 
-/// Each lane loads four neighbours of a row, and reads a column.
+/// The tested loop: each lane loads four adjacent elements of a row, and reads a column.
 const PROGRAM: Staged = Staged::new(
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
     "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 8], warpsPerCTA = [1, 4], order = [0, 1]}>",
     64,
 );
 
-/// Rows that load to LDS are narrower than the load.
+/// Checks a loop whose loads are wider than the instructions that load to LDS: the loads go through registers into one
+/// of two buffers.
 #[test]
 fn loads_go_by_registers_into_one_of_two_buffers() {
     let compiled = PROGRAM.compiled(&target("mi300x"), Some(3));
     assert_eq!((compiled.line().stages, compiled.line().bytes, compiled.conversions), (2, 2 * 4096, 0));
-    assert!(compiled.ahead()[0].by.as_ref().unwrap().starts_with("by registers"), "{:?}", compiled.line());
+    assert!(compiled.prefetched_loads()[0].by.as_ref().unwrap().starts_with("by registers"), "{:?}", compiled.line());
     let run = |stages, iterations| {
         let compiled = PROGRAM.compiled(&target("mi300x"), Some(stages));
         PROGRAM.run(&target("mi300x"), &compiled.kernel, iterations, 32).unwrap()
     };
     let one_iteration = |stages| run(stages, 7).barriers - run(stages, 3).barriers;
     assert_eq!((one_iteration(1), one_iteration(2)), (8, 4));
-    // One turn more is stored than read.
+    // One more iteration is stored than read.
     let [before, after] = [run(1, 7), run(2, 7)];
     assert_eq!(before.wavefronts_loaded, after.wavefronts_loaded);
     assert_eq!(before.wavefronts_stored * 8, after.wavefronts_stored * 7);
 }
 
 #[test]
-fn the_program_means_what_it_meant() {
+fn pipelining_preserves_results() {
     for program in [
         PROGRAM,
         Staged { from: From::Counter, ..PROGRAM },
@@ -39,15 +40,15 @@ fn the_program_means_what_it_meant() {
         Staged { two: true, ..PROGRAM },
         Staged { other: Some(0), two: true, ..PROGRAM },
         Staged { other: Some(7), from: From::Counter, ..PROGRAM },
-        Staged { made: true, ..PROGRAM },
+        Staged { elementwise: true, ..PROGRAM },
         Staged { twice: true, ..PROGRAM },
         Staged { begin: -3, step: 5, from: From::Counter, ..PROGRAM },
     ] {
-        program.is_right(&target("mi300x"));
+        program.check(&target("mi300x"));
     }
 }
 
 #[test]
-fn a_product_in_stages() {
-    staged_program::product_in_stages(&target("mi300x"), &[1, 2]);
+fn a_dot_in_stages() {
+    staged_program::check_dot_counts_by_stages(&target("mi300x"), &[1, 2]);
 }

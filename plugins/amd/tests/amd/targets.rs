@@ -1,9 +1,9 @@
-//! Targets of this vendor by their names.
+//! Targets of this vendor by name.
 
 use tilewright_amd::AmdTarget;
-use tilewright_vendor_testkit::targets::described;
+use tilewright_vendor_testkit::targets::target_description;
 
-/// The target with this name.
+/// Returns the target of this name.
 pub fn target(name: &str) -> AmdTarget {
-    AmdTarget::new(described(name)).expect("the architecture is served")
+    AmdTarget::new(target_description(name)).expect("the architecture is served")
 }

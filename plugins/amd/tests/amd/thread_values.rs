@@ -1,5 +1,5 @@
-//! The instruction rows of this plugin against published thread-value layouts: those of the vendor's
-//! calculator in another notation, and those of the vendor's own libraries.
+//! The instruction table of this plugin compared with published thread-value layouts: those of AMD's calculator in
+//! another notation, and those of AMD's libraries.
 
 use serde_json::Value;
 use tilewright_amd::instructions::rows;
@@ -8,7 +8,7 @@ use tilewright_vendor_testkit::rows::register;
 
 const EXCERPT: &str = include_str!("../data/thread_value_layouts.json");
 
-/// Each published atom of this vendor.
+/// Returns the published atoms (instructions with their thread-value layouts) of this vendor.
 fn atoms(answers: Answers) -> Vec<Value> {
     let mut atoms = answers.entries(EXCERPT, "reference/matrix_instruction_tv_layouts.json", "atoms");
     atoms.retain(|atom| atom["vendor"] == "amd");
@@ -28,7 +28,7 @@ fn architecture(atom: &Value) -> &'static str {
     }
 }
 
-/// Our name of an element type.
+/// Returns this plugin's name of an element type.
 fn element(name: &str) -> &str {
     match name {
         "fp16_t" | "fp16" => "f16",
@@ -50,7 +50,7 @@ fn shape(atom: &Value) -> [u64; 3] {
     [0, 1, 2].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"))
 }
 
-/// The calculator's atoms carry the instruction's name and the lanes of a wave.
+/// Returns the instruction's name in an atom of AMD's calculator, with the lanes of the wave.
 fn name_in(atom: &Value) -> Option<String> {
     let name = text(atom, "name");
     let start = name.find("v_")?;
@@ -59,8 +59,9 @@ fn name_in(atom: &Value) -> Option<String> {
     Some(if of_two { format!("{instruction}(wave64)") } else { instruction.to_owned() })
 }
 
-/// The rows that an atom describes: the one that it names, or all of its shape and types.
-fn described(atom: &Value) -> Vec<Instruction> {
+/// Returns the instructions of the table that an atom describes: the one that the atom names, or all of its shape and
+/// types.
+fn matching_rows(atom: &Value) -> Vec<Instruction> {
     let all = rows(architecture(atom)).into_iter().filter(|row| row.kind == InstructionKind::Matrix);
     if let Some(name) = name_in(atom) {
         return all.filter(|row| row.name == name).collect();
@@ -70,11 +71,11 @@ fn described(atom: &Value) -> Vec<Instruction> {
     let fits = |row: &Instruction| {
         let ((of_d, _, d), (of_a, _, a), (of_b, ..)) = (register(row, "d"), register(row, "a"), register(row, "b"));
         let sizes = [d.out_bits(Dim::tensor(0)), d.out_bits(Dim::tensor(1)), a.out_bits(Dim::tensor(1))];
-        // Whether integers have a sign is a modifier, for which the vendor writes `iu`; which 8-bit
-        // floats an architecture has, these atoms leave to the architecture.
+        // Signedness of integers is a modifier, for which AMD writes `iu`; the variant of 8-bit floats depends on the
+        // architecture.
         let plain = |name: &str| name.replace("iu", "i").trim_end_matches("_fnuz").to_owned();
         let named = [of_d, of_a, of_b].iter().zip(&types).all(|(own, required)| plain(own) == plain(required));
-        // Its 8-bit factors are those of the instruction that is named after both.
+        // The 8-bit operands are those of the instruction that is named after both types.
         let mixed = architecture(atom) == "gfx1250" && row.name.contains("f8f6f4");
         named
             && !mixed
@@ -87,20 +88,21 @@ fn described(atom: &Value) -> Vec<Instruction> {
 
 #[test]
 fn operands_are_as_published() {
-    check_operands_are_as_published(Answers::Sample);
+    check_operands_are_as_published(Answers::SampleLayout);
 }
 
 pub fn check_operands_are_as_published(answers: Answers) {
     let mut seen = BTreeSet::new();
     for atom in atoms(answers) {
         let name = text(&atom, "name").to_owned();
-        let described = described(&atom);
-        assert!(!described.is_empty(), "{name} has no row");
-        for row in described {
+        let matching_rows = matching_rows(&atom);
+        assert!(!matching_rows.is_empty(), "{name} has no row");
+        for row in matching_rows {
             let orders = orders_of_k(&row, &atom);
             assert!(!orders.is_empty(), "{} does not lie as {name} says", row.name);
-            // RDNA 4 of the library counts K differently from the calculator, for both operands alike; and the calculator counts K
-            // of 8-bit operands of f8f6f4 as registers come, where AMD's introduction to matrix cores (5.4) has two chunks.
+            // The library orders K on RDNA 4 differently from the calculator, equally for both operands; and the
+            // calculator orders K of 8-bit operands of f8f6f4 by registers, while AMD's introduction to matrix cores
+            // (5.4) has two chunks.
             let eight_bits = row.name.contains("_f8f6f4") && architecture(&atom) == "gfx950";
             let reordered = name.starts_with("FlyDSL_GFX120X") || eight_bits;
             assert!(reordered || orders.iter().any(|order| order.is_sorted()), "{}: {orders:?}", row.name);
@@ -110,38 +112,40 @@ pub fn check_operands_are_as_published(answers: Answers) {
     assert!(seen.len() > 30, "{}", seen.len());
 }
 
-/// The orders of the bits of K in which all operands of the row are those of the atom.
+/// Returns the permutations of the index bits of K under which all operands of the instruction equal those of the atom.
 fn orders_of_k(row: &Instruction, atom: &Value) -> Vec<Vec<u32>> {
     let [m, n, k] = shape(atom);
-    let same = |role: &str, key: &str, sizes: [u64; 2], place: &dyn Fn(&[u64]) -> [u64; 3]| {
+    let same = |role: &str, key: &str, sizes: [u64; 2], coordinates: &dyn Fn(&[u64]) -> [u64; 3]| {
         let published = ThreadValue::parse(text(atom, key));
         let layout = register(row, role).2;
         let (registers, lanes) = (1 << layout.in_bits(Dim::REGISTER), 1 << layout.in_bits(Dim::LANE));
-        // A factor that fills one register of 32 lanes: of the others nothing is said.
+        // An operand that fills one register of 32 lanes; the other lanes are unspecified.
         let unsaid = row.name == "v_wmma_i32_16x16x16_iu4(wave64)" && published.size(0) == 32;
         (published.size(0) == lanes || unsaid)
             && published.size(1) == registers
             && (0..published.size(0)).all(|lane| {
                 (0..registers).all(|value| {
                     let images = layout.apply(&[(Dim::REGISTER, value), (Dim::LANE, lane)]).expect("in the tile");
-                    let [first, second, block] = place(&images.iter().map(|image| image.1).collect::<Vec<_>>());
+                    let [first, second, block] = coordinates(&images.iter().map(|image| image.1).collect::<Vec<_>>());
                     published.index(lane, value) == first + sizes[0] * (second + sizes[1] * block)
                 })
             })
     };
-    let block = |place: &[u64]| place.get(2).copied().unwrap_or(0);
-    if !same("d", "CLayout", [m, n], &|place| [place[0], place[1], block(place)]) {
+    let block = |coordinates: &[u64]| coordinates.get(2).copied().unwrap_or(0);
+    if !same("d", "CLayout", [m, n], &|coordinates| [coordinates[0], coordinates[1], block(coordinates)]) {
         return Vec::new();
     }
     let moved = |order: &[u32], k: u64| order.iter().zip(0..).map(|(&to, bit)| (k >> bit & 1) << to).sum::<u64>();
     let fits = |order: &Vec<u32>| {
-        same("a", "ALayout", [m, k], &|place| [place[0], moved(order, place[1]), block(place)])
-            && same("b", "BLayout", [n, k], &|place| [place[1], moved(order, place[0]), block(place)])
+        same("a", "ALayout", [m, k], &|coordinates| [coordinates[0], moved(order, coordinates[1]), block(coordinates)])
+            && same("b", "BLayout", [n, k], &|coordinates| {
+                [coordinates[1], moved(order, coordinates[0]), block(coordinates)]
+            })
     };
     orders(k.trailing_zeros()).into_iter().filter(fits).collect()
 }
 
-/// All orders of so many bits.
+/// Returns all permutations of `bits` bits.
 fn orders(bits: u32) -> Vec<Vec<u32>> {
     (0..bits).fold(vec![Vec::new()], |orders, next| {
         let insert = |order: Vec<u32>| {

@@ -1,5 +1,5 @@
-//! Published operand layouts in CuTe's notation, through the bridge to linear layouts and back. That rows lie as published,
-//! `instructions.rs` and `thread_values.rs` show.
+//! Published operand layouts in CuTe's notation, converted to linear layouts and back. The files `instructions.rs` and
+//! `thread_values.rs` compare the instruction table with the published layouts.
 
 use tilewright_testkit::bridged::operands;
 use tilewright_vendor_testkit::prelude::*;
@@ -7,11 +7,11 @@ use tilewright_vendor_testkit::prelude::*;
 const SAMPLE: &str = include_str!("../data/tv_layouts.json");
 
 #[test]
-fn every_published_product_crosses_the_bridge() {
-    check_every_published_product_crosses_the_bridge(Answers::Sample);
+fn every_published_mma_converts_to_linear_and_back() {
+    check_every_published_mma_converts_to_linear_and_back(Answers::SampleLayout);
 }
 
-pub fn check_every_published_product_crosses_the_bridge(answers: Answers) {
+pub fn check_every_published_mma_converts_to_linear_and_back(answers: Answers) {
     let mut atoms = answers.entries(SAMPLE, "reference/matrix_instruction_tv_layouts.json", "atoms");
     atoms.retain(|atom| atom["vendor"] == "amd");
     for atom in &atoms {

@@ -1,5 +1,5 @@
-//! Layouts of real programs on targets of this vendor: every tensor has one, operations have what they need, the program means the
-//! same, and no more conversions are left than Triton leaves.
+//! Layout assignment of real programs on targets of this vendor: every tensor has a layout, operations have their
+//! required layouts, the program computes the same, and no more conversions remain than in Triton's output.
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target;
@@ -7,7 +7,7 @@ use tilewright_amd::AmdTarget;
 use tilewright_vendor_testkit::assigned::on_target::{every_program_has_layouts, named_layouts_stay};
 use tilewright_vendor_testkit::prelude::*;
 
-/// Targets, and what Triton calls theirs.
+/// The targets of this test, with Triton's names for them; `None` if Triton's output for the target is not compared.
 const TARGETS: [(&str, Option<&str>); 2] = [("mi300x", Some("hip:gfx942")), ("mi250", Some("hip:gfx90a"))];
 
 pub fn every_real_program_has_layouts() {

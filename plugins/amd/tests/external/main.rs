@@ -1,4 +1,4 @@
-//! Tests of `amd` that need the data beside the repository.
+//! Tests of `amd` that need the external data.
 #![allow(dead_code, unused_imports, reason = "modules of the ordinary tests have more than is used here")]
 
 use std::process::ExitCode;
@@ -22,9 +22,9 @@ mod tile_types;
 #[path = "../amd/tv_layouts.rs"]
 mod tv_layouts;
 
-/// The full tables that the committed samples are excerpts of.
+/// Path of the full table of layouts, from which the committed samples are excerpts.
 const LAYOUTS: &str = "oracle/layouts.jsonl";
-const PRODUCTS: &str = "reference/matrix_instruction_tv_layouts.json";
+const MMA_LAYOUTS: &str = "reference/matrix_instruction_tv_layouts.json";
 const CALCULATED: &str = "reference/amd_matrix_instructions.json";
 
 fn main() -> ExitCode {
@@ -41,8 +41,8 @@ fn main() -> ExitCode {
             ["reference/amd_gfx950_instructions.json"]
         ),
         external_test!(sparse::sparse_instructions_are_those_of_the_calculator, [Need::shared(CALCULATED)]),
-        all_answers!(thread_values::check_operands_are_as_published, [PRODUCTS]),
-        all_answers!(tv_layouts::check_every_published_product_crosses_the_bridge, [PRODUCTS]),
+        all_answers!(thread_values::check_operands_are_as_published, [MMA_LAYOUTS]),
+        all_answers!(tv_layouts::check_every_published_mma_converts_to_linear_and_back, [MMA_LAYOUTS]),
     ];
     external::run(env!("CARGO_PKG_NAME"), tests)
 }

@@ -1,4 +1,4 @@
-//! Sparse instructions, of which the committed excerpt of the calculator's tables has none.
+//! Sparse instructions, which the committed excerpt of the calculator's tables does not contain.
 
 use crate::CALCULATED;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Types of real programs name layouts of this vendor's families.
+//! Types of real programs with layouts of this vendor's families.
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target;

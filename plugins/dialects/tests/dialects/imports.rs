@@ -1,11 +1,11 @@
-//! Vendors' words are said in neutral ones.
+//! Tests of the import of vendors' operations as neutral ones.
 
 use std::collections::BTreeMap;
 
 use tilewright_dialects::{FILES, all, imports};
 use tilewright_tile::import::import;
 use tilewright_tile::op::Dialects;
-use tilewright_tile::transform::at_once;
+use tilewright_tile::transform::desugar_async_copies;
 use tilewright_tile::{TileModule, text, verify};
 
 fn read(program: &str) -> TileModule {
@@ -14,7 +14,7 @@ fn read(program: &str) -> TileModule {
     module
 }
 
-/// What is printed of a program in neutral words, which keeps the rules.
+/// Imports a program and returns the text of the neutral program, after a check that it verifies.
 pub fn neutral(program: &str) -> String {
     let done = import(&read(program), &imports(), &all()).unwrap_or_else(|error| panic!("{}", error.in_text(program)));
     let printed = text::print(&done);
@@ -27,10 +27,10 @@ fn body(printed: &str) -> Vec<String> {
     lines.map(|line| line.trim().to_owned()).take_while(|line| !line.starts_with("tt.return")).collect()
 }
 
-/// A program that calls a library's function with operands of these types.
+/// Returns a program that calls a library function with operands of these types.
 fn call(symbol: &str, operands: &[&str], result: &str) -> String {
-    let arguments: Vec<_> = operands.iter().enumerate().map(|(place, ty)| format!("%a{place}: {ty}")).collect();
-    let names: Vec<_> = (0..operands.len()).map(|place| format!("%a{place}")).collect();
+    let arguments: Vec<_> = operands.iter().enumerate().map(|(index, ty)| format!("%a{index}: {ty}")).collect();
+    let names: Vec<_> = (0..operands.len()).map(|index| format!("%a{index}")).collect();
     let (arguments, names, types) = (arguments.join(", "), names.join(", "), operands.join(", "));
     format!(
         "module {{
@@ -98,7 +98,7 @@ fn library_functions_of_all_vendors_mean_the_same() {
     }
 }
 
-/// Of each function some call keeps the rules, and nothing foreign is left of it.
+/// For each function of the import tables some call verifies after import, and no vendor operation is left of the call.
 #[test]
 fn every_function_of_the_tables_has_a_meaning_that_keeps_the_rules() {
     const TYPES: [&str; 5] = ["f32", "f64", "f16", "i32", "i64"];
@@ -125,7 +125,7 @@ fn every_function_of_the_tables_has_a_meaning_that_keeps_the_rules() {
     }
 }
 
-/// Names that the modules `libdevice` of Triton 3.9 for NVIDIA and AMD give their functions: something stands for each.
+/// Each function of the `libdevice` modules of Triton 3.9 for NVIDIA and AMD has an import.
 #[test]
 fn the_functions_of_libdevice_modules_are_known() {
     let imports = imports();
@@ -138,7 +138,7 @@ fn the_functions_of_libdevice_modules_are_known() {
 }
 
 #[test]
-fn an_unknown_function_is_refused_at_its_place() {
+fn an_unknown_function_is_rejected_at_its_location() {
     let program = call("__nv_tanff", &["f32"], "f32");
     let error =
         import(&read(&program), &imports(), &all()).expect_err("no such function").in_text(&program).to_string();
@@ -203,9 +203,10 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 }
 "#;
 
-/// What goes on there has words for that; descriptors are made of what the host would have been told.
+/// Asynchronous operations are imported as neutral ones; a tensor descriptor built on the device gets the values that
+/// the host would encode.
 #[test]
-fn asynchronous_copies_and_products_have_neutral_words() {
+fn asynchronous_copies_and_mmas_have_neutral_ops() {
     let printed = neutral(TILES);
     for (line, expected) in [
         ("%two_bytes", "arith.divsi %bytes, %0 : i64"),
@@ -215,7 +216,10 @@ fn asynchronous_copies_and_products_have_neutral_words() {
         ),
         ("%made", "tw.mbarrier_init %bar, 1 : "),
         ("%expected", "tw.mbarrier_expect %bar, 4096 if %c : "),
-        ("%copied", "tw.load_box %d[%n, %one] to %a at %bar if %c : !tt.tensordesc<64x32xf16, #nvmma_shared> -> "),
+        (
+            "%copied",
+            "tw.bulk_tensor_load %d[%n, %one] to %a at %bar if %c : !tt.tensordesc<64x32xf16, #nvmma_shared> -> ",
+        ),
         ("%awaited", "tw.mbarrier_wait %bar, %one : "),
         ("%choice", "arith.select %c, %acc, %"),
         ("%x", "tt.dot %"),
@@ -223,20 +227,20 @@ fn asynchronous_copies_and_products_have_neutral_words() {
             "%precision",
             ", inputPrecision = tf32 {tw.pending = true} : tensor<64x32xf16, #blocked> * tensor<32x64xf16, #blocked_1> -> tensor<64x64xf32, #nvidia_mma>",
         ),
-        ("%y", "tw.await_products %x, %a {outstanding = 0 : i32} : "),
-        ("%store", "tw.store_box %d[%n, %one] from %y#1 : "),
-        ("%stored", "tw.await_boxes {outstanding = 0 : i32}"),
+        ("%y", "tw.mma_wait %x, %a {outstanding = 0 : i32} : "),
+        ("%store", "tw.bulk_tensor_store %d[%n, %one] from %y#1 : "),
+        ("%stored", "tw.bulk_tensor_wait {outstanding = 0 : i32}"),
     ] {
         assert!(printed.contains(expected), "{line}: {expected}\n{printed}");
     }
     assert!(!printed.contains("ttng."), "{printed}");
 }
 
-/// Copies of boxes as loads and stores of lanes; where all warps do the same, nobody need wait for them.
+/// Bulk tensor copies become loads and stores by lanes; if all warps execute the same code, no wait is needed.
 #[test]
-fn copies_of_boxes_are_done_at_once() {
+fn tensor_copies_become_synchronous_copies() {
     let module = import(&read(TILES), &imports(), &all()).unwrap_or_else(|error| panic!("{error}"));
-    let module = at_once(&module, &all()).unwrap_or_else(|error| panic!("{error}"));
+    let module = desugar_async_copies(&module, &all()).unwrap_or_else(|error| panic!("{error}"));
     verify(&module).unwrap_or_else(|error| panic!("{error}"));
     let printed = text::print(&module);
     for expected in [
@@ -246,7 +250,7 @@ fn copies_of_boxes_are_done_at_once() {
     ] {
         assert!(printed.contains(expected), "{expected}\n{printed}");
     }
-    // The copy that is only made where something holds, and the one that always is.
+    // One copy is predicated, the other is unconditional.
     assert_eq!(printed.matches("scf.if %c {").count(), 1, "{printed}");
     assert_eq!(printed.matches("tt.descriptor_load").count(), 2, "{printed}");
     assert!(!printed.contains("mbarrier") && !printed.contains("_box"), "{printed}");
@@ -276,13 +280,13 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 }
 "#;
 
-/// Where groups of warps do different things, a phase is arrived at behind the last copy that brings its bytes, and what a group
-/// loads is shared out among its own warps.
+/// With warp specialization, the arrival at an mbarrier follows the last copy of the phase's bytes, and a partition's
+/// loads are divided among the partition's own warps.
 #[test]
 fn groups_arrive_behind_what_they_bring() {
     let once = |text: &str| {
         let module = import(&read(text), &imports(), &all()).unwrap_or_else(|error| panic!("{error}"));
-        at_once(&module, &all()).map_err(|error| error.to_string())
+        desugar_async_copies(&module, &all()).map_err(|error| error.to_string())
     };
     let module = once(BROUGHT).unwrap_or_else(|error| panic!("{error}"));
     verify(&module).unwrap_or_else(|error| panic!("{error}"));
@@ -298,29 +302,29 @@ fn groups_arrive_behind_what_they_bring() {
     assert_eq!(printed.matches("mbarrier_arrive").count(), 1, "{printed}");
     assert!(printed.contains("warpsPerCTA = [2, 1]") && !printed.contains("warpsPerCTA = [4, 1]"), "{printed}");
     let message = once(&BROUGHT.replace("8192", "4000")).expect_err("other bytes");
-    assert!(message.contains("do not bring the bytes that it expects"), "{message}");
+    assert!(message.contains("do not transfer the bytes that it expects"), "{message}");
 }
 
-const SUMS: &str = r#"#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+const TENSOR_MEMORY_MMA: &str = r#"#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
-#sums = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>
+#acc = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>
 #smem = #ttg.shared_memory
 module {
   tt.func public @f(%a: !ttg.memdesc<128x64xf16, #shared, #smem>, %b: !ttg.memdesc<64x64xf16, #shared, #smem>, %bar: !ttg.memdesc<1xi64, #flat, #smem, mutable>, %u: i1, %x: tensor<128x64xf32>) -> tensor<128x64xf32> {
     %true = arith.constant true
-    %d, %t = ttng.tmem_alloc : () -> (!ttg.memdesc<128x64xf32, #sums, #ttng.tensor_memory, mutable>, !ttg.async.token)
-    %s = ttng.tmem_store %x, %d[%t], %true : tensor<128x64xf32> -> !ttg.memdesc<128x64xf32, #sums, #ttng.tensor_memory, mutable>
-    %m = ttng.tc_gen5_mma %a, %b, %d[%s], %u, %true, %bar[%true] {is_async} : !ttg.memdesc<128x64xf16, #shared, #smem>, !ttg.memdesc<64x64xf16, #shared, #smem>, !ttg.memdesc<128x64xf32, #sums, #ttng.tensor_memory, mutable>, !ttg.memdesc<1xi64, #flat, #smem, mutable>
-    %r, %l = ttng.tmem_load %d[%m] : !ttg.memdesc<128x64xf32, #sums, #ttng.tensor_memory, mutable> -> tensor<128x64xf32>
+    %d, %t = ttng.tmem_alloc : () -> (!ttg.memdesc<128x64xf32, #acc, #ttng.tensor_memory, mutable>, !ttg.async.token)
+    %s = ttng.tmem_store %x, %d[%t], %true : tensor<128x64xf32> -> !ttg.memdesc<128x64xf32, #acc, #ttng.tensor_memory, mutable>
+    %m = ttng.tc_gen5_mma %a, %b, %d[%s], %u, %true, %bar[%true] {is_async} : !ttg.memdesc<128x64xf16, #shared, #smem>, !ttg.memdesc<64x64xf16, #shared, #smem>, !ttg.memdesc<128x64xf32, #acc, #ttng.tensor_memory, mutable>, !ttg.memdesc<1xi64, #flat, #smem, mutable>
+    %r, %l = ttng.tmem_load %d[%m] : !ttg.memdesc<128x64xf32, #acc, #ttng.tensor_memory, mutable> -> tensor<128x64xf32>
     tt.return %r : tensor<128x64xf32>
   }
 }
 "#;
 
-/// Sums in tensor memory are read before a product, where there are some yet, and written after it.
+/// Accumulators in tensor memory are read before an MMA, if the MMA accumulates, and written after it.
 #[test]
-fn products_in_tensor_memory_read_and_write_their_sums() {
-    let printed = neutral(SUMS);
+fn tensor_memory_mmas_read_and_write_their_accumulators() {
+    let printed = neutral(TENSOR_MEMORY_MMA);
     let arrives = "tw.mbarrier_arrive %bar, 1 if %true";
     let product = ["scf.if %u", "local_load %d", "tt.dot", "local_store", arrives];
     let names = ["local_alloc", "local_store"].into_iter().chain(product).chain(["local_load %d"]);
@@ -333,7 +337,7 @@ fn products_in_tensor_memory_read_and_write_their_sums() {
     assert!(!printed.contains(" ttng."), "{printed}");
 }
 
-/// Numbers times scales are rounded once, whatever says what the scales are: numbers, or codes of powers of two.
+/// Products of numbers and scales are rounded once, whether the scales are numbers or exponent codes.
 #[test]
 fn scales_are_numbers_or_codes_of_powers() {
     let upcast = |scale: &str| {
@@ -358,7 +362,7 @@ fn scales_are_numbers_or_codes_of_powers() {
     assert_eq!(numbers[2], "%2 = arith.mulf %0, %1 : tensor<4x64xf32>");
 }
 
-/// Copies by a descriptor that moves are made where it acts, at its own beginning.
+/// Copies by an updated tensor descriptor are predicated by the update's predicate and start at the update's offset.
 #[test]
 fn descriptors_that_move_begin_elsewhere() {
     let program = "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
@@ -375,8 +379,8 @@ module {
 ";
     let printed = neutral(program);
     for expected in [
-        "%m = tw.moved_descriptor %d by [%i, %i] if %i {clamp_bounds} : !tt.tensordesc<8x16xf32, #swizzled_shared>",
-        "tw.descriptor_acts %m",
+        "%m = tw.update_tensor_descriptor %d by [%i, %i] if %i {clamp_bounds} : !tt.tensordesc<8x16xf32, #swizzled_shared>",
+        "tw.descriptor_pred %m",
         "tt.descriptor_load %m[%",
         "ttg.local_store %",
         "tt.descriptor_scatter %d[%r, %",
@@ -399,11 +403,12 @@ module {
 }
 ";
     let error = import(&read(program), &imports(), &all()).expect_err("refused").in_text(program).to_string();
-    let reason = "a barrier of several blocks has no neutral word";
+    let reason = "a cluster barrier has no neutral operation";
     assert_eq!(error, format!("6:5: `ttng.cluster_barrier`: it has no neutral meaning: {reason}"));
 }
 
-/// Every operation of the vendors' dialects has a row, by which it is said in neutral words or refused.
+/// Every operation of the vendors' dialects has a row in an import table: its neutral counterpart, or the reason for
+/// its rejection.
 #[test]
 fn every_operation_of_the_vendors_has_a_row() {
     let imports = imports();
@@ -421,7 +426,8 @@ fn every_operation_of_the_vendors_has_a_row() {
     }
 }
 
-/// Rounding to tf32 as the assembly does it, to nearest, ties away from zero, on numbers and what is none.
+/// Inline assembly that rounds to tf32 is imported as operations with the same rounding: to nearest, ties away from
+/// zero, for numbers and NaN.
 #[test]
 fn assembly_that_a_table_has_becomes_operations() {
     let assembly = |text: &str| {
@@ -440,7 +446,7 @@ fn assembly_that_a_table_has_becomes_operations() {
         !rounded.contains("inline_asm") && rounded.contains("arith.andi") && rounded.contains("math.isnan"),
         "{rounded}"
     );
-    // Others stay: only the vendor's compiler knows them.
+    // Other assembly stays: only the vendor's compiler knows it.
     let other = assembly("ex2.approx.f32 $0, $1;");
     assert_eq!(neutral(&other), other);
 }

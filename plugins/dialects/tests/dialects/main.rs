@@ -1,4 +1,4 @@
-//! Tests of `dialects`, one module for each subject.
+//! Tests of the crate `dialects`, one module for each subject.
 
 mod imports;
 mod programs;

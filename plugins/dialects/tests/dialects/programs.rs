@@ -1,4 +1,4 @@
-//! Operations of vendors' dialects are read, keep the rules, and are written as Triton 3.9.0 writes them.
+//! Tests that operations of vendors' dialects parse, verify, and print as Triton 3.9.0 prints them.
 
 use tilewright_dialects::{FILES, all};
 use tilewright_tile::{text, verify};
@@ -19,7 +19,7 @@ fn operations_are_written_as_they_were_read() {
     }
 }
 
-/// A row that replaces one of another file would change what programs mean.
+/// No dialect file has a row for an operation of another file: that row would change the semantics of programs.
 #[test]
 fn no_dialect_replaces_operations_of_another() {
     let neutral = tilewright_tile::op::Dialects::neutral();

@@ -1,16 +1,16 @@
-//! Real programs are written as they were read.
+//! Tests that real programs print as they were read.
 
 use tilewright_dialects::all;
 use tilewright_testkit::shared_data;
 use tilewright_tile::{text, verify};
 
-/// All programs of the full data: those before layouts are assigned are written as Triton wrote them, character by
-/// character but for comments; those after with other names for layouts.
+/// Parses and prints all programs of the shared data. Programs without layouts print as Triton printed them, except for
+/// comments; programs with layouts print with other names of layout aliases.
 pub fn real_programs_are_written_as_they_were_read() {
     let dialects = all();
     let mut count = 0;
-    for (part, end) in [("cases", "ttir"), ("ttgir", "ttgir")] {
-        let folder = shared_data::path("kernels").join(part);
+    for (directory, end) in [("cases", "ttir"), ("ttgir", "ttgir")] {
+        let folder = shared_data::path("kernels").join(directory);
         let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
         let paths = entries.map(|entry| entry.expect("an entry of the folder").path());
         for path in paths.filter(|path| path.extension().is_some_and(|found| found == end)) {
@@ -21,9 +21,10 @@ pub fn real_programs_are_written_as_they_were_read() {
                 panic!("{}:{}", path.display(), violation.in_text(&program));
             }
             let printed = text::print(&module);
-            let again = text::parse(&printed, &dialects).unwrap_or_else(|error| panic!("{}:{error}", path.display()));
-            assert_eq!(text::print(&again), printed);
-            if part == "cases" {
+            let reparsed =
+                text::parse(&printed, &dialects).unwrap_or_else(|error| panic!("{}:{error}", path.display()));
+            assert_eq!(text::print(&reparsed), printed);
+            if directory == "cases" {
                 assert_eq!(plain(&printed), plain(&program), "{}", path.display());
             }
         }
@@ -31,7 +32,7 @@ pub fn real_programs_are_written_as_they_were_read() {
     assert!(count > 800, "{count} programs");
 }
 
-/// Without comments, and with one blank for several.
+/// Returns a text without comments, and with one blank for each run of blanks.
 fn plain(text: &str) -> String {
     let lines = text.lines().map(|line| line.split(" //").next().unwrap_or(line));
     lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")

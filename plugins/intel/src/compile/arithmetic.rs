@@ -1,4 +1,4 @@
-//! Arithmetic, comparisons, selects and byte permutes.
+//! Emits arithmetic, comparisons, selects and byte permutes.
 
 use rspirv::spirv::{Op, Word};
 use tilewright_kernel::{Binary, Compare, Element, MemorySpace, Type};
@@ -9,17 +9,19 @@ use super::emit::Emitter;
 use super::emitted::EmittedValue;
 use super::extended;
 
-/// How a binary operation on integers of two bits or more is written.
+/// The SPIR-V form of a binary operation on integers of two bits or more.
 enum Integer {
-    /// One instruction that takes any operands.
+    /// A SPIR-V instruction whose result is defined for all operands.
     Plain(Op),
-    /// A shift: distances of the width and above must give some value, so the distance is masked.
+    /// A shift. The emitted code masks the distance, because SPIR-V leaves distances of at least the width undefined
+    /// and the kernel IR requires some value.
     Shift(Op),
-    /// A division: a divisor of zero must give some value, so it is replaced by one.
+    /// A division or remainder. The emitted code replaces a zero divisor by one, because the kernel IR requires some
+    /// value.
     Division(Op),
-    /// One with sign, where the quotient may not fit, too.
+    /// A signed division or remainder. As `Division`; the divisor -1 is also replaced if the quotient would overflow.
     Signed(Op),
-    /// An extended instruction.
+    /// An instruction of OpenCL's extended set, by its opcode.
     Extended(Word),
 }
 
@@ -55,7 +57,8 @@ fn float_op(op: Binary) -> Option<Op> {
     }
 }
 
-/// The instruction that compares integers of two bits or more.
+/// Returns the SPIR-V instruction for a comparison of integers of two bits or more; `None` for floating-point
+/// comparisons.
 fn compare_op(op: Compare) -> Option<Op> {
     Some(match op {
         Compare::Eq => Op::IEqual,
@@ -69,7 +72,7 @@ fn compare_op(op: Compare) -> Option<Op> {
 }
 
 impl Emitter {
-    /// Applies an operation to the parts of two values of one type.
+    /// Applies `f` to each pair of corresponding parts (SPIR-V vectors) of two values of type `ty`.
     pub(super) fn zip(
         &mut self,
         ty: Type,
@@ -78,8 +81,8 @@ impl Emitter {
         mut f: impl FnMut(&mut Self, Word, Word) -> Result<Word, CompileError>,
     ) -> Result<EmittedValue, CompileError> {
         b.expect(a.ty)?;
-        let parts = a.parts.iter().zip(&b.parts).map(|(&a, &b)| f(self, a, b)).collect::<Result<_, _>>()?;
-        Ok(EmittedValue::new(ty, parts))
+        let ids = a.ids.iter().zip(&b.ids).map(|(&a, &b)| f(self, a, b)).collect::<Result<_, _>>()?;
+        Ok(EmittedValue::new(ty, ids))
     }
 
     pub(super) fn binary(
@@ -114,12 +117,12 @@ impl Emitter {
         if self.carrier(element) != element {
             return Err(unsupported(format!("this architecture does not compute with {}", element.name())));
         }
-        let ty = self.part_type(a.ty);
+        let ty = self.id_type(a.ty);
         self.zip(a.ty, a, b, |this, a, b| this.value(op, ty, [a, b]))
     }
 
-    /// `fma` of the extended instructions of OpenCL, which rounds once.
-    pub(super) fn f_mul_add(
+    /// Emits `fma` of OpenCL's extended instructions: `a * b + c`, rounded once.
+    pub(super) fn fma(
         &mut self,
         a: &EmittedValue,
         b: &EmittedValue,
@@ -133,10 +136,10 @@ impl Emitter {
             return Err(unsupported(format!("this architecture does not compute with {}", element.name())));
         }
         c.expect(a.ty)?;
-        let ty = self.part_type(a.ty);
-        let mut summands = c.parts.iter();
+        let ty = self.id_type(a.ty);
+        let mut summands = c.ids.iter();
         self.zip(a.ty, a, b, |this, a, b| {
-            let c = *summands.next().ok_or_else(|| invalid("a multiply-add without a summand"))?;
+            let c = *summands.next().ok_or_else(|| invalid("a multiply-add without an addend"))?;
             this.extended(extended::FMA, ty, &[a, b, c])
         })
     }
@@ -148,7 +151,7 @@ impl Emitter {
         a: &EmittedValue,
         b: &EmittedValue,
     ) -> Result<EmittedValue, CompileError> {
-        let (ty, width, bits) = (self.part_type(a.ty), a.width(), u64::from(element.bits()));
+        let (ty, width, bits) = (self.id_type(a.ty), a.width(), u64::from(element.bits()));
         let known = b.constant;
         self.zip(a.ty, a, b, |this, a, mut b| match op {
             Integer::Plain(op) => this.value(*op, ty, [a, b]),
@@ -174,16 +177,16 @@ impl Emitter {
         })
     }
 
-    /// One for minus one where what is divided is the least integer, whose quotient would not fit.
+    /// Emits the divisor `b`, or one if `b` is -1 and `a` is the least integer, whose quotient would overflow.
     fn one_for_overflow(&mut self, element: Element, width: u32, a: Word, b: Word) -> Result<Word, CompileError> {
         let (ty, condition) = (self.element_type(element, width), self.element_type(Element::I1, width));
         let bits = element.bits();
-        let least = self.constant(element, width, 1 << (bits - 1));
+        let min = self.constant(element, width, 1 << (bits - 1));
         let (minus_one, one) =
             (self.constant(element, width, u64::MAX >> (64 - bits)), self.constant(element, width, 1));
-        let is_least = self.value(Op::IEqual, condition, [a, least])?;
+        let is_min = self.value(Op::IEqual, condition, [a, min])?;
         let is_minus_one = self.value(Op::IEqual, condition, [b, minus_one])?;
-        let overflows = self.value(Op::LogicalAnd, condition, [is_least, is_minus_one])?;
+        let overflows = self.value(Op::LogicalAnd, condition, [is_min, is_minus_one])?;
         self.value(Op::Select, ty, [overflows, one, b])
     }
 
@@ -194,10 +197,10 @@ impl Emitter {
         self.value(Op::Select, ty, [is_zero, one, divisor])
     }
 
-    /// One-bit integers: sums are exclusive ors, and a shift or divisor other than the neutral one
+    /// Emits a binary operation on one-bit integers. Addition is exclusive or; a shift by one, or a division by zero,
     /// gives an unspecified value.
     fn boolean_binary(&mut self, op: Binary, a: &EmittedValue, b: &EmittedValue) -> Result<EmittedValue, CompileError> {
-        let (ty, width) = (self.part_type(a.ty), a.width());
+        let (ty, width) = (self.id_type(a.ty), a.width());
         self.zip(a.ty, a, b, |this, a, b| match op {
             Binary::Add | Binary::Sub | Binary::Xor => this.boolean_compare(Compare::Ne, width, a, b),
             Binary::Mul | Binary::And => this.value(Op::LogicalAnd, ty, [a, b]),
@@ -220,8 +223,8 @@ impl Emitter {
         if op.is_float() || element.is_float() {
             return Err(invalid(format!("`{}` of {}", op.name(), a.ty)));
         }
-        let ty = Type::of(Element::I1, a.ty.count());
-        let result = self.part_type(ty);
+        let ty = Type::vector_or_scalar(Element::I1, a.ty.count());
+        let result = self.id_type(ty);
         if element == Element::I1 {
             let width = a.width();
             return self.zip(ty, a, b, |this, a, b| this.boolean_compare(op, width, a, b));
@@ -230,15 +233,15 @@ impl Emitter {
         self.zip(ty, a, b, |this, a, b| this.value(op, result, [a, b]))
     }
 
-    /// Compares one-bit integers as bytes, all bits set for one: as a signed number that is minus one
-    /// too. The vendor's compiler fails on the standard's own comparisons of booleans.
+    /// Compares one-bit integers, converted to bytes: 0, or all bits set (-1 as a signed number). Intel's compiler
+    /// fails on SPIR-V's own comparisons of booleans.
     fn boolean_compare(&mut self, op: Compare, width: u32, a: Word, b: Word) -> Result<Word, CompileError> {
-        let (byte, truth) = (self.element_type(Element::I8, width), self.element_type(Element::I1, width));
+        let (byte, bool_type) = (self.element_type(Element::I8, width), self.element_type(Element::I1, width));
         let (zero, ones) = (self.constant(Element::I8, width, 0), self.constant(Element::I8, width, 0xff));
         let a = self.value(Op::Select, byte, [a, ones, zero])?;
         let b = self.value(Op::Select, byte, [b, ones, zero])?;
         let op = compare_op(op).ok_or_else(|| unsupported(format!("operation `{}`", op.name())))?;
-        self.value(op, truth, [a, b])
+        self.value(op, bool_type, [a, b])
     }
 
     pub(super) fn select(
@@ -248,17 +251,18 @@ impl Emitter {
         b: &EmittedValue,
     ) -> Result<EmittedValue, CompileError> {
         let mut condition = condition.expect(Type::Scalar(Element::I1))?.scalar()?;
-        let (ty, width) = (self.part_type(a.ty), a.width());
+        let (ty, width) = (self.id_type(a.ty), a.width());
         if width > 1 {
-            // Before SPIR-V 1.4 vectors are selected element by element only.
+            // Before SPIR-V 1.4 vectors are selected only element by element.
             let conditions = vec![condition; width as usize];
             let splat = self.gather(Type::Vector(Element::I1, width), &conditions)?;
-            condition = splat.parts.first().copied().unwrap_or(condition);
+            condition = splat.ids.first().copied().unwrap_or(condition);
         }
         self.zip(a.ty, a, b, |this, a, b| this.value(Op::Select, ty, [condition, a, b]))
     }
 
-    /// Four bytes of eight, by shifts and masks: bytes that move equally far move together.
+    /// Emits a permute of bytes: four of the eight bytes of `a` and `b`, by shifts and masks. Bytes that move by the
+    /// same distance share one shift.
     pub(super) fn permute_bytes(
         &mut self,
         a: &EmittedValue,
@@ -267,7 +271,7 @@ impl Emitter {
     ) -> Result<EmittedValue, CompileError> {
         let i32 = Type::Scalar(Element::I32);
         let words = [a.expect(i32)?.scalar()?, b.expect(i32)?.scalar()?];
-        let ty = self.part_type(i32);
+        let ty = self.id_type(i32);
         let mut result = None;
         for (source, left, mask) in byte_moves(selector)? {
             let mut word = *words.get(source).ok_or_else(|| invalid("byte selector"))?;
@@ -288,14 +292,14 @@ impl Emitter {
         Ok(EmittedValue::new(i32, result.into_iter().collect()))
     }
 
-    /// A pointer moved by bytes.
-    pub(super) fn advance(
+    /// Emits the sum of a pointer and a signed number of bytes.
+    pub(super) fn ptr_add(
         &mut self,
         pointer: &EmittedValue,
         bytes: &EmittedValue,
     ) -> Result<EmittedValue, CompileError> {
         let (base, distance) = (pointer.scalar()?, bytes.scalar()?);
-        let ty = self.part_type(pointer.ty);
+        let ty = self.id_type(pointer.ty);
         let moved = match (pointer.ty, bytes.ty) {
             (Type::Pointer(MemorySpace::Global), Type::Scalar(Element::I32 | Element::I64)) => {
                 self.value(Op::PtrAccessChain, ty, [base, distance])?
@@ -313,8 +317,8 @@ impl Emitter {
     }
 }
 
-/// The moves of a byte permute: from which word, how many bits to the left, and which bits of the
-/// result they give.
+/// Returns the moves of a byte permute, each as: source word (0 or 1), bits to shift left (negative: right), and mask
+/// of the result bits.
 fn byte_moves(selector: u16) -> Result<Vec<(usize, i32, u32)>, CompileError> {
     let mut moves: Vec<(usize, i32, u32)> = Vec::new();
     for to in 0..4 {

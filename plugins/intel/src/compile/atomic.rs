@@ -1,7 +1,7 @@
-//! Operations that read and write memory in one step, and fences.
+//! Emits atomic operations and fences.
 //!
-//! SPIR-V's own take integers. Sums of floating-point numbers are loops around a compare-exchange of the 32 or 64 bits
-//! that hold the number: its instructions for them are extensions, which not every driver has.
+//! SPIR-V's atomics are for integers. Floating-point additions are loops around a compare-exchange of the 32 or 64 bits
+//! that hold the number: instructions for them are extensions that not every driver supports.
 
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Capability, Op, Word};
@@ -43,7 +43,7 @@ impl Lowering<'_> {
             return self.atomic_sum(pointer, &value, how);
         }
         let element = value.element()?;
-        let (pointer, ty) = self.atomic_place(pointer, element)?;
+        let (pointer, ty) = self.atomic_pointer(pointer, element)?;
         let [scope, semantics] = [how.scope(), how.semantics()].map(|bits| self.emitter.u32(bits));
         let operands = vec![
             Operand::IdRef(pointer),
@@ -65,7 +65,7 @@ impl Lowering<'_> {
         let (expected, value) = (self.get(expected)?, self.get(value)?);
         self.check_atomic(Atomic::Exchange, value.ty)?;
         let expected = expected.expect(value.ty)?.scalar()?;
-        let (pointer, ty) = self.atomic_place(pointer, value.element()?)?;
+        let (pointer, ty) = self.atomic_pointer(pointer, value.element()?)?;
         let old = self.compare_exchange((pointer, ty), expected, value.scalar()?, how)?;
         Ok(EmittedValue::new(value.ty, vec![old]))
     }
@@ -78,18 +78,18 @@ impl Lowering<'_> {
 
     fn check_atomic(&self, op: Atomic, ty: Type) -> Result<(), CompileError> {
         match ty {
-            Type::Scalar(element) if op.takes(element) => Ok(()),
+            Type::Scalar(element) if op.supports(element) => Ok(()),
             _ => Err(invalid(format!("atomic `{}` of {ty}", op.name()))),
         }
     }
 
-    /// A pointer to an integer, and the integer's type.
-    fn atomic_place(&mut self, pointer: Value, element: Element) -> Result<(Word, Word), CompileError> {
+    /// Returns an address as a pointer to an integer of the element's width, and that integer's type.
+    fn atomic_pointer(&mut self, pointer: Value, element: Element) -> Result<(Word, Word), CompileError> {
         let pointer = self.get(pointer)?;
-        self.place_at(&pointer, element)
+        self.pointer_to_element(&pointer, element)
     }
 
-    fn place_at(&mut self, pointer: &EmittedValue, element: Element) -> Result<(Word, Word), CompileError> {
+    fn pointer_to_element(&mut self, pointer: &EmittedValue, element: Element) -> Result<(Word, Word), CompileError> {
         if element == Element::I64 {
             self.emitter.need(Capability::Int64Atomics);
         }
@@ -118,16 +118,18 @@ impl Lowering<'_> {
         self.emitter.with_operands(Op::AtomicCompareExchange, ty, operands)
     }
 
-    /// A sum of floating-point numbers: tried until nobody has come between.
+    /// Emits an atomic floating-point addition: a loop of compare-exchanges that ends when no other thread has
+    /// intervened.
     fn atomic_sum(&mut self, pointer: Value, value: &EmittedValue, how: Ordered) -> Result<EmittedValue, CompileError> {
         let element = value.element()?;
         let word = if element.bits() == 64 { Element::I64 } else { Element::I32 };
         let (pointer, shift) = self.word_around(pointer, element)?;
-        let (place, ty) = self.place_at(&pointer, word)?;
-        let truth = self.emitter.element_type(Element::I1, 1);
+        let (element_pointer, ty) = self.pointer_to_element(&pointer, word)?;
+        let bool_type = self.emitter.element_type(Element::I1, 1);
         let relaxed = Ordered { order: MemoryOrder::Relaxed, ..how };
         let [scope, semantics] = [relaxed.scope(), relaxed.semantics()].map(|bits| self.emitter.u32(bits));
-        let operands = vec![Operand::IdRef(place), Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)];
+        let operands =
+            vec![Operand::IdRef(element_pointer), Operand::IdScope(scope), Operand::IdMemorySemantics(semantics)];
         let first = self.emitter.with_operands(Op::AtomicLoad, ty, operands)?;
         let (yes, before) = (self.emitter.constant(Element::I1, 1, 1), self.emitter.block());
         let [header, inside, next, merge] = [(); 4].map(|()| self.emitter.label());
@@ -135,30 +137,31 @@ impl Lowering<'_> {
 
         self.emitter.begin_block(header)?;
         let at_header = self.emitter.block_index();
-        let (old, again) = (self.emitter.label(), self.emitter.label());
+        let (old, loop_condition) = (self.emitter.label(), self.emitter.label());
         self.emitter.loop_merge(merge, next)?;
-        self.emitter.branch_if(again, inside, merge)?;
+        self.emitter.branch_if(loop_condition, inside, merge)?;
 
         self.emitter.begin_block(inside)?;
         let number = self.number_in(EmittedValue::new(Type::Scalar(word), vec![old]), shift.as_ref(), element)?;
         let sum = self.emitter.binary(Binary::FAdd, &number, value)?;
         let new = self.word_with(old, &sum, shift.as_ref(), word)?;
-        let found = self.compare_exchange((place, ty), old, new, how)?;
+        let found = self.compare_exchange((element_pointer, ty), old, new, how)?;
         self.emitter.branch(next)?;
 
         self.emitter.begin_block(next)?;
-        let changed = self.emitter.value(Op::INotEqual, truth, [found, old])?;
+        let changed = self.emitter.value(Op::INotEqual, bool_type, [found, old])?;
         self.emitter.branch(header)?;
         let phi = |ty, id, first, last| {
             Instruction::new(Op::Phi, Some(ty), Some(id), phi_operands(&[(first, before), (last, next)]))
         };
-        let phis = vec![phi(ty, old, first, found), phi(truth, again, yes, changed)];
+        let phis = vec![phi(ty, old, first, found), phi(bool_type, loop_condition, yes, changed)];
         self.emitter.prepend(at_header, phis)?;
         self.emitter.begin_block(merge)?;
         self.number_in(EmittedValue::new(Type::Scalar(word), vec![old]), shift.as_ref(), element)
     }
 
-    /// The word that a narrow number is in, and by how many bits above its lowest; a wide number is its own.
+    /// Returns a pointer to the 32-bit word that contains a narrow number, and the number's bit offset in the word. For
+    /// a wider number, returns its own address and no offset.
     fn word_around(
         &mut self,
         pointer: Value,
@@ -185,7 +188,7 @@ impl Lowering<'_> {
         Ok((emitter.bits(&base, pointer.ty)?, Some(shift)))
     }
 
-    /// The number in a word.
+    /// Emits the number at bit offset `shift` of a word; the whole word if there is no offset.
     fn number_in(
         &mut self,
         word: EmittedValue,
@@ -203,7 +206,7 @@ impl Lowering<'_> {
         emitter.bits(&bits, Type::Scalar(element))
     }
 
-    /// The word with another number in it.
+    /// Emits the word `old` with the number at bit offset `shift` replaced.
     fn word_with(
         &mut self,
         old: Word,
@@ -217,8 +220,8 @@ impl Lowering<'_> {
         let half = emitter.bits(number, Type::Scalar(Element::I16))?;
         let half = emitter.cast(Cast::ExtendU, &half, ty)?;
         let (ones, all) = (emitter.constant_value(ty, 0xffff), emitter.constant_value(ty, 0xffff_ffff));
-        let place = emitter.binary(Binary::Shl, &ones, shift)?;
-        let others = emitter.binary(Binary::Xor, &place, &all)?;
+        let element_mask = emitter.binary(Binary::Shl, &ones, shift)?;
+        let others = emitter.binary(Binary::Xor, &element_mask, &all)?;
         let kept = emitter.binary(Binary::And, &EmittedValue::new(ty, vec![old]), &others)?;
         let moved = emitter.binary(Binary::Shl, &half, shift)?;
         emitter.binary(Binary::Or, &kept, &moved)?.scalar()

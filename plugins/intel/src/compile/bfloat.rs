@@ -1,8 +1,7 @@
-//! Arithmetic on `bf16`, which SPIR-V has no type for: in binary32, rounded back.
+//! Emits arithmetic on `bf16`, a type that SPIR-V lacks: the operation runs in binary32 and its result is rounded back.
 //!
-//! Sums, differences and products of two `bf16` numbers that are rounded to binary32 first and to
-//! `bf16` then are rounded correctly: binary32 has more than twice the bits of precision and the
-//! same exponents.
+//! Additions, subtractions and multiplications of two `bf16` numbers, rounded to binary32 and then to `bf16`, are
+//! correctly rounded: binary32 has more than twice the precision of `bf16`, and the same exponents.
 
 use rspirv::spirv::{Op, Word};
 use tilewright_kernel::Element;
@@ -11,7 +10,7 @@ use tilewright_plugin::CompileError;
 use super::emit::Emitter;
 
 impl Emitter {
-    /// An operation on parts of `count` elements.
+    /// Emits an addition, subtraction or multiplication of `bf16` vectors of `count` elements.
     pub(super) fn bfloat_binary(&mut self, op: Op, count: u32, a: Word, b: Word) -> Result<Word, CompileError> {
         let float = self.element_type(Element::F32, count);
         let (a, b) = (self.bfloat_widen(count, a)?, self.bfloat_widen(count, b)?);
@@ -19,7 +18,7 @@ impl Emitter {
         self.bfloat_round(count, exact)
     }
 
-    /// `bf16` as binary32: the upper half of its bits.
+    /// Converts `bf16` to binary32; the bits of a `bf16` are the upper half of the binary32 number.
     pub(super) fn bfloat_widen(&mut self, count: u32, a: Word) -> Result<Word, CompileError> {
         let (word, float) = (self.element_type(Element::I32, count), self.element_type(Element::F32, count));
         let half = self.constant(Element::I32, count, 16);
@@ -28,24 +27,24 @@ impl Emitter {
         self.value(Op::Bitcast, float, [bits])
     }
 
-    /// Binary32 to `bf16`, to nearest, ties to even; a NaN stays one and becomes quiet.
+    /// Rounds binary32 to `bf16`, to nearest, ties to even; a NaN becomes a quiet NaN.
     pub(super) fn bfloat_round(&mut self, count: u32, a: Word) -> Result<Word, CompileError> {
-        let (word, truth) = (self.element_type(Element::I32, count), self.element_type(Element::I1, count));
+        let (word, bool_type) = (self.element_type(Element::I32, count), self.element_type(Element::I1, count));
         let half = self.constant(Element::I32, count, 16);
         let bits = self.value(Op::Bitcast, word, [a])?;
         let upper = self.value(Op::ShiftRightLogical, word, [bits, half])?;
-        // Just below half a unit, plus one where the lowest bit kept is odd: carries iff rounding up.
+        // Just below half a unit, plus one if the lowest kept bit is odd: carries iff rounding up.
         let one = self.constant(Element::I32, count, 1);
         let odd = self.value(Op::BitwiseAnd, word, [upper, one])?;
         let below_half = self.constant(Element::I32, count, 0x7fff);
         let increment = self.value(Op::IAdd, word, [odd, below_half])?;
         let rounded = self.value(Op::IAdd, word, [bits, increment])?;
         let rounded = self.value(Op::ShiftRightLogical, word, [rounded, half])?;
-        // A NaN's payload may lie in the lower half alone, and must not carry into infinity.
+        // A NaN's payload may be in the lower half only, and must not carry into infinity.
         let magnitude_mask = self.constant(Element::I32, count, 0x7fff_ffff);
         let magnitude = self.value(Op::BitwiseAnd, word, [bits, magnitude_mask])?;
         let infinity = self.constant(Element::I32, count, 0x7f80_0000);
-        let is_nan = self.value(Op::UGreaterThan, truth, [magnitude, infinity])?;
+        let is_nan = self.value(Op::UGreaterThan, bool_type, [magnitude, infinity])?;
         let quiet_bit = self.constant(Element::I32, count, 0x40);
         let quiet = self.value(Op::BitwiseOr, word, [upper, quiet_bit])?;
         let chosen = self.value(Op::Select, word, [is_nan, quiet, rounded])?;

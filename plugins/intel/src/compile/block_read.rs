@@ -1,9 +1,9 @@
-//! Loads of blocks as SPIR-V: a call of the OpenCL builtin of the row's name, which leaves what a work item gets in an
-//! array of its own.
+//! Emits 2-D block loads: a call of the OpenCL builtin with the instruction's name, which writes a work item's elements
+//! to a private array.
 //!
 //! Source: the OpenCL extension cl_intel_subgroup_2d_block_io: `void NAME(global void* base, int width, int height, int
-//! pitch, int2 coord, ushort* or uint* destination)`, widths and pitch in bytes, the column in elements; mangled as by the
-//! Itanium C++ ABI.
+//! pitch, int2 coord, ushort* or uint* destination)`, widths and pitch in bytes, the column in elements; mangled as by
+//! the Itanium C++ ABI.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{MemoryAccess, Op, StorageClass};
@@ -16,19 +16,20 @@ use tilewright_target::{Instruction, Operand as RowOperand};
 use super::emit::Emitter;
 use super::emitted::EmittedValue;
 
-/// The integers of which the builtin's array is, their letter in mangled names, and how many.
+/// Returns the private array that the builtin writes: its element type, the type's letter in mangled names, and the
+/// number of elements.
 fn array(row: &Instruction) -> Option<(Element, char, u32)> {
     let result = row.operands.iter().find(|operand| is_result(operand))?;
     let RowOperand::Register { bits, layout, .. } = result else { return None };
     let all = bits << layout.in_bits(Dim::REGISTER);
-    // What is as it lies comes in 16 bits where elements are no wider.
+    // A plain block comes in 16-bit integers if its elements are no wider.
     let is_plain = !row.name.contains("_transform_") && !row.name.contains("_transpose_");
     let (element, letter) = if is_plain && *bits <= 16 { (Element::I16, 't') } else { (Element::I32, 'j') };
     Some((element, letter, all / element.bits()))
 }
 
 impl Emitter {
-    /// The code of a row that loads a block; operands and the result fit it.
+    /// Emits a 2-D block load. The caller has checked the operands and the result type.
     pub(super) fn block_read(
         &mut self,
         row: &Instruction,
@@ -37,7 +38,7 @@ impl Emitter {
     ) -> Result<EmittedValue, CompileError> {
         let array = array(row);
         let (element, letter, count) =
-            array.ok_or_else(|| invalid(format!("instruction `{}` gives no registers", row.name)))?;
+            array.ok_or_else(|| invalid(format!("instruction `{}` has no result registers", row.name)))?;
         let word = self.element_type(element, 1);
         let pointer = self.pointer_type(StorageClass::Function, word);
         let destination = self.own_array(element, count);
@@ -53,12 +54,12 @@ impl Emitter {
         let mut elements = Vec::with_capacity(count as usize);
         for index in 0..count {
             let index = self.u32(index);
-            let place = self.value(Op::AccessChain, pointer, [destination, index])?;
+            let element_pointer = self.value(Op::AccessChain, pointer, [destination, index])?;
             let how =
                 [Operand::MemoryAccess(MemoryAccess::ALIGNED), Operand::LiteralBit32(element.bits() / 8)].to_vec();
-            elements.push(self.with_operands(Op::Load, word, [vec![Operand::IdRef(place)], how].concat())?);
+            elements.push(self.with_operands(Op::Load, word, [vec![Operand::IdRef(element_pointer)], how].concat())?);
         }
-        let all = self.gather(Type::of(element, count), &elements)?;
+        let all = self.gather(Type::vector_or_scalar(element, count), &elements)?;
         self.bits(&all, result)
     }
 }

@@ -1,4 +1,4 @@
-//! Changes of type, packing and taking apart vectors.
+//! Emits casts, and packs and unpacks vectors.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{FPRoundingMode, Op, Word};
@@ -7,7 +7,7 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::invalid;
 
 use super::emit::Emitter;
-use super::emitted::{EmittedValue, PART};
+use super::emitted::{EmittedValue, MAX_VECTOR_WIDTH};
 
 impl Emitter {
     pub(super) fn cast(&mut self, op: Cast, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
@@ -17,41 +17,39 @@ impl Emitter {
         let (Some(from), Some(to)) = (a.ty.element(), ty.element()) else {
             return Err(invalid(format!("{op:?} of {} to {ty}", a.ty)));
         };
-        if a.ty.count() != ty.count() || !op.goes(from, to) {
+        if a.ty.count() != ty.count() || !op.converts(from, to) {
             return Err(invalid(format!("{op:?} of {} to {ty}", a.ty)));
         }
-        let cast = |emitter: &mut Self, &part: &Word| match op {
-            Cast::FloatS | Cast::FloatU | Cast::ExtendF | Cast::RoundF => {
-                emitter.number(op, part, (from, to), a.width())
-            }
-            Cast::IntS | Cast::IntU => emitter.whole(op, part, (from, to), a.width()),
-            _ => emitter.resize(op, part, (from, to), a.width()),
+        let cast = |emitter: &mut Self, &id: &Word| match op {
+            Cast::FloatS | Cast::FloatU | Cast::ExtendF | Cast::RoundF => emitter.number(op, id, (from, to), a.width()),
+            Cast::IntS | Cast::IntU => emitter.float_to_integer(op, id, (from, to), a.width()),
+            _ => emitter.resize(op, id, (from, to), a.width()),
         };
-        let parts = a.parts.iter().map(|part| cast(self, part)).collect::<Result<_, _>>()?;
-        Ok(EmittedValue::new(ty, parts))
+        let ids = a.ids.iter().map(|id| cast(self, id)).collect::<Result<_, _>>()?;
+        Ok(EmittedValue::new(ty, ids))
     }
 
-    /// Binary32 of what has more digits, towards zero, with the lowest bit set where something was cut off: rounded once more, to
-    /// fewer digits by two at least, it is what the number itself would be (S. Boldo, G. Melquiond, "Emulation of FMA and correctly
-    /// rounded sums", 2008).
-    fn rounded_to_odd(&mut self, op: Op, part: Word, from: Element, width: u32) -> Result<Word, CompileError> {
-        let [wide, single, word, truth] =
+    /// Rounds a number of more than 24 significant bits to binary32 toward zero, and sets the lowest bit if the
+    /// rounding was inexact (round to odd). A second rounding, to at least two bits less, is then correct (S. Boldo, G.
+    /// Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+    fn rounded_to_odd(&mut self, op: Op, id: Word, from: Element, width: u32) -> Result<Word, CompileError> {
+        let [wide, single, word, bool_type] =
             [from, Element::F32, Element::I32, Element::I1].map(|element| self.element_type(element, width));
-        let cut = self.value(op, single, [part])?;
+        let cut = self.value(op, single, [id])?;
         self.rounds(cut, FPRoundingMode::RTZ);
         let back = match op {
             Op::ConvertSToF => Op::ConvertFToS,
             Op::ConvertUToF => Op::ConvertFToU,
             _ => Op::FConvert,
         };
-        let mut both = [self.value(back, wide, [cut])?, part];
+        let mut both = [self.value(back, wide, [cut])?, id];
         if from == Element::F64 {
             let bits = self.element_type(Element::I64, width);
             for number in &mut both {
                 *number = self.value(Op::Bitcast, bits, [*number])?;
             }
         }
-        let is_cut = self.value(Op::INotEqual, truth, both)?;
+        let is_cut = self.value(Op::INotEqual, bool_type, both)?;
         let (one, zero) = (self.constant(Element::I32, width, 1), self.constant(Element::I32, width, 0));
         let lowest = self.value(Op::Select, word, [is_cut, one, zero])?;
         let bits = self.value(Op::Bitcast, word, [cut])?;
@@ -59,18 +57,18 @@ impl Emitter {
         self.value(Op::Bitcast, single, [odd])
     }
 
-    /// A cast to a floating-point type. SPIR-V has no `bf16`: such a number goes by way of binary32, where that is exact or the last
-    /// bit tells that something was cut off.
-    fn number(&mut self, op: Cast, part: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {
+    /// Emits a cast to a floating-point type. SPIR-V has no `bf16`, so a cast to or from `bf16` goes through binary32,
+    /// where an inexact result is rounded to odd first.
+    fn number(&mut self, op: Cast, id: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {
         let (from, to) = types;
         let computed = |element| element == Element::Bf16 || self.carrier(element) == element;
         if let Some(element) = [from, to].into_iter().find(|&element| !computed(element)) {
             let message = format!("this architecture does not compute with {}", element.name());
             return Err(CompileError::Unsupported(message));
         }
-        let (part, from) = match from {
-            Element::Bf16 => (self.bfloat_widen(width, part)?, Element::F32),
-            _ => (part, from),
+        let (id, from) = match from {
+            Element::Bf16 => (self.bfloat_widen(width, id)?, Element::F32),
+            _ => (id, from),
         };
         let between = if to == Element::Bf16 { Element::F32 } else { to };
         let opcode = match op {
@@ -79,47 +77,53 @@ impl Emitter {
             _ => Op::FConvert,
         };
         let converted = if from == between {
-            part
+            id
         } else if to == Element::Bf16 && matches!(from, Element::F64 | Element::I32 | Element::I64) {
-            self.rounded_to_odd(opcode, part, from, width)?
+            self.rounded_to_odd(opcode, id, from, width)?
         } else {
             let ty = self.element_type(between, width);
-            self.value(opcode, ty, [part])?
+            self.value(opcode, ty, [id])?
         };
         if to == Element::Bf16 { self.bfloat_round(width, converted) } else { Ok(converted) }
     }
 
-    /// A cast to an integer, towards zero.
-    fn whole(&mut self, op: Cast, part: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {
+    /// Emits a cast from a floating-point type to an integer, rounded toward zero.
+    fn float_to_integer(
+        &mut self,
+        op: Cast,
+        id: Word,
+        types: (Element, Element),
+        width: u32,
+    ) -> Result<Word, CompileError> {
         let (from, to) = types;
-        let part = self.computable(from, width, part)?;
+        let id = self.computable(from, width, id)?;
         let ty = self.element_type(to, width);
-        self.value(if op == Cast::IntS { Op::ConvertFToS } else { Op::ConvertFToU }, ty, [part])
+        self.value(if op == Cast::IntS { Op::ConvertFToS } else { Op::ConvertFToU }, ty, [id])
     }
 
-    fn resize(&mut self, op: Cast, part: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {
+    fn resize(&mut self, op: Cast, id: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {
         let (from, to) = types;
         let result = self.element_type(to, width);
         if to == Element::I1 {
-            return self.lowest_bit(from, width, part);
+            return self.lowest_bit(from, width, id);
         }
         if from == Element::I1 {
             let ones = if op == Cast::ExtendS { u64::MAX >> (64 - to.bits()) } else { 1 };
             let (set, unset) = (self.constant(to, width, ones), self.constant(to, width, 0));
-            return self.value(Op::Select, result, [part, set, unset]);
+            return self.value(Op::Select, result, [id, set, unset]);
         }
-        self.value(if op == Cast::ExtendS { Op::SConvert } else { Op::UConvert }, result, [part])
+        self.value(if op == Cast::ExtendS { Op::SConvert } else { Op::UConvert }, result, [id])
     }
 
-    /// Whether the lowest bits of integers are set.
-    pub(super) fn lowest_bit(&mut self, element: Element, width: u32, part: Word) -> Result<Word, CompileError> {
-        let (ty, truth) = (self.element_type(element, width), self.element_type(Element::I1, width));
+    /// Emits the lowest bit of each integer as a boolean.
+    pub(super) fn lowest_bit(&mut self, element: Element, width: u32, id: Word) -> Result<Word, CompileError> {
+        let (ty, bool_type) = (self.element_type(element, width), self.element_type(Element::I1, width));
         let (zero, one) = (self.constant(element, width, 0), self.constant(element, width, 1));
-        let low = self.value(Op::BitwiseAnd, ty, [part, one])?;
-        self.value(Op::INotEqual, truth, [low, zero])
+        let low = self.value(Op::BitwiseAnd, ty, [id, one])?;
+        self.value(Op::INotEqual, bool_type, [low, zero])
     }
 
-    /// The same bits as another type of the same width.
+    /// Emits a bitcast of a value to another type of as many bits.
     pub(super) fn bits(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         if a.ty.bits() != ty.bits() {
             return Err(invalid(format!("the bits of {} as {ty}, which is not as wide", a.ty)));
@@ -131,15 +135,15 @@ impl Emitter {
         match ty {
             Type::Pointer(MemorySpace::Shared) => {
                 let word = self.bits(&plain, Type::Scalar(Element::I32))?;
-                Ok(EmittedValue::new(ty, word.parts))
+                Ok(EmittedValue::new(ty, word.ids))
             }
             Type::Pointer(MemorySpace::Global) => {
                 let address = self.bits(&plain, Type::Scalar(Element::I64))?.scalar()?;
-                let pointer = self.part_type(ty);
+                let pointer = self.id_type(ty);
                 Ok(EmittedValue::new(ty, vec![self.value(Op::ConvertUToPtr, pointer, [address])?]))
             }
             _ => match (plain.element()?, ty.element()) {
-                (Element::I1, Some(Element::I1)) => Ok(EmittedValue::new(ty, plain.parts)),
+                (Element::I1, Some(Element::I1)) => Ok(EmittedValue::new(ty, plain.ids)),
                 (Element::I1, _) => self.join_bits(&plain, ty),
                 (_, Some(Element::I1)) => self.split_bits(&plain, ty),
                 _ => self.bit_cast(&plain, ty),
@@ -147,7 +151,7 @@ impl Emitter {
         }
     }
 
-    /// A pointer as the integer of its width; anything else as it is.
+    /// Converts a pointer to an integer of its width; returns other values unchanged.
     fn pointer_to_integer(&mut self, a: &EmittedValue) -> Result<EmittedValue, CompileError> {
         match a.ty {
             Type::Pointer(MemorySpace::Shared) => Ok(EmittedValue { ty: Type::Scalar(Element::I32), ..a.clone() }),
@@ -160,37 +164,38 @@ impl Emitter {
         }
     }
 
-    /// Cuts the parts of both types into pieces of one width, so that each is cast by itself.
+    /// Emits a bitcast of non-boolean values: splits the parts of both types into pieces of one width, and casts each
+    /// piece.
     fn bit_cast(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         let (Some(from), Some(to)) = (a.ty.element(), ty.element()) else {
             return Err(invalid(format!("the bits of {} as {ty}", a.ty)));
         };
-        let result_width = ty.count().min(PART);
+        let result_width = ty.count().min(MAX_VECTOR_WIDTH);
         let piece_bits = (a.width() * from.bits()).min(result_width * to.bits());
         let (piece_in, piece_out) = (piece_bits / from.bits(), piece_bits / to.bits());
         let (type_in, type_out) = (self.element_type(from, piece_in), self.element_type(to, piece_out));
         let mut pieces = Vec::new();
-        for &part in &a.parts {
+        for &id in &a.ids {
             for first in (0..a.width()).step_by(piece_in as usize) {
-                let piece = self.slice(part, a.width(), type_in, first, piece_in)?;
+                let piece = self.slice(id, a.width(), type_in, first, piece_in)?;
                 let cast = type_in != type_out;
                 pieces.push(if cast { self.value(Op::Bitcast, type_out, [piece])? } else { piece });
             }
         }
         let joined = (result_width / piece_out).max(1) as usize;
-        let parts = pieces.chunks(joined).map(|chunk| self.join(to, piece_out, chunk)).collect::<Result<_, _>>()?;
-        Ok(EmittedValue::new(ty, parts))
+        let ids = pieces.chunks(joined).map(|chunk| self.join(to, piece_out, chunk)).collect::<Result<_, _>>()?;
+        Ok(EmittedValue::new(ty, ids))
     }
 
-    /// A power-of-two number of pieces of `width` elements as one part.
+    /// Joins a power-of-two number of pieces, each of `width` elements, into one vector.
     fn join(&mut self, element: Element, width: u32, pieces: &[Word]) -> Result<Word, CompileError> {
         match pieces {
-            [whole] => Ok(*whole),
+            [single] => Ok(*single),
             _ if width == 1 => {
                 let ty = self.element_type(element, pieces.len() as u32);
                 self.with_operands(Op::CompositeConstruct, ty, pieces.iter().copied().map(Operand::IdRef).collect())
             }
-            // The vendor's compilers do not construct vectors of vectors, though the standard does.
+            // The vendor's compilers do not construct vectors of vectors, though the standard allows it.
             _ => {
                 let (low, high) = pieces.split_at(pieces.len() / 2);
                 let (low, high) = (self.join(element, width, low)?, self.join(element, width, high)?);
@@ -203,20 +208,20 @@ impl Emitter {
         }
     }
 
-    /// `count` elements of a part of `width` elements.
-    fn slice(&mut self, part: Word, width: u32, ty: Word, first: u32, count: u32) -> Result<Word, CompileError> {
+    /// Emits `count` elements, from element `first` on, of a vector of `width` elements.
+    fn slice(&mut self, id: Word, width: u32, ty: Word, first: u32, count: u32) -> Result<Word, CompileError> {
         if count == width {
-            return Ok(part);
+            return Ok(id);
         }
         if count == 1 {
-            return self.extract(ty, part, first);
+            return self.extract(ty, id, first);
         }
-        let mut operands = vec![Operand::IdRef(part); 2];
+        let mut operands = vec![Operand::IdRef(id); 2];
         operands.extend((first..first + count).map(Operand::LiteralBit32));
         self.with_operands(Op::VectorShuffle, ty, operands)
     }
 
-    /// Bits as elements of more than one bit.
+    /// Emits a bitcast from a vector of booleans to a type of wider elements.
     fn join_bits(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         let element = ty.element().unwrap_or(Element::I1);
         let integer = integer_of(element)?;
@@ -232,22 +237,22 @@ impl Emitter {
             }
             elements.push(joined);
         }
-        let integers = self.gather(Type::of(integer, ty.count()), &elements)?;
+        let integers = self.gather(Type::vector_or_scalar(integer, ty.count()), &elements)?;
         self.bits(&integers, ty)
     }
 
-    /// Elements of more than one bit as bits.
+    /// Emits a bitcast from a type of wider elements to a vector of booleans.
     fn split_bits(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         let integer = integer_of(a.element()?)?;
-        let (word, truth) = (self.element_type(integer, 1), self.element_type(Element::I1, 1));
-        let integers = self.bits(a, Type::of(integer, a.ty.count()))?;
+        let (word, bool_type) = (self.element_type(integer, 1), self.element_type(Element::I1, 1));
+        let integers = self.bits(a, Type::vector_or_scalar(integer, a.ty.count()))?;
         let unset = self.constant(integer, 1, 0);
         let mut bits = Vec::with_capacity(ty.count() as usize);
         for element in self.elements(&integers)? {
             for index in 0..integer.bits() {
                 let mask = self.constant(integer, 1, 1 << index);
                 let bit = self.value(Op::BitwiseAnd, word, [element, mask])?;
-                bits.push(self.value(Op::INotEqual, truth, [bit, unset])?);
+                bits.push(self.value(Op::INotEqual, bool_type, [bit, unset])?);
             }
         }
         self.gather(ty, &bits)
@@ -269,15 +274,16 @@ impl Emitter {
         let Type::Vector(element, count) = vector.ty else {
             return Err(invalid(format!("element {index} of {}", vector.ty)));
         };
-        let part = vector.parts.get((index / PART) as usize).filter(|_| index < count);
-        let part = *part.ok_or_else(|| invalid(format!("element {index} of {}", vector.ty)))?;
+        let id = vector.ids.get((index / MAX_VECTOR_WIDTH) as usize).filter(|_| index < count);
+        let id = *id.ok_or_else(|| invalid(format!("element {index} of {}", vector.ty)))?;
         let ty = self.element_type(element, 1);
-        let word = self.extract(ty, part, index % PART)?;
-        Ok(EmittedValue { ty: Type::Scalar(element), parts: vec![word], constant: vector.constant })
+        let word = self.extract(ty, id, index % MAX_VECTOR_WIDTH)?;
+        Ok(EmittedValue { ty: Type::Scalar(element), ids: vec![word], constant: vector.constant })
     }
 }
 
-/// The integer as wide as an element.
+/// Returns the integer type of an element's width.
 fn integer_of(element: Element) -> Result<Element, CompileError> {
-    Element::integer(element.bits()).ok_or_else(|| invalid(format!("no integer is as wide as {}", element.name())))
+    Element::integer_of_width(element.bits())
+        .ok_or_else(|| invalid(format!("no integer is as wide as {}", element.name())))
 }

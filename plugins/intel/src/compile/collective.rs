@@ -1,8 +1,8 @@
-//! What lanes do together: exchanges and barriers.
+//! Emits collective operations: shuffles and barriers.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{self, Capability, MemorySemantics, Op, Word};
-use tilewright_kernel::{Element, Exchange, Issuers, Scope, Type};
+use tilewright_kernel::{Element, Issuers, Scope, ShuffleMode, Type};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
 
@@ -10,45 +10,45 @@ use super::emit::Emitter;
 use super::emitted::EmittedValue;
 
 impl Emitter {
-    /// Gives every lane the value of the lane that it names.
-    pub(super) fn exchange(
+    /// Emits an indexed shuffle: every lane gets the value of the lane `lane`.
+    pub(super) fn shuffle(
         &mut self,
-        kind: Exchange,
+        kind: ShuffleMode,
         value: &EmittedValue,
         lane: &EmittedValue,
         _: Issuers,
     ) -> Result<EmittedValue, CompileError> {
-        let Exchange::Index = kind;
+        let ShuffleMode::Index = kind;
         let lane = lane.expect(Type::Scalar(Element::I32))?.scalar()?;
-        self.shuffle(Op::GroupNonUniformShuffle, value, lane)
+        self.group_shuffle(Op::GroupNonUniformShuffle, value, lane)
     }
 
-    /// Gives every lane the value of the lane whose index differs in the bits of `mask`.
-    pub(super) fn exchange_xor(
+    /// Emits an xor shuffle: every lane gets the value of the lane whose index is its own xor `mask`.
+    pub(super) fn shuffle_xor(
         &mut self,
         value: &EmittedValue,
         mask: u32,
         _: Issuers,
     ) -> Result<EmittedValue, CompileError> {
         let mask = self.u32(mask);
-        self.shuffle(Op::GroupNonUniformShuffleXor, value, mask)
+        self.group_shuffle(Op::GroupNonUniformShuffleXor, value, mask)
     }
 
-    /// A shuffle of the lanes of a sub-group; `by` is what the operation tells lanes by.
-    fn shuffle(&mut self, op: Op, value: &EmittedValue, by: Word) -> Result<EmittedValue, CompileError> {
+    /// Emits a shuffle among the lanes of a sub-group; `by` is the source lane or the xor mask.
+    fn group_shuffle(&mut self, op: Op, value: &EmittedValue, by: Word) -> Result<EmittedValue, CompileError> {
         if !matches!(value.ty, Type::Scalar(Element::I32 | Element::F32)) {
-            return Err(invalid(format!("exchange of {}; 32-bit scalars are exchanged", value.ty)));
+            return Err(invalid(format!("shuffle of {}; only 32-bit scalars can be shuffled", value.ty)));
         }
         self.need(Capability::GroupNonUniform);
         self.need(Capability::GroupNonUniformShuffle);
         let scope = self.scope(spirv::Scope::Subgroup);
-        let ty = self.part_type(value.ty);
+        let ty = self.id_type(value.ty);
         let operands = vec![Operand::IdScope(scope), Operand::IdRef(value.scalar()?), Operand::IdRef(by)];
         let word = self.with_operands(op, ty, operands)?;
         Ok(EmittedValue::new(value.ty, vec![word]))
     }
 
-    /// Waits for all lanes of the scope, and makes what they wrote to shared memory seen.
+    /// Emits a barrier that waits for all lanes of the scope and makes their writes to shared memory visible.
     pub(super) fn barrier(&mut self, scope: Scope, _: Issuers) -> Result<(), CompileError> {
         let scope = self.scope(match scope {
             Scope::Warp => spirv::Scope::Subgroup,

@@ -1,4 +1,5 @@
-//! Implements the walk over a kernel with structured control flow of SPIR-V, and predicates.
+//! Emits control flow: the code generator's branches, loops and predicated operations as structured control flow of
+//! SPIR-V.
 
 use rspirv::dr::Instruction;
 use rspirv::spirv::{Op, Word};
@@ -10,27 +11,29 @@ use super::emit::phi_operands;
 use super::emitted::{EmittedValue, check_type};
 use super::kernel::Lowering;
 
-/// A loop whose body is being written.
+/// The state of a loop whose body is being emitted.
 ///
-/// header: whether there is another iteration; body; next: the index moves; back to the header, or on to merge.
+/// The loop's SPIR-V blocks: the header tests for another iteration and enters the body or the merge block; the body;
+/// and the continue block, which advances the index and returns to the header.
 pub(super) struct Loop {
     header: Word,
     next: Word,
     merge: Word,
-    /// The block in front of the loop, and the index of the header.
+    /// Label of the block before the loop, and the index of the header among the function's blocks.
     before: Word,
     header_index: Option<usize>,
-    /// Of a `for`.
+    /// The counter of a `for`; `None` for other loops.
     counter: Option<Counter>,
-    /// The id in the header of whether there is another iteration, and its initial value; absent if the index alone says so.
-    again: Option<(Word, Word)>,
-    /// Type, id in the header and initial value of each part of the carried values.
+    /// The id of the loop condition in the header, and the condition's value before the loop; `None` if only the
+    /// counter decides.
+    loop_condition: Option<(Word, Word)>,
+    /// For each part of the loop-carried values: its type, its id in the header, and its value before the loop.
     carried: Vec<(Word, Word, Word)>,
-    /// The carried values as the header has them.
+    /// The loop-carried values in the header.
     arguments: Vec<EmittedValue>,
 }
 
-/// The range of a `for`, and the id of its index.
+/// The range of a `for`, and the id of the index.
 struct Counter {
     from: Word,
     to: Word,
@@ -79,10 +82,10 @@ impl CodeGenerator for Lowering<'_> {
         ty: Type,
         [(a, a_end), (b, b_end)]: [(&EmittedValue, Word); 2],
     ) -> Result<EmittedValue, CompileError> {
-        let part_type = self.emitter.part_type(ty);
-        let pairs = a.parts.iter().zip(&b.parts);
-        let parts = pairs.map(|(&a, &b)| self.emitter.phi(part_type, &[(a, a_end), (b, b_end)]));
-        Ok(EmittedValue::new(ty, parts.collect::<Result<_, _>>()?))
+        let id_type = self.emitter.id_type(ty);
+        let pairs = a.ids.iter().zip(&b.ids);
+        let ids = pairs.map(|(&a, &b)| self.emitter.phi(id_type, &[(a, a_end), (b, b_end)]));
+        Ok(EmittedValue::new(ty, ids.collect::<Result<_, _>>()?))
     }
 
     fn begin_loop(
@@ -95,7 +98,7 @@ impl CodeGenerator for Lowering<'_> {
             Some([from, to, step]) => Some([from.scalar()?, to.scalar()?, step.scalar()?]),
             None => None,
         };
-        // The type comes before the blocks of the loop, whichever of them needs it.
+        // The type is declared before the blocks of the loop, since any of them may need it.
         self.emitter.element_type(Element::I1, 1);
         // Whether there is a first iteration.
         let first = match range {
@@ -112,20 +115,20 @@ impl CodeGenerator for Lowering<'_> {
         let leading = self.emitter.label();
         let mut phis = Vec::new();
         for emitted in carried {
-            let ty = self.emitter.part_type(emitted.ty);
-            phis.extend(emitted.parts.iter().map(|&part| (ty, self.emitter.label(), part)));
+            let ty = self.emitter.id_type(emitted.ty);
+            phis.extend(emitted.ids.iter().map(|&id| (ty, self.emitter.label(), id)));
         }
         let mut ids = phis.iter().map(|&(_, id, _)| id);
         let in_header =
-            |emitted: &EmittedValue| EmittedValue::new(emitted.ty, ids.by_ref().take(emitted.parts.len()).collect());
+            |emitted: &EmittedValue| EmittedValue::new(emitted.ty, ids.by_ref().take(emitted.ids.len()).collect());
         let arguments: Vec<EmittedValue> = carried.iter().map(in_header).collect();
-        let (counter, goes_on) = match range {
+        let (counter, continue_loop) = match range {
             Some([from, to, step]) => (Some(Counter { from, to, step, index: leading }), self.emitter.label()),
             None => (None, leading),
         };
         let condition = match (&counter, first) {
             (Some(counter), None) => self.below(counter.index, counter.to)?,
-            _ => goes_on,
+            _ => continue_loop,
         };
         self.emitter.loop_merge(merge, next)?;
         self.emitter.branch_if(condition, inside, merge)?;
@@ -133,8 +136,11 @@ impl CodeGenerator for Lowering<'_> {
         self.emitter.begin_block(inside)?;
         let index = counter.as_ref().map(|counter| EmittedValue::new(Type::Scalar(Element::I32), vec![counter.index]));
         let given = index.into_iter().chain(arguments.iter().cloned()).collect();
-        let again = first.map(|first| (goes_on, first));
-        Ok((Loop { header, next, merge, before, header_index, counter, again, carried: phis, arguments }, given))
+        let loop_condition = first.map(|first| (continue_loop, first));
+        Ok((
+            Loop { header, next, merge, before, header_index, counter, loop_condition, carried: phis, arguments },
+            given,
+        ))
     }
 
     fn end_loop(
@@ -145,25 +151,27 @@ impl CodeGenerator for Lowering<'_> {
     ) -> Result<Vec<EmittedValue>, CompileError> {
         self.emitter.branch(started.next)?;
         self.emitter.begin_block(started.next)?;
-        let truth = self.emitter.element_type(Element::I1, 1);
+        let bool_type = self.emitter.element_type(Element::I1, 1);
         let mut phis = Vec::new();
-        match (&started.counter, started.again) {
-            (Some(counter), again) => {
+        match (&started.counter, started.loop_condition) {
+            (Some(counter), loop_condition) => {
                 let word = self.emitter.element_type(Element::I32, 1);
                 let moved = self.emitter.value(Op::IAdd, word, [counter.index, counter.step])?;
                 phis.push((word, counter.index, counter.from, moved));
-                if let Some((goes_on, first)) = again {
-                    // Index plus step may wrap, the distance to the bound cannot.
+                if let Some((continue_loop, first)) = loop_condition {
+                    // Index plus step may wrap; the distance to the bound cannot.
                     let left = self.emitter.value(Op::ISub, word, [counter.to, counter.index])?;
-                    phis.push((truth, goes_on, first, self.below(counter.step, left)?));
+                    phis.push((bool_type, continue_loop, first, self.below(counter.step, left)?));
                 }
             }
-            (None, Some((goes_on, first))) => phis.push((truth, goes_on, first, yielded.remove(0).scalar()?)),
-            (None, None) => return Err(invalid("a loop that nothing ends")),
+            (None, Some((continue_loop, first))) => {
+                phis.push((bool_type, continue_loop, first, yielded.remove(0).scalar()?))
+            }
+            (None, None) => return Err(invalid("a loop without an exit")),
         }
         self.emitter.branch(started.header)?;
 
-        let last = yielded.iter().flat_map(|emitted| emitted.parts.iter().copied());
+        let last = yielded.iter().flat_map(|emitted| emitted.ids.iter().copied());
         phis.extend(started.carried.iter().zip(last).map(|(&(ty, id, first), last)| (ty, id, first, last)));
         let phi = |(ty, id, first, last)| {
             let incoming = phi_operands(&[(first, started.before), (last, started.next)]);
@@ -176,7 +184,8 @@ impl CodeGenerator for Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// Runs `f` in the lanes where the predicate is true; the others get zero.
+    /// Emits `f` under a predicate; the result is zero in lanes whose predicate is false. Without a predicate, all
+    /// lanes run `f`.
     pub(super) fn predicated(
         &mut self,
         predicate: Option<Value>,
@@ -195,24 +204,25 @@ impl Lowering<'_> {
         self.emitter.branch(merge)?;
         self.emitter.begin_block(merge)?;
         let (Some(ty), Some(emitted)) = (ty, emitted) else { return Ok(None) };
-        let part_type = self.emitter.part_type(ty);
-        let zero = self.emitter.null(part_type);
-        let parts = emitted.parts.iter().map(|&part| self.emitter.phi(part_type, &[(part, end), (zero, before)]));
-        Ok(Some(EmittedValue::new(ty, parts.collect::<Result<_, _>>()?)))
+        let id_type = self.emitter.id_type(ty);
+        let zero = self.emitter.null(id_type);
+        let ids = emitted.ids.iter().map(|&id| self.emitter.phi(id_type, &[(id, end), (zero, before)]));
+        Ok(Some(EmittedValue::new(ty, ids.collect::<Result<_, _>>()?)))
     }
 
     fn below(&mut self, a: Word, b: Word) -> Result<Word, CompileError> {
-        let truth = self.emitter.element_type(Element::I1, 1);
-        self.emitter.value(Op::ULessThan, truth, [a, b])
+        let bool_type = self.emitter.element_type(Element::I1, 1);
+        self.emitter.value(Op::ULessThan, bool_type, [a, b])
     }
 }
 
-/// Whether index plus step cannot wrap as long as the index is below the bound.
+/// Whether the constants among a loop's range show that `index + step` cannot wrap around while the index is below the
+/// bound.
 fn is_exact([_, to, step]: &[EmittedValue; 3]) -> Result<bool, CompileError> {
     if step.constant == Some(0) {
         return Err(invalid("a loop with step zero"));
     }
-    // The last index is at most the bound less one.
+    // The last index is at most the bound minus one.
     let highest = |step: u64| to.constant.unwrap_or(u64::from(u32::MAX)) + step - 1;
     Ok(step.constant.is_some_and(|step| highest(step) <= u64::from(u32::MAX)))
 }

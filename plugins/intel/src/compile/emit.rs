@@ -1,5 +1,4 @@
-//! Writes SPIR-V instructions: types and constants once each, capabilities as they are needed,
-//! blocks in order.
+//! Builds a SPIR-V module: types and constants are declared once each, capabilities on demand, blocks in order.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,13 +12,13 @@ use tilewright_plugin::CompileError;
 
 use crate::Architecture;
 
-/// The SPIR-V version: the first with exchanges between the lanes of a sub-group.
+/// The SPIR-V version (major, minor): the first one with shuffles between the lanes of a sub-group.
 const VERSION: (u8, u8) = (1, 3);
 
-/// The OpenCL C version whose rules the module follows, as `OpSource` writes it.
+/// The version of OpenCL C that `OpSource` declares.
 const OPENCL_VERSION: u32 = 200_000;
 
-/// The extended instructions that OpenCL has.
+/// The name of OpenCL's extended instruction set.
 pub(super) const EXTENDED: &str = "OpenCL.std";
 
 /// A SPIR-V module under construction.
@@ -27,18 +26,18 @@ pub(super) struct Emitter {
     builder: Builder,
     architecture: Architecture,
     capabilities: BTreeSet<Capability>,
-    /// Types, constants and inputs by what they are.
+    /// Ids of types, constants and input variables, by opcode, type and operands.
     globals: HashMap<(Op, Option<Word>, Vec<Operand>), Word>,
     inputs: HashMap<BuiltIn, Word>,
-    /// Functions of other modules by name.
+    /// Ids of imported functions by name.
     imports: HashMap<String, Word>,
-    /// The set [`EXTENDED`], once it is used.
+    /// The id of the extended instruction set [`EXTENDED`]; `None` before its first use.
     extended: Option<Word>,
-    /// Their declarations.
+    /// Declarations (functions without a body) of the imported functions.
     declarations: Vec<Function>,
-    /// Arrays of the work item that the function being written has.
+    /// Private arrays of the function that is being written.
     arrays: Vec<Instruction>,
-    /// Label of the block being written.
+    /// Label of the block that is being written.
     block: Word,
 }
 
@@ -63,9 +62,9 @@ impl Emitter {
         }
     }
 
-    /// The finished module.
+    /// Returns the finished module.
     pub(super) fn finish(mut self) -> Module {
-        // Only a module without entry points, or one that imports, is there to be linked.
+        // Only a module without entry points, or with imports, needs linkage.
         if !self.builder.module_ref().entry_points.is_empty() && self.imports.is_empty() {
             self.capabilities.remove(&Capability::Linkage);
         }
@@ -99,8 +98,8 @@ impl Emitter {
         id
     }
 
-    /// How values of an element are carried: as themselves where the architecture computes with
-    /// them, otherwise as the integer of the same width.
+    /// Returns the element type that carries an element's values: the same type if the architecture computes with it,
+    /// otherwise the integer of the same width.
     pub(super) fn carrier(&self, element: Element) -> Element {
         match element {
             Element::Bf16 => Element::I16,
@@ -118,7 +117,7 @@ impl Emitter {
         self.global(Op::TypeFunction, None, operands)
     }
 
-    /// The type of `count` elements, one to sixteen, as they are carried.
+    /// Returns the SPIR-V type of a vector of `count` elements (1 to 16), in their carrier type.
     pub(super) fn element_type(&mut self, element: Element, count: u32) -> Word {
         let scalar = self.scalar_type(self.carrier(element));
         if count == 1 { scalar } else { self.vector_type(scalar, count) }
@@ -156,7 +155,7 @@ impl Emitter {
         self.global(Op::TypePointer, None, vec![Operand::StorageClass(class), Operand::IdRef(pointee)])
     }
 
-    /// The type of a byte pointer.
+    /// Returns the type of a pointer to bytes of a storage class.
     pub(super) fn byte_pointer(&mut self, class: StorageClass) -> Word {
         let byte = self.element_type(Element::I8, 1);
         self.pointer_type(class, byte)
@@ -164,12 +163,12 @@ impl Emitter {
 
     // Constants and variables.
 
-    /// Says how a conversion of numbers rounds.
+    /// Decorates a conversion with a rounding mode.
     pub(super) fn rounds(&mut self, conversion: Word, mode: FPRoundingMode) {
         self.builder.decorate(conversion, Decoration::FPRoundingMode, [Operand::FPRoundingMode(mode)]);
     }
 
-    /// A constant of `count` elements with the given bits each.
+    /// Returns a constant vector of `count` elements, each with these bits.
     pub(super) fn constant(&mut self, element: Element, count: u32, bits: u64) -> Word {
         let carrier = self.carrier(element);
         let ty = self.element_type(element, 1);
@@ -177,7 +176,7 @@ impl Emitter {
             (Element::I1, _) if bits == 0 => self.global(Op::ConstantFalse, Some(ty), Vec::new()),
             (Element::I1, _) => self.global(Op::ConstantTrue, Some(ty), Vec::new()),
             (_, 64) => self.global(Op::Constant, Some(ty), vec![Operand::LiteralBit64(bits)]),
-            // Types of at most 32 bits take one word; what is above the width was ruled out.
+            // Types of at most 32 bits take one word; the caller has checked that `bits` fits.
             _ => self.global(Op::Constant, Some(ty), vec![Operand::LiteralBit32(bits as u32)]),
         };
         if count == 1 {
@@ -195,7 +194,7 @@ impl Emitter {
         self.global(Op::ConstantNull, Some(ty), Vec::new())
     }
 
-    /// The variable of a built-in input.
+    /// Returns the variable of a built-in input, such as the work-group id; declares it at first use.
     pub(super) fn input(&mut self, which: BuiltIn, ty: Word) -> Word {
         if let Some(&variable) = self.inputs.get(&which) {
             return variable;
@@ -208,7 +207,7 @@ impl Emitter {
         variable
     }
 
-    /// A work-group variable of the given number of bytes.
+    /// Declares a work-group variable of this many bytes.
     pub(super) fn shared_variable(&mut self, bytes: u32, alignment: u32) -> Word {
         let byte = self.element_type(Element::I8, 1);
         let length = self.u32(bytes);
@@ -219,7 +218,7 @@ impl Emitter {
         variable
     }
 
-    /// An array of the running work item; each time another. It is declared by [`Emitter::declare_arrays`].
+    /// Adds a private array of the work item and returns its id. [`Emitter::declare_arrays`] declares the array later.
     pub(super) fn own_array(&mut self, element: Element, count: u32) -> Word {
         let (element, length) = (self.element_type(element, 1), self.u32(count));
         let array = self.global(Op::TypeArray, None, vec![Operand::IdRef(element), Operand::IdRef(length)]);
@@ -230,7 +229,7 @@ impl Emitter {
         id
     }
 
-    /// Declares the arrays in front of the function's first block; the last of it has ended.
+    /// Declares the private arrays at the start of the function's first block; called after the last block has ended.
     pub(super) fn declare_arrays(&mut self) -> Result<(), CompileError> {
         let arrays = std::mem::take(&mut self.arrays);
         self.prepend(Some(0), arrays)
@@ -244,7 +243,7 @@ impl Emitter {
         id
     }
 
-    /// A function of another module.
+    /// Imports a function of another module and returns its id; the same name is imported once.
     pub(super) fn import(&mut self, name: &str, result: Word, parameters: &[Word]) -> Word {
         if let Some(&function) = self.imports.get(name) {
             return function;
@@ -267,7 +266,7 @@ impl Emitter {
         id
     }
 
-    /// A call of a function.
+    /// Emits a call of a function.
     pub(super) fn call(&mut self, result: Word, function: Word, operands: &[Word]) -> Result<Word, CompileError> {
         let operands = std::iter::once(function).chain(operands.iter().copied()).map(Operand::IdRef).collect();
         self.with_operands(Op::FunctionCall, result, operands)
@@ -279,14 +278,14 @@ impl Emitter {
         self.builder.insert_into_block(rspirv::dr::InsertPoint::End, instruction).map_err(backend)
     }
 
-    /// An instruction with a result.
+    /// Emits an instruction with a result, and returns the result's id.
     pub(super) fn with_operands(&mut self, op: Op, ty: Word, operands: Vec<Operand>) -> Result<Word, CompileError> {
         let id = self.builder.id();
         self.append(Instruction::new(op, Some(ty), Some(id), operands))?;
         Ok(id)
     }
 
-    /// An instruction with a result, all of whose operands are values.
+    /// Emits an instruction with a result whose operands are all ids of values.
     pub(super) fn value<const N: usize>(
         &mut self,
         op: Op,
@@ -296,7 +295,7 @@ impl Emitter {
         self.with_operands(op, ty, operands.map(Operand::IdRef).to_vec())
     }
 
-    /// An extended instruction of OpenCL.
+    /// Emits an extended instruction of OpenCL.
     pub(super) fn extended(&mut self, op: Word, ty: Word, operands: &[Word]) -> Result<Word, CompileError> {
         let set = match self.extended {
             Some(set) => set,
@@ -307,22 +306,22 @@ impl Emitter {
         self.with_operands(Op::ExtInst, ty, all)
     }
 
-    /// An instruction without result.
+    /// Emits an instruction without a result.
     pub(super) fn effect(&mut self, op: Op, operands: Vec<Operand>) -> Result<(), CompileError> {
         self.append(Instruction::new(op, None, None, operands))
     }
 
-    /// A label for a block to come.
+    /// Returns a new label, for a block that begins later.
     pub(super) fn label(&mut self) -> Word {
         self.builder.id()
     }
 
-    /// Label of the block being written.
+    /// Returns the label of the block that is being written.
     pub(super) fn block(&self) -> Word {
         self.block
     }
 
-    /// Index of the block being written, for [`Emitter::prepend`].
+    /// Returns the index of the block that is being written, for [`Emitter::prepend`].
     pub(super) fn block_index(&self) -> Option<usize> {
         self.builder.selected_block()
     }
@@ -332,7 +331,7 @@ impl Emitter {
         self.builder.begin_block(Some(label)).map(drop).map_err(backend)
     }
 
-    /// Puts instructions in front of a block that has ended.
+    /// Inserts instructions at the start of the block with this index.
     pub(super) fn prepend(&mut self, block: Option<usize>, instructions: Vec<Instruction>) -> Result<(), CompileError> {
         self.builder.select_block(block).map_err(backend)?;
         for instruction in instructions.into_iter().rev() {
@@ -357,18 +356,18 @@ impl Emitter {
         self.builder.loop_merge(merge, next, LoopControl::NONE, []).map_err(backend)
     }
 
-    /// A value that depends on the block from which this one was entered.
+    /// Emits a phi; `incoming` has pairs of a value and its predecessor block.
     pub(super) fn phi(&mut self, ty: Word, incoming: &[(Word, Word)]) -> Result<Word, CompileError> {
         self.with_operands(Op::Phi, ty, phi_operands(incoming))
     }
 }
 
-/// The operands of a phi: values, each with the block that it comes from.
+/// Returns the operands of a phi: each value followed by its predecessor block.
 pub(super) fn phi_operands(incoming: &[(Word, Word)]) -> Vec<Operand> {
     incoming.iter().flat_map(|&(value, block)| [Operand::IdRef(value), Operand::IdRef(block)]).collect()
 }
 
-/// A failure to build a module: this plugin's fault.
+/// Returns the error for a module that cannot be built, which is a mistake of this plugin.
 pub(super) fn backend(error: rspirv::dr::Error) -> CompileError {
     CompileError::Backend(format!("building SPIR-V: {error}"))
 }

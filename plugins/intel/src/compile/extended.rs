@@ -1,4 +1,4 @@
-//! Numbers of the extended instructions of OpenCL that kernels use (OpenCL Extended Instruction Set Specification).
+//! Opcodes of the OpenCL extended instructions that this plugin emits (OpenCL Extended Instruction Set Specification).
 
 use rspirv::spirv::Word;
 

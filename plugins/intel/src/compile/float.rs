@@ -1,10 +1,11 @@
-//! Floating-point operations by OpenCL's extended instructions.
+//! Emits floating-point operations, mostly as OpenCL's extended instructions.
 //!
-//! What OpenCL C says of them (relative error as ULPs, full profile): `floor`, `ceil`, `trunc`, `rint`, `fabs`, `fmin` and
-//! `fmax` are exact. Quotients and square roots of binary64 are correctly rounded, those of binary32 need not be (2.5 and
-//! 3 units) unless the driver is asked for it with `-cl-fp32-correctly-rounded-divide-sqrt`. So those of narrower numbers
-//! are made in binary64 and rounded once more, which is harmless (53 bits are more than the 2p + 2 that p bits need).
-//! Where an architecture has no binary64 they are in binary32, and it is for who builds the program to ask.
+//! Accuracy in OpenCL C (relative error as ULPs, full profile): `floor`, `ceil`, `trunc`, `rint`, `fabs`, `fmin` and
+//! `fmax` are exact. Quotients and square roots of binary64 are correctly rounded; those of binary32 have 2.5 and 3
+//! ULPs unless the program is built with `-cl-fp32-correctly-rounded-divide-sqrt`. So this module computes quotients
+//! and square roots of narrower numbers in binary64 and rounds them once more, which is harmless (53 bits are more than
+//! the 2p + 2 that p bits need). On an architecture without binary64 they are computed in binary32, and the caller that
+//! builds the program must set that option.
 
 use rspirv::spirv::{Op, Word};
 use tilewright_kernel::{Binary, Compare, Element, MathFunction, Type, Unary};
@@ -21,13 +22,13 @@ impl Emitter {
         if op.is_float() != element.is_float() || element == Element::I1 {
             return Err(invalid(format!("`{}` of {}", op.name(), a.ty)));
         }
-        let (ty, width) = (self.part_type(a.ty), a.width());
+        let (ty, width) = (self.id_type(a.ty), a.width());
         let number = match op {
             Unary::FNeg => return self.signs(a, Op::FNegate),
             Unary::FAbs => return self.signs(a, Op::ExtInst),
             Unary::FSqrt => {
-                return self.each(a, |this, part| {
-                    this.rounded(element, width, &[part], |this, ty, of| this.extended(extended::SQRT, ty, of))
+                return self.each(a, |this, id| {
+                    this.rounded(element, width, &[id], |this, ty, of| this.extended(extended::SQRT, ty, of))
                 });
             }
             Unary::FFloor => extended::FLOOR,
@@ -38,9 +39,9 @@ impl Emitter {
             Unary::PopCount => extended::POPCOUNT,
         };
         if !op.is_float() {
-            return self.each(a, |this, part| this.extended(number, ty, &[part]));
+            return self.each(a, |this, id| this.extended(number, ty, &[id]));
         }
-        self.each(a, |this, part| this.exactly(element, width, &[part], |this, ty, of| this.extended(number, ty, of)))
+        self.each(a, |this, id| this.exactly(element, width, &[id], |this, ty, of| this.extended(number, ty, of)))
     }
 
     fn each(
@@ -48,30 +49,32 @@ impl Emitter {
         a: &EmittedValue,
         mut f: impl FnMut(&mut Self, Word) -> Result<Word, CompileError>,
     ) -> Result<EmittedValue, CompileError> {
-        let parts = a.parts.iter().map(|&part| f(self, part)).collect::<Result<_, _>>()?;
-        Ok(EmittedValue::new(a.ty, parts))
+        let ids = a.ids.iter().map(|&id| f(self, id)).collect::<Result<_, _>>()?;
+        Ok(EmittedValue::new(a.ty, ids))
     }
 
-    /// The sign flipped, or taken away by `fabs`; of numbers that are carried as integers in their bits.
+    /// Emits a negation or `fabs`. If the architecture carries the element as an integer, the sign bit is changed
+    /// instead.
     fn signs(&mut self, a: &EmittedValue, op: Op) -> Result<EmittedValue, CompileError> {
         let element = a.element()?;
-        let (ty, carrier, width) = (self.part_type(a.ty), self.carrier(element), a.width());
+        let (ty, carrier, width) = (self.id_type(a.ty), self.carrier(element), a.width());
         let sign = 1 << (carrier.bits() - 1);
-        self.each(a, |this, part| match (carrier == element, op) {
-            (true, Op::FNegate) => this.value(Op::FNegate, ty, [part]),
-            (true, _) => this.extended(extended::FABS, ty, &[part]),
+        self.each(a, |this, id| match (carrier == element, op) {
+            (true, Op::FNegate) => this.value(Op::FNegate, ty, [id]),
+            (true, _) => this.extended(extended::FABS, ty, &[id]),
             (false, Op::FNegate) => {
                 let sign = this.constant(carrier, width, sign);
-                this.value(Op::BitwiseXor, ty, [part, sign])
+                this.value(Op::BitwiseXor, ty, [id, sign])
             }
             (false, _) => {
                 let magnitude = this.constant(carrier, width, sign - 1);
-                this.value(Op::BitwiseAnd, ty, [part, magnitude])
+                this.value(Op::BitwiseAnd, ty, [id, magnitude])
             }
         })
     }
 
-    /// The lesser or the greater of two. OpenCL's take the number where one is a NaN, and any zero.
+    /// Emits a minimum or maximum. OpenCL's instructions do not define the sign of a zero result, and return the number
+    /// if one operand is NaN, so the result is corrected.
     pub(super) fn float_choice(
         &mut self,
         op: Binary,
@@ -87,7 +90,7 @@ impl Emitter {
             }
             Binary::FMinNumber => (extended::FMIN, None),
             Binary::FMaxNumber => (extended::FMAX, None),
-            // Where they are equal only zeros differ: the negative one has the one bit.
+            // Equal numbers differ only if they are zeros: the bitwise or or and then selects the sign.
             Binary::FMinimum => (extended::FMIN, Some(Op::BitwiseOr)),
             Binary::FMaximum => (extended::FMAX, Some(Op::BitwiseAnd)),
             _ => return Err(unsupported(format!("operation `{}`", op.name()))),
@@ -102,7 +105,8 @@ impl Emitter {
         })
     }
 
-    /// What was chosen of two numbers, but the zero of two that the operation on bits gives, and a NaN where one is.
+    /// Corrects the minimum or maximum `chosen` of `a` and `b`: two zeros give the zero of the bitwise operation
+    /// `zeros`, and a NaN operand gives NaN.
     fn with_zeros_and_none(
         &mut self,
         (element, width): (Element, u32),
@@ -110,15 +114,15 @@ impl Emitter {
         [a, b]: [Word; 2],
         chosen: Word,
     ) -> Result<Word, CompileError> {
-        let (ty, truth) = (self.element_type(element, width), self.element_type(Element::I1, width));
-        let integer = Element::integer(element.bits()).unwrap_or(Element::I32);
+        let (ty, bool_type) = (self.element_type(element, width), self.element_type(Element::I1, width));
+        let integer = Element::integer_of_width(element.bits()).unwrap_or(Element::I32);
         let bits = self.element_type(integer, width);
         let (x, y) = (self.value(Op::Bitcast, bits, [a])?, self.value(Op::Bitcast, bits, [b])?);
         let zero = self.value(zeros, bits, [x, y])?;
         let zero = self.value(Op::Bitcast, ty, [zero])?;
-        let equal = self.value(Op::FOrdEqual, truth, [a, b])?;
+        let equal = self.value(Op::FOrdEqual, bool_type, [a, b])?;
         let ordered = self.value(Op::Select, ty, [equal, zero, chosen])?;
-        let unordered = self.value(Op::Unordered, truth, [a, b])?;
+        let unordered = self.value(Op::Unordered, bool_type, [a, b])?;
         let none = self.value(Op::FAdd, ty, [a, b])?;
         self.value(Op::Select, ty, [unordered, none, ordered])
     }
@@ -137,15 +141,15 @@ impl Emitter {
             Compare::FUnordered => Op::Unordered,
             _ => return Err(invalid(format!("comparison of {} as integers", a.ty))),
         };
-        let ty = Type::of(Element::I1, a.ty.count());
-        let truth = self.part_type(ty);
+        let ty = Type::vector_or_scalar(Element::I1, a.ty.count());
+        let bool_type = self.id_type(ty);
         self.zip(ty, a, b, |this, a, b| {
             let (a, b) = (this.computable(element, width, a)?, this.computable(element, width, b)?);
-            this.value(opcode, truth, [a, b])
+            this.value(opcode, bool_type, [a, b])
         })
     }
 
-    /// A function that the target lists.
+    /// Emits a math function that the target lists as native.
     pub(super) fn math(&mut self, function: MathFunction, a: &EmittedValue) -> Result<EmittedValue, CompileError> {
         let number = match (function, a.element()?) {
             (MathFunction::Exp2, Element::F32) => extended::EXP2,
@@ -153,22 +157,22 @@ impl Emitter {
             (MathFunction::Rsqrt, Element::F32) => extended::RSQRT,
             _ => return Err(unsupported(format!("`{}` of {}: expand it before", function.name(), a.ty))),
         };
-        let ty = self.part_type(a.ty);
-        self.each(a, |this, part| this.extended(number, ty, &[part]))
+        let ty = self.id_type(a.ty);
+        self.each(a, |this, id| this.extended(number, ty, &[id]))
     }
 
-    /// A number in a type that is computed with: `bf16` in binary32.
-    pub(super) fn computable(&mut self, element: Element, width: u32, part: Word) -> Result<Word, CompileError> {
+    /// Converts a number to a type that SPIR-V computes with: `bf16` to binary32, other types unchanged.
+    pub(super) fn computable(&mut self, element: Element, width: u32, id: Word) -> Result<Word, CompileError> {
         if element == Element::Bf16 {
-            return self.bfloat_widen(width, part);
+            return self.bfloat_widen(width, id);
         }
         match self.carrier(element) == element {
-            true => Ok(part),
+            true => Ok(id),
             false => Err(unsupported(format!("this architecture does not compute with {}", element.name()))),
         }
     }
 
-    /// What is exact in every type that holds the operands: `bf16` in binary32.
+    /// Emits an operation whose result is exact in every type that contains the operands; `bf16` goes through binary32.
     fn exactly(
         &mut self,
         element: Element,
@@ -177,13 +181,14 @@ impl Emitter {
         f: impl FnOnce(&mut Self, Word, &[Word]) -> Result<Word, CompileError>,
     ) -> Result<Word, CompileError> {
         let computed = if element == Element::Bf16 { Element::F32 } else { element };
-        let of = operands.iter().map(|&part| self.computable(element, width, part)).collect::<Result<Vec<_>, _>>()?;
+        let of = operands.iter().map(|&id| self.computable(element, width, id)).collect::<Result<Vec<_>, _>>()?;
         let ty = self.element_type(computed, width);
         let value = f(self, ty, &of)?;
         if element == Element::Bf16 { self.bfloat_round(width, value) } else { Ok(value) }
     }
 
-    /// What is correctly rounded in binary64: narrower numbers by way of it, where it is there.
+    /// Emits an operation whose result is rounded correctly: numbers narrower than binary64 are computed in binary64 if
+    /// the architecture has it, and rounded back.
     fn rounded(
         &mut self,
         element: Element,
@@ -191,14 +196,14 @@ impl Emitter {
         operands: &[Word],
         f: impl FnOnce(&mut Self, Word, &[Word]) -> Result<Word, CompileError>,
     ) -> Result<Word, CompileError> {
-        let of = operands.iter().map(|&part| self.computable(element, width, part)).collect::<Result<Vec<_>, _>>()?;
+        let of = operands.iter().map(|&id| self.computable(element, width, id)).collect::<Result<Vec<_>, _>>()?;
         let own = if element == Element::Bf16 { Element::F32 } else { element };
         let wide = if self.carrier(Element::F64) == Element::F64 { Element::F64 } else { Element::F32 };
         let (narrow_type, wide_type) = (self.element_type(own, width), self.element_type(wide, width));
-        let convert = |this: &mut Self, ty: Word, part: Word| {
-            if wide == own { Ok(part) } else { this.value(Op::FConvert, ty, [part]) }
+        let convert = |this: &mut Self, ty: Word, id: Word| {
+            if wide == own { Ok(id) } else { this.value(Op::FConvert, ty, [id]) }
         };
-        let of = of.into_iter().map(|part| convert(self, wide_type, part)).collect::<Result<Vec<_>, _>>()?;
+        let of = of.into_iter().map(|id| convert(self, wide_type, id)).collect::<Result<Vec<_>, _>>()?;
         let value = f(self, wide_type, &of)?;
         let value = convert(self, narrow_type, value)?;
         if element == Element::Bf16 { self.bfloat_round(width, value) } else { Ok(value) }

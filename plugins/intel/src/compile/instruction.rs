@@ -1,9 +1,8 @@
-//! How rows of the instruction table become SPIR-V: `dpas` as a call of the OpenCL builtin that stands
-//! for it, imported by its mangled name.
+//! Emits MMA instructions: `dpas` becomes a call of its OpenCL builtin, imported by its mangled name.
 //!
-//! Source: the OpenCL extensions cl_intel_subgroup_matrix_multiply_accumulate and its variant for
-//! tf32; names are mangled as by the Itanium C++ ABI. The repeat count is the length of the vectors of
-//! A and of the result; B always has eight words.
+//! Source: the OpenCL extensions cl_intel_subgroup_matrix_multiply_accumulate and its variant for tf32; names are
+//! mangled as by the Itanium C++ ABI. The repeat count is the length of the vectors of A and of the result; B always
+//! has eight words.
 
 use tilewright_kernel::{Element, Type};
 use tilewright_layout::Dim;
@@ -14,7 +13,7 @@ use tilewright_target::{Instruction, Operand, Semantics};
 use super::emit::Emitter;
 use super::emitted::EmittedValue;
 
-/// A value as a builtin takes it: the element, its letters in mangled names, how many.
+/// An argument of an MMA builtin: its element type, the type's letters in mangled names, and the number of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Passed {
     element: Element,
@@ -24,7 +23,7 @@ struct Passed {
 
 impl Passed {
     fn ty(self) -> Type {
-        Type::of(self.element, self.count)
+        Type::vector_or_scalar(self.element, self.count)
     }
 
     fn mangled(self) -> String {
@@ -32,7 +31,7 @@ impl Passed {
     }
 }
 
-/// The builtin of a row, and how it takes A, B and what is added.
+/// The OpenCL builtin of an MMA instruction: its name, and its arguments A, B and C.
 #[derive(Debug, PartialEq, Eq)]
 struct Builtin {
     name: String,
@@ -57,7 +56,7 @@ impl Builtin {
         let rows = c_bits / summed.0.bits();
         let operands = [passed(narrow(a, a_bits / rows), a_bits)?, passed(wide(b), b_bits)?, passed(summed, c_bits)?];
         let short = format!("intel_sub_group_{}_{}_matrix_mad_k{depth}", type_name(a), type_name(b));
-        // A type of several letters that comes again is named by its number among those before it.
+        // A repeated type of several letters is mangled as a back reference to its first occurrence.
         let mut types = String::new();
         let mut before: Vec<String> = Vec::new();
         for operand in operands {
@@ -76,7 +75,8 @@ impl Builtin {
     }
 }
 
-/// The element type of an operand, and the bits that a lane holds of it.
+/// Returns the element type of the register operand with the role `required`, and its bits in each lane; `None` if
+/// there is no such operand.
 fn emitted<'a>(row: &'a Instruction, required: &str) -> Option<(&'a str, u32)> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Register { role, element, bits, layout } if role == required => {
@@ -86,7 +86,7 @@ fn emitted<'a>(row: &'a Instruction, required: &str) -> Option<(&'a str, u32)> {
     })
 }
 
-/// A factor's type in the builtin's name.
+/// Returns the builtin's name of an operand's element type.
 fn type_name(element: &str) -> &str {
     match element {
         "s8" => "i8",
@@ -95,8 +95,8 @@ fn type_name(element: &str) -> &str {
     }
 }
 
-/// A passes what a lane has of a row: sixteen bits, or where there are eight lanes a word; of tf32
-/// numbers.
+/// Returns the builtin's element type for A, and its letters in mangled names: 16-bit integers if a lane holds 16 bits
+/// of a row of A; otherwise as for B.
 fn narrow(element: &str, bits: u32) -> (Element, &'static str) {
     match element {
         "u8" | "u4" if bits == 16 => (Element::I16, "t"),
@@ -105,7 +105,8 @@ fn narrow(element: &str, bits: u32) -> (Element, &'static str) {
     }
 }
 
-/// B passes words, of tf32 numbers.
+/// Returns the builtin's element type for B, and its letters in mangled names: `float` for tf32, otherwise 32-bit
+/// integers.
 fn wide(element: &str) -> (Element, &'static str) {
     match element {
         "tf32" => (Element::F32, "f"),
@@ -125,7 +126,7 @@ fn summed(element: &str) -> Option<(Element, &'static str)> {
 }
 
 impl Emitter {
-    /// The code of one row; operands and results fit it.
+    /// Emits one MMA instruction. The caller has checked the operands and the result type.
     pub(super) fn instruction(
         &mut self,
         row: &Instruction,
@@ -138,14 +139,14 @@ impl Emitter {
         let mut types = Vec::with_capacity(operands.len());
         for (operand, passed) in operands.iter().zip(&builtin.operands) {
             let operand = self.bits(operand, passed.ty())?;
-            let &[part] = operand.parts.as_slice() else {
+            let &[id] = operand.ids.as_slice() else {
                 return Err(invalid(format!("instruction `{}`: an operand is in several parts", row.name)));
             };
-            given.push(part);
-            types.push(self.part_type(passed.ty()));
+            given.push(id);
+            types.push(self.id_type(passed.ty()));
         }
         let [_, _, summed] = builtin.operands;
-        let ty = self.part_type(summed.ty());
+        let ty = self.id_type(summed.ty());
         let function = self.import(&builtin.name, ty, &types);
         let value = self.call(ty, function, &given)?;
         self.bits(&EmittedValue::new(summed.ty(), vec![value]), result)
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn builtins_have_the_names_of_the_extension() {
-        // As compilers mangle the extension's declarations, `half` as `Dh`.
+        // Names as compilers mangle the extension's declarations; `half` is `Dh`.
         for (architecture, row, name) in [
             ("dg2", "dpas.8x8.f32.f16.f16.f32", "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_iS_Dv8_f"),
             ("dg2", "dpas.8x1.s32.u8.s8.s32", "_Z36intel_sub_group_u8_i8_matrix_mad_k32jDv8_ii"),

@@ -1,4 +1,4 @@
-//! One kernel: its entry point, its values, and the statements of its regions.
+//! Lowers one kernel: its entry point, its values, and the statements of its regions.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Capability, ExecutionMode, ExecutionModel, FunctionControl, Op, Word};
@@ -7,43 +7,43 @@ use tilewright_plugin::codegen::{ValueMap, generate, in_kernel, invalid, unsuppo
 use tilewright_plugin::{CompileError, issued_row};
 use tilewright_target::InstructionKind;
 
-use super::Machine;
+use super::CompileTarget;
 use super::emit::{Emitter, backend};
 use super::emitted::{EmittedValue, check_type};
 use super::memory::Access;
 use super::ordered::Ordered;
 
-/// Names are at most this long, so that an instruction can hold them.
+/// Max bytes of an emitted name, so that it fits into one instruction.
 const MAX_NAME: usize = 1024;
 
-/// The most parameters of a SPIR-V function.
+/// Max parameters of a SPIR-V function.
 const MAX_PARAMETERS: usize = 255;
 
-/// The least alignment of shared memory: the widest access of a lane.
+/// Alignment of shared memory in bytes: the widest access of a lane.
 const SHARED_ALIGNMENT: u32 = 16;
 
-/// A kernel being lowered.
+/// The state of the lowering of one kernel.
 pub(super) struct Lowering<'a> {
     pub(super) emitter: &'a mut Emitter,
-    machine: Machine<'a>,
+    target: CompileTarget<'a>,
     kernel: &'a Kernel,
     pub(super) values: ValueMap<EmittedValue>,
-    /// Inputs that the kernel reads.
+    /// Ids of the input variables that the kernel reads.
     inputs: Vec<Word>,
-    /// Byte offsets of the shared buffers.
+    /// Byte offsets of the kernel's shared buffers in its shared memory.
     offsets: Vec<u64>,
     shared: Option<Word>,
 }
 
-/// Appends a kernel to the module.
+/// Appends a kernel to the SPIR-V module.
 pub(super) fn lower<'a>(
-    machine: Machine<'a>,
+    target: CompileTarget<'a>,
     emitter: &'a mut Emitter,
     kernel: &'a Kernel,
 ) -> Result<(), CompileError> {
     let mut lowering = Lowering {
         emitter,
-        machine,
+        target,
         kernel,
         values: ValueMap::default(),
         inputs: Vec::new(),
@@ -74,7 +74,7 @@ impl Lowering<'_> {
         if !self.kernel.shared.is_empty() {
             let alignments = self.kernel.shared.iter().map(|buffer| buffer.alignment);
             let alignment = alignments.fold(SHARED_ALIGNMENT, u32::max);
-            // An array has at least one element, a buffer may have none.
+            // An array has at least one element; a buffer may be empty.
             self.shared = Some(self.emitter.shared_variable(bytes.max(1) as u32, alignment));
         }
         self.offsets = offsets;
@@ -107,9 +107,10 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Booleans cannot be passed to a kernel; they come as bytes.
+    /// Returns the SPIR-V type of a parameter; a boolean is passed as a byte, because SPIR-V kernels have no boolean
+    /// parameters.
     fn parameter_type(&mut self, ty: Type) -> Word {
-        self.emitter.part_type(if ty == Type::Scalar(Element::I1) { Type::Scalar(Element::I8) } else { ty })
+        self.emitter.id_type(if ty == Type::Scalar(Element::I1) { Type::Scalar(Element::I8) } else { ty })
     }
 
     fn received(&mut self, word: Word, ty: Type) -> Result<EmittedValue, CompileError> {
@@ -118,7 +119,7 @@ impl Lowering<'_> {
         Ok(EmittedValue::new(ty, vec![word]))
     }
 
-    /// Names are for people; one that would not print is left out.
+    /// Emits a debug name for an id, unless the name is not printable.
     fn name(&mut self, id: Word, name: &str) {
         if name.len() <= MAX_NAME && !name.is_empty() && name.chars().all(|c| c.is_ascii_graphic()) {
             self.emitter.builder().name(id, name);
@@ -132,25 +133,25 @@ impl Lowering<'_> {
         builder.entry_point(ExecutionModel::Kernel, function, self.kernel.name.as_str(), &self.inputs);
         builder.execution_mode(function, ExecutionMode::LocalSize, [lanes * warps, 1, 1]);
         builder.execution_mode(function, ExecutionMode::SubgroupSize, [lanes]);
-        // Each product and sum is rounded by itself.
+        // Disables contraction, so that each multiplication and addition is rounded separately.
         builder.execution_mode(function, ExecutionMode::ContractionOff, []);
     }
 
     // Values.
 
-    /// The value of this number.
+    /// Returns the emitted value of a kernel-IR value.
     pub(super) fn get(&self, value: Value) -> Result<EmittedValue, CompileError> {
         self.values.get(value)
     }
 
-    /// The id of a scalar of the given element.
+    /// Returns the id of a value that must be a scalar of the given element type.
     pub(super) fn scalar(&self, value: Value, element: Element) -> Result<Word, CompileError> {
         self.values.get_as(value, Type::Scalar(element))?.scalar()
     }
 
     // Operations.
 
-    /// Appends an operation without regions and gives its results.
+    /// Emits an operation without regions and returns its results.
     pub(super) fn append(
         &mut self,
         op: &KernelOp,
@@ -184,31 +185,31 @@ impl Lowering<'_> {
                 self.predicated(*predicate, Some(ty), change)?
                     .ok_or_else(|| invalid("an atomic operation without result"))
             }
-            KernelOp::Exchange { kind, value, lane, issuers } => {
+            KernelOp::Shuffle { kind, value, lane, issuers } => {
                 let (value, lane) = (self.get(*value)?, self.get(*lane)?);
-                self.emitter.exchange(*kind, &value, &lane, *issuers)
+                self.emitter.shuffle(*kind, &value, &lane, *issuers)
             }
-            KernelOp::ExchangeXor { value, mask, issuers } => {
+            KernelOp::ShuffleXor { value, mask, issuers } => {
                 let value = self.get(*value)?;
-                self.emitter.exchange_xor(&value, *mask, *issuers)
+                self.emitter.shuffle_xor(&value, *mask, *issuers)
             }
             _ => self.computed(op, ty),
         }
     }
 
-    /// What follows from the operands alone.
+    /// Emits an operation whose result depends only on its operands.
     fn computed(&mut self, op: &KernelOp, ty: Type) -> Result<EmittedValue, CompileError> {
         let operands = self.values.get_all(&op.operands())?;
         match (op, operands.as_slice()) {
             (KernelOp::Unary { op, .. }, [a]) => self.emitter.unary(*op, a),
             (KernelOp::Binary { op, .. }, [a, b]) => self.emitter.binary(*op, a, b),
-            (KernelOp::FMulAdd { .. }, [a, b, c]) => self.emitter.f_mul_add(a, b, c),
+            (KernelOp::Fma { .. }, [a, b, c]) => self.emitter.fma(a, b, c),
             (KernelOp::Compare { op, .. }, [a, b]) => self.emitter.compare(*op, a, b),
             (KernelOp::Math { function, .. }, [a]) if self.has_function(*function, a) => {
                 self.emitter.math(*function, a)
             }
             (KernelOp::Math { function, .. }, _) => {
-                Err(unsupported(format!("`{}` is no operation of this target: expand it before", function.name())))
+                Err(unsupported(format!("`{}` is not an operation of this target: expand it before", function.name())))
             }
             (KernelOp::Select { .. }, [condition, a, b]) => self.emitter.select(condition, a, b),
             (KernelOp::Cast { op, .. }, [a]) => self.emitter.cast(*op, a, ty),
@@ -220,14 +221,14 @@ impl Lowering<'_> {
                     (self.emitter.permute_bytes(a, b, *other)?, self.emitter.permute_bytes(a, b, *selector)?);
                 self.emitter.select(condition, &chosen, &usual)
             }
-            (KernelOp::Advance { .. }, [pointer, bytes]) => self.emitter.advance(pointer, bytes),
+            (KernelOp::PtrAdd { .. }, [pointer, bytes]) => self.emitter.ptr_add(pointer, bytes),
             (other, _) => Err(unsupported(format!("operation `{}`", other.name()))),
         }
     }
 
     fn has_function(&self, function: MathFunction, a: &EmittedValue) -> bool {
         let element = a.ty.element().map_or("", Element::name);
-        self.machine.description.function(function.name(), element).is_some()
+        self.target.description.function(function.name(), element).is_some()
     }
 
     fn effect(&mut self, op: &KernelOp) -> Result<(), CompileError> {
@@ -238,7 +239,7 @@ impl Lowering<'_> {
             }
             KernelOp::Barrier { scope, issuers } => self.emitter.barrier(*scope, *issuers),
             KernelOp::Fence { scope } => self.fence(*scope),
-            // Nothing can end a kernel or print here, and what comes before has written all when it begins.
+            // Kernels cannot abort or print here, and the previous grid has finished writing when this one begins.
             KernelOp::Assert { .. } | KernelOp::Print { .. } => {
                 op.operands().into_iter().try_for_each(|value| self.get(value).map(drop))
             }
@@ -256,7 +257,7 @@ impl Lowering<'_> {
         let emitted = self.values.get_all(operands)?;
         let given: Vec<Type> = emitted.iter().map(|emitted| emitted.ty).collect();
         let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
-        let row = issued_row(self.machine.instructions, name, self.kernel.launch, &given, &types)?;
+        let row = issued_row(self.target.instructions, name, self.kernel.launch, &given, &types)?;
         if row.kind == InstructionKind::Prefetch {
             return self.emitter.prefetch(row, &emitted).map(|()| Vec::new());
         }
@@ -297,7 +298,7 @@ impl Lowering<'_> {
         Ok(EmittedValue::new(i32, vec![word]))
     }
 
-    /// What an input says along an axis: numbers of work-groups are as wide as addresses.
+    /// Emits the component of a built-in input along an axis; work-group ids have the width of addresses.
     fn along(&mut self, which: BuiltIn, axis: u8) -> Result<Word, CompileError> {
         let (wide, narrow) = (self.emitter.element_type(Element::I64, 1), self.emitter.element_type(Element::I32, 1));
         let all = self.input(which, Element::I64, 3)?;
@@ -305,7 +306,7 @@ impl Lowering<'_> {
         self.emitter.value(Op::UConvert, narrow, [one])
     }
 
-    /// The kernel's shared memory, where it has any.
+    /// Returns the id of the kernel's shared memory; `None` if it has none.
     pub(super) fn shared(&self) -> Option<Word> {
         self.shared
     }

@@ -1,4 +1,4 @@
-//! Loads and stores.
+//! Emits loads and stores.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{MemoryAccess, Op, StorageClass, Word};
@@ -7,66 +7,66 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::invalid;
 
 use super::emit::Emitter;
-use super::emitted::{EmittedValue, PART};
+use super::emitted::{EmittedValue, MAX_VECTOR_WIDTH};
 
-/// An access of a lane.
+/// A load or store by one lane.
 pub(super) struct Access<'a> {
-    /// Where.
+    /// The base address.
     pub pointer: &'a EmittedValue,
-    /// Constant added to it.
+    /// A constant offset in bytes from the base address.
     pub offset: i32,
-    /// Alignment of the sum.
+    /// Alignment in bytes of the base address plus the offset.
     pub alignment: u32,
-    /// The kernel's shared memory, where it has any.
+    /// Id of the kernel's shared memory; `None` if it has none.
     pub shared: Option<Word>,
 }
 
-/// The type as which memory holds a value: its elements, or integers as narrow as the alignment
-/// where that is less; bits are packed into bytes.
+/// Returns the type of a value in memory: its elements, or integers as narrow as the alignment if that is less;
+/// booleans are packed eight to a byte.
 fn memory_type(ty: Type, alignment: u32) -> Result<Type, CompileError> {
     let element = ty.element().ok_or_else(|| invalid(format!("{ty} in memory; only scalars and vectors are")))?;
     if element == Element::I1 {
-        return Ok(Type::of(Element::I8, ty.bits().div_ceil(8)));
+        return Ok(Type::vector_or_scalar(Element::I8, ty.bits().div_ceil(8)));
     }
     let aligned = alignment.saturating_mul(8);
-    match Element::integer(aligned).filter(|_| aligned < element.bits()) {
-        Some(integer) => Ok(Type::of(integer, ty.bits() / aligned)),
+    match Element::integer_of_width(aligned).filter(|_| aligned < element.bits()) {
+        Some(integer) => Ok(Type::vector_or_scalar(integer, ty.bits() / aligned)),
         None => Ok(ty),
     }
 }
 
-/// The alignment known of an address `bytes` above one aligned to `alignment`.
+/// Returns the alignment of an address that is `bytes` above one aligned to `alignment`.
 fn alignment_above(alignment: u32, bytes: i64) -> u32 {
     if bytes == 0 { alignment } else { alignment.min(1 << bytes.trailing_zeros().min(31)) }
 }
 
 impl Emitter {
-    /// Reads a value.
+    /// Emits the load of a value.
     pub(super) fn load(&mut self, access: &Access<'_>, ty: Type) -> Result<EmittedValue, CompileError> {
         check_alignment(access.alignment)?;
         let memory = memory_type(ty, access.alignment)?;
-        let part_type = self.part_type(memory);
-        let part_bytes = i64::from(memory.bits() / 8 / memory.count().div_ceil(PART));
-        let mut parts = Vec::new();
-        for index in 0..i64::from(memory.count().div_ceil(PART)) {
-            let address = self.address(access, part_type, index * part_bytes)?;
-            let aligned = aligned(alignment_above(access.alignment, index * part_bytes));
+        let id_type = self.id_type(memory);
+        let vector_bytes = i64::from(memory.bits() / 8 / memory.count().div_ceil(MAX_VECTOR_WIDTH));
+        let mut ids = Vec::new();
+        for index in 0..i64::from(memory.count().div_ceil(MAX_VECTOR_WIDTH)) {
+            let address = self.address(access, id_type, index * vector_bytes)?;
+            let aligned = aligned(alignment_above(access.alignment, index * vector_bytes));
             let operands = [vec![Operand::IdRef(address)], aligned].concat();
-            parts.push(self.with_operands(Op::Load, part_type, operands)?);
+            ids.push(self.with_operands(Op::Load, id_type, operands)?);
         }
-        self.read_as(&EmittedValue::new(memory, parts), ty)
+        self.read_as(&EmittedValue::new(memory, ids), ty)
     }
 
-    /// Writes a value.
+    /// Emits the store of a value.
     pub(super) fn store(&mut self, access: &Access<'_>, value: &EmittedValue) -> Result<(), CompileError> {
         check_alignment(access.alignment)?;
         let memory = self.written_as(value, memory_type(value.ty, access.alignment)?)?;
-        let part_type = self.part_type(memory.ty);
-        let part_bytes = i64::from(memory.ty.bits() / 8) / memory.parts.len().max(1) as i64;
-        for (index, &part) in (0..).zip(&memory.parts) {
-            let address = self.address(access, part_type, index * part_bytes)?;
-            let aligned = aligned(alignment_above(access.alignment, index * part_bytes));
-            let operands = [vec![Operand::IdRef(address), Operand::IdRef(part)], aligned].concat();
+        let id_type = self.id_type(memory.ty);
+        let vector_bytes = i64::from(memory.ty.bits() / 8) / memory.ids.len().max(1) as i64;
+        for (index, &id) in (0..).zip(&memory.ids) {
+            let address = self.address(access, id_type, index * vector_bytes)?;
+            let aligned = aligned(alignment_above(access.alignment, index * vector_bytes));
+            let operands = [vec![Operand::IdRef(address), Operand::IdRef(id)], aligned].concat();
             self.effect(Op::Store, operands)?;
         }
         Ok(())
@@ -77,8 +77,8 @@ impl Emitter {
             return self.bits(memory, ty);
         }
         if ty.count() == 1 {
-            let truth = self.lowest_bit(Element::I8, 1, memory.scalar()?)?;
-            return Ok(EmittedValue::new(ty, vec![truth]));
+            let is_set = self.lowest_bit(Element::I8, 1, memory.scalar()?)?;
+            return Ok(EmittedValue::new(ty, vec![is_set]));
         }
         let bits = self.bits(memory, Type::Vector(Element::I1, 8))?;
         let elements = self.elements(&bits)?;
@@ -99,8 +99,8 @@ impl Emitter {
         self.bits(&bits, memory)
     }
 
-    /// The address of a part of the given type, as a pointer to that type.
-    pub(super) fn address(&mut self, access: &Access<'_>, part_type: Word, bytes: i64) -> Result<Word, CompileError> {
+    /// Emits the address `bytes` bytes above the access's address, as a pointer to `id_type`.
+    pub(super) fn address(&mut self, access: &Access<'_>, id_type: Word, bytes: i64) -> Result<Word, CompileError> {
         let bytes = i64::from(access.offset) + bytes;
         let base = access.pointer.scalar()?;
         let (class, byte) = match access.pointer.ty {
@@ -112,7 +112,7 @@ impl Emitter {
             ty => return Err(invalid(format!("{ty} used as a pointer"))),
         };
         let byte_pointer = self.byte_pointer(class);
-        let pointer = self.pointer_type(class, part_type);
+        let pointer = self.pointer_type(class, id_type);
         if pointer == byte_pointer { Ok(byte) } else { self.value(Op::Bitcast, pointer, [byte]) }
     }
 
@@ -139,7 +139,11 @@ impl Emitter {
 }
 
 fn check_alignment(alignment: u32) -> Result<(), CompileError> {
-    if alignment.is_power_of_two() { Ok(()) } else { Err(invalid(format!("alignment {alignment} is no power of two"))) }
+    if alignment.is_power_of_two() {
+        Ok(())
+    } else {
+        Err(invalid(format!("alignment {alignment} is not a power of two")))
+    }
 }
 
 fn aligned(alignment: u32) -> Vec<Operand> {

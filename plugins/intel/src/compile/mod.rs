@@ -1,14 +1,15 @@
 //! Kernel IR to SPIR-V, for the OpenCL environment.
 //!
-//! Each kernel becomes one entry point with a required sub-group size and work-group size. Shared
-//! memory is one work-group variable a kernel, and a shared pointer is a 32-bit offset into it.
-//! Vectors are held in parts of at most sixteen elements, the most that SPIR-V vectors have.
-//! Values that an architecture cannot compute with, `bf16` first of all, are carried as integers
-//! of their width. The tests of this crate validate what comes out; [`outside`] asks the Khronos validator, if there is one.
+//! Each kernel becomes one entry point with a required sub-group size and work-group size. Shared memory is one
+//! work-group variable of the kernel, and a shared pointer is a 32-bit offset into it. A kernel-IR vector becomes
+//! several SPIR-V vectors ("parts") of at most sixteen elements, SPIR-V's limit. Values of types that an architecture
+//! cannot compute with, such as `bf16`, are carried as integers of the same width. The tests of this crate validate the
+//! output; [`outside`] runs the Khronos validator, if installed.
 //!
-//! Assertions and prints are left out: kernels can neither end a run nor print here. Grids do not overlap.
+//! Assertions and prints are left out: kernels can neither abort nor print here. Kernels of consecutive launches do not
+//! overlap.
 //!
-//! Optimisation is the driver's when it finishes the code; the level changes nothing here.
+//! The driver optimises when it compiles the SPIR-V; the optimisation level changes nothing here.
 
 mod arithmetic;
 mod atomic;
@@ -39,17 +40,16 @@ use tilewright_target::{Instruction, TargetDescription};
 use crate::Architecture;
 use emit::Emitter;
 
-/// What a kernel is compiled for.
+/// The target of a compilation: its description, instruction table and architecture.
 #[derive(Clone, Copy)]
-struct Machine<'a> {
+struct CompileTarget<'a> {
     description: &'a TargetDescription,
     instructions: &'a [Instruction],
 }
 
-/// Code for all kernels of a module.
+/// Compiles all kernels of a module to one SPIR-V artifact.
 ///
-/// # Errors
-/// [`CompileError`]: see its variants for whose fault each is.
+/// # Errors [`CompileError`]; its variants tell apart invalid modules, unsupported ones, and mistakes of this plugin.
 pub fn compile(
     description: &TargetDescription,
     instructions: &[Instruction],
@@ -57,28 +57,32 @@ pub fn compile(
     options: &CompileOptions,
 ) -> Result<Artifact, CompileError> {
     if options.optimisation > 3 {
-        let message = format!("level {} asked for, levels are 0 to 3", options.optimisation);
+        let message = format!("level {} is requested; levels are 0 to 3", options.optimisation);
         return Err(CompileError::Option { option: "optimisation".to_owned(), message });
     }
     let architecture = Architecture::named(&description.architecture).ok_or_else(|| {
-        CompileError::Unsupported(format!("this plugin makes no code for architecture `{}`", description.architecture))
+        CompileError::Unsupported(format!(
+            "this plugin generates no code for architecture `{}`",
+            description.architecture
+        ))
     })?;
-    let machine = Machine { description, instructions };
+    let target = CompileTarget { description, instructions };
     let mut emitter = Emitter::new(architecture);
     check_signatures(module)?;
     check_limits(description, module)?;
     for kernel in &module.kernels {
-        kernel::lower(machine, &mut emitter, kernel)?;
+        kernel::lower(target, &mut emitter, kernel)?;
     }
     let spirv = emitter.finish();
     let words = spirv.assemble();
     let payloads = payloads(options, &words, || spirv.disassemble());
     let object = payloads.iter().find(|payload| payload.form == Emit::Object);
     let taken_by = object.map_or(Ok(None), |object| taken_by(&object.bytes, architecture))?;
-    Ok(Artifact { payloads, kernels: kernel_metadata(module, instructions)?, taken_by })
+    Ok(Artifact { payloads, kernels: kernel_metadata(module, instructions)?, accepted_by: taken_by })
 }
 
-/// The tools at hand that took the SPIR-V, by name.
+/// Runs the installed checkers (validator and offline compiler), and returns the names of those that accepted the
+/// SPIR-V; `None` if none is installed.
 fn taken_by(spirv: &[u8], architecture: Architecture) -> Result<Option<String>, CompileError> {
     let tools = [outside::check(spirv)?, offline::check(spirv, architecture)?];
     let names: Vec<String> = tools.into_iter().flatten().collect();

@@ -1,9 +1,11 @@
-//! Another opinion on finished SPIR-V: the vendor's offline compiler, which makes machine code of it.
+//! Checks of finished SPIR-V by the vendor's offline compiler, which generates machine code from it.
 //!
-//! It is asked where `TILEWRIGHT_OCLOC` names the program, `ocloc` for the one along `PATH`; not by itself, since it
-//! takes about as long for a kernel as everything else for a hundred. What it makes is not kept: drivers take the SPIR-V.
+//! The check runs only if `TILEWRIGHT_OCLOC` names the program, or is `ocloc` for the one in `PATH`. It is off by
+//! default, because checking one kernel takes about as long as compiling a hundred. The machine code is dropped:
+//! drivers take the SPIR-V.
 //!
-//! Where it is too old for builtins that load blocks, it is asked once more, with its own functions for these in their place.
+//! If the compiler lacks the builtins for 2-D block loads, the check runs once more, with the compiler's own functions
+//! in place of these builtins.
 
 use std::path::Path;
 
@@ -12,18 +14,19 @@ use tilewright_plugin::{CompileError, ExternalTool, ToolError};
 use super::offline_reads::with_own_reads;
 use crate::Architecture;
 
-/// The compiler.
+/// The external tool `ocloc`, Intel's offline compiler.
 pub const OCLOC: ExternalTool = ExternalTool {
     program: "ocloc",
     variable: "TILEWRIGHT_OCLOC",
     install: "install Intel's offline compiler (Debian's package `intel-opencl-icd` and `conformance/intel-tools.sh`)",
 };
 
-/// What machine code has in it where functions are left to be linked: builtins that the compiler is too old for become
-/// calls of functions that are nowhere, without a word. Debian 12's is, for products of tf32.
+/// Name of a symbol that marks machine code with unresolved functions. The compiler leaves calls of builtins that it
+/// does not support unlinked without a message; Debian 12's does so for tf32 MMA.
 const UNLINKED: &[u8] = b"Intel_Symbol_Table_Void_Program";
 
-/// Has the compiler finish a binary for an architecture that it knows; says so where it did, whole.
+/// Compiles a SPIR-V binary if the compiler is enabled and supports the architecture; returns the compiler's name if
+/// the code is complete.
 pub(super) fn check(spirv: &[u8], architecture: Architecture) -> Result<Option<String>, CompileError> {
     if !architecture.is_known_offline {
         return Ok(None);
@@ -34,13 +37,12 @@ pub(super) fn check(spirv: &[u8], architecture: Architecture) -> Result<Option<S
     }
     let Some(older) = for_older_compilers(spirv)? else { return Ok(None) };
     let name = compile_with(&program, &older, architecture.name)?;
-    Ok(name.map(|name| format!("{name} with its own loads of blocks")))
+    Ok(name.map(|name| format!("{name} with its own 2-D block loads")))
 }
 
-/// Has this compiler finish a binary for a device; gives the compiler's name if its code is whole.
+/// Compiles a SPIR-V binary for a device; returns the compiler's name if the code has no unresolved functions.
 ///
-/// # Errors
-/// [`CompileError::Backend`] with the compiler's message.
+/// # Errors [`CompileError::Backend`] with the compiler's message if it rejects the SPIR-V.
 pub fn compile_with(program: &Path, spirv: &[u8], device: &str) -> Result<Option<String>, CompileError> {
     let file_error = |error| OCLOC.cannot_run(program, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;
@@ -53,15 +55,14 @@ pub fn compile_with(program: &Path, spirv: &[u8], device: &str) -> Result<Option
             command.arg("-out_dir").arg(at).current_dir(at)
         })
         .map_err(ToolError::into_compile_error)?;
-    let whole = is_whole(at).map_err(file_error)?;
-    Ok(whole.then(|| format!("{} for {device}", OCLOC.program)))
+    let linked = is_linked(at).map_err(file_error)?;
+    Ok(linked.then(|| format!("{} for {device}", OCLOC.program)))
 }
 
-/// A module for compilers that are older than builtins which load blocks: their own functions are called in the place of
-/// those, where they have any; `None` where nothing changes.
+/// Returns the module for compilers without builtins for 2-D block loads: these builtins are replaced by calls of the
+/// compiler's own functions. `None` if the module has no such builtin.
 ///
-/// # Errors
-/// [`CompileError::Backend`]: these are no bytes of a module.
+/// # Errors [`CompileError::Backend`] if `spirv` is no SPIR-V module.
 pub fn for_older_compilers(spirv: &[u8]) -> Result<Option<Vec<u8>>, CompileError> {
     let words: Vec<u32> =
         spirv.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
@@ -69,8 +70,8 @@ pub fn for_older_compilers(spirv: &[u8]) -> Result<Option<Vec<u8>>, CompileError
     Ok(changed.map(|words| words.iter().flat_map(|word| word.to_le_bytes()).collect()))
 }
 
-/// Whether the machine code in a directory, where there is any, lacks nothing.
-fn is_whole(directory: &Path) -> std::io::Result<bool> {
+/// Whether the machine code in a directory has no unresolved functions; true if there is no machine code.
+fn is_linked(directory: &Path) -> std::io::Result<bool> {
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "bin") {
@@ -88,12 +89,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_with_functions_left_to_be_linked_is_not_whole() {
+    fn code_with_unresolved_functions_is_incomplete() {
         let directory = tempfile::tempdir().expect("a directory");
-        assert!(is_whole(directory.path()).is_ok_and(|whole| whole), "nothing lacks nothing");
+        assert!(is_linked(directory.path()).is_ok_and(|linked| linked), "nothing lacks nothing");
         std::fs::write(directory.path().join("a.bin"), b"dpas").expect("a file");
-        assert!(is_whole(directory.path()).is_ok_and(|whole| whole));
+        assert!(is_linked(directory.path()).is_ok_and(|linked| linked));
         std::fs::write(directory.path().join("b.bin"), [b"..", UNLINKED, b".."].concat()).expect("a file");
-        assert!(is_whole(directory.path()).is_ok_and(|whole| !whole));
+        assert!(is_linked(directory.path()).is_ok_and(|linked| !linked));
     }
 }

@@ -1,19 +1,19 @@
-//! Loads of blocks for offline compilers that are older than the builtins of cl_intel_subgroup_2d_block_io: these have
-//! functions of their own for them, which take a block of at most eight rows, or of as many as one product takes, and give it
-//! as a vector.
+//! Rewrites 2-D block loads for offline compilers older than the builtins of cl_intel_subgroup_2d_block_io. Such a
+//! compiler has functions of its own, which load a block of at most eight rows, or of an MMA's rows, and return a
+//! vector.
 //!
-//! Each imported builtin of which all parts are known gets a body that calls these; all others stay imported. The words are
-//! for a compiler's verdict alone: drivers take the builtins by their names.
+//! Each imported builtin gets a body that calls these functions if they cover all parts of its block; other builtins
+//! stay imported. The module is for the compiler's check only: drivers resolve the builtins by name.
 //!
-//! Source: names in Intel's graphics compiler of Debian 12 (IGC 1.0.12504), each tried on it; widths, heights and pitches
-//! are less one there.
+//! Source: function names in Intel's graphics compiler of Debian 12 (IGC 1.0.12504), each tried on it. The compiler's
+//! functions take widths, heights and pitches minus one.
 
 use rspirv::binary::Assemble;
 use rspirv::dr::{Block, Function, Instruction, Module, Operand, load_words};
 use rspirv::spirv::{Decoration, FunctionControl, LinkageType, MemoryAccess, Op, Word};
 use tilewright_plugin::CompileError;
 
-/// How the elements of a block come.
+/// The order of a block's elements in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Plain,
@@ -21,7 +21,8 @@ enum Form {
     Together,
 }
 
-/// A block as its builtin is named.
+/// The shape of a 2-D block load, parsed from its builtin's name: order, bits of an element, rows, columns, number of
+/// blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shape {
     form: Form,
@@ -31,11 +32,12 @@ struct Shape {
     count: u32,
 }
 
-/// Work items that share a block out.
+/// Work items of the sub-group that loads a block.
 const LANES: u32 = 16;
 
 impl Shape {
-    /// Of a mangled name with `intel_sub_group_2d_block_read_`, then `transform_`, `transpose_` or nothing, then `16b_8r16x2c`.
+    /// Parses the builtin's mangled name: `intel_sub_group_2d_block_read_`, then `transform_`, `transpose_` or nothing,
+    /// then sizes such as `16b_8r16x2c`. `None` for other names.
     fn of(mangled: &str) -> Option<Self> {
         let (_, rest) = mangled.split_once("intel_sub_group_2d_block_read_")?;
         let (form, rest) = match (rest.strip_prefix("transform_"), rest.strip_prefix("transpose_")) {
@@ -52,8 +54,9 @@ impl Shape {
         Some(Self { form, bits, rows, columns, count })
     }
 
-    /// The compiler's function for a part of it, and rows of a part.
-    fn part(self) -> Option<(String, u32)> {
+    /// Returns the compiler's own function that loads a part of the block, and the number of rows in such a part;
+    /// `None` if there is no such function.
+    fn supported_function(self) -> Option<(String, u32)> {
         const OWN: &str = "__builtin_IB_subgroup_block_read_flat";
         let Self { form, bits, columns, .. } = self;
         Some(match (form, bits, columns) {
@@ -68,24 +71,23 @@ impl Shape {
         })
     }
 
-    /// Bits of the integers that a work item gets.
+    /// Returns the width in bits of the integers that hold a work item's elements.
     fn integer(self) -> u32 {
         if self.form == Form::Plain { self.bits.max(16) } else { 32 }
     }
 }
 
-/// The module with the compiler's own functions in the place of builtins for loads of blocks; `None` where it has none of
-/// which they are known.
+/// Returns the module with the compiler's own functions in place of builtins for 2-D block loads; `None` if the module
+/// has no replaceable builtin.
 ///
-/// # Errors
-/// [`CompileError::Backend`]: these are no words of a module.
+/// # Errors [`CompileError::Backend`] if `words` are no SPIR-V module.
 pub(super) fn with_own_reads(words: &[u32]) -> Result<Option<Vec<u32>>, CompileError> {
     let wrong = |error: String| CompileError::Backend(format!("SPIR-V cannot be read back: {error}"));
     let mut module = load_words(words).map_err(|error| wrong(error.to_string()))?;
     let imported: Vec<(Word, Shape)> = module.annotations.iter().filter_map(imported).collect();
     let mut changed = false;
     for (function, shape) in imported {
-        let Some((name, rows)) = shape.part() else { continue };
+        let Some((name, rows)) = shape.supported_function() else { continue };
         changed |= Rewriter { module: &mut module }.define(function, shape, &name, rows).is_some();
     }
     if !changed {
@@ -96,7 +98,7 @@ pub(super) fn with_own_reads(words: &[u32]) -> Result<Option<Vec<u32>>, CompileE
     Ok(Some(module.assemble()))
 }
 
-/// A builtin that loads a block, imported by this decoration.
+/// Returns the function id and shape of an import decoration, if it imports a 2-D block load.
 fn imported(decoration: &Instruction) -> Option<(Word, Shape)> {
     match decoration.operands.as_slice() {
         [Operand::IdRef(id), Operand::Decoration(Decoration::LinkageAttributes), Operand::LiteralString(name), ..] => {
@@ -111,7 +113,8 @@ struct Rewriter<'a> {
 }
 
 impl Rewriter<'_> {
-    /// Gives the function with an id a body that loads the block part by part.
+    /// Gives an imported function a body that loads its block in parts of `rows` rows with the compiler's function
+    /// `name`.
     fn define(&mut self, id: Word, shape: Shape, name: &str, rows: u32) -> Option<()> {
         let is_it = |function: &Function| function.def.as_ref().and_then(|def| def.result_id) == Some(id);
         let at = self.module.functions.iter().position(is_it)?;
@@ -133,7 +136,7 @@ impl Rewriter<'_> {
             1 => element,
             _ => self.ty(Op::TypeVector, &[Operand::IdRef(element), Operand::LiteralBit32(count)]),
         };
-        let own = self.import(name, vector, &[long, int, int, int, pair]);
+        let callee = self.import(name, vector, &[long, int, int, int, pair]);
         let mut body = Body { rewriter: self, instructions: Vec::new() };
         let base = body.value(Op::ConvertPtrToU, long, &[base]);
         let less = [width, height, pitch].map(|figure| {
@@ -142,21 +145,22 @@ impl Rewriter<'_> {
         });
         let [column, row] = [0, 1].map(|index| body.extract(int, begin, index));
         for block in 0..shape.count {
-            for part in 0..shape.rows / rows {
-                let moved = [(column, block * shape.columns), (row, part * rows)].map(|(at, by)| {
+            for row_block in 0..shape.rows / rows {
+                let moved = [(column, block * shape.columns), (row, row_block * rows)].map(|(at, by)| {
                     let by = body.rewriter.constant(int, by);
                     body.value(Op::IAdd, int, &[at, by])
                 });
                 let begin = body.value(Op::CompositeConstruct, pair, &moved);
-                let loaded = body.value(Op::FunctionCall, vector, &[own, base, less[0], less[1], less[2], begin]);
-                let first = (block * (shape.rows / rows) + part) * count;
+                let loaded = body.value(Op::FunctionCall, vector, &[callee, base, less[0], less[1], less[2], begin]);
+                let first = (block * (shape.rows / rows) + row_block) * count;
                 for index in 0..count {
                     let value = if count == 1 { loaded } else { body.extract(element, loaded, index) };
                     let index = body.rewriter.constant(int, first + index);
-                    let place = body.value(Op::InBoundsPtrAccessChain, pointer, &[to, index]);
+                    let element_pointer = body.value(Op::InBoundsPtrAccessChain, pointer, &[to, index]);
                     let how =
                         [Operand::MemoryAccess(MemoryAccess::ALIGNED), Operand::LiteralBit32(shape.integer() / 8)];
-                    let operands = [Operand::IdRef(place), Operand::IdRef(value)].into_iter().chain(how).collect();
+                    let operands =
+                        [Operand::IdRef(element_pointer), Operand::IdRef(value)].into_iter().chain(how).collect();
                     body.instructions.push(Instruction::new(Op::Store, None, None, operands));
                 }
             }
@@ -165,7 +169,7 @@ impl Rewriter<'_> {
         let instructions = body.instructions;
         let label = Instruction::new(Op::Label, None, Some(self.id()), vec![]);
         self.module.functions[at].blocks = vec![Block { label: Some(label), instructions }];
-        // It is no longer imported.
+        // Removes the import decoration.
         self.module.annotations.retain(|decoration| imported(decoration).is_none_or(|(known, _)| known != id));
         Some(())
     }
@@ -176,7 +180,7 @@ impl Rewriter<'_> {
         header.bound - 1
     }
 
-    /// A type that is there, or a new one.
+    /// Returns the id of a type, which is declared if it does not exist.
     fn ty(&mut self, op: Op, operands: &[Operand]) -> Word {
         self.global(op, None, operands)
     }
@@ -186,8 +190,14 @@ impl Rewriter<'_> {
     }
 
     fn global(&mut self, op: Op, ty: Option<Word>, operands: &[Operand]) -> Word {
-        let is_it = |own: &&Instruction| own.class.opcode == op && own.result_type == ty && own.operands == operands;
-        if let Some(id) = self.module.types_global_values.iter().find(is_it).and_then(|own| own.result_id) {
+        let is_it = |found_instruction: &&Instruction| {
+            found_instruction.class.opcode == op
+                && found_instruction.result_type == ty
+                && found_instruction.operands == operands
+        };
+        if let Some(id) =
+            self.module.types_global_values.iter().find(is_it).and_then(|found_instruction| found_instruction.result_id)
+        {
             return id;
         }
         let id = self.id();
@@ -195,7 +205,7 @@ impl Rewriter<'_> {
         id
     }
 
-    /// A function of the compiler's.
+    /// Imports a function of the compiler and returns its id.
     fn import(&mut self, name: &str, result: Word, parameters: &[Word]) -> Word {
         let types = std::iter::once(&result).chain(parameters).map(|&ty| Operand::IdRef(ty)).collect::<Vec<_>>();
         let ty = self.ty(Op::TypeFunction, &types);
@@ -204,9 +214,9 @@ impl Rewriter<'_> {
             Operand::LiteralString(name.to_owned()),
             Operand::LinkageType(LinkageType::Import),
         ];
-        let is_it = |own: &&Instruction| own.operands.get(1..) == Some(&linkage[..]);
+        let is_it = |found_instruction: &&Instruction| found_instruction.operands.get(1..) == Some(&linkage[..]);
         if let Some(Operand::IdRef(known)) =
-            self.module.annotations.iter().find(is_it).and_then(|own| own.operands.first())
+            self.module.annotations.iter().find(is_it).and_then(|found_instruction| found_instruction.operands.first())
         {
             return *known;
         }
@@ -226,7 +236,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// Instructions of a body.
+/// The function body that is being built, and the module around it.
 struct Body<'a, 'b> {
     rewriter: &'a mut Rewriter<'b>,
     instructions: Vec<Instruction>,
@@ -238,8 +248,8 @@ impl Body<'_, '_> {
         self.push(op, ty, operands)
     }
 
-    fn extract(&mut self, ty: Word, whole: Word, index: u32) -> Word {
-        self.push(Op::CompositeExtract, ty, vec![Operand::IdRef(whole), Operand::LiteralBit32(index)])
+    fn extract(&mut self, ty: Word, composite: Word, index: u32) -> Word {
+        self.push(Op::CompositeExtract, ty, vec![Operand::IdRef(composite), Operand::LiteralBit32(index)])
     }
 
     fn push(&mut self, op: Op, ty: Word, operands: Vec<Operand>) -> Word {
@@ -254,17 +264,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_what_the_compiler_has() {
-        let part = |name: &str| Shape::of(name).and_then(Shape::part);
+    fn block_reads_use_supported_functions() {
+        let supported_function = |name: &str| Shape::of(name).and_then(Shape::supported_function);
         let plain = "_Z41intel_sub_group_2d_block_read_16b_32r16x2cPU3AS1viiiDv2_iPt";
-        assert_eq!(part(plain), Some(("__builtin_IB_subgroup_block_read_flat_u16_m8k16v1".to_owned(), 8)));
+        assert_eq!(
+            supported_function(plain),
+            Some(("__builtin_IB_subgroup_block_read_flat_u16_m8k16v1".to_owned(), 8))
+        );
         let transformed = "_Z52intel_sub_group_2d_block_read_transform_8b_32r16x4cPU3AS1viiiDv2_iPj";
-        assert_eq!(part(transformed), Some(("__builtin_IB_subgroup_block_read_flat_transform_u8_k32".to_owned(), 32)));
+        assert_eq!(
+            supported_function(transformed),
+            Some(("__builtin_IB_subgroup_block_read_flat_transform_u8_k32".to_owned(), 32))
+        );
         let transposed = "_Z52intel_sub_group_2d_block_read_transpose_32b_16r8x1cPU3AS1viiiDv2_iPj";
-        assert_eq!(part(transposed), Some(("__builtin_IB_subgroup_block_read_flat_transpose_u32_k8".to_owned(), 16)));
-        // Rows of eight words are none of these.
-        assert_eq!(part("_Z38intel_sub_group_2d_block_read_32b_8r8x2cPU3AS1viiiDv2_iPj"), None);
-        assert_eq!(part("_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f"), None);
+        assert_eq!(
+            supported_function(transposed),
+            Some(("__builtin_IB_subgroup_block_read_flat_transpose_u32_k8".to_owned(), 16))
+        );
+        // Rows of eight words have no such function.
+        assert_eq!(supported_function("_Z38intel_sub_group_2d_block_read_32b_8r8x2cPU3AS1viiiDv2_iPj"), None);
+        assert_eq!(supported_function("_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f"), None);
     }
 
     #[test]

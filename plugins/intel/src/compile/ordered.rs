@@ -1,9 +1,9 @@
-//! The memory order and scope of atomic operations, in SPIR-V's words.
+//! Memory order and scope of atomic operations in SPIR-V.
 
 use rspirv::spirv::{self, MemorySemantics};
 use tilewright_kernel::{MemoryOrder, MemoryScope};
 
-/// How an atomic operation orders, and among whom.
+/// Memory order and scope of an atomic operation.
 #[derive(Clone, Copy)]
 pub(super) struct Ordered {
     pub(super) order: MemoryOrder,
@@ -20,7 +20,7 @@ impl Ordered {
         scope as u32
     }
 
-    /// Of both memories, or none where nothing is ordered.
+    /// Returns SPIR-V's memory semantics, which cover global and shared memory; none if the operation is relaxed.
     pub(super) fn semantics(self) -> u32 {
         let order = match self.order {
             MemoryOrder::Relaxed => return 0,
@@ -31,7 +31,7 @@ impl Ordered {
         (order | MemorySemantics::WORKGROUP_MEMORY | MemorySemantics::CROSS_WORKGROUP_MEMORY).bits()
     }
 
-    /// Where nothing is written nothing is released.
+    /// Returns the order and scope for a compare-exchange that fails: it writes nothing, and so releases nothing.
     pub(super) fn failed(self) -> Self {
         let order = match self.order {
             MemoryOrder::Acquire | MemoryOrder::AcquireRelease => MemoryOrder::Acquire,

@@ -1,17 +1,17 @@
-//! A second opinion on finished SPIR-V: the Khronos validator, if the machine has it.
+//! Checks finished SPIR-V with the Khronos validator `spirv-val`, if it is installed.
 
 use std::path::Path;
 
 use tilewright_plugin::{CompileError, ExternalTool, ToolError};
 
-/// The validator.
+/// The external tool `spirv-val`, the Khronos validator.
 pub const SPIRV_VAL: ExternalTool = ExternalTool {
     program: "spirv-val",
     variable: "TILEWRIGHT_SPIRV_VAL",
     install: "install SPIRV-Tools (Debian's package `spirv-tools`)",
 };
 
-/// Has the validator look at a binary; gives its name if there is one.
+/// Validates a SPIR-V binary; returns the validator's name, or `None` if it is not installed.
 pub(super) fn check(spirv: &[u8]) -> Result<Option<String>, CompileError> {
     SPIRV_VAL
         .find()
@@ -20,10 +20,9 @@ pub(super) fn check(spirv: &[u8]) -> Result<Option<String>, CompileError> {
         .transpose()
 }
 
-/// Has this validator look at a binary.
+/// Validates a SPIR-V binary with the validator at this path.
 ///
-/// # Errors
-/// [`CompileError::Backend`] with the validator's message.
+/// # Errors [`CompileError::Backend`] with the validator's message if it rejects the SPIR-V.
 pub fn validate_with(program: &Path, spirv: &[u8]) -> Result<(), CompileError> {
     let file_error = |error| SPIRV_VAL.cannot_run(program, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;

@@ -1,4 +1,4 @@
-//! Prefetches of blocks as SPIR-V: a call of the OpenCL builtin of the row's name.
+//! Emits 2-D block prefetches: a call of the OpenCL builtin with the instruction's name.
 //!
 //! Source: the OpenCL extension cl_intel_subgroup_2d_block_io: `void NAME(global void* base, int width, int height, int
 //! pitch, int2 coord)`, widths and pitch in bytes, the column in elements; mangled as by the Itanium C++ ABI.
@@ -14,7 +14,7 @@ use super::emit::Emitter;
 use super::emitted::EmittedValue;
 
 impl Emitter {
-    /// The code of a row that prefetches; operands fit it.
+    /// Emits a prefetch. The caller has checked the operands.
     pub(super) fn prefetch(&mut self, row: &Instruction, operands: &[EmittedValue]) -> Result<(), CompileError> {
         let (given, types) = self.named_block(row, operands)?;
         let name = format!("_Z{}{}PU3AS1viiiDv2_i", row.name.len(), row.name);
@@ -23,8 +23,8 @@ impl Emitter {
         self.call(nothing, function, &given).map(drop)
     }
 
-    /// What builtins are given that name a block, and the types of that: the matrix, its figures, and where the block
-    /// begins as a pair.
+    /// Returns the arguments of a builtin on 2-D blocks, and their types: the matrix's address, its sizes, and the
+    /// block's coordinates as a pair.
     pub(super) fn named_block(
         &mut self,
         row: &Instruction,
@@ -37,9 +37,9 @@ impl Emitter {
         let mut types = Vec::with_capacity(6);
         for operand in [matrix, width, height, pitch] {
             given.push(operand.scalar()?);
-            types.push(self.part_type(operand.ty));
+            types.push(self.id_type(operand.ty));
         }
-        let pair = self.part_type(Type::Vector(Element::I32, 2));
+        let pair = self.id_type(Type::Vector(Element::I32, 2));
         let begin = [column, first].into_iter().map(|own| own.scalar().map(Operand::IdRef));
         let begin = begin.collect::<Result<Vec<_>, _>>()?;
         given.push(self.with_operands(Op::CompositeConstruct, pair, begin)?);

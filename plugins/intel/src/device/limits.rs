@@ -1,23 +1,22 @@
-//! What a device can hold of a kernel.
+//! Limits of a device on the kernels that it can run.
 
 use tilewright_plugin::{DeviceError, KernelMetadata};
 
-/// A device's limits, as its driver tells them.
+/// Limits of a device on kernels, as its driver reports them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// The lanes that a warp may have (sub-groups of this size).
+    /// The supported warp sizes (sub-group sizes) in lanes.
     pub(super) lanes: Vec<u64>,
-    /// Lanes of a block, at most.
+    /// Max lanes of a block (work-group).
     pub(super) block: u64,
-    /// Bytes of shared memory of a block, at most.
+    /// Max bytes of shared memory of a block (work-group).
     pub(super) shared: u64,
 }
 
 impl Limits {
-    /// Refuses kernels that the device cannot run.
+    /// Returns an error if the kernel exceeds a limit of the device.
     ///
-    /// # Errors
-    /// [`DeviceError::Unsupported`].
+    /// # Errors [`DeviceError::Unsupported`] if the kernel exceeds a limit.
     pub(super) fn check(&self, kernel: &KernelMetadata) -> Result<(), DeviceError> {
         let wrong = |what: String| Err(DeviceError::Unsupported(format!("kernel `{}`: {what}", kernel.name)));
         if !self.lanes.contains(&u64::from(kernel.lanes)) {

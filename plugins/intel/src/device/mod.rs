@@ -1,33 +1,32 @@
-//! Devices of this vendor: those of OpenCL and of Level Zero, opened at run time.
+//! Devices of this vendor through OpenCL and Level Zero, opened at run time.
 //!
-//! Two kinds of device run what this plugin writes: the vendor's GPUs, found by the product's name or number, and
-//! the vendor's OpenCL runtime for processors, which stands for any product. That one computes everything
-//! but the products of matrices and loads of blocks, whose builtins it lacks; they are linked to it from
-//! `matrix_mad.cl` and `block_read.cl`. A device says by its name which it is.
+//! Two kinds of device run this plugin's code: Intel's GPUs, found by the model's name or PCI device id, and Intel's
+//! OpenCL runtime for processors, which stands in for any GPU model. That runtime lacks the builtins for MMA and 2-D
+//! block loads, which are linked from `matrix_mad.cl` and `block_read.cl`. A device's name shows its kind.
 //!
-//! Only with the feature `drivers`; without it a plugin compiles, and launches nothing.
+//! Devices need the feature `drivers`; without it the plugin compiles kernels, but launches none.
 //!
-//! May import the crate's root, and nothing of `compile`: what a device is handed comes from outside.
+//! This module may import the crate's root, and nothing of `compile`: code for a device comes from outside.
 
+#[cfg(feature = "drivers")]
+mod gpu_model;
 #[cfg(feature = "drivers")]
 mod level_zero;
 #[cfg(feature = "drivers")]
 mod limits;
 #[cfg(feature = "drivers")]
 mod opencl;
-#[cfg(feature = "drivers")]
-mod product;
 
 use tilewright_plugin::{Device, DeviceError};
 
-/// The devices that run code for a product: GPUs of Level Zero first, then those of OpenCL, then processors. A GPU that
-/// both know is there twice; its names say which is which.
+/// Lists the devices that can run code for a GPU model: GPUs of Level Zero first, then GPUs of OpenCL, then processors.
+/// A GPU that both interfaces find is listed twice, under different names.
 ///
 /// # Errors
-/// [`DeviceError::NoRuntime`] where neither is there, with what is missing.
+/// [`DeviceError::NoRuntime`] if neither is installed, with the missing library.
 #[cfg(feature = "drivers")]
-pub(crate) fn devices(product: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-    match (level_zero::devices(product), opencl::devices(product)) {
+pub(crate) fn devices(gpu_model: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+    match (level_zero::devices(gpu_model), opencl::devices(gpu_model)) {
         (Ok(mut devices), Ok(more)) => {
             devices.extend(more);
             Ok(devices)
@@ -43,12 +42,12 @@ pub(crate) fn devices(product: &str) -> Result<Vec<Box<dyn Device>>, DeviceError
 }
 
 #[cfg(not(feature = "drivers"))]
-/// No devices.
+/// Returns no devices: this build has no drivers.
 ///
 /// # Errors
 /// Always [`DeviceError::NoRuntime`]: this build of the plugin opens no driver.
 #[cfg(not(feature = "drivers"))]
-pub(crate) fn devices(_product: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+pub(crate) fn devices(_gpu_model: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     Err(DeviceError::NoRuntime(
         "this build of the plugin has no drivers: build it with the feature `drivers`, or load its SPIR-V with the \
          vendor's runtime"

@@ -1,13 +1,12 @@
-//! `subgroup_2d_block`: what a sub-group's two-dimensional block read leaves in registers, as an
-//! operand of a product.
+//! The layout family `subgroup_2d_block`: the registers of a sub-group's 2-D block load, as an operand of an MMA.
 
-use tilewright_layout::families::cluster::{Part, layout_of, row_major, spread};
+use tilewright_layout::families::cluster::{TileMode, identity_modes, row_major, tensor_layout};
 use tilewright_layout::{Dim, FamilyError, FamilySpec, LinearLayout};
 
 use super::operand_axes::operand_axes;
 
-/// Lanes spread over a row, each with its share of neighbouring elements, then over rows;
-/// `num_blocks` blocks lie side by side in registers.
+/// Returns the layout of an MMA operand loaded by 2-D block loads. Lanes go along a row, each with one or more adjacent
+/// elements, then to further rows; `num_blocks` blocks, adjacent along the row, follow each other in registers.
 pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let read = spec.parameters();
@@ -27,17 +26,17 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
     }
     let (k, _) = operand_axes(is_left, rank);
     let (row, column) = (rank - 2, rank - 1);
-    let parts = [
+    let modes = [
         (Dim::REGISTER, together, column),
         (Dim::LANE, along_row, column),
         (Dim::LANE, rows, row),
         (Dim::REGISTER, height / rows, row),
         (Dim::REGISTER, blocks, column),
     ];
-    // Blocks are repeated down the rows first, for either operand.
+    // Blocks repeat along the rows first, for either operand.
     let mut order = row_major(rank);
     order.swap(0, 1);
     let warp_order = row_major(rank);
-    let warps = spread(Dim::WARP, &warps, &warp_order, Some(k));
-    layout_of(spec, parts.map(Part::from).into_iter().chain(warps), &order, &bases, shape)
+    let warps = identity_modes(Dim::WARP, &warps, &warp_order, Some(k));
+    tensor_layout(spec, modes.map(TileMode::from).into_iter().chain(warps), &order, &bases, shape)
 }

@@ -1,31 +1,35 @@
-//! `dpas`: the result, the operands and the scales of the systolic dot product.
+//! The layout families `dpas`, its operands, and `dpas_scale`: layouts of the result, operands and scales of the
+//! systolic MMA instruction.
 //!
-//! One instruction multiplies `repeat_count` x (`systolic_depth` * `ops_per_channel`) by
-//! (`systolic_depth` * `ops_per_channel`) x `execution_size`. A sub-group repeats it over
-//! `rep_cluster`, sub-groups follow each other along N and then M.
+//! One instruction multiplies A of `repeat_count` x K by B of K x `execution_size`, for K = `systolic_depth` *
+//! `ops_per_channel`. A sub-group repeats the instruction over `rep_cluster`; sub-groups are ordered along N and then
+//! M.
 
-use tilewright_layout::families::cluster::{Part, cluster_layout, layout_of, over_tensor, row_major, spread, tile_of};
-use tilewright_layout::{Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, Numbers};
+use tilewright_layout::families::cluster::{
+    TileMode, cluster_layout, extend_to_tensor, identity_modes, row_major, tensor_layout, tile_from_identities,
+};
+use tilewright_layout::{Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout};
 
 use super::operand_axes::operand_axes;
 
-/// An input, so many positions of it, and the axis along which they go.
+/// One mode of a layout: an input (register or lane), its size, and the tensor axis that it goes along.
 type Along = (Dim, u64, usize);
 
-/// The instruction that a layout belongs to, spread over the sub-groups of a work-group.
+/// The parameters of a layout: the instruction, and its repetition over registers and over the sub-groups of a
+/// work-group.
 struct Dpas {
-    /// Rows of the result of one instruction.
+    /// Number of rows of one instruction's result (`repeat_count`).
     repeat: u64,
     depth: u64,
-    /// Columns of the result of one instruction.
+    /// Number of columns of one instruction's result (`execution_size`).
     execution: u64,
-    /// Elements of 32 bits of K.
+    /// Number of elements along K in 32 bits (`ops_per_channel`).
     packed: u64,
     lanes: u64,
-    warps: Numbers,
-    /// How often a sub-group repeats the instruction, by axis of the result.
-    repetition: Numbers,
-    /// Scales along K of one instruction, where there is a block-scaled one.
+    warps: IntVec,
+    /// Number of repetitions of the instruction in a sub-group, for each axis of the result (`rep_cluster`).
+    repetition: IntVec,
+    /// Number of scales along K of one instruction; `None` if no block-scaled instruction has these elements.
     scales: Option<u64>,
     cluster: Vec<Vec<u64>>,
 }
@@ -49,7 +53,7 @@ impl Dpas {
             scales: scales_along_k(packed, in_a_byte),
             cluster: read.bases_or_none(&["cga_layout"])?,
         };
-        // Attribute text repeats the shapes that follow from the others.
+        // Attribute text repeats the shapes that follow from other parameters.
         let _ = (read.optional(&["a"]), read.optional(&["b"]), read.optional(&["c"]));
         read.finish()?;
         let largest = [("repeat_count", dpas.repeat, 8), ("systolic_depth", dpas.depth, 8)];
@@ -66,18 +70,19 @@ impl Dpas {
         Ok(dpas)
     }
 
-    /// Rows of the result, or of 32-bit groups of B, that the lanes of a sub-group cover.
+    /// Returns the number of rows that the lanes of a sub-group cover: rows of the result, or of B in 32-bit groups of
+    /// K.
     fn rows(&self) -> u64 {
         self.lanes / self.execution
     }
 
-    fn result_parts(&self, m: usize, n: usize) -> Option<[Along; 3]> {
+    fn result_modes(&self, m: usize, n: usize) -> Option<[Along; 3]> {
         let above = self.repeat.checked_div(self.rows()).filter(|&above| above > 0)?;
         Some([(Dim::LANE, self.execution, n), (Dim::LANE, self.rows(), m), (Dim::REGISTER, above, m)])
     }
 
-    /// A: lanes along K, each with its part of a row, and then along the rows.
-    fn left_parts(&self, k: usize, m: usize) -> Option<[Along; 4]> {
+    /// Returns the modes of operand A: lanes go along K, each with adjacent elements of a row, and then along the rows.
+    fn left_modes(&self, k: usize, m: usize) -> Option<[Along; 4]> {
         let together = neighbours(self.depth, self.packed, self.lanes);
         let along_k = self.depth * self.packed / together;
         let rows = self.lanes.checked_div(along_k).filter(|&rows| rows > 0)?;
@@ -85,8 +90,8 @@ impl Dpas {
         Some([(Dim::REGISTER, together, k), (Dim::LANE, along_k, k), (Dim::LANE, rows, m), (Dim::REGISTER, above, m)])
     }
 
-    /// B: a register holds 32 bits of K, lanes go along the columns and then along K.
-    fn right_parts(&self, k: usize, n: usize) -> Option<[Along; 4]> {
+    /// Returns the modes of operand B: a register holds 32 bits along K; lanes go along the columns and then along K.
+    fn right_modes(&self, k: usize, n: usize) -> Option<[Along; 4]> {
         let above = self.depth.checked_div(self.rows()).filter(|&above| above > 0)?;
         Some([
             (Dim::REGISTER, self.packed, k),
@@ -97,16 +102,15 @@ impl Dpas {
     }
 }
 
-/// Neighbouring elements of a row of A, `depth` groups of 32 bits, that each of `lanes` lanes
-/// holds: 16 bits where there are lanes enough for that, more where there are not. `packed`
-/// elements have 32 bits.
+/// Returns the number of adjacent elements that each of `lanes` lanes holds of a row of A, whose K is `depth` groups of
+/// 32 bits: 16 bits of elements if there are enough lanes, otherwise more. 32 bits hold `packed` elements.
 pub(crate) fn neighbours(depth: u64, packed: u64, lanes: u64) -> u64 {
     let in_16_bits = if packed >= 4 { packed / 2 } else { 1 };
     in_16_bits.max(depth * packed / lanes)
 }
 
-/// Scales along K of one block-scaled instruction: one for 32 elements, of which 32 bits have
-/// `packed`, in bytes with `in_a_byte` each.
+/// Returns the number of scales along K of one block-scaled instruction, which has one for 32 elements; `None` if there
+/// is no such instruction. 32 bits hold `packed` elements of the tensor, and each of these is `in_a_byte` numbers.
 fn scales_along_k(packed: u64, in_a_byte: u64) -> Option<u64> {
     match packed.checked_mul(in_a_byte)? {
         2 | 4 => Some(1),
@@ -119,27 +123,27 @@ fn unfit(spec: &FamilySpec) -> FamilyError {
     spec.parameters().wrong("threads_per_warp", "the lanes of a sub-group are too few or too many for one instruction")
 }
 
-/// The layout of the result.
+/// Returns the layout of the result for a tensor of this shape.
 pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let dpas = Dpas::read(spec, rank)?;
     let (m, n) = (rank - 2, rank - 1);
-    let [columns, rows, above] = dpas.result_parts(m, n).ok_or_else(|| unfit(spec))?;
+    let [columns, rows, above] = dpas.result_modes(m, n).ok_or_else(|| unfit(spec))?;
     let (along, down) = ((Dim::REGISTER, dpas.repetition[n], n), (Dim::REGISTER, dpas.repetition[m], m));
-    let parts = [columns, rows, above, along, down];
+    let modes = [columns, rows, above, along, down];
     let order = row_major(rank);
-    let warps = spread(Dim::WARP, &dpas.warps, &order, None);
-    layout_of(spec, parts.map(Part::from).into_iter().chain(warps), &order, &dpas.cluster, shape)
+    let warps = identity_modes(Dim::WARP, &dpas.warps, &order, None);
+    tensor_layout(spec, modes.map(TileMode::from).into_iter().chain(warps), &order, &dpas.cluster, shape)
 }
 
-/// The layout of the left or right operand.
+/// Returns the layout of operand A (`is_left`) or B.
 pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let dpas = Dpas::read(spec, rank)?;
     let (k, other) = operand_axes(is_left, rank);
-    let parts = if is_left { dpas.left_parts(k, other) } else { dpas.right_parts(k, other) };
-    let [a, b, c, d] = parts.ok_or_else(|| unfit(spec))?;
-    let parts = [a, b, c, d, (Dim::REGISTER, dpas.repetition[other], other)];
+    let modes = if is_left { dpas.left_modes(k, other) } else { dpas.right_modes(k, other) };
+    let [a, b, c, d] = modes.ok_or_else(|| unfit(spec))?;
+    let modes = [a, b, c, d, (Dim::REGISTER, dpas.repetition[other], other)];
     let mut order = row_major(rank);
     if !is_left {
         order.swap(0, 1);
@@ -149,11 +153,11 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
         basis[k] = 0;
     }
     let warp_order = row_major(rank);
-    let warps = spread(Dim::WARP, &dpas.warps, &warp_order, Some(k));
-    layout_of(spec, parts.map(Part::from).into_iter().chain(warps), &order, &bases, shape)
+    let warps = identity_modes(Dim::WARP, &dpas.warps, &warp_order, Some(k));
+    tensor_layout(spec, modes.map(TileMode::from).into_iter().chain(warps), &order, &bases, shape)
 }
 
-/// The layout of the scales of the left or right operand: rows or columns x groups along K.
+/// Returns the layout of the scales of operand A or B: rows of A or columns of B, by scale blocks along K.
 pub(super) fn scale(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
     let index = read.number(&["operand_index", "op_idx"])?;
@@ -173,7 +177,7 @@ pub(super) fn scale(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fa
     let Some(scales) = dpas.scales else {
         return wrong("ops_per_channel", "block-scaled instructions have 2, 4 or 8 elements in 32 bits of K");
     };
-    // The scales of both operands have K last; those of B are along N of the result.
+    // The scales of both operands have K last; scales of B are along N of the result.
     let (other, k) = (rank - 2, rank - 1);
     let (rows, of_result) = if index == 0 { (dpas.repeat, rank - 2) } else { (dpas.execution, rank - 1) };
     let replicas = dpas.lanes.checked_div(rows).filter(|&replicas| replicas > 0).ok_or_else(|| unfit(parent))?;
@@ -181,28 +185,30 @@ pub(super) fn scale(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fa
     let build = || -> Result<LinearLayout, LayoutError> {
         let own = [(Dim::REGISTER, scales, k), (Dim::LANE, rows, other)];
         let replicated = LinearLayout::zeros(replicas, Dim::LANE, Dim::tensor(other), 1)?;
-        let again = [(Dim::REGISTER, dpas.repetition[of_result], other)];
+        let repetitions = [(Dim::REGISTER, dpas.repetition[of_result], other)];
         let order = row_major(rank);
-        let tile = tile_of(&order, &own)?.direct_sum(&replicated)?.direct_sum(&tile_of(&order, &again)?)?;
+        let tile = tile_from_identities(&order, &own)?
+            .direct_sum(&replicated)?
+            .direct_sum(&tile_from_identities(&order, &repetitions)?)?;
         let mut warps = LinearLayout::empty();
         for axis in row_major(rank) {
             let size = dpas.warps[axis];
-            let part = if axis == of_result {
+            let mode = if axis == of_result {
                 LinearLayout::identity(size, Dim::WARP, Dim::tensor(other))?
             } else if axis < rank - 2 {
                 LinearLayout::identity(size, Dim::WARP, Dim::tensor(axis))?
             } else {
                 LinearLayout::zeros(size, Dim::WARP, Dim::tensor(other), 1)?
             };
-            warps = warps.direct_sum(&part)?;
+            warps = warps.direct_sum(&mode)?;
         }
-        over_tensor(&tile.direct_sum(&warps)?, &cluster, shape)
+        extend_to_tensor(&tile.direct_sum(&warps)?, &cluster, shape)
     };
     build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
-/// Where the blocks of a cluster lie among scales: as the axis of the result that these are for,
-/// on the axis before the last; blocks that differ along the other one hold the same.
+/// Returns the cluster's bases for a tensor of scales. Blocks along axis `of_result` of the result go along the last
+/// axis but one of the scales; blocks along the other axis hold replicas.
 fn of_scales(cluster: &[Vec<u64>], rank: usize, of_result: usize) -> Vec<Vec<u64>> {
     let mut bases = cluster.to_vec();
     for basis in bases.iter_mut().filter(|basis| basis.len() == rank) {

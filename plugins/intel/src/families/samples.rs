@@ -1,34 +1,34 @@
-//! Typical layouts of this vendor's families, for conformance suites: those of the instruction with
-//! most rows for elements of each width, and of the block reads that feed it.
+//! Sample layouts of this vendor's families, for conformance suites: layouts of the MMA instruction with most rows for
+//! each element width, and of the block loads of its operands.
 
 use std::cmp::Reverse;
 
-use tilewright_layout::{Dim, FamilySpec, LinearLayout, Sample, SampleUse};
+use tilewright_layout::{Dim, FamilySpec, LinearLayout, SampleLayout, SampleUse};
 use tilewright_target::{Instruction, Operand};
 
 use crate::instructions::rows;
 
-pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<Sample> {
+pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<SampleLayout> {
     if !use_case.warps.is_power_of_two() {
         return Vec::new();
     }
     let all = rows(architecture);
-    let fitting = all.iter().filter_map(|row| Product::of(row, use_case));
-    let largest = fitting.min_by_key(|product| Reverse(product.m));
-    largest.map(|product| product.samples(use_case)).unwrap_or_default()
+    let fitting = all.iter().filter_map(|row| SampleMma::of(row, use_case));
+    let largest = fitting.min_by_key(|mma| Reverse(mma.m));
+    largest.map(|mma| mma.samples(use_case)).unwrap_or_default()
 }
 
-/// A matrix instruction for elements of one width.
-struct Product {
+/// An MMA instruction for elements of one width.
+struct SampleMma {
     name: String,
     m: i64,
     n: i64,
-    /// Whether a sub-group has as many lanes as the instruction is for; one of twice as many
-    /// holds the operands of it as well, and code takes it apart.
+    /// Whether a sub-group has as many lanes as the instruction. If false, the sub-group has twice as many lanes; it
+    /// can hold the same operands, but generated code must split the sub-group for the instruction.
     operand_loads: bool,
 }
 
-impl Product {
+impl SampleMma {
     fn of(row: &Instruction, use_case: SampleUse) -> Option<Self> {
         let operand = |required: &str| {
             row.operands.iter().find_map(|operand| match operand {
@@ -44,7 +44,7 @@ impl Product {
         fits.then(|| Self { name: row.name.clone(), m: size(d, 0), n: size(d, 1), operand_loads })
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
         let along_columns = 1i64 << (use_case.warps.trailing_zeros() / 2);
         let along_rows = i64::from(use_case.warps) / along_columns;
         let dpas = FamilySpec::new("dpas")
@@ -57,26 +57,30 @@ impl Product {
         let single = dpas.clone().with("rep_cluster", [1i64, 1]);
         let clustered = dpas.with("rep_cluster", [2i64, 2]);
         let operand = |index: i64, parent: &FamilySpec| {
-            FamilySpec::new("dot_operand").with("operand_index", index).of(parent.clone())
+            FamilySpec::new("dot_operand").with("operand_index", index).with_parent(parent.clone())
         };
-        let feeding = |sample: Sample, role| if self.operand_loads { sample.feeding(&self.name, role) } else { sample };
+        let for_operand =
+            |sample: SampleLayout, role| if self.operand_loads { sample.for_operand(&self.name, role) } else { sample };
         let mut samples = vec![
-            feeding(Sample::new("dpas", single.clone()), "d"),
-            feeding(Sample::new("dpas-a", operand(0, &single)), "a"),
-            feeding(Sample::new("dpas-b", operand(1, &single)), "b"),
-            Sample::new("dpas-cluster", clustered.clone()),
-            Sample::new("dpas-cluster-a", operand(0, &clustered)),
+            for_operand(SampleLayout::new("dpas", single.clone()), "d"),
+            for_operand(SampleLayout::new("dpas-a", operand(0, &single)), "a"),
+            for_operand(SampleLayout::new("dpas-b", operand(1, &single)), "b"),
+            SampleLayout::new("dpas-cluster", clustered.clone()),
+            SampleLayout::new("dpas-cluster-a", operand(0, &clustered)),
         ];
-        // Where the instruction is narrow there are no two-dimensional reads.
+        // Narrow instructions have no 2-D block loads.
         if self.n == 16 {
             let block = block_read(use_case.lanes, [along_rows, along_columns]);
-            samples.extend([Sample::new("block-a", operand(0, &block)), Sample::new("block-b", operand(1, &block))]);
+            samples.extend([
+                SampleLayout::new("block-a", operand(0, &block)),
+                SampleLayout::new("block-b", operand(1, &block)),
+            ]);
         }
         samples
     }
 }
 
-/// A read of sixteen rows that are as wide as a sub-group.
+/// Returns the parameters of a 2-D block load of sixteen rows, each as wide as a sub-group.
 fn block_read(lanes: u32, warps: [i64; 2]) -> FamilySpec {
     FamilySpec::new("subgroup_2d_block")
         .with("instr_shape", [16i64, i64::from(lanes)])

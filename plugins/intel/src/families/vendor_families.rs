@@ -1,30 +1,30 @@
 //! The layout families of this vendor, by name.
 
+use super::attribute_syntax;
 use super::block_read;
 use super::dpas;
 use super::samples;
-use super::spelling;
 use tilewright_layout::families::cluster::check_shape;
-use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleUse};
 
-/// The families that this plugin serves: `dpas`, `dpas_scale`, and `dot_operand`, also spelled
-/// `dot_op`, of `dpas` and of `subgroup_2d_block`.
+/// The layout families (named constructors of layouts) of this plugin: `dpas`, `dpas_scale`, and `dot_operand` (alias
+/// `dot_op`), the operands of `dpas` and of `subgroup_2d_block`.
 ///
-/// All architectures have the same families; the samples are those of one.
+/// All architectures have the same families; the sample layouts for conformance suites depend on the architecture.
 #[derive(Debug, Clone, Default)]
 pub struct IntelFamilies {
     architecture: String,
 }
 
 impl IntelFamilies {
-    /// The families, with the samples of an architecture.
+    /// Creates the families, with the sample layouts of this architecture.
     #[must_use]
     pub fn of(architecture: &str) -> Self {
         Self { architecture: architecture.to_owned() }
     }
 }
 
-// `subgroup_2d_block` alone is no layout; it is named so that its operands come here.
+// `subgroup_2d_block` alone is no layout; it is listed so that this plugin serves its operands.
 const NAMES: [&str; 5] = ["dpas", "dpas_scale", "dot_operand", "dot_op", "subgroup_2d_block"];
 
 impl Families for IntelFamilies {
@@ -36,12 +36,12 @@ impl Families for IntelFamilies {
         NAMES.contains(&name)
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
+    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
         samples::typical(&self.architecture, use_case)
     }
 
-    fn spellings(&self) -> Vec<AttributeSyntax> {
-        spelling::all()
+    fn attribute_syntaxes(&self) -> Vec<AttributeSyntax> {
+        attribute_syntax::all()
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], _: &dyn Families) -> Result<Layout, FamilyError> {
@@ -70,7 +70,7 @@ impl Families for IntelFamilies {
 fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<tilewright_layout::LinearLayout, FamilyError> {
     let read = spec.parameters();
     let index = read.number(&["operand_index", "op_idx"])?;
-    // The width that a lane packs follows from the instruction, whatever the operand says.
+    // The width that a lane packs follows from the instruction; `k_width` is ignored.
     let _ = read.number_or(&["k_width"], 0)?;
     let parent = read.parent()?;
     read.finish()?;

@@ -1,9 +1,9 @@
-//! Blocks of a matrix in global memory, as instructions of two dimensions name them.
+//! Operands of instructions on 2-D blocks, the rectangular parts of a matrix in global memory.
 
-use tilewright_target::{BlockOperand, MatrixFigure, Operand};
+use tilewright_target::{BlockOperand, MatrixParameter, Operand};
 
-/// The operands that name a block of so many rows and columns of elements: the block, what is told of the matrix, and where
-/// the block begins in it.
+/// Returns the operands of an instruction on a block of `rows` x `columns` elements: the block, the parameters of the
+/// matrix, and the block's two coordinates in the matrix.
 pub(super) fn operands(element_bits: u32, rows: u32, columns: u32) -> Vec<Operand> {
     let block = BlockOperand {
         element_bits,
@@ -11,15 +11,15 @@ pub(super) fn operands(element_bits: u32, rows: u32, columns: u32) -> Vec<Operan
         columns,
         alignment: 64,
         least_bytes: 64,
-        row_grain: 4,
-        pitch_grain: 16,
+        row_granularity: 4,
+        pitch_granularity: 16,
         most: 1 << 24,
     };
-    let stats = [MatrixFigure::RowBytes, MatrixFigure::Rows, MatrixFigure::Pitch].map(Operand::Matrix);
+    let stats = [MatrixParameter::RowBytes, MatrixParameter::Rows, MatrixParameter::Pitch].map(Operand::Matrix);
     [Operand::Block(block)].into_iter().chain(stats).chain([Operand::Coordinate, Operand::Coordinate]).collect()
 }
 
-/// Whether an architecture has such instructions.
+/// Whether an architecture has 2-D block instructions.
 pub(super) fn are_known(architecture: &str) -> bool {
     matches!(architecture, "pvc" | "xe2")
 }

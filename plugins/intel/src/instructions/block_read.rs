@@ -1,34 +1,34 @@
-//! Loads of two-dimensional blocks from global memory to registers: as they lie, transposed, and of rows put together as
-//! factors of products have them.
+//! 2-D block loads from global memory to registers: plain, transposed, and with rows packed as in MMA operands (VNNI).
 
-use tilewright_layout::families::cluster::tile_of;
+use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 use super::block;
 
-const SOURCE: &str = "OpenCL extension cl_intel_subgroup_2d_block_io: reads; what a matrix must be like: LLVM, uArch of \
-                      XeGPU (Xe2), of whose least rows of 32 bytes the documents say 64";
+const SOURCE: &str = "OpenCL extension cl_intel_subgroup_2d_block_io: reads; requirements of the matrix: LLVM, uArch \
+    of XeGPU (Xe2); its minimum row of 32 bytes is documented as 64";
 
-/// Work items of a sub-group.
+/// Number of work items of the sub-group that loads a block.
 const LANES: u64 = 16;
 
-/// How the elements of a block lie in registers.
+/// The order of a block's elements in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// A row over the work items.
+    /// A row goes along the work items.
     Plain,
-    /// A column over the work items.
+    /// A column goes along the work items.
     Transposed,
-    /// A row over the work items, as many below each other in one register of 32 bits as there is place for.
+    /// A row goes along the work items, and as many rows as fit are packed into one 32-bit register (VNNI).
     Together,
 }
 
-/// A form, bits of an element, columns of a block, blocks side by side, rows.
+/// Sizes of 2-D block loads: the form, bits of an element, columns of a block, number of blocks, and the possible
+/// numbers of rows.
 type Size = (Form, u32, u32, u32, &'static [u32]);
 
-/// The reads, each larger block before the smaller ones. Registers of 16 bits lie alike where a row, and where neighbours
-/// below each other come in one register of 32 bits; products take the latter of their second factors, so it is first.
+/// The 2-D block loads, larger blocks before smaller ones. Plain and packed blocks of one row can have the same 16-bit
+/// registers; MMAs use the packed form for operand B, so it comes first.
 const SIZES: [Size; 13] = [
     (Form::Together, 8, 16, 4, &[32]),
     (Form::Together, 8, 16, 2, &[32]),
@@ -40,18 +40,18 @@ const SIZES: [Size; 13] = [
     (Form::Plain, 16, 16, 2, &[32, 16, 8, 4, 2, 1]),
     (Form::Plain, 16, 16, 1, &[32, 16, 8, 4, 2, 1]),
     (Form::Plain, 32, 16, 1, &[32, 16, 8, 4, 2, 1]),
-    // A row of eight is over half of the work items, the next over the others.
+    // A row of eight is in half of the work items, the next row in the others.
     (Form::Plain, 32, 8, 2, &[32, 16, 8, 4, 2]),
     (Form::Plain, 32, 8, 1, &[32, 16, 8, 4, 2]),
     (Form::Transposed, 32, 8, 1, &[16]),
 ];
 
-/// The reads of an architecture.
+/// Returns the 2-D block loads of an architecture.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     if !block::are_known(architecture) {
         return Vec::new();
     }
-    // A row that is no layout would be a mistake here; tests count the rows.
+    // Every entry is a valid layout; tests count the instructions.
     let each = |&(form, bits, columns, count, rows): &Size| {
         rows.iter().filter_map(move |&rows| row(form, [bits, rows, columns, count]).ok())
     };
@@ -78,18 +78,19 @@ fn row(form: Form, [element_bits, rows, columns, count]: [u32; 4]) -> Result<Ins
         operands: [result].into_iter().chain(block::operands(element_bits, rows, columns * count)).collect(),
         cycles: None,
         semantics: Semantics::Move,
-        completion: Completion::AtOnce,
+        completion: Completion::Immediate,
         numerics: None,
         source: SOURCE.to_owned(),
     })
 }
 
-/// Neighbours of a row that make up 16 bits are in one work item, the others over the work items, where there are more of
-/// these in the rows below; then rows, then the next block.
+/// Returns the layout of a plain load of `count` blocks. A work item holds `neighbours` adjacent elements of a row (16
+/// bits); work items go along the row, then to the next rows. Registers go over the remaining rows, then over the
+/// blocks.
 fn plain(rows: u64, columns: u64, count: u64, neighbours: u64) -> Result<LinearLayout, LayoutError> {
     let along = (columns / neighbours).min(LANES);
     let below = LANES / along;
-    tile_of(
+    tile_from_identities(
         &[1, 0],
         &[
             (Dim::REGISTER, neighbours, 1),
@@ -102,15 +103,16 @@ fn plain(rows: u64, columns: u64, count: u64, neighbours: u64) -> Result<LinearL
     .transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])
 }
 
-/// A work item has a row, column after column.
+/// Returns the layout of a transposed load: a work item holds one row, with a register for each column.
 fn transposed(rows: u64, columns: u64) -> Result<LinearLayout, LayoutError> {
-    tile_of(&[1, 0], &[(Dim::LANE, rows, 0), (Dim::REGISTER, columns, 1)])?
+    tile_from_identities(&[1, 0], &[(Dim::LANE, rows, 0), (Dim::REGISTER, columns, 1)])?
         .transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])
 }
 
-/// A work item has a column, of which neighbours make up 32 bits; then the next block.
+/// Returns the layout of a packed load of `count` blocks: a work item holds one column, with `neighbours` rows packed
+/// in 32 bits; further registers hold the next block.
 fn together(rows: u64, columns: u64, count: u64, neighbours: u64) -> Result<LinearLayout, LayoutError> {
-    tile_of(
+    tile_from_identities(
         &[0, 1],
         &[
             (Dim::REGISTER, neighbours, 0),

@@ -1,21 +1,21 @@
-//! The systolic dot product `dpas`.
+//! The systolic MMA instruction `dpas`.
 //!
-//! Layouts are derived by rule: a lane of B holds a column, 32 bits of K in a register; a row of A
-//! is spread over the lanes, which hold as many neighbouring bits of it as it takes.
-//! Tests check them against published tables, vendors' words and the families.
+//! Layouts are derived by rule. For B, a lane holds one column, and a register holds 32 bits of it along K. For A, the
+//! lanes share a row, each with as many adjacent bits as needed. Tests check the layouts against published tables, the
+//! vendor's documents and the layout families.
 
-use tilewright_layout::families::cluster::tile_of;
+use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
 
 use crate::families::dpas::neighbours;
 
-const SOURCE: &str = "OpenCL extension cl_intel_subgroup_matrix_multiply_accumulate: what each work item holds";
+const SOURCE: &str = "OpenCL extension cl_intel_subgroup_matrix_multiply_accumulate: elements of each work item";
 
-/// Steps of the systolic array: 32-bit groups of K that one instruction sums.
+/// Depth of the systolic array: the number of 32-bit groups along K that one instruction accumulates.
 const DEPTH: u64 = 8;
 
-/// Types of d, a, b and c that every architecture multiplies.
+/// Element types of d, a, b and c that every architecture supports.
 const TYPES: [[&str; 4]; 10] = [
     ["f32", "f16", "f16", "f32"],
     ["f32", "bf16", "bf16", "f32"],
@@ -29,11 +29,11 @@ const TYPES: [[&str; 4]; 10] = [
     ["s32", "u4", "u4", "s32"],
 ];
 
-/// Types that only instructions of 16 columns multiply.
+/// Element types of d, a, b and c that only instructions of 16 columns support.
 const WIDE_TYPES: [[&str; 4]; 3] =
     [["f16", "f16", "f16", "f16"], ["bf16", "bf16", "bf16", "bf16"], ["f32", "tf32", "tf32", "f32"]];
 
-/// The products of an architecture.
+/// Returns the MMA instructions of an architecture.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     let (columns, more): (u64, &[[&str; 4]]) = match architecture {
         "dg2" => (8, &[]),
@@ -42,7 +42,7 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     };
     let repeats = [1, 2, 4, 8].into_iter();
     let all = repeats.flat_map(|repeat| TYPES.iter().chain(more).map(move |&types| row(repeat, columns, types)));
-    // A row that is no layout would be a mistake in the table above; tests count the rows.
+    // Every entry is a valid layout; tests count the instructions.
     all.flatten().collect()
 }
 
@@ -65,8 +65,8 @@ fn row(repeat: u64, columns: u64, [d, a, b, c]: [&str; 4]) -> Result<Instruction
         ],
         cycles: None,
         semantics: Semantics::Contract,
-        completion: Completion::AtOnce,
-        // The extension leaves open in which order and how precisely products are added.
+        completion: Completion::Immediate,
+        // The extension does not specify the order or precision of additions.
         numerics: d.starts_with(['f', 'b']).then(Numerics::default),
         source: SOURCE.to_owned(),
     })
@@ -81,28 +81,28 @@ fn bits(element: &str) -> u32 {
     }
 }
 
-/// A lane for each column, a register for each row.
+/// Returns the layout of the result: a lane for each column, a register for each row.
 fn result(rows: u64, columns: u64) -> Result<LinearLayout, LayoutError> {
-    tile_of(&[0, 1], &[(Dim::LANE, columns, 1), (Dim::REGISTER, rows, 0)])
+    tile_from_identities(&[0, 1], &[(Dim::LANE, columns, 1), (Dim::REGISTER, rows, 0)])
 }
 
-/// Lanes along K, each with its part of a row, then along the rows; lanes beyond the rows repeat
-/// what the first ones hold.
+/// Returns the layout of A: lanes go along K, each with adjacent elements of a row, then along the rows; further lanes
+/// hold replicas.
 fn left(rows: u64, lanes: u64, packed: u64) -> Result<LinearLayout, LayoutError> {
     let together = neighbours(DEPTH, packed, lanes);
     let along_k = DEPTH * packed / together;
     let along_rows = rows.min(lanes / along_k);
-    let parts = [
+    let modes = [
         (Dim::REGISTER, together, 1),
         (Dim::LANE, along_k, 1),
         (Dim::LANE, along_rows, 0),
         (Dim::REGISTER, rows / along_rows, 0),
     ];
     let repeated = LinearLayout::zeros(lanes / along_k / along_rows, Dim::LANE, Dim::tensor(0), 1)?;
-    tile_of(&[0, 1], &parts)?.direct_sum(&repeated)
+    tile_from_identities(&[0, 1], &modes)?.direct_sum(&repeated)
 }
 
-/// A lane for each column; registers hold all of K.
+/// Returns the layout of B: a lane for each column; the registers of a lane hold all of K.
 fn right(columns: u64, packed: u64) -> Result<LinearLayout, LayoutError> {
-    tile_of(&[0, 1], &[(Dim::REGISTER, DEPTH * packed, 0), (Dim::LANE, columns, 1)])
+    tile_from_identities(&[0, 1], &[(Dim::REGISTER, DEPTH * packed, 0), (Dim::LANE, columns, 1)])
 }

@@ -1,21 +1,21 @@
-//! Prefetches of two-dimensional blocks into caches, which no register takes.
+//! 2-D block prefetches from global memory into caches.
 
 use tilewright_target::{Completion, Instruction, InstructionKind, Semantics};
 
 use super::block;
 
-const SOURCE: &str = "OpenCL extension cl_intel_subgroup_2d_block_io: prefetches; sizes as the tests of Intel's graphics \
-                      compiler for SPV_INTEL_2d_block_io have them; what a matrix must be like: LLVM, uArch of XeGPU \
-                      (Xe2), of whose least rows of 32 bytes the documents say 64";
+const SOURCE: &str = "OpenCL extension cl_intel_subgroup_2d_block_io: prefetches; sizes as in the tests of Intel's \
+    graphics compiler for SPV_INTEL_2d_block_io; requirements of the matrix: LLVM, uArch of XeGPU (Xe2); its minimum \
+    row of 32 bytes is documented as 64";
 
-/// Bits of an element, columns of a block, blocks side by side; the largest first, so that of blocks that serve a tile as
-/// well as others the fewest are taken.
+/// Sizes of prefetched blocks: bits of an element, columns of a block, number of blocks. The largest come first, so
+/// that the planner needs the fewest instructions among equally good sizes.
 const SIZES: [[u32; 3]; 7] = [[8, 32, 2], [8, 32, 1], [16, 16, 2], [16, 16, 1], [32, 16, 1], [32, 8, 2], [32, 8, 1]];
 
-/// Rows of a block.
+/// Possible numbers of rows of a block.
 const ROWS: [u32; 6] = [32, 16, 8, 4, 2, 1];
 
-/// The prefetches of an architecture.
+/// Returns the 2-D block prefetches of an architecture.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     if !block::are_known(architecture) {
         return Vec::new();
@@ -30,7 +30,7 @@ fn row(rows: u32, [element_bits, columns, count]: [u32; 3]) -> Instruction {
         operands: block::operands(element_bits, rows, columns * count),
         cycles: None,
         semantics: Semantics::Prefetch,
-        completion: Completion::AtOnce,
+        completion: Completion::Immediate,
         numerics: None,
         source: SOURCE.to_owned(),
     }

@@ -1,7 +1,7 @@
-//! Level Zero: every call of the host, on a GPU that the vendor's driver simulates. It computes nothing, so that
-//! nothing is said of results.
+//! Level Zero: makes every call of the host on a GPU that the vendor's driver simulates. The simulated GPU computes
+//! nothing, so results are not checked.
 //!
-//! Debian's packages `libze1` and `intel-opencl-icd` are what it takes.
+//! Needs Debian's packages `libze1` and `intel-opencl-icd`.
 
 use std::process::{Command, ExitCode, Output};
 
@@ -9,17 +9,18 @@ use crate::validated_target::{ValidatedTarget, target};
 use tilewright_plugin::LoadedCode;
 use tilewright_vendor_testkit::prelude::*;
 
-/// What makes Debian's driver create a GPU of the product where there is none (documentation of the driver's debug keys).
+/// Environment variables that make Debian's driver create a GPU of this model without hardware (documentation of the
+/// driver's debug keys).
 const SIMULATION: [(&str, &str); 4] = [
     ("NEOReadDebugKeys", "1"),
     ("SetCommandStreamReceiver", "1"),
     ("ProductFamilyOverride", "pvc"),
     ("HardwareInfoOverride", "1x4x8"),
 ];
-/// What a process says that has made all calls.
+/// The output of a process after all calls succeeded.
 const DONE: &str = "all calls were made";
 
-/// A kernel that stores a scalar where its argument says.
+/// Returns a kernel that stores a scalar at the address of its pointer argument.
 fn storing(target: &ValidatedTarget) -> Artifact {
     let parameters = [("out", Type::Pointer(MemorySpace::Global)), ("value", Type::Scalar(Element::I32))];
     let mut builder = Builder::new("storing", Launch { lanes: 16, warps: 2, blocks: 1 }, &parameters);
@@ -30,30 +31,31 @@ fn storing(target: &ValidatedTarget) -> Artifact {
     target.compile(&Module { kernels: vec![builder.finish()] }, &CompileOptions::default()).expect("it compiles")
 }
 
-/// The driver reads its keys once, so the calls are made in a process of this program that begins with them.
+/// Runs a new process of this test program, which makes the calls; the driver reads its settings only once in a
+/// process.
 fn simulated(arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut again = Command::new(std::env::current_exe().expect("tests have a program"));
-    // The driver writes what it would have sent to a GPU to files where it runs.
-    again.args(arguments).envs(SIMULATION).current_dir(folder.path()).output().expect("it starts")
+    let mut child = Command::new(std::env::current_exe().expect("tests have a program"));
+    // The driver writes the commands for the GPU to files in the working directory.
+    child.args(arguments).envs(SIMULATION).current_dir(folder.path()).output().expect("it starts")
 }
 
-/// Whether this process has the driver's keys.
+/// Whether this process has the environment variables that make the driver simulate a GPU.
 pub fn is_simulated() -> bool {
     std::env::var_os(SIMULATION[0].0).is_some()
 }
 
-/// Why this machine simulates no GPU, if it does not.
+/// Returns the reason why this machine simulates no GPU; `None` if it does.
 pub fn missing() -> Option<String> {
     let output = if is_simulated() { return None } else { simulated(&[PROBE]) };
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     (!output.status.success()).then(|| printed.lines().last().unwrap_or("the driver ended without a word").to_owned())
 }
 
-/// Argument of a process that looks for the simulated GPU and prints why there is none.
+/// Argument that makes a process of this test program search for the simulated GPU and print why there is none.
 pub const PROBE: &str = "look-for-a-simulated-gpu";
 
-/// What such a process does.
+/// Runs in the process with the argument [`PROBE`]: searches for the simulated GPU.
 pub fn probe() -> ExitCode {
     let why = match target("max1550").devices() {
         Ok(devices) if devices.iter().any(|device| device.name().contains("Level Zero")) => return ExitCode::SUCCESS,
@@ -69,8 +71,8 @@ pub fn every_call_works_on_a_simulated_gpu() {
         return all_calls();
     }
     let output = simulated(&["--exact", "level_zero::every_call_works_on_a_simulated_gpu"]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains(DONE), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && printed.contains(DONE), "{printed}");
 }
 
 fn all_calls() {
@@ -103,7 +105,7 @@ fn all_calls() {
     for payload in &mut broken.payloads {
         payload.bytes.fill(0xa5);
     }
-    assert!(matches!(device.load(&broken), Err(DeviceError::BadLaunch(_))), "what is no SPIR-V reaches no driver");
+    assert!(matches!(device.load(&broken), Err(DeviceError::BadLaunch(_))), "what is not SPIR-V reaches no driver");
     let mut wide = artifact;
     wide.kernels[0].lanes = 64;
     assert!(matches!(device.load(&wide), Err(DeviceError::Unsupported(_))), "no GPU has warps of 64 lanes");

@@ -1,25 +1,26 @@
-//! Machine code that the vendor's offline compiler makes of products of matrices: `dpas` as often as the plan issues it.
+//! Machine code of MMA plans from the vendor's offline compiler: the code has as many `dpas` as the plan.
 #![allow(clippy::unwrap_used)]
 
 use crate::validated_target::target;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::dots::{older, products_of_blocks};
+use crate::dots::{mma_plans_with_block_loads, older};
 use crate::tools::offline_compiler;
 use crate::validated_target::ValidatedTarget;
 use tilewright_vendor_testkit::dots::{object, planned, problem};
 use tilewright_vendor_testkit::prelude::*;
 
-/// Why the compiler's disassembler does not work here, if it does not: it opens a library that distributions pack apart.
+/// Returns the reason why the compiler's disassembler does not work on this machine; `None` if it works. The
+/// disassembler needs a library that distributions package separately.
 pub fn missing_disassembler() -> Option<String> {
     let compiler = offline_compiler().map_err(|error| error.to_string());
-    compiler.and_then(|compiler| listing(&compiler, &spirv_of_a_product(), "pvc")).err()
+    compiler.and_then(|compiler| listing(&compiler, &spirv_of_a_dot(), "pvc")).err()
 }
 
-fn spirv_of_a_product() -> Vec<u8> {
+fn spirv_of_a_dot() -> Vec<u8> {
     let target = target("max1550");
-    object(&target, &planned(&target, &MmaProblem { warps: 1, ..problem(&target, [8, 16, 16], ["f16", "f16", "f32"]) }))
+    object(&target, &planned(&target, &problem(&target, [8, 16, 16], ["f16", "f16", "f32"]).with_warps(1)))
 }
 
 fn run(compiler: &Path, at: &Path, arguments: &[&str]) -> Result<Output, String> {
@@ -28,7 +29,7 @@ fn run(compiler: &Path, at: &Path, arguments: &[&str]) -> Result<Output, String>
     if output.status.success() { Ok(output) } else { Err(format!("`ocloc {}`: {printed}", arguments[0])) }
 }
 
-/// The machine code that the compiler makes of a module, as its disassembler lists it.
+/// Compiles a module and returns the disassembled machine code.
 fn listing(compiler: &Path, spirv: &[u8], device: &str) -> Result<String, String> {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
@@ -43,21 +44,21 @@ fn listing(compiler: &Path, spirv: &[u8], device: &str) -> Result<String, String
     Ok(std::fs::read_to_string(listing).unwrap())
 }
 
-/// Lines of the machine code that name an instruction.
+/// Returns the number of lines of the machine code that contain the instruction `word`.
 fn count(spirv: &[u8], device: &str, word: &str) -> u64 {
     let text = listing(&offline_compiler().unwrap(), spirv, device).unwrap_or_else(|error| panic!("{error}"));
     text.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64
 }
 
-/// With the older compiler's own functions all of a product is in its code: the loads, and `dpas` as often as the plan issues
-/// it, or as a chunk of it does.
+/// Checks an MMA with block loads on older compilers, whose own functions replace the builtins: the machine code has
+/// the loads, and `dpas` as often as planned for all of K or for one chunk.
 pub fn dpas_is_behind_loads_of_blocks() {
     let target = target("max1550");
-    for plan in products_of_blocks(&target) {
+    for plan in mma_plans_with_block_loads(&target) {
         let (calls, older) = older(&target, &plan);
-        let (name, device) = (plan.unit_name(), &target.description().architecture);
+        let (name, device) = (plan.atom_name(), &target.description().architecture);
         let found = count(&older, device, "dpas.8x");
-        // The compiler may write the iterations of the loop over chunks one after the other.
+        // The compiler may unroll the loop over chunks.
         assert!(
             [plan.cost.issues / plan.chunks(), plan.cost.issues].contains(&found),
             "{name}: {found} of {}",
@@ -68,15 +69,19 @@ pub fn dpas_is_behind_loads_of_blocks() {
     }
 }
 
-pub fn dpas_is_issued_as_often_as_planned() {
+pub fn dpas_count_matches_the_plan() {
     for (name, lanes, rows) in [("max1550", 16, 8), ("a770", 8, 8)] {
         let target = target(name);
         for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"]] {
-            // Rows of 32 bytes, of which no blocks are loaded: the offline compiler of Debian 12 leaves these to be linked.
+            // Rows of 32 bytes have no 2-D block loads, which the offline compiler of Debian 12 would leave unlinked.
             let k = if types[0] == "i8" { 32 } else { 16 };
-            let problem = MmaProblem { warps: 1, ..problem(&target, [rows, lanes, k], types) };
+            let problem = problem(&target, [rows, lanes, k], types).with_warps(1);
             let plan = planned(&target, &problem);
-            assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{name} {types:?}: {}", plan.unit_name());
+            assert!(
+                plan.instruction().is_some_and(|row| row.starts_with("dpas")),
+                "{name} {types:?}: {}",
+                plan.atom_name()
+            );
             let spirv = object(&target, &plan);
             assert_eq!(
                 count(&spirv, &target.description().architecture, "dpas.8x"),

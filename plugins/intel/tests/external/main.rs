@@ -1,4 +1,4 @@
-//! Tests of `intel` that need the tools of others, a runtime or the data beside the repository.
+//! Tests of `intel` that need external tools, a runtime, or the data folder outside of the repository.
 #![allow(dead_code, unused_imports, reason = "modules of the ordinary tests have more than is used here")]
 
 use std::process::ExitCode;
@@ -27,8 +27,8 @@ mod validate;
 #[path = "../intel/validated_target.rs"]
 mod validated_target;
 
-/// The full tables that the committed samples are excerpts of.
-const PRODUCTS: &str = "reference/matrix_instruction_tv_layouts.json";
+/// Path of the full table of MMA layouts, from which the committed table is an excerpt.
+const MMA_LAYOUTS: &str = "reference/matrix_instruction_tv_layouts.json";
 const DPAS: &str = "reference/intel_dpas_cases.json";
 
 fn main() -> ExitCode {
@@ -43,22 +43,22 @@ fn main() -> ExitCode {
     let tests = vec![
         external_test!(tools::the_validator_of_the_standard_accepts_all_kernels, [spirv_val()]),
         external_test!(tools::the_own_validator_is_as_strict_as_the_standards, [spirv_val()]),
-        external_test!(tools::what_the_validator_says_of_bad_words_is_shown, [spirv_val()]),
+        external_test!(tools::validator_errors_are_reported, [spirv_val()]),
         external_test!(tools::the_vendor_compiler_finishes_kernels, [ocloc()]),
-        external_test!(tools::what_the_compiler_says_of_bad_words_is_shown, [ocloc()]),
+        external_test!(tools::compiler_errors_are_reported, [ocloc()]),
         external_test!(machine_code::dpas_is_behind_loads_of_blocks, [disassembler()]),
-        external_test!(machine_code::dpas_is_issued_as_often_as_planned, [disassembler()]),
-        external_test!(device::each_product_of_matrices_is_what_its_row_says, [device()]),
+        external_test!(machine_code::dpas_count_matches_the_plan, [disassembler()]),
+        external_test!(device::each_mma_instruction_matches_its_semantics, [device()]),
         external_test!(device::loads_of_blocks_give_what_their_rows_say, [device()]),
-        external_test!(device::dots_are_products, [device()]),
-        external_test!(device::grids_scalars_and_parts_of_buffers_arrive, [device()]),
-        external_test!(device::misuse_is_an_error_that_says_what_is_wrong, [device()]),
+        external_test!(device::dots_are_correct, [device()]),
+        external_test!(device::grids_scalars_and_subbuffers_arrive, [device()]),
+        external_test!(device::misuse_is_an_error_with_a_reason, [device()]),
         external_test!(level_zero::every_call_works_on_a_simulated_gpu, [simulation()]),
         external_test!(assigned_programs::every_real_program_has_layouts, [Need::shared("kernels/cases")]),
         all_answers!(families::check_families_agree, [DPAS]),
-        all_answers!(instructions::check_operands_are_as_published, [PRODUCTS]),
-        all_answers!(tv_layouts::check_vectors_of_elements_are_the_same_bits, [PRODUCTS]),
-        all_answers!(tv_layouts::check_every_published_product_crosses_the_bridge, [PRODUCTS]),
+        all_answers!(instructions::check_operands_are_as_published, [MMA_LAYOUTS]),
+        all_answers!(tv_layouts::check_vectors_of_elements_are_the_same_bits, [MMA_LAYOUTS]),
+        all_answers!(tv_layouts::check_every_published_mma_converts_to_linear_and_back, [MMA_LAYOUTS]),
     ];
     external::run(env!("CARGO_PKG_NAME"), tests)
 }

@@ -1,4 +1,4 @@
-//! Checks of SPIR-V by the tools of others.
+//! Checks of SPIR-V by external tools.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use tilewright_intel::compile::{offline, outside};
 use tilewright_plugin::ToolError;
 use tilewright_vendor_testkit::prelude::*;
 
-/// Writes the SPIR-V of a module to a file of its own.
+/// Writes the SPIR-V of a module to a temporary file and returns the file's path.
 fn write(name: &str, architecture: &str, module: &Module) -> PathBuf {
     let artifact = kernels::target(architecture).compile(module, &CompileOptions::default()).expect("it compiles");
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -19,14 +19,14 @@ fn write(name: &str, architecture: &str, module: &Module) -> PathBuf {
     path
 }
 
-/// Runs a command and fails with what it said.
+/// Runs a command; fails with the command's output unless it succeeds.
 fn run(command: &mut Command) {
     let output = command.output().expect("it was there a moment ago");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {said}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {printed}");
 }
 
-/// Has the standard's validator take a file.
+/// Validates a file with the Khronos validator.
 fn take_by_validator(path: &Path) {
     let validator = outside::SPIRV_VAL.find().expect("this test needs it");
     run(Command::new(validator).args(["--target-env", "spv1.3"]).arg(path));
@@ -39,12 +39,12 @@ pub fn the_validator_of_the_standard_accepts_all_kernels() {
     }
 }
 
-/// The offline compiler: the one that its variable names, or the one along `PATH`.
+/// Returns the path of the offline compiler: the program that its environment variable names, or the one in `PATH`.
 pub fn offline_compiler() -> Result<PathBuf, ToolError> {
     offline::OCLOC.find()
 }
 
-/// Compiles with the vendor's offline compiler.
+/// Compiles a module and checks it with the vendor's offline compiler.
 fn finish(name: &str, architecture: &str, module: &Module) {
     let path = write(&format!("{name}-{architecture}"), architecture, module);
     let mut command = Command::new(offline_compiler().expect("this test needs it"));
@@ -57,20 +57,20 @@ pub fn the_vendor_compiler_finishes_kernels() {
     for lanes in [8, 16, 32] {
         let modules = [
             kernels::copy(lanes),
-            kernels::exchange(lanes),
+            kernels::shuffle(lanes),
             kernels::shared(lanes),
             kernels::predicated(lanes),
             kernels::loops(lanes),
             kernels::nested(lanes),
             kernels::permutes(lanes),
             kernels::blocks(lanes),
-            // Where this compiler has failed on what the standard allows.
+            // Cases on which this compiler has failed although the standard allows them.
             kernels::compares(lanes, Element::I1),
             kernels::binary(lanes, Binary::Xor, Element::I1, 8),
             kernels::cast(lanes, Cast::Bits, Type::Vector(Element::F16, 32), Type::Vector(Element::I64, 8)),
             kernels::binary(lanes, Binary::FMul, Element::Bf16, 8),
             kernels::reversal(lanes, Element::I8, 64, 1),
-            // Moved even where it is not computed with.
+            // Moved even on targets that do not compute with it.
             kernels::reversal(lanes, Element::F64, 8, 16),
         ];
         let module = kernels::together(&modules);
@@ -81,7 +81,8 @@ pub fn the_vendor_compiler_finishes_kernels() {
     }
 }
 
-/// What the standard's validator refuses, ours refuses too: tried on modules with one word changed.
+/// Checks on modules with one changed word that this crate's validator rejects everything that the Khronos validator
+/// rejects.
 pub fn the_own_validator_is_as_strict_as_the_standards() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("changed");
     std::fs::create_dir_all(&directory).expect("the directory can be made");
@@ -111,10 +112,10 @@ fn refusal(taken: Result<impl std::fmt::Debug, CompileError>) {
     }
 }
 
-pub fn what_the_validator_says_of_bad_words_is_shown() {
+pub fn validator_errors_are_reported() {
     refusal(outside::validate_with(&outside::SPIRV_VAL.find().expect("this test needs it"), &[1, 2, 3, 4]));
 }
 
-pub fn what_the_compiler_says_of_bad_words_is_shown() {
+pub fn compiler_errors_are_reported() {
     refusal(offline::compile_with(&offline_compiler().expect("this test needs it"), &[1, 2, 3, 4], "pvc"));
 }

@@ -1,4 +1,4 @@
-//! Loads of blocks: which there are, what their registers hold, where they are chosen for factors, and their code.
+//! 2-D block loads: their instructions, their register layouts, their use for MMA operands, and their code.
 #![allow(clippy::unwrap_used)]
 
 use crate::validate::validate;
@@ -11,9 +11,9 @@ use tilewright_plan::movement::{BlockLoads, BlockSource};
 use tilewright_vendor_testkit::dots::{assembly, object, planned, problem, proven};
 use tilewright_vendor_testkit::prelude::*;
 
-/// Both factors of this product are loaded by blocks.
+/// Returns an MMA problem both of whose operands can be loaded by 2-D block loads.
 fn by_blocks(target: &ValidatedTarget) -> MmaProblem {
-    MmaProblem { warps: 1, ..problem(target, [8, 32, 32], ["f16", "f16", "f32"]) }
+    problem(target, [8, 32, 32], ["f16", "f16", "f32"]).with_warps(1)
 }
 
 fn row(name: &str) -> Instruction {
@@ -36,9 +36,9 @@ fn columns(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {
     layout.columns_of(dim).iter().map(at).collect()
 }
 
-/// Intel's tests of Triton, LinearLayoutConversionsTest: bases of the registers and work items of a block.
+/// Checks the bases of registers and work items against Intel's tests of Triton, LinearLayoutConversionsTest.
 #[test]
-fn registers_hold_what_intels_tests_say() {
+fn registers_match_intels_tests() {
     let powers = |from: u64, to: u64, axis: usize| -> Vec<[u64; 2]> {
         let at = |power: u32| if axis == 0 { [1 << power, 0] } else { [0, 1 << power] };
         (from.trailing_zeros()..to.trailing_zeros()).map(at).collect()
@@ -50,7 +50,7 @@ fn registers_hold_what_intels_tests_say() {
         ("32b_32r8x2c", [powers(2, 32, 0), powers(8, 16, 1)].concat(), [powers(1, 8, 1), powers(1, 2, 0)].concat()),
         // The extension: a row of 16 over the work items.
         ("16b_8r16x2c", [powers(1, 8, 0), powers(16, 32, 1)].concat(), powers(1, 16, 1)),
-        // Factors of products: neighbours down a column in one register; transposed, a row in each work item.
+        // MMA operands: neighbours of a column in one register; transposed, a row in each work item.
         ("transform_16b_16r16x1c", powers(1, 16, 0), powers(1, 16, 1)),
         ("transform_8b_32r16x2c", [powers(1, 32, 0), powers(16, 32, 1)].concat(), powers(1, 16, 1)),
         ("transpose_32b_16r8x1c", powers(1, 8, 1), powers(1, 16, 0)),
@@ -66,27 +66,29 @@ fn registers_hold_what_intels_tests_say() {
 fn blocks_are_those_of_the_extension() {
     let reads = |architecture| rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::GlobalMove);
     let names: BTreeSet<String> = reads("pvc").map(|row| row.name).collect();
-    // Six heights of two widths of 8 bits and of 16, and of 32 bits of 16 columns; five of two widths of 8 columns.
+    // Six heights of two widths for 8 bits, for 16 bits, and for 32 bits with 16 columns; five of two widths with 8
+    // columns.
     let plain = 6 * 5 + 5 * 2;
     assert_eq!(names.len(), plain + 3 + 4 + 1, "{names:?}");
     assert_eq!(reads("xe2").count(), names.len());
     assert_eq!(reads("dg2").count(), 0);
 }
 
-/// Where rows of both factors are 64 bytes or more, and no longer in the way of anything.
+/// Checks that an MMA's operands are loaded by 2-D block loads if rows have 64 bytes or more and elements need no
+/// conversion.
 #[test]
-fn factors_are_loaded_by_blocks_where_they_are_as_the_unit_takes_them() {
+fn operands_in_the_layout_of_the_mma_use_block_loads() {
     let target = target("max1550");
     for (types, shape, warps, expected) in [
         // A lane's registers hold all of K, or half of it.
         (["bf16", "bf16", "f32"], [8, 32, 32], 1, ["16b_8r16x2c", "transform_16b_32r16x2c"]),
         (["f16", "f16", "f32"], [8, 64, 32], 1, ["16b_8r16x1c", "transform_16b_16r16x2c"]),
         (["i8", "i8", "i32"], [16, 64, 64], 1, ["", "transform_8b_32r16x4c"]),
-        // Warps share out rows, or columns.
+        // Warps share rows, or columns.
         (["f16", "f16", "f32"], [64, 64, 64], 4, ["", "transform_16b_"]),
     ] {
-        let plan = proven(&target, &MmaProblem { warps, ..problem(&target, shape, types) });
-        assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.unit_name());
+        let plan = proven(&target, &problem(&target, shape, types).with_warps(warps));
+        assert!(plan.instruction().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.atom_name());
         let operand_loads = plan.operand_loads(context(&target)).unwrap();
         for (operand_load, expected) in operand_loads.iter().zip(expected) {
             let found = operand_load.blocks.as_ref().map_or("", |blocks| blocks.instruction.as_str());
@@ -101,21 +103,22 @@ fn factors_are_loaded_by_blocks_where_they_are_as_the_unit_takes_them() {
     }
 }
 
-/// Several chunks: the block's column, or row, moves on, the matrix stays where it is.
+/// Checks MMAs of several chunks along K: the coordinates of the block advance, and the matrix stays the same.
 #[test]
 fn chunks_are_blocks_of_one_matrix() {
     let target = target("max1550");
     for (shape, warps) in [([8, 32, 2048], 1), ([64, 64, 1024], 4)] {
-        let plan = proven(&target, &MmaProblem { warps, ..problem(&target, shape, ["f16", "f16", "f32"]) });
+        let plan = proven(&target, &problem(&target, shape, ["f16", "f16", "f32"]).with_warps(warps));
         assert!(plan.chunks() > 1);
         let operand_loads = plan.operand_loads(context(&target)).unwrap();
         assert!(operand_loads.iter().all(|operand_load| operand_load.blocks.is_some()), "{shape:?}");
     }
 }
 
-/// Rows of less than 64 bytes cannot be named; elements that are cast lie elsewhere.
+/// Checks operands that 2-D block loads do not fit: rows of less than 64 bytes, and cast elements, which have another
+/// register layout.
 #[test]
-fn other_factors_are_loaded_element_by_element() {
+fn other_operands_are_loaded_element_by_element() {
     let target = target("max1550");
     for (types, shape) in [(["f16", "f16", "f32"], [32, 16, 16]), (["i8", "f16", "f32"], [32, 32, 32])] {
         let plan = proven(&target, &problem(&target, shape, types));
@@ -138,7 +141,7 @@ fn code_calls_the_builtins_as_the_extension_names_them() {
     assert!(!object(&target, &plan).is_empty());
 }
 
-/// What a load leaves is in an array of the work item, declared before all else.
+/// Checks that the private array that receives a load is declared before all other instructions of the function.
 #[test]
 fn arrays_come_first_in_the_first_block() {
     let target = target("max1550");
@@ -162,7 +165,8 @@ fn arrays_come_first_in_the_first_block() {
     assert!(fault.contains("come first in its first block"), "{fault}");
 }
 
-/// Two rows that load the same map: the one of fewer cycles, wherever it stands; where the table says of none, the first.
+/// Checks the choice between two instructions that load the same map: the one of fewer cycles, wherever it is in the
+/// table; the first one if no cycles are known.
 #[test]
 fn among_loads_of_the_same_map_the_cheapest_wins() {
     let target = target("max1550");

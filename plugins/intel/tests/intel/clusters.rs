@@ -1,4 +1,4 @@
-//! There are no clusters of blocks here: kernels that ask for them are refused with the reason.
+//! Targets without clusters: kernels that need them are rejected with the reason.
 #![allow(clippy::unwrap_used)]
 
 use crate::validated_target::target;

@@ -10,8 +10,8 @@ fn targets() -> [ValidatedTarget; 2] {
     ["max1550", "b580"].map(target)
 }
 
-fn dpas(plan: &Contraction, element_bits: u32, lanes: i64) -> FamilySpec {
-    let row = plan.row().unwrap();
+fn dpas(plan: &MmaPlan, element_bits: u32, lanes: i64) -> FamilySpec {
+    let row = plan.instruction().unwrap();
     let repeat: i64 = row.strip_prefix("dpas.8x").and_then(|rest| rest.split('.').next()).unwrap().parse().unwrap();
     FamilySpec::new("dpas")
         .with("repeat_count", repeat)
@@ -26,11 +26,11 @@ fn dpas(plan: &Contraction, element_bits: u32, lanes: i64) -> FamilySpec {
 #[test]
 fn layouts_are_those_of_the_dpas_family() {
     for target in targets() {
-        // Of K, a lane has in registers of both factors: nothing of 16-bit elements, of bytes two.
+        // Registers of a lane along K for operands A and B: none for 16-bit elements, two for bytes.
         for (types, bits, width) in
             [(["f16", "f16", "f32"], 16, 1), (["bf16", "bf16", "f32"], 16, 1), (["i8", "i8", "i32"], 8, 2)]
         {
-            let requested = MmaProblem { k_width: Some(width), ..problem(&target, [32, 32, 32], types) };
+            let requested = problem(&target, [32, 32, 32], types).with_k_width(width);
             let plan = proven(&target, &requested);
             let lanes = i64::from(target.description().lanes.default);
             is_of_families(&target, &plan, &dpas(&plan, bits, lanes), None);
@@ -38,7 +38,7 @@ fn layouts_are_those_of_the_dpas_family() {
     }
 }
 
-/// Calls of imported functions whose names have a word in them.
+/// Returns the number of calls of imported functions whose names contain a word.
 fn calls_of(text: &str, word: &str) -> u64 {
     let imported = text.lines().filter(|line| line.contains("LinkageAttributes") && line.contains(word));
     let ids: Vec<&str> =
@@ -48,11 +48,11 @@ fn calls_of(text: &str, word: &str) -> u64 {
 }
 
 #[test]
-fn code_calls_the_builtin_as_often_as_the_plan_says() {
+fn builtin_call_count_matches_the_plan() {
     for target in targets() {
         for types in [["f16", "f16", "f32"], ["i8", "i8", "i32"], ["i8", "e4m3", "f32"]] {
             let plan = proven(&target, &problem(&target, [32, 64, 32], types));
-            assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.unit_name());
+            assert!(plan.instruction().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.atom_name());
             let text = assembly(&target, &plan);
             assert!(text.contains("matrix_mad"), "{text}");
             assert_eq!(calls_of(&text, "matrix_mad"), plan.cost.issues / plan.chunks(), "{types:?}");
@@ -62,8 +62,8 @@ fn code_calls_the_builtin_as_often_as_the_plan_says() {
 
 #[test]
 fn code_imports_the_builtin_of_the_types() {
-    // cl_intel_subgroup_matrix_multiply_accumulate and its extensions for f16 and bf16 sums: names, and how compilers of
-    // OpenCL C mangle their arguments, for eight rows and sub-groups of 16.
+    // cl_intel_subgroup_matrix_multiply_accumulate and its extensions for f16 and bf16 accumulators: names, and their
+    // mangling by compilers of OpenCL C, for eight rows and sub-groups of 16.
     for (types, builtin) in [
         (["f16", "f16", "f32"], "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f"),
         (["bf16", "bf16", "f32"], "_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv8_sDv8_iDv8_f"),
@@ -76,7 +76,7 @@ fn code_imports_the_builtin_of_the_types() {
         for target in targets() {
             let plan = planned(&target, &problem(&target, [32, 64, 32], types));
             let text = assembly(&target, &plan);
-            assert!(text.contains(&format!("\"{builtin}\"")), "{types:?} by {}: {text}", plan.unit_name());
+            assert!(text.contains(&format!("\"{builtin}\"")), "{types:?} by {}: {text}", plan.atom_name());
             let imported = |word: &str| {
                 text.lines().filter(|line| line.contains("LinkageAttributes") && line.contains(word)).count()
             };
@@ -86,35 +86,36 @@ fn code_imports_the_builtin_of_the_types() {
     }
 }
 
-/// Products of one warp of which blocks are loaded: rows of 64 bytes, the least that blocks are loaded of.
-pub fn products_of_blocks(target: &ValidatedTarget) -> impl Iterator<Item = Contraction> {
+/// Returns MMA plans of one warp with 2-D block loads; rows have 64 bytes, the minimum for block loads.
+pub fn mma_plans_with_block_loads(target: &ValidatedTarget) -> impl Iterator<Item = MmaPlan> {
     let types = [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"]];
     types.into_iter().flat_map(move |types| {
         let columns = if types[0] == "i8" { 64 } else { 32 };
         [[16, columns, 64], [8, columns, 128]].map(move |shape| {
-            let plan = planned(target, &MmaProblem { warps: 1, ..problem(target, shape, types) });
-            assert!(plan.row().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.unit_name());
+            let plan = planned(target, &problem(target, shape, types).with_warps(1));
+            assert!(plan.instruction().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.atom_name());
             plan
         })
     })
 }
 
-/// Calls of builtins that load blocks, and the module that compilers take which are older than these.
-pub fn older(target: &ValidatedTarget, plan: &Contraction) -> (u64, Vec<u8>) {
+/// Returns the number of calls of block-load builtins, and the module for compilers without these builtins.
+pub fn older(target: &ValidatedTarget, plan: &MmaPlan) -> (u64, Vec<u8>) {
     let calls = calls_of(&assembly(target, plan), "_2d_block_read_");
     assert!(calls >= 2, "both factors are loaded by blocks");
     (calls, for_older_compilers(&object(target, plan)).unwrap().expect("it loads blocks"))
 }
 
-/// Debian 12's compiler knows no builtins for loads of blocks, but functions of its own, which take their place.
+/// Checks the module for older compilers, such as Debian 12's: functions of the compiler replace the builtins for 2-D
+/// block loads.
 #[test]
-fn older_compilers_have_functions_in_the_place_of_loads_of_blocks() {
+fn older_compilers_call_functions_for_block_loads() {
     let target = target("max1550");
-    for plan in products_of_blocks(&target) {
+    for plan in mma_plans_with_block_loads(&target) {
         let (_, older) = older(&target, &plan);
         assert_ne!(older, object(&target, &plan));
     }
-    // Without loads of blocks nothing changes.
-    let lone = MmaProblem { warps: 1, ..problem(&target, [8, 16, 16], ["f16", "f16", "f32"]) };
-    assert_eq!(for_older_compilers(&object(&target, &planned(&target, &lone))).unwrap(), None);
+    // Without block loads nothing changes.
+    let single_warp = problem(&target, [8, 16, 16], ["f16", "f16", "f32"]).with_warps(1);
+    assert_eq!(for_older_compilers(&object(&target, &planned(&target, &single_warp))).unwrap(), None);
 }

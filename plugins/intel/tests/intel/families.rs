@@ -1,4 +1,4 @@
-//! The families of this plugin against the expectations of Intel's Triton backend.
+//! The layout families of this plugin compared with the expectations of Intel's Triton backend.
 
 use serde_json::Value;
 use tilewright_intel::families::IntelFamilies;
@@ -11,7 +11,7 @@ const SAMPLE: &str = include_str!("../data/dpas_cases.json");
 
 #[test]
 fn families_agree() {
-    check_families_agree(Answers::Sample);
+    check_families_agree(Answers::SampleLayout);
 }
 
 pub fn check_families_agree(answers: Answers) {
@@ -40,13 +40,13 @@ fn spec(case: &Value) -> FamilySpec {
     let index = case["opIdx"].as_i64().expect("an operand");
     if case["subgroup2dblock"].is_object() {
         let block = attributes("subgroup_2d_block", &case["subgroup2dblock"]);
-        return FamilySpec::new("dot_operand").with("operand_index", index).of(block);
+        return FamilySpec::new("dot_operand").with("operand_index", index).with_parent(block);
     }
     let dpas = attributes("dpas", &case["dpas"]);
     match index {
         2 => dpas,
-        0 | 1 => FamilySpec::new("dot_operand").with("operand_index", index).of(dpas),
-        _ => FamilySpec::new("dpas_scale").with("operand_index", index - 3).of(dpas),
+        0 | 1 => FamilySpec::new("dot_operand").with("operand_index", index).with_parent(dpas),
+        _ => FamilySpec::new("dpas_scale").with("operand_index", index - 3).with_parent(dpas),
     }
 }
 
@@ -71,28 +71,28 @@ fn snake_case(word: &str) -> String {
 }
 
 #[test]
-fn samples_are_layouts_and_feed_instructions_that_there_are() {
-    let mut feeding = 0;
+fn samples_are_layouts_and_match_instruction_operands() {
+    let mut operand_count = 0;
     for (architecture, lanes) in [("pvc", 16), ("pvc", 32), ("xe2", 16), ("xe2", 32), ("dg2", 8)] {
-        let own = IntelFamilies::of(architecture);
+        let vendor_families = IntelFamilies::of(architecture);
         let instructions = rows(architecture);
         for warps in [1, 2, 4, 8] {
             for element_bits in [8, 16, 32, 64] {
                 let requested = SampleUse { lanes, warps, element_bits };
                 let has_none = element_bits == 64 || (architecture, element_bits) == ("dg2", 32);
-                assert_eq!(own.samples(requested).is_empty(), has_none);
-                let fed = samples_are_layouts(&own, &instructions, requested, &[128, 64]).len();
+                assert_eq!(vendor_families.samples(requested).is_empty(), has_none);
+                let fed = samples_are_layouts(&vendor_families, &instructions, requested, &[128, 64]).len();
                 assert!(lanes < 32 || fed == 0, "instructions are for sub-groups of 8 or 16");
-                feeding += fed;
+                operand_count += fed;
             }
         }
     }
-    assert!(feeding > 0);
+    assert!(operand_count > 0);
     let none = IntelFamilies::of("unheard-of").samples(SampleUse { lanes: 16, warps: 4, element_bits: 16 });
     assert!(none.is_empty());
 }
 
-/// What a two-dimensional read repeats is repeated down the rows first, whichever operand it is for.
+/// Checks that 2-D block loads repeat along the rows first, for operand A and for operand B.
 #[test]
 fn block_reads_are_repeated_down_the_rows_first() {
     for (index, warps) in [(0i64, vec![vec![0, 0], vec![16, 0]]), (1, vec![vec![0, 16], vec![0, 0]])] {
@@ -102,7 +102,7 @@ fn block_reads_are_repeated_down_the_rows_first() {
             .with("order", [1, 0])
             .with("threads_per_warp", 16)
             .with("warps_per_cta", [2, 2]);
-        let operand = FamilySpec::new("dot_operand").with("operand_index", index).of(block);
+        let operand = FamilySpec::new("dot_operand").with("operand_index", index).with_parent(block);
         let found = families().resolve(&operand, &[64, 64], &families()).expect("a layout");
         let mut registers: Bases = [1, 2, 4, 8].map(|row| vec![row, 0]).into();
         registers
@@ -112,8 +112,8 @@ fn block_reads_are_repeated_down_the_rows_first() {
     }
 }
 
-/// Blocks of a cluster that share out the result share out its operands and scales along the same
-/// axis, and hold the same along the other.
+/// Checks clusters: blocks that partition the result along an axis partition the operands and scales along it too, and
+/// hold replicas along the other axis.
 #[test]
 fn clusters_share_out_operands_and_scales() {
     let dpas = FamilySpec::new("dpas")
@@ -128,7 +128,7 @@ fn clusters_share_out_operands_and_scales() {
             "cga_layout",
             FamilyAttribute::List(vec![FamilyAttribute::from(&[0i64, 1][..]), FamilyAttribute::from(&[1i64, 0][..])]),
         );
-    let of = |name: &str, index: i64| FamilySpec::new(name).with("operand_index", index).of(dpas.clone());
+    let of = |name: &str, index: i64| FamilySpec::new(name).with("operand_index", index).with_parent(dpas.clone());
     for (spec, shape, blocks) in [
         (dpas.clone(), [32, 64], [[0, 32], [16, 0]]),
         (of("dot_operand", 0), [32, 64], [[0, 0], [16, 0]]),
@@ -147,6 +147,6 @@ fn families() -> IntelFamilies {
 }
 
 #[test]
-fn parts_of_the_instruction_table_have_one_kind() {
-    tilewright_vendor_testkit::rows::parts_have_one_kind::<tilewright_intel::Intel>();
+fn groups_of_the_instruction_table_have_one_kind() {
+    tilewright_vendor_testkit::rows::groups_have_one_kind::<tilewright_intel::Intel>();
 }

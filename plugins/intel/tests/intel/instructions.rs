@@ -1,20 +1,20 @@
-//! The instruction rows of this plugin against published tables, and against its own families.
+//! The instruction table of this plugin compared with published tables, and with the plugin's layout families.
 
 use serde_json::Value;
 use tilewright_intel::families::IntelFamilies;
 use tilewright_intel::instructions::{rows, unused};
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_vendor_testkit::rows::{of_family, register, same_places};
+use tilewright_vendor_testkit::rows::{of_family, register, same_positions};
 
-/// Prefetches have tests of their own.
-fn products(architecture: &str) -> Vec<Instruction> {
+/// Returns the MMA instructions of an architecture; prefetches have separate tests.
+fn mma_instructions(architecture: &str) -> Vec<Instruction> {
     rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix).collect()
 }
 
 const PUBLISHED: &str = include_str!("../data/matrix_instructions.json");
 
-/// `XE_8x16x32_S32S8S8S32_TT` to `dpas.8x8.s32.s8.s8.s32`. These tables take B in registers of 32
-/// bits, as the rows do; newer ones take it as vectors of its own elements.
+/// Converts a published name such as `XE_8x16x32_S32S8S8S32_TT` to this table's `dpas.8x8.s32.s8.s8.s32`. The published
+/// tables with these names take B in 32-bit registers, as this table does; newer ones take vectors of B's own elements.
 fn name_of(atom: &Value) -> Option<String> {
     let (shape, types) = atom["name"].as_str()?.strip_prefix("XE_")?.strip_suffix("_TT")?.split_once('_')?;
     let (repeat, _) = shape.split_once('x')?;
@@ -31,7 +31,7 @@ fn name_of(atom: &Value) -> Option<String> {
 
 #[test]
 fn operands_are_as_published() {
-    check_operands_are_as_published(Answers::Sample);
+    check_operands_are_as_published(Answers::SampleLayout);
 }
 
 pub fn check_operands_are_as_published(answers: Answers) {
@@ -43,36 +43,36 @@ pub fn check_operands_are_as_published(answers: Answers) {
         let rows = atom["shape_mnk"][0].as_u64().expect("M");
         let columns = atom["shape_mnk"][1].as_u64().expect("N");
         // Published tiles are M x K, N x K and M x N, column-major.
-        same_places(row, "a", &atom["ALayout"], rows, false);
-        same_places(row, "b", &atom["BLayout"], columns, true);
-        same_places(row, "d", &atom["CLayout"], rows, false);
+        same_positions(row, "a", &atom["ALayout"], rows, false);
+        same_positions(row, "b", &atom["BLayout"], columns, true);
+        same_positions(row, "d", &atom["CLayout"], rows, false);
         checked.insert(name);
     }
     assert_eq!(checked.len(), 28, "seven combinations of types with four repeat counts each");
 }
 
-/// The OpenCL extension for these instructions: of `a` each work item holds its part of every row,
-/// 32 bits where a sub-group has 8 and 16 bits where it has 16; of `b` and the result it holds the
-/// column of its number.
+/// Checks layouts against the OpenCL extension. Each work item holds its part of every row of `a` (32 bits in
+/// sub-groups of 8, 16 bits in sub-groups of 16), and the column of `b` and of the result whose index is the work
+/// item's.
 #[test]
-fn work_items_hold_what_the_extension_says() {
+fn work_items_match_the_extension() {
     for (architecture, lanes) in [("dg2", 8u64), ("pvc", 16), ("xe2", 16)] {
-        for row in products(architecture) {
+        for row in mma_instructions(architecture) {
             let (element, bits, a) = register(&row, "a");
             if element == "tf32" {
-                // Rows of eight elements: published tables say which lanes hold which.
+                // Rows of eight elements: the assignment to lanes is in published tables.
                 continue;
             }
-            let (part, registers) = (256 / lanes / u64::from(bits), 1 << a.in_bits(Dim::REGISTER));
+            let (k_elements, registers) = (256 / lanes / u64::from(bits), 1 << a.in_bits(Dim::REGISTER));
             let ((_, _, b), (_, _, d)) = (register(&row, "b"), register(&row, "d"));
             let at = |layout: &LinearLayout, register, lane| {
-                let place = layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane)]).expect("in the tile");
-                (place[0].1, place[1].1)
+                let coordinates = layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane)]).expect("in the tile");
+                (coordinates[0].1, coordinates[1].1)
             };
             for lane in 0..lanes {
                 for register in 0..registers {
-                    let place = (register / part, lane * part + register % part);
-                    assert_eq!(at(a, register, lane), place, "a of {} on {architecture}", row.name);
+                    let coordinates = (register / k_elements, lane * k_elements + register % k_elements);
+                    assert_eq!(at(a, register, lane), coordinates, "a of {} on {architecture}", row.name);
                 }
                 for register in 0..1 << b.in_bits(Dim::REGISTER) {
                     assert_eq!(at(b, register, lane), (register, lane), "b of {} on {architecture}", row.name);
@@ -87,7 +87,7 @@ fn work_items_hold_what_the_extension_says() {
     }
 }
 
-/// Only sub-groups of 16 multiply tf32 and keep sums in 16 bits.
+/// Checks that only instructions for sub-groups of 16 have tf32 operands or 16-bit accumulators.
 #[test]
 fn narrow_instructions_multiply_fewer_types() {
     let types = |architecture| -> BTreeSet<String> {
@@ -102,12 +102,12 @@ fn narrow_instructions_multiply_fewer_types() {
 #[test]
 fn families_on_one_tile_are_the_operands_of_the_instruction() {
     let mut checked = 0;
-    for row in ["pvc", "xe2", "dg2"].into_iter().flat_map(products) {
+    for row in ["pvc", "xe2", "dg2"].into_iter().flat_map(mma_instructions) {
         let ((_, _, d), (_, bits, a), (_, _, b)) = (register(&row, "d"), register(&row, "a"), register(&row, "b"));
         let size = |layout: &LinearLayout, axis| 1u64 << layout.out_bits(Dim::tensor(axis));
         let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
         if !a.is_injective() {
-            // One row of tf32 leaves half the lanes idle: the family refuses that.
+            // One row of tf32 leaves half the lanes idle: the family rejects that.
             continue;
         }
         let dpas = FamilySpec::new("dpas")
@@ -118,7 +118,8 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
             .with("threads_per_warp", n as i64)
             .with("warps_per_cta", [1, 1])
             .with("rep_cluster", [1, 1]);
-        let operand = |index: i64| FamilySpec::new("dot_operand").with("operand_index", index).of(dpas.clone());
+        let operand =
+            |index: i64| FamilySpec::new("dot_operand").with("operand_index", index).with_parent(dpas.clone());
         assert_eq!(of_one_warp(&dpas, &[m, n]), *d, "d of {}", row.name);
         assert_eq!(of_one_warp(&operand(0), &[m, k]), *a, "a of {}", row.name);
         assert_eq!(of_one_warp(&operand(1), &[k, n]), *b, "b of {}", row.name);
@@ -127,9 +128,10 @@ fn families_on_one_tile_are_the_operands_of_the_instruction() {
     assert_eq!(checked, 51 + 51 + 40);
 }
 
-/// Intel Graphics Assembler: `dpas` has sources of two bits, beside each other or any other integers.
+/// Checks that the `dpas` on two-bit operands, which Intel Graphics Assembler lists, are known as unused. Two-bit
+/// operands combine with each other or with other integers.
 #[test]
-fn products_of_two_bits_are_known_and_unused() {
+fn mmas_of_two_bits_are_known_and_unused() {
     for (architecture, columns) in [("pvc", 16), ("xe2", 16), ("dg2", 8)] {
         let forms = unused(architecture);
         assert_eq!(forms.len(), 6 * 6 - 4 * 4, "all pairs but those that have rows");

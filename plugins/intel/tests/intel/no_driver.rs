@@ -6,24 +6,24 @@ use std::process::Command;
 
 use tilewright_vendor_testkit::prelude::*;
 
-/// Leads OpenCL's loader to a folder of drivers, and a process of this test to an empty one.
+/// The environment variable that names OpenCL's folder of drivers; the test's process gets an empty folder.
 const DRIVERS: &str = "OCL_ICD_VENDORS";
 const NONE: &str = "/nonexistent";
 
-/// The list of drivers is read once in a process, so a process of its own asks for devices.
+/// Checks the error without drivers, in a new process, because the list of drivers is read once in a process.
 #[test]
-fn without_a_driver_it_is_said_what_to_install() {
+fn a_missing_driver_names_what_to_install() {
     if std::env::var_os(DRIVERS).is_some_and(|folder| folder == NONE) {
-        return asks_for_devices();
+        return check_no_devices();
     }
     let mut child = Command::new(std::env::current_exe().expect("tests have a program"));
-    child.args(["no_driver::without_a_driver_it_is_said_what_to_install", "--exact", "--nocapture"]);
+    child.args(["no_driver::a_missing_driver_names_what_to_install", "--exact", "--nocapture"]);
     let output = child.env(DRIVERS, NONE).output().expect("it starts");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
 }
 
-fn asks_for_devices() {
+fn check_no_devices() {
     match target("max1550").devices() {
         Err(DeviceError::NoRuntime(why)) => {
             assert!(why.contains("Debian") || why.contains("intel-tools.sh"), "{why}");

@@ -1,11 +1,11 @@
-//! Notations of this plugin's families: attribute text as Intel's Triton backend prints it, JSON,
-//! and the laws that join them.
+//! Notations of this plugin's families: attribute text as Intel's Triton backend prints it, JSON, and the laws between
+//! them.
 
 use tilewright_intel::families::IntelFamilies;
-use tilewright_layout::{AttributeSyntaxes, Sample, spec_from_json, spec_to_json};
+use tilewright_layout::{AttributeSyntaxes, SampleLayout, spec_from_json, spec_to_json};
 use tilewright_vendor_testkit::prelude::*;
 
-/// Attributes as the backend's own tests have them.
+/// Attribute texts from the tests of Intel's Triton backend.
 const TEXTS: [&str; 4] = [
     "#ttig.dpas<{repeatCount = 8, systolicDepth = 8, executionSize = 16, opsPerChan = 2, threadsPerWarp = 16, \
      warpsPerCTA = [1, 4], repCluster = [1, 1], A = [8, 16], B = [16, 16], C = [8, 16]}>",
@@ -19,29 +19,29 @@ const TEXTS: [&str; 4] = [
 
 #[test]
 fn the_backends_text_comes_back() {
-    let own = IntelFamilies::default();
-    let families = FamilySet::new(vec![&Neutral, &own]);
-    let spellings = AttributeSyntaxes::of_families(&families);
+    let vendor_families = IntelFamilies::default();
+    let families = FamilySet::new(vec![&Neutral, &vendor_families]);
+    let attribute_syntaxes = AttributeSyntaxes::from_families(&families);
     for text in TEXTS {
         let spec = parse_spec(text).expect("well-formed text");
-        assert_eq!(spellings.text(&spec), text);
+        assert_eq!(attribute_syntaxes.text(&spec), text);
         families.layout(&spec, &[64, 64]).unwrap_or_else(|error| panic!("{text}: {error}"));
     }
 }
 
-/// Every sample of every architecture, and the scales, by text and by JSON.
+/// Checks that every sample of every architecture, and the scales, survive a round trip through text and JSON.
 #[test]
 fn every_layout_comes_back_from_its_text_and_json() {
     let mut checked = 0;
     for (architecture, lanes) in [("pvc", 16), ("dg2", 8), ("xe2", 16)] {
-        let own = IntelFamilies::of(architecture);
-        let families = FamilySet::new(vec![&Neutral, &own]);
+        let vendor_families = IntelFamilies::of(architecture);
+        let families = FamilySet::new(vec![&Neutral, &vendor_families]);
         for element_bits in [8, 16] {
-            let samples = own.samples(SampleUse { lanes, warps: 4, element_bits });
+            let samples = vendor_families.samples(SampleUse { lanes, warps: 4, element_bits });
             let dpas = samples.iter().find(|sample| sample.name == "dpas").map(|sample| sample.spec.clone());
-            let scale = |dpas| FamilySpec::new("dpas_scale").with("operand_index", 1).of(dpas);
-            // Block-scaled instructions have 16 columns, one a lane.
-            let scales = dpas.filter(|_| lanes == 16).map(|dpas| Sample::new("scale", scale(dpas)));
+            let scale = |dpas| FamilySpec::new("dpas_scale").with("operand_index", 1).with_parent(dpas);
+            // Block-scaled instructions have 16 columns, one for each lane.
+            let scales = dpas.filter(|_| lanes == 16).map(|dpas| SampleLayout::new("scale", scale(dpas)));
             for sample in samples.iter().chain(&scales) {
                 check(&sample.spec, &families);
                 checked += 1;
@@ -52,11 +52,11 @@ fn every_layout_comes_back_from_its_text_and_json() {
 }
 
 fn check(spec: &FamilySpec, families: &FamilySet) {
-    let spellings = AttributeSyntaxes::of_families(families);
-    let text = spellings.text(spec);
+    let attribute_syntaxes = AttributeSyntaxes::from_families(families);
+    let text = attribute_syntaxes.text(spec);
     let read = parse_spec(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    let canonical = spellings.canonical(spec);
-    assert_eq!(spellings.canonical(&read), canonical, "{text}");
+    let canonical = attribute_syntaxes.canonical(spec);
+    assert_eq!(attribute_syntaxes.canonical(&read), canonical, "{text}");
     assert_eq!(spec_from_json(&spec_to_json(&canonical)), Ok(canonical));
     let layout = |spec: &FamilySpec| families.layout(spec, &[64, 64]).map_err(|error| error.to_string());
     let expected = layout(spec).unwrap_or_else(|error| panic!("{text}: {error}"));

@@ -1,4 +1,4 @@
-//! Parameters of the families of this plugin: what is wrong is said by name, and nothing panics.
+//! Parameters of the families of this plugin: faults are reported by name, and nothing panics.
 
 use tilewright_intel::families::IntelFamilies;
 use tilewright_testkit::any_parameters;
@@ -45,8 +45,8 @@ const FAMILIES: [Signature; 3] = [
 
 #[test]
 fn no_parameters_panic() {
-    let own = families();
-    let set = FamilySet::new(vec![&Neutral, &own]);
+    let vendor_families = families();
+    let set = FamilySet::new(vec![&Neutral, &vendor_families]);
     any_parameters::ask(3000, &FAMILIES, &set, |layout| assert!(layout.linear().is_surjective()));
 }
 

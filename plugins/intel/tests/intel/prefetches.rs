@@ -1,21 +1,21 @@
-//! Prefetches of blocks: which there are, which are chosen for a tile, what they do, and their code.
+//! 2-D block prefetches: their instructions, the choice of one for a tile, their effect, and their code.
 #![allow(clippy::unwrap_used)]
 
 use crate::validated_target::target;
 use tilewright_intel::instructions::rows;
-use tilewright_plan::movement::{Prefetch, PrefetchSpec, prefetch};
+use tilewright_plan::movement::{PrefetchPlan, PrefetchSpec, plan_prefetch};
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_verify::kernels::{Ahead, prefetched_kernel};
+use tilewright_verify::kernels::{PrefetchDistance, prefetched_kernel};
 use tilewright_verify::{CheckFailure, prefetch_case};
 
-/// Three tiles below each other, as wide as the matrix.
+/// Returns a prefetch problem: three tiles along the rows of a matrix that is as wide as a tile.
 fn problem(tile: [u64; 2], element_bits: u32, warps: u64) -> PrefetchSpec {
     let [rows, columns] = tile;
-    PrefetchSpec { tile, matrix: [3 * rows, columns], pitch: columns, element_bits, alignment: 64, warps }
+    PrefetchSpec::new(tile, [3 * rows, columns], element_bits).with_alignment(64).with_warps(warps)
 }
 
-/// The compiler's tests of SPV_INTEL_2d_block_io for this architecture: rows of 1 to 32; of 8 bits 32 columns, of 16 bits
-/// 16, of 32 bits 8, each once and twice, and of 32 bits 16.
+/// Checks the block sizes against the compiler's tests of SPV_INTEL_2d_block_io for this architecture: 1 to 32 rows;
+/// columns are 32 of 8 bits, 16 of 16 bits or 8 of 32 bits, each in one and two blocks, and 16 of 32 bits in one block.
 #[test]
 fn blocks_are_those_of_the_compiler() {
     let listed = rows("pvc").into_iter().filter(|row| row.kind == InstructionKind::Prefetch);
@@ -44,13 +44,13 @@ fn the_fewest_blocks_are_chosen_and_shared_out() {
         ([32, 32], 16, 1, "16b_32r16x2c", 1),
         ([128, 64], 16, 1, "16b_32r16x2c", 8),
         ([128, 64], 16, 4, "16b_32r16x2c", 2),
-        // One warp's is enough of sixteen.
+        // One of sixteen warps suffices.
         ([8, 32], 16, 16, "16b_8r16x2c", 1),
         ([64, 64], 8, 2, "8b_32r32x2c", 1),
-        // Elements of 64 bits are two columns of 32.
+        // Elements of 64 bits are two columns of 32 bits.
         ([16, 8], 64, 1, "32b_16r16x1c", 1),
     ] {
-        let plan = prefetch(&problem(tile, bits, warps), context(&target)).unwrap();
+        let plan = plan_prefetch(&problem(tile, bits, warps), context(&target)).unwrap();
         let expected = (format!("intel_sub_group_2d_block_prefetch_{name}"), issues);
         assert_eq!((plan.instruction, plan.counts.prefetches), expected, "{tile:?} of {bits} bits, {warps} warps");
     }
@@ -60,55 +60,57 @@ fn the_fewest_blocks_are_chosen_and_shared_out() {
 fn matrices_that_cannot_be_named_are_refused_with_the_reason() {
     let max = target("max1550");
     let good = problem([8, 32], 16, 1);
-    let said = |problem: PrefetchSpec| match prefetch(&problem, context(&max)) {
+    let of = |matrix, pitch| PrefetchSpec::new([8, 32], matrix, 16).with_pitch(pitch).with_alignment(64);
+    let refusal = |problem: PrefetchSpec| match plan_prefetch(&problem, context(&max)) {
         Err(MovementError::Impossible { reasons }) => reasons,
         other => panic!("{problem:?}: {other:?}"),
     };
-    assert!(said(PrefetchSpec { alignment: 32, ..good }).contains("no multiple of 64 bytes"));
-    assert!(said(PrefetchSpec { matrix: [8, 16], ..good }).contains("rows of 32 bytes"));
-    assert!(said(PrefetchSpec { matrix: [8, 33], pitch: 64, ..good }).contains("rows of 66 bytes"));
-    assert!(said(PrefetchSpec { pitch: 36, ..good }).contains("72 bytes from row to row"));
-    assert!(said(PrefetchSpec { pitch: 24, ..good }).contains("48 bytes from row to row"));
-    assert!(said(PrefetchSpec { matrix: [0, 32], ..good }).contains("0 rows"));
-    assert!(said(PrefetchSpec { matrix: [8, 1 << 24], pitch: 1 << 24, ..good }).contains("rows of 33554432 bytes"));
-    let odd = prefetch(&PrefetchSpec { tile: [3, 32], ..good }, context(&max));
-    assert!(matches!(odd, Err(MovementError::Memory { reason }) if reason.contains("3 is no size")));
+    assert!(refusal(good.with_alignment(32)).contains("not a multiple of 64 bytes"));
+    assert!(refusal(of([8, 16], 32)).contains("rows of 32 bytes"));
+    assert!(refusal(of([8, 33], 64)).contains("rows of 66 bytes"));
+    assert!(refusal(good.with_pitch(36)).contains("72 bytes from row to row"));
+    assert!(refusal(good.with_pitch(24)).contains("48 bytes from row to row"));
+    assert!(refusal(of([0, 32], 32)).contains("0 rows"));
+    assert!(refusal(of([8, 1 << 24], 1 << 24)).contains("rows of 33554432 bytes"));
+    let odd = plan_prefetch(&problem([3, 32], 16, 1), context(&max));
+    assert!(matches!(odd, Err(MovementError::Memory { reason }) if reason.contains("3 is not a size")));
     let older = target("a770");
-    let none = prefetch(&good, context(&older));
-    assert!(matches!(none, Err(MovementError::Impossible { reasons }) if reasons.contains("no row that prefetches")));
+    let none = plan_prefetch(&good, context(&older));
+    assert!(matches!(none, Err(MovementError::Impossible { reasons }) if reasons.contains("no prefetch instruction")));
 }
 
-fn proven(plan: &Prefetch, ahead: Ahead) -> Result<tilewright_emulator::RunReport, CheckFailure> {
+fn proven(plan: &PrefetchPlan, distance: PrefetchDistance) -> Result<tilewright_emulator::RunReport, CheckFailure> {
     let target = target("max1550");
-    prefetch_case(plan, 16, ahead, context(&target)).and_then(|case| check_emulated(&case, context(&target)))
+    prefetch_case(plan, 16, distance, context(&target)).and_then(|case| check_emulated(&case, context(&target)))
 }
 
-/// Of a matrix that ends within the last tile, too, all is prefetched, and nothing beyond it is touched.
+/// Checks that all bytes of a matrix that ends within the last tile are prefetched, and no byte beyond the matrix.
 #[test]
 fn every_byte_is_prefetched_before_it_is_loaded() {
     let target = target("max1550");
     for (tile, bits, warps) in [([32, 32], 16, 1), ([64, 64], 8, 4), ([8, 64], 32, 16), ([128, 32], 64, 2)] {
-        let plan = prefetch(&problem(tile, bits, warps), context(&target)).unwrap();
-        for ahead in [1, 3] {
-            let report = proven(&plan, Ahead::by(ahead)).unwrap_or_else(|wrong| panic!("{plan:?}: {wrong}"));
-            assert_eq!(report.counts.prefetches, plan.counts.prefetches * u64::from(3 + ahead));
-            assert!(report.units_prefetched > 0);
+        let plan = plan_prefetch(&problem(tile, bits, warps), context(&target)).unwrap();
+        for distance in [1, 3] {
+            let report =
+                proven(&plan, PrefetchDistance::by(distance)).unwrap_or_else(|wrong| panic!("{plan:?}: {wrong}"));
+            assert_eq!(report.counts.prefetches, plan.counts.prefetches * u64::from(3 + distance));
+            assert!(report.sectors_prefetched > 0);
         }
-        let pitched = PrefetchSpec { pitch: 2 * tile[1], ..problem(tile, bits, warps) };
-        let between = prefetch(&pitched, context(&target)).unwrap();
-        let report = proven(&between, Ahead::by(2)).unwrap_or_else(|wrong| panic!("{between:?}: {wrong}"));
+        let pitched = problem(tile, bits, warps).with_pitch(2 * tile[1]);
+        let between = plan_prefetch(&pitched, context(&target)).unwrap();
+        let report = proven(&between, PrefetchDistance::by(2)).unwrap_or_else(|wrong| panic!("{between:?}: {wrong}"));
         assert_eq!(report.counts.prefetches, between.counts.prefetches * 5);
-        let wrong = proven(&plan, Ahead { tiles: 1, is_misaligned: true }).unwrap_err();
+        let wrong = proven(&plan, PrefetchDistance { tiles: 1, is_misaligned: true }).unwrap_err();
         assert!(matches!(&wrong, CheckFailure::Fault(fault) if matches!(fault.kind, FaultKind::Instruction { .. })));
     }
 }
 
-/// The OpenCL extension's builtin, mangled as by the Itanium C++ ABI, called once for each issue.
+/// Checks that the code calls the OpenCL extension's builtin, mangled as by the Itanium C++ ABI, once for each issue.
 #[test]
 fn code_calls_the_builtin() {
     let target = target("max1550");
-    let plan = prefetch(&problem([64, 32], 16, 1), context(&target)).unwrap();
-    let kernel = prefetched_kernel(&plan, 16, Ahead::by(1), context(&target)).unwrap();
+    let plan = plan_prefetch(&problem([64, 32], 16, 1), context(&target)).unwrap();
+    let kernel = prefetched_kernel(&plan, 16, PrefetchDistance::by(1), context(&target)).unwrap();
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
     let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
     let text = artifact.text(Emit::Assembly).unwrap();

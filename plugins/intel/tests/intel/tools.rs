@@ -1,4 +1,4 @@
-//! Tools that a variable names wrongly: the error says which, and what to do.
+//! Environment variables that name a wrong path of an external tool: the error has the variable's name and a remedy.
 
 use std::path::Path;
 

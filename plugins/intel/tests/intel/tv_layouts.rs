@@ -1,5 +1,5 @@
-//! Published operand layouts in CuTe's notation, through the bridge to linear layouts and back, and
-//! against the rows of this plugin.
+//! Published operand layouts in CuTe's notation: converted to linear layouts and back, and compared with the
+//! instruction table of this plugin.
 
 use serde_json::Value;
 use tilewright_intel::instructions::rows;
@@ -8,15 +8,15 @@ use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::register;
 
 const SAMPLE: &str = include_str!("../data/matrix_instructions.json");
-const PRODUCTS: &str = "reference/matrix_instruction_tv_layouts.json";
+const MMA_LAYOUTS: &str = "reference/matrix_instruction_tv_layouts.json";
 
 fn atoms(answers: Answers) -> Vec<Value> {
-    let mut all = answers.entries(SAMPLE, PRODUCTS, "atoms");
+    let mut all = answers.entries(SAMPLE, MMA_LAYOUTS, "atoms");
     all.retain(|atom| atom["name"].as_str().is_some_and(|name| name.starts_with("XE_")));
     all
 }
 
-/// The row of an atom's name: `XE_DPAS_TT<8,d,s8,s8,d>`.
+/// Returns the instruction that an atom's name, such as `XE_DPAS_TT<8,d,s8,s8,d>`, stands for.
 fn row(name: &str) -> Option<Instruction> {
     let (repeat, types) = name.strip_prefix("XE_DPAS_TT<")?.strip_suffix('>')?.split_once(',')?;
     let full = |word| match word {
@@ -30,12 +30,12 @@ fn row(name: &str) -> Option<Instruction> {
     rows("xe2").into_iter().find(|row| row.name == name)
 }
 
-/// Newer atoms take vectors of their own elements. The bits of the register file are the same: value
-/// v of lane l is element l + 16 v of it, of narrower elements as many as fill byte l + 16 v, of which 16 bits
-/// of A, and 32 bits of B, are one lane's in the rows.
+/// Checks that newer atoms, which take vectors of their own elements, have the same bits in the register file as this
+/// plugin's table: there a lane holds 16 bits of A and 32 bits of B. In the atoms, value v of lane l is element l + 16
+/// v; narrower elements fill byte l + 16 v.
 #[test]
 fn vectors_of_elements_are_the_same_bits() {
-    check_vectors_of_elements_are_the_same_bits(Answers::Sample);
+    check_vectors_of_elements_are_the_same_bits(Answers::SampleLayout);
 }
 
 pub fn check_vectors_of_elements_are_the_same_bits(answers: Answers) {
@@ -46,7 +46,7 @@ pub fn check_vectors_of_elements_are_the_same_bits(answers: Answers) {
         for (role, published) in ["a", "b", "d"].into_iter().zip(operands(&atom)) {
             let (_, bits, layout) = register(&row, role);
             let bits = u64::from(bits);
-            // One row of tf32 has eight elements for sixteen lanes, and these atoms run past it.
+            // One row of tf32 has eight elements for sixteen lanes, and these atoms exceed it.
             let Some(published) = published else {
                 assert_eq!((role, name), ("a", "XE_DPAS_TT<1,f,tf32,tf32,f>"));
                 continue;
@@ -68,13 +68,13 @@ pub fn check_vectors_of_elements_are_the_same_bits(answers: Answers) {
     assert!(checked.len() >= 9, "{checked:?}");
 }
 
-/// All but the one that runs past its tile, rows or not.
+/// Checks all published MMAs, except the atom that exceeds its tile, whether the plugin's table has them or not.
 #[test]
-fn every_published_product_crosses_the_bridge() {
-    check_every_published_product_crosses_the_bridge(Answers::Sample);
+fn every_published_mma_converts_to_linear_and_back() {
+    check_every_published_mma_converts_to_linear_and_back(Answers::SampleLayout);
 }
 
-pub fn check_every_published_product_crosses_the_bridge(answers: Answers) {
+pub fn check_every_published_mma_converts_to_linear_and_back(answers: Answers) {
     let atoms = atoms(answers);
     let none: BTreeSet<_> = atoms
         .iter()

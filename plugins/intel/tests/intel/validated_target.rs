@@ -1,12 +1,12 @@
-//! [`ValidatedTarget`]: a target of this plugin whose SPIR-V is validated whenever a test compiles something.
+//! [`ValidatedTarget`]: a target of this plugin whose SPIR-V is validated on every compilation.
 
 use crate::validate::validate;
 use tilewright_intel::IntelTarget;
 use tilewright_plugin::FactoryError;
 use tilewright_vendor_testkit::prelude::*;
-use tilewright_vendor_testkit::targets::described;
+use tilewright_vendor_testkit::targets::target_description;
 
-/// The plugin's target, with a validator behind its code generator.
+/// The plugin's target, with this crate's SPIR-V validator after the code generator.
 pub struct ValidatedTarget(IntelTarget);
 
 impl ValidatedTarget {
@@ -15,9 +15,9 @@ impl ValidatedTarget {
     }
 }
 
-/// The target with this name.
+/// Returns the validated target with this name.
 pub fn target(name: &str) -> ValidatedTarget {
-    ValidatedTarget::new(described(name)).expect("the architecture is served")
+    ValidatedTarget::new(target_description(name)).expect("the architecture is served")
 }
 
 impl Target for ValidatedTarget {
@@ -41,7 +41,7 @@ impl Target for ValidatedTarget {
         let artifact = self.0.compile(module, options)?;
         match artifact.payload(Emit::Object) {
             Some(object) => check(&object.bytes),
-            // A test that wants the text alone has its words validated too.
+            // The words are validated too if a test requests only text.
             None => {
                 let options = CompileOptions { emit: vec![Emit::Object], ..options.clone() };
                 check(&self.0.compile(module, &options)?.payload(Emit::Object).expect("it was asked for").bytes);
@@ -59,7 +59,7 @@ fn check(spirv: &[u8]) {
     validate(&words(spirv)).unwrap_or_else(|fault| panic!("the code generator breaks a rule of SPIR-V: {fault}"));
 }
 
-/// The words of a module.
+/// Returns the 32-bit words of a SPIR-V binary.
 pub fn words(spirv: &[u8]) -> Vec<u32> {
     spirv.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }

@@ -1,6 +1,5 @@
-//! What operations compute, told by LLVM's own constant folding: a kernel applies an operation to
-//! constants and stores the result; the optimised LLVM IR stores a number, which must be the one
-//! that the kernel IR's words say.
+//! Semantics of operations, evaluated by LLVM's constant folding: a kernel applies an operation to constants and stores
+//! the result. The optimized LLVM IR stores a number, which must match the kernel IR's definition.
 #![allow(clippy::unwrap_used)]
 
 use crate::dialect;
@@ -11,13 +10,13 @@ use tilewright_vendor_testkit::prelude::*;
 
 const LAUNCH: Launch = Launch::new(32, 1);
 
-/// The bits that a kernel stores whose value is made by `make`; as many low bits as its type has.
+/// Returns the bits of the value that `make` emits, as the kernel stores them: as many low bits as its type has.
 fn stored(make: impl Fn(&mut Builder) -> Value) -> u64 {
     let mut k = Builder::new("fold", LAUNCH, &[("to", GLOBAL)]);
     let value = make(&mut k);
     let width = k.type_of(value).bits();
-    // As an integer of one element, so that the text shows it in one way.
-    let bits = k.cast(Cast::Bits, value, Type::Scalar(Element::integer(width).unwrap()));
+    // As an integer of one element, so that the text has one form.
+    let bits = k.cast(Cast::Bits, value, Type::Scalar(Element::integer_of_width(width).unwrap()));
     let to = k.parameter(0);
     k.store(to, 0, bits, None);
     let code = dialect::code(&module(vec![k.finish()]), 2, &[LlvmForm::Intermediate]).unwrap();
@@ -36,7 +35,7 @@ fn signed(value: u64, bits: u32) -> i64 {
     (value << (64 - bits)).cast_signed() >> (64 - bits)
 }
 
-/// What the words of the kernel IR say; `None` where they leave the value open.
+/// Returns the result that the kernel IR defines; `None` if the kernel IR leaves it unspecified.
 fn meaning(op: Binary, a: u64, b: u64, bits: u32) -> Option<u64> {
     let (wide_a, wide_b) = (u128::from(a), u128::from(b));
     let modulus = 1u128 << bits;
@@ -70,7 +69,7 @@ fn meaning(op: Binary, a: u64, b: u64, bits: u32) -> Option<u64> {
 }
 
 #[test]
-fn integer_operations_compute_what_their_words_say() {
+fn integer_operations_fold_by_their_semantics() {
     for element in [Element::I8, Element::I16, Element::I32, Element::I64] {
         let bits = element.bits();
         let samples = [0, 1, 3, u64::from(bits) - 1, 1 << (bits - 1), mask(bits), 0xA5A5_5A5A_C3C3_3C3C & mask(bits)];
@@ -82,7 +81,7 @@ fn integer_operations_compute_what_their_words_say() {
                     let (a, b) = (k.constant(ty, a), k.constant(ty, b));
                     k.binary(op, a, b)
                 });
-                // Where the meaning is open, `stored` has shown that there is some value.
+                // If the result is open, `stored` has shown that there is some value.
                 if let Some(expected) = meaning(op, a, b, bits) {
                     assert_eq!(found, expected, "{op:?} {a:#x} {b:#x} of {bits} bits");
                 }
@@ -92,7 +91,7 @@ fn integer_operations_compute_what_their_words_say() {
 }
 
 #[test]
-fn comparisons_hold_when_their_words_say() {
+fn comparisons_match_their_predicates() {
     for op in kernels::COMPARISONS {
         for (a, b) in [(0, 1), (1, 0), (7, 7), (0xFFFF_FFFF, 1), (1, 0xFFFF_FFFF), (0x8000_0000, 0x7FFF_FFFF)] {
             let (sa, sb) = (signed(a, 32), signed(b, 32));
@@ -132,12 +131,12 @@ fn casts_keep_the_low_bits_and_fill_as_they_say() {
     let single = |value: f32| u64::from(value.to_bits());
     assert_eq!(cast(Cast::FloatS, Element::I8, 0xFD, Element::F32), single(-3.0));
     assert_eq!(cast(Cast::FloatU, Element::I8, 0xFD, Element::F32), single(253.0));
-    // 2^24 + 1 is between two numbers of binary32; the even one is below.
+    // 2^24 + 1 is between two binary32 numbers; the even one is below.
     assert_eq!(cast(Cast::FloatS, Element::I32, 0x0100_0001, Element::F32), single(16_777_216.0));
     assert_eq!(cast(Cast::FloatS, Element::I32, 0x0100_0001, Element::F64), 16_777_217f64.to_bits());
     assert_eq!(cast(Cast::ExtendF, Element::F16, 0xBE00, Element::F64), (-1.5f64).to_bits());
     assert_eq!(cast(Cast::ExtendF, Element::Bf16, 0x3FC0, Element::F32), single(1.5));
-    // 1 + 2^-11 is a tie of binary16, and goes to the even 1.
+    // 1 + 2^-11 is a tie of binary16, and rounds to the even 1.
     assert_eq!(cast(Cast::RoundF, Element::F32, single(1.000_488_3), Element::F16), 0x3C00);
     assert_eq!(cast(Cast::RoundF, Element::F64, 1.000_488_4f64.to_bits(), Element::F16), 0x3C01);
 }
@@ -145,13 +144,13 @@ fn casts_keep_the_low_bits_and_fill_as_they_say() {
 #[test]
 fn element_0_of_a_vector_is_in_its_lowest_bits() {
     let packed = stored(|k| {
-        let parts: Vec<Value> = [1, 2, 3, 4].map(|bits| k.constant(Type::Scalar(Element::I16), bits)).to_vec();
-        k.pack(&parts)
+        let elements: Vec<Value> = [1, 2, 3, 4].map(|bits| k.constant(Type::Scalar(Element::I16), bits)).to_vec();
+        k.pack(&elements)
     });
     assert_eq!(packed, 0x0004_0003_0002_0001);
     let second = stored(|k| {
-        let whole = k.constant(Type::Scalar(Element::I64), 0x1122_3344_5566_7788);
-        let bytes = k.cast(Cast::Bits, whole, Type::Vector(Element::I8, 8));
+        let wide = k.constant(Type::Scalar(Element::I64), 0x1122_3344_5566_7788);
+        let bytes = k.cast(Cast::Bits, wide, Type::Vector(Element::I8, 8));
         k.extract(bytes, 1)
     });
     assert_eq!(second, 0x77);
@@ -161,7 +160,7 @@ fn element_0_of_a_vector_is_in_its_lowest_bits() {
 
 #[test]
 fn floating_point_rounds_to_nearest_even() {
-    // f16: 2048 + 1 lies between 2048 and 2050 and goes to the even one; bf16: 256 + 1 alike.
+    // f16: 2048 + 1 lies between 2048 and 2050 and rounds to the even one; likewise bf16: 256 + 1.
     let sum = |element, a, b| {
         stored(|k| {
             let (a, b) = (k.constant(Type::Scalar(element), a), k.constant(Type::Scalar(element), b));
@@ -187,7 +186,7 @@ fn floating_point_rounds_to_nearest_even() {
     assert_eq!(negative, 0x8000_0000, "the negative of zero is negative zero");
 }
 
-/// How often the body of a loop runs and the sum of its indices.
+/// Returns the number of iterations of a `for` loop and the sum of its indices.
 fn passes(from: u32, to: u32, step: u32) -> (u64, u64) {
     let run = |sum_indices: bool| {
         stored(|k| {
@@ -243,7 +242,7 @@ fn a_load_with_a_false_predicate_gives_zero() {
 }
 
 #[test]
-fn bytes_are_permuted_as_the_selector_says() {
+fn bytes_are_permuted_by_the_selector() {
     let (a, b, selector) = (0x3322_1100_u32, 0x7766_5544_u32, 0x7240_u16);
     let found = stored(|k| {
         let (a, b) = (k.i32(a), k.i32(b));
@@ -259,7 +258,7 @@ fn bytes_are_permuted_as_the_selector_says() {
     for (bit, selector) in [(0, selector), (1, other)] {
         let found = stored(|k| {
             let (a, b, condition) = (k.i32(a), k.i32(b), k.constant(BIT, bit));
-            k.permute_bytes_by(a, b, 0x7240, (condition, other))
+            k.permute_bytes_with_alternative(a, b, 0x7240, (condition, other))
         });
         assert_eq!(found, expected(selector), "{bit}");
     }

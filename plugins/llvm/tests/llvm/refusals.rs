@@ -1,10 +1,10 @@
-//! Modules that break a rule are errors that say where; nothing panics, nothing ends the process.
+//! Invalid modules are errors with a location; nothing panics, nothing ends the process.
 #![allow(clippy::unwrap_used)]
 
 use crate::dialect;
-use tilewright_kernel::{Exchange, Issuers, Queue, SharedBuffer};
+use tilewright_kernel::{Issuers, Queue, SharedBuffer, ShuffleMode};
 use tilewright_llvm::LlvmForm;
-use tilewright_testkit::split_mix::SplitMix64;
+use tilewright_testkit::seeded_rng::SeededRng;
 use tilewright_vendor_testkit::damage::damage;
 use tilewright_vendor_testkit::kernels;
 use tilewright_vendor_testkit::kernels::{GLOBAL, QUAD, WORD, module};
@@ -14,7 +14,7 @@ use tilewright_vendor_testkit::refused_walks;
 const LAUNCH: Launch = Launch::new(64, 2);
 const BYTE: Type = Type::Scalar(Element::I8);
 
-/// The error for a kernel whose body is made by `make`. Parameters: a pointer and a word.
+/// Returns the error for a kernel whose body `make` emits. The kernel's parameters are a pointer and a 32-bit word.
 fn error<T>(make: impl FnOnce(&mut Builder) -> T) -> CompileError {
     let mut k = Builder::new("bad", LAUNCH, &[("at", GLOBAL), ("word", WORD)]);
     make(&mut k);
@@ -56,12 +56,12 @@ fn operands_must_be_of_the_right_type() {
     invalid("a i1 is needed", |k| k.load(WORD, AT, 0, Some(A_WORD)));
     invalid("moved by an i32 or i64", |k| {
         let byte = k.constant(BYTE, 1);
-        k.advance(AT, byte);
+        k.ptr_add(AT, byte);
     });
-    invalid("exchanges words of lanes that differ by 64", |k| k.exchange_xor(A_WORD, 64));
-    invalid("exchanges 32-bit scalars", |k| k.exchange(AT, A_WORD));
+    invalid("shuffles words of lanes that differ by 64", |k| k.shuffle_xor(A_WORD, 64));
+    invalid("shuffles 32-bit scalars", |k| k.shuffle(AT, A_WORD));
     invalid("a i32 is needed", |k| {
-        k.value(WORD, Op::Exchange { kind: Exchange::Index, value: A_WORD, lane: AT, issuers: Issuers::All })
+        k.value(WORD, Op::Shuffle { kind: ShuffleMode::Index, value: A_WORD, lane: AT, issuers: Issuers::All })
     });
     invalid("packs scalars", |k| k.value(QUAD, Op::Pack { elements: vec![AT, AT, AT, AT] }));
     invalid("packs at least two", |k| k.value(QUAD, Op::Pack { elements: Vec::new() }));
@@ -87,8 +87,8 @@ fn types_must_exist_and_casts_fit_them() {
     }
     invalid("bits beyond the 8", |k| k.constant(BYTE, 256));
     invalid("a constant is a scalar or a vector", |k| k.constant(GLOBAL, 0));
-    invalid("Truncate does not go from i32 to i64", |k| k.cast(Cast::Truncate, A_WORD, Type::Scalar(Element::I64)));
-    invalid("ExtendU does not go from ptr.global to i64", |k| k.cast(Cast::ExtendU, AT, Type::Scalar(Element::I64)));
+    invalid("Truncate does not convert i32 to i64", |k| k.cast(Cast::Truncate, A_WORD, Type::Scalar(Element::I64)));
+    invalid("ExtendU does not convert ptr.global to i64", |k| k.cast(Cast::ExtendU, AT, Type::Scalar(Element::I64)));
     invalid("32 bits, a i64 64", |k| k.cast(Cast::Bits, A_WORD, Type::Scalar(Element::I64)));
     invalid("no axis 3", |k| k.special(SpecialRegister::Program(3)));
 }
@@ -96,7 +96,7 @@ fn types_must_exist_and_casts_fit_them() {
 #[test]
 fn memory_accesses_must_be_possible() {
     for alignment in [0, 3, 12] {
-        invalid("is no power of two", |k| {
+        invalid("is not a power of two", |k| {
             k.value(WORD, Op::Load { pointer: AT, predicate: None, offset: 0, alignment })
         });
     }
@@ -125,13 +125,13 @@ fn tensor_memory_is_the_targets() {
         k.tensor_allocate(there, 32);
     });
     unsupported("there is no tensor memory", |k| k.tensor_free(A_WORD, 32));
-    unsupported("nothing completes on the queue `products`", |k| {
+    unsupported("no instruction completes on the queue `products`", |k| {
         let there = k.shared_buffer(8, 8);
-        k.mbarrier_commit(Queue::Products, there);
+        k.mbarrier_commit(Queue::Mma, there);
     });
-    unsupported("nothing completes on the queue `tensor_loads`", |k| k.commit(Queue::TensorLoads));
+    unsupported("no instruction completes on the queue `tensor_loads`", |k| k.commit(Queue::TensorLoads));
     invalid("value %0 points to global memory, not to shared", |k| k.tensor_allocate(AT, 32));
-    invalid("value %0 points to global memory, not to shared", |k| k.mbarrier_commit(Queue::Products, AT));
+    invalid("value %0 points to global memory, not to shared", |k| k.mbarrier_commit(Queue::Mma, AT));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn all_threads_get_the_same_code() {
 
 #[test]
 fn damaged_modules_are_refused_or_compiled() {
-    let mut numbers = SplitMix64::new(1);
+    let mut numbers = SeededRng::new(1);
     let sound = kernels::all(LAUNCH);
     let (mut refused, mut compiled) = (0, 0);
     for _ in 0..3000 {
@@ -191,7 +191,7 @@ fn damaged_modules_are_refused_or_compiled() {
         }
         match dialect::code(&module(vec![kernel]), 0, &[]) {
             Ok(_) => compiled += 1,
-            // The verifier must find nothing that the translation did not.
+            // The verifier must find nothing that the translation accepted.
             Err(CompileError::Invalid(_) | CompileError::Unsupported(_)) => refused += 1,
             Err(other) => panic!("{other}"),
         }

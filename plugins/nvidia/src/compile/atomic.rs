@@ -1,5 +1,5 @@
-//! Atomic operations as PTX's `atom`: LLVM's instructions say neither the order nor the scope of those that change memory
-//! by arithmetic. Source: PTX ISA, `atom`.
+//! Emits atomic operations as PTX `atom`, because LLVM's read-modify-write arithmetic is lowered without order and
+//! scope. Source: PTX ISA, `atom`.
 
 use tilewright_kernel::{Atomic, Element, MemoryOrder, MemoryScope, MemorySpace};
 use tilewright_llvm::values::BasicValueEnum;
@@ -8,7 +8,7 @@ use tilewright_plugin::CompileError;
 
 use super::capability::capability;
 
-/// The operation; nothing where the architecture lacks it, so that LLVM writes a loop around a compare-exchange.
+/// Emits an atomic operation; `None` if the architecture lacks it, so that LLVM writes a compare-exchange loop.
 pub(super) fn emit<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     architecture: &str,
@@ -38,7 +38,7 @@ pub(super) fn emit<'ctx>(
     };
     let carried = match atomic.element {
         Element::F16 | Element::Bf16 => {
-            emit.integer_type(16, 1).map(|ty| emit.bits_as(atomic.value, ty)).transpose()?
+            emit.integer_type(16, 1).map(|ty| emit.bitcast(atomic.value, ty)).transpose()?
         }
         _ => None,
     };
@@ -47,10 +47,10 @@ pub(super) fn emit<'ctx>(
     let text = format!("atom.{order}.{scope}.{space}.{word} $0, [$1], $2;");
     let constraints = format!("={register},{address},{register}");
     let old = emit.ordered_assembly(&text, &constraints, &[pointer, value], &[value.get_type()])?;
-    old.first().map(|&old| emit.bits_as(old, own)).transpose()
+    old.first().map(|&old| emit.bitcast(old, own)).transpose()
 }
 
-/// The operation and its type.
+/// Returns the operation and its type as modifiers of PTX `atom`; `None` if the architecture lacks the operation.
 fn operation(op: Atomic, element: Element, architecture: &str) -> Option<String> {
     let bits = element.bits();
     Some(match (op, element) {

@@ -1,5 +1,5 @@
-//! Bulk copies as PTX, whose mnemonic is the row's name: one elected lane issues them, always the same, so that the groups
-//! that it commits are those that it waits for.
+//! Emits bulk copies (`cp.async.bulk`); the mnemonic is the instruction's name. One elected lane issues all bulk copies
+//! of a warp, always the same lane, because a bulk group belongs to the thread that commits it and waits for it.
 
 use tilewright_kernel::{MemorySpace, Type};
 use tilewright_llvm::Emitter;
@@ -7,37 +7,42 @@ use tilewright_llvm::values::BasicValueEnum;
 use tilewright_plugin::CompileError;
 use tilewright_target::{Instruction, Operand};
 
-use super::mbarrier::{WARP_BARRIER, elected};
+use super::mbarrier::{WARP_BARRIER, emit_elected};
 use super::registers::Typed;
 
-/// `mnemonic [to], [from], bytes, [mbarrier];`, a tensor being its map and the coordinates: `[map, {x, y}]`.
+/// Emits `mnemonic [to], [from], bytes, [mbarrier];`. A tensor operand is its tensor map and coordinates,
+/// `[map, {x, y}]`.
 pub(super) fn copy<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
     operands: &[Typed<'ctx>],
 ) -> Result<(), CompileError> {
     let (mut texts, mut constraints, mut given) = (Vec::<String>::new(), Vec::new(), Vec::new());
-    for (number, (operand, &typed)) in row.operands.iter().zip(operands).enumerate() {
-        let (value, letter) = passed(emit, typed)?;
+    for (index, (operand, &typed)) in row.operands.iter().zip(operands).enumerate() {
+        let (value, letter) = assembly_operand(emit, typed)?;
         given.push(value);
         constraints.push(letter);
         match operand {
-            Operand::SpanBytes { .. } => texts.push(format!("${number}")),
+            Operand::BulkBytes { .. } => texts.push(format!("${index}")),
             Operand::Coordinate => {
                 let tensor = texts.last_mut().ok_or_else(|| {
-                    CompileError::Backend(format!("the row of `{}` has a coordinate before its tensor", row.name))
+                    CompileError::Backend(format!(
+                        "the description of `{}` has a coordinate before its tensor",
+                        row.name
+                    ))
                 })?;
-                let open = tensor.strip_suffix("}]").map(|text| format!("{text}, ${number}}}]"));
-                *tensor = open.unwrap_or_else(|| format!("{}, {{${number}}}]", tensor.trim_end_matches(']')));
+                let open = tensor.strip_suffix("}]").map(|text| format!("{text}, ${index}}}]"));
+                *tensor = open.unwrap_or_else(|| format!("{}, {{${index}}}]", tensor.trim_end_matches(']')));
             }
-            _ => texts.push(format!("[${number}]")),
+            _ => texts.push(format!("[${index}]")),
         }
     }
-    elected(emit, &format!("{} {};", row.name, texts.join(", ")), &constraints.join(","), &given)
+    emit_elected(emit, &format!("{} {};", row.name, texts.join(", ")), &constraints.join(","), &given)
 }
 
-/// What the assembly takes of a value, and the letter of its constraint: pointers as numbers.
-fn passed<'ctx>(
+/// Returns a value as an operand of inline assembly, and the letter of the operand's constraint; pointers become
+/// integers.
+fn assembly_operand<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     (ty, value): Typed<'ctx>,
 ) -> Result<(BasicValueEnum<'ctx>, &'static str), CompileError> {
@@ -50,12 +55,13 @@ fn passed<'ctx>(
     }
 }
 
-/// Closes the group of what the elected lane has issued; the others close empty ones.
+/// Emits a commit: the bulk copies that the elected lane has issued become a group, and the other lanes commit empty
+/// groups.
 pub(super) fn commit(emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
     emit.ordered_assembly("cp.async.bulk.commit_group;", "~{memory}", &[], &[]).map(|_| ())
 }
 
-/// Waits for all groups but the latest so many; no lane goes on before the elected one.
+/// Emits a wait until at most `outstanding` bulk groups are in flight; no lane continues before the elected lane does.
 pub(super) fn wait(emit: &Emitter<'_, '_>, outstanding: u32) -> Result<(), CompileError> {
     let text = format!("cp.async.bulk.wait_group {outstanding}; {WARP_BARRIER}");
     emit.ordered_assembly(&text, "~{memory}", &[], &[]).map(|_| ())

@@ -1,5 +1,6 @@
-//! How rows of the instruction table become PTX: products as inline assembly, whose mnemonic is the
-//! row's name (those of several warps are in [`super::group`], those of tensor memory in [`super::tensor`]); matrix moves by LLVM's intrinsics, which fold constant offsets into the address.
+//! Emits vendor instructions as PTX. MMAs are inline assembly whose mnemonic is the instruction's name (see
+//! [`super::group`] for warpgroup MMAs, [`super::tensor`] for MMAs in tensor memory). `ldmatrix` and `stmatrix` are
+//! LLVM intrinsics, because LLVM folds constant offsets into an intrinsic's address.
 
 use tilewright_kernel::{Element, Module, Op, Region, Type, is_result};
 use tilewright_llvm::Emitter;
@@ -11,7 +12,7 @@ use super::registers::{Typed, is_scale, registers};
 use super::{bulk, group, mbarrier, tensor};
 use crate::instructions::BULK_COPY;
 
-/// The code of one row; operands and results fit it.
+/// Emits one instruction. The caller has checked the operands and results.
 pub(super) fn emit<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
@@ -24,15 +25,15 @@ pub(super) fn emit<'ctx>(
     if row.kind == InstructionKind::AsyncCopy {
         return copy(emit, row, operands).map(|()| Vec::new());
     }
-    if tensor::is_in_tensor_memory(row) {
+    if tensor::uses_tensor_memory(row) {
         return tensor::instruction(emit, row, operands, results);
     }
     match (&row.semantics, results) {
-        (Semantics::Contract | Semantics::ContractSaturating, &[result]) if group::is_of_group(row) => {
-            group::product(emit, row, operands, result).map(|value| vec![value])
+        (Semantics::Contract | Semantics::ContractSaturating, &[result]) if group::is_warpgroup_mma(row) => {
+            group::emit_mma(emit, row, operands, result).map(|value| vec![value])
         }
         (Semantics::Contract | Semantics::ContractSaturating | Semantics::CountDifferent, &[result]) => {
-            product(emit, row, operands, result).map(|value| vec![value])
+            emit_mma(emit, row, operands, result).map(|value| vec![value])
         }
         (Semantics::Move, &[result]) => load(emit, row, operands, result).map(|value| vec![value]),
         (Semantics::Move, []) => store(emit, row, operands).map(|()| Vec::new()),
@@ -40,20 +41,20 @@ pub(super) fn emit<'ctx>(
     }
 }
 
-/// `mnemonic {d...}, {a...}, {b...}, {c...};`, then each factor's scales with the byte and the thread that give them.
-fn product<'ctx>(
+/// Emits `mnemonic {d...}, {a...}, {b...}, {c...};`, then each operand's scales with their byte and thread selectors.
+fn emit_mma<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
     operands: &[Typed<'ctx>],
     result: Type,
 ) -> Result<BasicValueEnum<'ctx>, CompileError> {
     let (mut groups, mut constraints, mut given, mut results) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut whole = result;
+    let mut register_type = result;
     let mut next = 0;
     let mut values = operands.iter();
     for operand in &row.operands {
         let (ty, letter) = registers(operand)?;
-        let group: Vec<_> = (next..next + ty.count()).map(|number| format!("${number}")).collect();
+        let group: Vec<_> = (next..next + ty.count()).map(|index| format!("${index}")).collect();
         next += ty.count();
         groups.push(format!("{{{}}}", group.join(",")));
         if is_scale(operand) {
@@ -63,21 +64,22 @@ fn product<'ctx>(
             constraints.extend((0..ty.count()).map(|_| format!("={letter}")));
             let element = Type::Scalar(ty.element().unwrap_or(Element::I32));
             results = vec![emit.plain_type(element)?; ty.count() as usize];
-            whole = ty;
+            register_type = ty;
         } else {
             constraints.extend((0..ty.count()).map(|_| letter.to_string()));
             let missing = || CompileError::Backend(format!("`{}` lacks an operand", row.name));
             let value = values.next().ok_or_else(missing)?.1;
-            let value = if is_scale(operand) { emit.word_of(value)? } else { value };
-            given.extend(emit.pieces(value, ty)?);
+            let value = if is_scale(operand) { emit.to_word(value)? } else { value };
+            given.extend(emit.split(value, ty)?);
         }
     }
     let text = format!("{} {};", row.name, groups.join(", "));
-    let parts = emit.assembly(&text, &constraints.join(","), &given, &results)?;
-    emit.joined(&parts, whole, result)
+    let register_values = emit.assembly(&text, &constraints.join(","), &given, &results)?;
+    emit.join(&register_values, register_type, result)
 }
 
-/// The intrinsic of a matrix move: the row's name without the memory, which the pointer's type says.
+/// Returns the intrinsic of `ldmatrix` or `stmatrix`: the instruction's name without the address space, which the
+/// pointer's type has.
 fn intrinsic(row: &Instruction) -> String {
     format!("llvm.nvvm.{}", row.name.replace(".shared", ""))
 }
@@ -91,8 +93,8 @@ fn load<'ctx>(
     let [(_, address)] = *operands else {
         return Err(CompileError::Backend(format!("`{}` loads from one address", row.name)));
     };
-    let parts = emit.fields(emit.call(&intrinsic(row), &[address.get_type()], &[address])?)?;
-    emit.joined(&parts, words(result), result)
+    let register_values = emit.fields(emit.call(&intrinsic(row), &[address.get_type()], &[address])?)?;
+    emit.join(&register_values, register_type(result), result)
 }
 
 fn store<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'ctx>]) -> Result<(), CompileError> {
@@ -100,29 +102,30 @@ fn store<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'c
         return Err(CompileError::Backend(format!("`{}` stores to one address", row.name)));
     };
     let mut given = vec![address];
-    given.extend(emit.pieces(stored, words(ty))?);
+    given.extend(emit.split(stored, register_type(ty))?);
     emit.call(&intrinsic(row), &[address.get_type()], &given).map(|_| ())
 }
 
-/// The row's name is the intrinsic's; what is read is said by a size, of which zero leaves zeros.
+/// Emits `cp.async` as the intrinsic with the instruction's name. The intrinsic's size operand is zero for inactive
+/// lanes, so that their copy writes zeros.
 fn copy<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'ctx>]) -> Result<(), CompileError> {
     let bytes = row.name.rsplit('.').next().and_then(|bytes| bytes.parse().ok());
     let (Some(bytes), &[(_, to), (_, from), (_, BasicValueEnum::IntValue(reads))]) = (bytes, operands) else {
         return Err(CompileError::Backend(format!("`{}` takes two addresses and a predicate", row.name)));
     };
-    let read = emit.if_zero(reads, emit.i32(0), emit.i32(bytes))?;
+    let read = emit.select_if_zero(reads, emit.i32(0), emit.i32(bytes))?;
     emit.call(&format!("llvm.nvvm.{}.s", row.name), &[], &[to, from, read.into()]).map(|_| ())
 }
 
-/// The 32-bit registers of a value.
-fn words(ty: Type) -> Type {
-    Type::of(Element::I32, ty.bits() / 32)
+/// Returns the type of a value as a vector of 32-bit registers.
+fn register_type(ty: Type) -> Type {
+    Type::vector_or_scalar(Element::I32, ty.bits() / 32)
 }
 
-/// The least version of PTX, times ten, that has all instructions of a module, where that is more than
-/// LLVM takes for the processor by itself: PTX ISA, "PTX ISA Notes" of `mma` and `ldmatrix`.
+/// Returns the least PTX version, times ten, that has all instructions of a module; `None` if the version that LLVM
+/// takes by default for the processor suffices. Source: PTX ISA, "PTX ISA Notes" of `mma` and `ldmatrix`.
 ///
-/// LLVM refuses a version that is too low for the processor, so none is asked for without need.
+/// LLVM rejects a version that is too low for the processor, so none is set without need.
 pub(super) fn ptx_version(architecture: &str, module: &Module) -> Option<u32> {
     fn of(region: &Region) -> Option<u32> {
         let versions = region.statements.iter().map(|statement| match &statement.op {
@@ -140,7 +143,8 @@ pub(super) fn ptx_version(architecture: &str, module: &Module) -> Option<u32> {
     (required > own).then_some(required)
 }
 
-/// The version that LLVM takes for a processor. Later ones have all instructions.
+/// PTX versions, times ten, that LLVM takes by default, by prefix of the processor's name. Later processors have all
+/// instructions.
 const PROCESSORS: [(&str, u32); 8] = [
     ("sm_", 87),
     ("sm_75", 63),
@@ -170,7 +174,7 @@ fn version(name: &str) -> u32 {
     match (eight_bit_floats, name.contains(".f16.")) {
         (true, true) => 87,
         (true, false) => 84,
-        // What else came later came with a processor that asks for as much by itself.
+        // All other later instructions came with a processor whose default version has them.
         (false, _) => 65,
     }
 }

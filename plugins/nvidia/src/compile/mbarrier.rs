@@ -1,49 +1,49 @@
-//! Mbarriers as PTX: one lane of a warp makes them and arrives at them, every lane waits.
+//! Emits mbarrier operations: one lane of a warp initializes an mbarrier and arrives at it; every lane waits.
 //!
-//! The lane is elected, `elect.sync`, which always elects the same one of the same lanes. Arriving releases and
-//! waiting acquires, both in the block; what the other lanes of the warp did is brought to the one that arrives by a
-//! barrier of the warp. Source: PTX ISA, mbarrier.
+//! `elect.sync` elects the lane, always the same one for the same lanes. At block scope, an arrival releases and a wait
+//! acquires; a warp barrier before the arrival orders the accesses of the warp's other lanes. Source: PTX ISA,
+//! mbarrier.
 
 use tilewright_llvm::Emitter;
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_plugin::CompileError;
 
-/// The version of PTX, times ten, that has `elect.sync` and mbarriers that expect bytes.
+/// Least PTX version, times ten, that has `elect.sync` and mbarriers that expect bytes.
 pub(super) const VERSION: u32 = 80;
 
-/// Arrivals, and bytes, that a phase counts at most: PTX ISA, "Contents of the mbarrier object".
+/// Max arrivals of a phase, and max bytes that a phase expects: PTX ISA, "Contents of the mbarrier object".
 const MOST: u32 = (1 << 20) - 1;
 
-/// A barrier of all lanes of the warp, which orders what they did to memory.
+/// Barrier of all lanes of the warp, which orders their memory accesses.
 pub(super) const WARP_BARRIER: &str = "bar.warp.sync 0xffffffff;";
 
-/// `mbarrier.init` by one lane.
+/// Emits `mbarrier.init` on one lane.
 pub(super) fn init<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     pointer: PointerValue<'ctx>,
     arrivals: u32,
 ) -> Result<(), CompileError> {
-    counted("arrivals", arrivals)?;
+    check_count("arrivals", arrivals)?;
     let operands = [address(emit, pointer)?];
-    elected(emit, &format!("mbarrier.init.shared::cta.b64 [$0], {arrivals};"), "r", &operands)
+    emit_elected(emit, &format!("mbarrier.init.shared::cta.b64 [$0], {arrivals};"), "r", &operands)
 }
 
-/// `mbarrier.arrive` by one lane, after all lanes.
+/// Emits `mbarrier.arrive` on one lane, after a barrier of the warp.
 pub(super) fn arrive<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     pointer: PointerValue<'ctx>,
     bytes: u32,
 ) -> Result<(), CompileError> {
-    counted("bytes", bytes)?;
+    check_count("bytes", bytes)?;
     let operands = [address(emit, pointer)?];
     let text = match bytes {
         0 => "mbarrier.arrive.shared::cta.b64 _, [$0];".to_owned(),
         bytes => format!("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {bytes};"),
     };
-    elected(emit, &text, "r", &operands)
+    emit_elected(emit, &text, "r", &operands)
 }
 
-/// `mbarrier.try_wait` by the parity of the phase, until it has completed.
+/// Emits a loop around `mbarrier.try_wait` that ends when the phase with the parity `phase` has completed.
 pub(super) fn wait<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     pointer: PointerValue<'ctx>,
@@ -55,9 +55,9 @@ pub(super) fn wait<'ctx>(
     emit.ordered_assembly(text, "r,r,~{memory}", &operands, &[]).map(|_| ())
 }
 
-/// Assembly that one lane executes, the same each time, after all lanes of the warp have come to it. The operands are
-/// `$0`, `$1`, ..., with these constraints.
-pub(super) fn elected<'ctx>(
+/// Emits assembly that one elected lane executes after a barrier of its warp. `$0`, `$1`, ... in the text are the
+/// operands, with the given constraints.
+pub(super) fn emit_elected<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     text: &str,
     constraints: &str,
@@ -71,7 +71,7 @@ fn address<'ctx>(emit: &Emitter<'_, 'ctx>, pointer: PointerValue<'ctx>) -> Resul
     Ok(emit.shared_address(pointer)?.into())
 }
 
-fn counted(what: &str, count: u32) -> Result<(), CompileError> {
+fn check_count(what: &str, count: u32) -> Result<(), CompileError> {
     if count <= MOST {
         return Ok(());
     }

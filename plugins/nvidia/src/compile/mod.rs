@@ -1,8 +1,8 @@
-//! Code for NVIDIA GPUs: kernel IR through LLVM to PTX, and to a cubin where the vendor's assembler
-//! is at hand.
+//! Generates code for NVIDIA GPUs: kernel IR through LLVM to PTX, then to a cubin if the vendor's assembler is
+//! installed.
 //!
-//! Forms: `Intermediate` is LLVM IR, `Assembly` is PTX, `Object` is a cubin where `ptxas` is found and
-//! the PTX itself where it is not (drivers load either); the payload's format says which.
+//! Output forms (of `CompileOptions`): `Intermediate` is LLVM IR and `Assembly` is PTX. `Object` is a cubin, or PTX if
+//! `ptxas` is not found; the CUDA driver loads either, and the payload's format names it.
 
 mod atomic;
 mod bulk;
@@ -23,7 +23,7 @@ use tilewright_target::{Instruction, TargetDescription};
 use crate::object;
 use ptx::Ptx;
 
-/// Compiles a module for a product.
+/// Compiles a kernel-IR module for a target, to the output forms that the options request.
 pub(crate) fn compile(
     target: &TargetDescription,
     rows: &[Instruction],
@@ -42,7 +42,7 @@ pub(crate) fn compile(
     for emit in &options.emit {
         match emit {
             Emit::Intermediate => forms.push(LlvmForm::Intermediate),
-            // The object is made from the PTX.
+            // The object is assembled from PTX.
             Emit::Assembly | Emit::Object => forms.push(LlvmForm::Assembly),
             Emit::Functions => {
                 check_functions(target, module)?;
@@ -55,11 +55,11 @@ pub(crate) fn compile(
     let payloads = payloads(target, code, &options.emit)?;
     let assembled = payloads.iter().any(|payload| payload.form == Emit::Object && payload.format == OF_PTXAS);
     let taken_by = assembled.then(|| "ptxas".to_owned());
-    Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, taken_by })
+    Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, accepted_by: taken_by })
 }
 
-/// The format of the assembler's objects. `ptxas` 12.9 and 13.4 give the uniform registers of some kernels of sm_100a other
-/// numbers from run to run.
+/// The format of objects that `ptxas` writes; these may differ between runs. Versions 12.9 and 13.4 number uniform
+/// registers of some `sm_100a` kernels differently from run to run.
 const OF_PTXAS: &str = "cubin";
 
 fn payloads(target: &TargetDescription, code: GeneratedCode, emit: &[Emit]) -> Result<Vec<Payload>, CompileError> {

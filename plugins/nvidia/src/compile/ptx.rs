@@ -1,5 +1,5 @@
-//! What LLVM's translation of the kernel IR asks of PTX: the form of kernels, threads, exchanges, barriers, what
-//! is asynchronous, and instructions.
+//! The PTX dialect of the LLVM translation: kernel attributes, thread indices, shuffles, barriers, asynchronous
+//! operations and vendor instructions.
 
 use tilewright_kernel::{Element, Kernel, MathFunction, MemoryScope, Queue, Scope, Type};
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
@@ -17,35 +17,36 @@ use super::{bulk, group, instruction, mbarrier, tensor};
 /// LLVM's number of the calling convention `ptx_kernel`.
 const PTX_KERNEL: u32 = 71;
 
-/// Lanes of a warp.
+/// Number of lanes of a warp.
 const WARP: u32 = 32;
 
-/// Every lane of a warp takes part.
+/// Mask with every lane of a warp.
 const ALL_LANES: u32 = u32::MAX;
 
-/// A `CUtensorMap`: 128 opaque bytes at a multiple of 64, which stay where the launch has put them.
+/// Returns the form of a `CUtensorMap` parameter: 128 opaque bytes, aligned to 64, which stay in parameter memory.
 fn map_form() -> MapForm {
     MapForm { bytes: 128, alignment: 64, attributes: vec![("nvvm.grid_constant".to_owned(), String::new())] }
 }
 
-/// PTX, as LLVM writes it.
+/// The PTX dialect: the target-specific part of the translation of kernel IR to LLVM IR.
 pub(super) struct Ptx<'a> {
     pub(super) target: &'a TargetDescription,
     pub(super) rows: &'a [Instruction],
-    /// The version, times ten, that instructions ask for.
+    /// Least PTX version, times ten, that the module's instructions need; `None` if LLVM's default version suffices.
     pub(super) version: Option<u32>,
-    /// Whether its kernels have tensor memory, which synchronisations must order.
+    /// Whether a kernel uses tensor memory, so that thread synchronization needs `tcgen05` fences around it.
     pub(super) tensor: bool,
 }
 
 impl Ptx<'_> {
-    /// Clusters came with compute capability 9.0.
-    fn has_clusters(&self) -> Result<(), CompileError> {
+    /// Returns an error if the target has no clusters, which came with compute capability 9.0.
+    fn require_clusters(&self) -> Result<(), CompileError> {
         if self.target.limits.blocks_per_cluster > 1 { Ok(()) } else { Err(no_clusters()) }
     }
 
-    /// So did mbarriers that count bytes, with the proxy by which asynchronous copies write.
-    fn has_mbarriers(&self) -> Result<(), CompileError> {
+    /// Returns an error if the target has no mbarriers that count bytes and no async proxy; both came with compute
+    /// capability 9.0.
+    fn require_mbarriers(&self) -> Result<(), CompileError> {
         if self.target.shared.asynchronous_proxy { Ok(()) } else { Err(no_mbarriers()) }
     }
 
@@ -53,23 +54,24 @@ impl Ptx<'_> {
         if self.target.tensor.is_some() { Ok(()) } else { Err(no_tensor_memory()) }
     }
 
-    /// What threads synchronise with, which orders what they do in tensor memory, too.
-    fn synchronised(
+    /// Emits a thread synchronization, with a `tcgen05` fence before or after it as requested if a kernel uses tensor
+    /// memory.
+    fn emit_fenced_sync(
         &self,
         emit: &Emitter<'_, '_>,
         [before, after]: [bool; 2],
         synchronise: impl FnOnce() -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
         if self.tensor && before {
-            tensor::before(emit)?;
+            tensor::emit_fence_before_sync(emit)?;
         }
         synchronise()?;
-        if self.tensor && after { tensor::after(emit) } else { Ok(()) }
+        if self.tensor && after { tensor::emit_fence_after_sync(emit) } else { Ok(()) }
     }
 }
 
 impl Dialect for Ptx<'_> {
-    fn machine(&self) -> LlvmTarget {
+    fn llvm_target(&self) -> LlvmTarget {
         LlvmTarget {
             triple: "nvptx64-nvidia-cuda".to_owned(),
             cpu: self.target.architecture.clone(),
@@ -91,7 +93,7 @@ impl Dialect for Ptx<'_> {
         if kernel.launch.blocks > 1 {
             attributes.push(("nvvm.cluster_dim".to_owned(), format!("{},1,1", kernel.launch.blocks)));
         }
-        // What a kernel may ask for by itself is less than what a launch may give it.
+        // Static shared memory of a kernel has a lower limit than dynamic shared memory, whose size the launch gives.
         let fixed = shared_bytes(kernel)? <= u64::from(self.target.shared.static_bytes);
         Ok(KernelForm {
             calling_convention: PTX_KERNEL,
@@ -113,12 +115,12 @@ impl Dialect for Ptx<'_> {
         emit.shift_right(lane, WARP.trailing_zeros())
     }
 
-    fn program<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
+    fn block_index<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
         let axis = ["x", "y", "z"][usize::from(axis) % 3];
         emit.call_i32(&format!("llvm.nvvm.read.ptx.sreg.ctaid.{axis}"), &[])
     }
 
-    fn programs<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
+    fn grid_size<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
         let axis = ["x", "y", "z"][usize::from(axis) % 3];
         emit.call_i32(&format!("llvm.nvvm.read.ptx.sreg.nctaid.{axis}"), &[])
     }
@@ -148,7 +150,9 @@ impl Dialect for Ptx<'_> {
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let listed = self.target.function(function.name(), element.name()).is_some();
         match (function, element, operands) {
-            (MathFunction::Exp2, Element::F32, &[a]) if listed => emit.call_same("llvm.nvvm.ex2.approx", a),
+            (MathFunction::Exp2, Element::F32, &[a]) if listed => {
+                emit.call_overloaded_by_operand("llvm.nvvm.ex2.approx", a)
+            }
             (MathFunction::Rsqrt, Element::F32, &[a]) if listed => emit.call_single("llvm.nvvm.rsqrt.approx.f", a),
             _ => Err(no_function(function, element)),
         }
@@ -163,12 +167,13 @@ impl Dialect for Ptx<'_> {
         emit.print_values("vprintf", format, values)
     }
 
-    /// Any text: LLVM does not read PTX, its assembler does.
+    /// Accepts any text, because LLVM does not parse PTX; `ptxas` reports errors later.
     fn check_assembly(&self, _text: &str) -> Result<(), CompileError> {
         Ok(())
     }
 
-    /// Kernels overlap from compute capability 9.0 on.
+    /// Emits `griddepcontrol` (programmatic dependent launch), which exists from compute capability 9.0 on; nothing for
+    /// older targets.
     fn grid_dependency(&self, emit: &Emitter<'_, '_>, wait: bool) -> Result<(), CompileError> {
         if capability(&self.target.architecture) < 90 {
             return Ok(());
@@ -177,18 +182,18 @@ impl Dialect for Ptx<'_> {
         emit.call(name, &[], &[]).map(|_| ())
     }
 
-    fn exchange<'ctx>(
+    fn shuffle<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         value: IntValue<'ctx>,
         lane: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
-        // The last operand bounds the lanes read from: one segment of the whole warp.
+        // The last operand bounds the source lanes: one segment of the whole warp.
         let last = emit.i32(WARP - 1);
         emit.call_i32("llvm.nvvm.shfl.sync.idx.i32", &[emit.i32(ALL_LANES), value, lane, last])
     }
 
-    fn exchange_xor<'ctx>(
+    fn shuffle_xor<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         value: IntValue<'ctx>,
@@ -199,42 +204,42 @@ impl Dialect for Ptx<'_> {
     }
 
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError> {
-        // All order memory operations among their lanes by themselves: arriving at a cluster's releases,
-        // waiting acquires.
+        // All of them order memory accesses of their lanes: `barrier.cluster` releases at the arrival and acquires at
+        // the wait.
         let calls = match scope {
             Scope::Warp => vec![("llvm.nvvm.bar.warp.sync", Some(emit.i32(ALL_LANES)))],
             Scope::Block => vec![("llvm.nvvm.barrier.cta.sync.aligned.all", Some(emit.i32(0)))],
             Scope::Cluster => {
-                self.has_clusters()?;
+                self.require_clusters()?;
                 vec![
                     ("llvm.nvvm.barrier.cluster.arrive.aligned", None),
                     ("llvm.nvvm.barrier.cluster.wait.aligned", None),
                 ]
             }
         };
-        // What a warp does in tensor memory is its own anyway.
-        self.synchronised(emit, [scope != Scope::Warp; 2], || {
+        // Tensor memory accesses of one warp are ordered without a fence.
+        self.emit_fenced_sync(emit, [scope != Scope::Warp; 2], || {
             calls.into_iter().try_for_each(|(intrinsic, operand)| {
                 emit.call(intrinsic, &[], operand.map(Into::into).as_slice()).map(|_| ())
             })
         })
     }
 
-    fn group_barrier(&self, emit: &Emitter<'_, '_>, number: u32, lanes: u32) -> Result<(), CompileError> {
-        self.synchronised(emit, [true; 2], || {
+    fn named_barrier(&self, emit: &Emitter<'_, '_>, number: u32, lanes: u32) -> Result<(), CompileError> {
+        self.emit_fenced_sync(emit, [true; 2], || {
             let operands = [emit.i32(number).into(), emit.i32(lanes).into()];
             emit.call("llvm.nvvm.barrier.cta.sync.aligned.count", &[], &operands).map(|_| ())
         })
     }
 
-    fn pend<'ctx>(
+    fn ready_token<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         queue: Queue,
         (ty, value): (Type, BasicValueEnum<'ctx>),
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         match queue {
-            Queue::Products => group::pend(emit, (ty, value)),
+            Queue::Mma => group::emit_accumulator_fence(emit, (ty, value)),
             other => Err(no_queue(other)),
         }
     }
@@ -246,21 +251,27 @@ impl Dialect for Ptx<'_> {
     fn commit(&self, emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
         match queue {
             Queue::Copies => emit.call("llvm.nvvm.cp.async.commit.group", &[], &[]).map(|_| ()),
-            Queue::Products => group::commit(emit),
-            Queue::Bulk => self.has_mbarriers().map_err(|_| no_queue(queue)).and_then(|()| bulk::commit(emit)),
-            // A wait is for all of them.
+            Queue::Mma => group::commit(emit),
+            Queue::Bulk => self.require_mbarriers().map_err(|_| no_queue(queue)).and_then(|()| bulk::commit(emit)),
+            // Waits for tensor loads and stores are for all of them, so nothing is committed.
             Queue::TensorLoads | Queue::TensorStores => self.has_tensor_memory(),
         }
     }
 
-    fn wait(&self, emit: &Emitter<'_, '_>, queue: Queue, outstanding: u32, _least: u32) -> Result<(), CompileError> {
+    fn wait(
+        &self,
+        emit: &Emitter<'_, '_>,
+        queue: Queue,
+        outstanding: u32,
+        _min_outstanding: u32,
+    ) -> Result<(), CompileError> {
         match queue {
             Queue::Copies => {
                 emit.call("llvm.nvvm.cp.async.wait.group", &[], &[emit.i32(outstanding).into()]).map(|_| ())
             }
-            Queue::Products => group::wait(emit, outstanding),
+            Queue::Mma => group::wait(emit, outstanding),
             Queue::Bulk => {
-                self.has_mbarriers().map_err(|_| no_queue(queue)).and_then(|()| bulk::wait(emit, outstanding))
+                self.require_mbarriers().map_err(|_| no_queue(queue)).and_then(|()| bulk::wait(emit, outstanding))
             }
             Queue::TensorLoads | Queue::TensorStores => {
                 self.has_tensor_memory()?;
@@ -269,13 +280,13 @@ impl Dialect for Ptx<'_> {
         }
     }
 
-    fn awaited<'ctx>(
+    fn after_wait<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         _queue: Queue,
         values: &[(Type, BasicValueEnum<'ctx>)],
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
-        group::awaited(emit, values)
+        group::emit_registers_after_wait(emit, values)
     }
 
     fn mbarrier_init<'ctx>(
@@ -284,7 +295,7 @@ impl Dialect for Ptx<'_> {
         pointer: PointerValue<'ctx>,
         arrivals: u32,
     ) -> Result<(), CompileError> {
-        self.has_mbarriers()?;
+        self.require_mbarriers()?;
         mbarrier::init(emit, pointer, arrivals)
     }
 
@@ -294,8 +305,8 @@ impl Dialect for Ptx<'_> {
         pointer: PointerValue<'ctx>,
         bytes: u32,
     ) -> Result<(), CompileError> {
-        self.has_mbarriers()?;
-        self.synchronised(emit, [true, false], || mbarrier::arrive(emit, pointer, bytes))
+        self.require_mbarriers()?;
+        self.emit_fenced_sync(emit, [true, false], || mbarrier::arrive(emit, pointer, bytes))
     }
 
     fn mbarrier_wait<'ctx>(
@@ -304,8 +315,8 @@ impl Dialect for Ptx<'_> {
         pointer: PointerValue<'ctx>,
         phase: IntValue<'ctx>,
     ) -> Result<(), CompileError> {
-        self.has_mbarriers()?;
-        self.synchronised(emit, [false, true], || mbarrier::wait(emit, pointer, phase))
+        self.require_mbarriers()?;
+        self.emit_fenced_sync(emit, [false, true], || mbarrier::wait(emit, pointer, phase))
     }
 
     fn mbarrier_commit<'ctx>(
@@ -314,9 +325,9 @@ impl Dialect for Ptx<'_> {
         queue: Queue,
         pointer: PointerValue<'ctx>,
     ) -> Result<(), CompileError> {
-        self.has_mbarriers()?;
+        self.require_mbarriers()?;
         match queue {
-            Queue::Products if self.target.tensor.is_some() => tensor::commit(emit, pointer),
+            Queue::Mma if self.target.tensor.is_some() => tensor::commit(emit, pointer),
             other => Err(no_queue(other)),
         }
     }
@@ -349,8 +360,8 @@ impl Dialect for Ptx<'_> {
         }
     }
 
-    fn block<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
-        self.has_clusters()?;
+    fn block_in_cluster<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+        self.require_clusters()?;
         emit.call_i32("llvm.nvvm.read.ptx.sreg.cluster.ctarank", &[])
     }
 
@@ -360,10 +371,10 @@ impl Dialect for Ptx<'_> {
         pointer: PointerValue<'ctx>,
         block: IntValue<'ctx>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        self.has_clusters()?;
+        self.require_clusters()?;
         let intrinsic = "llvm.nvvm.mapa.shared.cluster";
         let address = emit.call(intrinsic, &[], &[pointer.into(), block.into()])?;
-        address.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` gives nothing")))
+        address.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` has no result")))
     }
 
     fn byte_selector(&self, bytes: [u8; 4]) -> u32 {

@@ -1,17 +1,17 @@
-//! Operands of instructions in PTX: values with their types, and the registers that hold them.
+//! PTX operands of instructions: values with their types, and the registers that they occupy.
 
-use tilewright_kernel::{Carried, Element, Type};
+use tilewright_kernel::{Element, Type, ValueRequirement};
 use tilewright_llvm::values::BasicValueEnum;
 use tilewright_plugin::CompileError;
 use tilewright_target::Operand;
 
-/// A value with its type in the kernel IR.
+/// An LLVM value with its type in the kernel IR.
 pub(super) type Typed<'ctx> = (Type, BasicValueEnum<'ctx>);
 
-/// The registers that PTX gives an operand: their type and the letter of their constraint.
+/// Returns the type of an operand's registers, and the letter of their constraint in inline assembly.
 pub(super) fn registers(operand: &Operand) -> Result<(Type, char), CompileError> {
     let Operand::Register { element, .. } = operand else {
-        return Err(CompileError::Backend("a product has an operand that is no register".to_owned()));
+        return Err(CompileError::Backend("an MMA has an operand that is not in registers".to_owned()));
     };
     if is_scale(operand) {
         return Ok((Type::Scalar(Element::I32), 'r'));
@@ -21,13 +21,15 @@ pub(super) fn registers(operand: &Operand) -> Result<(Type, char), CompileError>
         "f32" => (Element::F32, 'f'),
         _ => (Element::I32, 'r'),
     };
-    match Carried::of(operand) {
-        Carried::Bits(bits) if bits >= register.bits() => Ok((Type::of(register, bits / register.bits()), letter)),
+    match ValueRequirement::for_operand(operand) {
+        ValueRequirement::Bits(bits) if bits >= register.bits() => {
+            Ok((Type::vector_or_scalar(register, bits / register.bits()), letter))
+        }
         carried => Err(CompileError::Backend(format!("an operand is {carried}, which fills no register"))),
     }
 }
 
-/// Whether these are scales, which have as many bytes of a register as there are.
+/// Whether an operand holds scales. The scales of a lane are the low bytes of one register.
 pub(super) fn is_scale(operand: &Operand) -> bool {
     operand.role().is_some_and(|role| role.starts_with("scale"))
 }

@@ -1,4 +1,4 @@
-//! Devices of this vendor: GPUs under CUDA, and the virtual device, which runs PTX on any machine.
+//! Devices of this vendor: GPUs under CUDA, and the virtual device, which executes PTX on any machine.
 
 #[cfg(feature = "drivers")]
 mod cuda;
@@ -8,10 +8,10 @@ use tilewright_target::{Instruction, TargetDescription};
 
 use tilewright_virtual_ptx::VirtualDevice;
 
-/// The devices of a target's product: hardware before what stands for it.
+/// Returns the devices of a target: GPUs first, then the virtual device.
 ///
 /// # Errors
-/// A driver that is there and fails.
+/// [`DeviceError`] if a driver is present and fails.
 pub(crate) fn devices(
     target: &TargetDescription,
     instructions: &[Instruction],
@@ -27,7 +27,7 @@ pub(crate) fn devices(
 #[cfg(feature = "drivers")]
 use cuda::devices as hardware;
 
-/// No GPU: this build of the plugin opens no driver.
+/// Returns no GPU: this build of the plugin opens no driver.
 #[cfg(not(feature = "drivers"))]
 fn hardware(_target: &TargetDescription) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     Ok(Vec::new())

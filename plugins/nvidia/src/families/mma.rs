@@ -1,17 +1,17 @@
-//! `nvidia_mma`: results and register operands of `mma.sync` (version 2) and `wgmma` (version 3).
+//! The family `nvidia_mma`: layouts of results and register operands of `mma.sync` (version 2) and `wgmma` (version 3).
 //!
-//! Both are made of one 8x8 atom: four lanes along the contiguous axis of a row, each with some
-//! neighbouring elements, and eight lanes along the other axis.
+//! All these layouts repeat one 8x8 atom: four lanes go along the axis that is contiguous in registers, each with some
+//! adjacent elements, and eight lanes go along the other axis.
 
-use tilewright_layout::families::cluster::{Part, layout_of, row_major, spread};
-use tilewright_layout::{Axes, Dim, FamilyError, FamilySpec, LinearLayout, Numbers};
+use tilewright_layout::families::cluster::{TileMode, identity_modes, row_major, tensor_layout};
+use tilewright_layout::{Axes, Dim, FamilyError, FamilySpec, IntVec, LinearLayout};
 
-/// The instruction that a layout belongs to, spread over warps and blocks.
+/// The parameters of a layout: the instruction's tile, and its repetition over warps and blocks.
 struct Mma {
     warp_group: bool,
-    /// Rows and columns of the result of one instruction, for one warp.
+    /// Number of rows and of columns of one instruction's result, in one warp.
     tile: [u64; 2],
-    warps: Numbers,
+    warps: IntVec,
     cluster: Vec<Vec<u64>>,
 }
 
@@ -48,28 +48,29 @@ impl Mma {
         Ok(Self { warp_group, tile, warps, cluster })
     }
 
-    /// Warps of a group follow each other down the rows, single warps along the columns.
+    /// Returns the axes along which consecutive warps go, the fastest first: rows for the warps of a warpgroup, columns
+    /// for single warps.
     fn warp_order(&self, rank: usize) -> Axes {
         if self.warp_group { (0..rank).collect() } else { row_major(rank) }
     }
 
-    /// `mma.sync` for f64 has 8x8 results and halves of the other operand tiles.
+    /// Whether the result tile is 8x8. Only `mma.sync` for f64 has such results; its operands have half-size tiles.
     fn is_narrow(&self) -> bool {
         !self.warp_group && self.tile == [8, 8]
     }
 }
 
-/// The layout of the result.
+/// Returns the layout of the result for a tensor of this shape.
 pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = matrix_rank(spec, shape)?;
     let mma = Mma::read(spec, rank)?;
     let (order, warp_order) = (row_major(rank), mma.warp_order(rank));
     let tile = atoms(2, rank - 1, mma.tile[1], rank - 2, mma.tile[0]);
-    let parts = tile.into_iter().chain(spread(Dim::WARP, &mma.warps, &warp_order, None));
-    layout_of(spec, parts, &order, &mma.cluster, shape)
+    let modes = tile.into_iter().chain(identity_modes(Dim::WARP, &mma.warps, &warp_order, None));
+    tensor_layout(spec, modes, &order, &mma.cluster, shape)
 }
 
-/// The layout of an operand in registers.
+/// Returns the layout of operand A or B in registers, for a tensor of this shape.
 pub(super) fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = matrix_rank(spec, shape)?;
     let read = spec.parameters();
@@ -96,8 +97,8 @@ pub(super) fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
         order.swap(0, 1);
     }
     let tile = atoms(k_width, k_axis, k, other_axis, other);
-    let parts = tile.into_iter().chain(spread(Dim::WARP, &mma.warps, &warp_order, Some(k_axis)));
-    layout_of(spec, parts, &order, &bases, shape)
+    let modes = tile.into_iter().chain(identity_modes(Dim::WARP, &mma.warps, &warp_order, Some(k_axis)));
+    tensor_layout(spec, modes, &order, &bases, shape)
 }
 
 fn matrix_rank(spec: &FamilySpec, shape: &[u64]) -> Result<usize, FamilyError> {
@@ -111,9 +112,9 @@ fn matrix_rank(spec: &FamilySpec, shape: &[u64]) -> Result<usize, FamilyError> {
     })
 }
 
-/// Atoms of `width` x 4 lanes along the inner axis and 8 lanes along the outer one, repeated by
-/// registers first along the outer and then along the inner axis.
-fn atoms(width: u64, inner: usize, inner_size: u64, outer: usize, outer_size: u64) -> [Part; 5] {
+/// Returns the atoms of a layout: four lanes with `width` adjacent elements each along the axis `inner`, and eight
+/// lanes along the axis `outer`. Registers repeat the atom along `outer` first.
+fn atoms(width: u64, inner: usize, inner_size: u64, outer: usize, outer_size: u64) -> [TileMode; 5] {
     [
         (Dim::REGISTER, width, inner),
         (Dim::LANE, 4, inner),
@@ -121,5 +122,5 @@ fn atoms(width: u64, inner: usize, inner_size: u64, outer: usize, outer_size: u6
         (Dim::REGISTER, outer_size / 8, outer),
         (Dim::REGISTER, inner_size / width / 4, inner),
     ]
-    .map(Part::from)
+    .map(TileMode::from)
 }

@@ -1,11 +1,12 @@
-//! `mma_scale`: the scales of one operand of a block-scaled `mma.sync`, in registers.
+//! The family `mma_scale`: register layouts of the scales of one operand of a block-scaled `mma.sync`.
 //!
-//! A tensor of scales has a row for each row of A or column of B, and its second axis goes along K.
+//! A tensor of scales has one row for each row of A or column of B; its second axis counts the scale blocks along K.
 
-use tilewright_layout::families::cluster::{cluster_layout, over_tensor, row_major};
+use tilewright_layout::families::cluster::{cluster_layout, extend_to_tensor, row_major};
 use tilewright_layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout};
 
-/// The layout of a tensor of scales; `warps_per_cta` is by axis of the result.
+/// Returns the layout of a tensor of scales. The parameter `warps_per_cta` has the warps along each axis of the MMA's
+/// result.
 pub(super) fn registers(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     if rank != 2 && rank != 3 {
@@ -23,12 +24,13 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout
     let cluster = cluster_layout(spec, &cluster, rank)?;
     let build = || -> Result<LinearLayout, LayoutError> {
         let tile = tile(index == 0, shape)?.direct_sum(&spread(index == 0, &warps)?)?;
-        over_tensor(&tile, &cluster, shape)
+        extend_to_tensor(&tile, &cluster, shape)
     };
     build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
-/// All of K in registers; the lanes of a quad give the scales of one row, or of two of A.
+/// Returns the tile of one warp, with all of K in registers. The four lanes of a quad hold the scales of one column of
+/// B or of two rows of A.
 fn tile(is_left: bool, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     let (rank, rows) = (shape.len(), shape.len() - 2);
     let in_quad = if is_left { 8 } else { 0 };
@@ -44,19 +46,19 @@ fn tile(is_left: bool, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     LinearLayout::from_bases(&[(Dim::REGISTER, Vec::new()), (Dim::LANE, lanes)], &sizes)?.direct_sum(&along)
 }
 
-/// Warps follow each other as in the result: those that differ along the other operand's axis hold
-/// the same.
+/// Returns the layout of the warps, in the order of the result's warps. Warps that differ along the other operand's
+/// axis hold replicas.
 fn spread(is_left: bool, warps: &[u64]) -> Result<LinearLayout, LayoutError> {
     let rank = warps.len();
     let own = if is_left { rank - 2 } else { rank - 1 };
     row_major(rank).into_iter().try_fold(LinearLayout::empty(), |sum, axis| {
-        let part = if axis == own {
+        let mode = if axis == own {
             LinearLayout::identity(warps[axis], Dim::WARP, Dim::tensor(rank - 2))?
         } else if axis < rank - 2 {
             LinearLayout::identity(warps[axis], Dim::WARP, Dim::tensor(axis))?
         } else {
             LinearLayout::zeros(warps[axis], Dim::WARP, Dim::tensor(rank - 2), 1)?
         };
-        sum.direct_sum(&part)
+        sum.direct_sum(&mode)
     })
 }

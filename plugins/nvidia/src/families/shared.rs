@@ -1,22 +1,24 @@
-//! `nvmma_shared`: the memory layout that `wgmma` reads and bulk copies write.
+//! The family `nvmma_shared`: layouts of shared memory that `wgmma` reads and bulk tensor copies (TMA) write.
 //!
-//! Its core is eight rows as wide as the swizzle, 16-byte units of a row being permuted by the
-//! number of the row. Cores fill the box of one bulk copy, boxes fill the block's share.
+//! The core of a layout is eight rows as wide as the swizzle; in each row, the row number permutes the 16-byte units.
+//! Cores fill the box of one bulk tensor copy, and boxes fill the part of the tensor that a block has.
 
 use tilewright_layout::f2::Columns;
-use tilewright_layout::families::cluster::{fitted, identity_nd, no_smaller_than, over_blocks, row_major, tensor_dims};
-use tilewright_layout::{Axes, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout, Numbers, Space};
+use tilewright_layout::families::cluster::{
+    extend_to_blocks, fit_to_shape, identity_nd, no_smaller_than, row_major, tensor_dims,
+};
+use tilewright_layout::{Axes, Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, MemoryLayout, Space};
 
-/// Elements of one axis that one bulk copy moves at most.
+/// Max elements along one axis of one bulk tensor copy.
 const LARGEST_BOX: u64 = 256;
 
-/// How a memory layout is swizzled.
+/// The parameters of a layout: its swizzle, elements and cluster.
 struct Swizzle {
-    /// Bytes of a row of the core; zero for none.
+    /// Bytes of a row of the core, the swizzle width; zero without a swizzle.
     bytes: u64,
     element_bits: u64,
     transposed: bool,
-    /// Whether every second group of eight offsets repeats the one before it.
+    /// Whether every second group of eight offsets repeats the group before it (padded fp4).
     padded: bool,
     cluster: Vec<Vec<u64>>,
 }
@@ -50,26 +52,26 @@ impl Swizzle {
         Ok(swizzle)
     }
 
-    /// Elements of a row of the core.
+    /// Returns the number of elements in a row of the core.
     fn columns(&self) -> u64 {
         let columns = 8 * self.bytes.max(16) / self.element_bits;
         if self.padded { columns / 2 } else { columns }
     }
 
-    /// Different permutations of the units of a row.
+    /// Returns the number of different permutations that the swizzle applies to the units of a row.
     fn phases(&self) -> u64 {
         (self.bytes / 16).max(1)
     }
 
-    /// Eight rows by the columns of the core.
+    /// Returns the layout of the core: eight rows of [`Self::columns`] elements.
     fn core(&self) -> Result<LinearLayout, LayoutError> {
         let stored = 8 * self.bytes.max(16) / self.element_bits;
         // Of sixteen offsets of padded elements the upper eight repeat the lower ones.
-        let place = |column: u64| if self.padded { column / 16 * 8 + column % 8 } else { column };
-        let along = (0..stored.trailing_zeros()).map(|bit| place(1 << bit) << 3);
+        let padded_column = |column: u64| if self.padded { column / 16 * 8 + column % 8 } else { column };
+        let along = (0..stored.trailing_zeros()).map(|bit| padded_column(1 << bit) << 3);
         let rows_per_phase = 8 / self.phases();
         let unit = 128 / self.element_bits;
-        let down = [1, 2, 4].map(|row| row | place(unit * (row / rows_per_phase % self.phases())) << 3);
+        let down = [1, 2, 4].map(|row| row | padded_column(unit * (row / rows_per_phase % self.phases())) << 3);
         let columns: Columns = along.chain(down).collect();
         let ins = Space::of_sizes(&[(Dim::OFFSET, stored * 8)])?;
         let outs = Space::of_sizes(&[(Dim::tensor(0), 8), (Dim::tensor(1), self.columns())])?;
@@ -77,30 +79,30 @@ impl Swizzle {
     }
 }
 
-/// The memory layout of a tensor of `shape`.
+/// Returns the shared-memory layout of a tensor of `shape`.
 pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let rank = shape.len();
     let swizzle = Swizzle::read(spec, rank)?;
-    let linear = over_blocks(spec, &swizzle.cluster, shape, |share| block(spec, &swizzle, share, shape))?;
+    let linear = extend_to_blocks(spec, &swizzle.cluster, shape, |share| block(spec, &swizzle, share, shape))?;
     Ok(MemoryLayout { linear, padding: Vec::new(), alignment: Some(128 * swizzle.phases() as u32) })
 }
 
-/// The layout of one block's share of a tensor of `shape`.
+/// Returns the layout of the part (`share`) that one block has of a tensor of `shape`.
 fn block(spec: &FamilySpec, swizzle: &Swizzle, share: &[u64], shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
-    let copied: Numbers = share.iter().map(|&size| size.min(LARGEST_BOX)).collect();
+    let copied: IntVec = share.iter().map(|&size| size.min(LARGEST_BOX)).collect();
     let tile = if swizzle.bytes == 0 {
         plain(&copied, swizzle.transposed)
     } else {
-        let copied = boxes(spec, swizzle, copied, shape)?;
-        // Of two axes the rows of the boxes follow each other, whatever the height of a box.
+        let copied = box_shape(spec, swizzle, copied, shape)?;
+        // Boxes of two axes follow each other along the rows, whatever their height.
         if copied.len() == 2 && !swizzle.transposed { swizzle.core() } else { swizzled_box(swizzle, &copied) }
     };
-    tile.and_then(|tile| fitted(&tile, share, Dim::OFFSET)).map_err(failed)
+    tile.and_then(|tile| fit_to_shape(&tile, share, Dim::OFFSET)).map_err(failed)
 }
 
-/// The box of one copy: along the contiguous axis it is as wide as the core.
-fn boxes(spec: &FamilySpec, swizzle: &Swizzle, mut copied: Numbers, shape: &[u64]) -> Result<Numbers, FamilyError> {
+/// Returns the shape of one copy's box, which is as wide as the core along the contiguous axis.
+fn box_shape(spec: &FamilySpec, swizzle: &Swizzle, mut copied: IntVec, shape: &[u64]) -> Result<IntVec, FamilyError> {
     let rank = copied.len();
     let too_small = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
     if rank < 2 {
@@ -116,10 +118,10 @@ fn boxes(spec: &FamilySpec, swizzle: &Swizzle, mut copied: Numbers, shape: &[u64
     Ok(copied)
 }
 
-/// Offsets along the axes in row-major order, or with the first axis the fastest.
+/// Returns the layout without a swizzle: row-major, or with the first axis as the fastest if `transposed`.
 ///
-/// Of more than two transposed axes, the extents and the axes that they are laid along are paired
-/// as Triton pairs them: one step apart. Cutting and repeating to the shape makes a layout of it.
+/// With more than two transposed axes, each axis gets its neighbour's extent, as in Triton. The caller fits the result
+/// to the shape, which makes it a valid layout.
 fn plain(copied: &[u64], transposed: bool) -> Result<LinearLayout, LayoutError> {
     let rank = copied.len();
     let row_major = row_major(rank);
@@ -128,13 +130,13 @@ fn plain(copied: &[u64], transposed: bool) -> Result<LinearLayout, LayoutError> 
     } else {
         (row_major.clone(), row_major.clone())
     };
-    let listed = identity_nd(Dim::OFFSET, &Numbers::from_elem(1, rank), &row_major)?;
+    let listed = identity_nd(Dim::OFFSET, &IntVec::from_elem(1, rank), &row_major)?;
     axes.into_iter().zip(extents).try_fold(listed, |sum, (axis, extent)| {
         sum.direct_sum(&LinearLayout::identity(copied[extent], Dim::OFFSET, Dim::tensor(axis))?)
     })
 }
 
-/// The core, repeated down the rows: all axes but the contiguous one.
+/// Returns the layout of one copy's box: the core, repeated along all axes but the contiguous one.
 fn swizzled_box(swizzle: &Swizzle, copied: &[u64]) -> Result<LinearLayout, LayoutError> {
     let rank = copied.len();
     let contiguous = if swizzle.transposed { 0 } else { rank - 1 };
@@ -147,7 +149,7 @@ fn swizzled_box(swizzle: &Swizzle, copied: &[u64]) -> Result<LinearLayout, Layou
     let row_minor = filled.transpose_outs(&[Dim::tensor(1), Dim::tensor(0)])?;
     let mut split = row_minor.reshape_outs(&sized(&others))?;
     if swizzle.transposed {
-        // Triton counts the rows with the last axis the slowest, and then takes them for row-major.
+        // Triton counts the rows with the last axis the slowest, and then interprets them as row-major.
         let counted: Vec<_> = others[1..].iter().chain(&others[..1]).copied().collect();
         let dims: Vec<_> = sized(&counted).into_iter().map(|(dim, _)| dim).collect();
         split = split.transpose_outs(&dims)?.reshape_outs(&sized(&others))?;

@@ -1,29 +1,29 @@
-//! `tensor_memory` and `tensor_memory_scales`: where the matrix instructions of compute capability
-//! 10 keep accumulators, operands and scales.
+//! The families `tensor_memory` and `tensor_memory_scales`: layouts in tensor memory of accumulators, operands and
+//! scales of `tcgen05.mma`.
 //!
-//! Tensor memory of a block has 128 rows, of which each warp reaches 32. A zero basis of rows 32 or
-//! 64 means that warps hold the same; any other zero basis is a place that holds nothing.
+//! A block's tensor memory has 128 rows; each warp accesses 32 of them. If the basis of row bit 32 or 64 is zero, warps
+//! hold replicas; any other zero basis means locations without an element.
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{cluster_layout, identity_nd, no_larger_than, share_of};
 use tilewright_layout::{Dim, FamilyAttribute, FamilyError, FamilySpec, LayoutError, LinearLayout, Space};
 
-/// Rows of tensor memory.
+/// Number of rows of tensor memory.
 const ROWS: u64 = 128;
-/// Rows of scales, which every warp holds again.
+/// Number of rows that hold scales; each warp's 32 rows hold a replica of them.
 const SCALE_ROWS: u64 = 32;
-/// Scales of one row that share 32 bits.
+/// Number of scales of one row that share a 32-bit column.
 const SCALES_PACKED: u64 = 4;
-/// Columns of tensor memory, of 32 bits.
+/// Number of 32-bit columns of tensor memory.
 const COLUMNS: u64 = 512;
 
-/// The block that one matrix instruction writes, and how its columns lie.
+/// The tile of one matrix instruction in tensor memory: its rows and columns, and the distance of its columns.
 struct Tiling {
     rows: u64,
     columns: u64,
-    /// Places from one column to the next.
+    /// Distance from one column of the tile to the next, in elements; 1, 2 or 4.
     stride: u64,
-    /// Whether two blocks of the cluster work on one instruction.
+    /// Whether two blocks of the cluster execute one instruction together (`cta_group::2`).
     paired: bool,
 }
 
@@ -57,23 +57,23 @@ impl Tiling {
             let message = "pairs are blocks that follow each other down the rows: `cga_layout` must begin with [1, 0]";
             return Err(read.wrong("two_ctas", message));
         }
-        // Of padded elements every second place holds nothing.
+        // Of padded elements every second location holds nothing.
         Ok(Self { rows, columns, stride: if padded { 2 } else { stride }, paired })
     }
 
-    /// Rows and columns of one block's share: first the tile, then tiles down the rows, then along
-    /// them.
+    /// Returns the layout of the part (`share`) that one block has of a tensor: one tile, repeated down the rows, then
+    /// along the columns.
     fn over(&self, share: [u64; 2]) -> Result<LinearLayout, LayoutError> {
         let columns = self.columns.min(share[1]);
         let mut covered = [self.rows, columns];
-        // Rows 16 to 31 of a warp take the next tile, where there is one.
+        // Rows 16 to 31 of a warp hold the next tile, if there is one.
         let next = (self.rows < ROWS && !self.paired).then(|| next_tile(&mut covered, share));
         let mut rows: Columns = (0..self.rows.trailing_zeros()).map(|bit| 1 << bit).collect();
         let mut along: Columns = (0..self.stride.trailing_zeros()).map(|_| 0).collect();
         along.extend((0..columns.trailing_zeros()).map(|bit| covered[0] << bit));
         match next {
             Some(next) => rows.insert(4, next),
-            // The upper rows take the upper half of the columns.
+            // The upper rows hold the upper half of the columns.
             None if self.rows < ROWS => rows.extend(along.pop()),
             None => {}
         }
@@ -85,8 +85,9 @@ impl Tiling {
     }
 }
 
-/// Where the tile after the first one lies, below it or beside it, rows and columns packed; nowhere
-/// if there is only one.
+/// Returns the start of a second tile, which uses the rows of tensor memory that a 64-row tile leaves free. It follows
+/// the first tile down the rows, or along the columns if there are no further rows. The start is row + `rows` * column;
+/// zero if there is no second tile. `covered` becomes the size of both tiles.
 fn next_tile(covered: &mut [u64; 2], share: [u64; 2]) -> u64 {
     let [rows, columns] = *covered;
     if share[0] > rows {
@@ -104,10 +105,10 @@ fn wrong_shape(spec: &FamilySpec, shape: &[u64], message: String) -> FamilyError
     FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message }
 }
 
-/// The blocks of the cluster, and the share of a tensor of `shape` that each has.
+/// Returns the layout of the cluster's blocks, and the size of the part that each block has of a tensor of `shape`.
 fn blocks(spec: &FamilySpec, shape: &[u64]) -> Result<(LinearLayout, [u64; 2]), FamilyError> {
     if shape.len() != 2 {
-        return Err(wrong_shape(spec, shape, "tensor memory holds tensors of two axes".to_owned()));
+        return Err(wrong_shape(spec, shape, "tensor memory has tensors of two axes only".to_owned()));
     }
     let cluster = cluster_layout(spec, &spec.parameters().bases_or_none(&["cga_layout"])?, 2)?;
     let cluster = no_larger_than(&cluster, shape).map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
@@ -115,12 +116,13 @@ fn blocks(spec: &FamilySpec, shape: &[u64]) -> Result<(LinearLayout, [u64; 2]), 
     Ok((cluster, [share[0], share[1]]))
 }
 
-/// The layout of one block, given to all blocks of the cluster. One block has no index of blocks.
+/// Returns the layout of a whole tensor: one block's layout, repeated for the blocks of the cluster. A single block has
+/// no block index.
 fn of_cluster(block: &LinearLayout, cluster: &LinearLayout) -> Result<LinearLayout, LayoutError> {
     if cluster.in_bits(Dim::BLOCK) == 0 { Ok(block.clone()) } else { block.direct_sum(cluster) }
 }
 
-/// The layout of accumulators and operands.
+/// Returns the layout of an accumulator or operand for a tensor of this shape.
 pub(super) fn values(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let tiling = Tiling::read(spec)?;
     let (cluster, share) = blocks(spec, shape)?;
@@ -131,11 +133,11 @@ pub(super) fn values(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     if halved && tiling.columns.min(share[1]) < 2 {
         return Err(wrong_shape(spec, shape, "a tile of 64 rows of a pair has two columns at least".to_owned()));
     }
-    let whole = tiling.over(share).and_then(|block| of_cluster(&block, &cluster));
-    whole.map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let clustered = tiling.over(share).and_then(|block| of_cluster(&block, &cluster));
+    clustered.map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
-/// The layout of the scales of an operand: rows of the operand by groups along K.
+/// Returns the layout of an operand's scales: rows of A or columns of B, by scale blocks along K.
 pub(super) fn scales(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
     let along_first = match read.optional(&["block_rep_order"]) {
@@ -148,12 +150,12 @@ pub(super) fn scales(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     read.finish()?;
     let (cluster, share) = blocks(spec, shape)?;
     let (down, along) = (Dim::tensor(0), Dim::tensor(1));
-    // One block of scales is 64 x 4, and two that follow each other down the rows stay together.
+    // One block of scales is 64 x 4; two that follow each other down the rows stay together.
     let together = if share[0] > 2 * SCALE_ROWS { 4 } else { 2 };
     let further = LinearLayout::identity((share[0] / SCALE_ROWS / together).max(1), Dim::COL, down);
     let beside = LinearLayout::identity((share[1] / SCALES_PACKED).max(1), Dim::COL, along);
     let (first, second) = if along_first { (beside, further) } else { (further, beside) };
-    let parts = [
+    let modes = [
         LinearLayout::identity(SCALE_ROWS, Dim::ROW, down),
         LinearLayout::zeros(ROWS / SCALE_ROWS, Dim::ROW, down, 1),
         LinearLayout::identity(SCALES_PACKED, Dim::COL, along),
@@ -161,7 +163,7 @@ pub(super) fn scales(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
         first,
         second,
     ];
-    let sum = parts.into_iter().try_fold(LinearLayout::empty(), |sum, part| sum.direct_sum(&part?));
-    let whole = sum.and_then(|sum| of_cluster(&no_larger_than(&sum, &share)?, &cluster));
-    whole.map_err(|error| FamilyError::of_layout(&spec.name, &error))
+    let sum = modes.into_iter().try_fold(LinearLayout::empty(), |sum, mode| sum.direct_sum(&mode?));
+    let clustered = sum.and_then(|sum| of_cluster(&no_larger_than(&sum, &share)?, &cluster));
+    clustered.map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }

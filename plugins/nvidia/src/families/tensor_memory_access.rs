@@ -1,8 +1,8 @@
-//! `tmem_reg`: the registers that one load or store of tensor memory fills or empties.
+//! The family `tmem_reg`: layouts of the registers of one load or store of tensor memory (`tcgen05.ld`, `tcgen05.st`).
 //!
-//! The instruction fixes which rows and 32-bit columns a warp's lanes and first registers reach;
-//! further columns go to further warps and registers. Reading that through the layout of the
-//! memory gives the layout of the registers.
+//! The instruction shape fixes the rows and 32-bit columns that a warp's lanes and first registers access; further
+//! warps and registers access further columns. Composed with the layout of the tensor memory, this gives the layout of
+//! the registers.
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::cluster_layout;
@@ -10,19 +10,19 @@ use tilewright_layout::{
     Dim, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout, Space,
 };
 
-/// Rows of tensor memory.
+/// Number of rows of tensor memory.
 const ROWS: u64 = 128;
 
-/// Where the registers and lanes of one warp lie in tensor memory, as (row, 32-bit column).
+/// The atom of an instruction shape: bases of one warp's registers and lanes in tensor memory, as (row, 32-bit column).
 pub(crate) struct Atom {
     pub(crate) registers: &'static [[u64; 2]],
     pub(crate) lanes: [[u64; 2]; 5],
     pub(crate) columns: u64,
-    /// Whether one instruction reaches all 32 rows of a warp.
+    /// Whether one instruction accesses all 32 rows of a warp; if false, 16 of them.
     pub(crate) all_rows: bool,
 }
 
-/// The atom of a variant of the instruction, by the word of the PTX ISA.
+/// Returns the atom of an instruction shape, such as `16x64b`, by its name in the PTX ISA; `None` for other names.
 pub(crate) fn atom(variant: &str) -> Option<Atom> {
     let (registers, lanes, columns): (&[[u64; 2]], _, _) = match variant {
         "32x32b" => (&[], [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], 1),
@@ -34,7 +34,7 @@ pub(crate) fn atom(variant: &str) -> Option<Atom> {
     Some(Atom { registers, lanes, columns, all_rows: variant == "32x32b" })
 }
 
-/// The layout of the registers.
+/// Returns the layout of the registers for a tensor of this shape.
 pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
     let FamilyAttribute::Spec(memory) = read.required(&["memory"])? else {
@@ -61,25 +61,26 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) ->
         return Err(read.wrong("num_warps", &format!("{warps} is not from 4 to 64")));
     }
     let Layout::TensorMemory(memory) = all.resolve(memory, shape, all)? else {
-        return Err(read.wrong("memory", "is no layout of tensor memory"));
+        return Err(read.wrong("memory", "is not a layout of tensor memory"));
     };
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
-    // Another shape of the same memory may do, so it is the shape that is refused.
+    // Another shape of the same memory may be valid, so the error names the shape.
     let unfit = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
     let (neighbours, words) = in_words(&memory, bits).map_err(failed)?.ok_or_else(|| {
-        unfit(format!("columns of `memory` hold elements of {bits} bits neither packed nor a word apart"))
+        unfit(format!("columns of `memory` have elements of {bits} bits neither packed nor one per word"))
     })?;
     let reached = through(&words, &variant, warps).map_err(failed)?.ok_or_else(|| {
-        unfit("`instr_variant` reaches places that hold nothing, or more columns than there are".to_owned())
+        unfit("`instr_variant` accesses locations without an element, or more columns than there are".to_owned())
     })?;
     let packed = LinearLayout::identity(neighbours, Dim::REGISTER, Dim::tensor(1));
     let cluster = cluster_layout(spec, &[], 2)?;
-    let whole = packed.and_then(|packed| packed.direct_sum(&reached)?.direct_sum(&cluster));
+    let clustered = packed.and_then(|packed| packed.direct_sum(&reached)?.direct_sum(&cluster));
     let dims = [Dim::tensor(0), Dim::tensor(1)];
-    whole.and_then(|whole| whole.transpose_outs(&dims)).map_err(failed)
+    clustered.and_then(|clustered| clustered.transpose_outs(&dims)).map_err(failed)
 }
 
-/// How many neighbouring elements a load moves as one, and the memory in columns of 32 bits.
+/// Returns the number of adjacent elements that one 32-bit register packs, and the memory layout in columns of 32 bits;
+/// `None` if an instruction cannot move elements at such a distance.
 fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayout)>, LayoutError> {
     let column = Dim::tensor(1);
     let mut packed = 1;
@@ -91,14 +92,14 @@ fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayou
         }
         packed *= 2;
     }
-    let apart = 32 / (bits * packed);
-    // A single column is padded to the word that it is alone in.
-    if apart == 1 || rest.in_bits(Dim::COL) == 0 {
+    let column_stride = 32 / (bits * packed);
+    // A single column is padded to the word that it occupies alone.
+    if column_stride == 1 || rest.in_bits(Dim::COL) == 0 {
         return Ok(Some((packed, rest)));
     }
-    let empty = LinearLayout::zeros(apart, Dim::COL, column, 1)?;
-    // Halves that lie a word apart can be packed by the instruction, two words at a time.
-    if apart == 2 {
+    let empty = LinearLayout::zeros(column_stride, Dim::COL, column, 1)?;
+    // The instruction can pack 16-bit halves that lie in two consecutive words, two words at a time.
+    if column_stride == 2 {
         let pair = empty.direct_sum(&LinearLayout::identity(2, Dim::COL, column)?)?;
         if let Some(quotient) = rest.divide_left(&pair) {
             return Ok(Some((packed * 2, quotient)));
@@ -107,19 +108,21 @@ fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayou
     Ok(rest.divide_left(&empty).map(|quotient| (packed, quotient)))
 }
 
-/// The memory read through the instruction, repeated over all columns and by all warps.
+/// Returns the layout of the elements that registers, lanes and warps access through the instruction, repeated over all
+/// columns of the memory; `None` if the instruction does not fit the memory.
 fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<LinearLayout>, LayoutError> {
     let columns = 1u64.checked_shl(memory.in_bits(Dim::COL)).unwrap_or(0);
-    // So that a place, row and column packed, fits a word.
+    // A location, row and column packed, must fit a word.
     Space::of_sizes(&[(Dim::ROW, ROWS), (Dim::COL, columns)])?;
     if columns < atom.columns {
         return Ok(None);
     }
     let upper_rows_are_empty = memory.columns_of(Dim::ROW).get(4).is_none_or(|&column| column == 0);
-    let places =
-        |places: &[[u64; 2]]| -> Columns { places.iter().map(|&[row, column]| row | (column * ROWS)).collect() };
-    let (mut registers, mut lanes) = (places(atom.registers), places(&atom.lanes));
-    let mut warp_places = places(&[[32, 0], [64, 0]]);
+    let pack_columns = |coordinates: &[[u64; 2]]| -> Columns {
+        coordinates.iter().map(|&[row, column]| row | (column * ROWS)).collect()
+    };
+    let (mut registers, mut lanes) = (pack_columns(atom.registers), pack_columns(&atom.lanes));
+    let mut warp_columns = pack_columns(&[[32, 0], [64, 0]]);
     let checked = registers.iter().chain(&lanes[..if atom.all_rows { 4 } else { 5 }]).copied().collect();
     let outs: Vec<_> = memory.outs().dims().collect();
     let of_block = memory.sublayout(&[Dim::ROW, Dim::COL], &outs)?;
@@ -130,14 +133,14 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
     let upper_rows_left = !atom.all_rows && !upper_rows_are_empty;
     let upper_rows_to_registers = upper_rows_left && groups == 1;
     if upper_rows_left && !upper_rows_to_registers {
-        warp_places.push(16);
+        warp_columns.push(16);
         groups /= 2;
     }
     let missing = columns / atom.columns;
     let tiled = groups.min(missing);
     let own = missing / tiled;
-    let mut more: Columns = column_places(atom.columns, own).collect();
-    // Two halves of sixteen rows are read side by side where the upper rows hold nothing.
+    let mut more: Columns = column_positions(atom.columns, own).collect();
+    // Two halves of sixteen rows are read side by side if the upper rows hold nothing.
     if atom.all_rows
         && upper_rows_are_empty
         && let Some(top) = more.pop()
@@ -146,26 +149,31 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
     }
     registers.extend(more);
     registers.extend(upper_rows_to_registers.then_some(16));
-    warp_places.extend(column_places(atom.columns * own, tiled));
-    warp_places.extend((0..(groups / tiled).trailing_zeros()).map(|_| 0));
-    let places = descriptor_match([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_places)], columns)?;
+    warp_columns.extend(column_positions(atom.columns * own, tiled));
+    warp_columns.extend((0..(groups / tiled).trailing_zeros()).map(|_| 0));
+    let layout =
+        descriptor_match([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_columns)], columns)?;
     // Each block of a cluster reads its own memory.
     let own = LinearLayout::identity(1 << memory.in_bits(Dim::BLOCK), Dim::BLOCK, Dim::BLOCK)?;
-    let places = if memory.ins().contains(Dim::BLOCK) { places.direct_sum(&own)? } else { places };
-    places.compose(memory).map(Some)
+    let layout = if memory.ins().contains(Dim::BLOCK) { layout.direct_sum(&own)? } else { layout };
+    layout.compose(memory).map(Some)
 }
 
-/// The bits of `count` columns from `first` on, both powers of two.
-fn column_places(first: u64, count: u64) -> impl Iterator<Item = u64> {
+/// Returns the bases of `count` columns from column `first` on, both powers of two, in packed locations (row + 128 *
+/// column).
+fn column_positions(first: u64, count: u64) -> impl Iterator<Item = u64> {
     (0..count.trailing_zeros()).map(move |bit| (ROWS * first) << bit)
 }
 
-/// The layout from the given dims to places of a memory of so many columns.
-fn descriptor_match<const N: usize>(places: [(Dim, Columns); N], columns: u64) -> Result<LinearLayout, LayoutError> {
+/// Returns the layout that maps the given dims to locations (row and column) of a memory with `columns` columns.
+fn descriptor_match<const N: usize>(
+    columns_by_dim: [(Dim, Columns); N],
+    columns: u64,
+) -> Result<LinearLayout, LayoutError> {
     let mut ins = Space::default();
-    for (dim, places) in &places {
-        ins.push(*dim, places.len() as u32)?;
+    for (dim, columns_by_dim) in &columns_by_dim {
+        ins.push(*dim, columns_by_dim.len() as u32)?;
     }
-    let all: Columns = places.into_iter().flat_map(|(_, places)| places).collect();
+    let all: Columns = columns_by_dim.into_iter().flat_map(|(_, columns_by_dim)| columns_by_dim).collect();
     LinearLayout::from_columns(ins, Space::of_sizes(&[(Dim::ROW, ROWS), (Dim::COL, columns)])?, &all)
 }

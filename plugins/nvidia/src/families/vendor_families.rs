@@ -2,33 +2,33 @@
 
 use std::sync::OnceLock;
 
+use super::attribute_syntax;
 use super::mma;
 use super::mma_scale;
-use super::samples::{self, Products};
+use super::samples::{self, LargestMmas};
 use super::shared;
-use super::spelling;
 use super::tensor_memory;
 use super::tensor_memory_access;
 use tilewright_layout::families::cluster::check_shape;
-use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, Sample, SampleUse};
+use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleUse};
 
-/// The families that this plugin serves: `nvidia_mma` (versions 2 and 3), `dot_operand`, also
-/// spelled `dot_op`, of it, `mma_scale`, `nvmma_shared`, `tensor_memory` and `tensor_memory_scales`, each also
-/// spelled with `_encoding` at its end, and `tmem_reg`, the registers that move to and from them.
+/// The layout families (named constructors of layouts) of this plugin: `nvidia_mma` (versions 2 and 3), its operands
+/// `dot_operand` (or `dot_op`), `mma_scale`, `nvmma_shared`, `tensor_memory`, `tensor_memory_scales` (also with the
+/// suffix `_encoding`), and `tmem_reg`, the registers of loads and stores of tensor memory.
 ///
-/// All architectures have the same families; the samples are those of one.
+/// All architectures have the same families; the sample layouts for conformance suites depend on the architecture.
 #[derive(Debug, Clone, Default)]
 pub struct NvidiaFamilies {
     architecture: String,
-    /// The products of samples, found when the first one is asked for.
-    products: OnceLock<Products>,
+    /// The architecture's largest MMAs, which the samples are for; computed at first use.
+    largest_mmas: OnceLock<LargestMmas>,
 }
 
 impl NvidiaFamilies {
-    /// The families, with the samples of an architecture.
+    /// Creates the families, with the sample layouts of this architecture.
     #[must_use]
     pub fn of(architecture: &str) -> Self {
-        Self { architecture: architecture.to_owned(), products: OnceLock::new() }
+        Self { architecture: architecture.to_owned(), largest_mmas: OnceLock::new() }
     }
 }
 
@@ -54,13 +54,13 @@ impl Families for NvidiaFamilies {
         NAMES.contains(&name)
     }
 
-    fn samples(&self, use_case: SampleUse) -> Vec<Sample> {
-        let products = self.products.get_or_init(|| Products::of(&self.architecture));
-        samples::typical(&self.architecture, products, use_case)
+    fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
+        let largest_mmas = self.largest_mmas.get_or_init(|| LargestMmas::of(&self.architecture));
+        samples::sample_layouts(&self.architecture, largest_mmas, use_case)
     }
 
-    fn spellings(&self) -> Vec<AttributeSyntax> {
-        spelling::all()
+    fn attribute_syntaxes(&self) -> Vec<AttributeSyntax> {
+        attribute_syntax::all()
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {

@@ -1,5 +1,6 @@
-//! Bulk copies: boxes of a tensor whose map the host has encoded, and spans of bytes. One lane issues them; those to
-//! shared memory complete on an mbarrier, those from there on the queue of bulk groups.
+//! Bulk copies (`cp.async.bulk`): bulk tensor copies (TMA) of boxes through a tensor map that the host encodes, and 1-D
+//! bulk copies. One lane issues a copy. A copy to shared memory completes on an mbarrier, a copy from shared memory in
+//! a bulk group.
 
 use tilewright_target::{
     Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorCopyLayout, TensorCopyOperand,
@@ -9,22 +10,22 @@ use super::swizzle;
 
 const SOURCE: &str = "PTX ISA, cp.async.bulk and cp.async.bulk.tensor; CUDA Driver API, cuTensorMapEncodeTiled";
 
-/// With which the names of these rows begin; a name is the mnemonic.
+/// Prefix of the names of bulk copies; such a name is the mnemonic.
 pub(crate) const MNEMONIC: &str = "cp.async.bulk";
 
-/// Elements of a box along an axis at most: `boxDim` of cuTensorMapEncodeTiled.
+/// Max elements of a box along an axis: `boxDim` of cuTensorMapEncodeTiled.
 const LARGEST_BOX: u32 = 256;
 
-/// Addresses, strides and sizes are multiples of so many bytes.
-const GRAIN: u32 = 16;
+/// Alignment in bytes that addresses, strides and sizes of bulk copies need.
+const BULK_ALIGNMENT: u32 = 16;
 
-/// The rows of a compute capability: those from 9.0 on have them.
+/// Returns the bulk copies of a compute capability (times ten); none before 90.
 pub(super) fn rows(capability: u32) -> Vec<Instruction> {
     if capability < 90 {
         return Vec::new();
     }
-    let boxes = (1..=5).flat_map(|rank| [box_to_shared(rank), box_from_shared(rank)]);
-    boxes.chain([span_to_shared(), span_from_shared()]).collect()
+    let tensor_copies = (1..=5).flat_map(|rank| [box_to_shared(rank), box_from_shared(rank)]);
+    tensor_copies.chain([bulk_copy_1d_to_shared(), bulk_copy_1d_from_shared()]).collect()
 }
 
 fn row(form: &str, operands: Vec<Operand>, completion: Completion) -> Instruction {
@@ -54,21 +55,21 @@ fn box_from_shared(rank: u32) -> Instruction {
     row(&form, operands, Completion::Queue(Queue::Bulk))
 }
 
-fn span_to_shared() -> Instruction {
+fn bulk_copy_1d_to_shared() -> Instruction {
     let operands = vec![
-        Operand::SharedSpan { alignment: GRAIN },
-        Operand::GlobalSpan { alignment: GRAIN },
-        Operand::SpanBytes { grain: GRAIN },
+        Operand::SharedBulk { alignment: BULK_ALIGNMENT },
+        Operand::GlobalBulk { alignment: BULK_ALIGNMENT },
+        Operand::BulkBytes { granularity: BULK_ALIGNMENT },
         Operand::Mbarrier,
     ];
     row("shared::cluster.global.mbarrier::complete_tx::bytes", operands, Completion::Mbarrier)
 }
 
-fn span_from_shared() -> Instruction {
+fn bulk_copy_1d_from_shared() -> Instruction {
     let operands = vec![
-        Operand::GlobalSpan { alignment: GRAIN },
-        Operand::SharedSpan { alignment: GRAIN },
-        Operand::SpanBytes { grain: GRAIN },
+        Operand::GlobalBulk { alignment: BULK_ALIGNMENT },
+        Operand::SharedBulk { alignment: BULK_ALIGNMENT },
+        Operand::BulkBytes { granularity: BULK_ALIGNMENT },
     ];
     row("global.shared::cta.bulk_group", operands, Completion::Queue(Queue::Bulk))
 }
@@ -77,25 +78,26 @@ fn coordinates(rank: u32) -> impl Iterator<Item = Operand> {
     (0..rank).map(|_| Operand::Coordinate)
 }
 
-/// Swizzled rows are as wide as their swizzle. (Narrower ones exist, with gaps behind them.)
+/// Returns the box operand of a bulk tensor copy. A swizzled box has rows as wide as the swizzle; hardware also allows
+/// narrower rows, with gaps behind them.
 fn box_operand(rank: u32) -> TensorCopyOperand {
-    let arrangement = |width: u32| TensorCopyLayout {
+    let box_layout = |width: u32| TensorCopyLayout {
         name: swizzle::name(width),
         mode: mode(width),
-        mix: swizzle::mix(width),
+        swizzle: swizzle::swizzle(width),
         row_bytes: (width > 0).then_some(width),
         alignment: swizzle::repeat(width),
     };
     TensorCopyOperand {
         rank,
         most: LARGEST_BOX,
-        row_grain: GRAIN,
-        global_alignment: GRAIN,
-        arrangements: swizzle::WIDTHS.into_iter().map(arrangement).collect(),
+        row_granularity: BULK_ALIGNMENT,
+        global_alignment: BULK_ALIGNMENT,
+        layouts: swizzle::WIDTHS.into_iter().map(box_layout).collect(),
     }
 }
 
-/// `CUtensorMapSwizzle`.
+/// Returns the `CUtensorMapSwizzle` of a swizzle width in bytes.
 fn mode(width: u32) -> u32 {
     match width {
         32 => 1,

@@ -1,13 +1,13 @@
-//! `ldmatrix` and `stmatrix`: one, two or four 8x8 matrices of 16-bit elements between registers
-//! and shared memory; on some architectures also transposed ones of 8-bit elements.
+//! `ldmatrix` and `stmatrix`: one, two or four 8x8 matrices of 16-bit elements between registers and shared memory.
+//! Some architectures also move transposed matrices of 8-bit elements.
 //!
-//! Every row of a matrix is a slot of 16 bytes. The lanes that give a row's address are not those
-//! that receive or give its elements.
+//! Every row of a matrix is a segment, 16 consecutive bytes of shared memory. The lane that gives a segment's address
+//! is not one of those that hold its elements.
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
-const SOURCE: &str = "PTX ISA, ldmatrix and stmatrix: fragment layout and threads that give addresses";
+const SOURCE: &str = "PTX ISA, ldmatrix and stmatrix: fragment layout and threads that provide addresses";
 
 pub(super) fn rows(architecture: &str, capability: u32) -> Vec<Instruction> {
     let loads = (capability >= 75).then_some("ldmatrix");
@@ -16,12 +16,13 @@ pub(super) fn rows(architecture: &str, capability: u32) -> Vec<Instruction> {
     for name in loads.into_iter().chain(stores) {
         for matrices in [1, 2, 4] {
             for transposed in [false, true] {
-                // Three numbers of matrices, each of which makes a layout; tests count the rows.
+                // Each of the three matrix counts has a valid layout, so no error is dropped; tests count the
+                // instructions.
                 rows.extend(row(name, matrices, transposed));
             }
         }
     }
-    // What only the processor itself has, and none that follows it.
+    // Only the exact processor has these, no later one.
     if capability >= 100 && architecture.ends_with('a') {
         rows.extend([1, 2].into_iter().filter_map(|matrices| of_bytes("ldmatrix", "m16n16", matrices).ok()));
         rows.extend([1, 2, 4].into_iter().filter_map(|matrices| of_bytes("stmatrix", "m16n8", matrices).ok()));
@@ -29,12 +30,12 @@ pub(super) fn rows(architecture: &str, capability: u32) -> Vec<Instruction> {
     rows
 }
 
-/// Transposed matrices of 8-bit elements. A 32-bit register holds two neighbouring rows of two columns
-/// that are eight apart. A slot is numbered like the lane that addresses it, from top to bottom.
+/// Returns the instruction that moves transposed matrices of 8-bit elements. A 32-bit register holds two adjacent rows
+/// of two columns that are eight apart. Segments are numbered by the lane that addresses them, from top to bottom.
 fn of_bytes(name: &str, shape: &str, matrices: u64) -> Result<Instruction, LayoutError> {
     let is_load = name == "ldmatrix";
-    // Of a matrix of sixteen rows, a lane's second register has the next two rows; of more matrices, or
-    // matrices of eight rows, it has the same rows of the next.
+    // In a matrix of sixteen rows, a lane's second register holds the next two rows. With more matrices, or matrices of
+    // eight rows, it holds the same rows of the next matrix.
     let (registers, row_step, rows): (Bases, u64, u64) = if is_load {
         let next = (0..matrices.trailing_zeros()).map(|bit| vec![16 << bit, 0]);
         (std::iter::once(vec![2, 0]).chain(next).collect(), 4, 16 * matrices)
@@ -52,7 +53,7 @@ fn of_bytes(name: &str, shape: &str, matrices: u64) -> Result<Instruction, Layou
         &[(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::named("byte"), bytes)],
         &[(Dim::named("slot"), rows), (Dim::named("byte"), 16)],
     )?;
-    let held = Operand::Register {
+    let register_operand = Operand::Register {
         role: if is_load { "d" } else { "a" }.to_owned(),
         element: "b8".to_owned(),
         bits: 8,
@@ -62,10 +63,10 @@ fn of_bytes(name: &str, shape: &str, matrices: u64) -> Result<Instruction, Layou
     Ok(Instruction {
         name: format!("{name}.sync.aligned.{shape}.x{matrices}.trans.shared.b8"),
         kind: InstructionKind::SharedMove,
-        operands: if is_load { vec![held, memory] } else { vec![memory, held] },
+        operands: if is_load { vec![register_operand, memory] } else { vec![memory, register_operand] },
         cycles: None,
         semantics: Semantics::Move,
-        completion: Completion::AtOnce,
+        completion: Completion::Immediate,
         numerics: None,
         source: "PTX ISA, ldmatrix and stmatrix; CUTLASS, copy_traits_sm100.hpp: fragments of 8-bit elements"
             .to_owned(),
@@ -88,13 +89,14 @@ fn row(name: &str, matrices: u64, transposed: bool) -> Result<Instruction, Layou
         operands: if is_load { vec![registers, memory] } else { vec![memory, registers] },
         cycles: None,
         semantics: Semantics::Move,
-        completion: Completion::AtOnce,
+        completion: Completion::Immediate,
         numerics: None,
         source: SOURCE.to_owned(),
     })
 }
 
-/// From (32-bit register, lane, byte of the register) to (slot, byte of the slot).
+/// Returns the map from (32-bit register, lane, byte of the register) to (segment, byte of the segment). A segment is a
+/// 16-byte row in shared memory.
 fn data(matrices: u64, transposed: bool) -> Result<LinearLayout, LayoutError> {
     let (lanes, bytes): (Bases, Bases) = if transposed {
         // A register holds two rows of one column.
@@ -110,20 +112,21 @@ fn data(matrices: u64, transposed: bool) -> Result<LinearLayout, LayoutError> {
     )
 }
 
-/// From lane to the slot whose address it gives. Lanes beyond the slots give none that is used;
-/// they are taken to repeat those of the first lanes.
-fn address(slots: u64) -> Result<LinearLayout, LayoutError> {
-    let lanes = (0..5).map(|bit| vec![if 1 << bit < slots { 1 << bit } else { 0 }]).collect();
-    LinearLayout::from_bases(&[(Dim::LANE, lanes)], &[(Dim::named("slot"), slots)])
+/// Returns the map from a lane to the segment (16-byte row) whose address it gives. Lanes beyond the number of segments
+/// repeat the first lanes; their addresses are unused.
+fn address(segments: u64) -> Result<LinearLayout, LayoutError> {
+    let lanes = (0..5).map(|bit| vec![if 1 << bit < segments { 1 << bit } else { 0 }]).collect();
+    LinearLayout::from_bases(&[(Dim::LANE, lanes)], &[(Dim::named("slot"), segments)])
 }
 
-/// From (16-bit register, lane) to (row, column), the matrices below each other.
+/// Returns the layout of the matrices in registers: (16-bit register, lane) to (row, column), with the matrices stacked
+/// along the rows.
 fn fragment(matrices: u64, transposed: bool) -> Result<LinearLayout, LayoutError> {
-    let halves = data(matrices, transposed)?;
+    let memory_rows = data(matrices, transposed)?;
     let in_row = |basis: &Vec<u64>| vec![basis[0], basis[1] / 2];
-    let low: Vec<_> = halves.bases_of(Dim::named("byte")).iter().skip(1).map(in_row).collect();
-    let registers = low.into_iter().chain(halves.bases_of(Dim::REGISTER).iter().map(in_row)).collect();
-    let lanes = halves.bases_of(Dim::LANE).iter().map(in_row).collect();
+    let low: Vec<_> = memory_rows.bases_of(Dim::named("byte")).iter().skip(1).map(in_row).collect();
+    let registers = low.into_iter().chain(memory_rows.bases_of(Dim::REGISTER).iter().map(in_row)).collect();
+    let lanes = memory_rows.bases_of(Dim::LANE).iter().map(in_row).collect();
     LinearLayout::from_bases(
         &[(Dim::REGISTER, registers), (Dim::LANE, lanes)],
         &[(Dim::tensor(0), 8 * matrices), (Dim::tensor(1), 8)],

@@ -1,6 +1,6 @@
-//! `mma.sync`: the product of two matrices held by one warp.
+//! `mma.sync`: an MMA by one warp, with all operands in registers.
 
-use tilewright_layout::families::cluster::tile_of;
+use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
@@ -8,7 +8,7 @@ use super::numerics;
 
 const SOURCE: &str = "PTX ISA, warp-level matrix multiply-accumulate: register fragments of mma";
 
-/// Instructions that came with one compute capability: M, N, K, and types of d, a, b and c.
+/// Instructions that came with one compute capability: [M, N, K], and element types of d, a, b and c.
 struct Group {
     since: u32,
     shapes: &'static [[u64; 3]],
@@ -50,23 +50,23 @@ const FLOAT_BYTES: [[&str; 4]; 8] = [
 pub(super) fn rows(capability: u32) -> Vec<Instruction> {
     let known = GROUPS.iter().filter(|group| group.since <= capability);
     let all = known.flat_map(|group| group.shapes.iter().flat_map(|shape| group.types.iter().map(move |t| (shape, t))));
-    // A row that is no layout would be a mistake in the table above; tests count the rows.
+    // All rows of the table above have valid layouts, so no error is dropped; tests count the instructions.
     let mut rows: Vec<_> = all.filter_map(|(&shape, &types)| plain(capability, shape, types).ok()).collect();
     let saturating: Vec<_> = rows.iter().filter_map(saturating).collect();
     rows.extend(saturating);
     let shapes = BITS.iter().filter(|&&(since, _)| since <= capability);
-    rows.extend(shapes.filter_map(|&(_, shape)| different(shape).ok()));
+    rows.extend(shapes.filter_map(|&(_, shape)| xor_popc(shape).ok()));
     rows
 }
 
 fn plain(capability: u32, [m, n, k]: [u64; 3], types: [&str; 4]) -> Result<Instruction, LayoutError> {
-    // Of single bits, those that both have are counted.
+    // MMAs of single bits count positions at which both bits are set.
     let suffix = if types[1] == "b1" { ".and.popc" } else { "" };
     let row = row(format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{}{suffix}", types.join(".")), [m, n, k], types)?;
     Ok(Instruction { numerics: numerics::of(capability, types[1], bits(types[1])), ..row })
 }
 
-/// The row whose sums of integers saturate; of single bits there is none.
+/// Returns the variant of an integer instruction whose accumulator saturates; `None` for single-bit elements.
 fn saturating(row: &Instruction) -> Option<Instruction> {
     let (shape, types) = row.name.split_once(".row.col.s32.")?;
     let name = format!("{shape}.row.col.satfinite.s32.{types}");
@@ -74,29 +74,29 @@ fn saturating(row: &Instruction) -> Option<Instruction> {
     (!types.starts_with("b1")).then_some(row)
 }
 
-/// Shapes in which bits that differ are counted.
+/// Single-bit MMAs that count differing bits (xor): compute capability times ten, and [M, N, K].
 const BITS: [(u32, [u64; 3]); 3] = [(75, [8, 8, 128]), (80, [16, 8, 128]), (80, [16, 8, 256])];
 
-fn different([m, n, k]: [u64; 3]) -> Result<Instruction, LayoutError> {
+fn xor_popc([m, n, k]: [u64; 3]) -> Result<Instruction, LayoutError> {
     let name = format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.s32.b1.b1.s32.xor.popc");
     let row = row(name, [m, n, k], ["s32", "b1", "b1", "s32"])?;
     Ok(Instruction { semantics: Semantics::CountDifferent, ..row })
 }
 
-/// The row of `d = a * b + c`, of which nothing is said how it rounds.
+/// Returns the instruction `d = a * b + c` with this name, sizes and element types; its numerics are not set.
 pub(super) fn row(name: String, [m, n, k]: [u64; 3], [d, a, b, c]: [&str; 4]) -> Result<Instruction, LayoutError> {
     Ok(Instruction {
         name,
         kind: InstructionKind::Matrix,
         operands: vec![
-            register("d", d, bits(d), result(m, n)?),
-            register("a", a, bits(a), left(m, k, bits(a))?),
-            register("b", b, bits(b), right(k, n, bits(b))?),
-            register("c", c, bits(c), result(m, n)?),
+            register("d", d, bits(d), accumulator_fragment(m, n)?),
+            register("a", a, bits(a), a_fragment(m, k, bits(a))?),
+            register("b", b, bits(b), b_fragment(k, n, bits(b))?),
+            register("c", c, bits(c), accumulator_fragment(m, n)?),
         ],
         cycles: None,
         semantics: Semantics::Contract,
-        completion: Completion::AtOnce,
+        completion: Completion::Immediate,
         numerics: None,
         source: SOURCE.to_owned(),
     })
@@ -113,50 +113,52 @@ fn bits(element: &str) -> u32 {
         "f16" | "bf16" => 16,
         "s4" | "u4" | "e2m1" => 4,
         "b1" => 1,
-        // Types of six bits too lie in bytes.
+        // Six-bit types also occupy bytes.
         _ => 8,
     }
 }
 
-/// Elements of K that a lane holds side by side: those of a 32-bit register.
+/// Returns the number of elements adjacent along K in a lane: those of one 32-bit register, at least one.
 fn width(bits: u32) -> u64 {
     u64::from(32 / bits).max(1)
 }
 
-/// Two neighbouring columns a lane, four lanes a row, eight rows at a time.
-fn result(m: u64, n: u64) -> Result<LinearLayout, LayoutError> {
-    let parts = [
+/// Returns the accumulator's layout: a lane holds two adjacent columns, four lanes cover a row, and eight rows at a
+/// time.
+fn accumulator_fragment(m: u64, n: u64) -> Result<LinearLayout, LayoutError> {
+    let modes = [
         (Dim::REGISTER, 2, 1),
         (Dim::LANE, 4, 1),
         (Dim::LANE, 8, 0),
         (Dim::REGISTER, m / 8, 0),
         (Dim::REGISTER, n / 8, 1),
     ];
-    tile_of(&[1, 0], &parts)?.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])
+    tile_from_identities(&[1, 0], &modes)?.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])
 }
 
-/// Four lanes along K, eight along the rows; registers repeat that along the rows and then K.
-fn left(m: u64, k: u64, bits: u32) -> Result<LinearLayout, LayoutError> {
+/// Returns the layout of A: four lanes go along K, eight lanes along the rows; registers repeat this along the rows,
+/// then K.
+fn a_fragment(m: u64, k: u64, bits: u32) -> Result<LinearLayout, LayoutError> {
     let width = width(bits);
-    let parts = [
+    let modes = [
         (Dim::REGISTER, width, 1),
         (Dim::LANE, 4, 1),
         (Dim::LANE, 8, 0),
         (Dim::REGISTER, m / 8, 0),
         (Dim::REGISTER, k / width / 4, 1),
     ];
-    tile_of(&[0, 1], &parts)
+    tile_from_identities(&[0, 1], &modes)
 }
 
-/// Four lanes along K, eight along the columns; registers repeat that along K.
-fn right(k: u64, n: u64, bits: u32) -> Result<LinearLayout, LayoutError> {
+/// Returns the layout of B: four lanes go along K, eight lanes along the columns; registers repeat this along K.
+fn b_fragment(k: u64, n: u64, bits: u32) -> Result<LinearLayout, LayoutError> {
     let width = width(bits);
-    let parts = [
+    let modes = [
         (Dim::REGISTER, width, 0),
         (Dim::LANE, 4, 0),
         (Dim::LANE, 8, 1),
         (Dim::REGISTER, n / 8, 1),
         (Dim::REGISTER, k / width / 4, 0),
     ];
-    tile_of(&[0, 1], &parts)
+    tile_from_identities(&[0, 1], &modes)
 }

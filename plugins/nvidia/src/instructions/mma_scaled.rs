@@ -1,22 +1,22 @@
-//! `mma.sync` of compute capability 12.x that only code for the architecture itself may use: factors of four, six and
-//! eight bits, and factors that are multiplied by their scales.
+//! `mma.sync` of compute capability 12.x that only code for the exact architecture (such as `sm_120a`) may use:
+//! operands of four, six and eight bits, and block-scaled operands.
 //!
-//! Of the products of bytes the types of four bits are left out: they lie in the middle of a byte there, and each is a
-//! number of the types of six bits too.
+//! Four-bit elements stored one in a byte are left out: they occupy the middle bits of a byte, and six-bit types
+//! represent all their values.
 
-use tilewright_layout::families::cluster::tile_of;
+use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::Instruction;
 
 use super::mma::{register, row};
 
-/// Types in bytes.
+/// Element types that occupy a byte for each element.
 const BYTES: [&str; 4] = ["e4m3", "e5m2", "e3m2", "e2m3"];
 
-/// Products of nibbles with scales: kind, scales along K, their type.
+/// Block-scaled MMAs of packed four-bit elements: the kind, the number of scales along K, and the type of the scales.
 const NIBBLES: [(&str, u64, &str); 3] = [("mxf4", 2, "ue8m0"), ("mxf4nvf4", 2, "ue8m0"), ("mxf4nvf4", 4, "ue4m3")];
 
-/// The rows of an architecture; none where it has no products of its own.
+/// Returns the instructions of an architecture; none unless the architecture has architecture-specific MMAs.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     if !architecture.starts_with("sm_12") || !architecture.ends_with('a') {
         return Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     let plain = pairs().flat_map(|(a, b)| ["f32", "f16"].map(|sum| plain([sum, a, b])));
     let bytes = pairs().map(|(a, b)| scaled("mxf8f6f4", [16, 8, 32], [a, b], 1, "ue8m0"));
     let nibbles = NIBBLES.map(|(kind, count, scale)| scaled(kind, [16, 8, 64], ["e2m1", "e2m1"], count, scale));
-    // A row that is no layout would be a mistake in the tables above; tests count the rows.
+    // All rows of the tables above have valid layouts, so no error is dropped; tests count the instructions.
     plain.chain(bytes).chain(nibbles).flatten().collect()
 }
 
@@ -49,12 +49,13 @@ fn scaled(
     Ok(row)
 }
 
-/// The scales of one row, or column, in the bytes of a register. Of the four lanes of a row of the result the first
-/// two give those of two rows of A, the first those of a column of B; the others give the same. These are the byte and
-/// the thread that the selectors 0 name.
+/// Returns the layout of an operand's scales: a lane holds the `count` scales of one row of A or column of B in the
+/// bytes of a register. Of the four lanes of a result row, the first two hold the scales of two rows of A, and the
+/// first holds those of a column of B; the other lanes hold replicas. Zero byte and thread selectors name these bytes
+/// and lanes.
 fn scales(rows: u64, lanes: &[u64], count: u64) -> Result<LinearLayout, LayoutError> {
     let lanes: Bases = lanes.iter().map(|&row| vec![row, 0]).collect();
-    let along = tile_of(&[0, 1], &[(Dim::REGISTER, count, 1)])?;
+    let along = tile_from_identities(&[0, 1], &[(Dim::REGISTER, count, 1)])?;
     let registers = along.bases_of(Dim::REGISTER);
     let sizes = [(Dim::tensor(0), rows), (Dim::tensor(1), count)];
     LinearLayout::from_bases(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &sizes)?.require_surjective()

@@ -1,28 +1,28 @@
-//! `wgmma`: the product of two matrices by four warps together, the second factor in shared memory, the
-//! first there or in registers.
+//! `wgmma`: an MMA by a warpgroup. Operand B is in shared memory, operand A in shared memory or in registers.
 //!
-//! How a factor may lie in shared memory is said by canonical layouts: rows of 16, 32, 64 or 128 bytes along K
-//! ("K-major") or along the other axis ("MN-major", for 16-bit elements only), eight of which are a block that
-//! repeats by strides that the descriptor says.
+//! Operands in shared memory have canonical layouts: rows of 16, 32, 64 or 128 bytes along K ("K-major") or, for 16-bit
+//! elements only, along the other axis ("MN-major"). Eight rows form a block; the descriptor's strides give the
+//! distances of the blocks.
 //!
-//! N is a multiple of eight, of integers from 32 on one of sixteen. Where it is no power of two, registers have the
-//! layouts of the power of two above it, of which the instruction takes the first.
+//! N is a multiple of eight; for integers from 32 on it is a multiple of sixteen. If N is no power of two, registers
+//! have the layout of the next power of two, and the instruction uses the first N columns of it.
 
-use super::factor::{Side, Told, bits, descriptor, memory};
 use super::numerics;
-use tilewright_layout::families::cluster::tile_of;
+use super::smem_operand::{DescriptorEncoding, OperandLocation, bits, descriptor, memory};
+use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::{Completion, Field, Instruction, InstructionKind, Operand, Queue, Semantics};
 
 const SOURCE: &str = "PTX ISA, asynchronous warpgroup-level matrix instructions: register fragments, shared memory matrix layout, matrix descriptor";
 
-/// Rows of the result of one instruction: 16 for each warp.
+/// Number of rows of one instruction's result: 16 for each of the four warps.
 const ROWS: u64 = 64;
 
-/// Bytes of K of one instruction.
+/// Bytes along K that one instruction multiplies.
 const K_BYTES: u64 = 32;
 
-/// Types of d, a and b that go together. Of single bits those that both have are counted.
+/// Element types of d, a and b that one instruction supports together. MMAs of single bits count the positions at which
+/// both bits are set.
 const TYPES: [[&str; 3]; 17] = [
     ["f32", "f16", "f16"],
     ["f16", "f16", "f16"],
@@ -43,7 +43,7 @@ const TYPES: [[&str; 3]; 17] = [
     ["s32", "b1", "b1"],
 ];
 
-/// The rows of an architecture: only `sm_90a` has any.
+/// Returns the warpgroup MMAs of an architecture; only `sm_90a` has any.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     if architecture != "sm_90a" {
         return Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     for types in TYPES {
         for columns in (8..=256).step_by(8).filter(|&columns| has_columns(types[0], columns)) {
             for sides in sides(bits(types[1])) {
-                // A row that is no layout would be a mistake here; tests count the rows.
+                // All these layouts are valid, so no error is dropped; tests count the instructions.
                 let Ok(row) = row(types, columns, sides) else { continue };
                 let saturating = (bits(types[1]) == 8 && types[0] == "s32").then(|| saturating(&row));
                 rows.push(row);
@@ -63,27 +63,29 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     rows
 }
 
-/// Whether results of a type have so many columns, a multiple of eight.
+/// Whether `wgmma` exists with N = `columns`, a multiple of eight, for the result type `result`. Integer results
+/// (`s32`) with N above 32 need a multiple of sixteen.
 pub(super) fn has_columns(result: &str, columns: u64) -> bool {
     result != "s32" || columns <= 32 || columns.is_multiple_of(16)
 }
 
-/// The row whose sums saturate.
+/// Returns the variant of an integer instruction whose accumulator saturates.
 fn saturating(row: &Instruction) -> Instruction {
-    let parts = row.name.rsplitn(3, '.').collect::<Vec<_>>();
-    let [lie, form, mnemonic] = parts[..] else { return row.clone() };
+    let name_fields = row.name.rsplitn(3, '.').collect::<Vec<_>>();
+    let [lie, form, mnemonic] = name_fields[..] else { return row.clone() };
     let name = format!("{mnemonic}.satfinite.{form}.{lie}");
     Instruction { name, semantics: Semantics::ContractSaturating, ..row.clone() }
 }
 
-/// Where the factors may lie. Only elements of 16 bits may lie across K.
-fn sides(bits: u32) -> Vec<[Side; 2]> {
-    let in_memory: &[Side] = if bits == 16 { &[Side::AlongK, Side::AcrossK] } else { &[Side::AlongK] };
-    let first = in_memory.iter().chain(&[Side::Held]);
+/// Returns the possible locations of A and B. Operands in shared memory may be MN-major only if elements have 16 bits.
+fn sides(bits: u32) -> Vec<[OperandLocation; 2]> {
+    let in_memory: &[OperandLocation] =
+        if bits == 16 { &[OperandLocation::KMajor, OperandLocation::MnMajor] } else { &[OperandLocation::KMajor] };
+    let first = in_memory.iter().chain(&[OperandLocation::NotShared]);
     first.flat_map(|&a| in_memory.iter().map(move |&b| [a, b])).collect()
 }
 
-fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [Side; 2]) -> Result<Instruction, LayoutError> {
+fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [OperandLocation; 2]) -> Result<Instruction, LayoutError> {
     let k = K_BYTES * 8 / u64::from(bits(a));
     let register = |role: &str, element: &str, layout| Operand::Register {
         role: role.to_owned(),
@@ -91,17 +93,17 @@ fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [Side; 2]) -> Resul
         bits: bits(element),
         layout,
     };
-    let told = Told { descriptor: descriptor(Field { at: 62, width: 2, grain: 1 }, 0), mode };
+    let encoding = DescriptorEncoding { descriptor: descriptor(Field { at: 62, width: 2, granularity: 1 }, 0), mode };
     let first = match side_a {
-        Side::Held => register("a", a, held(k, bits(a))?),
-        side => Operand::Memory(memory("a", a, [ROWS, k], side, &told)),
+        OperandLocation::NotShared => register("a", a, a_in_registers(k, bits(a))?),
+        side => Operand::Memory(memory("a", a, [ROWS, k], side, &encoding)),
     };
     let letter = |side| match side {
-        Side::AlongK => "k",
-        Side::AcrossK => "m",
-        Side::Held => "",
+        OperandLocation::KMajor => "k",
+        OperandLocation::MnMajor => "m",
+        OperandLocation::NotShared => "",
     };
-    let form = if side_a == Side::Held { "rs" } else { "ss" };
+    let form = if side_a == OperandLocation::NotShared { "rs" } else { "ss" };
     let kind = if a == "b1" { "and.popc." } else { "" };
     let enclosing = columns.next_power_of_two();
     Ok(Instruction {
@@ -114,20 +116,21 @@ fn row([d, a, b]: [&str; 3], columns: u64, [side_a, side_b]: [Side; 2]) -> Resul
         operands: vec![
             register("d", d, result(enclosing)?),
             first,
-            Operand::Memory(memory("b", b, [k, columns], side_b, &told)),
+            Operand::Memory(memory("b", b, [k, columns], side_b, &encoding)),
             register("c", d, result(enclosing)?),
         ],
         cycles: None,
         semantics: Semantics::Contract,
-        completion: Completion::Queue(Queue::Products),
+        completion: Completion::Queue(Queue::Mma),
         numerics: numerics::of_group(a, bits(a)),
         source: SOURCE.to_owned(),
     })
 }
 
-/// Two neighbouring columns a lane, four lanes a row, eight rows at a time; sixteen rows a warp.
+/// Returns the accumulator's layout: a lane holds two adjacent columns, four lanes cover a row, eight rows at a time,
+/// and each of the four warps has sixteen rows.
 fn result(columns: u64) -> Result<LinearLayout, LayoutError> {
-    let parts = [
+    let modes = [
         (Dim::REGISTER, 2, 1),
         (Dim::LANE, 4, 1),
         (Dim::LANE, 8, 0),
@@ -135,13 +138,14 @@ fn result(columns: u64) -> Result<LinearLayout, LayoutError> {
         (Dim::REGISTER, columns / 8, 1),
         (Dim::WARP, 4, 0),
     ];
-    tile_of(&[1, 0], &parts)?.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])
+    tile_from_identities(&[1, 0], &modes)?.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])
 }
 
-/// The first factor in registers: four lanes along K, eight along the rows; sixteen rows a warp.
-fn held(k: u64, bits: u32) -> Result<LinearLayout, LayoutError> {
+/// Returns the layout of A in registers: four lanes go along K, eight along the rows, and each of the four warps has
+/// sixteen rows.
+fn a_in_registers(k: u64, bits: u32) -> Result<LinearLayout, LayoutError> {
     let width = u64::from(32 / bits);
-    let parts = [
+    let modes = [
         (Dim::REGISTER, width, 1),
         (Dim::LANE, 4, 1),
         (Dim::LANE, 8, 0),
@@ -149,10 +153,10 @@ fn held(k: u64, bits: u32) -> Result<LinearLayout, LayoutError> {
         (Dim::REGISTER, k / width / 4, 1),
         (Dim::WARP, 4, 0),
     ];
-    tile_of(&[0, 1], &parts)
+    tile_from_identities(&[0, 1], &modes)
 }
 
-/// The mode of a width of swizzle.
+/// Returns the value of the descriptor's swizzle field for a swizzle width in bytes.
 fn mode(width: u64) -> u64 {
     match width {
         128 => 1,

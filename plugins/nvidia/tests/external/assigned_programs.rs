@@ -1,10 +1,10 @@
-//! Layouts of real programs on targets of this vendor: every tensor has one, operations have what they need, the program means the
-//! same, and no more conversions are left than Triton leaves.
+//! Layout assignment of real programs on this vendor's targets: every tensor has a layout, operations have valid
+//! operands, semantics are unchanged, and no more conversions are left than in Triton.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::assigned::on_target::{every_program_has_layouts, named_layouts_stay};
 
-/// Targets, and what Triton calls theirs.
+/// The targets of this test, with Triton's names for them; `None` if Triton's output for the target is not compared.
 const TARGETS: [(&str, Option<&str>); 3] = [("h100", Some("cuda:90")), ("a100", Some("cuda:80")), ("rtx4090", None)];
 
 pub fn every_real_program_has_layouts() {

@@ -1,4 +1,4 @@
-//! Tests of `nvidia` that need the vendor's assembler or the data beside the repository.
+//! Tests of `nvidia` that need the vendor's assembler or the shared data.
 #![allow(clippy::unwrap_used)]
 #![allow(dead_code, unused_imports, reason = "modules of the ordinary tests have more than is used here")]
 
@@ -53,10 +53,10 @@ use std::process::ExitCode;
 use tilewright_testkit::external::{self, ExternalTest, Need};
 use tilewright_testkit::{all_answers, external_test};
 
-/// The full files that the committed samples are excerpts of.
+/// Path of the full table of layouts, from which the committed samples are excerpts.
 const LAYOUTS: &str = "oracle/layouts.jsonl";
 const CONVERSIONS: &str = "oracle/conversions.jsonl";
-const PRODUCTS: &str = "reference/matrix_instruction_tv_layouts.json";
+const MMA_LAYOUTS: &str = "reference/matrix_instruction_tv_layouts.json";
 const MOVES: &str = "reference/copy_instruction_tv_layouts.json";
 const HEXCUTE: &str = "reference/hexcute_instructions.json";
 
@@ -67,13 +67,13 @@ fn main() -> ExitCode {
     external::run(env!("CARGO_PKG_NAME"), tests)
 }
 
-/// Tests of code.
+/// Returns the tests of generated code, which need `ptxas`.
 fn code() -> Vec<ExternalTest> {
     let ptxas = || Need::tool("ptxas", object::assembler());
     vec![
-        external_test!(assembler::dots::sums_in_tensor_memory_are_assembled, [ptxas()]),
-        external_test!(assembler::dots::products_of_four_warps_stay_under_way, [ptxas()]),
-        external_test!(assembler::explicit::reads_in_place_are_assembled, [ptxas()]),
+        external_test!(assembler::dots::tensor_memory_accumulators_are_assembled, [ptxas()]),
+        external_test!(assembler::dots::warpgroup_mmas_stay_in_flight, [ptxas()]),
+        external_test!(assembler::explicit::mma_operands_in_shared_memory_are_assembled, [ptxas()]),
         external_test!(assembler::messages::bad_ptx_is_refused_with_its_line, [ptxas()]),
         external_test!(assembler::rows::objects_of_every_architecture_are_cubins, [ptxas()]),
         external_test!(assembler::rows::every_row_is_assembled, [ptxas()]),
@@ -84,7 +84,7 @@ fn code() -> Vec<ExternalTest> {
     ]
 }
 
-/// Tests of real programs.
+/// Returns the tests of real programs, which need the shared data.
 fn programs() -> Vec<ExternalTest> {
     let with_layouts = || Need::shared("kernels/ttgir");
     vec![
@@ -96,7 +96,7 @@ fn programs() -> Vec<ExternalTest> {
     ]
 }
 
-/// Tests of whole tables.
+/// Returns the tests of full tables, which need the shared data.
 fn tables() -> Vec<ExternalTest> {
     vec![
         all_answers!(families::check_families_agree, [LAYOUTS]),
@@ -104,19 +104,19 @@ fn tables() -> Vec<ExternalTest> {
         all_answers!(virtual_device::emitted::check_conversions_are_right_and_as_planned, [CONVERSIONS]),
         all_answers!(prices::check_no_plan_costs_more_than_what_triton_emits, [CONVERSIONS]),
         all_answers!(prices::check_matrix_accesses_become_code, [CONVERSIONS]),
-        all_answers!(group_instructions::check_operands_are_as_published, [PRODUCTS]),
-        all_answers!(instructions::check_operands_of_products_with_scales_are_as_published, [PRODUCTS]),
-        all_answers!(instructions::check_matrix_operands_are_as_published, [PRODUCTS]),
-        all_answers!(instructions::check_sparse_products_are_known_and_unused, [PRODUCTS]),
+        all_answers!(group_instructions::check_operands_are_as_published, [MMA_LAYOUTS]),
+        all_answers!(instructions::check_operands_of_scaled_mmas_are_as_published, [MMA_LAYOUTS]),
+        all_answers!(instructions::check_matrix_operands_are_as_published, [MMA_LAYOUTS]),
+        all_answers!(instructions::check_sparse_mmas_are_known_and_unused, [MMA_LAYOUTS]),
         all_answers!(instructions::check_matrix_moves_are_as_published, [MOVES]),
         all_answers!(tensor_instructions::check_registers_of_moves_are_as_published, [MOVES]),
-        all_answers!(tensor_instructions::check_products_have_the_published_shapes, [PRODUCTS]),
-        all_answers!(tensor_forms::check_published_shapes_have_rows, [PRODUCTS]),
+        all_answers!(tensor_instructions::check_mmas_have_the_published_shapes, [MMA_LAYOUTS]),
+        all_answers!(tensor_forms::check_published_shapes_have_rows, [MMA_LAYOUTS]),
         all_answers!(tensor_forms::check_the_copy_of_scales_is_as_published, [MOVES]),
-        all_answers!(tv_layouts::check_accumulators_of_other_widths_are_the_first_of_wider_ones, [PRODUCTS]),
-        all_answers!(tv_layouts::check_products_of_a_group_of_warps, [PRODUCTS]),
-        all_answers!(tv_layouts::check_accumulators_in_tensor_memory, [PRODUCTS]),
-        all_answers!(tv_layouts::check_every_published_product_crosses_the_bridge, [PRODUCTS]),
+        all_answers!(tv_layouts::check_accumulators_of_other_widths_are_the_first_of_wider_ones, [MMA_LAYOUTS]),
+        all_answers!(tv_layouts::check_warpgroup_mmas_match_their_family, [MMA_LAYOUTS]),
+        all_answers!(tv_layouts::check_accumulators_in_tensor_memory, [MMA_LAYOUTS]),
+        all_answers!(tv_layouts::check_every_published_mma_converts_to_linear_and_back, [MMA_LAYOUTS]),
         all_answers!(tv_layouts::check_every_published_move_crosses_the_bridge, [MOVES]),
         all_answers!(tv_layouts::check_loads_of_tensor_memory, [MOVES]),
         all_answers!(tv_layouts::check_tables_of_another_compiler, [HEXCUTE]),

@@ -1,4 +1,4 @@
-//! Types of real programs name layouts of this vendor's families.
+//! The tensor types of real programs have layouts of this vendor's families.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::tile_types;

@@ -1,6 +1,6 @@
-//! Local loads and stores by `ldmatrix` and `stmatrix`: operands of `mma.sync` and its accumulators from
-//! and to swizzled, padded and bulk-copied memory. Counts of accesses are those of the PTX that
-//! Triton 3.9.0 makes for the same layouts, where nothing else is said.
+//! Loads and stores of tiles in shared memory by `ldmatrix` and `stmatrix`: operands and accumulators of `mma.sync` in
+//! swizzled, padded and bulk-copied layouts. Counts of accesses are those of Triton 3.9.0's PTX for the same layouts,
+//! unless noted.
 
 use crate::layouts::{dot_operand, mma, nvmma_shared};
 use crate::prelude::*;
@@ -11,12 +11,12 @@ const ROWS: &str = "ldmatrix.sync.aligned.m8n8.x4.shared.b16";
 const COLUMNS: &str = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16";
 const BYTE_COLUMNS: &str = "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8";
 
-/// The result of `mma.sync` by four warps along its rows.
+/// Returns the layout of a result of `mma.sync` by four warps along its rows.
 fn result() -> String {
     mma(2, &[4, 1], &[16, 8])
 }
 
-/// A tile of so many bits as bulk copies write it.
+/// Returns the layout of a tile of `bits`-bit elements that bulk tensor copies write.
 fn bulk(transposed: bool, bits: u32) -> String {
     nvmma_shared(128, transposed, bits)
 }
@@ -24,9 +24,9 @@ fn bulk(transposed: bool, bits: u32) -> String {
 const A: &[u64] = &[128, 64];
 const B: &[u64] = &[64, 128];
 
-/// Of A each warp wants 32 rows of 64: 4096 bytes of 16-bit elements, 32 wavefronts. Of B all of it: four
-/// times as much.
-fn halves(name: &'static str, index: u64, memory: String, by: &'static str, wavefronts: u64) -> Case {
+/// Returns a case of 16-bit elements. Of operand A, each warp needs 32 rows of 64 elements: 4096 bytes, 32 wavefronts.
+/// Of operand B, each warp needs everything: four times as much.
+fn f16_case(name: &'static str, index: u64, memory: String, by: &'static str, wavefronts: u64) -> Case {
     let (shape, accesses) = if index == 0 { (A, 8) } else { (B, 32) };
     Case {
         name,
@@ -58,19 +58,25 @@ fn bytes(name: &'static str, index: u64, memory: String, by: &'static str) -> Ca
 fn loads_of_ampere() -> Vec<Case> {
     let (k_of_a, m_of_a) = ([1, 0], [0, 1]);
     vec![
-        halves("a, k contiguous", 0, swizzled(8, 1, 8, k_of_a), ROWS, 32),
-        halves("a, m contiguous", 0, swizzled(8, 1, 8, m_of_a), COLUMNS, 32),
-        halves("b, k contiguous", 1, swizzled(8, 1, 8, [0, 1]), ROWS, 128),
-        halves("b, n contiguous", 1, swizzled(8, 1, 8, [1, 0]), COLUMNS, 128),
-        // Rows of 128 bytes lie in the same banks: eight wavefronts a matrix.
-        halves("a, not swizzled", 0, swizzled(1, 1, 1, k_of_a), ROWS, 256),
-        // Rows of 128 bytes and 16 between them. Triton: 32 plain loads of 32 bits, as many wavefronts.
-        halves("a, padded", 0, "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [128, 64]}>".to_owned(), ROWS, 32),
+        f16_case("a, k contiguous", 0, swizzled(8, 1, 8, k_of_a), ROWS, 32),
+        f16_case("a, m contiguous", 0, swizzled(8, 1, 8, m_of_a), COLUMNS, 32),
+        f16_case("b, k contiguous", 1, swizzled(8, 1, 8, [0, 1]), ROWS, 128),
+        f16_case("b, n contiguous", 1, swizzled(8, 1, 8, [1, 0]), COLUMNS, 128),
+        // Rows of 128 bytes occupy the same banks: eight wavefronts a matrix.
+        f16_case("a, not swizzled", 0, swizzled(1, 1, 1, k_of_a), ROWS, 256),
+        // Rows of 128 bytes with 16 bytes of padding. Triton: 32 plain 32-bit loads, as many wavefronts.
+        f16_case(
+            "a, padded",
+            0,
+            "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [128, 64]}>".to_owned(),
+            ROWS,
+            32,
+        ),
         bytes("bytes of a, k contiguous", 0, swizzled(16, 2, 4, k_of_a), ROWS),
     ]
 }
 
-/// Loads by these accesses on a target, and as many in the code as Triton makes.
+/// Checks the loads of the cases on a target, and that the code has as many accesses as Triton's.
 fn are_loaded(target: &NvidiaTarget, cases: impl IntoIterator<Item = Case>) {
     for case in cases {
         let ptx = case.loaded(target).assembly(target);
@@ -78,7 +84,7 @@ fn are_loaded(target: &NvidiaTarget, cases: impl IntoIterator<Item = Case>) {
     }
 }
 
-/// As [`are_loaded`], of stores.
+/// Checks the stores of the cases on a target, and that the code has as many accesses as Triton's.
 fn are_stored(target: &NvidiaTarget, cases: impl IntoIterator<Item = Case>) {
     for case in cases {
         let ptx = case.stored(target).assembly(target);
@@ -94,9 +100,9 @@ fn operands_are_loaded_by_ldmatrix() {
 #[test]
 fn operands_in_bulk_copied_memory_are_loaded_by_ldmatrix() {
     let cases = [
-        halves("a, k contiguous", 0, bulk(false, 16), ROWS, 32),
-        halves("a, m contiguous", 0, bulk(true, 16), COLUMNS, 32),
-        halves("b, n contiguous", 1, bulk(false, 16), COLUMNS, 128),
+        f16_case("a, k contiguous", 0, bulk(false, 16), ROWS, 32),
+        f16_case("a, m contiguous", 0, bulk(true, 16), COLUMNS, 32),
+        f16_case("b, n contiguous", 1, bulk(false, 16), COLUMNS, 128),
     ];
     are_loaded(&target("h100"), cases);
 }
@@ -112,7 +118,7 @@ fn transposed_bytes_are_loaded_by_ldmatrix_where_there_is_one() {
         ];
         are_loaded(&target(name), cases);
     }
-    // Without it every byte is loaded by itself, as Triton does too.
+    // Without `ldmatrix` every byte is loaded separately, as in Triton.
     let plain = Case { by: None, accesses: 64, wavefronts: 128, ..case() };
     plain.loaded(&target("a100"));
 }
@@ -141,22 +147,25 @@ fn bytes_are_stored_transposed_by_stmatrix_where_there_is_one() {
     are_stored(&target("b200"), [Case { registers: result(), accesses: 4, ..case }]);
 }
 
-/// The registers that hold addresses of loads from shared memory, and the immediates.
+/// Returns the address registers and the immediates of loads from shared memory.
 fn addresses(ptx: &str) -> (BTreeSet<&str>, BTreeSet<u64>) {
     let loads = ptx.lines().map(str::trim).filter(|line| line.starts_with("ld.shared") || line.starts_with("ldmatrix"));
-    let place = |line| {
-        let (_, place) = str::split_once(line, '[').unwrap();
-        place.split_once(']').unwrap().0
+    let address = |line| {
+        let (_, address) = str::split_once(line, '[').unwrap();
+        address.split_once(']').unwrap().0
     };
-    loads.map(place).map(|place| place.split_once('+').map_or((place, 0), |(r, i)| (r, i.parse().unwrap()))).unzip()
+    loads
+        .map(address)
+        .map(|address| address.split_once('+').map_or((address, 0), |(r, i)| (r, i.parse().unwrap())))
+        .unzip()
 }
 
-/// Where register bits share none with the thread's, one address is computed and all others are
-/// immediates.
+/// Checks that a lane computes one address, and all other addresses differ by immediates, if register bits share no
+/// offset bit with thread bits.
 #[test]
 fn one_address_is_computed_and_all_else_is_immediate() {
     let target = target("h100");
-    let by_rows = || halves("by rows", 0, swizzled(1, 1, 1, [1, 0]), ROWS, 256);
+    let by_rows = || f16_case("by rows", 0, swizzled(1, 1, 1, [1, 0]), ROWS, 256);
     let registers = blocked(&[1, 8], &[4, 8], &[4, 1], &[1, 0]);
     let plain = Case { name: "plain", registers, by: None, wavefronts: 32, ..by_rows() };
     for case in [plain, by_rows()] {

@@ -1,29 +1,29 @@
-//! The accumulator of one `wgmma` as the 8-bit operand of the next, within registers: what
-//! FlashAttention-3 does by hand (seed 000, section 1).
+//! The accumulator of one `wgmma` becomes the 8-bit operand of the next in registers, as FlashAttention-3 does by hand
+//! (seed 000, section 1).
 
 use crate::layouts::{dot_operand, mma};
 use crate::prelude::*;
-use tilewright_plan::movement::Path;
+use tilewright_plan::movement::ConversionKind;
 use tilewright_vendor_testkit::code::count;
 use tilewright_vendor_testkit::conversions::proven;
 use tilewright_vendor_testkit::layouts::distributed;
 
 const BITS: u32 = 8;
 
-/// The accumulator of 64 rows of `wgmma`, for four warps, and the operand of 8-bit elements that the next
-/// one takes from registers.
+/// Returns the layout of a 64-row accumulator of `wgmma` over four warps, and the layout of the next MMA's 8-bit
+/// register operand.
 fn problem(target: &dyn Target, columns: u64) -> [LinearLayout; 2] {
     let accumulator = mma(3, &[4, 1], &[16, columns, 32]);
     let operand = dot_operand(0, &accumulator, 4);
     [accumulator, operand].map(|text| distributed(target, &text, &[64, columns]))
 }
 
-/// FlashAttention-3 takes, for every two words of a lane, two byte permutes, two shuffles, and two byte
-/// permutes, the selectors of which depend on the lane (`ReorgCFp8toAFp8` of its published code).
+/// Returns the counts of FlashAttention-3 (`ReorgCFp8toAFp8` of its published code): for every two words of a lane, two
+/// byte permutes, two shuffles, and two byte permutes with selectors that depend on the lane.
 fn by_hand(columns: u64) -> Counts {
-    // 64 rows over 128 lanes: half as many elements a lane as columns, four to a word.
+    // 64 rows over 128 lanes: half as many elements in a lane as columns, four in a word.
     let words = columns / 2 / 4;
-    Counts { exchanges: words, permutes: 2 * words, ..Counts::default() }
+    Counts { shuffles: words, permutes: 2 * words, ..Counts::default() }
 }
 
 #[test]
@@ -33,19 +33,19 @@ fn an_accumulator_becomes_an_operand_without_shared_memory() {
         let [src, dst] = problem(&target, columns);
         let plan = proven([&src, &dst], BITS, context(&target));
         let words = columns / 8;
-        let expected = Counts { exchanges: words, permutes: words, selects: words, ..Counts::default() };
+        let expected = Counts { shuffles: words, permutes: words, selects: words, ..Counts::default() };
         assert_eq!(
             (plan.path, plan.stats.counts, plan.stats.shared_bytes),
-            (Path::Shuffle, expected, 0),
+            (ConversionKind::Shuffle, expected, 0),
             "{columns} columns"
         );
-        assert!(slots(&plan.stats.counts) <= slots(&by_hand(columns)), "{columns} columns");
+        assert!(price(&plan.stats.counts) <= price(&by_hand(columns)), "{columns} columns");
     }
 }
 
-/// A kernel whose registers come packed, four to a word in their order, and go so: as they do from a
-/// conversion to 8-bit floats and to `wgmma`.
-fn packed(plan: &Plan, src: &LinearLayout, dst: &LinearLayout) -> Kernel {
+/// Returns a kernel that converts packed registers, four 8-bit elements in a word, as conversions to 8-bit floats
+/// return them and `wgmma` reads them.
+fn packed(plan: &ConversionPlan, src: &LinearLayout, dst: &LinearLayout) -> Kernel {
     let global = Type::Pointer(MemorySpace::Global);
     let mut k = Builder::new("convert", Launch::new(32, 4), &[("from", global), ("to", global)]);
     let quad = Type::Vector(Element::I8, 4);
@@ -67,15 +67,15 @@ fn packed(plan: &Plan, src: &LinearLayout, dst: &LinearLayout) -> Kernel {
     k.finish()
 }
 
-/// Between packed registers nothing is hidden: the permutes and selects of the PTX are those that the
-/// plan counts, and one select for each of the two selectors that depend on the lane.
+/// Checks that the PTX for packed registers has only the plan's permutes and selects, plus one select for each of the
+/// two selectors that depend on the lane.
 #[test]
 fn the_ptx_has_the_permutes_that_the_plan_counts() {
     let target = target("h100");
     let [src, dst] = problem(&target, 128);
-    let plan = convert(&src, &dst, BITS, target.description()).unwrap();
+    let plan = plan_conversion(&src, &dst, BITS, target.description()).unwrap();
     let ptx = assembled(&target, vec![packed(&plan, &src, &dst)]);
-    let Counts { exchanges, permutes, selects, .. } = plan.stats.counts;
+    let Counts { shuffles, permutes, selects, .. } = plan.stats.counts;
     let found = ["shfl.sync.", "prmt.", "selp."].map(|word| count(&ptx, word));
-    assert_eq!(found, [exchanges, permutes, selects + 2], "{ptx}");
+    assert_eq!(found, [shuffles, permutes, selects + 2], "{ptx}");
 }

@@ -1,9 +1,9 @@
-//! Conversions across the blocks of a cluster: real families with `CGALayout`, proven on the emulator, and
-//! their PTX: what a lane loads from the cluster's memories is what the plan says, and the vendor's
-//! assembler takes it where it is at hand.
+//! Conversions across the blocks of a cluster, between Triton layouts with `CGALayout`: checked on the emulator and as
+//! PTX. The bits that a lane loads from the cluster's memories match the plan, and `ptxas`, if installed, accepts the
+//! code.
 
 use crate::prelude::*;
-use tilewright_plan::movement::Path;
+use tilewright_plan::movement::ConversionKind;
 use tilewright_vendor_testkit::clusters;
 use tilewright_vendor_testkit::layouts::distributed;
 
@@ -21,7 +21,7 @@ fn mma(blocks: &str) -> String {
     )
 }
 
-/// What it is, the layouts, the shape, and whether elements leave their block.
+/// A conversion: name, source layout, destination layout, tensor shape, and whether elements move to another block.
 type Case = (&'static str, String, String, [u64; 2], bool);
 
 fn cases() -> Vec<Case> {
@@ -44,10 +44,11 @@ fn planned(
     target: &NvidiaTarget,
     (name, src, dst, shape, leaves): &Case,
     bits: u32,
-) -> (LinearLayout, LinearLayout, Plan) {
+) -> (LinearLayout, LinearLayout, ConversionPlan) {
     let (src, dst) = (distributed(target, src, shape), distributed(target, dst, shape));
-    let plan = convert(&src, &dst, bits, target.description()).unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert_eq!(plan.path, if *leaves { Path::Cluster } else { Path::Shared }, "{name}");
+    let plan =
+        plan_conversion(&src, &dst, bits, target.description()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(plan.path, if *leaves { ConversionKind::Cluster } else { ConversionKind::Shared }, "{name}");
     assert_eq!(plan.blocks(), 1 << src.in_bits(Dim::BLOCK), "{name}");
     (src, dst, plan)
 }
@@ -59,7 +60,7 @@ fn real_families_convert_across_blocks() {
         for bits in [8, 16, 32] {
             let (src, dst, _) = planned(&target, &case, bits);
             let context = context(&target);
-            let (plans, _) = candidates(&src, &dst, bits, context).unwrap();
+            let (plans, _) = conversion_candidates(&src, &dst, bits, context).unwrap();
             assert!(!plans.is_empty());
             for plan in plans {
                 let proved =
@@ -70,12 +71,12 @@ fn real_families_convert_across_blocks() {
     }
 }
 
-/// What Triton 3.9.0 emits for the same conversions of 16-bit elements (`conformance/peers/clusters_beside_triton.py`
-/// prints it): wavefronts stored and loaded of a warp, counted as free of conflicts, and barriers of
-/// block and cluster.
+/// Costs of Triton 3.9.0 for the same conversions of 16-bit elements, as printed by
+/// `conformance/peers/clusters_beside_triton.py`: wavefronts that a warp stores and loads without conflicts, then block
+/// barriers and cluster barriers.
 const TRITON: [(&str, [f64; 4]); 8] = [
     ("blocks along the other axis", [32.0, 32.0, 0.0, 8.0]),
-    // Its 16 loads are of two blocks in every warp: two wavefronts each, where the formula says one.
+    // Its 16 loads access two blocks in every warp: two wavefronts each, but the formula counts one.
     ("rows to columns of four blocks", [32.0, 32.0, 0.0, 2.0]),
     ("blocks in another order", [8.0, 8.0, 0.0, 4.0]),
     ("to the result of a product", [32.0, 32.0, 0.0, 2.0]),
@@ -93,8 +94,8 @@ fn no_plan_costs_more_than_tritons() {
         assert_eq!(case.0, name);
         let (src, dst, _) = planned(&target, case, 16);
         let context = context(&target);
-        let plan = convert(&src, &dst, 16, context).unwrap();
-        let (ours, tritons) = (slots(&plan.stats.counts), stored + loaded + 10.0 * (block + cluster));
+        let plan = plan_conversion(&src, &dst, 16, context).unwrap();
+        let (ours, tritons) = (price(&plan.stats.counts), stored + loaded + 10.0 * (block + cluster));
         eprintln!("{name}: {ours} slots, Triton's {tritons}; above the bound: {:?}", plan.stats.above_bound);
         if ours > tritons {
             above.push(name);
@@ -103,18 +104,18 @@ fn no_plan_costs_more_than_tritons() {
     assert!(above.is_empty(), "{above:?}");
 }
 
-/// Bits that the loads of a kind move for one lane.
+/// Returns the number of bits that the loads of a kind, such as `ld.shared::cluster`, move for one lane.
 fn loaded_bits(ptx: &str, kind: &str) -> u64 {
     let mnemonics = ptx.split_whitespace().filter(|word| word.starts_with(kind));
     let bits = |mnemonic: &str| {
-        let parts = mnemonic[kind.len()..].split('.');
-        parts.filter_map(|part| part.get(1..)?.parse::<u64>().ok()).product::<u64>()
+        let fields = mnemonic[kind.len()..].split('.');
+        fields.filter_map(|field| field.get(1..)?.parse::<u64>().ok()).product::<u64>()
     };
     mnemonics.map(bits).sum()
 }
 
 #[test]
-fn the_code_does_what_the_plan_says() {
+fn the_code_matches_the_plan() {
     for (name, assembler) in [("h100", "sm_90a"), ("b200", "sm_100a"), ("rtx5090", "sm_120a")] {
         let target = target(name);
         for case in cases() {
@@ -138,7 +139,7 @@ fn the_code_does_what_the_plan_says() {
             assert_eq!(ptx.contains("mapa.shared::cluster.u"), case.4, "{}: {ptx}", case.0);
             assert!(!ptx.contains("st.shared::cluster") && !ptx.contains(".local"), "{ptx}");
             if object::assembler().is_ok() {
-                assert_eq!(artifact.taken_by.as_deref(), Some("ptxas"), "{}", case.0);
+                assert_eq!(artifact.accepted_by.as_deref(), Some("ptxas"), "{}", case.0);
             }
         }
     }
@@ -164,7 +165,7 @@ fn stores_reach_other_blocks_too() {
 }
 
 #[test]
-fn products_without_clusters_refuse() {
+fn targets_without_clusters_reject_them() {
     clusters::are_refused(
         &target("a100"),
         ["clusters of 2 blocks; a100 has at most 1", "no clusters", "no clusters", "no clusters"],

@@ -1,4 +1,4 @@
-//! The assembler that a variable names wrongly: the error says which, and what to do.
+//! A wrong path of the assembler in `TILEWRIGHT_PTXAS`: the error names the variable and the remedy.
 
 use crate::prelude::*;
 use std::path::Path;

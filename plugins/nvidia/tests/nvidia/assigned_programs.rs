@@ -1,35 +1,35 @@
-//! Layouts of programs on targets of this vendor: those of operands of products, and those that the program says.
+//! Layout assignment on this vendor's targets: layouts of dot operands, and explicit layouts of programs.
 
 use crate::prelude::*;
 use tilewright_assign::{EngineError, Strategy};
 use tilewright_tile as tile;
-use tilewright_tile::marks::{INSTRUCTION, WARPS_ALONG};
 use tilewright_tile::op::Dialects;
+use tilewright_tile::op_attrs::{INSTRUCTION, WARPS_ALONG};
 use tilewright_tile::{Attribute, Attributes, TileModule, TileType};
 
-/// A program that has addresses of square tiles of so many rows behind its pointers, `%a_at` behind `%a`, each with the type of
-/// its elements, and this body.
+/// Returns a program with this body. For each pointer `%a`, given with its element type, `%a_at` has the addresses of a
+/// square tile of `size` rows at `%a`.
 fn program(size: u64, pointers: &[(&str, &str)], body: &str) -> TileModule {
     let tile = Tile { name: "", rows: size, columns: size, pitch: size, layout: None };
     let addresses = pointers.iter().map(|(name, ty)| tile.addresses(&format!("{name}_at"), name, ty));
-    let places = tile.offsets() + &addresses.collect::<String>();
+    let address_ops = tile.offsets() + &addresses.collect::<String>();
     let arguments = pointers.iter().map(|(name, ty)| format!("%{name}: !tt.ptr<{ty}> {{tt.divisibility = 16 : i32}}"));
     let arguments = arguments.collect::<Vec<_>>().join(", ");
-    let text = format!("module {{\n  tt.func public @f({arguments}) {{\n{places}{body}\n    tt.return\n  }}\n}}");
+    let text = format!("module {{\n  tt.func public @f({arguments}) {{\n{address_ops}{body}\n    tt.return\n  }}\n}}");
     tile::text::parse(&text, &Dialects::neutral()).unwrap()
 }
 
 /// Assigns layouts to a program on a target.
-fn assigned(target: &NvidiaTarget, warps: u32, module: &TileModule) -> Result<Assigned, EngineError> {
+fn assigned(target: &NvidiaTarget, warps: u32, module: &TileModule) -> Result<AssignedModule, EngineError> {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
-    let machine = LaunchConfig { context: context(target), families: &families, lanes: 32, warps };
-    assign(module, &machine, Strategy::LeastCost)
+    let config = LaunchConfig { context: context(target), families: &families, lanes: 32, warps };
+    assign_layouts(module, &config, Strategy::LeastCost)
 }
 
-/// A product whose factors come from registers has them in the layouts of its plan: rows can be loaded so, and columns that are
-/// stored as rows, too, are converted.
+/// Checks that register operands of a dot have the layouts of its plan. Rows can be loaded directly in these layouts; a
+/// tile of columns that is also stored as rows is converted.
 #[test]
-fn factors_are_brought_to_the_layouts_of_the_plan() {
+fn operands_are_converted_to_the_layouts_of_the_plan() {
     let module = program(
         64,
         &[("pa", "f16"), ("pb", "f16"), ("pc", "f32"), ("pd", "f16")],
@@ -52,12 +52,12 @@ fn factors_are_brought_to_the_layouts_of_the_plan() {
     assert_eq!(required("tt.dot"), ["%b"], "{report}");
 }
 
-/// Sums that become the first factor of the next product stay where they are: the fragment of a 16 x 8 tile of sums is that of one
-/// half of a 16 x 16 tile of the factor (PTX ISA, "Matrix Fragments for mma.m16n8k16"), where each warp has whole rows in both
-/// products and the second reads K in the order in which the first has left it. Both say that they keep whole rows: else other ways
-/// of them are weighed.
+/// Checks that an accumulator that is operand A of the next dot keeps its registers. The fragment of a 16 x 8
+/// accumulator tile equals half of a 16 x 16 tile of A (PTX ISA, "Matrix Fragments for mma.m16n8k16"), if each warp has
+/// whole rows in both dots and the second reads K in the order of the first's columns. Both dots have the attribute
+/// `tw.warpsAlongM`, so that no other candidates are compared.
 #[test]
-fn sums_are_the_next_factor_where_they_are() {
+fn an_accumulator_is_the_next_operand_without_a_conversion() {
     let module = program(
         64,
         &[("pa", "f16"), ("pb", "f16"), ("pc", "f16"), ("po", "f32")],
@@ -66,9 +66,9 @@ fn sums_are_the_next_factor_where_they_are() {
     %b = tt.load %pb_at : tensor<64x64x!tt.ptr<f16>>
     %c = tt.load %pc_at : tensor<64x64x!tt.ptr<f16>>
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-    %s = tt.dot %a, %b, %zero {tw.wholeRows} : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    %s = tt.dot %a, %b, %zero {tw.warpsAlongM} : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
     %p = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
-    %o = tt.dot %p, %c, %zero {tw.wholeRows} : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    %o = tt.dot %p, %c, %zero {tw.warpsAlongM} : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
     tt.store %po_at, %o : tensor<64x64x!tt.ptr<f32>>",
     );
     for name in ["a100", "rtx4090"] {
@@ -76,57 +76,57 @@ fn sums_are_the_next_factor_where_they_are() {
             let report = assigned(&target(name), warps, &module).unwrap().report;
             let conversions = &report.functions[0].conversions;
             assert!(conversions.iter().any(|left| left.value == "%c"), "{name}, {warps} warps: {report}");
-            // Registers may have other numbers, which costs nothing.
-            let moves = conversions.iter().any(|left| left.value == "%p" && left.slots > 0.0);
+            // Registers may be renumbered, which costs nothing.
+            let moves = conversions.iter().any(|left| left.value == "%p" && left.price > 0.0);
             assert!(!moves, "{name}, {warps} warps: {report}");
         }
     }
 }
 
-/// A product of 32 x 32 tiles of `f16`, with what it says of itself.
-fn small_product(said: &str) -> TileModule {
+/// Returns a program with a dot of 32 x 32 tiles of `f16`, which has these attributes.
+fn small_dot(attributes: &str) -> TileModule {
     let body = format!(
         "
     %a = tt.load %pa_at : tensor<32x32x!tt.ptr<f16>>
     %b = tt.load %pb_at : tensor<32x32x!tt.ptr<f16>>
     %zero = arith.constant dense<0.0> : tensor<32x32xf16>
-    %c = tt.dot %a, %b, %zero {said} : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf16>
+    %c = tt.dot %a, %b, %zero {attributes} : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf16>
     tt.store %pc_at, %c : tensor<32x32x!tt.ptr<f16>>"
     );
     program(32, &[("pa", "f16"), ("pb", "f16"), ("pc", "f16")], &body)
 }
 
-/// The attributes of a module's product.
-fn product_of(module: &TileModule) -> Attributes {
+/// Returns the attributes of a module's dot.
+fn dot_attributes(module: &TileModule) -> Attributes {
     let body = module.functions[0].body.as_ref().unwrap();
-    let product = body.walk(body.root()).into_iter().find(|op| body.op(*op).name() == "tt.dot").unwrap();
-    body.op(product).attributes.clone()
+    let dot = body.walk(body.root()).into_iter().find(|op| body.op(*op).name() == "tt.dot").unwrap();
+    body.op(dot).attributes.clone()
 }
 
-/// Where another way than that of the least cycles saves conversions, the product takes it and says it; where the program says the
-/// way, it stays.
+/// Checks that a dot uses a slower candidate if that saves conversions, and gets the candidate's attributes; explicit
+/// attributes stay.
 #[test]
-fn products_take_the_way_of_which_the_program_costs_least() {
+fn dots_take_the_alternative_with_the_cheapest_program() {
     let target = target("a100");
-    let of = |said: &str| assigned(&target, 4, &small_product(said));
+    let of = |attributes: &str| assigned(&target, 4, &small_dot(attributes));
     let weighed = of("").unwrap();
-    let said = product_of(&weighed.module);
-    assert!(said.get(WARPS_ALONG).is_some() && said.get(INSTRUCTION).is_some(), "{}", weighed.report);
+    let attributes = dot_attributes(&weighed.module);
+    assert!(attributes.get(WARPS_ALONG).is_some() && attributes.get(INSTRUCTION).is_some(), "{}", weighed.report);
     assert_eq!(weighed.report.costly().count(), 0, "{}", weighed.report);
     let mut cheapest = f64::INFINITY;
     for [m, n] in [[4, 1], [2, 2], [1, 4]] {
-        let unit = "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16";
-        let requested = format!("{{tw.instruction = \"{unit}\", tw.warpsAlong = array<i64: {m}, {n}>}}");
-        let Ok(told) = of(&requested) else { continue };
-        let kept = product_of(&told.module);
+        let atom = "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16";
+        let requested = format!("{{tw.instruction = \"{atom}\", tw.warpsAlong = array<i64: {m}, {n}>}}");
+        let Ok(pinned) = of(&requested) else { continue };
+        let kept = dot_attributes(&pinned.module);
         assert_eq!(kept.get(WARPS_ALONG), Some(&Attribute::Array(TileType::integer(64), vec![m, n])));
-        cheapest = cheapest.min(told.report.cost());
+        cheapest = cheapest.min(pinned.report.cost());
     }
     assert!(cheapest.is_finite() && weighed.report.cost() <= cheapest, "{} {cheapest}", weighed.report.cost());
     for (wrong, why) in [
-        ("array<i64: 2, 1>", "2 warps along M and 1 along N are asked for, and the block has 4"),
+        ("array<i64: 2, 1>", "2 warps along M and 1 along N are required, but the block has 4"),
         ("array<i64: 4>", "`tw.warpsAlong` is `array<i64: M, N>`"),
-        ("4 : i32", "it says 4 : i32"),
+        ("4 : i32", "found 4 : i32"),
     ] {
         let refused = of(&format!("{{tw.warpsAlong = {wrong}}}")).unwrap_err().to_string();
         assert!(refused.contains(why), "{refused}");

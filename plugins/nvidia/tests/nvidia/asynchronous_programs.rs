@@ -1,9 +1,9 @@
-//! Copies of programs that go on while the program does, by `cp.async`.
+//! Programs with asynchronous copies, which use `cp.async`.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::copied_program::{Copied, text};
 
-/// Each lane has four neighbours, and reads what others have brought.
+/// The tested program: each lane copies four adjacent elements, and reads elements that other lanes copied.
 const PROGRAM: Copied = Copied {
     pointers: "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
     read: "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], warpsPerCTA = [1, 4], order = [0, 1]}>",
@@ -60,12 +60,13 @@ fn copies_are_as_wide_as_addresses_allow() {
 
 #[test]
 fn all_of_a_tile_is_copied_where_nothing_is_left_out() {
-    let whole = Copied { other: None, ..PROGRAM };
-    assert_eq!(copies(&whole), ["cg.shared.global.16"]);
-    whole.is_right(&target("a100"), 32).unwrap();
+    let unmasked = Copied { other: None, ..PROGRAM };
+    assert_eq!(copies(&unmasked), ["cg.shared.global.16"]);
+    unmasked.is_right(&target("a100"), 32).unwrap();
 }
 
-/// Rows write nothing but zeros instead of what is not there.
+/// Checks that masked tiles filled with a number other than zero are loaded to registers and stored, because `cp.async`
+/// can fill with zeros only.
 #[test]
 fn tiles_that_are_filled_with_numbers_are_loaded_and_stored() {
     let filled = Copied { other: Some(7), ..PROGRAM };
@@ -73,28 +74,28 @@ fn tiles_that_are_filled_with_numbers_are_loaded_and_stored() {
     let text = text(&filled.kernel(&target("a100")));
     assert!(!text.contains("commit copies") && !text.contains("wait copies"), "{text}");
     filled.is_right(&target("a100"), 17).unwrap();
-    // Done at once, they are there before any wait.
+    // A synchronous copy is complete before any wait.
     Copied { outstanding: 2, ..filled }.is_right(&target("a100"), 17).unwrap();
 }
 
 #[test]
-fn elements_apart_in_shared_memory_are_copied_one_by_one() {
+fn scattered_elements_of_shared_memory_are_copied_one_by_one() {
     let across =
         Copied { shared: "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>", ..PROGRAM };
     assert_eq!(copies(&across), ["ca.shared.global.4"]);
     across.is_right(&target("a100"), 17).unwrap();
 }
 
-/// What a program leaves under way is waited for before its block ends.
+/// Checks that a block waits, before it exits, for copies that the program leaves in flight.
 #[test]
 fn a_program_may_end_without_a_wait() {
     Copied { waits_at_end: false, ..PROGRAM }.is_right(&target("a100"), 32).unwrap();
 }
 
-/// The block meets before the copy, which comes after the loads of the turn before, and before the load, which comes after the
-/// wait.
+/// Checks that an iteration has two block barriers: one before the copy, after the loads of the previous iteration, and
+/// one before the load, after the wait.
 #[test]
-fn a_turn_has_two_barriers() {
+fn an_iteration_has_two_barriers() {
     let text = text(&PROGRAM.kernel(&target("a100")));
     assert_eq!(text.matches("barrier block all").count(), 2, "{text}");
 }

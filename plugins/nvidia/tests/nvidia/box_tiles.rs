@@ -1,40 +1,42 @@
-//! Tiles copied by boxes: which layouts of shared memory they fill, how many there are, that they bring every element there
-//! and back, what is found where something is left out, and the pipeline as PTX.
+//! Bulk tensor copies of tiles: the memory layouts that boxes fill, their number, correctness in both directions,
+//! faults for missing synchronization, and the pipeline as PTX.
 
 use crate::layouts::nvmma_shared;
 use crate::prelude::*;
 use tilewright_layout::Padding;
-use tilewright_plan::movement::{AxisStride, SharedCopy, TensorCopy, copy_from_shared};
+use tilewright_plan::movement::{AsyncCopyPlan, AxisStride, TensorCopy, plan_copy_from_shared};
 use tilewright_vendor_testkit::layouts::memory;
 use tilewright_verify::kernels::{OmittedSync, tensor_copy_kernel};
-use tilewright_verify::{CheckFailure, box_tiles_case};
+use tilewright_verify::{CheckFailure, tensor_copy_case};
 
 const LAUNCH: Launch = Launch::new(32, 4);
-const STAGES: Stages = Stages { buffers: 3, tensors: 5, omitted: None };
+const STAGES: CopyPipeline = CopyPipeline { buffers: 3, tensors: 5, omitted: None };
 
-/// Triton's layout of a tile that bulk copies write.
+/// Returns Triton's layout of a tile that bulk tensor copies write.
 fn swizzled(width: u64, bits: u32, transposed: bool, shape: &[u64]) -> MemoryLayout {
     memory(&target("h100"), &nvmma_shared(width, transposed, bits), shape)
 }
 
 fn problem<'a>(global: &'a GlobalTensor, memory: &'a MemoryLayout, bits: u32) -> AsyncCopySpec<'a> {
-    AsyncCopySpec { global, memory, element_bits: bits, lanes: 32, warps: 4, masked: false, mapped: true }
+    AsyncCopySpec::new(global, memory, bits, 32, 4).with_mapped(true)
 }
 
-fn planned(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> SharedCopy {
+fn planned(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> AsyncCopyPlan {
     let target = target("h100");
-    copy_to_shared(&problem(&GlobalTensor::row_major(shape, 256), memory, bits), context(&target)).unwrap()
+    plan_async_copy(&problem(&GlobalTensor::row_major(shape, 256), memory, bits), context(&target)).unwrap()
 }
 
 fn back(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> Result<TensorCopy, MovementError> {
     let target = target("h100");
-    copy_from_shared(&problem(&GlobalTensor::row_major(shape, 256), memory, bits), context(&target))
+    plan_copy_from_shared(&problem(&GlobalTensor::row_major(shape, 256), memory, bits), context(&target))
 }
 
-/// A layout, the width of an element, a shape, the box that fills it and how many there are.
+/// A tile: its layout in shared memory, the width of an element in bits, its shape, the expected box, and the expected
+/// number of boxes.
 type Tile = (MemoryLayout, u32, Vec<u64>, Vec<u32>, usize);
 
-/// Boxes as Triton's `getTMABlockShape` has them: no wider than the swizzle, 256 elements at most.
+/// Returns tiles with the boxes that Triton's `getTMABlockShape` chooses: no wider than the swizzle, at most 256
+/// elements along an axis.
 fn tiles() -> Vec<Tile> {
     let mut tiles = Vec::new();
     for (width, bits, shape, sizes, count) in [
@@ -56,88 +58,92 @@ fn tiles() -> Vec<Tile> {
 }
 
 #[test]
-fn swizzled_tiles_are_copied_by_boxes_there_and_back() {
+fn tensor_copies_load_and_store_swizzled_tiles() {
     let target = target("h100");
     for (memory, bits, shape, sizes, count) in tiles() {
         let copy = planned(&memory, bits, &shape);
-        let boxes = copy.boxes().unwrap_or_else(|| panic!("{bits} {shape:?}: {:?}", copy.rejected));
-        assert_eq!((&boxes.map.box_sizes, boxes.boxes()), (&sizes, count), "{bits} {shape:?}");
+        let tensor_copy = copy.tensor_copy().unwrap_or_else(|| panic!("{bits} {shape:?}: {:?}", copy.rejected));
+        assert_eq!((&tensor_copy.map.box_sizes, tensor_copy.box_count()), (&sizes, count), "{bits} {shape:?}");
         let bytes = shape.iter().product::<u64>() * u64::from(bits / 8);
-        assert_eq!((boxes.counts.bulk_copies, boxes.bytes()), (count as u64, bytes));
-        assert_eq!((boxes.counts.mbarrier_arrivals, copy.transactions), (1, bytes / 32));
+        assert_eq!((tensor_copy.counts.bulk_copies, tensor_copy.bytes()), (count as u64, bytes));
+        assert_eq!((tensor_copy.counts.mbarrier_arrivals, copy.transactions), (1, bytes / 32));
         let from = back(&memory, bits, &shape).unwrap();
-        assert_eq!((&from.map, from.boxes()), (&boxes.map, count));
+        assert_eq!((&from.map, from.box_count()), (&tensor_copy.map, count));
         assert_eq!(from.counts.mbarrier_arrivals, 0);
-        for copy in [boxes, &from] {
+        for copy in [tensor_copy, &from] {
             for shifted in [0, 5] {
-                let case = box_tiles_case(copy, &memory, LAUNCH, STAGES, shifted, context(&target));
-                proven_case(case, context(&target), format!("{bits} {shape:?} by {shifted}"));
+                let case = tensor_copy_case(copy, &memory, LAUNCH, STAGES, shifted, context(&target));
+                check_case(case, context(&target), format!("{bits} {shape:?} by {shifted}"));
             }
         }
     }
 }
 
-/// The published layouts of the family, of three axes too, whatever their order in memory.
+/// Checks layouts of three-axis tiles whose axes are in any order in shared memory.
 #[test]
 fn other_axes_may_lie_in_any_order() {
     let target = target("h100");
-    let offsets = |parts: &[(u64, usize)]| {
+    let offsets = |modes: &[(u64, usize)]| {
         let all =
-            parts.iter().map(|&(size, axis)| LinearLayout::identity(size, Dim::OFFSET, Dim::tensor(axis)).unwrap());
-        let sum = all.reduce(|sum, part| sum.direct_sum(&part).unwrap()).unwrap();
-        let rank = parts.iter().map(|part| part.1).max().unwrap() + 1;
+            modes.iter().map(|&(size, axis)| LinearLayout::identity(size, Dim::OFFSET, Dim::tensor(axis)).unwrap());
+        let sum = all.reduce(|sum, mode| sum.direct_sum(&mode).unwrap()).unwrap();
+        let rank = modes.iter().map(|mode| mode.1).max().unwrap() + 1;
         MemoryLayout::linear(sum.transpose_outs(&(0..rank).map(Dim::tensor).collect::<Vec<_>>()).unwrap())
     };
-    for (parts, shape, sizes, count) in [
+    for (modes, shape, sizes, count) in [
         (vec![(16, 2), (8, 0), (4, 1)], [8, 4, 16], [16, 8, 4], 1),
         (vec![(16, 2), (8, 1), (4, 0)], [4, 8, 16], [16, 8, 4], 1),
-        // Half of an axis lies before another, half behind it: others copy fewer units of memory to there.
+        // Half of an axis is before another axis, half after it: other copies to this layout touch fewer sectors.
         (vec![(8, 2), (8, 1), (2, 2), (4, 0)], [4, 8, 16], [8, 8, 1], 8),
     ] {
-        let memory = offsets(&parts);
+        let memory = offsets(&modes);
         let copy = planned(&memory, 16, &shape);
         let from = back(&memory, 16, &shape).unwrap();
-        assert_eq!((from.map.box_sizes.as_slice(), from.boxes()), (sizes.as_slice(), count));
-        assert_eq!(copy.boxes().map(|boxes| &boxes.map), (count == 1).then_some(&from.map), "{:?}", copy.rejected);
-        for copy in copy.boxes().into_iter().chain([&from]) {
+        assert_eq!((from.map.box_sizes.as_slice(), from.box_count()), (sizes.as_slice(), count));
+        assert_eq!(
+            copy.tensor_copy().map(|tensor_copy| &tensor_copy.map),
+            (count == 1).then_some(&from.map),
+            "{:?}",
+            copy.rejected
+        );
+        for copy in copy.tensor_copy().into_iter().chain([&from]) {
             for shifted in [0, 3] {
-                let case = box_tiles_case(copy, &memory, LAUNCH, STAGES, shifted, context(&target));
-                proven_case(case, context(&target), format!("{parts:?} by {shifted}"));
+                let case = tensor_copy_case(copy, &memory, LAUNCH, STAGES, shifted, context(&target));
+                check_case(case, context(&target), format!("{modes:?} by {shifted}"));
             }
         }
     }
 }
 
 #[test]
-fn what_boxes_do_not_fill_is_told_why() {
+fn unsupported_tensor_copies_have_a_reason() {
     let reason = |memory: &MemoryLayout, shape: &[u64]| match back(memory, 16, shape) {
         Err(MovementError::Impossible { reasons }) => reasons,
         other => panic!("{other:?}"),
     };
     let plain = swizzled(0, 16, false, &[64, 64]);
     let padded = MemoryLayout { padding: vec![Padding { interval: 64, padding: 8 }], ..plain.clone() };
-    assert!(reason(&padded, &[64, 64]).contains("padding parts the boxes"));
+    assert!(reason(&padded, &[64, 64]).contains("padding splits the boxes"));
     let turned = swizzled(128, 16, true, &[64, 64]);
-    assert!(
-        reason(&turned, &[64, 64]).contains("0 bytes of a row follow each other"),
-        "{}",
-        reason(&turned, &[64, 64])
-    );
+    assert!(reason(&turned, &[64, 64]).contains("0 bytes of a row are contiguous"), "{}", reason(&turned, &[64, 64]));
     let narrow = reason(&swizzled(0, 16, false, &[64, 4]), &[64, 4]);
     assert!(narrow.contains("a stride is a multiple of 8 bytes, not of 16"), "{narrow}");
     let target = target("h100");
     let rows = GlobalTensor::row_major(&[64, 64], 256);
-    let unmapped = AsyncCopySpec { mapped: false, ..problem(&rows, &plain, 16) };
-    let copy = copy_to_shared(&unmapped, context(&target)).unwrap();
+    let unmapped = problem(&rows, &plain, 16).with_mapped(false);
+    let copy = plan_async_copy(&unmapped, context(&target)).unwrap();
     assert_eq!(copy.instruction(), Some("cp.async.cg.shared.global.16"));
-    assert!(copy.rejected.iter().any(|rejected| rejected.reason == "the kernel is given no map of the tensor"));
+    assert!(copy.rejected.iter().any(|rejected| rejected.reason == "the kernel has no tensor map"));
     // Strides that are known at run time only.
-    let global = |grain| GlobalTensor {
-        axes: vec![(Dim::tensor(0), 64, AxisStride::MultipleOf(grain)), (Dim::tensor(1), 64, AxisStride::Elements(1))],
+    let global = |divisibility| GlobalTensor {
+        axes: vec![
+            (Dim::tensor(0), 64, AxisStride::MultipleOf(divisibility)),
+            (Dim::tensor(1), 64, AxisStride::Elements(1)),
+        ],
         alignment: 16,
     };
-    let by = |grain| copy_from_shared(&problem(&global(grain), &plain, 16), context(&target));
-    assert_eq!(by(8).unwrap().boxes(), 1);
+    let by = |divisibility| plan_copy_from_shared(&problem(&global(divisibility), &plain, 16), context(&target));
+    assert_eq!(by(8).unwrap().box_count(), 1);
     assert!(by(4).is_err());
 }
 
@@ -145,10 +151,10 @@ fn what_boxes_do_not_fill_is_told_why() {
 fn what_is_left_out_is_found() {
     let target = target("h100");
     let (memory, shape) = (swizzled(128, 16, false, &[32, 64]), [32, 64]);
-    let (to, from) = (planned(&memory, 16, &shape).boxes().unwrap().clone(), back(&memory, 16, &shape).unwrap());
+    let (to, from) = (planned(&memory, 16, &shape).tensor_copy().unwrap().clone(), back(&memory, 16, &shape).unwrap());
     let fault = |copy: &TensorCopy, omitted| {
-        let stages = Stages { omitted: Some(omitted), ..STAGES };
-        match box_tiles_case(copy, &memory, LAUNCH, stages, 0, context(&target))
+        let stages = CopyPipeline { omitted: Some(omitted), ..STAGES };
+        match tensor_copy_case(copy, &memory, LAUNCH, stages, 0, context(&target))
             .and_then(|case| check_emulated(&case, context(&target)))
         {
             Err(CheckFailure::Fault(fault)) => fault.kind,
@@ -158,7 +164,7 @@ fn what_is_left_out_is_found() {
     use FaultKind::{InFlight, Race, Unfenced};
     assert!(matches!(fault(&to, OmittedSync::Wait), InFlight { .. }));
     let overrun = fault(&to, OmittedSync::Barrier);
-    // The others find that the phase they wait for has gone by.
+    // The other lanes wait for a phase that has already passed.
     assert!(matches!(overrun, InFlight { .. } | Race { .. } | FaultKind::NeverCompletes { .. }), "{overrun}");
     assert!(matches!(fault(&to, OmittedSync::Fence), Unfenced { .. }));
     assert!(matches!(fault(&from, OmittedSync::Wait), InFlight { .. }));
@@ -169,7 +175,7 @@ fn what_is_left_out_is_found() {
 fn ptx(kernel: Kernel) -> String {
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
     let artifact = target("h100").compile(&Module { kernels: vec![kernel] }, &options).unwrap();
-    assert!(artifact.taken_by.is_some() || object::assembler().is_err(), "there is an assembler that was not asked");
+    assert!(artifact.accepted_by.is_some() || object::assembler().is_err(), "there is an assembler that was not asked");
     artifact.text(Emit::Assembly).unwrap().to_owned()
 }
 
@@ -177,7 +183,7 @@ fn ptx(kernel: Kernel) -> String {
 fn a_pipeline_has_full_barriers_and_bulk_copies() {
     let (memory, shape) = (swizzled(128, 16, false, &[64, 128]), [64, 128]);
     let copy = planned(&memory, 16, &shape);
-    let to = ptx(tensor_copy_kernel(copy.boxes().unwrap(), &memory, LAUNCH, STAGES).unwrap());
+    let to = ptx(tensor_copy_kernel(copy.tensor_copy().unwrap(), &memory, LAUNCH, STAGES).unwrap());
     let count = |ptx: &str, what: &str| ptx.matches(what).count();
     assert_eq!(count(&to, "mbarrier.init.shared::cta.b64"), 3, "one for each buffer\n{to}");
     // Two tiles before the loop and one in it, of two boxes each.

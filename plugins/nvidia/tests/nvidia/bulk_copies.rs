@@ -1,13 +1,13 @@
-//! Bulk copies: every row, with every arrangement and width of elements, brings each byte to its place on the emulator,
-//! and is PTX that the vendor's assembler takes.
+//! Bulk copies: every instruction, with every swizzle and element width, moves each byte correctly on the emulator, and
+//! `ptxas` accepts its PTX.
 
 use crate::prelude::*;
 use tilewright_kernel::{Outside, TensorMap};
 use tilewright_target::TensorCopyOperand;
 use tilewright_verify::kernels::{Bulk, bulk_kernel};
-use tilewright_verify::{box_copy_case, box_origins, span_copy_case};
+use tilewright_verify::{box_copy_case, box_origins, bulk_copy_1d_case};
 
-const PRODUCTS: [&str; 3] = ["h100", "b200", "rtx5090"];
+const GPU_MODELS: [&str; 3] = ["h100", "b200", "rtx5090"];
 
 fn box_operand(row: &Instruction) -> Option<&TensorCopyOperand> {
     row.operands.iter().find_map(|operand| match operand {
@@ -20,16 +20,16 @@ fn bulk_rows(target: &NvidiaTarget) -> Vec<Instruction> {
     target.instructions().iter().filter(|row| Bulk::is_of(row)).cloned().collect()
 }
 
-/// Maps of boxes that the operand copies: every arrangement with every width of an element.
+/// Returns tensor maps for the box operand of an instruction: every swizzle with every element width.
 fn maps(operand: &TensorCopyOperand) -> Vec<TensorMap> {
     let mut maps = Vec::new();
-    for arrangement in &operand.arrangements {
+    for box_layout in &operand.layouts {
         for element_bits in [8, 16, 32, 64] {
-            let row = arrangement.row_bytes.unwrap_or(48) * 8 / element_bits;
+            let row = box_layout.row_bytes.unwrap_or(48) * 8 / element_bits;
             let mut box_sizes = vec![row, 9, 2, 3, 1];
             box_sizes.truncate(operand.rank as usize);
             let outside = if element_bits == 8 { Outside::Zeros } else { Outside::NotANumber };
-            maps.push(TensorMap { element_bits, box_sizes, mix: arrangement.mix, outside });
+            maps.push(TensorMap { element_bits, box_sizes, swizzle: box_layout.swizzle, outside });
         }
     }
     maps
@@ -37,15 +37,15 @@ fn maps(operand: &TensorCopyOperand) -> Vec<TensorMap> {
 
 #[test]
 fn every_row_brings_every_byte() {
-    for product in PRODUCTS {
-        let target = target(product);
+    for gpu_model in GPU_MODELS {
+        let target = target(gpu_model);
         let rows = bulk_rows(&target);
         assert_eq!(rows.len(), 12, "two for each rank, two for spans");
         let lanes = target.description().lanes.default;
         for row in rows {
-            let context = PlanContext::of(target.description()).with_instructions(std::slice::from_ref(&row));
+            let context = PlanContext::new(target.description()).with_instructions(std::slice::from_ref(&row));
             let Some(operand) = box_operand(&row) else {
-                check_emulated(&span_copy_case(&row, 1040, lanes, None).unwrap(), context).unwrap();
+                check_emulated(&bulk_copy_1d_case(&row, 1040, lanes, None).unwrap(), context).unwrap();
                 continue;
             };
             for map in maps(operand) {
@@ -61,16 +61,16 @@ fn every_row_brings_every_byte() {
 }
 
 #[test]
-fn arrangements_are_the_published_swizzles() {
-    let rows = bulk_rows(&target(PRODUCTS[0]));
+fn layouts_are_the_published_swizzles() {
+    let rows = bulk_rows(&target(GPU_MODELS[0]));
     let operand = rows.iter().find_map(box_operand).unwrap();
     let published = [(0u32, 0u32, 128), (1, 1, 256), (2, 2, 512), (3, 3, 1024)];
     for (mode, bits, alignment) in published {
-        let own = operand.arrangements.iter().find(|one| one.mode == mode).unwrap();
+        let own = operand.layouts.iter().find(|one| one.mode == mode).unwrap();
         assert_eq!((own.alignment, own.row_bytes), (alignment, (bits > 0).then_some(16 << bits)));
         for address in 0..4096u64 {
             let swizzled = address ^ ((address >> 7 & ((1 << bits) - 1)) << 4);
-            assert_eq!(own.mix.apply(address), swizzled, "{}", own.name);
+            assert_eq!(own.swizzle.apply(address), swizzled, "{}", own.name);
         }
     }
 }
@@ -79,17 +79,17 @@ fn artifact(target: &NvidiaTarget, row: &Instruction, bulk: Bulk<'_>) -> Artifac
     let module = Module { kernels: vec![bulk_kernel(row, 32, bulk, None).unwrap()] };
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
     let artifact = target.compile(&module, &options).unwrap();
-    assert!(artifact.taken_by.is_some() || object::assembler().is_err(), "there is an assembler that was not asked");
+    assert!(artifact.accepted_by.is_some() || object::assembler().is_err(), "there is an assembler that was not asked");
     artifact
 }
 
 #[test]
 fn every_row_is_code() {
-    for product in PRODUCTS {
-        let target = target(product);
+    for gpu_model in GPU_MODELS {
+        let target = target(gpu_model);
         for row in bulk_rows(&target) {
             let Some(operand) = box_operand(&row) else {
-                let artifact = artifact(&target, &row, Bulk::Span(1024));
+                let artifact = artifact(&target, &row, Bulk::Copy1d(1024));
                 let ptx = artifact.text(Emit::Assembly).unwrap();
                 assert!(ptx.contains(&format!("@one {} [", row.name)), "{ptx}");
                 assert!(ptx.contains("1024;") || ptx.contains(", 1024"), "{ptx}");
@@ -104,7 +104,7 @@ fn every_row_is_code() {
             let line = ptx.lines().find(|line| line.contains(&row.name)).unwrap();
             let issued = line.split("@one").nth(1).unwrap_or_else(|| panic!("by one lane: {line}"));
             let coordinates = issued.split(['{', '}']).nth(1).unwrap();
-            // In the order in which they lie in memory.
+            // The instruction takes the coordinates in the order of their buffer.
             let loaded = |axis: u32| {
                 let ending = if axis == 0 { "];".to_owned() } else { format!("+{}];", 4 * axis) };
                 let mut loads = ptx.lines().map(str::trim).filter(|line| line.starts_with("ld.global.b32"));
@@ -118,7 +118,7 @@ fn every_row_is_code() {
             assert_eq!(ptx.contains("cp.async.bulk.commit_group"), !to_shared, "{ptx}");
             assert_eq!(ptx.contains("cp.async.bulk.wait_group 0"), !to_shared, "{ptx}");
             assert_eq!(ptx.contains("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r"), to_shared, "{ptx}");
-            // The host is told what to encode: `CU_TENSOR_MAP_SWIZZLE_128B`.
+            // The metadata gives the host the mode `CU_TENSOR_MAP_SWIZZLE_128B`.
             let [encoded] = &artifact.kernels[0].maps[..] else { panic!("{:?}", artifact.kernels) };
             assert_eq!((encoded.parameter, &encoded.map, encoded.mode), (0, map, Some(3)));
         }
@@ -126,8 +126,8 @@ fn every_row_is_code() {
 }
 
 #[test]
-fn boxes_that_no_row_copies_are_refused_by_the_code_generator() {
-    let target = target(PRODUCTS[0]);
+fn tensor_copies_without_an_instruction_are_rejected_by_codegen() {
+    let target = target(GPU_MODELS[0]);
     let row = bulk_rows(&target).into_iter().find(|row| row.name.contains("tensor.2d")).unwrap();
     let map = maps(box_operand(&row).unwrap()).remove(0);
     let mut kernel = bulk_kernel(&row, 32, Bulk::Box(&map), None).unwrap();

@@ -1,29 +1,29 @@
-//! The wrong results of the Triton compiler that seed 000, section 5.1, cites, as cases here: each moves
-//! data as the reported kernel does, in layouts that put the axes into registers, lanes and warps in turn,
-//! and with copies where the tensor is smaller than the block.
+//! Miscompilations of Triton that seed 000, section 5.1, cites, as test cases. Each case moves data as the reported
+//! kernel does. Its layouts put the axes into registers, lanes and warps in turn, with replicas if the tensor is
+//! smaller than the block.
 
 use crate::layouts::{dot_operand, mma};
 use crate::prelude::*;
-use tilewright_lower::registers::row_major;
+use tilewright_lower::registers::row_major_index;
 use tilewright_lower::{Reason, RegisterTensor, tensor_kernel, without_axis};
 use tilewright_tile::op::name::tt;
 use tilewright_tile::{FunctionBuilder, Op, TileType, Value};
 use tilewright_vendor_testkit::layouts::{blocked, distributed};
 use tilewright_verify::kernels::add;
 
-/// What registers of a layout hold after a kernel, each with the row-major index of its element.
+/// Returns the register values of a layout after a kernel has run, each with the row-major index of its element.
 fn registers(layout: &LinearLayout, written: &[u8]) -> Vec<(u64, u32)> {
     let (lane_bits, warp_bits) = (layout.in_bits(Dim::LANE), layout.in_bits(Dim::WARP));
-    let found = |place: u64| {
-        let at = |dim| layout.ins().coordinate(place, dim);
+    let found = |packed: u64| {
+        let at = |dim| layout.ins().coordinate(packed, dim);
         let index = at(Dim::REGISTER) << (lane_bits + warp_bits) | at(Dim::WARP) << lane_bits | at(Dim::LANE);
         let bytes = &written[4 * index as usize..][..4];
-        (row_major(layout, layout.apply_packed(place)), u32::from_le_bytes(bytes.try_into().unwrap()))
+        (row_major_index(layout, layout.apply_packed(packed)), u32::from_le_bytes(bytes.try_into().unwrap()))
     };
     (0..1u64 << layout.ins().bits()).map(found).collect()
 }
 
-/// An operation that adds up `i32`s along an axis, and its result.
+/// Returns an operation on `tensor` along an axis that sums `i32`s (a reduction or scan), and the operation's result.
 fn along(
     builder: &mut FunctionBuilder<'_>,
     [name, end]: [&str; 2],
@@ -35,29 +35,29 @@ fn along(
     let op = if name == tt::SCAN { op.attribute("reverse", false) } else { op };
     let op = op.region(vec![TileType::integer(32); 2], |builder, sides| {
         let sum = add(builder, &sides[..1], &sides[1..])?;
-        builder.op(end).operand(sum[0]).done().map(drop)
+        builder.op(end).operand(sum[0]).build().map(drop)
     });
-    let op = op.done()?;
+    let op = op.build()?;
     Ok((op, builder.body().op(op).results[0]))
 }
 
-/// Triton issue 3017: `tl.sum` along one axis of what `tl.cumsum` along another gives, of a 16x16x16
-/// tensor, in one kernel. Both go through shared memory where warps hold their axis.
+/// Checks Triton issue 3017: in one kernel, `tl.sum` along one axis of the result of `tl.cumsum` along another, for a
+/// 16x16x16 tensor. Both use shared memory if warps are along their axis.
 #[test]
 fn a_sum_after_a_cumulative_sum() {
     let target = target("a100");
     let mut through_memory = [false; 2];
-    let arrangements: [[[u64; 3]; 3]; 5] = [
+    let configurations: [[[u64; 3]; 3]; 5] = [
         [[1, 1, 4], [2, 4, 4], [4, 1, 1]],
         [[1, 1, 4], [2, 4, 4], [1, 4, 1]],
         [[1, 4, 1], [1, 2, 16], [2, 2, 1]],
         [[4, 1, 1], [4, 8, 1], [1, 1, 4]],
         [[1, 1, 1], [8, 4, 1], [2, 2, 1]],
     ];
-    for [size, lanes, warps] in arrangements {
+    for [size, lanes, warps] in configurations {
         let src = distributed(&target, &blocked(&size, &lanes, &warps, &[2, 1, 0]), &[16, 16, 16]);
-        let cumulative = scan(&src, Dim::tensor(0), &[32], ScanDirection::Up, target.description()).unwrap();
-        let sum = reduce(&src, Dim::tensor(1), &[32], target.description()).unwrap();
+        let cumulative = plan_scan(&src, Dim::tensor(0), &[32], ScanDirection::Up, target.description()).unwrap();
+        let sum = plan_reduction(&src, Dim::tensor(1), &[32], target.description()).unwrap();
         for (seen, counts) in through_memory.iter_mut().zip([cumulative.stats.counts, sum.stats.counts]) {
             *seen |= counts.barriers > 0;
         }
@@ -85,8 +85,8 @@ fn a_sum_after_a_cumulative_sum() {
     assert_eq!(through_memory, [true; 2], "some arrangement needs shared memory for each");
 }
 
-/// Triton issue 4362: `tl.associative_scan` of pairs from the end, by the composition of first-order
-/// recurrences, which does not commute; of tensors from less than a warp to several times the block.
+/// Checks Triton issue 4362: reverse `tl.associative_scan` of pairs by the composition of first-order recurrences,
+/// which does not commute. Tensors range from less than a warp to several times the block.
 #[test]
 fn a_scan_of_pairs_from_the_end() {
     let target = target("a100");
@@ -95,18 +95,17 @@ fn a_scan_of_pairs_from_the_end() {
         for bits in 3..11 {
             let src = distributed(&target, &layout, &[1 << bits]);
             for direction in [ScanDirection::Up, ScanDirection::Down] {
-                let plan = scan(&src, Dim::tensor(0), &[32, 32], direction, target.description()).unwrap();
+                let plan = plan_scan(&src, Dim::tensor(0), &[32, 32], direction, target.description()).unwrap();
                 let case = scan_case((&src, Dim::tensor(0)), &[32, 32], (&plan, direction), target.description());
-                proven_case(case, target.description(), format!("2^{bits}, {size} a lane, {direction:?}"));
+                check_case(case, target.description(), format!("2^{bits}, {size} a lane, {direction:?}"));
             }
         }
     }
 }
 
-/// Triton issue 4310: a kernel of attention whose results a newer compiler got wrong; the report names no
-/// cause. What its layouts ask of movement: the largest and the sum of every row of the scores, those
-/// as a column beside the second product, and the scores as that product's operand; where warps lie along
-/// the rows, where they lie along the columns, and where a tile is smaller than the warps' own.
+/// Checks the data movement of Triton issue 4310, an attention kernel with wrong results whose cause the report does
+/// not name: the maximum and sum of every row of the scores, these values as a column of the second dot's operand, and
+/// the scores as that operand. Warps are along the rows, along the columns, or more than the tile has rows.
 #[test]
 fn the_movements_of_attention() {
     let target = target("a100");
@@ -115,16 +114,16 @@ fn the_movements_of_attention() {
     {
         let mma = mma(2, &warps, &[16, 8]);
         let scores = distributed(&target, &mma, &shape);
-        let plan = reduce(&scores, Dim::tensor(1), &[32], target.description()).unwrap();
+        let plan = plan_reduction(&scores, Dim::tensor(1), &[32], target.description()).unwrap();
         let case = reduction_case((&scores, Dim::tensor(1)), &[32], &plan, target.description());
-        proven_case(case, target.description(), &mma);
+        check_case(case, target.description(), &mma);
         let column = distributed(&target, &format!("#ttg.slice<{{dim = 1, parent = {mma}}}>"), &shape[..1]);
         let count: u64 = warps.iter().product();
         let stored = distributed(&target, &blocked(&[1], &[32], &[count], &[0]), &shape[..1]);
         let operand = distributed(&target, &dot_operand(0, &mma, 2), &shape);
         for (src, dst, bits) in [(&plan.result, &column, 32), (&column, &stored, 32), (&scores, &operand, 16)] {
-            let plan = convert(src, dst, bits, context(&target)).unwrap();
-            proven_case(conversion_case([src, dst], bits, &plan, context(&target)), context(&target), &mma);
+            let plan = plan_conversion(src, dst, bits, context(&target)).unwrap();
+            check_case(conversion_case([src, dst], bits, &plan, context(&target)), context(&target), &mma);
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Clusters: every block has the layout of its share of the tensor, and `cga_layout` says which
-//! share that is, whatever the number of blocks, their order and the axes that they split.
+//! Layouts of tensors over the blocks of a cluster: every block has the layout of its part (share) of the tensor. The
+//! parameter `cga_layout` gives the parts, for any number and order of blocks and any axes.
 
 use crate::layouts::{mma, spec, tensor_memory};
 use crate::prelude::*;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-/// A cluster: the unit that each bit of the block index moves by, and blocks along each axis.
+/// A cluster: for each bit of the block index the axis and unit of its step, and the number of blocks along each axis.
 #[derive(Debug, Clone)]
 struct Cluster {
     bases: Vec<[u64; 2]>,
@@ -19,15 +19,15 @@ impl Cluster {
         FamilyAttribute::List(self.bases.iter().map(basis).collect())
     }
 
-    /// Where the blocks lie, in elements, when each has `share` and those along `repeated` hold the
-    /// same.
-    fn places(&self, share: [u64; 2], repeated: Option<usize>) -> Vec<Vec<u64>> {
+    /// Returns the first element of each block's part, if each part has the size `share` and blocks along `repeated`
+    /// hold replicas.
+    fn positions(&self, share: [u64; 2], repeated: Option<usize>) -> Vec<Vec<u64>> {
         let along = |axis: usize, unit: u64| if repeated == Some(axis) { 0 } else { unit * share[axis] };
         self.bases.iter().map(|basis| vec![along(0, basis[0]), along(1, basis[1])]).collect()
     }
 }
 
-/// Up to 4 blocks along each axis and up to 4 that hold the same, in any order.
+/// Generates clusters of up to 4 blocks along each axis and up to 4 replicas, in any order.
 fn any_cluster() -> impl Strategy<Value = Cluster> {
     (0..3u32, 0..3u32, 0..3usize).prop_flat_map(|(down, along, same)| {
         let units = (0..down).map(|bit| [1 << bit, 0]).chain((0..along).map(|bit| [0, 1 << bit]));
@@ -36,7 +36,8 @@ fn any_cluster() -> impl Strategy<Value = Cluster> {
     })
 }
 
-/// The same with what pairs of blocks need: the first bit moves by one unit of rows.
+/// Generates clusters as [`any_cluster`] does, for pairs of blocks: the first bit of the block index moves by one unit
+/// of rows.
 fn any_pairs() -> impl Strategy<Value = Cluster> {
     any_cluster().prop_map(|mut cluster| {
         for basis in cluster.bases.iter_mut().filter(|basis| basis[0] > 0) {
@@ -55,28 +56,28 @@ fn linear(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
     }
 }
 
-/// The layout with the index of blocks left out.
+/// Returns the layout of the cluster's first block, without the block index.
 fn of_first_block(layout: &LinearLayout) -> LinearLayout {
     let ins: Vec<_> = layout.ins().dims().filter(|&dim| dim != Dim::BLOCK).collect();
     let outs: Vec<_> = layout.outs().dims().collect();
     layout.sublayout(&ins, &outs).expect("its dims")
 }
 
-/// Asks for `whole` of a tensor with `share` for each block, and for `single` of the share alone.
+/// Compares the layout `clustered` of a tensor with the layout `single` of one block's part, whose size is `share`.
 fn each_block_has_its_share(
     cluster: &Cluster,
-    (whole, single): (&FamilySpec, &FamilySpec),
+    (clustered, single): (&FamilySpec, &FamilySpec),
     share: [u64; 2],
     repeated: Option<usize>,
 ) -> Result<(), TestCaseError> {
     let along = |axis: usize| if repeated == Some(axis) { 1 } else { cluster.blocks[axis] };
     let shape = [share[0] * along(0), share[1] * along(1)];
-    let found = linear(whole, &shape);
+    let found = linear(clustered, &shape);
     let expected = linear(single, &share);
     for dim in of_first_block(&expected).ins().dims() {
-        prop_assert_eq!(found.bases_of(dim), expected.bases_of(dim), "{} of {:?}", dim, whole);
+        prop_assert_eq!(found.bases_of(dim), expected.bases_of(dim), "{} of {:?}", dim, clustered);
     }
-    prop_assert_eq!(found.bases_of(Dim::BLOCK), cluster.places(share, repeated), "{:?}", whole);
+    prop_assert_eq!(found.bases_of(Dim::BLOCK), cluster.positions(share, repeated), "{:?}", clustered);
     prop_assert!(found.is_surjective() || !expected.is_surjective());
     let sizes: Vec<_> = found.outs().iter().map(|(_, bits)| 1u64 << bits).collect();
     prop_assert_eq!(sizes, shape.to_vec());
@@ -88,7 +89,7 @@ fn result(major: u32) -> String {
 }
 
 #[test]
-fn products_and_their_operands() {
+fn mmas_and_their_operands() {
     let check = |cluster: Cluster| {
         let spread = |spec: FamilySpec| spec.with("cga_layout", cluster.given());
         for major in [2, 3] {
@@ -96,9 +97,10 @@ fn products_and_their_operands() {
             let pair = (&spread(single.clone()), &single);
             each_block_has_its_share(&cluster, pair, [128, 64], None)?;
             for index in 0..if major == 2 { 2 } else { 1 } {
-                let operand =
-                    |parent| FamilySpec::new("dot_operand").with("operand_index", index).with("k_width", 2).of(parent);
-                // Blocks that differ along K of the operand hold the same.
+                let operand = |parent| {
+                    FamilySpec::new("dot_operand").with("operand_index", index).with("k_width", 2).with_parent(parent)
+                };
+                // Blocks that differ along K of the operand hold replicas.
                 let along_k = 1 - index as usize;
                 let pair = (&operand(spread(single.clone())), &operand(single.clone()));
                 each_block_has_its_share(&cluster, pair, [64, 64], Some(along_k))?;
@@ -118,8 +120,8 @@ fn shared_memory() {
             .with("swizzling_byte_width", width)
             .with("element_bit_width", 16)
             .with("transposed", transposed);
-        let whole = single.clone().with("cga_layout", cluster.given());
-        each_block_has_its_share(&cluster, (&whole, &single), [64, 128], None)
+        let clustered = single.clone().with("cga_layout", cluster.given());
+        each_block_has_its_share(&cluster, (&clustered, &single), [64, 128], None)
     };
     TestRunner::deterministic().run(&strategy, check).unwrap_or_else(|error| panic!("{error}"));
 }
@@ -159,17 +161,17 @@ fn scales_in_registers() {
         let cluster = Cluster { bases, blocks: [cluster.blocks[0], 1] };
         for index in [0i64, 1] {
             let single = FamilySpec::new("mma_scale").with("operand_index", index).with("warps_per_cta", [2, 2]);
-            let whole = single.clone().with("cga_layout", cluster.given());
-            each_block_has_its_share(&cluster, (&whole, &single), [128, 8], None)?;
+            let clustered = single.clone().with("cga_layout", cluster.given());
+            each_block_has_its_share(&cluster, (&clustered, &single), [128, 8], None)?;
         }
         Ok(())
     };
     TestRunner::deterministic().run(&any_cluster(), check).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// PTX ISA, data path layouts of tcgen05 with `cta_group::2`. With 128 rows in each block they lie
-/// as in one block; with 64 the lower half of the columns lies in rows 0 to 63 of tensor memory and
-/// the upper half in rows 64 to 127.
+/// Checks pairs of blocks against PTX ISA, data path layouts of tcgen05 with `cta_group::2`. With 128 rows in each
+/// block they equal the layout of one block. With 64 rows the lower half of the columns is in rows 0 to 63 of tensor
+/// memory and the upper half in rows 64 to 127.
 #[test]
 fn pairs_of_blocks() {
     let check = |cluster: Cluster| {
@@ -180,11 +182,11 @@ fn pairs_of_blocks() {
             let half = if rows == 64 { 16 } else { 32 };
             for block in 0..1u64 << cluster.bases.len() {
                 let moved = cluster.bases.iter().enumerate().filter(|(bit, _)| block >> bit & 1 == 1);
-                let place = moved.fold([0, 0], |at, (_, by)| [at[0] + by[0] * rows, at[1] + by[1] * 32]);
+                let coordinates = moved.fold([0, 0], |at, (_, by)| [at[0] + by[0] * rows, at[1] + by[1] * 32]);
                 for (row, col) in (0..128).flat_map(|row| (0..half).map(move |col| (row, col))) {
                     let mut at = vec![(Dim::ROW, row), (Dim::COL, col)];
                     at.extend(found.ins().contains(Dim::BLOCK).then_some((Dim::BLOCK, block)));
-                    let expected = [place[0] + row % rows, place[1] + col + row / rows * half];
+                    let expected = [coordinates[0] + row % rows, coordinates[1] + col + row / rows * half];
                     let element: Vec<_> = found.apply(&at).expect("a place").into_iter().map(|(_, c)| c).collect();
                     prop_assert_eq!(element, expected.to_vec(), "row {} column {} block {}", row, col, block);
                 }

@@ -1,5 +1,4 @@
-//! What comes out for NVIDIA products: instructions and widths in the PTX, metadata, and
-//! whether objects are cubins.
+//! Code for NVIDIA targets: instructions and widths in the PTX, metadata, and the format of objects.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::kernels;
@@ -16,7 +15,7 @@ fn compiled(architecture: &str, kernels: Vec<Kernel>, emit: &[Emit]) -> Artifact
     nvidia(architecture).compile(&module(kernels), &options).unwrap()
 }
 
-/// The PTX of one kernel for sm_90a.
+/// Returns the PTX of one kernel for sm_90a.
 fn ptx(kernel: Kernel) -> String {
     compiled("sm_90a", vec![kernel], &[Emit::Assembly]).text(Emit::Assembly).unwrap().to_owned()
 }
@@ -26,7 +25,7 @@ fn body(ptx: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_kernel_says_what_launch_it_is_for() {
+fn kernels_have_launch_metadata() {
     let artifact = compiled("sm_90a", vec![kernels::copy(LAUNCH)], &[Emit::Assembly, Emit::Intermediate]);
     let ptx = artifact.text(Emit::Assembly).unwrap();
     assert!(ptx.contains(".target sm_90a"), "{ptx}");
@@ -71,13 +70,13 @@ fn narrower_vectors_take_the_instruction_of_their_width() {
     ] {
         let mut k = Builder::new("move_shared", LAUNCH, &[("at", GLOBAL)]);
         let shared = k.shared_buffer(128 * 16, 16);
-        let own = own_address(&mut k, shared, 16);
+        let address_of_thread = own_address(&mut k, shared, 16);
         let at = k.parameter(0);
         let at = own_address(&mut k, at, 16);
         let value = k.load(ty, at, 0, None);
-        k.store(own, 0, value, None);
+        k.store(address_of_thread, 0, value, None);
         k.barrier(Scope::Warp);
-        let value = k.load(ty, own, 0, None);
+        let value = k.load(ty, address_of_thread, 0, None);
         k.store(at, 0, value, None);
         let ptx = ptx(k.finish());
         let lines = body(&ptx);
@@ -91,8 +90,8 @@ fn narrower_vectors_take_the_instruction_of_their_width() {
 }
 
 #[test]
-fn exchanges_are_indexed_shuffles_of_the_whole_warp() {
-    let ptx = ptx(kernels::exchange(LAUNCH, 1));
+fn shuffles_are_shfl_idx_of_the_full_warp() {
+    let ptx = ptx(kernels::shuffle(LAUNCH, 1));
     let shuffles: Vec<_> = body(&ptx).into_iter().filter(|line| line.starts_with("shfl")).collect();
     assert_eq!(shuffles.len(), 2, "{ptx}");
     for shuffle in shuffles {
@@ -101,8 +100,8 @@ fn exchanges_are_indexed_shuffles_of_the_whole_warp() {
 }
 
 #[test]
-fn exchanges_by_a_constant_are_butterflies() {
-    let ptx = ptx(kernels::exchange_xor(LAUNCH, 5));
+fn shuffles_by_a_constant_are_butterflies() {
+    let ptx = ptx(kernels::shuffle_xor(LAUNCH, 5));
     let shuffles: Vec<_> = body(&ptx).into_iter().filter(|line| line.starts_with("shfl")).collect();
     assert_eq!(shuffles.len(), 2, "{ptx}");
     for shuffle in shuffles {
@@ -116,7 +115,7 @@ fn a_byte_permute_is_one_instruction() {
     let lines = body(&ptx);
     let prmt: Vec<_> = lines.iter().filter(|line| line.starts_with("prmt.b32")).collect();
     assert_eq!(prmt.len(), 1, "{ptx}");
-    // a is loaded first; the selector is as in the kernel IR.
+    // `a` is loaded first; the selector equals the kernel IR's.
     let register = |offset: &str| {
         let load = lines.iter().find(|line| line.starts_with("ld.global.b32") && line.contains(offset)).unwrap();
         load.split_whitespace().nth(1).unwrap().trim_end_matches(',').to_owned()
@@ -138,12 +137,12 @@ fn multiplication_and_addition_are_rounded_one_by_one() {
     let float = Type::Scalar(Element::F32);
     let mut k = Builder::new("axpy", LAUNCH, &[("at", GLOBAL)]);
     let at = k.parameter(0);
-    let parts: Vec<Value> = [0, 4, 8].map(|offset| k.load(float, at, offset, None)).to_vec();
-    let product = k.binary(tilewright_kernel::Binary::FMul, parts[0], parts[1]);
-    let sum = k.binary(tilewright_kernel::Binary::FAdd, product, parts[2]);
+    let loaded: Vec<Value> = [0, 4, 8].map(|offset| k.load(float, at, offset, None)).to_vec();
+    let product = k.binary(tilewright_kernel::Binary::FMul, loaded[0], loaded[1]);
+    let sum = k.binary(tilewright_kernel::Binary::FAdd, product, loaded[2]);
     k.store(at, 0, sum, None);
     let ptx = ptx(k.finish());
-    // Without `.rn` the vendor's assembler may fuse the two.
+    // Without `.rn` the assembler may fuse multiplication and addition.
     let lines = body(&ptx);
     assert_eq!((count(&lines, "mul.rn.f32"), count(&lines, "add.rn.f32"), count(&lines, "fma")), (1, 1, 0), "{ptx}");
 }
@@ -153,10 +152,10 @@ fn shared_memory_beyond_the_static_limit_is_left_to_the_launch() {
     let with = |bytes: u32| {
         let mut k = Builder::new("large", LAUNCH, &[("at", GLOBAL)]);
         let shared = k.shared_buffer(bytes, 16);
-        let own = own_address(&mut k, shared, 4);
+        let address_of_thread = own_address(&mut k, shared, 4);
         let at = k.parameter(0);
         let value = k.load(kernels::WORD, at, 0, None);
-        k.store(own, 0, value, None);
+        k.store(address_of_thread, 0, value, None);
         k.barrier(Scope::Block);
         let value = k.load(kernels::WORD, shared, 0, None);
         k.store(at, 0, value, None);
@@ -171,7 +170,7 @@ fn shared_memory_beyond_the_static_limit_is_left_to_the_launch() {
 }
 
 #[test]
-fn every_architecture_compiles_everything_the_same_way_twice() {
+fn compilation_is_deterministic_on_every_architecture() {
     for architecture in ARCHITECTURES {
         let target = nvidia(architecture);
         let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Intermediate], optimisation: 2 };
@@ -240,7 +239,7 @@ fn only_architectures_of_the_list_are_served() {
 }
 
 #[test]
-fn the_device_of_this_build_says_that_it_is_no_hardware() {
+fn the_virtual_device_is_named_as_no_hardware() {
     let devices = nvidia("sm_80").devices().unwrap();
     let names: Vec<String> = devices.iter().map(|device| device.name()).collect();
     assert!(
@@ -249,7 +248,8 @@ fn the_device_of_this_build_says_that_it_is_no_hardware() {
     );
 }
 
-/// Bitcode begins with the letters BC and the bytes c0 de (LLVM bitcode file format).
+/// Checks the bitcode of kernels as functions, which begins with the letters BC and the bytes c0 de (LLVM bitcode file
+/// format).
 #[test]
 fn kernels_become_functions_for_a_hosts_own_module() {
     let kernel = kernels::through_shared(LAUNCH, Scope::Block);
@@ -261,7 +261,8 @@ fn kernels_become_functions_for_a_hosts_own_module() {
     assert_eq!(&compiled("sm_90a", vec![kernel], &[Emit::Functions]).payload(Emit::Functions).unwrap().bytes, bitcode);
 }
 
-/// A function cannot ask a launch for anything.
+/// Checks the limit on a device function's shared memory: a static array, since a device function cannot have launch
+/// attributes.
 #[test]
 fn a_function_has_no_more_shared_memory_than_a_module_may_have() {
     let target = nvidia("sm_90a");
@@ -269,9 +270,9 @@ fn a_function_has_no_more_shared_memory_than_a_module_may_have() {
     let kernel = |bytes: u32| {
         let mut k = Builder::new("large", LAUNCH, &[("at", GLOBAL)]);
         let shared = k.shared_buffer(bytes, 16);
-        let own = own_address(&mut k, shared, 16);
+        let address_of_thread = own_address(&mut k, shared, 16);
         let seven = k.i32(7);
-        k.store(own, 0, seven, None);
+        k.store(address_of_thread, 0, seven, None);
         module(vec![k.finish()])
     };
     let functions = CompileOptions { emit: vec![Emit::Functions], optimisation: 2 };

@@ -1,8 +1,8 @@
-//! The PTX of conversions, looked at: what a lane stores to shared memory and loads from it, the
-//! shuffles and the barriers are those of the plan, and nothing goes to local memory.
+//! The PTX of conversions: a lane's shared-memory stores and loads, shuffles and barriers are those of the plan, and
+//! nothing uses local memory.
 
 use crate::prelude::*;
-use tilewright_plan::movement::Path;
+use tilewright_plan::movement::ConversionKind;
 use tilewright_vendor_testkit::conversions::{self, Case};
 use tilewright_vendor_testkit::layouts::blocked;
 
@@ -23,22 +23,43 @@ pub fn cases() -> Vec<Case> {
         _ => case,
     };
     let own = [
-        Case::new("bytes to mma operand a", Path::Shared, 8, &[128, 64], rows(16), mma_operand(0, 4)),
-        Case::new("words of one warp", Path::Shared, 32, &[16, 32], single([1, 4]), single([4, 1])),
-        // Matrices that are not transposed take as many wavefronts as plain accesses of a swizzled layout, and
-        // the plan takes those.
-        Case::new("columns of rows, read as transposed matrices", Path::Shared, 16, &[64, 64], rows(8), columns(8))
-            .by_tiles()
-            .showing(&["st.shared.v4.b32", "ldmatrix.sync.aligned.m8n8.x4.trans"]),
-        Case::new("columns of rows, stored as transposed matrices", Path::Shared, 16, &[32, 32], rows(4), columns(8))
-            .by_tiles()
-            .showing(&["stmatrix.sync.aligned.m8n8.x4.trans", "ld.shared.v4.b32"]),
-        Case::new("copies spread, then read as matrices", Path::Shared, 16, &[16, 16], rows(8), mma_operand(1, 2))
-            .by_tiles()
-            .showing(&["st.shared.b32", "ldmatrix.sync.aligned.m8n8.x4.trans"]),
+        Case::new("bytes to mma operand a", ConversionKind::Shared, 8, &[128, 64], rows(16), mma_operand(0, 4)),
+        Case::new("words of one warp", ConversionKind::Shared, 32, &[16, 32], single([1, 4]), single([4, 1])),
+        // Non-transposed matrices take as many wavefronts as plain accesses of a swizzled layout, so the plan uses
+        // plain accesses.
+        Case::new(
+            "columns of rows, read as transposed matrices",
+            ConversionKind::Shared,
+            16,
+            &[64, 64],
+            rows(8),
+            columns(8),
+        )
+        .by_tiles()
+        .showing(&["st.shared.v4.b32", "ldmatrix.sync.aligned.m8n8.x4.trans"]),
+        Case::new(
+            "columns of rows, stored as transposed matrices",
+            ConversionKind::Shared,
+            16,
+            &[32, 32],
+            rows(4),
+            columns(8),
+        )
+        .by_tiles()
+        .showing(&["stmatrix.sync.aligned.m8n8.x4.trans", "ld.shared.v4.b32"]),
+        Case::new(
+            "copies spread, then read as matrices",
+            ConversionKind::Shared,
+            16,
+            &[16, 16],
+            rows(8),
+            mma_operand(1, 2),
+        )
+        .by_tiles()
+        .showing(&["st.shared.b32", "ldmatrix.sync.aligned.m8n8.x4.trans"]),
         Case::new(
             "results of a product, stored as one matrix",
-            Path::Shared,
+            ConversionKind::Shared,
             16,
             &[16, 16],
             result.clone(),
@@ -52,14 +73,15 @@ pub fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn the_ptx_moves_what_the_plan_says() {
+fn the_ptx_matches_the_plan() {
     conversions::code_moves_what_the_plans_say(&target("h100"), &cases(), &READER);
 }
 
-/// By hand: 128x64 elements of 16 bits over 128 lanes are 64 elements a lane: 1024 bits stored. Operand a holds each
-/// element once; of operand b each of the four warps, which lie along the rows, wants everything.
+/// Compares counts with a calculation by hand: 128x64 elements of 16 bits over 128 lanes are 64 elements a lane, so
+/// 1024 bits are stored. Operand A holds each element once; each of the four warps along the rows needs all of operand
+/// B.
 #[test]
-fn operands_of_mma_are_stored_once_and_loaded_by_all_that_want_them() {
+fn operands_of_mma_are_stored_once_and_loaded_by_every_user() {
     conversions::operands_take(&target("h100"), &cases(), &READER, 1024, [1024, 4096]);
 }
 

@@ -1,4 +1,4 @@
-//! Copies past the registers as PTX: `cp.async`, its groups, and waits that let the latest go on.
+//! Asynchronous copies as PTX: `cp.async`, its groups, and waits that leave the latest groups in flight.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::copies::staged;
@@ -12,7 +12,7 @@ fn groups_are_committed_and_all_but_the_latest_waited_for() {
         assert_eq!((copy.instruction(), copy.accesses()), (Some("cp.async.cg.shared.global.16"), 4));
         let ptx = assembly(&target, vec![kernel]);
         let count = |what: &str| ptx.matches(what).count();
-        // Two tensors before the loop and one in it, whether or not the loop is unrolled.
+        // Two tensors before the loop and one in it, with or without unrolling.
         assert!(count("cp.async.cg.shared.global") >= 3 * 4, "{ptx}");
         assert!(count("cp.async.commit_group") >= 3, "{ptx}");
         let words: Vec<&str> = ptx.split_whitespace().collect();

@@ -1,13 +1,13 @@
-//! Dots of whole tiles: layouts of the `mma` families, `mma.sync` and `ldmatrix` in the code.
+//! Dots of whole tiles: layouts of the `nvidia_mma` family, and `mma.sync` and `ldmatrix` in the code.
 
 use crate::layouts::{mma, spec};
 use crate::prelude::*;
 use tilewright_vendor_testkit::code::count;
 use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, problem, proven};
 
-/// The family of a plan's result.
-fn result(plan: &Contraction) -> FamilySpec {
-    let shape = if plan.row().unwrap().contains("m8n8") { [8, 8] } else { [16, 8] };
+/// Returns the parameters of the layout of a plan's result.
+fn result(plan: &MmaPlan) -> FamilySpec {
+    let shape = if plan.instruction().unwrap().contains("m8n8") { [8, 8] } else { [16, 8] };
     spec(&mma(2, &plan.warps(), &shape))
 }
 
@@ -22,9 +22,9 @@ fn layouts_are_those_of_the_mma_families_for_each_width_along_k() {
             (["i8", "f16", "f32"], vec![2, 4]),
         ] {
             for width in widths {
-                let requested = MmaProblem { k_width: Some(width), ..problem(&target, [64, 64, 64], types) };
+                let requested = problem(&target, [64, 64, 64], types).with_k_width(width);
                 let plan = proven(&target, &requested);
-                assert!(plan.row().unwrap().starts_with("mma.sync") && !plan.is_transposed());
+                assert!(plan.instruction().unwrap().starts_with("mma.sync") && !plan.is_transposed());
                 is_of_families(&target, &plan, &result(&plan), Some(width));
             }
         }
@@ -32,16 +32,16 @@ fn layouts_are_those_of_the_mma_families_for_each_width_along_k() {
 }
 
 #[test]
-fn code_has_the_products_and_the_matrix_loads_of_the_plan() {
+fn code_has_the_mmas_and_the_matrix_loads_of_the_plan() {
     for name in ["a100", "b200"] {
         let target = target(name);
         let mut by_matrix = 0;
         for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"], ["f64", "f64", "f64"]] {
-            // Too few rows for sums in tensor memory.
+            // Too few rows for accumulators in tensor memory.
             let plan = proven(&target, &problem(&target, [32, 64, 64], types));
             let ptx = assembly(&target, &plan);
             assert_eq!(count(&ptx, "mma.sync"), plan.cost.issues / plan.chunks(), "{types:?}");
-            assert_eq!(count(&ptx, plan.row().unwrap()), plan.cost.issues / plan.chunks());
+            assert_eq!(count(&ptx, plan.instruction().unwrap()), plan.cost.issues / plan.chunks());
             let operand_loads = plan.operand_loads(context(&target)).unwrap();
             let conversions = operand_loads.iter().filter_map(|operand_load| operand_load.conversion.as_ref());
             let loads = conversions.map(|conversion| conversion.stats.counts.matrix_loads).sum::<u64>();
@@ -55,20 +55,20 @@ fn code_has_the_products_and_the_matrix_loads_of_the_plan() {
 #[test]
 fn types_that_no_row_has_are_cast_or_go_to_plain_multiply_adds() {
     let target = target("a100");
-    let by = |types| proven(&target, &problem(&target, [32, 32, 32], types)).row().map(str::to_owned);
+    let by = |types| proven(&target, &problem(&target, [32, 32, 32], types)).instruction().map(str::to_owned);
     assert_eq!(by(["i8", "e4m3", "f32"]).unwrap(), "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
     assert_eq!(by(["i32", "f16", "f64"]).unwrap(), "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64");
-    // Not all numbers of binary32 are numbers of tf32.
+    // tf32 cannot represent all binary32 numbers.
     assert_eq!(by(["f32", "f32", "f32"]), None);
     assert_eq!(by(["i16", "f16", "f32"]), None);
 }
 
-/// Shapes from one instruction's up to a block's.
+/// Shapes [M, N, K] of the tested dots, from one instruction's shape up to several instructions of a block.
 const SHAPES: [[u64; 3]; 7] =
     [[32, 32, 32], [32, 64, 32], [64, 64, 64], [128, 64, 64], [64, 32, 128], [128, 128, 64], [128, 128, 128]];
 
 #[test]
-fn factors_of_sixteen_bits_in_shared_memory_are_loaded_by_ldmatrix() {
+fn sixteen_bit_operands_in_shared_memory_are_loaded_by_ldmatrix() {
     let target = target("a100");
     for shape in SHAPES {
         for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["f16", "f16", "f16"], ["i8", "f16", "f32"]] {
@@ -80,7 +80,7 @@ fn factors_of_sixteen_bits_in_shared_memory_are_loaded_by_ldmatrix() {
                 plan.operand_loads(context(&target)).unwrap().iter().zip([plan.problem.a, plan.problem.b])
             {
                 let Some(counts) = operand_load.conversion.as_ref().map(|conversion| conversion.stats.counts) else {
-                    // A lane's elements lie side by side, so that it loads them as they are wanted.
+                    // A lane's elements are contiguous in memory, so plain loads suffice.
                     continue;
                 };
                 (matrix_loads, others) = (matrix_loads + counts.matrix_loads, others + counts.shared_loads);
@@ -98,7 +98,7 @@ fn factors_of_sixteen_bits_in_shared_memory_are_loaded_by_ldmatrix() {
 
 #[test]
 fn instructions_are_those_of_the_types() {
-    // PTX ISA, mma: the largest shape of each pair of types that the compute capability has.
+    // PTX ISA, mma: the largest shape of each pair of types on the compute capability.
     for (name, types, row) in [
         ("a100", ["f16", "f16", "f32"], "m16n8k16.row.col.f32.f16.f16.f32"),
         ("a100", ["f16", "f16", "f16"], "m16n8k16.row.col.f16.f16.f16.f16"),
@@ -111,7 +111,7 @@ fn instructions_are_those_of_the_types() {
         let target = target(name);
         let plan = planned(&target, &problem(&target, [64, 64, 64], types));
         let word = format!("mma.sync.aligned.{row}");
-        assert_eq!(plan.row(), Some(word.as_str()), "{name} {types:?}");
+        assert_eq!(plan.instruction(), Some(word.as_str()), "{name} {types:?}");
         assert!(count(&assembly(&target, &plan), &word) > 0, "{name} {types:?}");
     }
 }

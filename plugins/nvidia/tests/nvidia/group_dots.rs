@@ -1,33 +1,34 @@
-//! Dots by products of four warps: where they are chosen, their code, and what the vendor's assembler says of it.
+//! Dots by warpgroup MMAs: when they are chosen, their code, and the assembler's output.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::dots::{
-    GROUP_TYPES as TYPES, accumulating_assembly as ptx, planned, proven, question_of as problem,
+    GROUP_TYPES as TYPES, accumulating_assembly as ptx, planned, problem_with_warps as problem, proven,
 };
 use tilewright_verify::dot_list as list;
 
-/// Every shape of these sizes, which lie on both sides of each condition.
+/// Returns all shapes [M, N, K] of some sizes, on both sides of each condition of [`expected`].
 fn shapes() -> impl Iterator<Item = [u64; 3]> {
     let sizes = [[32, 64, 128], [4, 8, 128], [8, 16, 32]];
     let [m, n, k] = sizes;
     m.into_iter().flat_map(move |m| n.into_iter().flat_map(move |n| k.into_iter().map(move |k| [m, n, k])))
 }
 
-/// Whether four warps must multiply: M has their rows, N columns of theirs, and K is whole tiles of 256 bits of the
-/// narrowest type that has the values of both factors.
+/// Whether a dot must use warpgroup MMAs: M is a multiple of the MMA's rows, N of its columns, and K consists of whole
+/// 256-bit tiles of the narrowest type that has the values of both operands (`bits` wide).
 fn expected([m, n, k]: [u64; 3], bits: Option<u64>, warps: u32) -> bool {
     let fits = m >= 64 && n.is_multiple_of(8) && warps.is_multiple_of(4);
     fits && bits.is_some_and(|bits| (k * bits).is_multiple_of(256))
 }
 
-/// Whether they can, be it with factors cast to a wider type than need be, of which a tile of K has fewer.
+/// Whether a dot can use warpgroup MMAs, possibly with operands cast to a wider type, so that a tile of K has fewer
+/// elements.
 fn possible([m, n, k]: [u64; 3], types: [&str; 3], bits: Option<u64>, warps: u32) -> bool {
     let widest = match types[2] {
         "f32" => 32,
         "f16" => 16,
         _ => 8,
     };
-    // With the factors exchanged M and N change places.
+    // With A and B swapped, M and N are swapped.
     let fits = |m: u64, n: u64| m >= 64 && n.is_multiple_of(8) && warps.is_multiple_of(4);
     (fits(m, n) || fits(n, m)) && bits.is_some() && (k * widest).is_multiple_of(256)
 }
@@ -39,15 +40,15 @@ fn four_warps_multiply_wherever_it_fits_and_nowhere_else() {
     for (types, bits) in TYPES {
         for shape in shapes() {
             for warps in [2, 4, 8, 16] {
-                // Two warps cannot hold the sums of the largest shapes: no unit fits.
-                let plan = contract::plan(&problem(shape, types, warps), context(&target));
-                let unit = plan.as_ref().map_or("none", Contraction::unit_name);
-                let by_group = unit.starts_with("wgmma.mma_async");
+                // Two warps cannot hold the accumulators of the largest shapes: no MMA fits.
+                let plan = mma::plan_mma(&problem(shape, types, warps), context(&target));
+                let atom = plan.as_ref().map_or("none", MmaPlan::atom_name);
+                let by_group = atom.starts_with("wgmma.mma_async");
                 let (expected, possible) = (expected(shape, bits, warps), possible(shape, types, bits, warps));
                 must += u32::from(expected);
                 cannot += u32::from(!possible);
                 if expected && !by_group || by_group && !possible {
-                    wrong.push(format!("{types:?} {shape:?}, {warps} warps: {unit}"));
+                    wrong.push(format!("{types:?} {shape:?}, {warps} warps: {atom}"));
                 }
             }
         }
@@ -56,7 +57,8 @@ fn four_warps_multiply_wherever_it_fits_and_nowhere_else() {
     assert!(must > 150 && cannot > 700, "{must} must, {cannot} cannot");
 }
 
-/// Linear Layouts, Table 5: of its pairs those of i8 with f16 or with eight bits, which both become f16.
+/// Checks the pairs of types of Linear Layouts, Table 5, that combine i8 with f16 or with an 8-bit floating-point type:
+/// both operands become f16.
 #[test]
 fn four_warps_multiply_the_pairs_of_table_5_that_are_theirs() {
     let target = target("h100");
@@ -65,15 +67,15 @@ fn four_warps_multiply_the_pairs_of_table_5_that_are_theirs() {
         let types = [dot.a, dot.b, dot.accumulator];
         let theirs =
             [dot.a, dot.b].contains(&"i8") && [dot.a, dot.b].iter().any(|ty| ["f16", "e4m3", "e5m2"].contains(ty));
-        // Others are others by any number of warps.
+        // Other pairs use other MMAs for any number of warps.
         for (warps, must) in [4, 8, 16].into_iter().zip(&mut must).take(if theirs { 3 } else { 1 }) {
-            // Some sums of f64 are too many for four warps.
-            let plan = contract::plan(&problem(dot.shape, types, warps), context(&target));
-            let unit = plan.as_ref().map_or("none", Contraction::unit_name);
+            // Some f64 accumulators are too large for four warps.
+            let plan = mma::plan_mma(&problem(dot.shape, types, warps), context(&target));
+            let atom = plan.as_ref().map_or("none", MmaPlan::atom_name);
             let expected = theirs && expected(dot.shape, Some(16), warps);
             *must += u32::from(expected);
-            if expected && !unit.starts_with("wgmma") || !theirs && unit.starts_with("wgmma") {
-                wrong.push(format!("{dot}, {warps} warps: {unit}"));
+            if expected && !atom.starts_with("wgmma") || !theirs && atom.starts_with("wgmma") {
+                wrong.push(format!("{dot}, {warps} warps: {atom}"));
             }
         }
     }
@@ -81,15 +83,17 @@ fn four_warps_multiply_the_pairs_of_table_5_that_are_theirs() {
     assert!(must.iter().all(|&must| must > 60), "{must:?}");
 }
 
-/// Scales of mxfp4 that `f16` has the products of, as networks have them, or any, of which `bf16` has them.
+/// Returns the scale type of an mxfp4 operand. Exponents have a small range if `beside`, the element type it is
+/// multiplied with, is `f16`, else the full range.
 fn scales_of_mxfp4(beside: &str) -> Option<Scale> {
     let exponents = (beside == "f16").then_some([-8, 8]);
-    Scale::named("e8m0").map(|scale| Scale { exponents, ..scale })
+    Scale::from_name("e8m0").map(|scale| Scale { exponents, ..scale })
 }
 
-/// A factor that is scaled first is so in registers, and stored or multiplied from there, on whichever side it is.
+/// Checks operands that are scaled in software: they are scaled in registers, and then stored, or multiplied from
+/// registers, as A or as B.
 #[test]
-fn four_warps_multiply_factors_that_are_scaled_first() {
+fn warpgroup_mmas_take_operands_that_are_scaled_first() {
     let target = target("h100");
     let (mut wrong, mut must) = (Vec::new(), 0);
     for other in ["f16", "bf16"] {
@@ -98,13 +102,13 @@ fn four_warps_multiply_factors_that_are_scaled_first() {
         for ((types, scales), warps) in sides.into_iter().flat_map(|side| [2, 4, 8, 16].map(|warps| (side, warps))) {
             for shape in shapes().chain([[64, 64, 64], [64, 32, 32], [128, 16, 64], [256, 64, 64]]) {
                 let problem = problem(shape, types, warps).with_scales(scales);
-                let plan = contract::plan(&problem, context(&target));
-                let unit = plan.as_ref().map_or("none", Contraction::unit_name);
-                let is_theirs = unit.starts_with("wgmma");
+                let plan = mma::plan_mma(&problem, context(&target));
+                let atom = plan.as_ref().map_or("none", MmaPlan::atom_name);
+                let is_theirs = atom.starts_with("wgmma");
                 let expected = expected(shape, Some(16), warps);
                 must += u32::from(expected);
                 if expected && !is_theirs || is_theirs && !possible(shape, types, Some(16), warps) {
-                    wrong.push(format!("{types:?} {shape:?}, {warps} warps: {unit}"));
+                    wrong.push(format!("{types:?} {shape:?}, {warps} warps: {atom}"));
                 }
             }
         }
@@ -113,25 +117,27 @@ fn four_warps_multiply_factors_that_are_scaled_first() {
     assert!(must > 80, "{must}");
 }
 
-/// Factors narrower than a byte, and those with scales, become the unit's elements in the registers that global memory
-/// serves, and are stored from there.
+/// Checks that operands narrower than a byte, and scaled operands, are converted to the MMA's elements in the registers
+/// of the global loads, and stored from there.
 #[test]
-fn factors_made_before_they_are_stored_are_right() {
+fn operands_converted_before_they_are_stored_are_right() {
     let target = target("h100");
-    let mx =
-        |name: &str, other: &str| Scale::named(name).map(|scale| Scale { ..scales_of_mxfp4(other).unwrap_or(scale) });
+    let mx = |name: &str, other: &str| {
+        Scale::from_name(name).map(|scale| Scale { ..scales_of_mxfp4(other).unwrap_or(scale) })
+    };
     for (types, scales, shape, warps) in [
-        // Few columns are the made side, more groups of warps than it has 64 rows, several chunks.
+        // The converted operand has few columns, there are more warpgroups than it has blocks of 64 rows, and several
+        // chunks.
         (["f16", "e2m1", "f32"], [None, mx("e8m0", "f16")], [64, 8, 64], 4),
         (["e2m1", "f16", "f32"], [mx("e8m0", "f16"), None], [64, 64, 64], 8),
         (["bf16", "e2m1", "f32"], [None, mx("e8m0", "bf16")], [128, 16, 512], 8),
         (["e4m3", "bf16", "f32"], [mx("e8m0", "bf16"), None], [64, 128, 64], 8),
         (["e3m2", "e2m3", "f32"], [mx("e8m0", "bf16"), mx("e8m0", "bf16")], [64, 32, 32], 4),
-        (["e2m1", "f16", "f32"], [Scale::named("ue4m3"), None], [64, 64, 16], 8),
+        (["e2m1", "f16", "f32"], [Scale::from_name("ue4m3"), None], [64, 64, 16], 8),
         // Scales of blocks longer than a chunk.
         (
             ["bf16", "e2m1", "f32"],
-            [None, Scale::named("e8m0").map(|scale| Scale { block: 256, ..scale })],
+            [None, Scale::from_name("e8m0").map(|scale| Scale { block: 256, ..scale })],
             [64, 64, 512],
             4,
         ),
@@ -141,14 +147,14 @@ fn factors_made_before_they_are_stored_are_right() {
         (["s4", "s8", "i32"], [None; 2], [64, 64, 64], 8),
     ] {
         let plan = proven(&target, &problem(shape, types, warps).with_scales(scales));
-        assert!(plan.unit_name().starts_with("wgmma"), "{types:?} {shape:?}: {}", plan.unit_name());
+        assert!(plan.atom_name().starts_with("wgmma"), "{types:?} {shape:?}: {}", plan.atom_name());
         assert!(plan.shared_bytes() > 0);
         ptx(&target, &plan);
     }
 }
 
 #[test]
-fn results_with_factors_exchanged_are_right() {
+fn results_with_a_and_b_swapped_are_right() {
     let target = target("h100");
     let mut transposed = 0;
     for (types, shape, warps) in [
@@ -159,24 +165,25 @@ fn results_with_factors_exchanged_are_right() {
         (["i8", "u8", "i32"], [32, 64, 128], 4),
     ] {
         let plan = proven(&target, &problem(shape, types, warps));
-        assert!(plan.unit_name().starts_with("wgmma"), "{types:?} {shape:?}: {}", plan.unit_name());
+        assert!(plan.atom_name().starts_with("wgmma"), "{types:?} {shape:?}: {}", plan.atom_name());
         transposed += u32::from(plan.is_transposed());
         ptx(&target, &plan);
     }
     assert_eq!(transposed, 5);
 }
 
-/// Warps that keep whole rows of the result cannot share out its columns.
+/// Checks that warps that keep whole rows of the result (chained dots) do not swap A and B, which would divide the
+/// result's columns between warps.
 #[test]
-fn chained_products_are_not_exchanged() {
+fn chained_dots_do_not_swap_a_and_b() {
     let target = target("h100");
-    let problem = MmaProblem { chained: true, ..problem([8, 64, 32], ["f16", "f16", "f32"], 4) };
+    let problem = problem([8, 64, 32], ["f16", "f16", "f32"], 4).with_chained(true);
     let plan = planned(&target, &problem);
-    assert!(!plan.unit_name().starts_with("wgmma"), "{}", plan.unit_name());
+    assert!(!plan.atom_name().starts_with("wgmma"), "{}", plan.atom_name());
 }
 
 #[test]
-fn sums_saturate_where_they_are_to() {
+fn accumulators_saturate_if_requested() {
     let target = target("h100");
     for (types, shape) in [
         (["i8", "i8", "i32"], [64, 64, 64]),
@@ -185,19 +192,19 @@ fn sums_saturate_where_they_are_to() {
         (["u8", "u8", "i32"], [16, 16, 16]),
     ] {
         let wrapping = problem(shape, types, 4);
-        let saturating = MmaProblem { saturating: true, ..wrapping.clone() };
+        let saturating = wrapping.clone().with_saturating(true);
         let plan = proven(&target, &saturating);
-        assert!(plan.unit_name().contains(".satfinite."), "{types:?}: {}", plan.unit_name());
+        assert!(plan.atom_name().contains(".satfinite."), "{types:?}: {}", plan.atom_name());
         assert!(ptx(&target, &plan).contains(".satfinite"), "{types:?}");
-        assert!(!planned(&target, &wrapping).unit_name().contains("satfinite"), "{types:?}");
+        assert!(!planned(&target, &wrapping).atom_name().contains("satfinite"), "{types:?}");
     }
-    let plain = MmaProblem { saturating: true, ..problem([16, 16, 16], ["i16", "i16", "i32"], 4) };
-    let refused = contract::plan(&plain, context(&target)).unwrap_err().to_string();
-    assert!(refused.contains("its sums wrap, wanted are such that saturate"), "{refused}");
+    let plain = problem([16, 16, 16], ["i16", "i16", "i32"], 4).with_saturating(true);
+    let refused = mma::plan_mma(&plain, context(&target)).unwrap_err().to_string();
+    assert!(refused.contains("its accumulator wraps and must saturate"), "{refused}");
 }
 
 #[test]
-fn code_has_the_products_of_the_plan() {
+fn code_has_the_mmas_of_the_plan() {
     let target = target("h100");
     let (mut by_group, mut others) = (0, 0);
     for (types, bits) in TYPES {
@@ -207,7 +214,7 @@ fn code_has_the_products_of_the_plan() {
             let plan = planned(&target, &problem(shape, types, warps));
             let ptx = ptx(&target, &plan);
             let count = |word: &str| ptx.matches(word).count() as u64;
-            let by_groups = plan.unit_name().starts_with("wgmma");
+            let by_groups = plan.atom_name().starts_with("wgmma");
             assert!(by_groups || !expected(shape, bits, warps), "{types:?} {shape:?}");
             if by_groups {
                 assert_eq!(count("wgmma.mma_async"), plan.cost.issues / plan.chunks(), "{types:?} {shape:?}");
@@ -217,22 +224,23 @@ fn code_has_the_products_of_the_plan() {
                 by_group += 1;
             } else {
                 assert_eq!(count("wgmma"), 0, "{types:?} {shape:?}");
-                assert_eq!(count("mma.sync.") > 0, plan.row().is_some(), "{types:?} {shape:?}");
-                assert!(bits.is_none() || plan.row().is_some(), "{types:?} {shape:?}");
+                assert_eq!(count("mma.sync.") > 0, plan.instruction().is_some(), "{types:?} {shape:?}");
+                assert!(bits.is_none() || plan.instruction().is_some(), "{types:?} {shape:?}");
                 others += 1;
             }
         }
     }
-    // Of [32, 64, 64] the factors are exchanged.
+    // For [32, 64, 64], A and B are swapped.
     assert_eq!((by_group, others), (13 * 4, 13 + 4 * 5));
 }
 
-/// Of forms that multiply alike the one whose factors take the fewest wavefront slots to store: rows as they come.
+/// Checks that row-major operands are stored unchanged: of equivalent forms, the plan uses the one whose operand stores
+/// take the fewest wavefronts.
 #[test]
-fn row_major_factors_are_stored_as_they_come() {
+fn row_major_operands_are_stored_unchanged() {
     let target = target("h100");
     let plan = planned(&target, &problem([64, 64, 64], ["f16", "f16", "f32"], 4));
-    assert!(plan.unit_name().ends_with(".ss.km"), "{}", plan.unit_name());
+    assert!(plan.atom_name().ends_with(".ss.km"), "{}", plan.atom_name());
 }
 
 #[test]
@@ -241,14 +249,14 @@ fn results_are_right() {
         let target = target(name);
         for (types, _) in TYPES.iter().filter(|(_, bits)| bits.is_some()) {
             let plan = proven(&target, &problem([64, 16, 64], *types, 4));
-            assert!(plan.unit_name().starts_with("wgmma"), "{types:?}");
+            assert!(plan.atom_name().starts_with("wgmma"), "{types:?}");
         }
-        // Repetitions along M, N and K, several groups of warps, several chunks.
+        // Repetitions along M, N and K, several warpgroups, several chunks.
         for (shape, warps) in
             [([256, 8, 32], 4), ([128, 64, 128], 8), ([64, 128, 16], 8), ([64, 512, 32], 16), ([64, 32, 512], 4)]
         {
             let plan = proven(&target, &problem(shape, ["f16", "f16", "f32"], warps));
-            assert!(plan.unit_name().starts_with("wgmma"), "{shape:?}");
+            assert!(plan.atom_name().starts_with("wgmma"), "{shape:?}");
         }
     }
 }
@@ -258,6 +266,6 @@ fn other_architectures_multiply_by_single_warps() {
     for name in ["a100", "rtx5090"] {
         let target = target(name);
         let plan = planned(&target, &problem([64, 64, 64], ["f16", "f16", "f32"], 4));
-        assert!(plan.unit_name().starts_with("mma.sync"), "{name}: {}", plan.unit_name());
+        assert!(plan.atom_name().starts_with("mma.sync"), "{name}: {}", plan.atom_name());
     }
 }

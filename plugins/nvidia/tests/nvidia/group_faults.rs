@@ -1,15 +1,15 @@
-//! What the emulator finds wrong about products of four warps.
+//! Faults that the emulator finds in uses of warpgroup MMAs.
 
 use crate::prelude::*;
 use tilewright_kernel::Queue;
 
 const ROW: &str = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.ss.kk";
 
-/// Rows of 32 bytes, eight rows of `a` or `b` after the other 256 bytes apart.
+/// Matrix descriptors of operands with rows of 32 bytes; eight rows of `a` or `b` are 256 bytes apart.
 const A: u64 = 3 << 62 | 16 << 32 | 1 << 16;
 const B: u64 = A + 2048 / 16;
 
-/// Zeros in shared memory, for both factors.
+/// A kernel under construction with zeros in shared memory, for both operands of a warpgroup MMA.
 struct Under {
     builder: Builder,
     buffer: Value,
@@ -28,16 +28,16 @@ impl Under {
         own
     }
 
-    /// Every thread stores 32 bytes of zeros.
+    /// Emits a store of 32 bytes of zeros by every thread.
     fn store(&mut self) {
         let zeros = self.builder.constant(Type::Vector(Element::I32, 4), 0);
         let bytes = self.builder.binary_const(Binary::Mul, self.thread, 32);
-        let pointer = self.builder.advance(self.buffer, bytes);
+        let pointer = self.builder.ptr_add(self.buffer, bytes);
         self.builder.store(pointer, 0, zeros, None);
         self.builder.store(pointer, 16, zeros, None);
     }
 
-    fn meet(&mut self) {
+    fn fence_and_barrier(&mut self) {
         self.builder.proxy_fence();
         self.builder.barrier(Scope::Block);
     }
@@ -52,19 +52,19 @@ impl Under {
         let ty = Type::Vector(Element::F32, 4);
         let accumulator = self.builder.constant(ty, 0);
         let operands = vec![a, b, accumulator];
-        self.builder.value(ty.pending(), Op::Instruction { name: ROW.to_owned(), operands })
+        self.builder.value(ty.to_pending(), Op::Instruction { name: ROW.to_owned(), operands })
     }
 
     fn wait(&mut self, accumulator: Value) {
-        self.builder.commit(Queue::Products);
-        self.builder.wait(Queue::Products, 0, &[accumulator]);
+        self.builder.commit(Queue::Mma);
+        self.builder.wait(Queue::Mma, 0, &[accumulator]);
     }
 
     fn fault(self) -> Option<FaultKind> {
         let kernel: Kernel = self.builder.finish();
-        let target = described("h100");
-        let meanings = SemanticsTable::of_rows(&rows("sm_90a"));
-        let emulator = Emulator::new(&kernel, &target).unwrap().with_meanings(&meanings);
+        let target = target_description("h100");
+        let semantics = SemanticsTable::of_rows(&rows("sm_90a"));
+        let emulator = Emulator::new(&kernel, &target).unwrap().with_semantics(&semantics);
         let run = emulator.run([1, 1, 1], &[], &mut GlobalMemory::new(), &RunLimits::default());
         run.err().map(|fault| fault.kind)
     }
@@ -73,7 +73,7 @@ impl Under {
 #[test]
 fn four_warps_multiply_what_they_have_fenced() {
     let mut under = Under::new();
-    under.meet();
+    under.fence_and_barrier();
     let accumulator = under.issue();
     under.wait(accumulator);
     assert_eq!(under.fault(), None);
@@ -89,7 +89,7 @@ fn plain_stores_must_be_fenced() {
 }
 
 #[test]
-fn warps_must_meet_before_they_read_what_others_stored() {
+fn stores_of_other_warps_need_a_barrier() {
     let mut under = Under::new();
     under.builder.proxy_fence();
     let accumulator = under.issue();
@@ -99,9 +99,9 @@ fn warps_must_meet_before_they_read_what_others_stored() {
 }
 
 #[test]
-fn factors_may_not_be_overwritten_before_the_wait() {
+fn operands_may_not_be_overwritten_before_the_wait() {
     let mut under = Under::new();
-    under.meet();
+    under.fence_and_barrier();
     let accumulator = under.issue();
     under.store();
     under.wait(accumulator);
@@ -111,7 +111,7 @@ fn factors_may_not_be_overwritten_before_the_wait() {
 #[test]
 fn all_warps_of_a_group_must_issue() {
     let mut under = Under::new();
-    under.meet();
+    under.fence_and_barrier();
     let warp = under.builder.special(SpecialRegister::Warp);
     let three = under.builder.i32(3);
     let is_below = under.builder.compare(Compare::LtU, warp, three);
@@ -129,7 +129,7 @@ fn all_warps_of_a_group_must_issue() {
 fn a_descriptor_is_one_for_the_warp_and_leads_into_the_buffer() {
     let wide = Type::Scalar(Element::I64);
     let mut under = Under::new();
-    under.meet();
+    under.fence_and_barrier();
     let b = under.builder.constant(wide, B);
     let lane = under.builder.special(SpecialRegister::Lane);
     let a = under.builder.cast(tilewright_kernel::Cast::ExtendU, lane, wide);
@@ -141,7 +141,7 @@ fn a_descriptor_is_one_for_the_warp_and_leads_into_the_buffer() {
     );
 
     let mut under = Under::new();
-    under.meet();
+    under.fence_and_barrier();
     let (a, b) = (under.builder.constant(wide, A + 4096 / 16), under.builder.constant(wide, B));
     let accumulator = under.issue_of(a, b);
     under.wait(accumulator);

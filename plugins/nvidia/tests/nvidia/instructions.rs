@@ -1,13 +1,13 @@
-//! The instruction rows of this plugin against published tables, and against its own families.
+//! The instruction table of this plugin compared with published tables, and with the plugin's layout families.
 
 use crate::atom_types::element;
 use crate::layouts::{dot_operand, mma, spec};
 use crate::prelude::*;
 use serde_json::Value;
 use tilewright_nvidia::instructions::unused;
-use tilewright_vendor_testkit::rows::{of_family, register, same_places};
+use tilewright_vendor_testkit::rows::{of_family, register, same_positions};
 
-const PRODUCTS: &str = include_str!("../data/matrix_instructions.json");
+const MATRIX_INSTRUCTIONS: &str = include_str!("../data/matrix_instructions.json");
 const SPARSE: &str = include_str!("../data/sparse_instructions.json");
 const MOVES: &str = include_str!("../data/matrix_moves.json");
 
@@ -15,7 +15,8 @@ fn by_name(name: &str) -> Option<Instruction> {
     rows("sm_90a").into_iter().find(|row| row.name == name)
 }
 
-/// The row of an atom of one warp, where all its types are plain numbers.
+/// Returns the name of the instruction that a published single-warp atom stands for; `None` unless all its types are
+/// plain numbers.
 fn name_of(atom: &Value) -> Option<String> {
     let plain = atom["vendor"] == "nvidia" && atom["thr_id"] == "32:1" && atom["arch"] != "SM120";
     let shape: Vec<u64> = atom["shape_mnk"].as_array()?.iter().filter_map(Value::as_u64).collect();
@@ -28,7 +29,8 @@ fn name_of(atom: &Value) -> Option<String> {
     Some(format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{}{suffix}", types.join(".")))
 }
 
-/// The kind of the rows of compute capability 12.x that an atom stands for, whatever their types.
+/// Returns the kind of the compute capability 12.x instructions that a published atom stands for; such an atom stands
+/// for all types.
 fn kind_of(atom: &Value) -> Option<&'static str> {
     match atom["name"].as_str()? {
         "SM120_16x8x32_TN" => Some("kind::f8f6f4"),
@@ -39,21 +41,21 @@ fn kind_of(atom: &Value) -> Option<&'static str> {
 }
 
 #[test]
-fn operands_of_products_with_scales_are_as_published() {
-    check_operands_of_products_with_scales_are_as_published(Answers::Sample);
+fn operands_of_scaled_mmas_are_as_published() {
+    check_operands_of_scaled_mmas_are_as_published(Answers::SampleLayout);
 }
 
-pub fn check_operands_of_products_with_scales_are_as_published(answers: Answers) {
+pub fn check_operands_of_scaled_mmas_are_as_published(answers: Answers) {
     let all = rows("sm_120a");
     let mut checked = BTreeSet::new();
-    for atom in answers.entries(PRODUCTS, "reference/matrix_instruction_tv_layouts.json", "atoms") {
+    for atom in answers.entries(MATRIX_INSTRUCTIONS, "reference/matrix_instruction_tv_layouts.json", "atoms") {
         let Some(kind) = kind_of(&atom) else { continue };
         let [m, n] = [0, 1].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"));
         // `mxf4` stands for `mxf4nvf4` too.
         for row in all.iter().filter(|row| row.name.contains(kind)) {
-            same_places(row, "a", &atom["ALayout"], m, false);
-            same_places(row, "b", &atom["BLayout"], n, true);
-            same_places(row, "d", &atom["CLayout"], m, false);
+            same_positions(row, "a", &atom["ALayout"], m, false);
+            same_positions(row, "b", &atom["BLayout"], n, true);
+            same_positions(row, "d", &atom["CLayout"], m, false);
             checked.insert(row.name.clone());
         }
     }
@@ -85,34 +87,35 @@ fn scales_lie_as_their_family_has_them() {
 
 #[test]
 fn matrix_operands_are_as_published() {
-    check_matrix_operands_are_as_published(Answers::Sample);
+    check_matrix_operands_are_as_published(Answers::SampleLayout);
 }
 
 pub fn check_matrix_operands_are_as_published(answers: Answers) {
     let mut checked = BTreeSet::new();
-    for atom in answers.entries(PRODUCTS, "reference/matrix_instruction_tv_layouts.json", "atoms") {
+    for atom in answers.entries(MATRIX_INSTRUCTIONS, "reference/matrix_instruction_tv_layouts.json", "atoms") {
         let Some(name) = name_of(&atom) else { continue };
         let row = by_name(&name).unwrap_or_else(|| panic!("{} has no row {name}", atom["name"]));
         let [m, n] = [0, 1].map(|axis| atom["shape_mnk"][axis].as_u64().expect("a size"));
         // Published tiles are M x K, N x K and M x N, column-major.
-        same_places(&row, "a", &atom["ALayout"], m, false);
-        same_places(&row, "b", &atom["BLayout"], n, true);
-        same_places(&row, "c", &atom["CLayout"], m, false);
-        same_places(&row, "d", &atom["CLayout"], m, false);
+        same_positions(&row, "a", &atom["ALayout"], m, false);
+        same_positions(&row, "b", &atom["BLayout"], n, true);
+        same_positions(&row, "c", &atom["CLayout"], m, false);
+        same_positions(&row, "d", &atom["CLayout"], m, false);
         checked.insert(name);
     }
-    let products: BTreeSet<_> =
+    let wrapping_names: BTreeSet<_> =
         rows("sm_90a").into_iter().map(|row| row.name).filter(|name| is_wrapping(name)).collect();
-    assert_eq!(checked, products, "every row has a published counterpart and the other way round");
+    assert_eq!(checked, wrapping_names, "every row has a published counterpart and the other way round");
 }
 
 fn is_wrapping(name: &str) -> bool {
     name.starts_with("mma") && !name.contains("satfinite")
 }
 
-/// PTX ISA: `.satfinite` is for products of integers but single bits, and changes nothing of where they lie.
+/// Checks that saturating MMAs have the layouts of wrapping ones. PTX ISA: `.satfinite` exists for integers except
+/// single bits.
 #[test]
-fn saturating_products_are_the_wrapping_ones() {
+fn saturating_mmas_have_the_layouts_of_wrapping_ones() {
     for (architecture, count) in [("sm_75", 8), ("sm_80", 24), ("sm_90a", 24), ("sm_120a", 24)] {
         let all = rows(architecture);
         let saturating: Vec<_> = all.iter().filter(|row| row.name.contains("satfinite")).collect();
@@ -129,17 +132,18 @@ fn saturating_products_are_the_wrapping_ones() {
     }
 }
 
-/// Sparse atoms are known; what is unused is no row.
+/// Checks that sparse atoms are known as unused, and that unused instructions are not in the table.
 #[test]
-fn sparse_products_are_known_and_unused() {
-    check_sparse_products_are_known_and_unused(Answers::Sample);
+fn sparse_mmas_are_known_and_unused() {
+    check_sparse_mmas_are_known_and_unused(Answers::SampleLayout);
 }
 
-pub fn check_sparse_products_are_known_and_unused(answers: Answers) {
+pub fn check_sparse_mmas_are_known_and_unused(answers: Answers) {
     let forms = |architecture| unused(architecture);
     let is_sparse = |form: &&UnusedInstruction| form.name.contains(".sp");
     let count = |architecture| forms(architecture).iter().filter(is_sparse).count();
-    // Of one warp f16 to two sums, bf16, tf32, four pairs of bytes and of nibbles; later pairs of 8-bit floats.
+    // Warp MMAs: f16 to two accumulator types, bf16, tf32, four pairs of bytes and of nibbles; later pairs of 8-bit
+    // floats.
     assert_eq!(["sm_75", "sm_80", "sm_89", "sm_90"].map(count), [0, 12, 16, 16]);
     assert_eq!(["sm_90a", "sm_120", "sm_120a"].map(count), [16 + 2 + 1 + 1 + 8 + 4, 20, 24]);
     for form in forms("sm_90a") {
@@ -149,7 +153,7 @@ pub fn check_sparse_products_are_known_and_unused(answers: Answers) {
     let (mut published, mut known) = (BTreeSet::new(), BTreeSet::new());
     for atom in answers.entries(SPARSE, "reference/matrix_instruction_tv_layouts.json", "atoms") {
         let (name, of_warps) = (atom["name"].as_str().expect("a name"), atom["thr_id"] == "128:1");
-        // `cute::sparse_elem<2, cutlass::half_t>` is an element of which two in four are there.
+        // `cute::sparse_elem<2, cutlass::half_t>` is an element with 2:4 sparsity.
         let types = ["D", "A", "B"].map(|role| {
             let name = atom["val_types"][role].as_str()?;
             let dense = name.strip_prefix("cute::sparse_elem<").and_then(|rest| rest.strip_suffix('>'));
@@ -167,12 +171,12 @@ pub fn check_sparse_products_are_known_and_unused(answers: Answers) {
         known.extend(form.shapes.into_iter().map(|shape| (shape, types.clone())));
     }
     assert!(published.is_subset(&known) && published.len() >= 6, "{:?}", &published - &known);
-    assert!(published == known || answers == Answers::Sample);
+    assert!(published == known || answers == Answers::SampleLayout);
 }
 
 #[test]
 fn matrix_moves_are_as_published() {
-    check_matrix_moves_are_as_published(Answers::Sample);
+    check_matrix_moves_are_as_published(Answers::SampleLayout);
 }
 
 pub fn check_matrix_moves_are_as_published(answers: Answers) {
@@ -187,16 +191,16 @@ pub fn check_matrix_moves_are_as_published(answers: Answers) {
         let memory = ThreadValue::parse(atom[memory].as_str().expect("a layout"));
         let registers = ThreadValue::parse(atom[registers].as_str().expect("a layout"));
         let (data, address) = access(&row);
-        let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+        let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
         let words = 1 << data.in_bits(Dim::REGISTER);
         assert_eq!(registers.size(1), words * 32, "{name}");
-        // The published table gives the bit of the tile; a row of 16 bytes is 128 bits, and the row that a
-        // lane addresses is a slot.
-        let slot_of = |lane: u64| address.apply(&[(Dim::LANE, lane)]).expect("a lane")[0].1;
-        let row_of: BTreeMap<u64, u64> = (0..32).map(|lane| (slot_of(lane), memory.index(lane, 0) / 128)).collect();
-        assert_eq!(row_of.len() as u64, 1 << data.out_bits(slot), "{name}: every slot is addressed");
+        // The published table gives the bit of the tile. A row of 16 bytes has 128 bits, and the row that a lane
+        // addresses is a segment.
+        let segment_of = |lane: u64| address.apply(&[(Dim::LANE, lane)]).expect("a lane")[0].1;
+        let row_of: BTreeMap<u64, u64> = (0..32).map(|lane| (segment_of(lane), memory.index(lane, 0) / 128)).collect();
+        assert_eq!(row_of.len() as u64, 1 << data.out_bits(segment), "{name}: every slot is addressed");
         for lane in 0..32 {
-            assert_eq!(row_of[&slot_of(lane)], memory.index(lane, 0) / 128, "{name}, lane {lane}");
+            assert_eq!(row_of[&segment_of(lane)], memory.index(lane, 0) / 128, "{name}, lane {lane}");
             for at in 0..words * 4 {
                 let bit = registers.index(lane, at * 8);
                 let found = data.apply(&[(Dim::REGISTER, at / 4), (Dim::LANE, lane), (byte, at % 4)]).expect("a byte");
@@ -251,10 +255,10 @@ fn fragments_of_matrix_moves_are_their_data_in_elements() {
         let (data, _) = access(row);
         for element in 0..1 << fragment.in_bits(Dim::REGISTER) {
             for lane in 0..32 {
-                let place = fragment.apply(&[(Dim::REGISTER, element), (Dim::LANE, lane)]).expect("in the tile");
+                let coordinates = fragment.apply(&[(Dim::REGISTER, element), (Dim::LANE, lane)]).expect("in the tile");
                 let byte = (Dim::named("byte"), element % 2 * 2);
                 let bytes = data.apply(&[(Dim::REGISTER, element / 2), (Dim::LANE, lane), byte]).expect("a byte");
-                assert_eq!((place[0].1, place[1].1 * 2), (bytes[0].1, bytes[1].1), "{}", row.name);
+                assert_eq!((coordinates[0].1, coordinates[1].1 * 2), (bytes[0].1, bytes[1].1), "{}", row.name);
             }
         }
     }

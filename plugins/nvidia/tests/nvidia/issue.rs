@@ -1,5 +1,5 @@
-//! Every row of the instruction table as code: a kernel that issues it once is emitted with the row's
-//! mnemonic and registers, the vendor's assembler takes it, and the emulator gives what the row says.
+//! Every instruction of the table as code: a kernel that issues it once contains its mnemonic and registers, `ptxas`
+//! accepts the code, and the emulator computes the result that the table describes.
 
 use crate::prelude::*;
 use serde_json::Value as Json;
@@ -11,7 +11,8 @@ use tilewright_verify::kernels::Bulk;
 
 const MOVES: &str = include_str!("../data/matrix_moves.json");
 
-/// A target with banks as the programming guide has them: 128 bits a lane in phases of eight lanes.
+/// Returns a target for tests, with shared-memory banks as in the CUDA programming guide: accesses of 128 bits a lane
+/// take phases of eight lanes.
 pub fn target(architecture: &str) -> TargetDescription {
     let mut target = kernels::target(architecture, &[32]);
     target.shared.banks.push(BankRow {
@@ -40,12 +41,12 @@ fn compiled(architecture: &str, row: &Instruction, emit: Emit) -> Result<String,
     Ok(artifact.text(Emit::Assembly).map(str::to_owned).unwrap_or_default())
 }
 
-/// The statement of an instruction, white space made single.
+/// Returns the words of the PTX statement with a mnemonic.
 fn statement<'a>(ptx: &'a str, mnemonic: &str) -> Vec<&'a str> {
     ptx.lines().map(str::trim).filter(|line| line.split_whitespace().next() == Some(mnemonic)).collect()
 }
 
-/// Registers of each operand of a statement: `{...}` groups, or single ones.
+/// Returns the number of registers of each operand of a PTX statement: of a `{...}` group, or one.
 fn registers(statement: &str) -> Vec<usize> {
     let (_, operands) = statement.split_once(char::is_whitespace).unwrap();
     let operands = operands.trim().trim_end_matches(';');
@@ -62,36 +63,37 @@ fn registers(statement: &str) -> Vec<usize> {
     counts
 }
 
-/// 32-bit registers, or of f64 64-bit ones, that PTX's tables give an operand; scales are one, and two numbers say which
-/// byte of which lane.
+/// Returns the numbers of 32-bit registers (64-bit ones for f64) that PTX's tables give an operand. Scales have one,
+/// followed by two numbers that select the byte and the lane.
 fn expected_registers(row: &Instruction, operand: &Operand) -> Vec<usize> {
     let count = match operand {
         Operand::Register { role, .. } if role.starts_with("scale_") => return vec![1, 2],
         Operand::Register { role, bits, layout, .. } => {
-            let held = match (role.as_str(), row.extent()) {
-                // Of a result of four warps that is no power of two, what is left of 64 x N.
+            let register_count = match (role.as_str(), row.extent()) {
+                // The rest of 64 x N of a warpgroup's result, if N is no power of two.
                 ("c" | "d", Some([64, n, _])) => 64 * n as usize / 128,
                 _ => 1 << layout.in_bits(Dim::REGISTER),
             };
-            *bits as usize * held / if *bits == 64 { 64 } else { 32 }
+            *bits as usize * register_count / if *bits == 64 { 64 } else { 32 }
         }
         _ => 1,
     };
     vec![count]
 }
 
-/// Whether a row has a tile in tensor memory, or copies in bulk; those have files of tests of their own.
+/// Whether an instruction accesses tensor memory, or is a bulk copy; such instructions have their own tests.
 pub fn is_tested_elsewhere(row: &Instruction) -> bool {
     row.operands.iter().any(|operand| operand.tensor().is_some()) || Bulk::is_of(row)
 }
 
-/// Whether a row copies from global to shared memory, past the registers.
+/// Whether an instruction is an asynchronous copy from global to shared memory.
 fn is_copy(row: &Instruction) -> bool {
     row.operands.iter().any(|operand| matches!(operand, Operand::Global { .. }))
 }
 
-/// All rows of one warp; of four all types and forms with some numbers of columns, and all numbers of columns with some
-/// types. The conformance group `instructions` has them all.
+/// Returns the instructions to test: all warp instructions; of warpgroup instructions all types and forms with some
+/// numbers of columns, and all numbers of columns with some types. The conformance group `instructions` has all of
+/// them.
 fn samples(architecture: &str) -> Vec<Instruction> {
     const SIZES: [&str; 3] = ["n8k", "n24k", "n96k"];
     const FORMS: [&str; 3] = ["k16.f32.f16.f16.rs.k", "k32.f16.e4m3.e5m2.ss.kk", "k32.s32.s8.u8.satfinite.ss.kk"];
@@ -111,7 +113,7 @@ fn every_row_is_one_statement_with_its_registers() {
         assert!(!rows.is_empty(), "{architecture}");
         let rows: Vec<_> = rows.into_iter().filter(|row| !is_copy(row) && !is_tested_elsewhere(row)).collect();
         let kernels = rows.iter().enumerate();
-        let kernels = kernels.map(|(number, row)| instruction_kernel(&format!("issue{number}"), row).unwrap());
+        let kernels = kernels.map(|(row_index, row)| instruction_kernel(&format!("issue{row_index}"), row).unwrap());
         let all = assembly(&NvidiaTarget::new(target(architecture)).unwrap(), kernels.collect());
         let each: Vec<&str> = all.split(".entry").skip(1).collect();
         assert_eq!(each.len(), rows.len(), "{architecture}");
@@ -119,7 +121,7 @@ fn every_row_is_one_statement_with_its_registers() {
             let mut expected: Vec<_> =
                 row.operands.iter().flat_map(|operand| expected_registers(row, operand)).collect();
             if row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) {
-                // The name says behind the mnemonic where factors lie; sums are added to in place.
+                // The name after the mnemonic gives the operands' locations; the accumulator is updated in place.
                 let mnemonic = row.name.rsplitn(3, '.').last().unwrap();
                 let found: Vec<_> = ptx.match_indices(mnemonic).map(|(at, _)| &ptx[at..]).collect();
                 let [statement] = found[..] else { panic!("{architecture} {}: {ptx}", row.name) };
@@ -136,7 +138,7 @@ fn every_row_is_one_statement_with_its_registers() {
 }
 
 #[test]
-fn on_the_emulator_every_row_is_a_plain_product_or_copy() {
+fn on_the_emulator_every_instruction_is_a_plain_mma_or_copy() {
     let mut checked = BTreeMap::new();
     for architecture in ARCHITECTURES {
         for row in samples(architecture).into_iter().filter(|row| !is_tested_elsewhere(row)) {
@@ -146,11 +148,11 @@ fn on_the_emulator_every_row_is_a_plain_product_or_copy() {
     for row in checked.values() {
         let report = check_row(row, &target("sm_90a")).unwrap_or_else(|error| panic!("{}: {error}", row.name));
         if row.semantics == Semantics::Move && !is_copy(row) {
-            // Rows of a matrix that follow each other lie in different banks: one wavefront a matrix, and
-            // a plain access of all lanes that copies it.
+            // Consecutive rows of a matrix occupy different banks: one wavefront for each matrix, and a plain access of
+            // all lanes to copy it.
             let counts = report.counts;
             let register = row.operands.iter().find(|operand| matches!(operand, Operand::Register { .. }));
-            // Eight slots of 16 bytes are one wavefront.
+            // Eight 16-byte segments are one wavefront.
             let matrices = expected_registers(row, register.unwrap()).iter().sum::<usize>() as u64;
             let is_load = counts.matrix_loads == 1;
             let moved = if is_load { counts.wavefronts_loaded } else { counts.wavefronts_stored };
@@ -159,16 +161,17 @@ fn on_the_emulator_every_row_is_a_plain_product_or_copy() {
     }
 }
 
-/// What the emulator loads, or stores, of 16-bit elements numbered in the order of memory.
+/// Returns the 16-bit elements that the emulator loads or stores for a matrix move of elements numbered in memory
+/// order.
 fn moved(row: &Instruction) -> Vec<u16> {
     let kernel = instruction_kernel("issue", row).unwrap();
-    let (meanings, target) = (SemanticsTable::of_rows(std::slice::from_ref(row)), target("sm_90a"));
+    let (semantics, target) = (SemanticsTable::of_rows(std::slice::from_ref(row)), target("sm_90a"));
     let is_load = row.name.starts_with("ldmatrix");
     let Operand::Access { data, .. } = &row.operands[usize::from(is_load)] else { panic!("no access") };
     let bytes: Vec<u8> = (0..1u16 << (data.outs().bits() - 1)).flat_map(u16::to_le_bytes).collect();
     let mut memory = GlobalMemory::new();
     let buffers = [memory.allocate_with(&bytes), memory.allocate_with(&bytes)];
-    let emulator = Emulator::new(&kernel, &target).unwrap().with_meanings(&meanings);
+    let emulator = Emulator::new(&kernel, &target).unwrap().with_semantics(&semantics);
     emulator.run([1, 1, 1], &buffers.map(Argument::Buffer), &mut memory, &RunLimits::default()).unwrap();
     let answer = memory.read_all(buffers[0]).unwrap();
     answer.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect()
@@ -180,8 +183,8 @@ fn row_named(name: &str) -> Instruction {
 
 #[test]
 fn ldmatrix_gives_each_thread_the_elements_of_the_figure() {
-    // PTX ISA, "ldmatrix": thread t of 32 gets elements 2(t % 4) and 2(t % 4) + 1 of row t / 4 of each
-    // matrix, with .trans those two of column t / 4.
+    // PTX ISA, "ldmatrix": thread t of 32 gets elements 2(t % 4) and 2(t % 4) + 1 of row t / 4 of each matrix; with
+    // .trans those of column t / 4.
     for matrices in [1u16, 2, 4] {
         for (transposed, suffix) in [(false, ""), (true, ".trans")] {
             let loaded = moved(&row_named(&format!("ldmatrix.sync.aligned.m8n8.x{matrices}{suffix}.shared.b16")));
@@ -204,10 +207,10 @@ fn matrix_moves_on_the_emulator_are_as_published() {
     let table: Json = serde_json::from_str(MOVES).unwrap();
     let mut checked = 0;
     for atom in table["atoms"].as_array().unwrap() {
-        // `SM75_U16x4_LDSM_T`: transposed ones count 16-bit values, two a matrix.
+        // `SM75_U16x4_LDSM_T`: transposed moves count 16-bit values, two for each matrix.
         let words: Vec<_> = atom["name"].as_str().unwrap().split('_').collect();
         if words[0] == "SM100" {
-            // Those of bytes address their rows in another order; their places are compared elsewhere.
+            // Byte forms address their rows in another order; another test compares their layouts.
             continue;
         }
         let (_, count) = words[1].split_once('x').unwrap();
@@ -239,12 +242,12 @@ fn constant_offsets_go_into_the_address() {
     let word = Type::Scalar(Element::I32);
     let mut k = Builder::new("moved", Launch::new(32, 1), &[("to", kernels::GLOBAL)]);
     let shared = k.shared_buffer(1024, 128);
-    let own = kernels::own_address(&mut k, shared, 16);
+    let address_of_thread = kernels::own_address(&mut k, shared, 16);
     let zero = k.i32(0);
-    k.store(own, 256, zero, None);
+    k.store(address_of_thread, 256, zero, None);
     k.barrier(tilewright_kernel::Scope::Warp);
     let far = k.i32(256);
-    let far = k.advance(own, far);
+    let far = k.ptr_add(address_of_thread, far);
     let loaded = k.value(word, Op::Instruction { name: row.name.clone(), operands: vec![far] });
     let to = k.parameter(0);
     k.store(to, 0, loaded, None);

@@ -1,13 +1,13 @@
-//! Mbarriers as PTX: made and arrived at by one lane, awaited by all, taken by the vendor's assembler.
+//! Mbarriers as PTX: one lane initializes them and arrives, all lanes wait, and `ptxas` accepts the code.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::kernels::{GLOBAL, WORD, module, own_address};
 
-/// Each architecture that has mbarriers that count bytes, with a target.
-const PRODUCTS: [(&str, &str); 3] = [("sm_90a", "h100"), ("sm_100a", "b200"), ("sm_120a", "rtx5090")];
+/// Architectures with mbarriers that count bytes, each with a GPU model.
+const GPU_MODELS: [(&str, &str); 3] = [("sm_90a", "h100"), ("sm_100a", "b200"), ("sm_120a", "rtx5090")];
 
-/// The first warp hands a word of each lane to the second, four times, through one buffer: it waits until the buffer is
-/// empty, the other until it is full.
+/// Returns a kernel: warp 0 sends a word of each lane to warp 1, four times, through one buffer. Warp 0 waits until the
+/// buffer is empty, warp 1 until it is full.
 fn handshake(arrivals: u32, bytes: u32) -> Kernel {
     let mut k = Builder::new("handshake", Launch::new(32, 2), &[("out", GLOBAL)]);
     let buffer = k.shared_buffer(128, 16);
@@ -16,15 +16,15 @@ fn handshake(arrivals: u32, bytes: u32) -> Kernel {
     k.barrier(Scope::Block);
     let (lane, warp) = (k.special(SpecialRegister::Lane), k.special(SpecialRegister::Warp));
     let [zero, one, four] = [0, 1, 4].map(|number| k.constant(WORD, number));
-    let place = k.binary_const(Binary::Mul, lane, 4);
-    let place = k.advance(buffer, place);
+    let address = k.binary_const(Binary::Mul, lane, 4);
+    let address = k.ptr_add(buffer, address);
     let first = k.compare(Compare::Eq, warp, zero);
 
     k.begin_region(&[]);
     let iteration = k.begin_region(&[WORD])[0];
     let before = k.binary(Binary::Add, iteration, one);
     k.mbarrier_wait(empty, before);
-    k.store(place, 0, iteration, None);
+    k.store(address, 0, iteration, None);
     k.mbarrier_arrive(full, bytes);
     let iterations = k.end_region(&[]);
     k.for_loop(zero, four, one, &[], iterations);
@@ -33,7 +33,7 @@ fn handshake(arrivals: u32, bytes: u32) -> Kernel {
     k.begin_region(&[]);
     let iteration = k.begin_region(&[WORD])[0];
     k.mbarrier_wait(full, iteration);
-    let word = k.load(WORD, place, 0, None);
+    let word = k.load(WORD, address, 0, None);
     let out = k.parameter(0);
     let out = own_address(&mut k, out, 4);
     k.store(out, 0, word, None);
@@ -45,11 +45,11 @@ fn handshake(arrivals: u32, bytes: u32) -> Kernel {
     k.finish()
 }
 
-/// The PTX, which the assembler takes where there is one.
-fn ptx(product: &str, kernel: Kernel) -> String {
+/// Returns the kernel's PTX, which `ptxas` must accept if it is installed.
+fn ptx(gpu_model: &str, kernel: Kernel) -> String {
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
-    let artifact = target(product).compile(&module(vec![kernel]), &options).unwrap();
-    match &artifact.taken_by {
+    let artifact = target(gpu_model).compile(&module(vec![kernel]), &options).unwrap();
+    match &artifact.accepted_by {
         Some(tool) => assert_eq!(tool, "ptxas"),
         None => assert!(object::assembler().is_err(), "there is an assembler that was not asked"),
     }
@@ -58,8 +58,8 @@ fn ptx(product: &str, kernel: Kernel) -> String {
 
 #[test]
 fn one_lane_makes_them_and_arrives_and_all_wait() {
-    for (architecture, product) in PRODUCTS {
-        let ptx = ptx(product, handshake(1, 0));
+    for (architecture, gpu_model) in GPU_MODELS {
+        let ptx = ptx(gpu_model, handshake(1, 0));
         assert!(ptx.contains(&format!(".target {architecture}")), "{ptx}");
         let pieces: Vec<&str> = ptx.split('{').map(|piece| piece.split('}').next().unwrap()).collect();
         let with = |what: &str| pieces.iter().filter(|piece| piece.contains(what)).copied().collect::<Vec<_>>();
@@ -67,7 +67,7 @@ fn one_lane_makes_them_and_arrives_and_all_wait() {
             let found = with(one);
             assert!(found.len() >= 2, "{one}: {ptx}");
             for piece in found {
-                // All lanes have come, one of them goes on.
+                // One lane arrives after all lanes have come.
                 let at = |what: &str| piece.find(what).unwrap_or_else(|| panic!("{what} in {piece}"));
                 assert!(at("bar.warp.sync") < at("elect.sync _|one"), "{piece}");
                 assert!(at("elect.sync _|one") < at(&format!("@one {one}")), "{piece}");
@@ -77,28 +77,28 @@ fn one_lane_makes_them_and_arrives_and_all_wait() {
         assert!(waits.len() >= 2 && waits.iter().all(|wait| wait.contains("@!done bra again")), "{ptx}");
         assert!(waits.iter().all(|wait| !wait.contains("elect")), "{ptx}");
         let fence = ptx.find("fence.proxy.async.shared::cta").unwrap();
-        let (last_made, barrier) = (ptx.rfind("mbarrier.init").unwrap(), ptx.find("bar.sync").unwrap());
-        assert!(last_made < fence && fence < barrier, "{ptx}");
+        let (last_init, barrier) = (ptx.rfind("mbarrier.init").unwrap(), ptx.find("bar.sync").unwrap());
+        assert!(last_init < fence && fence < barrier, "{ptx}");
     }
 }
 
 #[test]
 fn bytes_are_expected_with_the_arrival() {
-    let expecting = ptx(PRODUCTS[0].1, handshake(1, 4096));
+    let expecting = ptx(GPU_MODELS[0].1, handshake(1, 4096));
     assert!(expecting.contains("mbarrier.arrive.expect_tx.shared::cta.b64 _, ["), "{expecting}");
     assert!(expecting.contains(", 4096;"), "{expecting}");
-    assert!(!ptx(PRODUCTS[0].1, handshake(1, 0)).contains("expect_tx"));
-    assert!(ptx(PRODUCTS[0].1, handshake(7, 0)).contains(", 7;"));
+    assert!(!ptx(GPU_MODELS[0].1, handshake(1, 0)).contains("expect_tx"));
+    assert!(ptx(GPU_MODELS[0].1, handshake(7, 0)).contains(", 7;"));
 }
 
 #[test]
 fn what_no_mbarrier_counts_is_refused() {
-    let refusal = |product: &str, kernel: Kernel| {
-        let error = target(product).compile(&module(vec![kernel]), &CompileOptions::default()).unwrap_err();
+    let refusal = |gpu_model: &str, kernel: Kernel| {
+        let error = target(gpu_model).compile(&module(vec![kernel]), &CompileOptions::default()).unwrap_err();
         let CompileError::Unsupported(message) = error else { panic!("{error}") };
         message
     };
     assert!(refusal("a100", handshake(1, 0)).contains("no mbarriers"));
-    assert!(refusal(PRODUCTS[0].1, handshake(1 << 20, 0)).contains("1048575 arrivals"));
-    assert!(refusal(PRODUCTS[0].1, handshake(1, 1 << 20)).contains("1048575 bytes"));
+    assert!(refusal(GPU_MODELS[0].1, handshake(1 << 20, 0)).contains("1048575 arrivals"));
+    assert!(refusal(GPU_MODELS[0].1, handshake(1, 1 << 20)).contains("1048575 bytes"));
 }

@@ -1,8 +1,9 @@
-//! Memory for NVIDIA's own layouts: the choice is as good as `nvmma_shared`, or is that layout.
+//! The choice of shared-memory layouts for NVIDIA's register layouts: the chosen layout is as good as `nvmma_shared`,
+//! or equals it.
 
 use crate::layouts::{dot_operand, mma, nvmma_shared};
 use crate::prelude::*;
-use tilewright_plan::movement::{Constraints, Kind, choose_shared_layout};
+use tilewright_plan::movement::{Constraints, SharedLayoutKind, choose_shared_layout};
 use tilewright_vendor_testkit::layouts::{blocked, distributed, memory};
 use tilewright_vendor_testkit::memory_choice::{check, executed};
 
@@ -13,7 +14,8 @@ fn operand(index: u64) -> String {
     dot_operand(index, &mma(2, &[2, 2], &[16, 8]), 2)
 }
 
-/// Rows of 16 bytes by the lanes that give their addresses to `ldmatrix`, 16 rows of two.
+/// Returns the layout of a tile of 16 rows whose 16-byte segments are in two columns, by the lanes that give the
+/// segments' addresses to `ldmatrix`.
 fn matrix_rows() -> LinearLayout {
     let step = |axis: usize, bit: u32| if axis == 0 { vec![1u64 << bit, 0] } else { vec![0, 1u64 << bit] };
     let registers: Vec<_> = (0..3).map(|bit| step(1, bit)).chain([step(1, 4), step(1, 5)]).collect();
@@ -22,8 +24,8 @@ fn matrix_rows() -> LinearLayout {
     LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 64), (Dim::tensor(1), 64)]).unwrap()
 }
 
-/// 16-bit tiles of rows of 128 bytes: the swizzle of 128 bytes of bulk copies and `wgmma` is found, the
-/// same map.
+/// Checks that for 16-bit tiles of 128-byte rows, the search finds the 128-byte swizzle of bulk tensor copies and
+/// `wgmma`, as the same map.
 #[test]
 fn the_swizzle_of_128_bytes_is_found() {
     let target = target("a100");
@@ -31,12 +33,13 @@ fn the_swizzle_of_128_bytes_is_found() {
     let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), target.description()).unwrap();
     let known = memory(&target, &nvmma_shared(128, false, 16), &[64, 64]);
     let chosen = choice.chosen();
-    assert_eq!((chosen.kind, choice.gap(), chosen.excess()), (Kind::Functor, 0, 0));
+    assert_eq!((chosen.kind, choice.gap(), chosen.excess()), (SharedLayoutKind::Functor, 0, 0));
     assert_eq!(chosen.memory.linear.columns(), known.linear.columns());
     choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, target.description().into()));
 }
 
-/// Both operands of matrix instructions by plain loads: no more wavefronts than in `nvmma_shared`.
+/// Checks that both operands of matrix instructions, loaded by plain loads, take no more wavefronts than in
+/// `nvmma_shared`.
 #[test]
 fn operands_are_no_worse_than_in_nvmma_shared() {
     let target = target("a100");
@@ -63,9 +66,9 @@ fn operands_are_no_worse_than_in_nvmma_shared() {
     assert_eq!(Accessor::load(matrix_rows()).direction, Direction::Load);
 }
 
-/// Operands of `mma` from tiles that were stored along their rows, K along them or across: `ldmatrix`, plain
-/// or transposing, loads them free of conflicts from a layout into which stores of 16 bytes go free of
-/// conflicts too. In a functor plain accesses of operands across take more.
+/// Checks operands of `mma` from tiles that were stored along their rows, K-major and MN-major: `ldmatrix`, transposing
+/// or not, loads them without conflicts from a layout that 16-byte stores fill without conflicts. Plain loads of
+/// MN-major operands take more wavefronts under any swizzle functor.
 #[test]
 fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
     for target in [target("a100"), target("h100")] {
@@ -83,7 +86,7 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
             assert!(by.starts_with("ldmatrix") && by.contains(".trans") == across, "operand {index}: {by}");
             assert_eq!(chosen.accessors[0].instruction, None, "stores of 16 bytes need none");
             choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, context(&target)));
-            let functor = Constraints::only(Kind::Functor);
+            let functor = Constraints::only(SharedLayoutKind::Functor);
             let plain = choose_shared_layout(&accessors, 16, &functor, target.description()).unwrap();
             let rows = choose_shared_layout(&accessors, 16, &functor, context(&target)).unwrap();
             assert_eq!((rows.gap(), rows.chosen().wavefronts()), (0, chosen.wavefronts()));
@@ -92,8 +95,8 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
     }
 }
 
-/// Accumulators as 16-bit elements to rows: `stmatrix` is free of conflicts where the tile lies, on the
-/// product that has it.
+/// Checks that `stmatrix`, on a target that has it, stores accumulators as 16-bit elements to row-major memory without
+/// conflicts.
 #[test]
 fn matrix_stores_are_free_of_conflicts_where_the_tile_lies() {
     let target = target("h100");

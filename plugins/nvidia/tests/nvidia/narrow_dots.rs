@@ -1,12 +1,12 @@
-//! Dots of elements narrower than a byte and of factors with scales: rows that take them, factors that are scaled
-//! before, and a factor whose memory is shuffled.
+//! Dots with elements narrower than a byte and with scales: instructions that take them, operands that are scaled in
+//! software, and an operand with a K permutation in memory.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::code::count;
 use tilewright_vendor_testkit::dots::{assembly, problem, proven};
 
 fn scaled(target: &NvidiaTarget, shape: [u64; 3], [a, b]: [&str; 2], scales: [&str; 2]) -> MmaProblem {
-    problem(target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::named))
+    problem(target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::from_name))
 }
 
 #[test]
@@ -21,9 +21,9 @@ fn rows_that_take_scales_are_used_where_types_and_scales_fit() {
         (["e3m2", "e4m3"], ["", ""], "kind::f8f6f4.f32.e3m2.e4m3.f32"),
     ] {
         let plan = proven(&target, &scaled(&target, [64, 64, 128], types, scales));
-        assert!(plan.row().unwrap().ends_with(row), "{types:?} {scales:?}: {:?}", plan.row());
+        assert!(plan.instruction().unwrap().ends_with(row), "{types:?} {scales:?}: {:?}", plan.instruction());
         let ptx = assembly(&target, &plan);
-        assert_eq!(count(&ptx, plan.row().unwrap()), plan.cost.issues / plan.chunks(), "{types:?} {scales:?}");
+        assert_eq!(count(&ptx, plan.instruction().unwrap()), plan.cost.issues / plan.chunks(), "{types:?} {scales:?}");
     }
 }
 
@@ -31,12 +31,12 @@ fn rows_that_take_scales_are_used_where_types_and_scales_fit() {
 fn a_narrower_type_becomes_one_that_the_row_takes() {
     let target = target("rtx5090");
     let plan = proven(&target, &scaled(&target, [32, 32, 64], ["e2m1", "e4m3"], ["e8m0", "e8m0"]));
-    assert!(plan.row().unwrap().contains("kind::mxf8f6f4"), "{:?}", plan.row());
+    assert!(plan.instruction().unwrap().contains("kind::mxf8f6f4"), "{:?}", plan.instruction());
     assembly(&target, &plan);
 }
 
 #[test]
-fn factors_are_scaled_before_units_that_do_not() {
+fn operands_are_scaled_before_mmas_without_scales() {
     let target = target("a100");
     for (types, scales, row) in [
         (["e2m1", "bf16"], ["e8m0", ""], "f32.bf16.bf16.f32"),
@@ -45,50 +45,50 @@ fn factors_are_scaled_before_units_that_do_not() {
         (["e2m1", "f16"], ["ue4m3", ""], "f32.f16.f16.f32"),
     ] {
         let plan = proven(&target, &scaled(&target, [64, 64, 64], types, scales));
-        assert!(plan.row().unwrap().ends_with(row), "{types:?} {scales:?}: {:?}", plan.row());
+        assert!(plan.instruction().unwrap().ends_with(row), "{types:?} {scales:?}: {:?}", plan.instruction());
         assembly(&target, &plan);
     }
-    // Of scales that are known to be near one, the products are numbers of f16.
+    // If scales are known to be near one, `f16` represents the products.
     let mut near = scaled(&target, [64, 64, 64], ["e2m1", "f16"], ["e8m0", ""]);
     near.scales[0].as_mut().unwrap().exponents = Some([-8, 8]);
-    assert!(proven(&target, &near).row().unwrap().ends_with("f32.f16.f16.f32"));
+    assert!(proven(&target, &near).instruction().unwrap().ends_with("f32.f16.f16.f32"));
 }
 
 #[test]
-fn nibbles_go_to_the_unit_as_they_were_loaded() {
+fn nibbles_reach_the_mma_as_loaded() {
     let target = target("a100");
     let plan = proven(&target, &problem(&target, [64, 64, 128], ["s4", "u4", "s32"]));
-    assert_eq!(plan.row(), Some("mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32"));
+    assert_eq!(plan.instruction(), Some("mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32"));
     let kernel = text(&target, &plan);
     assert!(kernel.contains("i8") && !kernel.contains("i8 = binary"), "nothing is taken out of bytes: {kernel}");
     assembly(&target, &plan);
-    // One that is cast is.
+    // The cast operand is converted.
     let plan = proven(&target, &problem(&target, [64, 64, 128], ["s4", "s8", "s32"]));
     assert!(text(&target, &plan).contains("i8 = binary shr_u"));
 }
 
-fn text(target: &NvidiaTarget, plan: &Contraction) -> String {
+fn text(target: &NvidiaTarget, plan: &MmaPlan) -> String {
     mma_kernel(plan, false, context(target)).unwrap().to_string()
 }
 
 #[test]
-fn a_factor_shuffled_along_k_lets_the_other_be_loaded_wide_without_an_exchange() {
+fn a_k_permuted_operand_lets_the_other_be_loaded_wide_without_a_shuffle() {
     let target = target("a100");
     let plain = scaled(&target, [64, 64, 256], ["e2m1", "bf16"], ["e8m0", ""]);
-    let shuffled = MmaProblem { shuffled: [false, true], ..plain.clone() };
-    let plan = proven(&target, &shuffled);
+    let k_permuted = plain.clone().with_k_permuted([false, true]);
+    let plan = proven(&target, &k_permuted);
     let [of_a, of_b] = plan.operand_loads(context(&target)).unwrap();
-    // Sixteen elements or more of a row at once, straight into the registers of the unit.
+    // Sixteen elements or more of a row are loaded at once, directly into the MMA's registers.
     assert!(of_a.conversion.is_none() && of_a.access.vector_elements >= 8, "{of_a:?}");
     assert!(!text(&target, &plan).contains("exchange"));
-    // b is loaded as if K had been read as the unit counts, which without shuffling leaves a byte at a time for a.
-    let natural = proven(&target, &MmaProblem { k_width: Some(2), ..plain });
+    // B is loaded as if K were in the MMA's order, which without the permutation leaves A one byte at a time.
+    let natural = proven(&target, &plain.with_k_width(2));
     let [a_natural, b_natural] = natural.operand_loads(context(&target)).unwrap();
-    assert!(a_natural.slots() > of_a.slots());
-    assert_eq!(of_b.slots(), b_natural.slots());
+    assert!(a_natural.price() > of_a.price());
+    assert_eq!(of_b.price(), b_natural.price());
     assert_eq!(plan.b, natural.b);
-    // Every place along K is another's.
-    let order = plan.shuffle().unwrap();
+    // The permutation moves every element along K.
+    let order = plan.k_permutation().unwrap();
     let moved = |k: u64| order.apply_packed(k) != k;
     assert!(order.is_invertible() && (0..1 << order.in_bits(Dim::OFFSET)).any(moved));
 }

@@ -1,23 +1,23 @@
-//! Notations of this plugin's families: attribute text as the Triton compiler (version 3.9.0) prints
-//! it, JSON, and the laws that join them.
+//! Notations of this plugin's families: attribute text of the Triton compiler (version 3.9.0), JSON, and their round
+//! trips.
 
 use crate::prelude::*;
 use tilewright_testkit::notation;
 
 #[test]
 fn text_is_what_triton_prints() {
-    let own = NvidiaFamilies::default();
-    let families = FamilySet::new(vec![&Neutral, &own]);
+    let vendor_families = NvidiaFamilies::default();
+    let families = FamilySet::new(vec![&Neutral, &vendor_families]);
     notation::all_texts_are_as_printed(include_str!("../data/attribute_text.jsonl"), &families);
 }
 
 #[test]
 fn every_layout_comes_back_from_its_text() {
-    check_every_layout_comes_back_from_its_text(Answers::Sample);
+    check_every_layout_comes_back_from_its_text(Answers::SampleLayout);
 }
 
 pub fn check_every_layout_comes_back_from_its_text(answers: Answers) {
-    let own = NvidiaFamilies::default();
-    let families = FamilySet::new(vec![&Neutral, &own]);
+    let vendor_families = NvidiaFamilies::default();
+    let families = FamilySet::new(vec![&Neutral, &vendor_families]);
     notation::all_layouts_come_back(answers, include_str!("../data/layouts.jsonl"), &families);
 }

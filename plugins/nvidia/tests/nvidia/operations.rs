@@ -1,5 +1,5 @@
-//! Operations of whole programs as PTX: every element compiles to code that calls nothing but what the driver has, and
-//! `ptxas` takes it where it is at hand.
+//! Operations of whole programs as PTX: the code calls only functions that the driver provides, and `ptxas`, if
+//! installed, accepts it.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::operations;
@@ -13,13 +13,13 @@ fn compiled(name: &str, kernels: Vec<Kernel>, emit: &[Emit]) -> String {
     artifact.text(Emit::Assembly).unwrap().to_owned()
 }
 
-/// PTX of the kernels, assembled where that can be done.
+/// Returns the PTX of the kernels, which `ptxas` must accept if it is installed.
 fn assembled(name: &str, kernels: Vec<Kernel>) -> String {
     let emit = if object::assembler().is_ok() { vec![Emit::Assembly, Emit::Object] } else { vec![Emit::Assembly] };
     compiled(name, kernels, &emit)
 }
 
-/// The instructions of one kernel.
+/// Returns the instructions of one kernel.
 fn body<'a>(ptx: &'a str, kernel: &str) -> &'a str {
     let start = ptx.find(&format!(".entry {kernel}(")).unwrap_or_else(|| panic!("no {kernel} in {ptx}"));
     ptx[start..].split("\n}").next().unwrap()

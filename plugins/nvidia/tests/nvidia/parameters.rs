@@ -1,4 +1,4 @@
-//! Parameters of the families of this plugin: what is wrong is said by name, and nothing panics.
+//! Parameters of this plugin's families: an error names the wrong parameter, and nothing panics.
 
 use crate::layouts::{dot_operand, mma};
 use crate::prelude::*;
@@ -32,7 +32,10 @@ const FAMILIES: [Signature; 7] = [
     TENSOR_MEMORY,
     Signature {
         name: "tensor_memory_scales",
-        parameters: &[("block_rep_order", Kind::Word(&["mnThenK", "kThenMn", "nThenMk"])), ("cga_layout", Kind::Bases)],
+        parameters: &[
+            ("block_rep_order", Kind::Keyword(&["mnThenK", "kThenMn", "nThenMk"])),
+            ("cga_layout", Kind::Bases),
+        ],
         parents: &[],
     },
     Signature {
@@ -41,7 +44,7 @@ const FAMILIES: [Signature; 7] = [
             ("memory", Kind::Spec(&TENSOR_MEMORY)),
             ("element_bits", Kind::OneOf(&[8, 16, 32, 64])),
             ("num_warps", Kind::OneOf(&[4, 4, 8, 16, 2])),
-            ("instr_variant", Kind::Word(&["32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2"])),
+            ("instr_variant", Kind::Keyword(&["32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2"])),
         ],
         parents: &[],
     },
@@ -75,8 +78,8 @@ const FAMILIES: [Signature; 7] = [
 
 #[test]
 fn no_parameters_panic() {
-    let own = families();
-    let set = FamilySet::new(vec![&Neutral, &own]);
+    let vendor_families = families();
+    let set = FamilySet::new(vec![&Neutral, &vendor_families]);
     any_parameters::ask(6000, &FAMILIES, &set, |layout| assert!(layout.linear().is_surjective()));
 }
 
@@ -84,7 +87,7 @@ fn no_parameters_panic() {
 fn what_is_wrong_is_named() {
     let error = |text: &str, shape: &[u64]| parameters::refusal(&families(), text, shape);
     let four_warps = |version, shape: &[u64]| mma(version, &[4, 1], shape);
-    for (text, shape, said) in [
+    for (text, shape, expected) in [
         (four_warps(1, &[16, 8]), &[64, 64][..], "`version`: 1 is none of 2 (mma.sync) and 3 (wgmma)"),
         (four_warps(3, &[16, 24, 16]), &[64, 64], "`instr_shape`: M and N of [16, 24] must be powers of two"),
         (four_warps(2, &[16, 8]), &[64], "a matrix has at least two axes"),
@@ -95,7 +98,7 @@ fn what_is_wrong_is_named() {
         ),
     ] {
         let found = error(&text, shape);
-        assert!(found.contains(said), "{text}: {found}");
+        assert!(found.contains(expected), "{text}: {found}");
     }
 }
 
@@ -105,7 +108,7 @@ fn what_is_wrong_with_tensor_memory_is_named() {
     let memory = |rows: i32, columns: i32, more: &str| {
         format!("#ttng.tensor_memory_encoding<{{blockM = {rows}, blockN = {columns}{more}}}>")
     };
-    for (rows, columns, more, shape, said) in [
+    for (rows, columns, more, shape, expected) in [
         (32, 32, ", colStride = 1", [128, 64], "`block`: has 32 rows, which is neither 64 nor 128"),
         (128, 1024, ", colStride = 1", [128, 1024], "`block`: has 1024 columns, more than the 512"),
         (128, 48, ", colStride = 1", [128, 64], "`block_n`"),
@@ -127,7 +130,7 @@ fn what_is_wrong_with_tensor_memory_is_named() {
         (64, 1, ", colStride = 1, twoCTAs = true, CGALayout = [[1, 0]]", [128, 1], "has two columns at least"),
     ] {
         let found = error(&memory(rows, columns, more), &shape);
-        assert!(found.contains(said), "{found}");
+        assert!(found.contains(expected), "{found}");
     }
     assert!(error(&memory(128, 64, ", colStride = 1"), &[2, 128, 64]).contains("tensors of two axes"));
     let scales = "#ttng.tensor_memory_scales_encoding<{blockRepOrder = \"kOnly\"}>";
@@ -149,18 +152,18 @@ fn what_is_wrong_with_registers_of_tensor_memory_and_scales_is_named() {
     assert!(error(registers(memory, 64, 4, "32x32b"), &shape).contains("`element_bits`: 64 is none of 8, 16 and 32"));
     assert!(error(registers(memory, 32, 2, "32x32b"), &shape).contains("`num_warps`: 2 is not from 4 to 64"));
     assert!(error(registers(memory, 32, 4, "16x32b"), &shape).contains("`instr_variant`: is none of 32x32b"));
-    assert!(error(registers(memory, 32, 4, "16x256b"), &[128, 4]).contains("`instr_variant` reaches places"));
+    assert!(error(registers(memory, 32, 4, "16x256b"), &[128, 4]).contains("`instr_variant` accesses locations"));
     let mma = mma(2, &[4, 1], &[16, 8]);
-    assert!(error(registers(&mma, 32, 4, "32x32b"), &shape).contains("`memory`: is no layout of tensor memory"));
+    assert!(error(registers(&mma, 32, 4, "32x32b"), &shape).contains("`memory`: is not a layout of tensor memory"));
     let padded = memory.replace("colStride = 1", "colStride = 1, fp4Padded = true");
-    assert!(error(registers(&padded, 8, 4, "32x32b"), &shape).contains("neither packed nor a word apart"));
+    assert!(error(registers(&padded, 8, 4, "32x32b"), &shape).contains("neither packed nor one per word"));
     let scale = |index: i32| format!("#ttg.mma_scale<{{opIdx = {index}, warpsPerCTA = [2, 2]}}>");
     assert!(error(scale(2), &[128, 4]).contains("`operand_index`: 2 is neither 0 nor 1"));
     assert!(error(scale(0), &[128]).contains("scales have two axes"));
 }
 
-/// PTX ISA, scales of `mma.sync` with block scaling: of each quad, lanes 0 and 1 give the scales of
-/// rows of A that lie eight apart, and lane 0 those of a column of B.
+/// Checks the layout of scales of `mma.sync` against PTX ISA: of each quad, lanes 0 and 1 hold the scales of rows of A
+/// that are eight apart, and lane 0 holds the scales of a column of B.
 #[test]
 fn scales_lie_with_the_quads() {
     let layout = |index: i32| {
@@ -174,12 +177,16 @@ fn scales_lie_with_the_quads() {
         {
             let at = [(Dim::REGISTER, register), (Dim::LANE, lane), (Dim::WARP, warp)];
             let in_tile = if index == 0 { lane / 4 + lane % 2 * 8 } else { lane / 4 };
-            // Warps follow each other along N first; those of A move with its upper bit.
+            // Warps follow each other along N first; those of A differ in its upper bit.
             let of_warp = if index == 0 { warp / 2 } else { warp % 2 };
             let row = in_tile + of_warp * rows + register / 4 * 2 * rows;
             if row < 64 {
-                let place = layout.apply(&at).expect("a place");
-                assert_eq!((place[0].1, place[1].1), (row, register % 4), "operand {index}, lane {lane}, warp {warp}");
+                let coordinates = layout.apply(&at).expect("a place");
+                assert_eq!(
+                    (coordinates[0].1, coordinates[1].1),
+                    (row, register % 4),
+                    "operand {index}, lane {lane}, warp {warp}"
+                );
             }
         }
     }

@@ -1,5 +1,5 @@
-//! The PTX of reductions, scans, gathers and accesses of shared memory moves what their plans say, and
-//! nothing goes to local memory.
+//! The PTX of reductions, scans, gathers and shared-memory accesses moves data as their plans say, and uses no local
+//! memory.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::plans;

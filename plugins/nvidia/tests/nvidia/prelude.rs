@@ -5,7 +5,7 @@ pub use tilewright_nvidia::instructions::rows;
 pub use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget, object};
 pub use tilewright_vendor_testkit::prelude::*;
 
-/// The target with this name.
+/// Returns the target with this name.
 pub fn target(name: &str) -> NvidiaTarget {
-    NvidiaTarget::new(described(name)).expect("the architecture is served")
+    NvidiaTarget::new(target_description(name)).expect("the architecture is served")
 }

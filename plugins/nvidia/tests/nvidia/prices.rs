@@ -1,12 +1,12 @@
-//! Plans with this plugin's instructions against what the Triton compiler emits for the same
-//! conversions: none costs more, each does what it says, and matrix accesses become code.
+//! Plans of conversions with this plugin's instructions compared with Triton's code: no plan costs more, each is
+//! correct, and the planned matrix moves are in the code.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::prices;
 
 #[test]
 fn no_plan_costs_more_than_what_triton_emits() {
-    check_no_plan_costs_more_than_what_triton_emits(Answers::Sample);
+    check_no_plan_costs_more_than_what_triton_emits(Answers::SampleLayout);
 }
 
 pub fn check_no_plan_costs_more_than_what_triton_emits(answers: Answers) {
@@ -18,7 +18,7 @@ pub fn check_no_plan_costs_more_than_what_triton_emits(answers: Answers) {
 
 #[test]
 fn matrix_accesses_become_code() {
-    check_matrix_accesses_become_code(Answers::Sample);
+    check_matrix_accesses_become_code(Answers::SampleLayout);
 }
 
 pub fn check_matrix_accesses_become_code(answers: Answers) {
@@ -29,7 +29,7 @@ pub fn check_matrix_accesses_become_code(answers: Answers) {
         |row: &&prices::Compared| row.plan.stats.counts.matrix_stores + row.plan.stats.counts.matrix_loads > 0;
     let mut seen = 0;
     for row in rows.iter().filter(by_matrix) {
-        let context = PlanContext::of(&h100).with_instructions(target.instructions());
+        let context = PlanContext::new(&h100).with_instructions(target.instructions());
         conversion_case([&row.src, &row.dst], row.bits, &row.plan, context)
             .and_then(|case| check_emulated(&case, context))
             .unwrap();
@@ -39,7 +39,7 @@ pub fn check_matrix_accesses_become_code(answers: Answers) {
         let ptx = artifact.text(Emit::Assembly).unwrap();
         let count = |word: &str| ptx.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64;
         let (stores, loads) = (row.plan.stats.counts.matrix_stores, row.plan.stats.counts.matrix_loads);
-        // Warps that hold the same store a share each, each in a branch of its own.
+        // Warps with replicas store a share each, each in its own branch.
         let branches = if row.src.is_injective() { 1 } else { 1 << row.src.in_bits(Dim::WARP) };
         assert!((stores..=stores * branches).contains(&count("stmatrix.")), "{}: {ptx}", row.id);
         assert_eq!(count("ldmatrix."), loads, "{}: {ptx}", row.id);

@@ -1,25 +1,25 @@
-//! The model of synthesis against execution: of two variants of a program of which one executes no more of anything, and
-//! fewer wavefronts, accesses, barriers or bytes, the model predicts that it takes less. Always, where it takes no more of
-//! shared memory either; where it does, fewer blocks may be resident, and that may count more.
+//! The cost model of shared-memory synthesis compared with execution. If one of two variants executes no more of
+//! anything, and fewer wavefronts, accesses, barriers or bytes, the model must predict that it is faster. This must
+//! hold only if the variant uses no more shared memory; otherwise fewer blocks may be resident, which may cost more.
 
 use crate::prelude::*;
-use tilewright_assign::synthesis::{Options, SynthesisError, TiledProgram, synthesize_tiled};
+use tilewright_assign::synthesis::{SynthesisError, SynthesisOptions, TiledProgram, synthesize_tiled};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::{SizedText, parse};
 use tilewright_vendor_testkit::explicit;
 use tilewright_vendor_testkit::explicit::ranked::{Ranked, Variant, switches};
 use tilewright_vendor_testkit::explicit::{case, tiled};
 
-/// A text with something said of its operations, where it says nothing of that yet.
-fn saying(text: &str, operation: &str, said: &str) -> String {
-    text.replace(&format!("{operation} :"), &format!("{operation} {said} :"))
+/// Adds an attribute to an operation of a text, unless the operation has attributes.
+fn with_attributes(text: &str, operation: &str, attributes: &str) -> String {
+    text.replace(&format!("{operation} :"), &format!("{operation} {attributes} :"))
 }
 
 fn variants(target: &NvidiaTarget) -> Vec<Vec<Variant>> {
     let mut all = Vec::new();
     for name in ["explicit_gemm", "explicit_int4", "explicit_fp8"] {
         let (case, text) = case(name);
-        let of = |(named, options): (String, Options)| Variant::of(target, named, &case, &text, options);
+        let of = |(named, options): (String, SynthesisOptions)| Variant::of(target, named, &case, &text, options);
         all.push(switches().into_iter().map(of).collect());
     }
     let (case, text) = case("explicit_gemm");
@@ -28,15 +28,15 @@ fn variants(target: &NvidiaTarget) -> Vec<Vec<Variant>> {
         for tile in [[64, 64, 32], [128, 64, 32], [32, 64, 32], [64, 32, 32], [64, 64, 16]] {
             let (case, text) = tiled(&case, &text, tile, 160);
             let pinned = format!("{{instruction = \"mma.sync.aligned.{row}.row.col.f32.f16.f16.f32\"}}");
-            let text = saying(&text, "tw.mma %ra, %rb, %sum", &pinned);
-            own.push(Variant::of(target, format!("{tile:?} by {row}"), &case, &text, Options::default()));
+            let text = with_attributes(&text, "tw.mma %ra, %rb, %sum", &pinned);
+            own.push(Variant::of(target, format!("{tile:?} by {row}"), &case, &text, SynthesisOptions::default()));
         }
     }
     let (case, text) = tiled(&case, &text, [64, 64, 32], 160);
     for layout in ["(64,32):(32,1)", "(64,(8,4)):(8,(1,512))"] {
-        let text = saying(&text, "%sa = tw.shared_tensor", &format!("{{layout = \"{layout}\"}}"));
-        own.push(Variant::of(target, format!("a in {layout}"), &case, &text, Options::default()));
-        let plain = Options { memory: false, ..Options::default() };
+        let text = with_attributes(&text, "%sa = tw.shared_tensor", &format!("{{layout = \"{layout}\"}}"));
+        own.push(Variant::of(target, format!("a in {layout}"), &case, &text, SynthesisOptions::default()));
+        let plain = SynthesisOptions::default().with_memory(false);
         own.push(Variant::of(target, format!("a in {layout} alone"), &case, &text, plain));
     }
     all.push(own);
@@ -46,18 +46,18 @@ fn variants(target: &NvidiaTarget) -> Vec<Vec<Variant>> {
 #[test]
 fn what_executes_less_is_predicted_to_take_less() {
     let mut ranked = Ranked::default();
-    for product in ["a100", "rtx4090"] {
-        for group in variants(&target(product)) {
-            ranked.add(product, &group);
+    for gpu_model in ["a100", "rtx4090"] {
+        for group in variants(&target(gpu_model)) {
+            ranked.add(gpu_model, &group);
         }
     }
-    let Ranked { pairs, wrong, told } = ranked;
+    let Ranked { pairs, wrong, report } = ranked;
     println!("{pairs:?} pairs, {wrong:?} ranked wrongly");
     assert!(pairs[0] >= 30, "{pairs:?} pairs");
-    assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{told}");
+    assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{report}");
 }
 
-/// Programs and targets that the model was not mended by.
+/// Checks the cost model on programs and targets that were not used to calibrate the model.
 #[test]
 fn what_executes_less_is_predicted_to_take_less_where_nothing_was_mended() {
     let all: [(&str, &[&str]); 3] = [
@@ -65,33 +65,33 @@ fn what_executes_less_is_predicted_to_take_less_where_nothing_was_mended() {
         ("gh200", &["explicit_decode", "explicit_moe", "explicit_gemm_edges"]),
         ("a100", &["explicit_decode", "explicit_interleaved", "explicit_gemm_edges"]),
     ];
-    let of = |(product, names): (&str, &[&str])| {
+    let of = |(gpu_model, names): (&str, &[&str])| {
         let mut ranked = Ranked::default();
-        names.iter().for_each(|name| ranked.add_parts_left_out(product, &target(product), name));
+        names.iter().for_each(|name| ranked.add_ablations(gpu_model, &target(gpu_model), name));
         ranked
     };
-    // It is the longest test, so that it must not be left with one processor.
+    // This is the longest test, so it runs in threads.
     let ranked = std::thread::scope(|scope| {
         let threads = all.map(|one| scope.spawn(move || of(one)));
         threads.map(|thread| thread.join().expect("each target ranks")).into_iter().reduce(Ranked::with)
     });
     let ranked = ranked.expect("three targets");
-    let Ranked { pairs, wrong, told } = ranked;
-    println!("{pairs:?} pairs, {wrong:?} ranked wrongly\n{told}");
+    let Ranked { pairs, wrong, report } = ranked;
+    println!("{pairs:?} pairs, {wrong:?} ranked wrongly\n{report}");
     assert!(pairs[0] >= 40, "{pairs:?} pairs");
-    assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{told}");
+    assert!(wrong[0] == 0 && wrong[1] * 4 <= pairs[1], "of {pairs:?} pairs {wrong:?}\n{report}");
 }
 
-/// A text says which sizes its tiles may have: the program that is made is the one that is predicted to take the least.
+/// Checks a program that lists its possible tile sizes: the size with the least predicted time is chosen.
 #[test]
-fn a_text_says_its_sizes() {
+fn a_program_lists_its_sizes() {
     let target = target("a100");
     let text = include_str!("../../../../docs/examples/sized_gemm.ttir");
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     let chosen = |pins: &[(&str, u64)]| {
         let sizes = pins.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect();
-        let options = ProgramOptions { sizes, ..ProgramOptions::default() };
+        let options = ProgramOptions::default().with_sizes(sizes);
         let (mut chosen, mut predicted) = (None, None);
         compiler.kernel(text, &options, &mut |stage| match stage {
             Stage::Sizes(sizes) => chosen = Some(sizes.clone()),
@@ -105,7 +105,7 @@ fn a_text_says_its_sizes() {
     let best = found.predicted.iter().min_by(|a, b| a.1.total_cmp(&b.1)).expect("one");
     assert_eq!(found.sizes.iter().map(|(_, size)| *size).collect::<Vec<_>>(), best.0, "{found}");
     assert_eq!(cycles, best.1, "{found}");
-    // Larger tiles fetch less of both factors.
+    // Larger tiles load less of both operands.
     assert_eq!(found.sizes[..2], [("m".to_owned(), 128), ("n".to_owned(), 64)], "{found}");
     let (pinned, _) = chosen(&[("m", 64), ("n", 64), ("k", 32)]).expect("a program");
     assert_eq!((pinned.solved, pinned.sizes[0].1), (0, 64), "{pinned}");
@@ -113,35 +113,36 @@ fn a_text_says_its_sizes() {
     assert_eq!((some.solved, some.sizes[0].1), (4, 64), "{some}");
     let unknown = chosen(&[("z", 64)]).expect_err("no such size").to_string();
     assert!(unknown.contains("no size `z`, there are m, n, k, depth"), "{unknown}");
-    // With the suite's sizes it is the suite's program.
+    // With the suite's sizes the result is the suite's program.
     let (case, plain) = case("explicit_gemm");
     let sized = SizedText::read(text).expect("a text").expect("sizes").with(&[64, 64, 32, 160]).expect("a program");
     let renamed = sized.replace("sized_gemm", "explicit_gemm");
-    let counts = |text: &str| explicit::executed(&target, &case, text, Options::default()).counts;
+    let counts = |text: &str| explicit::executed(&target, &case, text, SynthesisOptions::default()).counts;
     assert_eq!(counts(&renamed), counts(&plain));
 }
 
-/// Sizes of tiles are a choice like others: of all that are possible the one is taken that no other one executes less than.
+/// Checks the choice of tile sizes: no other possible size executes less than the chosen one.
 #[test]
 fn sizes_of_tiles_are_found() {
     let target = target("a100");
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let context = context(&target);
-    let machine = LaunchConfig { context, families: &families, lanes: 32, warps: 4 };
+    let config = LaunchConfig { context, families: &families, lanes: 32, warps: 4 };
     let (case, text) = case("explicit_gemm");
     let sizes: [&[u64]; 3] = [&[32, 64, 128], &[32, 64], &[16, 32]];
-    // A launch of 4096 x 4096 x 4096: K is 32 at least for tiles of 128 rows.
+    // A launch of 4096 x 4096 x 4096: K is at least 32 for tiles of 128 rows.
     let mut make = |sizes: &[u64]| {
         let &[m, n, k] = sizes else { return None };
         let (_, text) = tiled(&case, &text, [m, n, k], 4096);
         let module = parse(&text, &Dialects::neutral()).expect("a program");
         (m < 128 || k == 32).then_some(TiledProgram { module, blocks: 4096 / m * (4096 / n) })
     };
-    let found = synthesize_tiled(&sizes, &mut make, &machine, (Options::default(), 64)).expect("one is possible");
-    assert_eq!((found.solved, found.unsatisfied.len(), found.left_out), (10, 0, 0));
+    let found =
+        synthesize_tiled(&sizes, &mut make, &config, (SynthesisOptions::default(), 64)).expect("one is possible");
+    assert_eq!((found.solved, found.unsatisfied.len(), found.beyond_limit), (10, 0, 0));
     let variant = |[m, n, k]: [u64; 3]| {
         let (case, text) = tiled(&case, &text, [m, n, k], 160);
-        Variant::of(&target, format!("{:?}", [m, n, k]), &case, &text, Options::default())
+        Variant::of(&target, format!("{:?}", [m, n, k]), &case, &text, SynthesisOptions::default())
     };
     let of = |sizes: &[u64]| variant([sizes[0], sizes[1], sizes[2]]);
     let chosen = of(&found.sizes);
@@ -149,11 +150,11 @@ fn sizes_of_tiles_are_found() {
         let other = variant([m, n, k]);
         assert!(!other.dominates(&chosen), "{} executes less than {}", other.name, chosen.name);
     }
-    // Larger tiles fetch less of both factors.
+    // Larger tiles load less of both operands.
     assert_eq!(found.sizes[..2], [128, 64]);
-    // Bounded, and what was left out is told.
-    let few = synthesize_tiled(&sizes, &mut make, &machine, (Options::default(), 3)).expect("one is possible");
-    assert_eq!((few.solved, few.left_out), (3, 7));
-    let none = synthesize_tiled(&sizes, &mut |_| None, &machine, (Options::default(), 3));
+    // The search is bounded, and reports the candidates that it left out.
+    let few = synthesize_tiled(&sizes, &mut make, &config, (SynthesisOptions::default(), 3)).expect("one is possible");
+    assert_eq!((few.solved, few.beyond_limit), (3, 7));
+    let none = synthesize_tiled(&sizes, &mut |_| None, &config, (SynthesisOptions::default(), 3));
     assert_eq!(none.err(), Some(SynthesisError::NoSizes));
 }

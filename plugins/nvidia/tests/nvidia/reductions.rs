@@ -1,5 +1,5 @@
-//! Seed 000, Table 4: sums over layouts of all kinds are right, nothing is stored twice, and none takes
-//! more of shared memory than what the Triton compiler emits for it.
+//! Sums over layouts of all kinds (seed 000, Table 4): the results are correct, no element is stored twice, and no sum
+//! uses more shared memory than Triton's code.
 
 use crate::layouts::{dot_operand, mma};
 use crate::prelude::*;
@@ -10,13 +10,13 @@ use serde_json::Value;
 use tilewright_vendor_testkit::prices::tally::{FROZEN, Tally};
 use tilewright_vendor_testkit::reductions::{MatrixLayouts, Row, check_all, check_kept, list, problems};
 
-/// What the compiler emits; made by `conformance/peers/reductions_beside_triton.py`.
+/// Counts of Triton's code for the same sums, written by `conformance/peers/reductions_beside_triton.py`.
 const TRITON: &str = include_str!("../data/reductions_triton.jsonl");
-/// Targets, with what the compiler calls them.
+/// The targets of this test, with Triton's names for them.
 const TARGETS: [(&str, &str); 2] = [("a100", "cuda:80"), ("h100", "cuda:90")];
 
-/// Results of `mma.sync` (version 2) and of groups of four warps (version 3), and operands that lie in
-/// registers, over one to eight warps.
+/// Returns layouts over one to eight warps: results of `mma.sync` (version 2) and of warpgroup MMAs (version 3), and
+/// register operands.
 fn matrix_layouts() -> MatrixLayouts {
     let single = |warps: &[u64], shape: &[u64]| mma(2, warps, shape);
     let of_group = |warps: [u64; 2], columns: u64| mma(3, &warps, &[16, columns, 16]);
@@ -50,26 +50,26 @@ fn every_sum_is_right_and_nothing_is_stored_twice() {
     check_all(&layouts(), &[&a, &b]);
 }
 
-/// What Triton emits for a target, by the reduction's id.
+/// Returns Triton's counts for a target, by the reduction's id.
 fn of_triton(name: &str) -> HashMap<String, Value> {
     let rows = TRITON.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let of_target = rows.filter(|row| row["targets"].as_array().is_some_and(|all| all.iter().any(|one| one == name)));
     of_target.map(|row| (row["id"].as_str().unwrap().to_owned(), row)).collect()
 }
 
-/// Sums over the reductions of one kind: how many, how many Triton does not compile, and of the others
-/// instructions for shared memory and slots, ours and Triton's.
+/// Totals over the reductions of one kind: their number and the number that Triton fails to compile; for the others,
+/// shared-memory instructions and wavefronts, this project's and Triton's.
 #[derive(Debug, Default)]
-struct Sums {
+struct Totals {
     reductions: u64,
     failed: u64,
     instructions: [f64; 2],
-    slots: [f64; 2],
+    wavefront_prices: [f64; 2],
 }
 
 #[test]
 fn none_takes_more_than_what_triton_emits() {
-    let mut kinds: BTreeMap<(&str, &str), Sums> = BTreeMap::new();
+    let mut kinds: BTreeMap<(&str, &str), Totals> = BTreeMap::new();
     let mut dearer = Vec::new();
     for (name, called) in TARGETS {
         let (target, theirs) = (target(name), of_triton(called));
@@ -90,13 +90,17 @@ fn none_takes_more_than_what_triton_emits() {
                 (counts.shared_stores + counts.shared_loads) as f64,
                 count("shared_stores") + count("shared_loads") + by_matrix.sum::<f64>(),
             ];
-            let slots = [Tally::of_plan(&counts), Tally::of_triton(row, 32, 1)].map(|tally| tally.price(FROZEN));
+            let wavefront_prices =
+                [Tally::of_plan(&counts), Tally::of_triton(row, 32, 1)].map(|tally| tally.price(FROZEN));
             for side in 0..2 {
                 accumulator.instructions[side] += instructions[side];
-                accumulator.slots[side] += slots[side];
+                accumulator.wavefront_prices[side] += wavefront_prices[side];
             }
-            if slots[0] > slots[1] || instructions[0] > instructions[1] {
-                dearer.push(format!("{} {} {}: {instructions:?}, {slots:?}", called, problem.kind, problem.id));
+            if wavefront_prices[0] > wavefront_prices[1] || instructions[0] > instructions[1] {
+                dearer.push(format!(
+                    "{} {} {}: {instructions:?}, {wavefront_prices:?}",
+                    called, problem.kind, problem.id
+                ));
             }
         }
     }
@@ -104,14 +108,14 @@ fn none_takes_more_than_what_triton_emits() {
     golden::check_section(&shared_data::workspace().join("docs/reductions.md"), "triton", &table(&kinds).join("\n"));
 }
 
-fn table(kinds: &BTreeMap<(&str, &str), Sums>) -> Vec<String> {
+fn table(kinds: &BTreeMap<(&str, &str), Totals>) -> Vec<String> {
     let mut lines = vec![
         "| target | layouts | reductions | Triton fails | shared instructions, ours | Triton's | slots, ours | Triton's |"
             .to_owned(),
         "|---|---|--:|--:|--:|--:|--:|--:|".to_owned(),
     ];
     for ((target, kind), accumulator) in kinds {
-        let Sums { reductions, failed, instructions: [ours, theirs], slots: [own, their] } = accumulator;
+        let Totals { reductions, failed, instructions: [ours, theirs], wavefront_prices: [own, their] } = accumulator;
         lines.push(format!(
             "| {target} | {kind} | {reductions} | {failed} | {ours} | {theirs} | {own:.0} | {their:.0} |"
         ));

@@ -1,15 +1,15 @@
-//! What scans along rows of 64x128 words over four warps take, by who holds the axis; each is run on the
-//! emulator, from both ends.
+//! Costs of scans along the rows of 64x128 words over four warps, for layouts with registers, lanes or warps along the
+//! axis. Each scan runs on the emulator, forward and reverse.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::layouts::{blocked, distributed};
 
 #[test]
-fn scans_are_right_and_take_what_the_page_says() {
+fn scans_are_correct_and_cost_as_documented() {
     let plugin = target("h100");
     let target = plugin.description();
     let mut table = vec![
-        "| the axis lies in | exchanges | selects | wavefronts stored | loaded | block barriers | slots |".to_owned(),
+        "| the axis is in | shuffles | selects | wavefronts stored | loaded | block barriers | slots |".to_owned(),
         "|---|--:|--:|--:|--:|--:|--:|".to_owned(),
     ];
     for (name, size, lanes, warps) in [
@@ -22,7 +22,7 @@ fn scans_are_right_and_take_what_the_page_says() {
     ] {
         let src = distributed(&plugin, &blocked(&size, &lanes, &warps, &[1, 0]), &[64, 128]);
         for direction in [ScanDirection::Up, ScanDirection::Down] {
-            let plan = scan(&src, Dim::tensor(1), &[32], direction, target).unwrap();
+            let plan = plan_scan(&src, Dim::tensor(1), &[32], direction, target).unwrap();
             scan_case((&src, Dim::tensor(1)), &[32], (&plan, direction), target)
                 .and_then(|case| check_emulated(&case, target))
                 .unwrap_or_else(|wrong| panic!("{name}, {direction:?}: {wrong}"));
@@ -30,12 +30,12 @@ fn scans_are_right_and_take_what_the_page_says() {
             if direction == ScanDirection::Up {
                 table.push(format!(
                     "| {name} | {} | {} | {} | {} | {} | {} |",
-                    counts.exchanges,
+                    counts.shuffles,
                     counts.selects,
                     counts.wavefronts_stored,
                     counts.wavefronts_loaded,
                     counts.barriers,
-                    slots(&counts)
+                    price(&counts)
                 ));
             }
         }

@@ -1,4 +1,4 @@
-//! Loops whose loads go ahead of what uses them, by `cp.async` and by registers.
+//! Software-pipelined loops: loads are prefetched by `cp.async` and through registers.
 
 use crate::prelude::*;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use tilewright_vendor_testkit::staged_program;
 use tilewright_vendor_testkit::staged_program::{From, Staged};
 
-/// Each lane loads four neighbours of a row, and reads a column.
+/// The tested loop: each lane loads four adjacent elements of a row, and reads a column.
 const PROGRAM: Staged = Staged::new(
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
     "#ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [0, 1]}>",
@@ -17,15 +17,15 @@ fn check(name: &str, text: &str) {
     golden::check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name), text);
 }
 
-/// The tile is copied past the registers for the turn after the next, and the pointers that were carried for it alone go ahead
-/// with it.
+/// Checks that the tile is copied by `cp.async` two iterations ahead, and that the loop-carried pointers that only the
+/// load uses are advanced with it.
 #[test]
-fn a_loop_with_its_loads_ahead() {
+fn a_loop_with_prefetched_loads() {
     let compiled = PROGRAM.compiled(&target("a100"), Some(3));
     check("staged_loop.ttgir", &compiled.text);
     let line = compiled.line();
     assert_eq!((line.stages, line.bytes, compiled.conversions), (3, 3 * 4096, 0));
-    let load = compiled.ahead()[0];
+    let load = compiled.prefetched_loads()[0];
     assert!(load.by.as_ref().unwrap().starts_with("copied by cp.async.cg.shared.global.16"), "{load:?}");
     assert_eq!(load.conflicts, 0);
     let kernel = compiled.kernel_text();
@@ -37,9 +37,9 @@ fn a_loop_with_its_loads_ahead() {
     assert!(kernel.contains("wait copies 1") || kernel.contains("wait copies keep 1"), "{kernel}");
 }
 
-/// A turn meets once, and stores nothing by itself.
+/// Checks that an iteration has one barrier, and no plain store to shared memory.
 #[test]
-fn a_turn_meets_once() {
+fn an_iteration_has_one_barrier() {
     let counts = |stages: u32, iterations: usize| {
         let compiled = PROGRAM.compiled(&target("a100"), Some(stages));
         PROGRAM.run(&target("a100"), &compiled.kernel, iterations, 32).unwrap()
@@ -54,7 +54,7 @@ fn a_turn_meets_once() {
 }
 
 #[test]
-fn the_program_means_what_it_meant() {
+fn pipelining_preserves_results() {
     let masked = |other| Staged { other: Some(other), ..PROGRAM };
     for program in [
         PROGRAM,
@@ -67,64 +67,65 @@ fn the_program_means_what_it_meant() {
         masked(7),
         Staged { two: true, ..masked(7) },
         Staged { twice: true, ..PROGRAM },
-        Staged { made: true, ..PROGRAM },
-        Staged { made: true, two: true, from: From::Counter, ..PROGRAM },
+        Staged { elementwise: true, ..PROGRAM },
+        Staged { elementwise: true, two: true, from: From::Counter, ..PROGRAM },
         Staged { stores: true, ..PROGRAM },
         Staged { iterations: Some(2), ..PROGRAM },
         Staged { begin: -3, step: 5, from: From::Counter, ..PROGRAM },
-        // Behind its last turn the counter runs over.
+        // After the last iteration the counter overflows.
         Staged { begin: i32::MAX - 13, step: 2, short: 1, two: true, from: From::Counter, ..PROGRAM },
     ] {
-        program.is_right(&target("a100"));
+        program.check(&target("a100"));
     }
 }
 
-/// A tile that is turned round is copied from where that says.
+/// Checks that a tile that is transposed after its load is still copied asynchronously.
 #[test]
 fn what_is_turned_round_is_copied() {
     let turned =
         "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>";
     let program = Staged { turned: Some(turned), ..PROGRAM };
-    program.is_right(&target("a100"));
+    program.check(&target("a100"));
     let compiled = program.compiled(&target("a100"), Some(3));
-    let load = compiled.ahead()[0];
+    let load = compiled.prefetched_loads()[0];
     assert!(load.by.as_ref().unwrap().starts_with("copied by cp.async.cg.shared.global.16"), "{load:?}");
     assert_eq!(compiled.kernel_text().matches("instruction \"cp.async").count(), 3 * 2, "{}", compiled.text);
 }
 
-/// What a row cannot write, and what is made of what was loaded, goes by registers into one of two buffers.
+/// Checks that loads for which `cp.async` is unsuitable, and values computed from loads, go through registers into one
+/// of two buffers.
 #[test]
-fn what_is_not_copied_goes_by_registers() {
+fn loads_without_async_copies_use_registers() {
     let filled = Staged { other: Some(7), ..PROGRAM };
-    let made = Staged { made: true, ..PROGRAM };
-    for program in [filled, made] {
+    let elementwise = Staged { elementwise: true, ..PROGRAM };
+    for program in [filled, elementwise] {
         let compiled = program.compiled(&target("a100"), Some(4));
-        let load = compiled.ahead()[0];
+        let load = compiled.prefetched_loads()[0];
         assert!(load.by.as_ref().unwrap().starts_with("by registers"), "{load:?}");
         assert_eq!((compiled.line().stages, compiled.line().bytes, compiled.conversions), (2, 2 * 4096, 0));
         let barriers = |iterations| program.run(&target("a100"), &compiled.kernel, iterations, 32).unwrap().barriers;
         assert_eq!(barriers(7) - barriers(3), 4, "{}", compiled.text);
     }
     let copied = Staged { other: Some(0), ..PROGRAM }.compiled(&target("a100"), Some(3));
-    assert!(copied.ahead()[0].by.as_ref().unwrap().starts_with("copied"), "{:?}", copied.line());
-    // One of two is copied, the other one made of what was loaded.
-    let both = Staged { made: true, two: true, ..PROGRAM }.compiled(&target("a100"), Some(3));
-    let ways: Vec<&str> = both.ahead().iter().map(|load| &load.by.as_ref().unwrap()[..2]).collect();
-    assert_eq!((ways, both.line().bytes), (vec!["by", "co"], (2 + 3) * 4096), "{:?}", both.line());
+    assert!(copied.prefetched_loads()[0].by.as_ref().unwrap().starts_with("copied"), "{:?}", copied.line());
+    // One of two tiles is copied, the other is computed from loads.
+    let both = Staged { elementwise: true, two: true, ..PROGRAM }.compiled(&target("a100"), Some(3));
+    let instructions: Vec<&str> = both.prefetched_loads().iter().map(|load| &load.by.as_ref().unwrap()[..2]).collect();
+    assert_eq!((instructions, both.line().bytes), (vec!["by", "co"], (2 + 3) * 4096), "{:?}", both.line());
 }
 
 #[test]
-fn what_cannot_go_ahead_stays_and_says_why() {
+fn unprefetchable_loads_stay_with_a_reason() {
     for (program, reason) in [
-        (Staged { from: From::Loaded, ..PROGRAM }, "follows from `tt.load`"),
-        (Staged { from: From::Quotient, ..PROGRAM }, "`arith.divsi` by what may be zero"),
+        (Staged { from: From::Loaded, ..PROGRAM }, "its slice has `tt.load`"),
+        (Staged { from: From::Quotient, ..PROGRAM }, "`arith.divsi` by a value that may be zero"),
         (Staged { twice: true, ..PROGRAM }, "more than once"),
-        (Staged { stores: true, ..PROGRAM }, "pass by `tt.store`"),
-        (Staged { iterations: Some(1), ..PROGRAM }, "one turn at most"),
-        (Staged { said: Some(1), ..PROGRAM }, "one stage is wanted"),
+        (Staged { stores: true, ..PROGRAM }, "moved across `tt.store`"),
+        (Staged { iterations: Some(1), ..PROGRAM }, "one iteration at most"),
+        (Staged { num_stages: Some(1), ..PROGRAM }, "one stage is requested"),
     ] {
         let compiled = program.compiled(&target("a100"), None);
-        assert!(compiled.ahead().is_empty(), "{program:?}\n{}", compiled.text);
+        assert!(compiled.prefetched_loads().is_empty(), "{program:?}\n{}", compiled.text);
         assert_eq!(compiled.line().stages, 1);
         assert!(compiled.reasons().contains(reason), "{}: {reason}", compiled.reasons());
         assert!(compiled.conversions > 0 && !compiled.text.contains("ttg.local_alloc"), "{}", compiled.text);
@@ -132,15 +133,15 @@ fn what_cannot_go_ahead_stays_and_says_why() {
 }
 
 #[test]
-fn stages_are_those_that_are_asked_for_as_far_as_there_are_turns_and_memory() {
+fn stages_are_as_requested_within_iterations_and_memory() {
     let stages = |program: Staged, requested| program.compiled(&target("a100"), requested).line().stages;
     assert_eq!(stages(PROGRAM, None), 3);
     assert_eq!(stages(PROGRAM, Some(1)), 1);
     assert_eq!(stages(PROGRAM, Some(4)), 4);
-    assert_eq!(stages(Staged { said: Some(4), ..PROGRAM }, None), 4);
-    assert_eq!(stages(Staged { said: Some(4), ..PROGRAM }, Some(2)), 2);
+    assert_eq!(stages(Staged { num_stages: Some(4), ..PROGRAM }, None), 4);
+    assert_eq!(stages(Staged { num_stages: Some(4), ..PROGRAM }, Some(2)), 2);
     let few = Staged { iterations: Some(2), ..PROGRAM }.compiled(&target("a100"), Some(4));
-    assert_eq!((few.line().stages, few.line().note.as_deref()), (2, Some("the loop has 2 turns")));
+    assert_eq!((few.line().stages, few.line().note.as_deref()), (2, Some("the loop has 2 iterations")));
     let many = PROGRAM.compiled(&target("a100"), Some(60));
     let room = u64::from(tilewright_plugin::Target::description(&target("a100")).shared.bytes);
     assert_eq!(u64::from(many.line().stages), room / 4096);
@@ -148,6 +149,6 @@ fn stages_are_those_that_are_asked_for_as_far_as_there_are_turns_and_memory() {
 }
 
 #[test]
-fn a_product_in_stages() {
-    staged_program::product_in_stages(&target("a100"), &[1, 2, 3]);
+fn a_dot_in_stages() {
+    staged_program::check_dot_counts_by_stages(&target("a100"), &[1, 2, 3]);
 }

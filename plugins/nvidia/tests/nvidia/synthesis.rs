@@ -1,18 +1,21 @@
-//! Synthesis of shared memory with NVIDIA's own rows: the choices of a public solver are met or beaten, arrangements that
-//! the hardware fixes are found, elements of four bits are packed so that matrix loads bring them as factors.
+//! Synthesis of shared-memory layouts with NVIDIA's instructions. The layouts are as good as or better than those of a
+//! public solver, canonical layouts of the hardware are found, and 4-bit elements are packed so that `ldmatrix` loads
+//! them as operands.
 
 use crate::prelude::*;
 use serde_json::Value;
-use tilewright_assign::synthesis::coalesce::{Threads, coalesced};
+use tilewright_assign::synthesis::coalesce::{Threads, coalesce_layout};
 use tilewright_layout::cute::{ComposedLayout, Swizzle, to_distributed, to_memory};
-use tilewright_plan::memory_synthesis::{MemorySynthesisError, SharedTensor, Solution, TensorAccess, solve};
-use tilewright_plan::movement::{AxisStride, access_global};
+use tilewright_plan::memory_synthesis::{
+    MemorySynthesisError, SharedLayoutSolution, SharedTensor, TensorAccess, solve_shared_layout,
+};
+use tilewright_plan::movement::{AxisStride, plan_global_access};
 
 fn distributed(layout: &str, shape: &[u64]) -> LinearLayout {
     to_distributed(&layout.parse().unwrap(), shape, 32).unwrap()
 }
 
-/// A layout of a part of a tensor with the rest along dim1 in registers.
+/// Returns a layout of a part of a tensor, repeated in registers along dim1 up to `size`.
 fn repeated(layout: &LinearLayout, size: u64) -> LinearLayout {
     let dim1 = Dim::tensor(1);
     let more = size >> layout.out_bits(dim1);
@@ -20,7 +23,7 @@ fn repeated(layout: &LinearLayout, size: u64) -> LinearLayout {
     layout.direct_sum(&rest).unwrap()
 }
 
-fn by<'s>(solution: &'s Solution, access: &str) -> &'s str {
+fn by<'s>(solution: &'s SharedLayoutSolution, access: &str) -> &'s str {
     solution
         .served
         .iter()
@@ -29,14 +32,16 @@ fn by<'s>(solution: &'s Solution, access: &str) -> &'s str {
         .unwrap_or("plain")
 }
 
-/// The fewest wavefronts of both accesses in the solver's layout under any one swizzle functor, by any accesses.
+/// Returns the wavefronts of the copy and of the load together in the solver's layout, with the best swizzle functor
+/// and the best accesses.
 fn theirs(layout: &str, shape: &[u64], load: &LinearLayout, copy: &LinearLayout, context: PlanContext<'_>) -> u64 {
     let layout = layout.parse::<tilewright_layout::cute::CuteLayout>().unwrap();
     let bits = shape.iter().product::<u64>().ilog2();
     let taken = |memory: &MemoryLayout| {
-        let loaded = access_shared(load, memory, 16, Direction::Load, context).unwrap().stats.counts.wavefronts_loaded;
+        let loaded =
+            plan_shared_access(load, memory, 16, Direction::Load, context).unwrap().stats.counts.wavefronts_loaded;
         loaded
-            + access_shared(copy, memory, 16, Direction::Store, context.with_instructions(&[]))
+            + plan_shared_access(copy, memory, 16, Direction::Store, context.with_instructions(&[]))
                 .unwrap()
                 .stats
                 .counts
@@ -50,7 +55,7 @@ fn theirs(layout: &str, shape: &[u64], load: &LinearLayout, copy: &LinearLayout,
     swizzles.chain([vec![]]).map(of).min().unwrap()
 }
 
-/// Nine programs, of which seven have two tensors each in shared memory.
+/// Compares layouts for nine programs with those of a public solver. Seven programs have two tensors in shared memory.
 #[test]
 fn choices_of_a_public_solver_are_met_or_beaten() {
     let known: Value = serde_json::from_str(include_str!("../data/solver_choices.json")).unwrap();
@@ -67,7 +72,7 @@ fn choices_of_a_public_solver_are_met_or_beaten() {
         let copy = distributed(text("copy"), &shape);
         let accesses =
             [TensorAccess::copy("copy", copy.clone(), &context), TensorAccess::load("load", load.clone(), &context)];
-        let found = solve(&SharedTensor::new(&shape, 16), &accesses, &context).unwrap();
+        let found = solve_shared_layout(&SharedTensor::new(&shape, 16), &accesses, &context).unwrap();
         assert!(found.served[0].bytes >= case["copy_bytes"].as_u64().unwrap(), "{name}: {found}");
         assert!(found.served[1].bytes >= case["load_bytes"].as_u64().unwrap(), "{name}: {found}");
         assert!(
@@ -81,8 +86,8 @@ fn choices_of_a_public_solver_are_met_or_beaten() {
     }
 }
 
-/// All nine programs, among them two products with a vector, copy a tile between global memory and registers: as wide as
-/// theirs, by no more accesses, and no more units of memory are touched.
+/// Compares copies between global memory and registers in all nine programs, including two matrix-vector products, with
+/// those of a public solver: vectors are as wide, and there are no more accesses and no more sectors.
 #[test]
 fn copies_of_a_public_solver_are_met_or_beaten() {
     let known: Value = serde_json::from_str(include_str!("../data/solver_choices.json")).unwrap();
@@ -94,50 +99,53 @@ fn copies_of_a_public_solver_are_met_or_beaten() {
         let name = format!("{} {}", case["program"], case["copy"]);
         let tile: Vec<u64> = case["tile"].as_array().unwrap().iter().map(|size| size.as_u64().unwrap()).collect();
         let theirs = distributed(case["layout"].as_str().unwrap(), &tile);
-        // The first values of a lane are what follows in memory; rows of it are a multiple of 16 bytes apart.
+        // The first values of a lane are contiguous in memory; its rows are a multiple of 16 bytes apart.
         let row = usize::from(theirs.outs().coordinate(theirs.columns_of(Dim::REGISTER)[0], Dim::tensor(0)) == 0);
         let stride = |axis: usize| if axis == row { AxisStride::Elements(1) } else { AxisStride::Elements(8192) };
         let axes = tile.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size, stride(axis))).collect();
         let memory = GlobalTensor { axes, alignment: 16 };
         let threads = Threads { lanes: 32, warps: 1 << theirs.in_bits(Dim::WARP) };
-        let ours = coalesced(&memory, 16, threads, None, target.description()).unwrap();
-        let taken = access_global(&theirs, &memory, 16, Direction::Load, target.description()).unwrap();
+        let ours = coalesce_layout(&memory, 16, threads, None, target.description()).unwrap();
+        let taken = plan_global_access(&theirs, &memory, 16, Direction::Load, target.description()).unwrap();
         assert!(ours.vector_elements >= taken.vector_elements && ours.vector_elements == 8, "{name}");
         assert!(ours.accesses <= taken.accesses && ours.transactions <= taken.transactions, "{name}");
-        // Every element, and each once.
+        // Every element occurs exactly once.
         assert!(ours.layout.is_invertible(), "{name}: {:?}", ours.layout);
     }
 }
 
-/// Warps of 16x16 int4 factors, as `mma.sync.aligned.m16n8k16` holds f16 ones: 128 x 128 by four warps along M.
-fn int4_factor() -> LinearLayout {
-    // Registers: two along K, eight rows on, eight columns on; then sixteen along K each, then 64 rows on.
+/// Returns the register layout of a 128 x 128 int4 operand over four warps along M, in 16x16 tiles as for f16 in
+/// `mma.sync.aligned.m16n8k16`.
+fn int4_operand() -> LinearLayout {
+    // Registers: two along K, eight rows further, eight columns further; then sixteen along K each, then 64 rows
+    // further.
     distributed("((4,8,4),(2,2,2,8,2)):((256,1,16),(128,8,1024,2048,64))", &[128, 128])
 }
 
-/// Seed 003, section 7.3: an int4 tile of 128x128 loads with `ldmatrix` as the f16 factor will be held.
+/// Checks seed 003, section 7.3: `ldmatrix` loads an int4 tile of 128x128 in the layout of the f16 operand.
 #[test]
-fn int4_weights_load_as_factors_by_matrix_loads() {
+fn int4_weights_load_as_operands_by_ldmatrix() {
     let target = target("a100");
     let context = context(&target);
     let tensor = SharedTensor::new(&[128, 128], 4);
-    let matrix = TensorAccess::load("weights", int4_factor(), &context).only(|way| way.instruction().is_some());
-    let found = solve(&tensor, std::slice::from_ref(&matrix), &context).unwrap();
+    let matrix = TensorAccess::load("weights", int4_operand(), &context)
+        .retain_alternatives(|kind| kind.instruction().is_some());
+    let found = solve_shared_layout(&tensor, std::slice::from_ref(&matrix), &context).unwrap();
     assert!(by(&found, "weights").starts_with("ldmatrix.sync.aligned.m8n8.x4"), "{found}");
     assert_eq!(found.conflicts(), 0, "{found}");
-    // 8 KiB in 16-byte rows of eight: each wavefront brings 128 bytes, each warp a quarter of the rows.
+    // 8 KiB in 16-byte rows of eight: each wavefront loads 128 bytes, each warp a quarter of the rows.
     assert_eq!((found.served[0].wavefronts, found.served[0].issued), (16, 4), "{found}");
 
-    // The seed's own layout is one that the transposing row loads from.
+    // The transposing `ldmatrix` also loads from the seed's own layout.
     let given =
         SharedTensor { layout: Some("((8,2,8),(2,64)):((4,2,2048),(1,32))".parse().unwrap()), ..tensor.clone() };
-    let found = solve(&given, std::slice::from_ref(&matrix), &context).unwrap();
+    let found = solve_shared_layout(&given, std::slice::from_ref(&matrix), &context).unwrap();
     assert!(by(&found, "weights").contains(".x4.trans"), "{found}");
     assert_eq!(found.conflicts(), 0, "{found}");
 
-    // Rows of K as they are: a lane's registers are not 32 bits of them.
+    // Rows of K in order: a lane's registers are not 32 contiguous bits.
     let rows = SharedTensor { layout: Some("(128,128):(128,1)".parse().unwrap()), ..tensor };
-    let error = solve(&rows, &[matrix], &context).unwrap_err();
+    let error = solve_shared_layout(&rows, &[matrix], &context).unwrap_err();
     assert!(matches!(error, MemorySynthesisError::Disagree { .. }), "{error}");
 }
 
@@ -145,18 +153,23 @@ fn row(target: &NvidiaTarget, required: impl Fn(&Instruction) -> bool) -> &Instr
     target.instructions().iter().find(|row| required(row)).unwrap()
 }
 
-/// Where a warp group multiplies from shared memory, the layout is one of its arrangements: copies by lanes go there too.
+/// Checks the layouts for a warpgroup MMA that reads shared memory: they are canonical layouts of the MMA, which lane
+/// copies also write.
 #[test]
-fn arrangements_that_the_hardware_fixes_are_enumerated() {
+fn layouts_that_the_hardware_fixes_are_enumerated() {
     let target = target("h100");
     let context = context(&target);
-    let product = row(&target, |row| row.name.contains("m64n128k16") && row.name.contains("f32.f16.f16"));
-    let b = TensorAccess::operand("product", product, "b").unwrap();
-    // K x N with K together: 16-byte pieces of columns.
+    let mma = row(&target, |row| row.name.contains("m64n128k16") && row.name.contains("f32.f16.f16"));
+    let b = TensorAccess::operand("product", mma, "b").unwrap();
+    // K x N, contiguous along K: 16-byte pieces of columns.
     let copy = distributed("((8,16),(8,8)):((8,64),(1,1024))", &[64, 128]);
-    let found =
-        solve(&SharedTensor::new(&[64, 128], 16), &[b, TensorAccess::copy("copy", copy, &context)], &context).unwrap();
-    assert!(found.arrangement.is_some() && found.term.is_none());
+    let found = solve_shared_layout(
+        &SharedTensor::new(&[64, 128], 16),
+        &[b, TensorAccess::copy("copy", copy, &context)],
+        &context,
+    )
+    .unwrap();
+    assert!(found.fixed_layout.is_some() && found.term.is_none());
     assert_eq!(found.served[1].bytes, 16, "{found}");
     assert_eq!((found.conflicts(), found.swizzles.len()), (0, 1), "{found}");
 }

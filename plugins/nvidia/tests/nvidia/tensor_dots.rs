@@ -1,16 +1,16 @@
-//! Dots whose sums are in tensor memory: where they are chosen, what they give, and what the vendor's assembler says of
-//! their code.
+//! Dots with accumulators in tensor memory: when they are chosen, their results, and the assembler's output for their
+//! code.
 
 use crate::prelude::*;
 use tilewright_layout::Space;
 use tilewright_target::ElementType;
 use tilewright_vendor_testkit::dots::{
-    GROUP_TYPES as TYPES, accumulating_assembly as ptx, planned, proven, question_of as problem,
+    GROUP_TYPES as TYPES, accumulating_assembly as ptx, planned, problem_with_warps as problem, proven,
 };
 
-/// Whether sums must be in tensor memory: M is at least 64, each group of four warps has a tile of its own, which M of 128 has
-/// with 16 columns and M of 64 with eight, and K is whole tiles of 256 bits. A factor that is cast is wider in shared memory
-/// than in registers that it is loaded to; where it has 128 rows for few columns, single warps are cheaper.
+/// Whether a dot must have its accumulators in tensor memory: M is at least 64; each warpgroup has its own tile, of 128
+/// rows with 16 columns or 64 rows with eight; and K consists of whole 256-bit tiles. A cast operand is wider in shared
+/// memory than in registers; with 128 rows of it for few columns, warp MMAs are cheaper.
 fn expected([m, n, k]: [u64; 3], [a, b]: [u64; 2], bits: Option<u64>, warps: u32) -> bool {
     if bits.is_some_and(|bits| a < bits || b < bits) && m == 128 && n <= 16 {
         return false;
@@ -20,30 +20,30 @@ fn expected([m, n, k]: [u64; 3], [a, b]: [u64; 2], bits: Option<u64>, warps: u32
     warps.is_multiple_of(4) && has_tiles && bits.is_some_and(|bits| (k * bits).is_multiple_of(256))
 }
 
-/// Whether they can be, be it with factors cast to a wider type than need be.
+/// Whether a dot can have its accumulators in tensor memory, possibly with operands cast to a wider type than needed.
 fn possible([m, n, k]: [u64; 3], bits: Option<u64>, warps: u32) -> bool {
     m >= 64 && n >= 8 && warps.is_multiple_of(4) && bits.is_some() && (k * 32).is_multiple_of(256)
 }
 
 #[test]
-fn sums_are_in_tensor_memory_wherever_it_fits_and_nowhere_else() {
+fn accumulators_are_in_tensor_memory_if_and_only_if_they_fit() {
     let target = target("b200");
     let (mut wrong, mut must, mut cannot) = (Vec::new(), 0, 0);
     for (types, bits) in TYPES {
         for m in [32, 64, 128] {
             for (n, k) in [(4, 16), (4, 32), (8, 8), (8, 32), (16, 16), (64, 32)] {
                 for warps in [2, 4, 8] {
-                    let plan = contract::plan(&problem([m, n, k], types, warps), context(&target));
-                    let unit = plan.as_ref().map_or("none", Contraction::unit_name);
-                    let there = unit.starts_with("tcgen05.mma");
+                    let plan = mma::plan_mma(&problem([m, n, k], types, warps), context(&target));
+                    let atom = plan.as_ref().map_or("none", MmaPlan::atom_name);
+                    let there = atom.starts_with("tcgen05.mma");
                     assert_eq!(there, plan.as_ref().is_ok_and(|plan| plan.tensor_columns() >= 32));
-                    let own = [types[0], types[1]].map(|name| u64::from(ElementType::named(name).unwrap().bits()));
+                    let own = [types[0], types[1]].map(|name| u64::from(ElementType::from_name(name).unwrap().bits()));
                     let expected = expected([m, n, k], own, bits, warps);
                     let possible = possible([m, n, k], bits, warps);
                     must += u32::from(expected);
                     cannot += u32::from(!possible);
                     if expected && !there || there && !possible {
-                        wrong.push(format!("{types:?} {m}x{n}x{k}, {warps} warps: {unit}"));
+                        wrong.push(format!("{types:?} {m}x{n}x{k}, {warps} warps: {atom}"));
                     }
                 }
             }
@@ -58,16 +58,16 @@ fn results_are_right() {
     let target = target("b200");
     for (types, _) in TYPES.iter().filter(|(_, bits)| bits.is_some()) {
         let plan = proven(&target, &problem([64, 16, 64], *types, 4));
-        assert!(plan.unit_name().starts_with("tcgen05.mma"), "{types:?}");
+        assert!(plan.atom_name().starts_with("tcgen05.mma"), "{types:?}");
     }
-    let scale = Scale::named("e8m0").map(|scale| Scale { exponents: Some([-8, 8]), ..scale });
+    let scale = Scale::from_name("e8m0").map(|scale| Scale { exponents: Some([-8, 8]), ..scale });
     for (types, scales) in [(["e2m1", "f16", "f32"], [scale, None]), (["f16", "e2m1", "f32"], [None, scale])] {
         for (shape, warps) in [([64, 32, 64], 4), ([128, 64, 128], 8)] {
             let plan = proven(&target, &problem(shape, types, warps).with_scales(scales));
-            assert!(plan.unit_name().starts_with("tcgen05.mma"), "{types:?} {shape:?}: {}", plan.unit_name());
+            assert!(plan.atom_name().starts_with("tcgen05.mma"), "{types:?} {shape:?}: {}", plan.atom_name());
         }
     }
-    // Repetitions along M, N and K, several groups of warps, several chunks, which the phases of the mbarrier tell apart.
+    // Repetitions along M, N and K, several warpgroups, and several chunks, which phases of the mbarrier distinguish.
     for (shape, warps) in [
         ([128, 16, 64], 4),
         ([256, 16, 32], 4),
@@ -79,50 +79,52 @@ fn results_are_right() {
         ([64, 32, 512], 4),
     ] {
         let plan = proven(&target, &problem(shape, ["f16", "f16", "f32"], warps));
-        assert!(plan.unit_name().starts_with("tcgen05.mma"), "{shape:?}: {}", plan.unit_name());
+        assert!(plan.atom_name().starts_with("tcgen05.mma"), "{shape:?}: {}", plan.atom_name());
         let [m, n, _] = shape;
         assert!(u64::from(plan.tensor_columns()) >= (m * n / 128).max(32), "{shape:?}");
     }
 }
 
-/// Scales that the unit takes: both factors', one's, of several chunks, groups of warps, and tiles.
+/// Checks dots with scales that the MMA reads: scales of both operands or of one, with several chunks, warpgroups and
+/// tiles.
 #[test]
-fn scaled_products_are_done_by_the_unit() {
+fn scaled_dots_use_scaled_mmas() {
     let target = target("b200");
-    let (mx, nv) = (Scale::named("e8m0"), Scale::named("ue4m3"));
+    let (mx, nv) = (Scale::from_name("e8m0"), Scale::from_name("ue4m3"));
     for (types, scales, shape, warps) in [
         (["e4m3", "e4m3", "f32"], [mx, mx], [128, 64, 64], 4),
         (["e4m3", "e5m2", "f32"], [mx, mx], [128, 8, 32], 4),
         (["e5m2", "e4m3", "f32"], [mx, None], [128, 32, 128], 4),
         (["e4m3", "e4m3", "f32"], [None, mx], [128, 64, 256], 8),
-        // Types that are numbers of the unit's.
+        // Types whose values the MMA's types represent.
         (["e2m3", "e3m2", "f32"], [mx, mx], [256, 32, 128], 4),
         (["e2m1", "e4m3", "f32"], [mx, mx], [128, 128, 128], 4),
         (["e2m1", "e2m1", "f32"], [mx, mx], [128, 64, 128], 4),
         (["e2m1", "e2m1", "f32"], [nv, nv], [128, 64, 256], 8),
     ] {
         let plan = proven(&target, &problem(shape, types, warps).with_scales(scales));
-        let name = plan.unit_name();
+        let name = plan.atom_name();
         assert!(name.starts_with("tcgen05.mma") && name.contains("block_scale"), "{types:?} {shape:?}: {name}");
         let narrow = types[0] == "e2m1" && types[1] == "e2m1";
         assert_eq!(name.contains("kind::mxf4"), narrow, "{types:?} {shape:?}: {name}");
         let [m, n, _] = shape;
         assert!(u64::from(plan.tensor_columns()) > m * n / 128, "scales have columns beside the sums");
     }
-    // Without scales on either side, and where rows are fewer than the unit's, others do it.
+    // Without scales on either side, and with fewer rows than the MMA has, other MMAs are chosen.
     let plain = planned(&target, &problem([128, 64, 64], ["e4m3", "e4m3", "f32"], 4));
-    assert!(plain.unit_name().contains("kind::f8f6f4"), "{}", plain.unit_name());
+    assert!(plain.atom_name().contains("kind::f8f6f4"), "{}", plain.atom_name());
     let low = planned(&target, &problem([64, 64, 64], ["e4m3", "e4m3", "f32"], 4).with_scales([mx, mx]));
-    assert!(!low.unit_name().contains("block_scale"), "{}", low.unit_name());
+    assert!(!low.atom_name().contains("block_scale"), "{}", low.atom_name());
 }
 
-/// A row in each lane, or eight rows side by side: the way to registers follows from what is wanted.
+/// Checks that the required layout, with one row or eight rows side by side in each lane, determines the loads of
+/// accumulators to registers.
 #[test]
-fn sums_come_to_registers_as_they_are_wanted() {
+fn accumulators_are_loaded_in_the_required_layout() {
     let target = target("b200");
     let plan = planned(&target, &problem([128, 64, 64], ["f16", "f16", "f32"], 4));
-    let lanes = |plan: &Contraction| -> Vec<u64> { plan.c.columns_of(Dim::LANE).to_vec() };
-    // Rows 1, 2 and 4 are lanes 4, 8 and 16; a lane has two neighbours, and columns are beyond 2^7 rows.
+    let lanes = |plan: &MmaPlan| -> Vec<u64> { plan.c.columns_of(Dim::LANE).to_vec() };
+    // Rows 1, 2 and 4 are lanes 4, 8 and 16; a lane has two adjacent elements, and columns start at bit 7.
     assert_eq!(lanes(&plan), [2 << 7, 4 << 7, 1, 2, 4]);
     for (kind, rows) in [("a row in each lane", [1, 2, 4, 8, 16]), ("neighbours", [2 << 7, 4 << 7, 1, 2, 4])] {
         let registers = (0..6).map(|bit| 1u64 << (7 + bit)).filter(|column| !rows.contains(column));
@@ -138,7 +140,7 @@ fn sums_come_to_registers_as_they_are_wanted() {
         problem.required = Some(required);
         let found = planned(&target, &problem);
         assert_eq!((lanes(&found), found.cost.conversion_cycles), (rows.to_vec(), 0.0), "{kind}");
-        assert!(found.unit_name().starts_with("tcgen05.mma"));
+        assert!(found.atom_name().starts_with("tcgen05.mma"));
     }
 }
 
@@ -152,7 +154,7 @@ fn code_allots_multiplies_waits_and_gives_back() {
         assert_eq!(count("tcgen05.mma."), plan.cost.issues / plan.chunks(), "{shape:?}");
         assert_eq!((count("tcgen05.commit."), count("mbarrier.try_wait")), (1, 1), "{shape:?}");
         assert_eq!((count("tcgen05.alloc."), count("tcgen05.dealloc."), count("mbarrier.init")), (1, 1, 1));
-        // What is stored first, and loaded at last, is waited for once.
+        // The stores before the loop and the loads after it are waited for once.
         assert_eq!((count("tcgen05.wait::ld"), count("tcgen05.wait::st")), (1, 1), "{shape:?}");
         assert_eq!(count("fence::before_thread_sync"), count("barrier.sync") + count("bar.sync"), "{ptx}");
         assert_eq!(count("mma.sync."), 0, "{shape:?}");

@@ -1,5 +1,5 @@
-//! Products with the first factor, or scales of both, in tensor memory, and the copy that brings scales there: shapes beside
-//! published ones, places beside the plugin's families, words beside the documents.
+//! MMAs with operand A, or the scales of both operands, in tensor memory, and the copy of scales to tensor memory:
+//! shapes compared with published ones, layouts with the plugin's families, descriptors with the PTX ISA.
 
 use crate::atom_types::element;
 use crate::layouts::tensor_memory;
@@ -8,15 +8,16 @@ use crate::tensor_atoms::atoms;
 use tilewright_nvidia::instructions::unused;
 use tilewright_vendor_testkit::rows::{constant, memory};
 
-fn products(required: &str) -> Vec<Instruction> {
+fn mma_instructions(required: &str) -> Vec<Instruction> {
     let all = rows("sm_100a").into_iter().filter(|row| row.name.starts_with("tcgen05.mma"));
     all.filter(|row| row.name.contains(required)).collect()
 }
 
-/// Those of CUTLASS whose factor of 64 rows has scales are left out: the PTX ISA has 128 rows for one block.
+/// Compares shapes with CUTLASS. Atoms with scales and 64 rows are left out, because the PTX ISA has only 128 rows for
+/// one block.
 #[test]
 fn published_shapes_have_rows() {
-    check_published_shapes_have_rows(Answers::Sample);
+    check_published_shapes_have_rows(Answers::SampleLayout);
 }
 
 pub fn check_published_shapes_have_rows(answers: Answers) {
@@ -29,7 +30,7 @@ pub fn check_published_shapes_have_rows(answers: Answers) {
         let types = ["D", "A", "B"].map(|role| element(atom["val_types"][role].as_str().unwrap()));
         let [Some(d), Some(a), Some(b)] = types else { continue };
         if is_of_one_block && name.contains("_TS[") {
-            let found = products(&format!(".m{m}n{n}k{k}.{d}.{a}.{b}.ts."));
+            let found = mma_instructions(&format!(".m{m}n{n}k{k}.{d}.{a}.{b}.ts."));
             assert_eq!(found.len(), if a == "f16" { 2 } else { 1 }, "{name}");
             for row in found {
                 let size = row.tensor("a").map(|tile| [0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis))));
@@ -37,9 +38,9 @@ pub fn check_published_shapes_have_rows(answers: Answers) {
             }
             in_tensor_memory += 1;
         } else if is_of_one_block && name.starts_with("MX") && m == 128 {
-            // VS is how many elements share a scale.
+            // VS is the number of elements that share a scale.
             let shared: u64 = name.split_once("VS=").unwrap().1.trim_end_matches(']').parse().unwrap();
-            let found = products(&format!("scale_vec::{}X.m{m}n{n}k{k}.{d}.{a}.{b}.", k / shared));
+            let found = mma_instructions(&format!("scale_vec::{}X.m{m}n{n}k{k}.{d}.{a}.{b}.", k / shared));
             assert_eq!(found.len(), if (a, shared) == ("e2m1", 32) { 2 } else { 1 }, "{name}");
             for row in found {
                 for (role, size) in [("scale_a", m), ("scale_b", n)] {
@@ -54,12 +55,12 @@ pub fn check_published_shapes_have_rows(answers: Answers) {
     assert!(in_tensor_memory >= 4 && scaled >= 4, "{in_tensor_memory}, {scaled}");
 }
 
-/// PTX ISA: the first factor has the rows of the sums, and its elements side by side along K; the word that says types and
-/// sizes is that of a factor in shared memory.
+/// Checks against PTX ISA that operand A has the rows of the accumulator, with contiguous elements along K, and that
+/// the instruction descriptor equals that of an operand in shared memory.
 #[test]
-fn the_first_factor_lies_in_the_rows_of_the_sums() {
+fn operand_a_lies_in_the_rows_of_the_accumulator() {
     let families = NvidiaFamilies::of("sm_100a");
-    let all = products(".ts.");
+    let all = mma_instructions(".ts.");
     assert_eq!(all.len(), 11 * (3 * 2 + 13));
     for row in all {
         let (accumulator, a) = (row.tensor("d").unwrap(), row.tensor("a").unwrap());
@@ -74,16 +75,17 @@ fn the_first_factor_lies_in_the_rows_of_the_sums() {
         assert_eq!(a.layout, *families.resolve(&spec, &size, &families).unwrap().linear(), "{}", row.name);
         assert_eq!(a.columns(), 8, "32 bytes of K");
         let shared = row.name.replace(".ts.", ".ss.k");
-        let shared = products(".ss.").into_iter().find(|other| other.name == shared).unwrap();
+        let shared = mma_instructions(".ss.").into_iter().find(|other| other.name == shared).unwrap();
         assert_eq!((constant(&row), memory(&row, "b")), (constant(&shared), memory(&shared, "b")), "{}", row.name);
     }
 }
 
-/// The family is checked against Triton's. Fewer than four scales of a row are the first bytes of a column.
+/// Compares layouts of scales with the layout family, which other tests compare with Triton's. Fewer than four scales
+/// of a row are in the first bytes of a column.
 #[test]
 fn scales_lie_as_the_family_has_them() {
     let families = NvidiaFamilies::of("sm_100a");
-    let all = products("block_scale");
+    let all = mma_instructions("block_scale");
     assert_eq!(all.len(), 6 * (4 + 3));
     for row in all {
         for role in ["scale_a", "scale_b"] {
@@ -93,7 +95,7 @@ fn scales_lie_as_the_family_has_them() {
                 families.resolve(&FamilySpec::new("tensor_memory_scales"), &[rows.max(64), 4], &families).unwrap();
             assert_eq!((tile.copy_rows(), tile.bits), (vec![0, 32, 64, 96], 8));
             let mut seen = BTreeSet::new();
-            for ([at, byte], [down, along]) in tile.places() {
+            for ([at, byte], [down, along]) in tile.element_positions() {
                 for copy in tile.copy_rows() {
                     let there = family.linear().apply(&[(Dim::ROW, at + copy), (Dim::COL, byte)]).unwrap();
                     assert_eq!([there[0].1, there[1].1], [down, along], "{role} of {}", row.name);
@@ -105,11 +107,12 @@ fn scales_lie_as_the_family_has_them() {
     }
 }
 
-/// PTX ISA, table of the instruction descriptor for `.kind::mxf8f6f4`, `.mxf4` and `.mxf4nvf4`.
+/// Compares instruction descriptors with PTX ISA, table of the instruction descriptor for `.kind::mxf8f6f4`, `.mxf4`
+/// and `.mxf4nvf4`.
 #[test]
-fn words_of_scaled_products_say_types_and_sizes() {
+fn instruction_descriptors_of_scaled_mmas_encode_types_and_sizes() {
     let field = |word: u64, at: u32, width: u32| word >> at & ((1 << width) - 1);
-    for row in products("block_scale") {
+    for row in mma_instructions("block_scale") {
         let word = constant(&row).unwrap();
         let (a, b) = (memory(&row, "a"), memory(&row, "b"));
         let code = |element: &str| match element {
@@ -121,18 +124,19 @@ fn words_of_scaled_products_say_types_and_sizes() {
         assert_eq!([field(word, 17, 6) * 8, field(word, 27, 2) * 128], [b.shape[1], 128], "{}", row.name);
         let scale = if row.tensor("scale_a").unwrap().element == "ue8m0" { 1 } else { 0 };
         assert_eq!(field(word, 23, 1), scale, "{}", row.name);
-        // The first scales of a column, neither sparse, negated nor transposed, and nothing that is reserved.
+        // The first scales of a column, neither sparse, negated nor transposed, and no reserved bit.
         assert_eq!(word & !(0x7 << 7 | 0x7 << 10 | 0x3f << 17 | 1 << 23 | 0x3 << 27), 0, "{}", row.name);
-        // All kinds have K of 32 bytes, neighbours side by side.
-        assert!([a, b].iter().all(|one| one.arrangements.len() == 4), "{}", row.name);
+        // All kinds have 32 bytes along K, with contiguous elements.
+        assert!([a, b].iter().all(|one| one.layouts.len() == 4), "{}", row.name);
         assert_eq!([a.shape[1] * u64::from(a.bits), b.shape[0] * u64::from(b.bits)], [256; 2], "{}", row.name);
     }
 }
 
-/// CUTLASS, SM100_UTCCP_4x32dp128bit: of the source's 32 rows of 128 bits each is copied four times.
+/// Compares the copy of scales with CUTLASS, SM100_UTCCP_4x32dp128bit: each of the source's 32 rows of 128 bits is
+/// copied four times.
 #[test]
 fn the_copy_of_scales_is_as_published() {
-    check_the_copy_of_scales_is_as_published(Answers::Sample);
+    check_the_copy_of_scales_is_as_published(Answers::SampleLayout);
 }
 
 pub fn check_the_copy_of_scales_is_as_published(answers: Answers) {
@@ -157,10 +161,10 @@ pub fn check_the_copy_of_scales_is_as_published(answers: Answers) {
         checked += 1;
     }
     assert!(checked > 0);
-    // Rows of a core matrix of eight are 16 bytes apart, as those of factors without a swizzle.
-    let alone = &source.arrangements[..];
+    // Rows of a core matrix of eight are 16 bytes apart, as in operands without a swizzle.
+    let alone = &source.layouts[..];
     assert_eq!((alone.len(), alone[0].mode, alone[0].name.as_str()), (1, 0, "no swizzle"));
-    for ([at, byte], element) in tile.places() {
+    for ([at, byte], element) in tile.element_positions() {
         assert_eq!([at, byte], element);
     }
 }

@@ -1,5 +1,5 @@
-//! The rows of tensor memory: registers beside published tables, sums beside the plugin's families, descriptors beside
-//! the documents, what they do on the emulator, and their code.
+//! Instructions of tensor memory: registers compared with published tables, accumulators with the plugin's families,
+//! descriptors with the PTX ISA; their semantics on the emulator, and their code.
 
 use crate::atom_types::element;
 use crate::layouts::tensor_memory;
@@ -14,8 +14,8 @@ fn tensor_rows(architecture: &str) -> Vec<Instruction> {
     rows(architecture).into_iter().filter(|row| row.name.starts_with("tcgen05")).collect()
 }
 
-/// Products of two factors in shared memory, without scales.
-fn plain_products() -> Vec<Instruction> {
+/// Returns the MMAs with both operands in shared memory and without scales.
+fn plain_mmas() -> Vec<Instruction> {
     let is_plain = |row: &Instruction| row.name.contains(".ss.") && !row.takes_scales();
     tensor_rows("sm_100a").into_iter().filter(is_plain).collect()
 }
@@ -27,10 +27,10 @@ fn only_processors_that_have_tensor_memory_have_rows_of_it() {
         let moves = all.iter().filter(|row| row.name.contains(".ld.") || row.name.contains(".st.")).count();
         [moves, all.len() - moves]
     };
-    // Numbers of columns that are powers of two: by shape 6, 7, 8, 8 and 8. Products: of 64 rows six sizes of N, of 128 five;
-    // factors of 16 bits lie each way. sm_103a multiplies no integers.
-    // With a in tensor memory b alone lies each way. With scales: of 128 rows six sizes of N, of four and three pairs of types;
-    // and one copy of scales.
+    // Moves, with column counts that are powers of two: by shape 6, 7, 8, 8 and 8. MMAs: six sizes of N for 64 rows,
+    // five for 128; 16-bit operands are K-major or MN-major; sm_103a has no integer MMAs. With A in tensor memory only
+    // B has both majornesses. With scales: 128 rows with six sizes of N, of four and three pairs of types; and one copy
+    // of scales.
     let scaled = 6 * (4 + 3) + 1;
     assert_eq!(counts("sm_100a"), [2 * 37, 11 * (3 * 4 + 13) + 11 * (3 * 2 + 13) + scaled]);
     assert_eq!(counts("sm_103a"), [2 * 37, 11 * (3 * 4 + 9) + 11 * (3 * 2 + 9) + scaled]);
@@ -39,7 +39,8 @@ fn only_processors_that_have_tensor_memory_have_rows_of_it() {
     }
 }
 
-/// `SM100_TMEM_LOAD_16dp256b4x` is `tcgen05.ld...16x256b.x4`; those of 16 rows and 32 bits move two halves.
+/// Returns the load or store that an atom stands for: `SM100_TMEM_LOAD_16dp256b4x` is `tcgen05.ld...16x256b.x4`. Atoms
+/// of 16 rows and 32 bits move two halves (`16x32bx2`).
 fn move_of(atom: &Value) -> Option<(String, &'static str)> {
     let name = atom["name"].as_str()?;
     if name.contains("_STAT_") {
@@ -49,17 +50,17 @@ fn move_of(atom: &Value) -> Option<(String, &'static str)> {
         Some(rest) => ("ld", "DstLayout_bits", rest),
         None => ("st", "SrcLayout_bits", name.strip_prefix("SM100_TMEM_STORE_")?),
     };
-    // Halves of words, and those that find the greatest too, are not listed.
+    // Halves of words, and moves that also reduce, are not listed.
     let (rows, rest) = rest.split_once("dp")?;
     let (bits, times) = rest.split_once('b')?;
     let times: u32 = times.strip_suffix('x')?.parse().ok()?;
-    let halves = if (rows, bits) == ("16", "32") { "x2" } else { "" };
-    Some((format!("tcgen05.{word}.sync.aligned.{rows}x{bits}b{halves}.x{times}.b32"), side))
+    let pair_suffix = if (rows, bits) == ("16", "32") { "x2" } else { "" };
+    Some((format!("tcgen05.{word}.sync.aligned.{rows}x{bits}b{pair_suffix}.x{times}.b32"), side))
 }
 
 #[test]
 fn registers_of_moves_are_as_published() {
-    check_registers_of_moves_are_as_published(Answers::Sample);
+    check_registers_of_moves_are_as_published(Answers::SampleLayout);
 }
 
 pub fn check_registers_of_moves_are_as_published(answers: Answers) {
@@ -69,17 +70,21 @@ pub fn check_registers_of_moves_are_as_published(answers: Answers) {
         let Some((name, side)) = move_of(&atom) else { continue };
         let row = all.iter().find(|row| row.name == name).unwrap_or_else(|| panic!("{} has no row", atom["name"]));
         let published = ThreadValue::parse(atom[side].as_str().unwrap());
-        let held = row.operands.iter().find_map(|operand| match operand {
+        let register_layout = row.operands.iter().find_map(|operand| match operand {
             Operand::Register { layout, .. } => Some(layout),
             _ => None,
         });
-        let (held, columns) = (held.unwrap(), 1u64 << tile(row).layout.in_bits(Dim::COL));
-        assert_eq!(published.size(1), 32 << held.in_bits(Dim::REGISTER), "{name}");
+        let (register_layout, columns) = (register_layout.unwrap(), 1u64 << tile(row).layout.in_bits(Dim::COL));
+        assert_eq!(published.size(1), 32 << register_layout.in_bits(Dim::REGISTER), "{name}");
         for (thread, register) in (0..32).flat_map(|lane| (0..published.size(1) / 32).map(move |at| (lane, at))) {
-            let place = held.apply(&[(Dim::REGISTER, register), (Dim::LANE, thread)]).unwrap();
+            let coordinates = register_layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, thread)]).unwrap();
             // Bits of the published tile are counted along its columns, then down its rows.
             let word = published.index(thread, 32 * register) / 32;
-            assert_eq!((place[0].1, place[1].1), (word / columns, word % columns), "{name} {thread} {register}");
+            assert_eq!(
+                (coordinates[0].1, coordinates[1].1),
+                (word / columns, word % columns),
+                "{name} {thread} {register}"
+            );
         }
         assert_eq!(constant(row), name.contains("bx2.").then_some(columns / 2), "{name}");
         checked.insert(name);
@@ -87,15 +92,15 @@ pub fn check_registers_of_moves_are_as_published(answers: Answers) {
     let own = all.into_iter().map(|row| row.name);
     let own: BTreeSet<_> = own.filter(|name| name.contains(".ld.") || name.contains(".st.")).collect();
     assert!(checked.is_subset(&own) && checked.len() >= 20);
-    assert!(checked == own || answers == Answers::Sample);
+    assert!(checked == own || answers == Answers::SampleLayout);
 }
 
 #[test]
-fn products_have_the_published_shapes() {
-    check_products_have_the_published_shapes(Answers::Sample);
+fn mmas_have_the_published_shapes() {
+    check_mmas_have_the_published_shapes(Answers::SampleLayout);
 }
 
-pub fn check_products_have_the_published_shapes(answers: Answers) {
+pub fn check_mmas_have_the_published_shapes(answers: Answers) {
     let all = tensor_rows("sm_100a");
     let mut checked = 0;
     for atom in atoms(answers, "reference/matrix_instruction_tv_layouts.json") {
@@ -106,8 +111,8 @@ pub fn check_products_have_the_published_shapes(answers: Answers) {
         }
         let [m, n, k] = [0, 1, 2].map(|axis| atom["shape_mnk"][axis].as_u64().unwrap());
         let [d, a, b] = ["D", "A", "B"].map(|role| element(atom["val_types"][role].as_str().unwrap()).unwrap());
-        let part = format!(".m{m}n{n}k{k}.{d}.{a}.{b}.ss.");
-        let rows: Vec<_> = all.iter().filter(|row| row.name.contains(&part)).collect();
+        let name_fragment = format!(".m{m}n{n}k{k}.{d}.{a}.{b}.ss.");
+        let rows: Vec<_> = all.iter().filter(|row| row.name.contains(&name_fragment)).collect();
         assert_eq!(rows.len(), if a == "f16" { 4 } else { 1 }, "{name}");
         for row in rows {
             let accumulator = [0, 1].map(|axis| 1u64 << tile(row).layout.out_bits(Dim::tensor(axis)));
@@ -119,9 +124,10 @@ pub fn check_products_have_the_published_shapes(answers: Answers) {
     assert!(checked >= 8);
 }
 
-/// PTX ISA, figures of the data path layouts D (M is 128) and F (M is 64); the family is checked against Triton's.
+/// Checks accumulators against the layout family (which other tests compare with Triton's) and PTX ISA, figures of the
+/// data path layouts D (M is 128) and F (M is 64).
 #[test]
-fn sums_lie_as_the_family_has_them() {
+fn accumulators_have_the_layout_of_the_family() {
     let families = NvidiaFamilies::of("sm_100a");
     for row in tensor_rows("sm_100a").iter().filter(|row| row.name.contains(".mma.")) {
         let accumulator = tile(row);
@@ -129,17 +135,18 @@ fn sums_lie_as_the_family_has_them() {
         let spec = tensor_memory(size[0], size[1]);
         let family = families.resolve(&spec, &size, &families).unwrap();
         assert_eq!(accumulator.layout, *family.linear(), "{}", row.name);
-        let warp_rows: BTreeSet<u64> = accumulator.places().iter().map(|([row, _], _)| row % 32).collect();
+        let warp_rows: BTreeSet<u64> = accumulator.element_positions().iter().map(|([row, _], _)| row % 32).collect();
         assert_eq!(warp_rows.len() as u64, size[0] / 4, "each warp has a quarter");
     }
 }
 
-/// PTX ISA, table of the instruction descriptor for `.kind::tf32`, `.f16`, `.f8f6f4` and `.i8`.
+/// Compares instruction descriptors with PTX ISA, table of the instruction descriptor for `.kind::tf32`, `.f16`,
+/// `.f8f6f4` and `.i8`.
 #[test]
 fn instruction_descriptors_say_types_sizes_and_majorness() {
     let field = |word: u64, at: u32, width: u32| word >> at & ((1 << width) - 1);
     let mut words = BTreeSet::new();
-    for row in plain_products() {
+    for row in plain_mmas() {
         let row = &row;
         let word = constant(row).unwrap();
         let (a, b) = (memory(row, "a"), memory(row, "b"));
@@ -160,33 +167,33 @@ fn instruction_descriptors_say_types_sizes_and_majorness() {
             [sum, code(&a.element), code(&b.element)]
         );
         assert_eq!([field(word, 17, 6) * 8, field(word, 24, 5) * 16], [b.shape[1], a.shape[0]], "{}", row.name);
-        // Which axis has neighbours is what the layouts say, too.
+        // The canonical layouts have the same contiguous axis as the descriptor.
         let neighbour = |operand: &MemoryOperand, k_axis: usize| {
-            let first = operand.arrangements[0].axes[1 - k_axis][0].stride;
+            let first = operand.layouts[0].axes[1 - k_axis][0].stride;
             u64::from(first == tilewright_target::Stride::Bytes(u64::from(operand.bits / 8)))
         };
         assert_eq!([field(word, 15, 1), field(word, 16, 1)], [neighbour(a, 1), neighbour(b, 0)], "{}", row.name);
-        // Neither sparse, nor saturating, nor negated, nor anything that is reserved.
+        // Neither sparse, nor saturating, nor negated, and no reserved bit.
         assert_eq!(word & !(0x3 << 4 | 0x3f << 7 | 0x3 << 15 | 0x3f << 17 | 0x1f << 24), 0, "{}", row.name);
         words.insert((word, row.name.split('.').nth(3).unwrap().to_owned()));
     }
     assert_eq!(words.len(), 11 * (3 * 4 + 13), "no two of a kind are the same");
 }
 
-/// The layouts of factors are those of products by four warps, which are checked against the vendor's; the descriptor has
-/// other modes and a version.
+/// Checks that operands in shared memory have the layouts of warpgroup MMAs, which other tests compare with the
+/// vendor's. The descriptor has other modes and a version.
 #[test]
-fn factors_lie_as_those_of_four_warps() {
+fn operands_have_the_layouts_of_warpgroup_mmas() {
     let by_four: Vec<_> = rows("sm_90a").into_iter().filter(|row| row.name.starts_with("wgmma")).collect();
     let mut checked = 0;
-    for row in plain_products().iter().filter(|row| row.name.contains(".m64")) {
+    for row in plain_mmas().iter().filter(|row| row.name.contains(".m64")) {
         let ending = row.name.split_once(".m64").unwrap().1;
         let other = by_four.iter().find(|other| other.name.ends_with(&format!(".m64{ending}")));
         let other = other.unwrap_or_else(|| panic!("{} has no counterpart", row.name));
         for role in ["a", "b"] {
             let (own, other) = (memory(row, role), memory(other, role));
             // PTX ISA, shared memory descriptor: bits 61 to 63, and 0b001 in bits 46 to 48.
-            let modes: Vec<_> = own.arrangements.iter().map(|one| (one.name.as_str(), one.mode)).collect();
+            let modes: Vec<_> = own.layouts.iter().map(|one| (one.name.as_str(), one.mode)).collect();
             let all = [
                 ("swizzle of 128 bytes", 2),
                 ("swizzle of 64 bytes", 4),
@@ -196,8 +203,8 @@ fn factors_lie_as_those_of_four_warps() {
             assert!(modes.iter().all(|mode| all.contains(mode)), "{modes:?}");
             assert_eq!((own.descriptor.mode.at, own.descriptor.fixed), (61, 1 << 46));
             let lying = |operand: &MemoryOperand| -> Vec<_> {
-                let all = operand.arrangements.iter();
-                all.map(|one| (one.name.clone(), one.axes.clone(), one.mix, one.alignment)).collect()
+                let all = operand.layouts.iter();
+                all.map(|one| (one.name.clone(), one.axes.clone(), one.swizzle, one.alignment)).collect()
             };
             assert_eq!(lying(own), lying(other), "{role} of {}", row.name);
             checked += 1;
@@ -206,7 +213,8 @@ fn factors_lie_as_those_of_four_warps() {
     assert_eq!(checked, 2 * 6 * (3 * 4 + 13));
 }
 
-/// Every move; of products all types and sides at the least number of columns, and all columns of one type.
+/// Returns the instructions to test: every load and store; of the MMAs all types and majornesses at the least number of
+/// columns, and all numbers of columns of one type.
 fn samples() -> Vec<Instruction> {
     let is_sample = |row: &Instruction| {
         !row.name.contains(".mma.")
@@ -215,13 +223,13 @@ fn samples() -> Vec<Instruction> {
             || row.name.contains("f32.bf16.bf16.ss.kk")
     };
     let all: Vec<_> = tensor_rows("sm_100a").into_iter().filter(is_sample).collect();
-    // With a in tensor memory 2 * 19, with scales seven, and the copy of scales.
+    // With A in tensor memory 2 * 19, with scales seven, and the copy of scales.
     assert_eq!(all.len(), 74 + 2 * 25 + 9 + 2 * 19 + 7 + 1);
     all
 }
 
 #[test]
-fn on_the_emulator_rows_are_moves_and_plain_products() {
+fn on_the_emulator_instructions_are_moves_and_plain_mmas() {
     let target = target("b200");
     let context = context(&target);
     for row in samples() {
@@ -231,7 +239,7 @@ fn on_the_emulator_rows_are_moves_and_plain_products() {
     }
 }
 
-/// A kernel for each of the samples, which issues it once.
+/// Returns a module with a kernel for each tested instruction, which issues it once.
 pub fn issue_of_samples(context: PlanContext<'_>) -> Module {
     let kernels = samples();
     let kernels =
@@ -247,17 +255,17 @@ fn rows_are_one_statement_each() {
     let artifact = target.compile(&issue_of_samples(context), &options).unwrap();
     let ptx = artifact.text(Emit::Assembly).unwrap();
     for (row, text) in samples().iter().zip(ptx.split(".entry").skip(1)) {
-        // Products are named by their mnemonic up to the kind.
+        // MMAs are named by their mnemonic up to the kind.
         let mnemonic = row.name.split(".m64").next().unwrap().split(".m128").next().unwrap();
         let count = |word: &str| text.match_indices(word).count();
         let times = text.match_indices(&format!("{mnemonic} ")).count();
-        let is_product = row.name.contains(".mma.");
+        let is_mma = row.name.contains(".mma.");
         let is_copy = row.name.contains(".cp.");
-        assert!(if is_product { times == 1 } else { times >= 1 }, "{}: {text}", row.name);
+        assert!(if is_mma { times == 1 } else { times >= 1 }, "{}: {text}", row.name);
         assert_eq!((count("tcgen05.alloc."), count("tcgen05.dealloc."), count("tcgen05.relinquish")), (1, 1, 1));
-        assert_eq!(count("tcgen05.commit."), usize::from(is_product || is_copy), "{}", row.name);
+        assert_eq!(count("tcgen05.commit."), usize::from(is_mma || is_copy), "{}", row.name);
         assert!(count("tcgen05.wait::ld") >= 1 && (is_copy || count("tcgen05.wait::st") >= 1), "{}", row.name);
-        if is_product {
+        if is_mma {
             let word = constant(row).unwrap();
             assert!(text.contains(&word.to_string()), "{} lacks {word}", row.name);
         }

@@ -1,5 +1,5 @@
-//! Published operand layouts in CuTe's notation, through the bridge to linear layouts and back, and
-//! against the rows and families of this plugin.
+//! Published operand layouts in CuTe's notation: conversions to linear layouts and back, and comparison with this
+//! plugin's instructions and families.
 
 use crate::layouts::{dot_operand, mma, spec, tensor_memory};
 use crate::prelude::*;
@@ -9,7 +9,7 @@ use tilewright_testkit::known_answers::numbers;
 use tilewright_vendor_testkit::rows::register;
 
 const SAMPLE: &str = include_str!("../data/tv_layouts.json");
-const PRODUCTS: &str = "reference/matrix_instruction_tv_layouts.json";
+const MMA_LAYOUTS: &str = "reference/matrix_instruction_tv_layouts.json";
 const MOVES: &str = "reference/copy_instruction_tv_layouts.json";
 const HEXCUTE: &str = "reference/hexcute_instructions.json";
 
@@ -29,7 +29,7 @@ fn element(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The registers of d, a and b of the row of a product of one warp, where there is one.
+/// Returns the register layouts of d, a and b of a warp MMA; `None` if the instruction table lacks it.
 fn row(name: &str) -> Option<[LinearLayout; 3]> {
     let row = rows("sm_90a").into_iter().find(|row| row.name == name)?;
     Some(["a", "b", "d"].map(|required| register(&row, required).2.clone()))
@@ -46,14 +46,14 @@ fn family(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
     families.resolve(spec, shape, &families).unwrap_or_else(|error| panic!("{error}")).linear().clone()
 }
 
-/// A product of four warps as the family says: accumulators, and A where it is in registers.
-fn group_product(atom: &Value, [a, _, c]: &[Option<LinearLayout>; 3]) -> usize {
+/// Compares a published warpgroup MMA with the layout family: the accumulator, and A if it is in registers.
+fn compare_warpgroup_mma(atom: &Value, [a, _, c]: &[Option<LinearLayout>; 3]) -> usize {
     let shape = numbers(&atom["shape_mnk"]);
     let Some(c) = c else { return 0 };
     let result = mma(3, &[4, 1], &[16, shape[1], shape[2]]);
     let what = atom["name"].to_string();
     same(&family(&spec(&result), &[64, shape[1]]), Some(&of_warps(c)), &what);
-    // Of an operand in shared memory each thread has all.
+    // For an operand in shared memory each thread has all of it.
     let (Some(a), Some(element)) = (a, atom["val_types"]["A"].as_str().and_then(element)) else { return 1 };
     if a.sublayout_is_zero(&[Dim::LANE], &[Dim::tensor(0), Dim::tensor(1)]).expect("its dims") {
         return 1;
@@ -65,15 +65,15 @@ fn group_product(atom: &Value, [a, _, c]: &[Option<LinearLayout>; 3]) -> usize {
     2
 }
 
-/// Of a width that is no power of two the accumulators are the first ones of the next width.
+/// Checks warpgroup MMAs whose N is no power of two: the accumulator has the first registers of the next power of two.
 #[test]
 fn accumulators_of_other_widths_are_the_first_of_wider_ones() {
-    check_accumulators_of_other_widths_are_the_first_of_wider_ones(Answers::Sample);
+    check_accumulators_of_other_widths_are_the_first_of_wider_ones(Answers::SampleLayout);
 }
 
 pub fn check_accumulators_of_other_widths_are_the_first_of_wider_ones(answers: Answers) {
     let mut checked = BTreeSet::new();
-    for atom in answers.entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["thr_id"] == "128:1") {
+    for atom in answers.entries(SAMPLE, MMA_LAYOUTS, "atoms").iter().filter(|atom| atom["thr_id"] == "128:1") {
         let columns = numbers(&atom["shape_mnk"])[1];
         let text = atom["CLayout"].as_str().expect("a layout");
         if columns.is_power_of_two() || !checked.insert(text.to_owned()) {
@@ -84,15 +84,15 @@ pub fn check_accumulators_of_other_widths_are_the_first_of_wider_ones(answers: A
             (family(&spec(&mma(3, &[4, 1], &[16, wider, 16])), &[64, wider]), ThreadValue::parse(text));
         for (thread, value) in (0..128).flat_map(|t| (0..published.size(1)).map(move |v| (t, v))) {
             let at = [(Dim::REGISTER, value), (Dim::LANE, thread % 32), (Dim::WARP, thread / 32)];
-            let place = family.apply(&at).expect("a place");
+            let coordinates = family.apply(&at).expect("a place");
             let element = published.index(thread, value);
-            assert_eq!((place[0].1, place[1].1), (element % 64, element / 64), "{text}");
+            assert_eq!((coordinates[0].1, coordinates[1].1), (element % 64, element / 64), "{text}");
         }
     }
     assert!(!checked.is_empty());
 }
 
-/// The layout of 128 threads as one of four warps of one block.
+/// Converts a layout of 128 threads to one of four warps of one block.
 fn of_warps(layout: &LinearLayout) -> LinearLayout {
     let registers = 1 << layout.in_bits(Dim::REGISTER);
     let split = [(Dim::REGISTER, registers), (Dim::LANE, 32), (Dim::WARP, 4), (Dim::BLOCK, 1)];
@@ -100,29 +100,29 @@ fn of_warps(layout: &LinearLayout) -> LinearLayout {
 }
 
 #[test]
-fn products_of_a_group_of_warps() {
-    check_products_of_a_group_of_warps(Answers::Sample);
+fn warpgroup_mmas_match_their_family() {
+    check_warpgroup_mmas_match_their_family(Answers::SampleLayout);
 }
 
-pub fn check_products_of_a_group_of_warps(answers: Answers) {
+pub fn check_warpgroup_mmas_match_their_family(answers: Answers) {
     let mut checked = 0;
-    for atom in answers.entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["thr_id"] == "128:1") {
-        checked += group_product(atom, &operands(atom));
+    for atom in answers.entries(SAMPLE, MMA_LAYOUTS, "atoms").iter().filter(|atom| atom["thr_id"] == "128:1") {
+        checked += compare_warpgroup_mma(atom, &operands(atom));
     }
     println!("{checked} operands are those of the family");
     assert!(checked >= 10, "{checked} operands are those of the family");
 }
 
-/// Accumulators with 128 rows a block lie in the rows of tensor memory; a thread of these layouts is
-/// a block.
+/// Compares accumulators in tensor memory: those with 128 rows a block are in the rows of tensor memory. In the
+/// published layouts a thread stands for a block.
 #[test]
 fn accumulators_in_tensor_memory() {
-    check_accumulators_in_tensor_memory(Answers::Sample);
+    check_accumulators_in_tensor_memory(Answers::SampleLayout);
 }
 
 pub fn check_accumulators_in_tensor_memory(answers: Answers) {
     let mut checked = 0;
-    for atom in answers.entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["arch"] == "SM100") {
+    for atom in answers.entries(SAMPLE, MMA_LAYOUTS, "atoms").iter().filter(|atom| atom["arch"] == "SM100") {
         let [_, _, Some(c)] = operands(atom) else { continue };
         let (shape, blocks) = (numbers(&atom["shape_mnk"]), 1 << c.in_bits(Dim::LANE));
         if shape[0] != 128 * blocks {
@@ -134,27 +134,27 @@ pub fn check_accumulators_in_tensor_memory(answers: Answers) {
                 .with("two_ctas", true)
                 .with("cga_layout", FamilyAttribute::List(vec![FamilyAttribute::from([1i64, 0])]));
         }
-        let places = c.reshape_ins(&[(Dim::ROW, 128), (Dim::COL, shape[1]), (Dim::BLOCK, blocks)]).expect("its size");
-        same(&family(&spec, &shape[..2]), Some(&places.squeeze_ins()), &atom["name"].to_string());
+        let by_lane = c.reshape_ins(&[(Dim::ROW, 128), (Dim::COL, shape[1]), (Dim::BLOCK, blocks)]).expect("its size");
+        same(&family(&spec, &shape[..2]), Some(&by_lane.squeeze_ins()), &atom["name"].to_string());
         checked += 1;
     }
     println!("{checked} accumulators are those of the family");
     assert!(checked >= 4, "{checked} accumulators");
 }
 
-/// Layouts that no row and no family has yet still go to a linear layout and back; which ones have
-/// none is known.
+/// Checks that published MMAs without an instruction or family here still convert to a linear layout and back; the
+/// exceptions are listed.
 #[test]
-fn every_published_product_crosses_the_bridge() {
-    check_every_published_product_crosses_the_bridge(Answers::Sample);
+fn every_published_mma_converts_to_linear_and_back() {
+    check_every_published_mma_converts_to_linear_and_back(Answers::SampleLayout);
 }
 
-pub fn check_every_published_product_crosses_the_bridge(answers: Answers) {
+pub fn check_every_published_mma_converts_to_linear_and_back(answers: Answers) {
     let (mut linear, mut not_linear) = (0, 0);
-    for atom in answers.entries(SAMPLE, PRODUCTS, "atoms").iter().filter(|atom| atom["vendor"] == "nvidia") {
+    for atom in answers.entries(SAMPLE, MMA_LAYOUTS, "atoms").iter().filter(|atom| atom["vendor"] == "nvidia") {
         let powers = numbers(&atom["shape_mnk"]).into_iter().all(u64::is_power_of_two);
         for operand in operands(atom) {
-            // Without sizes that are no powers of two, all are linear.
+            // All layouts whose sizes are powers of two are linear.
             assert!(operand.is_some() || !powers, "{}", atom["name"]);
             linear += usize::from(operand.is_some());
             not_linear += usize::from(operand.is_none());
@@ -164,10 +164,10 @@ pub fn check_every_published_product_crosses_the_bridge(answers: Answers) {
     assert!(linear > 60 && not_linear > 2);
 }
 
-/// Layouts from (thread, bit) to a bit of the tile.
+/// Converts the published layouts of moves, from (thread, bit) to a bit of the tile, to linear layouts and back.
 #[test]
 fn every_published_move_crosses_the_bridge() {
-    check_every_published_move_crosses_the_bridge(Answers::Sample);
+    check_every_published_move_crosses_the_bridge(Answers::SampleLayout);
 }
 
 pub fn check_every_published_move_crosses_the_bridge(answers: Answers) {
@@ -176,19 +176,18 @@ pub fn check_every_published_move_crosses_the_bridge(answers: Answers) {
     let texts: BTreeSet<_> =
         moves.iter().flat_map(|atom| layouts.map(|layout| atom[layout].as_str())).flatten().collect();
     for text in &texts {
-        let elements = 1 + (0..2).map(|part| last(text, part)).sum::<u64>();
+        let elements = 1 + (0..2).map(|mode| last(text, mode)).sum::<u64>();
         let tile = [(Dim::tensor(0), elements.next_power_of_two())];
         assert!(bridged(text, &tile).is_some(), "{text} is not linear");
     }
     assert!(texts.len() >= 12, "{} layouts", texts.len());
 }
 
-/// What loads of tensor memory leave in registers: the published layouts go to a bit of rows that
-/// follow each other, the family's to a row and a column of 32 bits. Loads of 16 rows are repeated
-/// for the upper ones in the last register.
+/// Compares the registers of tensor memory loads: the published layouts map to a bit of consecutive rows, the family's
+/// to a row and a 32-bit column. Loads of 16 rows are repeated for the upper rows in the last register.
 #[test]
 fn loads_of_tensor_memory() {
-    check_loads_of_tensor_memory(Answers::Sample);
+    check_loads_of_tensor_memory(Answers::SampleLayout);
 }
 
 pub fn check_loads_of_tensor_memory(answers: Answers) {
@@ -204,7 +203,7 @@ pub fn check_loads_of_tensor_memory(answers: Answers) {
             "16dp64" => (16, 64),
             "16dp128" => (16, 128),
             "16dp256" => (16, 256),
-            // Two halves side by side, and loads that also reduce.
+            // Moves of two halves side by side, and loads that also reduce.
             _ => continue,
         };
         let columns = bits / 32 * times;
@@ -220,9 +219,9 @@ pub fn check_loads_of_tensor_memory(answers: Answers) {
         assert_eq!(1 << family.in_bits(Dim::REGISTER), registers * 32 / rows, "{name}");
         for (lane, register) in (0..32).flat_map(|lane| (0..registers).map(move |register| (lane, register))) {
             let bit = published.index(lane, register * 32);
-            let place = family.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane)]).expect("a place");
+            let coordinates = family.apply(&[(Dim::REGISTER, register), (Dim::LANE, lane)]).expect("a place");
             let expected = (bit / (32 * columns), bit % (32 * columns) / 32);
-            assert_eq!((place[0].1, place[1].1), expected, "{name}, lane {lane}, register {register}");
+            assert_eq!((coordinates[0].1, coordinates[1].1), expected, "{name}, lane {lane}, register {register}");
         }
         checked += 1;
     }
@@ -230,17 +229,17 @@ pub fn check_loads_of_tensor_memory(answers: Answers) {
     assert!(checked >= 4, "{checked} loads");
 }
 
-/// The last element of the thread part or of the value part.
-fn last(text: &str, part: usize) -> u64 {
+/// Returns the last element of the thread part (`mode` 0) or of the value part of a layout text.
+fn last(text: &str, mode: usize) -> u64 {
     let published = ThreadValue::parse(text);
-    let size = published.size(part) - 1;
-    if part == 0 { published.index(size, 0) } else { published.index(0, size) }
+    let size = published.size(mode) - 1;
+    if mode == 0 { published.index(size, 0) } else { published.index(0, size) }
 }
 
-/// The tables of another project, whose products of a warp are rows here.
+/// Compares this plugin's warp MMAs with the tables of another project.
 #[test]
 fn tables_of_another_compiler() {
-    check_tables_of_another_compiler(Answers::Sample);
+    check_tables_of_another_compiler(Answers::SampleLayout);
 }
 
 pub fn check_tables_of_another_compiler(answers: Answers) {

@@ -1,4 +1,4 @@
-//! The virtual device behind the framework's trait.
+//! The virtual device behind the framework's `Device` trait.
 
 use tilewright_plugin::{
     Artifact, Device, DeviceBuffer, DeviceError, Emit, HandleTable, KernelMetadata, LaunchArgument, LaunchRequest,
@@ -10,46 +10,47 @@ use super::machine::{Global, LANES, Launch, LaunchReport, Tensor, run};
 use super::program::{Addresses, Program, program};
 use super::text::{Initial, PtxError, PtxModule, Variable, parse};
 
-/// An interpreter of PTX that stands for a product.
+/// A virtual device: an interpreter of PTX that stands in for a GPU model.
 pub struct VirtualDevice {
     target: TargetDescription,
     instructions: Vec<Instruction>,
     global: Global,
-    /// Buffers, by their numbers in global memory, and code.
+    /// Handles of buffers (indices in global memory) and of loaded code, which the device has given out.
     given: HandleTable<u64, Loaded>,
     last: LaunchReport,
 }
 
-/// Code that is ready to run.
+/// The decoded kernels of an artifact, ready to run.
 struct Loaded {
     programs: Vec<Program>,
-    /// Buffers of the module's variables.
+    /// Buffers in global memory that hold the module's variables.
     variables: Vec<u64>,
 }
 
-/// Instructions that a launch executes at most.
+/// Max instructions of one launch, summed over all warps; a launch that needs more is a fault.
 const MOST_STEPS: u64 = 1 << 32;
 
 impl VirtualDevice {
-    /// The device of a product with its instructions.
+    /// Creates the virtual device of a target, which has these instructions.
     #[must_use]
     pub fn new(target: TargetDescription, instructions: Vec<Instruction>) -> Self {
         let (global, given, last) = (Global::default(), HandleTable::default(), LaunchReport::default());
         Self { target, instructions, global, given, last }
     }
 
-    /// What the last launch that came to its end did.
+    /// Returns the counts of the last launch that completed.
     #[must_use]
     pub fn report(&self) -> &LaunchReport {
         &self.last
     }
 
-    /// Gives the variables of a module memory, with what they hold at first.
+    /// Allocates global memory for the variables of a module and writes their initial values. Returns the variables'
+    /// addresses by name, and the buffers.
     fn variables(&mut self, module: &PtxModule) -> Result<(Addresses, Vec<u64>), DeviceError> {
         let (mut addresses, mut buffers) = (Addresses::new(), Vec::new());
         let global = || module.variables.iter().filter(|variable| variable.space != "shared");
         for variable in global() {
-            // What has no size is declared here and made elsewhere; whoever uses it is told.
+            // A variable without a size is only declared here; an instruction that uses it is an error.
             let Some(elements) = variable.elements else { continue };
             let bytes = elements.saturating_mul(variable.element_bytes);
             let buffer = self.memory(bytes)?;
@@ -61,7 +62,7 @@ impl VirtualDevice {
             match self.global.buffer(buffer) {
                 Some(memory) if bytes.len() <= memory.len() => memory[..bytes.len()].copy_from_slice(&bytes),
                 _ => {
-                    let message = format!("`{}` begins with more than it has", variable.name);
+                    let message = format!("`{}` has more initial values than elements", variable.name);
                     return Err(unsupported(PtxError::new(variable.line, message)));
                 }
             }
@@ -87,7 +88,7 @@ impl VirtualDevice {
         Ok(programs)
     }
 
-    /// Refuses kernels that the product cannot run, or this device.
+    /// Returns an error if the target or the virtual device cannot run a kernel.
     fn check(&self, kernel: &KernelMetadata, program: &Program) -> Result<(), DeviceError> {
         let wrong = |what: String| Err(DeviceError::Unsupported(format!("kernel `{}`: {what}", kernel.name)));
         let threads = u64::from(kernel.lanes) * u64::from(kernel.warps);
@@ -96,7 +97,7 @@ impl VirtualDevice {
             return wrong(format!("warps of {} lanes; there are {LANES}", kernel.lanes));
         }
         if kernel.blocks > 1 {
-            return wrong(format!("clusters of {} blocks; the virtual device has none", kernel.blocks));
+            return wrong(format!("clusters of {} blocks; the virtual device has no clusters", kernel.blocks));
         }
         if threads == 0 || threads > u64::from(self.target.limits.lanes_per_block) {
             return wrong(format!(
@@ -105,7 +106,7 @@ impl VirtualDevice {
             ));
         }
         if program.local_bytes > MOST_LOCAL {
-            return wrong(format!("{} bytes of a lane's own memory; there are {MOST_LOCAL}", program.local_bytes));
+            return wrong(format!("{} bytes of local memory; a lane has at most {MOST_LOCAL}", program.local_bytes));
         }
         match shared > u64::from(self.target.shared.bytes) {
             true => wrong(format!("{shared} bytes of shared memory; a block has {}", self.target.shared.bytes)),
@@ -113,13 +114,13 @@ impl VirtualDevice {
         }
     }
 
-    /// Zeroed global memory; its number there.
+    /// Allocates zeroed global memory and returns its index.
     fn memory(&mut self, bytes: u64) -> Result<u64, DeviceError> {
         let size = usize::try_from(bytes).ok().filter(|&size| size <= LARGEST_BUFFER);
         size.and_then(|size| self.global.allocate(size)).ok_or(DeviceError::OutOfMemory(bytes))
     }
 
-    /// So many bytes of a buffer from an offset on.
+    /// Returns `bytes` bytes of a buffer, from byte `offset` on.
     fn buffer(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<&mut [u8], DeviceError> {
         let number = *self.given.memory(buffer, offset, bytes)?;
         let memory = self.global.buffer(number).and_then(|memory| memory.get_mut(offset as usize..));
@@ -128,7 +129,7 @@ impl VirtualDevice {
     }
 }
 
-/// The bytes of the parameters.
+/// Encodes a launch's arguments as the bytes of the kernel's parameters.
 fn parameters(
     given: &HandleTable<u64, Loaded>,
     (program, kernel): (&Program, &KernelMetadata),
@@ -164,34 +165,35 @@ fn parameters(
     Ok(bytes)
 }
 
-/// An artifact whose kernels take what their text says, where nothing else is said of them.
+/// Returns an artifact with the metadata of the kernels, without payloads. If the metadata of a kernel does not list
+/// its parameters, the widths that the PTX text declares are filled in.
 fn as_written(artifact: &Artifact, programs: &[Program]) -> Artifact {
     let kernel = |(metadata, program): (&KernelMetadata, &Program)| {
-        // What is wider than any argument is none that a launch can give.
+        // A parameter wider than any argument cannot be passed by a launch.
         let bits = |bytes: u64| u32::try_from(bytes).map_or(u32::MAX, |bytes| bytes.saturating_mul(8));
         let written = || program.parameters.iter().map(|parameter| bits(parameter.bytes)).collect();
         let parameters = Some(metadata.parameters.clone().unwrap_or_else(written));
         KernelMetadata { parameters, ..metadata.clone() }
     };
     let kernels = artifact.kernels.iter().zip(programs).map(kernel).collect();
-    Artifact { payloads: Vec::new(), kernels, taken_by: None }
+    Artifact { payloads: Vec::new(), kernels, accepted_by: None }
 }
 
 fn unsupported(error: PtxError) -> DeviceError {
     DeviceError::Unsupported(format!("the virtual device: PTX, {error}"))
 }
 
-/// The PTX of an artifact.
+/// Returns the PTX text of an artifact.
 fn text(artifact: &Artifact) -> Result<&str, DeviceError> {
     let forms = [Emit::Assembly, Emit::Object];
     let payload = forms.iter().find_map(|&form| artifact.payload(form).filter(|payload| payload.format == "ptx"));
     let payload = payload.ok_or_else(|| {
-        DeviceError::BadLaunch("the artifact has no PTX; the virtual device runs no cubin: ask for assembly".to_owned())
+        DeviceError::BadLaunch("the artifact has no PTX; the virtual device runs no cubin: request assembly".to_owned())
     })?;
-    std::str::from_utf8(&payload.bytes).map_err(|_| DeviceError::BadLaunch("the PTX is no text".to_owned()))
+    std::str::from_utf8(&payload.bytes).map_err(|_| DeviceError::BadLaunch("the PTX is not text".to_owned()))
 }
 
-/// What a variable holds at first, as far as its text says.
+/// Returns the bytes of a variable's initial value.
 fn initial(variable: &Variable, addresses: &Addresses) -> Result<Vec<u8>, PtxError> {
     let mut bytes = Vec::new();
     for value in &variable.initial {
@@ -209,16 +211,16 @@ fn initial(variable: &Variable, addresses: &Addresses) -> Result<Vec<u8>, PtxErr
 
 impl Device for VirtualDevice {
     fn name(&self) -> String {
-        format!("virtual PTX interpreter of {}, no hardware", self.target.product)
+        format!("virtual PTX interpreter of {}, no hardware", self.target.gpu_model)
     }
 
     fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
         let memory = self.memory(bytes)?;
-        Ok(self.given.lend(memory, bytes))
+        Ok(self.given.insert_buffer(memory, bytes))
     }
 
     fn free(&mut self, buffer: DeviceBuffer) {
-        if let Some(memory) = self.given.take_back(buffer) {
+        if let Some(memory) = self.given.remove_buffer(buffer) {
             self.global.free(memory);
         }
     }
@@ -239,17 +241,17 @@ impl Device for VirtualDevice {
             variables.iter().for_each(|&variable| self.global.free(variable));
         })?;
         let artifact = as_written(artifact, &programs);
-        Ok(self.given.keep(Loaded { programs, variables }, &artifact))
+        Ok(self.given.insert_code(Loaded { programs, variables }, &artifact))
     }
 
     fn unload(&mut self, code: LoadedCode) {
-        if let Some(loaded) = self.given.forget(code) {
+        if let Some(loaded) = self.given.remove_code(code) {
             loaded.variables.into_iter().for_each(|variable| self.global.free(variable));
         }
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
-        let (loaded, metadata) = self.given.launched(launch)?;
+        let (loaded, metadata) = self.given.find_kernel(launch)?;
         let missing = || DeviceError::BadLaunch(format!("the code has no kernel `{}`", launch.kernel));
         let program = loaded.programs.iter().find(|program| program.name == launch.kernel).ok_or_else(missing)?;
         let parameters = parameters(&self.given, (program, metadata), &launch.arguments)?;
@@ -267,8 +269,8 @@ impl Device for VirtualDevice {
     }
 }
 
-/// Bytes of a lane's own memory: CUDA C++ Programming Guide, technical specifications.
+/// Max bytes of a lane's local memory: CUDA C++ Programming Guide, technical specifications.
 const MOST_LOCAL: u64 = 512 << 10;
 
-/// Buffers have addresses that are so far apart.
+/// Max bytes of one buffer, half of the distance between buffers in the address space.
 const LARGEST_BUFFER: usize = 1 << 35;

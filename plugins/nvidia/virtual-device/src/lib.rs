@@ -1,24 +1,24 @@
 //! A virtual NVIDIA device: an interpreter of PTX, on any machine.
 //!
-//! It takes PTX from anywhere: what this plugin emits, or another compiler, as long as it keeps to the instructions that
-//! `rows` has; everything else is refused by name, with the line. All warps and lanes of all blocks are executed, one
-//! after another, the same in every run. It checks what the emulator of the kernel IR checks, and counts what that counts,
-//! on the other side of code generation, so that the two can be compared. `docs/virtual-device.md` says what is known,
-//! what is checked, and what stays unseen.
+//! The virtual device runs PTX of this plugin or of another compiler, within the instructions that `rows` implements;
+//! an unknown instruction is an error with its name and line. All warps and lanes of all blocks execute one after
+//! another, in the same order in each run. The virtual device checks and counts the same things as the emulator of the
+//! kernel IR, but on generated code, so that the two can be compared. `docs/virtual-device.md` lists what is
+//! implemented, what is checked, and what is not modelled.
 //!
-//! - `text` reads the grammar,
-//! - `program` makes names places and instructions operations,
-//! - `rows` is the table of instructions,
-//! - `machine` has registers, memories, warps and blocks,
-//! - `number` rounds,
-//! - `device` is all of it behind the framework's trait of devices.
+//! - `text` parses PTX;
+//! - `program` resolves names to registers, variables and steps, and instructions to operations;
+//! - `rows` is the table of instructions;
+//! - `machine` has registers, memories, warps and blocks;
+//! - `float` rounds floating-point results;
+//! - `device` implements the framework's `Device` trait.
 //!
-//! The device shares no code with the emulator of the kernel IR but the rounding of sums of matrix instructions, nor with
-//! the code generator: two independent executions of one kernel that agree are evidence.
+//! The virtual device shares no code with the code generator, and none with the emulator of the kernel IR except the
+//! rounding of MMAs. So if two executions of a kernel agree, they do so independently.
 
 mod device;
+mod float;
 mod machine;
-mod number;
 mod program;
 mod rows;
 mod text;

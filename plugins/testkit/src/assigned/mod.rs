@@ -1,22 +1,22 @@
-//! Layouts of whole programs, looked at by other means than those by which they were chosen.
+//! Checks the layouts that are assigned to whole programs, independently of the layout assignment.
 
-pub mod held;
-pub mod meaning;
+pub mod lane_local;
 pub mod on_target;
+pub mod semantics;
 
 use std::path::PathBuf;
 use tilewright_assign::Strategy;
 
 use crate::prelude::*;
 use tilewright_assign::EngineError;
+use tilewright_assign::dot_plan::plan_dot;
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_assign::product::product;
 use tilewright_tile::import::{Imports, import};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::{arith, tt};
 use tilewright_tile::{Attribute, Body, Op, TileModule, TileType, text, verify};
 
-/// A real program, with what Triton makes of it.
+/// A real program, and the program after Triton's layout assignment.
 pub struct Program {
     pub name: String,
     pub module: TileModule,
@@ -24,7 +24,7 @@ pub struct Program {
     pub triton: serde_json::Value,
 }
 
-/// The programs of the full data before layouts are assigned.
+/// Returns the programs of the shared data (outside of the repository) that have no layouts yet.
 pub fn programs() -> Vec<Program> {
     let folder = shared_data::path("kernels/cases");
     let only = std::env::var("TILEWRIGHT_PROGRAM").unwrap_or_default();
@@ -49,18 +49,19 @@ fn read(path: &std::path::Path) -> Program {
 }
 
 impl Program {
-    /// Conversions that Triton leaves on a target of its own, with those from shared memory that stand for one.
+    /// Returns the number of layout conversions in Triton's result on one of its targets, including loads from shared
+    /// memory that replace a conversion.
     pub fn of_triton(&self, target: &str) -> Option<u64> {
         let counts = &self.triton["targets"][target]["ttgir"];
         Some(counts["convert_layout"].as_u64()? + counts["local_load"].as_u64()?)
     }
 }
 
-/// Assigns layouts both ways, and looks at the result.
-pub fn assigned(program: &Program, machine: &LaunchConfig<'_>) -> Result<Assigned, String> {
+/// Assigns layouts to a program by both strategies, and checks each result.
+pub fn assigned(program: &Program, config: &LaunchConfig<'_>) -> Result<AssignedModule, String> {
     let one = |strategy| {
-        let assigned = assign(&program.module, machine, strategy).map_err(|error| error.to_string())?;
-        look(&program.module, &assigned.module, machine).map_err(|error| format!("{strategy:?}: {error}"))?;
+        let assigned = assign_layouts(&program.module, config, strategy).map_err(|error| error.to_string())?;
+        look(&program.module, &assigned.module, config).map_err(|error| format!("{strategy:?}: {error}"))?;
         Ok::<_, String>(assigned)
     };
     let (followed, least) = (one(Strategy::Propagation)?, one(Strategy::LeastCost)?);
@@ -70,25 +71,26 @@ pub fn assigned(program: &Program, machine: &LaunchConfig<'_>) -> Result<Assigne
     Ok(least)
 }
 
-/// Every tensor has a layout, operations have their operands where they need them, and the program means the same.
-pub fn look(before: &TileModule, after: &TileModule, machine: &LaunchConfig<'_>) -> Result<(), String> {
+/// Checks that every tensor of `after` has a layout, that operands have the layouts that their operations require, and
+/// that semantics are preserved.
+pub fn look(before: &TileModule, after: &TileModule, config: &LaunchConfig<'_>) -> Result<(), String> {
     let printed = text::print(after);
     verify(after).map_err(|violation| format!("{violation}\n{printed}"))?;
-    let again = text::parse(&printed, &Dialects::neutral()).map_err(|error| error.to_string())?;
-    if text::print(&again) != printed {
+    let reparsed = text::parse(&printed, &Dialects::neutral()).map_err(|error| error.to_string())?;
+    if text::print(&reparsed) != printed {
         return Err("it is not read as it was written".to_owned());
     }
-    let layouts = LayoutCache::new(machine.families);
+    let layouts = LayoutCache::new(config.families);
     for function in &after.functions {
         let Some(body) = &function.body else { continue };
         for op in body.walk(body.root()) {
-            rules(body, op, &layouts, machine).map_err(|why| format!("{}: {why}\n{printed}", body.op(op).name()))?;
+            rules(body, op, &layouts, config).map_err(|why| format!("{}: {why}\n{printed}", body.op(op).name()))?;
         }
     }
-    meaning::same(before, after)
+    semantics::same(before, after)
 }
 
-fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, machine: &LaunchConfig<'_>) -> Result<(), String> {
+fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, config: &LaunchConfig<'_>) -> Result<(), String> {
     let operation = body.op(op);
     let layout_of = |value: &tilewright_tile::Value| -> Result<Option<LinearLayout>, String> {
         let ty = body.ty(*value);
@@ -105,11 +107,11 @@ fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, machine: &LaunchConfig<
     let operands = operation.operands.iter().map(layout_of).collect::<Result<Vec<_>, _>>()?;
     let results = operation.results.iter().map(layout_of).collect::<Result<Vec<_>, _>>()?;
     if operation.is_dot() {
-        let plan = product(body, op, machine).map_err(|error| error.to_string())?;
-        let [a, b] = &plan.factors;
-        for (held, planned) in operands.iter().zip([a.as_ref(), b.as_ref(), Some(&plan.accumulator)]) {
-            if planned.is_some_and(|planned| Some(planned) != held.as_ref()) {
-                return Err(format!("an operand is in {held:?}, and planned is {planned:?}"));
+        let plan = plan_dot(body, op, config).map_err(|error| error.to_string())?;
+        let [a, b] = &plan.operands;
+        for (assigned, planned) in operands.iter().zip([a.as_ref(), b.as_ref(), Some(&plan.accumulator)]) {
+            if planned.is_some_and(|planned| Some(planned) != assigned.as_ref()) {
+                return Err(format!("an operand is in {assigned:?}, and planned is {planned:?}"));
             }
         }
     }
@@ -121,11 +123,11 @@ fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, machine: &LaunchConfig<
             return Err("its tensors are in different layouts".to_owned());
         }
     }
-    held::in_place(body, op, &operands, &results)
+    lane_local::check_lane_local(body, op, &operands, &results)
 }
 
-/// Programs of the full data whose names end so, which say their layouts, are left as they are once vendors' words are
-/// neutral ones.
+/// Checks programs of the shared data whose file names end so and which have explicit layouts: after import of the
+/// vendors' operations, layout assignment must leave them unchanged.
 pub fn stay(
     context: PlanContext<'_>,
     families: &dyn Families,
@@ -143,28 +145,28 @@ pub fn stay(
         let module = import(&module, imports, dialects).unwrap_or_else(|error| panic!("{file}: {error:?}"));
         let number = |name: &str| module.attributes.get(name).and_then(Attribute::as_integer).unwrap() as u32;
         let (lanes, warps) = (number("ttg.threads-per-warp"), number("ttg.num-warps"));
-        let machine = LaunchConfig { context, families, lanes, warps };
-        let made = match assign(&module, &machine, Strategy::LeastCost) {
-            Ok(made) => made,
-            // What the target cannot multiply is said before layouts matter.
-            Err(EngineError::Product { .. }) => continue,
+        let config = LaunchConfig { context, families, lanes, warps };
+        let assignment = match assign_layouts(&module, &config, Strategy::LeastCost) {
+            Ok(assignment) => assignment,
+            // Unsupported dots are rejected before layouts matter.
+            Err(EngineError::Mma { .. }) => continue,
             Err(error) => panic!("{file}: {error}"),
         };
-        let (before, after) = (text::print(&module), text::print(&made.module));
+        let (before, after) = (text::print(&module), text::print(&assignment.module));
         let differ = before.lines().zip(after.lines()).find(|(before, after)| before != after);
         assert!(before == after, "{file}: {differ:?}");
     }
 }
 
-/// A program that loads a square of 32 rows of 32 binary16 numbers `%x`, does something to it, and stores it at
-/// `%to`; `%count` is a number that nobody knows.
+/// Returns the text of a program that loads a 32 x 32 matrix of binary16 numbers as `%x`, applies the statements
+/// `what`, and stores the result at `%to`; `%count` is a number unknown at compile time.
 pub fn square(what: &str, result: &str) -> String {
     let tile = Tile { name: "", rows: 32, columns: 32, pitch: 32, layout: None };
-    let places = tile.offsets() + &tile.addresses("from", "p", "f16") + &tile.addresses("to", "q", "f32");
+    let address_ops = tile.offsets() + &tile.addresses("from", "p", "f16") + &tile.addresses("to", "q", "f32");
     format!(
         "module {{
   tt.func public @f(%p: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %q: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %count: i32) {{
-    {places}
+    {address_ops}
     %x = tt.load %from : tensor<32x32x!tt.ptr<f16>>
     {what}
     tt.store %to, {result} : tensor<32x32x!tt.ptr<f32>>

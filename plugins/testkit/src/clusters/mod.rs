@@ -1,8 +1,8 @@
-//! Modules that ask for clusters of blocks: a target without them refuses each, and says why.
+//! Modules that need clusters of blocks: a target without clusters must reject each with the reason.
 
 use crate::prelude::*;
 
-/// A verified module of one kernel, whose parameter is a pointer.
+/// Returns a verified module with one kernel, whose only parameter is a pointer.
 pub fn module(launch: Launch, act: impl FnOnce(&mut Builder)) -> Module {
     let mut builder = Builder::new("across", launch, &[("out", Type::Pointer(MemorySpace::Global))]);
     act(&mut builder);
@@ -11,7 +11,8 @@ pub fn module(launch: Launch, act: impl FnOnce(&mut Builder)) -> Module {
     module
 }
 
-/// What only clusters have: their launch, their barrier, the block's index, other blocks' memory.
+/// Returns one module for each feature of clusters: their launch, their barrier, the block's index in the cluster, the
+/// memory of other blocks.
 fn asking(launch: Launch) -> [Module; 4] {
     [
         module(launch.with_blocks(2), |_| {}),
@@ -27,7 +28,8 @@ fn asking(launch: Launch) -> [Module; 4] {
     ]
 }
 
-/// Checks that the target, which has no clusters, refuses all of them as unsupported.
+/// Checks that a target without clusters rejects each of the modules as unsupported, with a message that has the given
+/// words.
 #[track_caller]
 pub fn are_refused(target: &dyn Target, words: [&str; 4]) {
     let launch = Launch::new(target.description().lanes.default, 1);

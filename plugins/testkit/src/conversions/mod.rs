@@ -1,41 +1,41 @@
-//! Conversions whose code the vendors' crates look at: the layouts as text, the plan, the kernel,
-//! and what the code must show, which comes from the layouts alone.
+//! Layout conversions whose code the vendors' crates check: the layouts as text, the plan, the kernel, and the expected
+//! data movement, which is derived from the layouts alone.
 
 use crate::layouts::blocked;
 use crate::layouts::distributed;
 use crate::movement::Movement;
-use crate::movement::{Reader, goes_straight};
+use crate::movement::{Reader, check_straight_line};
 use crate::prelude::*;
 use tilewright_layout::f2::Subspace;
-use tilewright_plan::movement::{Path, SharedBits};
+use tilewright_plan::movement::{ConversionKind, SharedBits};
 
-/// A conversion, why it is looked at, and the way on which it is looked at, the best or not.
+/// A test case: a layout conversion, the kind of plan to check (not necessarily the best), and what the code must show.
 pub struct Case {
     pub name: &'static str,
-    pub path: Path,
+    pub path: ConversionKind,
     pub bits: u32,
     pub shape: Vec<u64>,
     pub src: String,
     pub dst: String,
-    /// Whether the target's instructions that move tiles may be used.
+    /// Whether the plan may use the target's instructions that move matrix tiles.
     pub tiles: bool,
-    /// Bytes of shared memory at most, where that is less than all.
+    /// Max bytes of shared memory; `None` for no limit below the target's.
     pub scratch: Option<u64>,
-    /// What instructions of the code begin with, of each at least one: what the case is looked at for.
+    /// Mnemonic prefixes that must occur in the code.
     pub shows: &'static [&'static str],
 }
 
-/// A planned conversion as a kernel.
+/// A conversion that has been planned, as a kernel.
 pub struct Planned {
-    pub plan: Plan,
+    pub plan: ConversionPlan,
     pub kernel: Kernel,
-    /// Whether some threads of the source hold nothing that others do not.
+    /// Whether some threads of the source layout hold replicas of other threads' elements.
     pub replicated: bool,
-    /// Bits of the different elements that one thread of the source holds.
-    pub held_bits: u64,
+    /// Bits of the distinct elements that one thread holds in the source layout.
+    pub src_bits_per_thread: u64,
 }
 
-/// Bits of the different elements that the registers of one thread hold.
+/// Returns the bits of the distinct elements that the registers of one thread hold.
 fn bits_of_thread(layout: &LinearLayout, bits: u32) -> u64 {
     u64::from(bits) << Subspace::span(layout.columns_of(Dim::REGISTER).iter().copied()).dimension()
 }
@@ -48,32 +48,32 @@ fn is_replicated(layout: &LinearLayout) -> bool {
 }
 
 impl Case {
-    /// A conversion by plain accesses and exchanges.
-    pub fn new(name: &'static str, path: Path, bits: u32, shape: &[u64], src: String, dst: String) -> Self {
+    /// Creates a test case of a conversion by plain accesses and shuffles.
+    pub fn new(name: &'static str, path: ConversionKind, bits: u32, shape: &[u64], src: String, dst: String) -> Self {
         Self { name, path, bits, shape: shape.to_vec(), src, dst, tiles: false, scratch: None, shows: &[] }
     }
 
-    /// The same, whose code must have these instructions.
+    /// Requires mnemonics with these prefixes in the code.
     pub fn showing(self, shows: &'static [&'static str]) -> Self {
         Self { shows, ..self }
     }
 
-    /// The same, by instructions that move tiles too.
+    /// Also allows instructions that move matrix tiles.
     pub fn by_tiles(self) -> Self {
         Self { tiles: true, ..self }
     }
 
-    /// The same, with no more than so many bytes of shared memory.
+    /// Limits the shared memory to `bytes`.
     pub fn within(self, bytes: u64) -> Self {
         Self { scratch: Some(bytes), ..self }
     }
 
     pub fn planned(&self, target: &dyn Target) -> Planned {
         let (src, dst) = (distributed(target, &self.src, &self.shape), distributed(target, &self.dst, &self.shape));
-        let context = PlanContext::of(target.description());
+        let context = PlanContext::new(target.description());
         let context = if self.tiles { context.with_instructions(target.instructions()) } else { context };
         let context = self.scratch.map_or(context, |bytes| context.with_scratch(bytes));
-        let (plans, rejected) = candidates(&src, &dst, self.bits, context).unwrap();
+        let (plans, rejected) = conversion_candidates(&src, &dst, self.bits, context).unwrap();
         let plan = plans.into_iter().find(|plan| plan.path == self.path);
         let plan = plan.unwrap_or_else(|| panic!("{}: {rejected:?}", self.name));
         assert_eq!(
@@ -85,27 +85,38 @@ impl Case {
         let kernel = conversion_kernel("convert", [&src, &dst], self.bits, &plan, context).unwrap();
         let replicated = is_replicated(&src);
         self.moves_what_the_layouts_say(&src, &dst, &plan, replicated);
-        Planned { replicated, held_bits: bits_of_thread(&src, self.bits), plan, kernel }
+        Planned { replicated, src_bits_per_thread: bits_of_thread(&src, self.bits), plan, kernel }
     }
 
-    /// What the plan says that a lane moves, held against the layouts.
-    fn moves_what_the_layouts_say(&self, src: &LinearLayout, dst: &LinearLayout, plan: &Plan, replicated: bool) {
+    /// Checks that the plan's counts for a lane are those that follow from the layouts.
+    fn moves_what_the_layouts_say(
+        &self,
+        src: &LinearLayout,
+        dst: &LinearLayout,
+        plan: &ConversionPlan,
+        replicated: bool,
+    ) {
         let found = plan.stats.shared_bits;
-        if plan.path != Path::Shared {
+        if plan.path != ConversionKind::Shared {
             return assert_eq!(found, SharedBits::default(), "{}", self.name);
         }
-        assert_eq!(found.loaded, bits_of_thread(dst, self.bits), "{}: a lane loads what it wants, once", self.name);
-        let held = bits_of_thread(src, self.bits);
+        assert_eq!(found.loaded, bits_of_thread(dst, self.bits), "{}: a lane loads each required word once", self.name);
+        let src_bits = bits_of_thread(src, self.bits);
         let tensor = u64::from(self.bits) * self.shape.iter().product::<u64>();
         let threads = 1u64 << (src.in_bits(Dim::LANE) + src.in_bits(Dim::WARP));
-        // Threads that hold the same may share the work.
-        let least = if replicated { tensor.div_ceil(threads) } else { held };
-        assert!((least..=held).contains(&found.stored), "{}: {} of {held} bits stored", self.name, found.stored);
+        // Replicas may share the work.
+        let least = if replicated { tensor.div_ceil(threads) } else { src_bits };
+        assert!(
+            (least..=src_bits).contains(&found.stored),
+            "{}: {} of {src_bits} bits stored",
+            self.name,
+            found.stored
+        );
     }
 }
 
 impl Case {
-    /// Whether the mnemonics of the code have what the case is looked at for.
+    /// Checks that the mnemonics of the code include the required ones.
     pub fn is_shown(&self, mnemonics: &[&str]) {
         for shown in self.shows {
             assert!(mnemonics.iter().any(|one| one.starts_with(shown)), "{}: no {shown} in {mnemonics:?}", self.name);
@@ -114,18 +125,19 @@ impl Case {
 }
 
 impl Planned {
-    /// What the code must do, by the plan.
+    /// Returns the data movement that the code must perform according to the plan.
     pub fn movement(&self) -> Movement {
         Movement::of_plan(&self.plan.stats.counts, self.plan.stats.shared_bits)
     }
 
-    /// Whether code does what the plan says. Where threads that hold the same share the stores, the code
-    /// has the stores of all of them, tiles too, and a code generator may write those of two branches once: as
-    /// written it stores no less than one thread does and no more than one holds.
+    /// Whether the found data movement is the planned one. If replicas share the stores, the code has the stores of
+    /// each replica (including matrix stores), and a code generator may merge the stores of two branches: the text then
+    /// has at least as many stores as one thread executes, and at most as many as store all elements that a thread
+    /// holds.
     pub fn is_done_by(&self, found: Movement) -> bool {
         let expected = self.movement();
         let Movement { stored_bits, tiles, .. } = expected;
-        let most = if self.replicated { self.held_bits.max(stored_bits) } else { stored_bits };
+        let most = if self.replicated { self.src_bits_per_thread.max(stored_bits) } else { stored_bits };
         let most_tiles = if self.replicated && self.plan.stats.counts.matrix_stores > 0 {
             tiles + self.plan.stats.counts.matrix_stores * (most / stored_bits - 1)
         } else {
@@ -137,8 +149,8 @@ impl Planned {
     }
 }
 
-/// Conversions that are looked at on warps of `lanes` lanes, 8 along each axis or fewer along the first. The operands are
-/// those of a matrix instruction for elements of 16 bits.
+/// Returns the conversions to check on warps of `lanes` lanes, 8 along each axis or fewer along the first. `a` and `b`
+/// are the operand layouts of an MMA instruction for elements of 16 bits.
 pub fn cases(lanes: u64, [a, b]: [String; 2]) -> Vec<Case> {
     let down = lanes / 8;
     let rows = |size: u64| blocked(&[1, size], &[down, 8], &[4, 1], &[1, 0]);
@@ -151,78 +163,116 @@ pub fn cases(lanes: u64, [a, b]: [String; 2]) -> Vec<Case> {
     let long = |threads: [u64; 2], warps: [u64; 2]| blocked(&[1, 4], &threads, &warps, &[1, 0]);
     let (by_rows, by_columns) = (long([4, lanes / 4], [16, 1]), long([8, down], [8, 2]));
     vec![
-        Case::new("blocked to operand a", Path::Shared, 16, &[128, 64], rows(8), a),
-        Case::new("blocked to operand b", Path::Shared, 16, &[128, 64], rows(8), b),
-        Case::new("words across warps", Path::Shared, 32, &[64, 64], rows(4), columns(4)),
-        Case::new("64-bit elements across warps", Path::Shared, 64, &[64, 64], rows(2), columns(2)),
-        Case::new("16 warps, more than is at hand at once", Path::Shared, 32, &[256, 128], by_rows, by_columns),
-        Case::new("a source that warps replicate", Path::Shared, 16, &[2 * down, 64], rows(8), columns(1)),
-        Case::new("copies that cannot be shared out", Path::Shared, 32, &[2 * down, 8], wide([1, 0]), one([1, 0])),
-        Case::new("lanes permuted", Path::Shuffle, 32, &[4 * down, 8], wide([1, 0]), wide([0, 1])),
-        Case::new("lanes permuted, bytes packed", Path::Shuffle, 8, &[down, 32], single([1, 0]), single([0, 1])),
-        Case::new("lanes permuted, 64-bit elements", Path::Shuffle, 64, &[4 * down, 8], wide([1, 0]), wide([0, 1])),
-        Case::new("registers renamed", Path::Register, 16, &[4 * lanes, 4, 8], in_lane([2, 1, 0]), in_lane([1, 2, 0])),
-        Case::new("nothing to do", Path::None, 16, &[128, 64], rows(8), rows(8)),
-        Case::new("four rounds with little scratch", Path::Shared, 32, &[64, 64], rows(4), columns(4)).within(4096),
-        Case::new("single bytes", Path::Shared, 8, &[4 * down, 8], wide([1, 0]), one([0, 1])),
-        Case::new("single elements of 16 bits", Path::Shared, 16, &[4 * down, 8], wide([1, 0]), one([0, 1])),
-        Case::new("pairs of words", Path::Shared, 32, &[4 * down, 16], rows(2), pairs),
+        Case::new("blocked to operand a", ConversionKind::Shared, 16, &[128, 64], rows(8), a),
+        Case::new("blocked to operand b", ConversionKind::Shared, 16, &[128, 64], rows(8), b),
+        Case::new("words across warps", ConversionKind::Shared, 32, &[64, 64], rows(4), columns(4)),
+        Case::new("64-bit elements across warps", ConversionKind::Shared, 64, &[64, 64], rows(2), columns(2)),
+        Case::new(
+            "16 warps, with less scratch than one round needs",
+            ConversionKind::Shared,
+            32,
+            &[256, 128],
+            by_rows,
+            by_columns,
+        ),
+        Case::new("a source that warps replicate", ConversionKind::Shared, 16, &[2 * down, 64], rows(8), columns(1)),
+        Case::new(
+            "replicas that cannot be divided",
+            ConversionKind::Shared,
+            32,
+            &[2 * down, 8],
+            wide([1, 0]),
+            one([1, 0]),
+        ),
+        Case::new("lanes permuted", ConversionKind::Shuffle, 32, &[4 * down, 8], wide([1, 0]), wide([0, 1])),
+        Case::new(
+            "lanes permuted, bytes packed",
+            ConversionKind::Shuffle,
+            8,
+            &[down, 32],
+            single([1, 0]),
+            single([0, 1]),
+        ),
+        Case::new(
+            "lanes permuted, 64-bit elements",
+            ConversionKind::Shuffle,
+            64,
+            &[4 * down, 8],
+            wide([1, 0]),
+            wide([0, 1]),
+        ),
+        Case::new(
+            "registers renamed",
+            ConversionKind::Register,
+            16,
+            &[4 * lanes, 4, 8],
+            in_lane([2, 1, 0]),
+            in_lane([1, 2, 0]),
+        ),
+        Case::new("nothing to do", ConversionKind::None, 16, &[128, 64], rows(8), rows(8)),
+        Case::new("four rounds with little scratch", ConversionKind::Shared, 32, &[64, 64], rows(4), columns(4))
+            .within(4096),
+        Case::new("single bytes", ConversionKind::Shared, 8, &[4 * down, 8], wide([1, 0]), one([0, 1])),
+        Case::new("single elements of 16 bits", ConversionKind::Shared, 16, &[4 * down, 8], wide([1, 0]), one([0, 1])),
+        Case::new("pairs of words", ConversionKind::Shared, 32, &[4 * down, 16], rows(2), pairs),
     ]
 }
 
-/// The case of a name.
+/// Returns the test case of this name.
 pub fn named<'a>(cases: &'a [Case], name: &str) -> &'a Case {
     cases.iter().find(|case| case.name == name).unwrap_or_else(|| panic!("no case `{name}`"))
 }
 
-/// The code of the cases does what their plans say, shows these mnemonics, and needs no memory for registers.
+/// Checks that the code of each test case performs the planned data movement, has the required mnemonics, and spills no
+/// registers.
 pub fn code_moves_what_the_plans_say(target: &dyn Target, cases: &[Case], reader: &Reader) {
     for case in cases {
         let planned = case.planned(target);
         let code = assembly(target, vec![planned.kernel.clone()]);
         let found = (reader.movement)(&code, "convert");
         assert!(planned.is_done_by(found), "{}: {found:?}, planned {:?}: {code}", case.name, planned.movement());
-        goes_straight(&code, planned.replicated);
+        check_straight_line(&code, planned.replicated);
         case.is_shown(&(reader.instructions)(&code, "convert"));
         (reader.spills_nothing)(case.name, &code);
     }
 }
 
-/// There are enough cases, with every path and width, and those that [`cases`] gives are what their names say.
+/// Checks that the test cases cover every kind of plan and every access width, and that each does what its name
+/// promises.
 pub fn are_what_they_are_for(target: &dyn Target, cases: &[Case]) {
     assert!(cases.len() >= 20);
-    for path in [Path::None, Path::Register, Path::Shuffle, Path::Shared] {
+    for path in [ConversionKind::None, ConversionKind::Register, ConversionKind::Shuffle, ConversionKind::Shared] {
         assert!(cases.iter().any(|case| case.path == path), "{path}");
     }
     for bits in [8, 16, 32, 64] {
         assert!(cases.iter().any(|case| case.bits == bits), "{bits}");
     }
     let of = |name: &str| named(cases, name).planned(target);
-    assert!(of("16 warps, more than is at hand at once").plan.stats.counts.barriers > 1, "several rounds");
+    assert!(of("16 warps, with less scratch than one round needs").plan.stats.counts.barriers > 1, "several rounds");
     assert!(of("a source that warps replicate").replicated);
-    let left_out = of("copies that cannot be shared out");
+    let left_out = of("replicas that cannot be divided");
     assert!(left_out.replicated);
     assert_eq!(left_out.kernel.to_string().matches(" if ").count(), 1, "a predicated store: {}", left_out.kernel);
-    let packed = of("lanes permuted, bytes packed").plan.stats.counts.exchanges;
-    let split = of("lanes permuted, 64-bit elements").plan.stats.counts.exchanges;
-    assert_eq!((packed, split), (1, 2), "4 bytes a lane in one exchange; 8 bytes a lane in two");
+    let packed = of("lanes permuted, bytes packed").plan.stats.counts.shuffles;
+    let split = of("lanes permuted, 64-bit elements").plan.stats.counts.shuffles;
+    assert_eq!((packed, split), (1, 2), "4 bytes a lane in one shuffle; 8 bytes a lane in two");
 }
 
-/// Checks the widths, in bits of a lane, of stores and loads in the code that converts a blocked layout to the operands of a
-/// matrix instruction: 128x64 elements of 16 bits, all in shared memory at once.
+/// Checks the widths, in bits of a lane, of stores and loads in the code that converts a blocked layout of 128x64
+/// elements of 16 bits to the operands of an MMA instruction, with all elements in shared memory at once.
 pub fn operands_take(target: &dyn Target, cases: &[Case], reader: &Reader, stored: u64, loaded: [u64; 2]) {
     for (name, loaded) in ["blocked to operand a", "blocked to operand b"].into_iter().zip(loaded) {
         let planned = named(cases, name).planned(target);
         let found = (reader.movement)(&assembly(target, vec![planned.kernel.clone()]), "convert");
-        assert_eq!((found.stored_bits, found.loaded_bits, found.exchanges), (stored, loaded, 0), "{name}");
+        assert_eq!((found.stored_bits, found.loaded_bits, found.shuffles), (stored, loaded, 0), "{name}");
         assert_eq!(planned.plan.stats.shared_bytes, 128 * 64 * 2);
     }
 }
 
-/// The plan of a conversion, shown on the emulator.
+/// Plans a conversion and checks the plan on the emulator.
 #[track_caller]
-pub fn proven([src, dst]: [&LinearLayout; 2], bits: u32, context: PlanContext<'_>) -> Plan {
-    let plan = convert(src, dst, bits, context).unwrap_or_else(|error| panic!("{error}"));
-    proven_case(conversion_case([src, dst], bits, &plan, context), context, bits);
+pub fn proven([src, dst]: [&LinearLayout; 2], bits: u32, context: PlanContext<'_>) -> ConversionPlan {
+    let plan = plan_conversion(src, dst, bits, context).unwrap_or_else(|error| panic!("{error}"));
+    check_case(conversion_case([src, dst], bits, &plan, context), context, bits);
     plan
 }

@@ -1,29 +1,30 @@
-//! A program that copies tiles to shared memory while it writes out those before, for targets of every vendor.
+//! A tile program, for targets of every vendor, that copies tiles to shared memory asynchronously while it writes
+//! previous tiles to global memory.
 
 use crate::prelude::*;
 
-/// Tiles that are written out; one more is copied.
+/// Number of tiles that the program writes out; it copies one more.
 const TILES: usize = 4;
 
-/// Elements of a tile of 32 rows.
+/// Number of elements of a tile, which has 32 rows.
 const TILE: usize = 32 * 32;
 
-/// The program, but for what differs.
+/// The parameters of the program.
 pub struct Copied {
-    /// The layout in which it has pointers.
+    /// The layout of the pointers that the copies load from.
     pub pointers: &'static str,
-    /// The layout in which it reads the tiles.
+    /// The layout of the tiles in registers after loads from shared memory.
     pub read: &'static str,
-    /// How tiles lie in shared memory.
+    /// The layout of the tiles in shared memory.
     pub shared: &'static str,
     pub lanes: u32,
-    /// What rows that are not there are instead, where it says which there are.
+    /// The value that masked-off rows get; `None` if the copies have no mask.
     pub other: Option<u32>,
-    /// What the address of the tiles is a multiple of, in bytes.
+    /// Alignment of the tiles' address in bytes.
     pub divisibility: u32,
-    /// Groups that its waits in the loop leave.
+    /// Number of groups of copies (commit groups) that may be outstanding after the wait in the loop.
     pub outstanding: u32,
-    /// Whether it waits for all in the end.
+    /// Whether the program waits for all copies at its end.
     pub waits_at_end: bool,
 }
 
@@ -37,8 +38,8 @@ impl Copied {
         let other = self.other.unwrap_or(0);
         let tile = |name, layout| Tile { name, rows: 32, columns: 32, pitch: 32, layout: Some(layout) };
         let (of_p, of_r) = (tile("_p", "#p"), tile("_r", "#r"));
-        let places = of_p.offsets() + &of_p.addresses("from", "x", "i32");
-        let read_places = of_r.offsets() + &of_r.addresses("to", "y", "i32");
+        let address_ops = of_p.offsets() + &of_p.addresses("from", "x", "i32");
+        let read_addresses = of_r.offsets() + &of_r.addresses("to", "y", "i32");
         let end = if self.waits_at_end { "%left = ttg.async_wait {num = 0 : i32}" } else { "" };
         format!(
             "#p = {pointers}
@@ -53,11 +54,11 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
     %tiles = arith.constant {TILES} : i32
     %size = arith.constant {TILE} : i32
     %other = arith.constant dense<{other}> : tensor<32x32xi32, #p>
-    {places}
+    {address_ops}
     %all = tt.splat %rows : i32 -> tensor<32x1xi32, #p>
     %below = arith.cmpi slt, %row_p, %all : tensor<32x1xi32, #p>
     %there = tt.broadcast %below : tensor<32x1xi1, #p> -> tensor<32x32xi1, #p>
-    {read_places}
+    {read_addresses}
     %buffers = ttg.local_alloc : () -> !ttg.memdesc<2x32x32xi32, #shared, #smem, mutable>
     %slot = ttg.memdesc_index %buffers[%c0] : !ttg.memdesc<2x32x32xi32, #shared, #smem, mutable> -> !ttg.memdesc<32x32xi32, #shared, #smem, mutable>
     %copy = ttg.async_copy_global_to_local %from, %slot{mask} : tensor<32x32x!tt.ptr<i32>, #p> -> <32x32xi32, #shared, #smem, mutable>
@@ -88,28 +89,28 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         )
     }
 
-    /// Its kernel on a target.
+    /// Compiles the program's kernel for a target.
     pub fn kernel(&self, target: &dyn Target) -> Kernel {
         program_kernel(target, &self.text()).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Runs the kernel, with so many rows of each tile that are there; it writes out what the program says.
+    /// Emulates the kernel with `rows` unmasked rows of each tile, and checks the output.
     pub fn is_right(&self, target: &dyn Target, rows: u32) -> Result<(), Fault> {
         let numbers: Vec<u32> =
             (0..((TILES + 1) * TILE) as u32).map(|number| number.wrapping_mul(0x9e37_79b9)).collect();
         let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
         let buffers = [Given::Bytes(bytes), Given::Empty(4 * TILES * TILE)];
         let (left, _) = run_block(target, &self.kernel(target), &buffers, &[rows.into()])?;
-        for (place, found) in left[1].chunks_exact(4).enumerate() {
-            let is_there = (place % TILE / 32) < rows as usize;
-            let expected = self.other.filter(|_| !is_there).unwrap_or(numbers[place]);
-            assert_eq!(found, expected.to_le_bytes(), "element {place}");
+        for (index, found) in left[1].chunks_exact(4).enumerate() {
+            let is_there = (index % TILE / 32) < rows as usize;
+            let expected = self.other.filter(|_| !is_there).unwrap_or(numbers[index]);
+            assert_eq!(found, expected.to_le_bytes(), "element {index}");
         }
         Ok(())
     }
 }
 
-/// The kernel as text.
+/// Prints the kernel as text.
 pub fn text(kernel: &Kernel) -> String {
     Module { kernels: vec![kernel.clone()] }.to_string()
 }

@@ -1,11 +1,12 @@
-//! Dots of real targets: plans, their code, and their layouts beside the vendor's families.
+//! Checks of dots (matrix multiplies) on real targets: plans, their code, and their layouts against the vendor's layout
+//! families.
 
 use crate::prelude::*;
 use tilewright_target::ElementType;
 use tilewright_verify::check_all_emulated;
 
-/// Types of a, b and the sums, and the bits of the elements that instructions of four warps multiply; none where they
-/// have no such product.
+/// Types of A, B and the accumulator; and the bits of the elements that the MMA instructions of four warps (as PTX's
+/// `wgmma`) multiply, `None` if they do not support the types.
 pub const GROUP_TYPES: [([&str; 3], Option<u64>); 17] = [
     (["f16", "f16", "f32"], Some(16)),
     (["f16", "f16", "f16"], Some(16)),
@@ -14,83 +15,84 @@ pub const GROUP_TYPES: [([&str; 3], Option<u64>); 17] = [
     (["u8", "i8", "i32"], Some(8)),
     (["e4m3", "e4m3", "f32"], Some(8)),
     (["e5m2", "e4m3", "f16"], Some(8)),
-    // One is cast, or both are.
+    // One operand is cast, or both are.
     (["i8", "f16", "f32"], Some(16)),
     (["f16", "i8", "f32"], Some(16)),
     (["e4m3", "f16", "f32"], Some(16)),
     (["bf16", "e5m2", "f32"], Some(16)),
     (["i8", "e4m3", "f32"], Some(16)),
     (["u8", "f16", "f16"], Some(16)),
-    // Not all values of the first are values of a type that is multiplied.
+    // Not all values of the first type are values of a type that the MMA supports.
     (["i16", "f16", "f32"], None),
     (["f32", "f32", "f32"], None),
     (["f64", "f64", "f64"], None),
     (["i32", "f16", "f64"], None),
 ];
 
-/// A product by four warps of the target's default lanes.
+/// Returns an MMA problem for four warps of the target's default number of lanes.
 pub fn problem(target: &dyn Target, shape: [u64; 3], types: [&str; 3]) -> MmaProblem {
-    let types = types.map(|name| ElementType::named(name).unwrap());
+    let types = types.map(|name| ElementType::from_name(name).unwrap());
     MmaProblem::new(shape, types, target.description().lanes.default, 4)
 }
 
-/// A product by so many warps of 32 lanes.
-pub fn question_of(shape: [u64; 3], types: [&str; 3], warps: u32) -> MmaProblem {
-    MmaProblem::new(shape, types.map(|name| ElementType::named(name).unwrap()), 32, warps)
+/// Returns an MMA problem for `warps` warps of 32 lanes.
+pub fn problem_with_warps(shape: [u64; 3], types: [&str; 3], warps: u32) -> MmaProblem {
+    MmaProblem::new(shape, types.map(|name| ElementType::from_name(name).unwrap()), 32, warps)
 }
 
-/// The plan.
-pub fn planned(target: &dyn Target, problem: &MmaProblem) -> Contraction {
-    contract::plan(problem, context(target)).unwrap_or_else(|error| panic!("{problem:?}: {error}"))
+/// Plans the MMA; panics if there is no plan.
+pub fn planned(target: &dyn Target, problem: &MmaProblem) -> MmaPlan {
+    mma::plan_mma(problem, context(target)).unwrap_or_else(|error| panic!("{problem:?}: {error}"))
 }
 
-/// The plan, shown on the emulator.
-pub fn proven(target: &dyn Target, problem: &MmaProblem) -> Contraction {
+/// Plans the MMA, and checks the plan on the emulator.
+pub fn proven(target: &dyn Target, problem: &MmaProblem) -> MmaPlan {
     let plan = planned(target, problem);
-    contraction_cases(&plan, context(target))
+    mma_cases(&plan, context(target))
         .and_then(|cases| check_all_emulated(&cases, context(target)))
-        .unwrap_or_else(|error| panic!("{}: {error}", plan.unit_name()));
+        .unwrap_or_else(|error| panic!("{}: {error}", plan.atom_name()));
     plan
 }
 
-/// Assembly of a kernel around the plan; tools that are here take its object.
-pub fn assembly(target: &dyn Target, plan: &Contraction) -> String {
+/// Returns the assembly of a kernel with the plan; the vendor's tools, if installed, check the kernel's object.
+pub fn assembly(target: &dyn Target, plan: &MmaPlan) -> String {
     compiled(target, plan).text(Emit::Assembly).unwrap().to_owned()
 }
 
-/// Its object.
-pub fn object(target: &dyn Target, plan: &Contraction) -> Vec<u8> {
+/// Returns the object of a kernel with the plan.
+pub fn object(target: &dyn Target, plan: &MmaPlan) -> Vec<u8> {
     compiled(target, plan).payload(Emit::Object).unwrap().bytes.clone()
 }
 
-/// Assembly of a kernel that is given the sums to begin with, without its object.
-pub fn accumulating_assembly(target: &dyn Target, plan: &Contraction) -> String {
+/// Returns the assembly of a kernel with the plan and an accumulator as input; compiles no object.
+pub fn accumulating_assembly(target: &dyn Target, plan: &MmaPlan) -> String {
     crate::code::assembly(target, vec![mma_kernel(plan, true, context(target)).unwrap()])
 }
 
-fn compiled(target: &dyn Target, plan: &Contraction) -> Artifact {
+fn compiled(target: &dyn Target, plan: &MmaPlan) -> Artifact {
     let kernel = mma_kernel(plan, false, context(target)).unwrap();
     let artifact = artifact(target, vec![kernel], &[Emit::Assembly, Emit::Object]);
-    artifact.unwrap_or_else(|error| panic!("{}: {error}", plan.unit_name()))
+    artifact.unwrap_or_else(|error| panic!("{}: {error}", plan.atom_name()))
 }
 
-/// Warps along M and N, as families take them.
-pub fn warps(plan: &Contraction) -> [i64; 2] {
+/// Returns the warps along M and along N, in the form of layout families' parameters.
+pub fn warps(plan: &MmaPlan) -> [i64; 2] {
     plan.warps().map(|warps| warps as i64)
 }
 
-/// A factor's family over that of the result.
+/// Returns the spec of the dot-operand layout (operand `index`) whose parent is the layout of the dot's result.
 pub fn dot_operand(index: i64, k_width: Option<u64>, parent: &FamilySpec) -> FamilySpec {
     let spec = FamilySpec::new("dot_operand").with("operand_index", index);
     let spec = match k_width {
         Some(width) => spec.with("k_width", FamilyAttribute::Int(width as i64)),
         None => spec,
     };
-    spec.of(parent.clone())
+    spec.with_parent(parent.clone())
 }
 
-/// That the layouts of a plan which has all of K at once are those of the vendor's families, registers in any order.
-pub fn is_of_families(target: &dyn Target, plan: &Contraction, result: &FamilySpec, k_width: Option<u64>) {
+/// Checks that the layouts of a plan with all of K in one chunk are those of the vendor's layout families, with
+/// registers in any order.
+pub fn is_of_families(target: &dyn Target, plan: &MmaPlan, result: &FamilySpec, k_width: Option<u64>) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let [m, n, k] = plan.problem.shape;
     assert_eq!(plan.chunk(), k, "all of K at once");
@@ -102,11 +104,11 @@ pub fn is_of_families(target: &dyn Target, plan: &Contraction, result: &FamilySp
     for (name, own, spec, shape) in all {
         let family = families.layout(&spec, &shape).unwrap_or_else(|error| panic!("{name}: {error}"));
         let (own, family) = (columns(own), columns(family.linear()));
-        assert_eq!(own, family, "{name} of {} beside {spec:?}", plan.unit_name());
+        assert_eq!(own, family, "{name} of {} beside {spec:?}", plan.atom_name());
     }
 }
 
-/// Columns of lanes and warps in order, of registers sorted, as coordinates of rows and columns.
+/// Returns the bases of a layout as (row, column): of lanes and of warps in order, of registers sorted.
 fn columns(layout: &LinearLayout) -> [Vec<[u64; 2]>; 3] {
     let of = |dim| -> Vec<[u64; 2]> {
         let at = |&column: &u64| [0, 1].map(|axis| layout.outs().coordinate(column, Dim::tensor(axis)));

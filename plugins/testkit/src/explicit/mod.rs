@@ -1,4 +1,5 @@
-//! The suite's programs that say where tiles lie: solved, executed, and told as a table.
+//! Checks of the suite's explicit-memory programs (which say where tiles lie): layouts are solved for, the kernels
+//! executed, and the results listed in a table.
 
 pub mod ranked;
 mod table;
@@ -7,13 +8,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::prelude::*;
-use tilewright_assign::synthesis::{Derivation, Options};
+use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 use tilewright_emulator::RunReport;
 use tilewright_verify::case::ProgramCase;
 
 pub use table::table;
 
-/// The programs.
+/// Names of the explicit-memory programs.
 pub const PROGRAMS: [&str; 17] = [
     "explicit_attention",
     "explicit_attention_dkv",
@@ -34,24 +35,24 @@ pub const PROGRAMS: [&str; 17] = [
     "explicit_rmsnorm_blocks",
 ];
 
-/// Those whose weights have fewer bits than the unit multiplies.
+/// Programs whose weights have fewer bits than the elements that the MMA multiplies.
 pub const MIXED: [&str; 3] = ["explicit_int1", "explicit_int4", "explicit_moe"];
 
-/// Those whose weights lie as NVIDIA's lanes want them.
+/// Programs whose weights are stored in the order of the lanes of NVIDIA's MMA instructions.
 pub const PACKED: [&str; 2] = ["explicit_interleaved", "explicit_packed"];
 
-/// A program, solved for a target and executed.
+/// A program for which layouts were solved and that was executed.
 pub struct Solved {
     pub derivation: Derivation,
-    /// What the busiest warp executed.
+    /// Operation counts of the warp with the most.
     pub counts: Counts,
-    /// All that was executed.
+    /// The emulator's report of the run.
     pub report: RunReport,
-    /// The kernel's text.
+    /// The text of the kernel.
     pub kernel: String,
 }
 
-/// A case of the suite, and its text.
+/// Reads a program of the suite: its test case and its text.
 pub fn case(name: &str) -> (ProgramCase, String) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels").join(format!("{name}.json"));
     let case = ProgramCase::read(&file).unwrap_or_else(|error| panic!("{error}"));
@@ -59,7 +60,7 @@ pub fn case(name: &str) -> (ProgramCase, String) {
     (case, text)
 }
 
-/// The product of the suite in tiles of other sizes, for K of so many: the launch is of as many blocks as that takes.
+/// Returns the suite's dot with other tile sizes and K of `depth`, launched with as many blocks as it then needs.
 pub fn tiled(case: &ProgramCase, text: &str, [m, n, k]: [u64; 3], depth: u64) -> (ProgramCase, String) {
     let text = text.replace("64x32", &format!("{m}x{k}")).replace("32x64", &format!("{k}x{n}"));
     let text = text.replace("64x64", &format!("{m}x{n}"));
@@ -76,13 +77,18 @@ pub fn tiled(case: &ProgramCase, text: &str, [m, n, k]: [u64; 3], depth: u64) ->
     (ProgramCase { grid, ..case.clone() }, text)
 }
 
-/// What is found for a text, or why nothing is.
-pub fn derived(target: &dyn Target, text: &str, warps: u32, synthesis: Options) -> Result<Derivation, String> {
+/// Solves for the layouts of a program text; returns the solution, or the reason why there is none.
+pub fn derived(target: &dyn Target, text: &str, warps: u32, synthesis: SynthesisOptions) -> Result<Derivation, String> {
     solution(target, text, warps, synthesis).map(|(_, derivation)| derivation)
 }
 
-fn solution(target: &dyn Target, text: &str, warps: u32, synthesis: Options) -> Result<(Kernel, Derivation), String> {
-    let options = ProgramOptions { warps: Some(warps), synthesis, ..ProgramOptions::default() };
+fn solution(
+    target: &dyn Target,
+    text: &str,
+    warps: u32,
+    synthesis: SynthesisOptions,
+) -> Result<(Kernel, Derivation), String> {
+    let options = ProgramOptions::default().with_warps(warps).with_synthesis(synthesis);
     let mut derivation = None;
     let kernel = compiler(target).kernel(text, &options, &mut |stage| {
         if let Stage::Synthesis(found) = stage {
@@ -93,14 +99,14 @@ fn solution(target: &dyn Target, text: &str, warps: u32, synthesis: Options) -> 
     Ok((kernel, derivation.ok_or_else(|| "nothing was solved".to_owned())?))
 }
 
-/// Solves a program and executes it: its buffers must hold what plain arithmetic says.
-pub fn solved(target: &dyn Target, name: &str, synthesis: Options) -> Arc<Solved> {
+/// Solves and executes a program, and checks its buffers against plain arithmetic.
+pub fn solved(target: &dyn Target, name: &str, synthesis: SynthesisOptions) -> Arc<Solved> {
     let (case, text) = case(name);
     executed(target, &case, &text, synthesis)
 }
 
-/// Solves a text for a case, and executes it: once for all tests of a process.
-pub fn executed(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: Options) -> Arc<Solved> {
+/// Solves and executes a program text with a test case; results are cached for all tests of a process.
+pub fn executed(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: SynthesisOptions) -> Arc<Solved> {
     type Known = BTreeMap<String, Arc<OnceLock<Arc<Solved>>>>;
     static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
     let key = format!("{} {} {:?} {synthesis:?} {text}", target.description().name, case.name, case.grid);
@@ -108,45 +114,45 @@ pub fn executed(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: 
     Arc::clone(known.get_or_init(|| Arc::new(execute(target, case, text, synthesis))))
 }
 
-fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: Options) -> Solved {
+fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: SynthesisOptions) -> Solved {
     let name = &case.name;
     let (kernel, derivation) =
         solution(target, text, case.warps, synthesis).unwrap_or_else(|error| panic!("{name}: {error}"));
     let ran = case.run(&kernel, context(target), &RunLimits::default());
-    let ended = ran.unwrap_or_else(|error| panic!("{name}: {error}"));
-    let differences: Vec<String> = ended.differences.iter().map(ToString::to_string).collect();
+    let outcome = ran.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let differences: Vec<String> = outcome.differences.iter().map(ToString::to_string).collect();
     assert!(differences.is_empty(), "{name}: {differences:?}");
     let kernel = Module { kernels: vec![kernel] }.to_string();
-    Solved { derivation, counts: ended.report.counts, report: ended.report, kernel }
+    Solved { derivation, counts: outcome.report.counts, report: outcome.report, kernel }
 }
 
-/// What a search finds that leaves out no branch is what the pruned one finds. Of programs that have more leaves than these it is
-/// not known; gives how many programs were compared.
-pub fn pruning_changes_nothing(product: &str, target: &dyn Target) -> usize {
+/// Checks that the exhaustive search finds the same solution as the pruned one. Programs with more than `MOST` leaves
+/// of the search are skipped; returns the number of compared programs.
+pub fn pruning_changes_nothing(gpu_model: &str, target: &dyn Target) -> usize {
     const MOST: usize = 256;
     let mut compared = 0;
     for name in PROGRAMS {
         let (case, text) = case(name);
         let of = |pruned: bool| {
-            let options = Options { pruned, leaves: MOST, ..Options::default() };
-            derived(target, &text, case.warps, options).unwrap_or_else(|error| panic!("{name} on {product}: {error}"))
+            let options = SynthesisOptions::default().with_pruned(pruned).with_leaves(MOST);
+            derived(target, &text, case.warps, options).unwrap_or_else(|error| panic!("{name} on {gpu_model}: {error}"))
         };
-        let whole = of(false);
-        if whole.search.cut > 0 {
-            println!("{name} on {product}: more than {MOST} leaves, not compared");
+        let exhaustive = of(false);
+        if exhaustive.search.cut > 0 {
+            println!("{name} on {gpu_model}: more than {MOST} leaves, not compared");
             continue;
         }
         let pruned = of(true);
-        assert!(pruned.search.leaves <= whole.search.leaves, "{name} on {product}");
-        let found = Derivation { search: whole.search, ..pruned };
-        assert_eq!(found, whole, "{name} on {product}");
+        assert!(pruned.search.leaves <= exhaustive.search.leaves, "{name} on {gpu_model}");
+        let found = Derivation { search: exhaustive.search, ..pruned };
+        assert_eq!(found, exhaustive, "{name} on {gpu_model}");
         compared += 1;
     }
     compared
 }
 
-/// Whether a conversion that is told is one of a matrix on its way through the program: not for what is written to global memory in the
-/// end, and not of a column, which is broadcast, or of which no lane, register or warp moves along the second axis.
+/// Whether a reported layout conversion is of a matrix inside the program: neither of the final store to global memory
+/// nor of a broadcast column (which no lane, register or warp varies along the second axis).
 pub fn is_inside(line: &str) -> bool {
     let to = line.split(" to #").nth(1).unwrap_or_default();
     let bases = to.split('[').filter_map(|basis| basis.split(']').next()?.split_once(", "));
@@ -154,7 +160,7 @@ pub fn is_inside(line: &str) -> bool {
     moves && !line.ends_with("for tt.store") && !line.ends_with("for tt.broadcast")
 }
 
-/// Compares a table with the one that the page has between these marks.
+/// Compares a table with the table in the documentation page between these marks.
 pub fn kept(mark: &str, table: &str) {
     golden::check_section(&shared_data::workspace().join("docs/synthesis.md"), mark, table);
 }

@@ -1,27 +1,27 @@
-//! The model of synthesis against execution: of two variants of a program of which one executes no more of anything, and fewer
-//! wavefronts, accesses, barriers or bytes, the model predicts that it takes less.
+//! Checks the cost model of synthesis against execution: if one of two variants of a program executes at most as much
+//! of everything, and less of wavefronts, accesses, barriers or bytes, the model must predict less time for it.
 
 use std::fmt::Write;
 
 use super::{case, executed};
 use crate::prelude::*;
-use tilewright_assign::synthesis::Options;
+use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_verify::case::ProgramCase;
 
-/// A variant: what it executes and what is predicted of it, both of the whole launch.
+/// A variant of a program: its counts and its predicted time, both for the whole launch.
 pub struct Variant {
     pub name: String,
-    /// Wavefronts, accesses of shared memory, barriers, exchanges, and units of global memory.
+    /// Counts: shared-memory wavefronts, accesses of shared memory, barriers, shuffles, and sectors of global memory.
     moved: [u64; 5],
-    /// Operations that warps ran.
+    /// Operations that all warps execute together.
     steps: u64,
-    /// Bytes of shared memory of a block.
+    /// Shared memory of a block in bytes.
     shared_bytes: u64,
     predicted: f64,
 }
 
 impl Variant {
-    pub fn of(target: &dyn Target, name: String, case: &ProgramCase, text: &str, options: Options) -> Self {
+    pub fn of(target: &dyn Target, name: String, case: &ProgramCase, text: &str, options: SynthesisOptions) -> Self {
         let solved = executed(target, case, text, options);
         let (counts, report) = (&solved.counts, &solved.report);
         let blocks = u64::from(case.grid.iter().product::<u32>());
@@ -30,16 +30,16 @@ impl Variant {
             counts.wavefronts_stored + counts.wavefronts_loaded,
             accesses + counts.asynchronous_copies,
             counts.barriers,
-            counts.exchanges,
+            counts.shuffles,
         ];
-        let [wavefronts, accesses, barriers, exchanges] = warps.map(|count| count * blocks);
+        let [wavefronts, accesses, barriers, shuffles] = warps.map(|count| count * blocks);
         let bytes = report.transactions_loaded + report.transactions_stored;
-        // As many blocks of each are predicted, of which each does its part of the launch.
+        // The prediction is for as many blocks, each with its part of the launch.
         let predicted = solved.derivation.prediction.cycles * blocks as f64;
         let shared_bytes = solved.derivation.shared_bytes;
         Self {
             name,
-            moved: [wavefronts, accesses, barriers, exchanges, bytes],
+            moved: [wavefronts, accesses, barriers, shuffles, bytes],
             steps: report.steps,
             shared_bytes,
             predicted,
@@ -52,36 +52,44 @@ impl Variant {
     }
 }
 
-/// Parts of synthesis, all and left out.
-pub fn switches() -> Vec<(String, Options)> {
+/// Returns options of synthesis by name: all passes enabled, and each one disabled.
+pub fn switches() -> Vec<(String, SynthesisOptions)> {
     let of = |left: u32| {
         let [memory, task_mapping, pipeline] = [0, 1, 2].map(|bit| left >> bit & 1 == 0);
         let names = [("memory", memory), ("task mapping", task_mapping), ("pipeline", pipeline)];
         let names: Vec<&str> = names.iter().filter(|(_, on)| !on).map(|(name, _)| *name).collect();
-        (format!("without [{}]", names.join(", ")), Options { memory, task_mapping, pipeline, ..Options::default() })
+        (
+            format!("without [{}]", names.join(", ")),
+            SynthesisOptions::default().with_memory(memory).with_task_mapping(task_mapping).with_pipeline(pipeline),
+        )
     };
     (0..8).map(of).collect()
 }
 
-/// Pairs of variants of which one dominates: those whose better one takes no more of shared memory, and others.
+/// Counts of pairs of variants, a better and a worse one; pairs whose better variant takes no more shared
+/// memory are counted separately.
 #[derive(Default)]
 pub struct Ranked {
     pub pairs: [usize; 2],
-    /// How many of them are ranked wrongly.
+    /// Number of wrongly ranked pairs of each of the two kinds.
     pub wrong: [usize; 2],
-    /// What these are.
-    pub told: String,
+    /// Text that lists the wrongly ranked pairs.
+    pub report: String,
 }
 
 impl Ranked {
-    /// These pairs and others.
+    /// Adds the counts of another set of pairs.
     pub fn with(self, other: Self) -> Self {
         let sum = |a: [usize; 2], b: [usize; 2]| [a[0] + b[0], a[1] + b[1]];
-        Self { pairs: sum(self.pairs, other.pairs), wrong: sum(self.wrong, other.wrong), told: self.told + &other.told }
+        Self {
+            pairs: sum(self.pairs, other.pairs),
+            wrong: sum(self.wrong, other.wrong),
+            report: self.report + &other.report,
+        }
     }
 
-    /// Adds the pairs of variants of one program on a product.
-    pub fn add(&mut self, product: &str, group: &[Variant]) {
+    /// Adds the pairs among the variants of one program on a target.
+    pub fn add(&mut self, gpu_model: &str, group: &[Variant]) {
         for (better, worse) in group.iter().flat_map(|a| group.iter().map(move |b| (a, b))) {
             if !better.dominates(worse) {
                 continue;
@@ -94,19 +102,20 @@ impl Ranked {
             self.wrong[kind] += 1;
             for Variant { name, moved, steps, shared_bytes, predicted } in [better, worse] {
                 let counts = format!("{moved:?}, {steps} steps, {shared_bytes} bytes");
-                // Writing to a text does not fail.
-                let _ = writeln!(self.told, "{product} {name}: {counts}, {predicted:.0} cycles");
+                // Writing to a `String` does not fail.
+                let _ = writeln!(self.report, "{gpu_model} {name}: {counts}, {predicted:.0} cycles");
             }
-            self.told.push('\n');
+            self.report.push('\n');
         }
     }
 
-    /// The pairs of a suite's program with parts of synthesis left out.
-    pub fn add_parts_left_out(&mut self, product: &str, target: &dyn Target, name: &str) {
+    /// Adds the pairs among variants of a suite's program, each with one pass of synthesis disabled.
+    pub fn add_ablations(&mut self, gpu_model: &str, target: &dyn Target, name: &str) {
         let (case, text) = case(name);
-        let of =
-            |(left, options): (String, Options)| Variant::of(target, format!("{name} {left}"), &case, &text, options);
+        let of = |(left, options): (String, SynthesisOptions)| {
+            Variant::of(target, format!("{name} {left}"), &case, &text, options)
+        };
         let group: Vec<Variant> = switches().into_iter().map(of).collect();
-        self.add(product, &group);
+        self.add(gpu_model, &group);
     }
 }

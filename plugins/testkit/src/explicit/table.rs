@@ -1,47 +1,48 @@
-//! What was found for programs in explicit memory, as a table beside what Triton emits for the same computations.
+//! Formats the results of synthesis for explicit-memory programs as a table, next to Triton's code for the same
+//! computations.
 
 use std::fmt::Write;
 
 use super::{PROGRAMS, Solved, solved};
 use crate::prelude::*;
 use serde_json::Value;
-use tilewright_assign::synthesis::{AccessLine, Derivation, Options};
+use tilewright_assign::synthesis::{AccessLine, Derivation, SynthesisOptions};
 use tilewright_tile::op::name::{ttg, tw};
 
-/// What Triton makes of the same, counted in its code by `conformance/peers/explicit_beside_triton.py`.
+/// Operation counts of Triton's code, from `conformance/peers/explicit_beside_triton.py`.
 const TRITON: &str = include_str!("triton.json");
 
-/// The table of programs on targets, for the page on synthesis.
+/// Returns the table of programs and targets, for the documentation page on synthesis.
 pub fn table(targets: &[(&str, &dyn Target)]) -> String {
     let triton: Value = serde_json::from_str(TRITON).expect("counts of Triton's code");
     let mut text = String::from(
-        "| program | target | instruction | bits of copies | of loads | wavefronts stored | loaded | above the least, in loops | conversions | exchanges | shared bytes | barriers | stages | leaves | Triton: instruction | conversions | shared bytes | barriers |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|\n",
+        "| program | target | instruction | bits of copies | of loads | wavefronts stored | loaded | above the lower bound, in loops | conversions | shuffles | shared bytes | barriers | stages | leaves | Triton: instruction | conversions | shared bytes | barriers |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|\n",
     );
     for name in PROGRAMS {
-        for (product, target) in targets {
-            let found = solved(*target, name, Options::default());
+        for (gpu_model, target) in targets {
+            let found = solved(*target, name, SynthesisOptions::default());
             let row = row(&found);
-            let theirs = theirs(&triton["targets"][*product][name]);
-            // Writing to a text does not fail.
-            let _ = writeln!(text, "| {name} | {product} | {row} | {theirs} |");
+            let theirs = theirs(&triton["targets"][*gpu_model][name]);
+            // Writing to a `String` does not fail.
+            let _ = writeln!(text, "| {name} | {gpu_model} | {row} | {theirs} |");
         }
     }
     text
 }
 
 fn row(Solved { derivation, counts, .. }: &Solved) -> String {
-    let instruction = derivation.products.first().map_or("none", |product| &product.instruction);
+    let instruction = derivation.dots.first().map_or("none", |dot| &dot.instruction);
     let [copies, loads] = [true, false].map(|copies| bits(derivation, copies));
     let stages = derivation.loops.iter().max_by_key(|of| of.stages).map_or_else(
         || "none".to_owned(),
-        |of| format!("{}{}", of.stages, if of.pending.is_empty() { "" } else { ", sums pending" }),
+        |of| format!("{}{}", of.stages, if of.pending.is_empty() { "" } else { ", accumulator pending" }),
     );
     let cells = [
         counts.wavefronts_stored,
         counts.wavefronts_loaded,
         derivation.conflicts_in_loops(),
         derivation.conversions.len() as u64,
-        counts.exchanges + counts.exchanges_xor,
+        counts.shuffles + counts.shuffles_xor,
         derivation.shared_bytes,
         counts.barriers,
     ];
@@ -49,15 +50,16 @@ fn row(Solved { derivation, counts, .. }: &Solved) -> String {
     format!("`{}` | {copies} | {loads} | {cells} | {stages} | {}", short(instruction), derivation.search.leaves)
 }
 
-/// The fewest bits that a lane moves together, of copies to shared memory or of loads from there; copies may go by boxes.
+/// Returns the fewest bits per lane of the copies to shared memory (if `copies`) or of the loads from it; copies may be
+/// bulk tensor copies.
 fn bits(derivation: &Derivation, copies: bool) -> String {
     let accesses = derivation.memories.iter().flat_map(|memory| &memory.accesses);
     let is_copy = |access: &&AccessLine| (access.operation != ttg::LOCAL_LOAD) == copies;
-    let (boxes, lanes): (Vec<_>, Vec<_>) =
-        accesses.filter(is_copy).partition(|access| access.operation == tw::LOAD_BOX);
+    let (tensor_copies, lanes): (Vec<_>, Vec<_>) =
+        accesses.filter(is_copy).partition(|access| access.operation == tw::BULK_TENSOR_LOAD);
     let least = lanes.iter().map(|access| access.vector_bits).min().map(|bits| bits.to_string());
-    let boxes = (!boxes.is_empty()).then(|| "boxes".to_owned());
-    let both: Vec<String> = boxes.into_iter().chain(least).collect();
+    let tensor_copies = (!tensor_copies.is_empty()).then(|| "bulk tensor".to_owned());
+    let both: Vec<String> = tensor_copies.into_iter().chain(least).collect();
     if both.is_empty() { "none".to_owned() } else { both.join(", ") }
 }
 
@@ -70,7 +72,7 @@ fn theirs(row: &Value) -> String {
     format!("`{instruction}` | {} | {} | {}", number("conversions"), number("shared_bytes"), number("barriers"))
 }
 
-/// An instruction without the words that all of its kind have.
+/// Shortens an instruction's name by the words that all instructions of its kind share.
 fn short(instruction: &str) -> String {
     instruction.replace(".sync.aligned", "").replace(".row.col", "")
 }

@@ -1,4 +1,4 @@
-//! Kernels that the tests of this crate and of the vendors' crates compile.
+//! Kernels that tests of this crate and of the vendors' crates compile.
 
 use crate::prelude::*;
 
@@ -28,7 +28,7 @@ pub fn module(kernels: Vec<Kernel>) -> Module {
     Module { kernels }
 }
 
-/// The number of this lane in the block times `bytes`.
+/// Emits the index of the current lane in the block, times `bytes`.
 pub fn own_offset(k: &mut Builder, bytes: u32) -> Value {
     let lanes = k.launch().lanes;
     let lane = k.special(SpecialRegister::Lane);
@@ -38,13 +38,13 @@ pub fn own_offset(k: &mut Builder, bytes: u32) -> Value {
     k.binary_const(Binary::Mul, index, bytes)
 }
 
-/// `base` moved by [`own_offset`].
+/// Emits the address `base` plus [`own_offset`].
 pub fn own_address(k: &mut Builder, base: Value, bytes: u32) -> Value {
     let offset = own_offset(k, bytes);
-    k.advance(base, offset)
+    k.ptr_add(base, offset)
 }
 
-/// Every lane copies 32 bytes as two accesses of 16.
+/// Returns a kernel whose lanes each copy 32 bytes as two accesses of 16.
 pub fn copy(launch: Launch) -> Kernel {
     let mut k = Builder::new("copy", launch, &[("from", GLOBAL), ("to", GLOBAL)]);
     let (from, to) = (k.parameter(0), k.parameter(1));
@@ -57,7 +57,8 @@ pub fn copy(launch: Launch) -> Kernel {
     k.finish()
 }
 
-/// Every lane stores 2 x 16 bytes to shared memory, and after a barrier loads its mirror lane's.
+/// Returns a kernel whose lanes each store 2 x 16 bytes to shared memory, and after a barrier load those of the
+/// mirrored lane.
 pub fn through_shared(launch: Launch, scope: Scope) -> Kernel {
     let mut k = Builder::new("through_shared", launch, &[("from", GLOBAL), ("to", GLOBAL)]);
     let lanes = launch.lanes * launch.warps;
@@ -65,26 +66,26 @@ pub fn through_shared(launch: Launch, scope: Scope) -> Kernel {
     let (from, to) = (k.parameter(0), k.parameter(1));
     let from = own_address(&mut k, from, 32);
     let to = own_address(&mut k, to, 32);
-    let own = own_address(&mut k, shared, 16);
+    let address_of_thread = own_address(&mut k, shared, 16);
     let lane = k.special(SpecialRegister::Lane);
     let mirror = k.binary_const(Binary::Xor, lane, launch.lanes - 1);
     let mirror = k.binary_const(Binary::Mul, mirror, 16);
-    let other = k.advance(shared, mirror);
+    let other = k.ptr_add(shared, mirror);
     let half = (lanes * 16) as i32;
-    for (part, offset) in [0, 16].into_iter().enumerate() {
+    for (half_index, offset) in [0, 16].into_iter().enumerate() {
         let value = k.load(QUAD, from, offset, None);
-        k.store(own, part as i32 * half, value, None);
+        k.store(address_of_thread, half_index as i32 * half, value, None);
     }
     k.barrier(scope);
-    for (part, offset) in [0, 16].into_iter().enumerate() {
-        let value = k.load(QUAD, other, part as i32 * half, None);
+    for (half_index, offset) in [0, 16].into_iter().enumerate() {
+        let value = k.load(QUAD, other, half_index as i32 * half, None);
         k.store(to, offset, value, None);
     }
     k.finish()
 }
 
-/// Every lane gets an integer and a float from the lane whose number differs in the bits of `mask`.
-pub fn exchange(launch: Launch, mask: u32) -> Kernel {
+/// Returns a kernel whose lanes each get an integer and a float from the lane whose index differs by the xor mask.
+pub fn shuffle(launch: Launch, mask: u32) -> Kernel {
     let mut k = Builder::new("exchange", launch, &[("at", GLOBAL)]);
     let at = k.parameter(0);
     let at = own_address(&mut k, at, 8);
@@ -92,26 +93,26 @@ pub fn exchange(launch: Launch, mask: u32) -> Kernel {
     let partner = k.binary_const(Binary::Xor, lane, mask);
     for (offset, element) in [(0, Element::I32), (4, Element::F32)] {
         let value = k.load(Type::Scalar(element), at, offset, None);
-        let value = k.exchange(value, partner);
+        let value = k.shuffle(value, partner);
         k.store(at, offset, value, None);
     }
     k.finish()
 }
 
-/// The same by an exchange that names the constant.
-pub fn exchange_xor(launch: Launch, mask: u32) -> Kernel {
+/// Returns a kernel like [`shuffle`], by a shuffle with an immediate xor mask.
+pub fn shuffle_xor(launch: Launch, mask: u32) -> Kernel {
     let mut k = Builder::new("exchange_xor", launch, &[("at", GLOBAL)]);
     let at = k.parameter(0);
     let at = own_address(&mut k, at, 8);
     for (offset, element) in [(0, Element::I32), (4, Element::F32)] {
         let value = k.load(Type::Scalar(element), at, offset, None);
-        let value = k.exchange_xor(value, mask);
+        let value = k.shuffle_xor(value, mask);
         k.store(at, offset, value, None);
     }
     k.finish()
 }
 
-/// Lanes below `bound` add one to a word.
+/// Returns a kernel whose lanes below `bound` add one to a word.
 pub fn predicated(launch: Launch) -> Kernel {
     let mut k = Builder::new("predicated", launch, &[("at", GLOBAL), ("bound", WORD)]);
     let (at, bound) = (k.parameter(0), k.parameter(1));
@@ -124,7 +125,7 @@ pub fn predicated(launch: Launch) -> Kernel {
     k.finish()
 }
 
-/// Bytes of two words mixed: bytes 1 and 2 of the first, 4 and 7 of the pair.
+/// Returns a kernel with a byte permute of two words: bytes 1 and 2 of the first, 4 and 7 of the pair.
 pub fn permute(launch: Launch) -> Kernel {
     let mut k = Builder::new("permute", launch, &[("at", GLOBAL)]);
     let at = k.parameter(0);
@@ -136,14 +137,14 @@ pub fn permute(launch: Launch) -> Kernel {
     k.finish()
 }
 
-/// Sums `count` words in a loop; where the sum is even stores it, else its negative.
+/// Returns a kernel that sums `count` words in a loop, and stores the sum if it is even, else its negative.
 pub fn loop_and_branch(launch: Launch) -> Kernel {
     let mut k = Builder::new("loop_and_branch", launch, &[("at", GLOBAL), ("count", WORD)]);
     let (at, count) = (k.parameter(0), k.parameter(1));
     let (zero, one) = (k.i32(0), k.i32(1));
     let arguments = k.begin_region(&[WORD, WORD]);
     let offset = k.binary_const(Binary::Mul, arguments[0], 4);
-    let word = k.advance(at, offset);
+    let word = k.ptr_add(at, offset);
     let word = k.load(WORD, word, 0, None);
     let sum = k.binary(Binary::Add, arguments[1], word);
     let body = k.end_region(&[sum]);
@@ -156,21 +157,21 @@ pub fn loop_and_branch(launch: Launch) -> Kernel {
     let negative = k.binary(Binary::Sub, zero, sum);
     let otherwise = k.end_region(&[negative]);
     let result = k.if_else(even, then, otherwise, &[WORD])[0];
-    let own = own_address(&mut k, at, 4);
-    k.store(own, 0, result, None);
+    let address_of_thread = own_address(&mut k, at, 4);
+    k.store(address_of_thread, 0, result, None);
     k.finish()
 }
 
-/// Every operation on every type that it is for, each result stored.
+/// Returns a kernel with every operation on every type that it supports, each result stored.
 pub fn everything(launch: Launch) -> Kernel {
     let mut k =
         Builder::new("everything", launch, &[("from", GLOBAL), ("to", GLOBAL), ("scale", Type::Scalar(Element::F16))]);
     let (from, to) = (k.parameter(0), k.parameter(1));
     let axes: Vec<Value> = (0..3).map(|axis| k.special(SpecialRegister::Program(axis))).collect();
-    let mut place = 0;
+    let mut byte_offset = 0;
     let mut keep = |k: &mut Builder, value: Value| {
-        k.store(to, place, value, None);
-        place += 32;
+        k.store(to, byte_offset, value, None);
+        byte_offset += 32;
     };
     for axis in axes {
         keep(&mut k, axis);
@@ -180,7 +181,7 @@ pub fn everything(launch: Launch) -> Kernel {
             if element == Element::I1 && count > 1 {
                 continue;
             }
-            let ty = Type::of(element, count);
+            let ty = Type::vector_or_scalar(element, count);
             let a = k.load(ty, from, 0, None);
             let b = k.load(ty, from, 32, None);
             let operations: &[Binary] = if element.is_float() { &FLOAT_OPERATIONS } else { &INTEGER_OPERATIONS };
@@ -189,13 +190,13 @@ pub fn everything(launch: Launch) -> Kernel {
                 keep(&mut k, value);
             }
             if element.is_float() && element != Element::Bf16 {
-                let value = k.f_mul_add(a, b, a);
+                let value = k.fma(a, b, a);
                 keep(&mut k, value);
             }
             if element.is_float() {
                 let value = k.value(ty, Op::Unary { op: Unary::FNeg, a });
                 keep(&mut k, value);
-                let bits = Type::of(Element::integer(element.bits()).unwrap(), count);
+                let bits = Type::vector_or_scalar(Element::integer_of_width(element.bits()).unwrap(), count);
                 let value = k.cast(Cast::Bits, a, bits);
                 keep(&mut k, value);
             } else if count == 1 {
@@ -210,8 +211,8 @@ pub fn everything(launch: Launch) -> Kernel {
                 let holds = k.extract(holds, 1);
                 let value = k.select(holds, a, b);
                 keep(&mut k, value);
-                let parts: Vec<Value> = (0..count).rev().map(|index| k.extract(value, index)).collect();
-                let value = k.pack(&parts);
+                let elements: Vec<Value> = (0..count).rev().map(|index| k.extract(value, index)).collect();
+                let value = k.pack(&elements);
                 keep(&mut k, value);
             }
         }
@@ -236,12 +237,12 @@ fn widths(k: &mut Builder, a: Value, element: Element, keep: &mut impl FnMut(&mu
     }
 }
 
-/// All of the kernels above in one module.
+/// Returns a module with all of the kernels above.
 pub fn all(launch: Launch) -> Module {
     module(vec![
         copy(launch),
         through_shared(launch, Scope::Block),
-        exchange(launch, launch.lanes - 1),
+        shuffle(launch, launch.lanes - 1),
         predicated(launch),
         permute(launch),
         loop_and_branch(launch),
@@ -249,7 +250,7 @@ pub fn all(launch: Launch) -> Module {
     ])
 }
 
-/// A product of the given architecture.
+/// Returns the description of a target of the given architecture.
 pub fn target(architecture: &str, lanes: &[u32]) -> TargetDescription {
     let mut target = TargetDescription::from_toml("target.toml", include_str!("target.toml")).unwrap();
     target.architecture = architecture.to_owned();
@@ -258,7 +259,7 @@ pub fn target(architecture: &str, lanes: &[u32]) -> TargetDescription {
     target
 }
 
-/// The lines of assembly between a kernel's label and the next kernel's, without comments.
+/// Returns the lines of assembly from the label `begin` to the label `end`, without comments.
 pub fn lines_of<'a>(assembly: &'a str, begin: &str, end: &str) -> Vec<&'a str> {
     let start = assembly.find(begin).unwrap_or_else(|| panic!("no `{begin}` in:\n{assembly}"));
     let rest = &assembly[start..];
@@ -266,7 +267,7 @@ pub fn lines_of<'a>(assembly: &'a str, begin: &str, end: &str) -> Vec<&'a str> {
     rest[..length].lines().map(str::trim).filter(|line| !line.starts_with("//") && !line.starts_with(';')).collect()
 }
 
-/// How many lines begin with a mnemonic.
+/// Returns the number of lines that begin with a mnemonic.
 pub fn count(lines: &[&str], mnemonic: &str) -> usize {
     lines.iter().filter(|line| line.starts_with(mnemonic)).count()
 }

@@ -1,8 +1,9 @@
-//! Layouts that the vendors' crates test with, as text.
+//! Writes layouts of the vendors' tests as text.
 
 use crate::prelude::*;
 
-/// A blocked layout as text: elements of a thread, threads of a warp, warps, and the order.
+/// Returns a blocked layout as text, from the elements of a thread, the threads of a warp, the warps, and the order of
+/// axes.
 pub fn blocked(size: &[u64], threads: &[u64], warps: &[u64], order: &[u64]) -> String {
     format!(
         "#ttg.blocked<{{sizePerThread = {size:?}, threadsPerWarp = {threads:?}, warpsPerCTA = {warps:?}, \

@@ -1,9 +1,10 @@
-//! Choices of memory layouts for the vendors' own layouts of registers, executed by the emulator.
+//! Checks of the choice of shared-memory layouts for the vendors' register layouts, on the emulator.
 
 use crate::prelude::*;
 use tilewright_plan::movement::SharedLayoutCandidate;
 
-/// The wavefronts of an accessor of `layout`, executed.
+/// Emulates the accesses between an accessor's register layout and the memory layout `layout`; returns their
+/// wavefronts.
 pub fn executed(
     layout: &LinearLayout,
     direction: Direction,
@@ -11,18 +12,18 @@ pub fn executed(
     bits: u32,
     context: PlanContext<'_>,
 ) -> u64 {
-    let plan = access_shared(layout, memory, bits, direction, context).expect("a plan");
+    let plan = plan_shared_access(layout, memory, bits, direction, context).expect("a plan");
     match direction {
         Direction::Store => {
-            proven_case(store_case(layout, memory, bits, &plan), context, "stores").counts.wavefronts_stored
+            check_case(store_case(layout, memory, bits, &plan), context, "stores").counts.wavefronts_stored
         }
         Direction::Load => {
-            proven_case(load_case(layout, memory, bits, &plan), context, "loads").counts.wavefronts_loaded
+            check_case(load_case(layout, memory, bits, &plan), context, "loads").counts.wavefronts_loaded
         }
     }
 }
 
-/// Runs all accesses of a candidate: what is executed is what was promised.
+/// Emulates all accesses to a candidate memory layout and compares the counts with the candidate's predicted ones.
 pub fn check(candidate: &SharedLayoutCandidate, accessors: &[Accessor], bits: u32, context: PlanContext<'_>) {
     for (accessor, stats) in accessors.iter().zip(&candidate.accessors) {
         let fetched = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);

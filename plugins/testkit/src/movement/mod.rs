@@ -1,28 +1,28 @@
-//! The code of a movement beside its plan: the plan says what the code must do, and a vendor's reader what it does.
+//! Compares the data movement of generated code with the plan: a vendor's reader counts the accesses in the code.
 
 use tilewright_plan::movement::SharedBits;
 
 use crate::prelude::*;
 
-/// What the code of a kernel around a movement does, or must do: for one lane, or for its warp.
+/// Data movement of a kernel, read from code or planned: counts for one lane, or for its warp.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Movement {
     pub stored_bits: u64,
     pub loaded_bits: u64,
-    pub exchanges: u64,
+    pub shuffles: u64,
     pub block_barriers: u64,
     pub warp_barriers: u64,
-    /// Accesses by instructions that move tiles, both ways.
+    /// Number of accesses by instructions that move matrix tiles, loads and stores together.
     pub tiles: u64,
 }
 
 impl Movement {
-    /// The movement of a plan.
+    /// Returns the data movement of a plan.
     pub fn of_plan(counts: &Counts, bits: SharedBits) -> Self {
         Self {
             stored_bits: bits.stored,
             loaded_bits: bits.loaded,
-            exchanges: counts.exchanges,
+            shuffles: counts.shuffles,
             block_barriers: counts.barriers,
             warp_barriers: counts.warp_barriers,
             tiles: counts.matrix_stores + counts.matrix_loads,
@@ -30,26 +30,26 @@ impl Movement {
     }
 }
 
-/// How a vendor's code is read.
+/// Functions with which a vendor reads its generated code.
 pub struct Reader {
-    /// The mnemonics of a kernel of this name.
+    /// Returns the mnemonics of the kernel of this name.
     pub instructions: for<'a> fn(&'a str, &str) -> Vec<&'a str>,
-    /// The data movement of a kernel of this name, if each of its instructions is issued once.
+    /// Returns the data movement of the kernel of this name, each of whose instructions must be issued once.
     pub movement: fn(&str, &str) -> Movement,
-    /// Checks that no register of the code lies in memory.
+    /// Checks that the code spills no registers.
     pub spills_nothing: fn(&str, &str),
 }
 
-/// Every instruction is issued once, so that the code does what it says: no branch at all, or, if some lanes sit out
-/// stores, branches forward around these stores.
-pub fn goes_straight(code: &str, some_sit_out: bool) {
+/// Checks that every instruction is issued once: the code has no branches or, if some lanes skip stores, only forward
+/// branches around them.
+pub fn check_straight_line(code: &str, some_sit_out: bool) {
     let lines: Vec<Vec<&str>> = code.lines().map(|line| line.split_whitespace().collect()).collect();
     let is_branch = |word: &&str| ["bra", "s_branch", "s_cbranch"].iter().any(|branch| word.starts_with(branch));
     for (at, line) in lines.iter().enumerate() {
         let Some(branch) = line.iter().position(is_branch) else { continue };
         assert!(some_sit_out, "{code}");
         let label = format!("{}:", line[branch + 1].trim_end_matches(';'));
-        let is_ahead = lines[at..].iter().any(|line| line.first() == Some(&label.as_str()));
-        assert!(is_ahead, "{line:?} goes back: {code}");
+        let is_forward = lines[at..].iter().any(|line| line.first() == Some(&label.as_str()));
+        assert!(is_forward, "{line:?} branches back: {code}");
     }
 }

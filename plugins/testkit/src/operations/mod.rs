@@ -1,5 +1,5 @@
-//! A kernel for each operation of whole programs, and each element that it works on; the vendors' crates compile and
-//! assemble them.
+//! Kernels, one for each operation of whole programs and each of its element types, which the vendors' crates compile
+//! and assemble.
 
 use crate::prelude::*;
 use tilewright_kernel::{Atomic, MemoryOrder, MemoryScope};
@@ -10,36 +10,36 @@ const WORD: Type = Type::Scalar(Element::I32);
 pub const FLOATS: [Element; 4] = [Element::F16, Element::Bf16, Element::F32, Element::F64];
 pub const INTEGERS: [Element; 4] = [Element::I8, Element::I16, Element::I32, Element::I64];
 
-/// A kernel, named after what it does.
+/// Builds a kernel that is named by its operation.
 fn kernel(name: &str, launch: Launch, body: impl FnOnce(&mut Builder, Value)) -> Kernel {
     let mut k = Builder::new(name, launch, &[("at", GLOBAL), ("n", WORD)]);
     let lane = k.special(SpecialRegister::Lane);
     let bytes = k.binary_const(Binary::Mul, lane, 64);
     let at = k.parameter(0);
-    let own = k.advance(at, bytes);
-    body(&mut k, own);
+    let address_of_thread = k.ptr_add(at, bytes);
+    body(&mut k, address_of_thread);
     k.finish()
 }
 
-/// Two values of a type are loaded; the result is stored, as a word where it is a truth value.
+/// Builds a kernel that loads two values of a type and stores the result of an operation, as a word if it is a bool.
 fn computing(
     name: &str,
     launch: Launch,
     ty: Type,
     compute: impl FnOnce(&mut Builder, Value, Value) -> Value,
 ) -> Kernel {
-    kernel(name, launch, |k, own| {
-        let (a, b) = (k.load(ty, own, 0, None), k.load(ty, own, 32, None));
+    kernel(name, launch, |k, address_of_thread| {
+        let (a, b) = (k.load(ty, address_of_thread, 0, None), k.load(ty, address_of_thread, 32, None));
         let mut result = compute(k, a, b);
         if k.type_of(result).element() == Some(Element::I1) {
-            let wide = Type::of(Element::I32, k.type_of(result).count());
+            let wide = Type::vector_or_scalar(Element::I32, k.type_of(result).count());
             result = k.cast(Cast::ExtendU, result, wide);
         }
-        k.store(own, 0, result, None);
+        k.store(address_of_thread, 0, result, None);
     })
 }
 
-/// Arithmetic, comparisons and casts of every element, and of vectors of two.
+/// Returns kernels of arithmetic, comparisons and casts of every element type, and of vectors of two.
 pub fn arithmetic(launch: Launch) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     let types = |elements: &[Element]| -> Vec<Type> {
@@ -60,7 +60,9 @@ pub fn arithmetic(launch: Launch) -> Vec<Kernel> {
         for to in INTEGERS {
             for op in [Cast::IntS, Cast::IntU] {
                 let name = named(&format!("{}_{}", op.name(), to.name()), ty);
-                kernels.push(computing(&name, launch, ty, |k, a, _| k.cast(op, a, Type::of(to, ty.count()))));
+                kernels.push(computing(&name, launch, ty, |k, a, _| {
+                    k.cast(op, a, Type::vector_or_scalar(to, ty.count()))
+                }));
             }
         }
     }
@@ -75,12 +77,13 @@ pub fn arithmetic(launch: Launch) -> Vec<Kernel> {
     kernels
 }
 
-/// Every atomic operation on every element, in both memories, predicated and not, of every order and scope.
+/// Returns kernels of every atomic operation on every element type, in both memories, predicated and not, with every
+/// order and scope.
 pub fn atomics(launch: Launch) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     let elements = [Element::I32, Element::I64, Element::F16, Element::Bf16, Element::F32, Element::F64];
     for &op in Atomic::ALL {
-        for element in elements.into_iter().filter(|&element| op.takes(element)) {
+        for element in elements.into_iter().filter(|&element| op.supports(element)) {
             let name = format!("atomic_{}_{}", op.name(), element.name());
             kernels.push(computing(&name, launch, Type::Scalar(element), |k, a, _| {
                 let (at, shared) = (k.parameter(0), k.shared_buffer(8, 8));
@@ -115,7 +118,7 @@ pub fn atomics(launch: Launch) -> Vec<Kernel> {
     kernels
 }
 
-/// Loops that test at their end, the grid's size, addresses, assertions, prints and dependencies between grids.
+/// Returns kernels with while loops, the grid's size, addresses, assertions, prints and dependencies between grids.
 pub fn programs(launch: Launch) -> Vec<Kernel> {
     let until = computing("collatz", launch, WORD, |k, a, _| {
         let zero = k.i32(0);
@@ -128,8 +131,8 @@ pub fn programs(launch: Launch) -> Vec<Kernel> {
         let tripled = k.binary_const(Binary::Add, tripled, 1);
         let next = k.select(odd, tripled, half);
         let steps = k.binary_const(Binary::Add, carried[1], 1);
-        let again = k.compare(Compare::Ne, next, one);
-        let body = k.end_region(&[again, next, steps]);
+        let loop_condition = k.compare(Compare::Ne, next, one);
+        let body = k.end_region(&[loop_condition, next, steps]);
         k.while_loop(&[a, zero], body)[1]
     });
     let once = kernel("nothing_carried", launch, |k, _| {
@@ -138,49 +141,49 @@ pub fn programs(launch: Launch) -> Vec<Kernel> {
         let body = k.end_region(&[never]);
         k.while_loop(&[], body);
     });
-    let grid = kernel("grid", launch, |k, own| {
+    let grid = kernel("grid", launch, |k, address_of_thread| {
         for axis in 0..3 {
             let blocks = k.special(SpecialRegister::Programs(axis));
             let block = k.special(SpecialRegister::Program(axis));
             let product = k.binary(Binary::Mul, blocks, block);
-            k.store(own, 4 * i32::from(axis), product, None);
+            k.store(address_of_thread, 4 * i32::from(axis), product, None);
         }
     });
-    let addresses = kernel("addresses", launch, |k, own| {
-        let number = k.cast(Cast::Bits, own, Type::Scalar(Element::I64));
+    let addresses = kernel("addresses", launch, |k, address_of_thread| {
+        let number = k.cast(Cast::Bits, address_of_thread, Type::Scalar(Element::I64));
         let eight = k.constant(Type::Scalar(Element::I64), 8);
         let number = k.binary(Binary::Add, number, eight);
         let moved = k.cast(Cast::Bits, number, GLOBAL);
         k.store(moved, 0, number, None);
     });
-    let said = kernel("said", launch, |k, own| {
-        let value = k.load(WORD, own, 0, None);
+    let prints = kernel("said", launch, |k, address_of_thread| {
+        let value = k.load(WORD, address_of_thread, 0, None);
         let zero = k.i32(0);
         let holds = k.compare(Compare::LtS, zero, value);
         let odd = k.compare(Compare::Ne, value, zero);
         k.assert(holds, "above \"zero\"", Some(odd));
-        k.print("100% of ", false, &[value, own, holds]);
+        k.print("100% of ", false, &[value, address_of_thread, holds]);
         for element in FLOATS {
-            let number = k.load(Type::Vector(element, 4), own, 0, None);
+            let number = k.load(Type::Vector(element, 4), address_of_thread, 0, None);
             k.print("numbers ", element == Element::F32, &[number]);
         }
         for element in INTEGERS {
-            let number = k.load(Type::Vector(element, 4), own, 0, None);
+            let number = k.load(Type::Vector(element, 4), address_of_thread, 0, None);
             k.print("numbers ", true, &[number]);
         }
         k.print("nothing", false, &[]);
     });
-    let overlapped = kernel("overlapped", launch, |k, own| {
+    let overlapped = kernel("overlapped", launch, |k, address_of_thread| {
         k.grid_dependency(true);
-        let value = k.load(WORD, own, 0, None);
-        k.store(own, 4, value, None);
+        let value = k.load(WORD, address_of_thread, 0, None);
+        k.store(address_of_thread, 4, value, None);
         k.grid_dependency(false);
     });
-    vec![until, once, grid, addresses, said, overlapped]
+    vec![until, once, grid, addresses, prints, overlapped]
 }
 
-/// A function of one number of every element that functions have.
+/// Returns a kernel of a math function on one number of an element type.
 pub fn function(launch: Launch, function: MathFunction, element: Element) -> Kernel {
     let name = format!("{}_{}", function.name(), element.name());
-    computing(&name, launch, Type::Vector(element, 2), |k, a, b| k.math(function, &[a, b][..function.operands()]))
+    computing(&name, launch, Type::Vector(element, 2), |k, a, b| k.math(function, &[a, b][..function.operand_count()]))
 }

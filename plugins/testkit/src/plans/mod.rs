@@ -1,52 +1,52 @@
-//! Reductions, scans, gathers and accesses of shared memory whose code the vendors' crates look at: a
-//! handful of each, for warps of any number of lanes.
+//! Reductions, scans, gathers and shared-memory accesses whose code the vendors' crates check: a few of each, for warps
+//! of any number of lanes.
 
 use crate::layouts::{blocked, distributed};
 use crate::movement::Movement;
-use crate::movement::{Reader, goes_straight};
+use crate::movement::{Reader, check_straight_line};
 use crate::prelude::*;
-use tilewright_plan::movement::{SharedBits, gather};
+use tilewright_plan::movement::{SharedBits, plan_gather};
 use tilewright_verify::kernels::{add, gather_kernel, reduction_kernel, scan_kernel};
 
-/// A plan as a kernel, and what its code must do.
+/// A plan as a kernel, and the data movement that the kernel's code must perform.
 pub struct Planned {
     pub name: String,
     pub kernel: Kernel,
     pub movement: Movement,
-    /// The most bits that the code stores as written: where lanes that hold the same share the stores, a code
-    /// generator may write each share in a branch of its own.
+    /// The most bits that stores in the text of the code may have: if replicas share the stores, a code generator may
+    /// write each replica's share in a separate branch.
     most_stored: u64,
-    /// The least bits that it loads: it leaves out what nobody wants, of a scan's totals the last.
-    least_loaded: u64,
+    /// The least bits that the code may load: it drops unused loads, such as the last of a scan's totals.
+    loaded_lower_bound: u64,
 }
 
 impl Planned {
     fn new(name: &str, kernel: Kernel, counts: Counts, bits: SharedBits) -> Self {
         let movement = Movement::of_plan(&counts, bits);
-        Self { name: name.to_owned(), kernel, movement, most_stored: bits.stored, least_loaded: bits.loaded }
+        Self { name: name.to_owned(), kernel, movement, most_stored: bits.stored, loaded_lower_bound: bits.loaded }
     }
 
-    /// The same for lanes that hold so many bits, and copies of what others hold.
-    fn of_copies(self, held_bits: u64) -> Self {
-        Self { most_stored: if self.movement.stored_bits > 0 { held_bits } else { 0 }, ..self }
+    /// Adapts the bounds for a layout with replicas, whose lanes hold `bits_per_lane` bits.
+    fn of_copies(self, bits_per_lane: u64) -> Self {
+        Self { most_stored: if self.movement.stored_bits > 0 { bits_per_lane } else { 0 }, ..self }
     }
 
-    /// Whether code does what the plan says.
+    /// Whether the found data movement is the planned one, within the bounds.
     pub fn is_done_by(&self, found: Movement) -> bool {
         let Movement { stored_bits, loaded_bits, .. } = self.movement;
         (stored_bits..=self.most_stored).contains(&found.stored_bits)
-            && (self.least_loaded..=loaded_bits).contains(&found.loaded_bits)
+            && (self.loaded_lower_bound..=loaded_bits).contains(&found.loaded_bits)
             && Movement { stored_bits, loaded_bits, ..found } == self.movement
     }
 
-    /// The assembly of the kernel.
+    /// Compiles the kernel to assembly.
     pub fn assembly(&self, target: &dyn Target) -> String {
         verify(&Module { kernels: vec![self.kernel.clone()] }).expect("a sound kernel");
         assembly(target, vec![self.kernel.clone()])
     }
 }
 
-/// All plans for warps of `2^lane_bits` lanes.
+/// Returns all plans for warps of `2^lane_bits` lanes.
 pub fn all(target: &dyn Target, lane_bits: u32) -> Vec<Planned> {
     let half = 1u64 << (lane_bits - 3);
     let in_lanes = blocked(&[1, 4], &[8, half], &[4, 1], &[1, 0]);
@@ -71,8 +71,8 @@ pub fn all(target: &dyn Target, lane_bits: u32) -> Vec<Planned> {
     plans
 }
 
-/// Stores to shared memory of explicit layouts and loads from them, each kernel with what its own accesses
-/// move; the kernel has others around them, `others` bits a lane each way.
+/// Returns kernels that store to and load from shared memory in explicit layouts, each with the planned data movement
+/// of these accesses; the rest of the kernel adds the returned number of bits for each lane in each direction.
 pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
     let registers = blocked(&[1, 8], &[1 << (lane_bits - 3), 8], &[4, 1], &[1, 0]);
     let mut plans = Vec::new();
@@ -83,9 +83,9 @@ pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
         ("padded", "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>"),
     ] {
         let (src, memory) = (distributed(target, &registers, &[64, 64]), memory(text, &[64, 64]));
-        let store = access_shared(&src, &memory, 16, Direction::Store, target.description()).expect("a plan");
-        let load = access_shared(&src, &memory, 16, Direction::Load, target.description()).expect("a plan");
-        // The rest of the kernel moves each element of memory once, by the threads in turn.
+        let store = plan_shared_access(&src, &memory, 16, Direction::Store, target.description()).expect("a plan");
+        let load = plan_shared_access(&src, &memory, 16, Direction::Load, target.description()).expect("a plan");
+        // The rest of the kernel moves each element of memory once, distributed over the threads.
         let others = 16 * 64 * 64 / (4 << lane_bits);
         let kernel = store_kernel(&src, &memory, 16, &store).expect("a kernel");
         plans.push((
@@ -107,56 +107,56 @@ fn memory(text: &str, shape: &[u64]) -> MemoryLayout {
 
 fn reduction(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
-    let plan = reduce(&src, Dim::tensor(axis), bits, target.description()).expect("a plan");
+    let plan = plan_reduction(&src, Dim::tensor(axis), bits, target.description()).expect("a plan");
     let kernel =
         reduction_kernel((&src, Dim::tensor(axis)), bits, &plan, target.description().into()).expect("a kernel");
-    Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(held_bits(&src, bits))
+    Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(bits_per_lane(&src, bits))
 }
 
 fn scanned(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
     let (axis, direction) = (Dim::tensor(axis), ScanDirection::Up);
-    let plan = scan(&src, axis, bits, direction, target.description()).expect("a plan");
+    let plan = plan_scan(&src, axis, bits, direction, target.description()).expect("a plan");
     let kernel = scan_kernel((&src, axis), bits, (&plan, direction), add, target.description().into());
     let kernel = kernel.expect("a kernel");
     let planned =
-        Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(held_bits(&src, bits));
-    Planned { least_loaded: planned.least_loaded / 2, ..planned }
+        Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(bits_per_lane(&src, bits));
+    Planned { loaded_lower_bound: planned.loaded_lower_bound / 2, ..planned }
 }
 
-/// Bits of all registers of a lane.
-fn held_bits(layout: &LinearLayout, bits: &[u32]) -> u64 {
+/// Returns the bits of all registers of a lane.
+fn bits_per_lane(layout: &LinearLayout, bits: &[u32]) -> u64 {
     bits.iter().map(|&bits| u64::from(bits) << layout.in_bits(Dim::REGISTER)).sum()
 }
 
 fn gathered(target: &dyn Target, name: &str, layout: &str, bits: u32) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
     let axis = Dim::tensor(1);
-    let plan = gather(&src, &src, axis, bits, target.description()).expect("a plan");
+    let plan = plan_gather(&src, &src, axis, bits, target.description()).expect("a plan");
     let kernel = gather_kernel(([&src, &src], axis), bits, &plan, target.description().into()).expect("a kernel");
-    Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(held_bits(&src, &[bits]))
+    Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(bits_per_lane(&src, &[bits]))
 }
 
-/// The code of all plans moves what they say, and needs no memory for registers.
+/// Checks that the code of all plans performs the planned data movement, and spills no registers.
 pub fn code_moves_what_the_plans_say(target: &dyn Target, lane_bits: u32, reader: &Reader) {
     for plan in all(target, lane_bits) {
         let code = plan.assembly(target);
-        goes_straight(&code, true);
+        check_straight_line(&code, true);
         let found = (reader.movement)(&code, &plan.kernel.name);
         assert!(plan.is_done_by(found), "{}: {found:?}, planned {:?}: {code}", plan.name, plan.movement);
         (reader.spills_nothing)(&plan.name, &code);
     }
 }
 
-/// The same of accesses of explicit layouts.
+/// Checks the same for the kernels of [`accesses`], with explicit memory layouts.
 pub fn accesses_move_what_the_plans_say(target: &dyn Target, lane_bits: u32, reader: &Reader) {
     for (plan, others) in accesses(target, lane_bits) {
         let code = plan.assembly(target);
-        let Movement { stored_bits, loaded_bits, exchanges, .. } = (reader.movement)(&code, &plan.kernel.name);
+        let Movement { stored_bits, loaded_bits, shuffles, .. } = (reader.movement)(&code, &plan.kernel.name);
         let expected = match plan.movement {
             Movement { stored_bits: 0, loaded_bits, .. } => (others, loaded_bits, 0),
             Movement { stored_bits, .. } => (stored_bits, others, 0),
         };
-        assert_eq!((stored_bits, loaded_bits, exchanges), expected, "{}: {code}", plan.name);
+        assert_eq!((stored_bits, loaded_bits, shuffles), expected, "{}: {code}", plan.name);
     }
 }

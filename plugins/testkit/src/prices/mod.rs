@@ -1,15 +1,14 @@
-//! Compares plans against what the Triton compiler emits for the same conversions (version 3.9.0), by a price
-//! that no target's cost table can bend; `docs/conversions.md` has the outcome.
+//! Compares plans of layout conversions with the code of the Triton compiler (version 3.9.0) for the same conversions,
+//! by a price that is independent of cost tables; `docs/conversions.md` has the results.
 //!
-//! The price is in wavefront slots of a warp: an exchange 1, a shared access its wavefronts, a byte
-//! permute or a select 1/4, a barrier of the block 10, of a warp 1. Triton's shared accesses are taken
-//! to be free of conflicts: one wavefront for every 1024 bits that a warp moves, at least one each; its
-//! matrix accesses take one wavefront a matrix. A plan may cost no more than that, and may not be worse
-//! in every count.
+//! The price counts wavefronts and shuffles of a warp: a shuffle is 1, a shared access its wavefronts, a byte permute
+//! or a select 1/4, a block barrier 10, a warp barrier 1. Triton's shared accesses are assumed free of conflicts: one
+//! wavefront for every 1024 bits that a warp moves, at least one each; its matrix accesses take one wavefront for each
+//! matrix. A plan may not have a higher price than Triton's code, and may not be worse in every count.
 //!
-//! One thing that formula leaves out: where lanes are served in several phases, each access takes a
-//! wavefront for each, however narrow it is. Rows in which a plan costs more than the formula, but no
-//! more than Triton's accesses in phases, are shown and not held against the plan.
+//! There is one exception: on targets that serve a warp in several phases (groups of lanes), each access takes at least
+//! a wavefront for each phase, however narrow it is. Plans with a higher price than the formula gives, but not above
+//! Triton's accesses counted in phases, are reported but accepted.
 
 pub mod tally;
 
@@ -20,7 +19,7 @@ use tilewright_layout::layout_from_json;
 use tilewright_plan::movement;
 
 const CONVERSIONS: &str = include_str!("../../data/conversions.jsonl");
-/// The product of this repository by which each of Triton's targets is judged.
+/// JSON: the target of this repository for each of Triton's targets.
 const TARGETS: &str = include_str!("../../data/conversion_targets.json");
 
 pub struct Compared {
@@ -29,18 +28,18 @@ pub struct Compared {
     pub bits: u32,
     pub src: LinearLayout,
     pub dst: LinearLayout,
-    pub plan: Plan,
+    pub plan: ConversionPlan,
     paths: [String; 2],
     ours: Tally,
     tritons: Tally,
-    /// Triton's where an access takes a wavefront for each phase of the target, as it must.
+    /// The counts of Triton's code, with at least one wavefront per access for each phase of the target.
     tritons_in_phases: Tally,
 }
 
 fn targets() -> BTreeMap<String, TargetDescription> {
     let files: BTreeMap<String, String> = serde_json::from_str(TARGETS).expect("names of files by target");
-    let described = |file: String| described(file.trim_end_matches(".toml"));
-    files.into_iter().map(|(name, file)| (name, described(file))).collect()
+    let target_description = |file: String| target_description(file.trim_end_matches(".toml"));
+    files.into_iter().map(|(name, file)| (name, target_description(file))).collect()
 }
 
 fn compared(row: &Value, target: &TargetDescription, instructions: &[Instruction]) -> Compared {
@@ -48,8 +47,8 @@ fn compared(row: &Value, target: &TargetDescription, instructions: &[Instruction
     let layout = |side: &str| layout_from_json(&row[side]["layout"]).expect("a layout");
     let bits = row["element_bits"].as_u64().expect("a width") as u32;
     let (src, dst) = (layout("src"), layout("dst"));
-    let context = PlanContext::of(target).with_instructions(instructions);
-    let plan = movement::convert(&src, &dst, bits, context).expect("a plan");
+    let context = PlanContext::new(target).with_instructions(instructions);
+    let plan = movement::plan_conversion(&src, &dst, bits, context).expect("a plan");
     let lanes = u64::from(target.lanes.default);
     Compared {
         id: text("id"),
@@ -65,14 +64,14 @@ fn compared(row: &Value, target: &TargetDescription, instructions: &[Instruction
     }
 }
 
-/// Groups of lanes that are served one after the other, whatever the width of an access.
+/// Returns the number of phases: groups of lanes that are served one after the other, whatever the width of an access.
 fn phases(target: &TargetDescription) -> u64 {
     let row = target.bank_row(Direction::Load, 32).expect("accesses of 32 bits");
     u64::from(target.lanes.default) >> row.phase.len()
 }
 
 impl Compared {
-    /// Whether the plan costs more, or is better in no count and worse in one.
+    /// Whether the plan has a higher price than Triton's code, or is better in no count and worse in one.
     fn is_worse_than(&self, tritons: Tally) -> bool {
         let mut pairs = self.ours.counts().into_iter().zip(tritons.counts());
         let dominated = pairs.clone().all(|(ours, tritons)| ours >= tritons) && pairs.any(|(ours, t)| ours > t);
@@ -93,8 +92,8 @@ impl Compared {
     }
 }
 
-/// The rows of all targets that are described, planned with the instructions that `table` has for a
-/// target; none where it says so.
+/// Compares the known conversions of all targets, planned with the instructions that `table` returns; targets without a
+/// table are skipped.
 pub fn all_rows(answers: Answers, table: impl Fn(&TargetDescription) -> Option<Vec<Instruction>>) -> Vec<Compared> {
     let tables: BTreeMap<String, (TargetDescription, Vec<Instruction>)> = targets()
         .into_iter()
@@ -105,7 +104,7 @@ pub fn all_rows(answers: Answers, table: impl Fn(&TargetDescription) -> Option<V
     known.map(|(row, (target, instructions))| compared(row, target, instructions)).collect()
 }
 
-/// Shows how the plans compare; gives the rows in which they cost more.
+/// Prints the comparison; returns the ids of the conversions whose plans have a higher price than Triton's code.
 pub fn worse(rows: &[Compared]) -> BTreeSet<&str> {
     summary(rows);
     let above: Vec<_> = rows.iter().filter(|row| row.is_worse_than(row.tritons)).collect();
@@ -115,7 +114,7 @@ pub fn worse(rows: &[Compared]) -> BTreeSet<&str> {
     worse.map(|row| row.id.as_str()).collect()
 }
 
-/// How many rows of each target and of each way of Triton's are better and equal, and by how much.
+/// Prints the numbers of better and equal plans by target and by Triton's kind of conversion, with the differences.
 fn summary(rows: &[Compared]) {
     let mut kinds: BTreeMap<(&str, &str), [f64; 5]> = BTreeMap::new();
     for row in rows {
@@ -135,9 +134,9 @@ fn summary(rows: &[Compared]) {
     }
     println!("\nrows above the formula's price when one price is halved or doubled:");
     for (at, counted) in COUNTED.iter().enumerate() {
-        let flips = [0.5, 2.0].map(|factor| {
+        let flips = [0.5, 2.0].map(|scale| {
             let mut prices = FROZEN;
-            prices[at] *= factor;
+            prices[at] *= scale;
             let above = |prices| rows.iter().filter(|row| row.ours.price(prices) > row.tritons.price(prices)).count();
             above(prices)
         });

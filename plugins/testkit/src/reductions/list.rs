@@ -1,20 +1,20 @@
-//! The list of layouts: twenty blocked, twenty of matrix results, ten of matrix operands, twenty slices of
-//! blocked layouts, ten of matrix results, ten of matrix operands, and ten that no family has.
+//! The list of layouts for tests of reductions: twenty blocked, twenty of MMA results, ten of MMA operands, twenty
+//! slices of blocked layouts, ten slices of MMA results, ten of MMA operands, and ten without a layout family.
 //!
-//! Seed 000, Table 4, counts reductions over so many layouts of each kind and does not name them. This list
-//! is made by the functions below, by counting through parameters, so that another target's list is made
-//! the same way: the neutral kinds here from the lanes of a warp, the matrix kinds by the vendor's tests.
+//! Table 4 of the Linear Layouts paper counts reductions over this many layouts of each kind without naming them. The
+//! functions below generate the list by enumerating parameters, so that the list for another target is generated alike:
+//! the neutral kinds here from the lanes of a warp, the MMA layouts by the vendor's tests.
 
 use crate::layouts::blocked;
 
-/// A layout and the kind that the table counts it under.
+/// A layout, and the kind under which the table counts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub kind: &'static str,
     pub layout: String,
 }
 
-/// The matrix layouts of a vendor, as text: of results and of operands, and of both with a batch in front.
+/// A vendor's MMA layouts as text: of results and of operands, and of both with a leading batch axis.
 pub struct MatrixLayouts {
     pub results: Vec<String>,
     pub operands: Vec<String>,
@@ -22,7 +22,7 @@ pub struct MatrixLayouts {
     pub batched_operands: Vec<String>,
 }
 
-/// The whole list for warps of `2^lane_bits` lanes.
+/// Returns the whole list for warps of `2^lane_bits` lanes.
 pub fn list(lane_bits: u32, matrix: &MatrixLayouts) -> Vec<Row> {
     let kinds = [
         ("blocked", 20, of_two_axes(lane_bits)),
@@ -34,24 +34,24 @@ pub fn list(lane_bits: u32, matrix: &MatrixLayouts) -> Vec<Row> {
         ("custom", 10, (0..10).map(|index| custom(index, lane_bits)).collect()),
     ];
     let rows = kinds.into_iter().flat_map(|(kind, count, layouts)| {
-        assert!(layouts.len() >= count, "{} layouts of kind {kind}, {count} are wanted", layouts.len());
+        assert!(layouts.len() >= count, "{} layouts of kind {kind}, {count} are required", layouts.len());
         layouts.into_iter().take(count).map(move |layout| Row { kind, layout })
     });
     rows.collect()
 }
 
-/// Five sizes of a lane's elements with four arrangements of lanes and of four warps.
+/// Returns blocked layouts of two axes: five sizes of a lane's elements with four layouts of lanes and of four warps.
 fn of_two_axes(lane_bits: u32) -> Vec<String> {
-    let arrangements =
+    let distributions =
         [(0, [4, 1], [1, 0]), (lane_bits - 2, [1, 4], [1, 0]), (2, [2, 2], [0, 1]), (lane_bits, [2, 2], [0, 1])];
     let sizes = [[1, 1], [1, 4], [4, 1], [2, 2], [1, 8]];
     let one = |size: [u64; 2], (rows, warps, order): (u32, [u64; 2], [u64; 2])| {
         blocked(&size, &[1 << rows, 1 << (lane_bits - rows)], &warps, &order)
     };
-    sizes.into_iter().flat_map(|size| arrangements.map(|arrangement| one(size, arrangement))).collect()
+    sizes.into_iter().flat_map(|size| distributions.map(|distribution| one(size, distribution))).collect()
 }
 
-/// Blocked layouts of three axes: in each, lanes and warps lie along all axes, or along two of them.
+/// Returns blocked layouts of three axes, with lanes and warps along all axes or along two of them.
 fn of_three_axes(lane_bits: u32) -> Vec<String> {
     let lanes = |first: u32, second: u32| [1 << first, 1 << second, 1 << (lane_bits - first - second)];
     let parents: [[[u64; 3]; 4]; 7] = [
@@ -66,15 +66,14 @@ fn of_three_axes(lane_bits: u32) -> Vec<String> {
     parents.iter().map(|[size, lanes, warps, order]| blocked(size, lanes, warps, order)).collect()
 }
 
-/// Every parent without its first, second and third axis.
+/// Returns the slices of every parent layout along its first, second and third axis.
 fn sliced(parents: &[String]) -> Vec<String> {
     let of = |parent: &String| [0, 1, 2].map(|dim| format!("#ttg.slice<{{dim = {dim}, parent = {parent}}}>"));
     parents.iter().flat_map(of).collect()
 }
 
-/// A layout by its bases: the units of a tile of 32 columns in an order that a small generator of numbers
-/// draws, first the lanes', then those of four warps and of eight registers. Every second one has a lane
-/// or a warp bit that holds copies.
+/// Returns a layout given by its bases: the unit bases of a tile of 32 columns in a pseudo-random order, first for the
+/// lanes, then for four warps and for eight registers. Every second layout has a zero lane or warp basis (replication).
 fn custom(index: u64, lane_bits: u32) -> String {
     let threads = lane_bits as usize + 2;
     let copy = (index % 2 == 1).then_some((index as usize * 3) % threads);
@@ -83,7 +82,7 @@ fn custom(index: u64, lane_bits: u32) -> String {
     let mut units: Vec<[u64; 2]> = (0..bits).map(unit).collect();
     let mut state = 2 * index + 1;
     for last in (1..units.len()).rev() {
-        // The generator of Knuth's MMIX; its high bits are the good ones.
+        // The generator of Knuth's MMIX; its high bits are the most random.
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         units.swap(last, ((state >> 33) % (last as u64 + 1)) as usize);
     }

@@ -1,85 +1,86 @@
-//! A loop that reads tiles in another layout than it loads them in, for targets of every vendor.
+//! A tile program with a loop that loads tiles in one layout and uses them in another, for targets of every vendor.
 
 use std::path::Path;
 
 use crate::prelude::*;
-use tilewright_assign::stages::{LoadLine, PipelinedLoopLine};
+use tilewright_assign::stages::{LoadReport, LoopReport};
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::text;
 use tilewright_verify::case::ProgramCase;
 
-/// Elements of a tile of 32 rows.
+/// Number of elements of a tile, which has 32 rows.
 const TILE: usize = 32 * 32;
-/// Tiles that there are.
+/// Number of tiles in global memory.
 const TILES: usize = 8;
 
-/// How the loop says which tile it loads.
+/// How the program computes the index of the tile to load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum From {
-    /// By pointers that it carries.
+    /// The pointers to the tile are carried by the loop.
     Carried,
-    /// By the number of the turn.
+    /// The index is the induction variable.
     Counter,
-    /// By a number that it loads.
+    /// The index is a number loaded from memory.
     Loaded,
-    /// By a quotient of what is not known before.
+    /// The index is a quotient that is unknown at compile time.
     Quotient,
 }
 
-/// The program, but for what differs: `y = 3 y + tile` for each turn, with `5 tile` of another tensor where there are two.
+/// The parameters of the program, which computes `y = 3 y + tile` in each iteration, plus `5 tile` of another tensor if
+/// `two`.
 #[derive(Debug, Clone, Copy)]
 pub struct Staged {
-    /// The layout in which tiles are loaded.
+    /// The layout of the loaded tiles.
     pub loaded: &'static str,
-    /// The layout in which they are read.
+    /// The layout of the tiles in the computation that uses them.
     pub read: &'static str,
     pub lanes: u32,
     pub from: From,
-    /// What rows that are not there are instead, where it says which there are.
+    /// The value that masked-off rows get; `None` if the loads have no mask.
     pub other: Option<u32>,
     pub two: bool,
-    /// Whether a tile is read twice.
+    /// Whether a tile is used twice.
     pub twice: bool,
-    /// Whether something is done with a tile before it is brought to the other layout.
-    pub made: bool,
-    /// The layout of a tile that is turned round before it is brought to the other layout, where it is.
+    /// Whether a tile is used in a computation before its layout conversion.
+    pub elementwise: bool,
+    /// The layout of a tile that is transposed before its layout conversion; `None` if it is not transposed.
     pub turned: Option<&'static str>,
-    /// Whether the loop stores what it has so far.
+    /// Whether the loop stores its intermediate result to memory.
     pub stores: bool,
-    /// The stages that the loop itself asks for.
-    pub said: Option<u32>,
-    /// Turns, where the text says how many.
+    /// The number of stages in the loop's attribute; `None` for no attribute.
+    pub num_stages: Option<u32>,
+    /// The number of iterations, if the loop has a constant bound; else `None`.
     pub iterations: Option<u32>,
-    /// The number of its first turn.
+    /// The initial value of the induction variable.
     pub begin: i32,
-    /// By how much its counter grows.
+    /// The step of the induction variable.
     pub step: i32,
-    /// By how much it ends before the counter of the turn after its last one.
+    /// How far the loop's bound lies below the induction variable's value after the last iteration.
     pub short: i32,
 }
 
-/// A kernel, and what was told of its loop.
+/// The compiled kernel, and the compiler's report on the kernel's loop.
 pub struct Compiled {
     pub kernel: Kernel,
     pub text: String,
-    pub lines: Vec<PipelinedLoopLine>,
-    /// Conversions that are left.
+    pub lines: Vec<LoopReport>,
+    /// Number of layout conversions that remain in the kernel.
     pub conversions: usize,
 }
 
 impl Compiled {
-    /// The line of its only loop.
-    pub fn line(&self) -> &PipelinedLoopLine {
+    /// Returns the report of the kernel's only loop.
+    pub fn line(&self) -> &LoopReport {
         assert_eq!(self.lines.len(), 1, "{}", self.text);
         &self.lines[0]
     }
 
-    /// The loads that go ahead.
-    pub fn ahead(&self) -> Vec<&LoadLine> {
+    /// Returns the loads that are prefetched.
+    pub fn prefetched_loads(&self) -> Vec<&LoadReport> {
         self.line().loads.iter().filter(|load| load.by.is_some()).collect()
     }
 
-    /// Why loads stay.
+    /// Returns the reasons why loads are not prefetched, as text.
     pub fn reasons(&self) -> String {
         self.line().loads.iter().filter_map(|load| load.reason.clone()).collect::<Vec<_>>().join("; ")
     }
@@ -90,7 +91,7 @@ impl Compiled {
 }
 
 impl Staged {
-    /// A loop that reads, in another layout, what it loads by pointers that it carries.
+    /// Creates parameters for a loop that converts tiles, loaded through loop-carried pointers, to another layout.
     pub const fn new(loaded: &'static str, read: &'static str, lanes: u32) -> Self {
         Self {
             loaded,
@@ -100,10 +101,10 @@ impl Staged {
             other: None,
             two: false,
             twice: false,
-            made: false,
+            elementwise: false,
             turned: None,
             stores: false,
-            said: None,
+            num_stages: None,
             iterations: None,
             begin: 0,
             step: 1,
@@ -131,7 +132,7 @@ impl Staged {
                 "{iteration}\n      %less = arith.divsi %turn, %one : i32\n      %number = arith.muli %less, %size : i32"
             ),
         };
-        let places = match self.from {
+        let address_ops = match self.from {
             From::Carried => "%place = tt.addptr %at, %none : tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #p>",
             _ => {
                 "%skips = tt.splat %number : i32 -> tensor<32x32xi32, #p>
@@ -139,16 +140,16 @@ impl Staged {
             }
         };
         let mask = if self.other.is_some() { ", %there, %other" } else { "" };
-        let made = match (self.made, self.turned) {
+        let tile_op = match (self.elementwise, self.turned) {
             (true, _) => "%part = arith.muli %tile, %twos : tensor<32x32xi32, #p>",
             (_, Some(_)) => {
                 "%part = tt.trans %tile {order = array<i32: 1, 0>} : tensor<32x32xi32, #p> -> tensor<32x32xi32, #t>"
             }
             (false, None) => "",
         };
-        let part = if made.is_empty() { "%tile" } else { "%part" };
-        let (turned, held) = (self.turned.unwrap_or(loaded), if self.turned.is_some() { "#t" } else { "#p" });
-        let again = match self.twice {
+        let moved_from = if tile_op.is_empty() { "%tile" } else { "%part" };
+        let (turned, layout_name) = (self.turned.unwrap_or(loaded), if self.turned.is_some() { "#t" } else { "#p" });
+        let second_use = match self.twice {
             true => "%own = arith.addi %kept, %tile : tensor<32x32xi32, #p>",
             false => "%own = arith.addi %kept, %none : tensor<32x32xi32, #p>",
         };
@@ -164,7 +165,8 @@ impl Staged {
         };
         let second = second.replace("MASK", mask);
         let store = if self.stores { "tt.store %to, %sum : tensor<32x32x!tt.ptr<i32>, #r>" } else { "" };
-        let said = self.said.map_or_else(String::new, |stages| format!(" {{tt.num_stages = {stages} : i32}}"));
+        let num_stages =
+            self.num_stages.map_or_else(String::new, |stages| format!(" {{tt.num_stages = {stages} : i32}}"));
         let (bound, other) =
             (self.iterations.map(|iterations| begin + step * iterations as i32), self.other.unwrap_or(0));
         let end = match bound {
@@ -176,14 +178,14 @@ impl Staged {
         };
         let tile = |name, layout| Tile { name, rows: 32, columns: 32, pitch: 32, layout: Some(layout) };
         let (of_p, of_r) = (tile("_p", "#p"), tile("_r", "#r"));
-        let tile_places = of_p.offsets() + &of_p.addresses("first", "x", "i32");
-        let read_places = of_r.offsets() + &of_r.addresses("to", "y", "i32");
+        let tile_addresses = of_p.offsets() + &of_p.addresses("first", "x", "i32");
+        let read_addresses = of_r.offsets() + &of_r.addresses("to", "y", "i32");
         format!(
             "#p = {loaded}
 #r = {read}
 #t = {turned}
 module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = {lanes} : i32}} {{
-  tt.func public @sums(%x: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %numbers: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %rows: i32, %n: i32, %one: i32) {{
+  tt.func public @accumulate(%x: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %numbers: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %rows: i32, %n: i32, %one: i32) {{
     %begin = arith.constant {begin} : i32
     %by = arith.constant {step} : i32
     %short = arith.constant {short} : i32
@@ -197,25 +199,25 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
     %sizes = arith.constant dense<{TILE}> : tensor<32x32xi32, #p>
     %behind = arith.constant dense<{all}> : tensor<32x32xi32, #p>
     %other = arith.constant dense<{other}> : tensor<32x32xi32, #p>
-    {tile_places}
+    {tile_addresses}
     %all = tt.splat %rows : i32 -> tensor<32x1xi32, #p>
     %below = arith.cmpi slt, %row_p, %all : tensor<32x1xi32, #p>
     %there = tt.broadcast %below : tensor<32x1xi1, #p> -> tensor<32x32xi1, #p>
-    {read_places}
+    {read_addresses}
     %done:3 = scf.for %k = %begin to %end step %by iter_args(%at = %first, %acc = %nothing, %kept = %none) -> (tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #r>, tensor<32x32xi32, #p>) : i32 {{
       {number}
-      {places}
+      {address_ops}
       %tile = tt.load %place{mask} : tensor<32x32x!tt.ptr<i32>, #p>
-      {made}
-      %moved = ttg.convert_layout {part} : tensor<32x32xi32, {held}> -> tensor<32x32xi32, #r>
+      {tile_op}
+      %moved = ttg.convert_layout {moved_from} : tensor<32x32xi32, {layout_name}> -> tensor<32x32xi32, #r>
       %scaled = arith.muli %acc, %threes : tensor<32x32xi32, #r>
       %sum_a = arith.addi %scaled, %moved : tensor<32x32xi32, #r>
       {second}
-      {again}
+      {second_use}
       {store}
       {next}
       scf.yield %next, %sum, %own : tensor<32x32x!tt.ptr<i32>, #p>, tensor<32x32xi32, #r>, tensor<32x32xi32, #p>
-    }}{said}
+    }}{num_stages}
     tt.store %to, %done#1 : tensor<32x32x!tt.ptr<i32>, #r>
     {last}
     tt.return
@@ -233,10 +235,10 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         )
     }
 
-    /// Its kernel on a target, in so many stages where that is said.
+    /// Compiles the program's kernel for a target, with `stages` stages if given.
     pub fn compiled(&self, target: &dyn Target, stages: Option<u32>) -> Compiled {
         let (mut printed, mut lines, mut conversions) = (String::new(), Vec::new(), 0);
-        let options = ProgramOptions { stages, ..ProgramOptions::default() };
+        let options = ProgramOptions::default().with_stages(stages);
         let kernel = compiler(target).kernel(&self.text(), &options, &mut |stage| {
             if let Stage::Layouts(assigned) = stage {
                 printed = text::print(&assigned.module);
@@ -249,45 +251,47 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         Compiled { kernel, text: printed, lines, conversions }
     }
 
-    /// Runs a kernel for so many turns, with so many rows of each tile that are there: it must leave what plain arithmetic says.
+    /// Emulates a kernel for `iterations` iterations, with `rows` unmasked rows of each tile, and checks the result
+    /// against plain arithmetic.
     pub fn run(&self, target: &dyn Target, kernel: &Kernel, iterations: usize, rows: usize) -> Result<Counts, Fault> {
-        let of = |place: usize| (place as u32).wrapping_mul(0x9e37_79b9) >> 8;
+        let of = |index: usize| (index as u32).wrapping_mul(0x9e37_79b9) >> 8;
         let numbers: Vec<u32> = (0..2 * TILES * TILE).map(of).collect();
-        // The tile that a turn loads, where it loads its number.
+        // The tile that an iteration loads, if it loads the tile's index.
         let order: Vec<u32> = (0..TILES as u32).map(|iteration| (iteration * 3) % TILES as u32).collect();
         let bytes = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
         let buffers = [bytes(&numbers), vec![0; 8 * TILE], bytes(&order)].map(Given::Bytes);
         let (left, report) = run_block(target, kernel, &buffers, &[rows as u64, iterations as u64, 1])?;
         let found = &left[1];
-        for place in 0..TILE {
+        for index in 0..TILE {
             let (mut sum, mut kept) = (0u32, 0u32);
             for (iteration, &listed) in order.iter().enumerate().take(iterations) {
                 let tile = if self.from == From::Loaded { listed as usize } else { iteration };
-                let is_there = self.other.is_none() || place / 32 < rows;
+                let is_there = self.other.is_none() || index / 32 < rows;
                 let of = |from: usize| if is_there { numbers[from] } else { self.other.unwrap_or(0) };
-                let own = of(tile * TILE + place);
-                let part = match self.turned {
-                    Some(_) => of(tile * TILE + place % 32 * 32 + place / 32),
-                    None if self.made => own.wrapping_mul(2),
+                let own = of(tile * TILE + index);
+                let moved_from = match self.turned {
+                    Some(_) => of(tile * TILE + index % 32 * 32 + index / 32),
+                    None if self.elementwise => own.wrapping_mul(2),
                     None => own,
                 };
-                sum = sum.wrapping_mul(3).wrapping_add(part);
+                sum = sum.wrapping_mul(3).wrapping_add(moved_from);
                 if self.two {
-                    sum = sum.wrapping_add(of((TILES + tile) * TILE + place).wrapping_mul(5));
+                    sum = sum.wrapping_add(of((TILES + tile) * TILE + index).wrapping_mul(5));
                 }
                 kept = kept.wrapping_add(own);
             }
-            let at = |place: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| found[4 * place + byte]));
-            assert_eq!(at(place), sum, "element {place} after {iterations} turns");
+            let at = |index: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| found[4 * index + byte]));
+            assert_eq!(at(index), sum, "element {index} after {iterations} iterations");
             if self.twice {
-                assert_eq!(at(TILE + place), kept, "element {place} after {iterations} turns");
+                assert_eq!(at(TILE + index), kept, "element {index} after {iterations} iterations");
             }
         }
         Ok(report.counts)
     }
 
-    /// Runs it in one to four stages, for none to seven turns.
-    pub fn is_right(&self, target: &dyn Target) {
+    /// Asserts that the program, compiled with one to four stages and emulated for zero to seven iterations, computes the
+    /// expected result. Panics otherwise.
+    pub fn check(&self, target: &dyn Target) {
         for stages in 1..=4 {
             let compiled = self.compiled(target, Some(stages));
             let iterations: Vec<usize> =
@@ -296,7 +300,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
                 for rows in if self.other.is_some() { vec![0, 17, 32] } else { vec![32] } {
                     let ran = self.run(target, &compiled.kernel, iterations, rows);
                     ran.unwrap_or_else(|fault| {
-                        panic!("{stages} stages, {iterations} turns: {fault}\n{}", compiled.text)
+                        panic!("{stages} stages, {iterations} iterations: {fault}\n{}", compiled.text)
                     });
                 }
             }
@@ -304,8 +308,9 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
     }
 }
 
-/// What a block does for a product of the suite in so many stages, as the page has it.
-pub fn product_in_stages(target: &dyn Target, stages: &[u32]) {
+/// Compares the operation counts of a block for a dot of the suite, by number of stages, with the table in the
+/// documentation.
+pub fn check_dot_counts_by_stages(target: &dyn Target, stages: &[u32]) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels/dot_masked.json");
     let case = ProgramCase::read(&file).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&case.program).unwrap_or_else(|error| panic!("{error}"));
@@ -313,12 +318,12 @@ pub fn product_in_stages(target: &dyn Target, stages: &[u32]) {
         "| stages | shared bytes | barriers | copies | wavefronts stored | loaded |\n|--:|--:|--:|--:|--:|--:|\n"
             .to_owned();
     for &stages in stages {
-        let options = ProgramOptions { stages: Some(stages), ..ProgramOptions::default() };
-        let (kernel, ended) = case
+        let options = ProgramOptions::default().with_stages(stages);
+        let (kernel, outcome) = case
             .compile_and_run(&compiler(target), &text, &options, &RunLimits::default())
             .unwrap_or_else(|error| panic!("{error}"));
-        assert!(ended.differences.is_empty(), "{stages} stages");
-        let (counts, bytes) = (ended.report.counts, kernel.shared_bytes());
+        assert!(outcome.differences.is_empty(), "{stages} stages");
+        let (counts, bytes) = (outcome.report.counts, kernel.shared_bytes());
         let Counts { barriers, asynchronous_copies, wavefronts_stored, wavefronts_loaded, .. } = counts;
         table += &format!(
             "| {stages} | {bytes} | {barriers} | {asynchronous_copies} | {wavefronts_stored} | {wavefronts_loaded} |\n"

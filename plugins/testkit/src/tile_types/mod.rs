@@ -1,10 +1,10 @@
-//! Every type of real programs after layouts were assigned has a layout, of the target's families.
+//! Checks that every tensor type of real programs after layout assignment has a layout of the target's families.
 
 use crate::prelude::*;
-use tilewright_assign::layouts::{LayoutCache, name};
+use tilewright_assign::layouts::{LayoutCache, layout_name};
 use tilewright_tile::{Body, TileType, text};
 
-/// Looks at the programs of the full data whose names end so; the number of different types.
+/// Checks the programs of the shared data whose file names end so; returns the number of distinct types.
 pub fn all_have_layouts(target: &dyn Target, endings: &[&str], lanes: u64) -> usize {
     let folder = shared_data::path("kernels/ttgir");
     let families = FamilySet::new(vec![&Neutral, target.families()]);
@@ -36,22 +36,26 @@ fn types(body: &Body) -> Vec<TileType> {
     found
 }
 
-/// Layouts are of the tensor, reach all of it, and come back from the name that is made of them.
+/// Checks that the layout of a type is for the type's shape, reaches all of the tensor, and round-trips through its
+/// name.
 fn look(ty: &TileType, layouts: &LayoutCache<'_>, lanes: u64) -> Result<(), String> {
     match ty {
         TileType::Tensor(tensor) => {
             let layout = layouts.distributed(ty).map_err(|error| error.to_string())?;
             let sizes: Vec<u64> = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
-            let again = TileType::tensor(tensor.shape.clone(), tensor.element.clone(), Some(name(&layout)));
-            let same = layouts.distributed(&again).map_err(|error| error.to_string())? == layout;
+            let round_trip = TileType::tensor(tensor.shape.clone(), tensor.element.clone(), Some(layout_name(&layout)));
+            let same = layouts.distributed(&round_trip).map_err(|error| error.to_string())? == layout;
             let fits = sizes == tensor.shape && layout.is_surjective() && 1 << layout.in_bits(Dim::LANE) == lanes;
             (fits && same).then_some(()).ok_or_else(|| format!("{ty}: {layout:?}"))
         }
         TileType::Memory(memory) => {
-            let place = layouts.memory(ty).map_err(|error| error.to_string())?;
-            let whole = memory.allocation.as_ref().unwrap_or(&memory.shape);
-            let fits = [&place.copies[..], &place.shape[..]].concat() == *whole && place.copies.len() <= 1;
-            (fits && place.layout.linear().is_surjective()).then_some(()).ok_or_else(|| format!("{ty}: {place:?}"))
+            let memory_layout = layouts.memory(ty).map_err(|error| error.to_string())?;
+            let allocation_shape = memory.allocation.as_ref().unwrap_or(&memory.shape);
+            let fits = [&memory_layout.copies[..], &memory_layout.shape[..]].concat() == *allocation_shape
+                && memory_layout.copies.len() <= 1;
+            (fits && memory_layout.layout.linear().is_surjective())
+                .then_some(())
+                .ok_or_else(|| format!("{ty}: {memory_layout:?}"))
         }
         _ => Ok(()),
     }

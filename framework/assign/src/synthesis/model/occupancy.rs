@@ -1,45 +1,45 @@
-//! How many blocks a compute unit holds at a time.
+//! Occupancy: the number of blocks that are resident on a compute unit.
 
 use thiserror::Error;
 
 use super::Block;
 use tilewright_target::{TargetDescription, Throughput};
 
-/// Why there is no prediction.
+/// The reason why there is no prediction.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The target's file says nothing of how fast it is.
+    /// The target's file has no `throughput` table.
     #[error("target {target} has no table `throughput`: add it to the target's file, see docs/targets.md")]
-    NoFigures {
-        /// The target.
+    NoThroughput {
+        /// The name of the target.
         target: String,
     },
-    /// A block asks for more than a compute unit has.
+    /// A block needs more of a resource than a compute unit has.
     #[error("a block needs {needed} {what}, a compute unit of {target} has {available}: use less in a block")]
     DoesNotFit {
-        /// The target.
+        /// The name of the target.
         target: String,
-        /// What there is not enough of.
+        /// The name of the resource.
         what: &'static str,
-        /// What the block needs.
+        /// The amount that a block needs.
         needed: u64,
-        /// What there is.
+        /// The amount that a compute unit has.
         available: u64,
     },
 }
 
-/// Blocks that are resident together, and what limits them.
+/// The number of resident blocks, and the resource that limits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Resident {
-    /// Blocks of a compute unit.
+pub struct Occupancy {
+    /// Number of blocks that are resident on a compute unit.
     pub blocks: u64,
-    /// What there is not enough of for more.
+    /// The name of the resource that limits the number of resident blocks.
     pub limited_by: &'static str,
 }
 
-impl Resident {
-    /// How many of these blocks a compute unit holds.
+impl Occupancy {
+    /// Returns the number of blocks like `block` that are resident on a compute unit of the target.
     ///
     /// # Errors
     /// [`ModelError`].
@@ -47,7 +47,7 @@ impl Resident {
         let stats = stats(target)?;
         let warps = block.warps.max(1).saturating_add(block.producers);
         let threads = warps.saturating_mul(block.lanes.max(1));
-        let per_unit = [
+        let resources = [
             ("blocks", 1, u64::from(stats.blocks_per_unit)),
             ("warps", warps, u64::from(stats.warps_per_unit)),
             ("registers", threads.saturating_mul(block.registers.max(1)), u64::from(stats.registers_per_unit)),
@@ -58,7 +58,7 @@ impl Resident {
             ),
         ];
         let mut resident = Self { blocks: u64::MAX, limited_by: "blocks" };
-        for (what, needed, available) in per_unit {
+        for (what, needed, available) in resources {
             let fits = available.checked_div(needed).unwrap_or(u64::MAX);
             if fits == 0 {
                 return Err(ModelError::DoesNotFit { target: target.name.clone(), what, needed, available });
@@ -71,7 +71,7 @@ impl Resident {
     }
 }
 
-/// The figures of a target, of which there must be some.
+/// Returns the throughput table of a target.
 pub(super) fn stats(target: &TargetDescription) -> Result<&Throughput, ModelError> {
-    target.throughput.as_ref().ok_or_else(|| ModelError::NoFigures { target: target.name.clone() })
+    target.throughput.as_ref().ok_or_else(|| ModelError::NoThroughput { target: target.name.clone() })
 }

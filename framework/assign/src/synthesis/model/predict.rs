@@ -1,23 +1,23 @@
-//! Cycles, from work and the target's figures.
+//! Predicted cycles, from work and the throughput of the target.
 
 use super::occupancy::stats;
-use super::{Block, ModelError, ModelStep, Resident, Work};
+use super::{Block, ModelError, ModelStep, Occupancy, Work};
 use tilewright_target::{TargetDescription, Throughput};
 
-/// The share of the work of pipes other than the busiest, and of latencies where a pipe is what a program waits for, that is not
-/// hidden behind it: assumed, so that of two programs with one busiest pipe the one that does less beside it is the better.
+/// The share of the time of other pipes, and of latencies, that the busiest pipe does not hide. It is an assumption:
+/// between programs with equal busiest pipes, the one with less other work is faster.
 const NOT_HIDDEN: f64 = 1.0 / 16.0;
 
-/// Cycles for which a block's work occupies the pipes of a compute unit.
+/// Cycles for which the work of a block occupies the pipes of a compute unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Pipes {
-    /// Issuing instructions.
+    /// Cycles of issuing instructions.
     pub issue: f64,
-    /// Shared memory.
+    /// Cycles of shared memory.
     pub shared: f64,
-    /// Matrix units.
+    /// Cycles of the matrix units.
     pub matrix: f64,
-    /// The unit's share of global memory's bandwidth.
+    /// Cycles of the compute unit's share of the global-memory bandwidth.
     pub global: f64,
 }
 
@@ -36,7 +36,9 @@ impl Pipes {
     }
 
     fn busiest(&self) -> (&'static str, f64) {
-        self.all().into_iter().fold(("issue", 0.0), |most, own| if own.1 > most.1 { own } else { most })
+        self.all()
+            .into_iter()
+            .fold(("issue", 0.0), |most, step_cost| if step_cost.1 > most.1 { step_cost } else { most })
     }
 
     fn plus(self, other: Self, times: f64) -> Self {
@@ -49,36 +51,36 @@ impl Pipes {
     }
 }
 
-/// How long a program takes.
+/// The predicted time of a launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
-    /// Cycles of the compute unit that is busy longest.
+    /// Cycles until the compute unit that is busy longest has finished.
     pub cycles: f64,
-    /// Blocks that are resident together.
-    pub resident: Resident,
-    /// What one block occupies.
+    /// The number of blocks that are resident together on a compute unit, and the limiting resource.
+    pub resident: Occupancy,
+    /// Cycles for which one block occupies each pipe.
     pub pipes: Pipes,
-    /// Cycles of one block by itself.
+    /// Latency of one block in cycles.
     pub latency: f64,
-    /// What the time is due to: a pipe, or `latency`.
+    /// The bottleneck: the name of a pipe, or `latency`.
     pub bound_by: &'static str,
 }
 
-/// Predicts how long blocks take on a target.
+/// Predicts the time of a launch on a target.
 ///
 /// # Errors
-/// [`ModelError`]: a target without figures, blocks that do not fit a compute unit.
+/// [`ModelError`]: the target has no throughput table, or a block does not fit a compute unit.
 pub fn predict(block: &Block, target: &TargetDescription) -> Result<Prediction, ModelError> {
-    let machine = Machine { stats: stats(target)?, target, warps: block.warps.max(1) as f64 };
-    let resident = Resident::of(block, target)?;
-    let spent = machine.steps(&block.steps);
-    // What is still on its way at the end is waited for.
-    let latency = spent.latency + spent.ahead.all() + spent.products;
-    let of_unit = block.blocks.div_ceil(u64::from(machine.stats.compute_units).max(1));
-    let iterations = of_unit.div_ceil(resident.blocks.max(1));
+    let model = ThroughputModel { stats: stats(target)?, target, warps: block.warps.max(1) as f64 };
+    let resident = Occupancy::of(block, target)?;
+    let spent = model.steps(&block.steps);
+    // Asynchronous work still in flight at the end is waited for.
+    let latency = spent.latency + spent.in_flight.all() + spent.mma_cycles;
+    let blocks_per_compute_unit = block.blocks.div_ceil(u64::from(model.stats.compute_units).max(1));
+    let iterations = blocks_per_compute_unit.div_ceil(resident.blocks.max(1));
     let (pipe, busiest) = spent.pipes.busiest();
-    let (by_pipe, by_latency) = (of_unit as f64 * busiest, iterations as f64 * latency);
-    let beside = of_unit as f64 * (spent.pipes.sum() - busiest) + by_pipe.min(by_latency);
+    let (by_pipe, by_latency) = (blocks_per_compute_unit as f64 * busiest, iterations as f64 * latency);
+    let beside = blocks_per_compute_unit as f64 * (spent.pipes.sum() - busiest) + by_pipe.min(by_latency);
     Ok(Prediction {
         cycles: by_pipe.max(by_latency) + NOT_HIDDEN * beside,
         resident,
@@ -88,108 +90,111 @@ pub fn predict(block: &Block, target: &TargetDescription) -> Result<Prediction, 
     })
 }
 
-/// What a block spends.
+/// The time that the steps of a block take so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Spent {
     pipes: Pipes,
-    /// Cycles one after the other.
+    /// The sum of latencies in sequence, in cycles.
     latency: f64,
-    /// Of what runs on by itself.
-    ahead: Ahead,
-    /// Cycles of products that go on until the next turn.
-    products: f64,
+    /// The asynchronous copies that are in flight.
+    in_flight: InFlight,
+    /// Cycles of MMAs that overlap with the next iteration.
+    mma_cycles: f64,
 }
 
-/// What is under way while a block does other things.
+/// Asynchronous copies that are in flight while a block does other work.
 #[derive(Debug, Clone, Copy, Default)]
-struct Ahead {
-    /// Cycles until the first of it is there: what is under way together waits together.
+struct InFlight {
+    /// Cycles until the first copy completes; copies in flight together have one common latency.
     latency: f64,
-    /// Cycles for which it is transferred.
+    /// Cycles for which the copies transfer data.
     transfer: f64,
 }
 
-impl Ahead {
+impl InFlight {
     fn all(self) -> f64 {
         self.latency + self.transfer
     }
 }
 
-struct Machine<'a> {
+struct ThroughputModel<'a> {
     stats: &'a Throughput,
     target: &'a TargetDescription,
     warps: f64,
 }
 
-impl Machine<'_> {
+impl ThroughputModel<'_> {
     fn steps(&self, steps: &[ModelStep]) -> Spent {
         steps.iter().fold(Spent::default(), |all, step| {
-            let own = match step {
+            let step_cost = match step {
                 ModelStep::Work(work) => self.work(work),
-                ModelStep::Loop { trips, stages, body } => self.repeated(*trips, *stages, self.steps(body)),
+                ModelStep::Loop { iteration_count, stages, body } => {
+                    self.loop_time(*iteration_count, *stages, self.steps(body))
+                }
             };
             Spent {
-                pipes: all.pipes.plus(own.pipes, 1.0),
-                latency: all.latency + own.latency,
-                ahead: Ahead {
-                    latency: all.ahead.latency.max(own.ahead.latency),
-                    transfer: all.ahead.transfer + own.ahead.transfer,
+                pipes: all.pipes.plus(step_cost.pipes, 1.0),
+                latency: all.latency + step_cost.latency,
+                in_flight: InFlight {
+                    latency: all.in_flight.latency.max(step_cost.in_flight.latency),
+                    transfer: all.in_flight.transfer + step_cost.in_flight.transfer,
                 },
-                products: all.products + own.products,
+                mma_cycles: all.mma_cycles + step_cost.mma_cycles,
             }
         })
     }
 
-    /// A loop. Where stages run ahead the first iteration waits for what it needs, and each further one is as long as its
-    /// own work, or as its transfers, or as products that go on, or as the part of a latency that the stages between leave.
-    fn repeated(&self, trips: u64, stages: u64, body: Spent) -> Spent {
-        if trips == 0 {
+    /// Returns the time of a loop. In a pipelined loop the first iteration waits for its copies. Each further iteration
+    /// takes as long as its own work, its transfers, its overlapping MMAs, or the latency divided by the number of
+    /// stages in flight, whichever is longest.
+    fn loop_time(&self, iteration_count: u64, stages: u64, body: Spent) -> Spent {
+        if iteration_count == 0 {
             return Spent::default();
         }
-        let alone = body.latency + body.ahead.all() + body.products;
+        let alone = body.latency + body.in_flight.all() + body.mma_cycles;
         let next = match stages {
             0 | 1 => alone,
             _ => {
-                let own = body.latency.max(body.pipes.global).max(body.products);
-                own.max(body.ahead.latency / (stages - 1) as f64)
+                let step_cost = body.latency.max(body.pipes.global).max(body.mma_cycles);
+                step_cost.max(body.in_flight.latency / (stages - 1) as f64)
             }
         };
-        let latency = alone + (trips - 1) as f64 * next;
-        Spent { pipes: Pipes::default().plus(body.pipes, trips as f64), latency, ..Spent::default() }
+        let latency = alone + (iteration_count - 1) as f64 * next;
+        Spent { pipes: Pipes::default().plus(body.pipes, iteration_count as f64), latency, ..Spent::default() }
     }
 
     fn work(&self, work: &Work) -> Spent {
         let (costs, stats) = (&self.target.costs, self.stats);
         let issued =
-            work.global_accesses + work.shared_accesses + work.exchanges + work.matrix_instructions + work.arithmetic;
+            work.global_accesses + work.shared_accesses + work.shuffles + work.matrix_instructions + work.arithmetic;
         let barriers = work.barriers as f64;
-        let exchange = work.exchanges as f64 * costs.exchange.cycles;
+        let shuffle = work.shuffles as f64 * costs.shuffle.cycles;
         let stored = work.wavefronts_stored as f64 * costs.shared_store_wavefront.cycles;
         let loaded = work.wavefronts_loaded as f64 * costs.shared_load_wavefront.cycles;
-        let units = self.target.matrix.as_ref().map_or(1, |unit| unit.pipes.max(1));
+        let pipe_count = self.target.matrix.as_ref().map_or(1, |unit| unit.pipes.max(1));
         let issuing = if work.produced { 1.0 } else { self.warps };
         let pipes = Pipes {
             issue: issued as f64 * issuing / stats.issues_per_cycle.max(1.0) + barriers * costs.block_barrier.cycles,
-            shared: (stored + loaded + exchange) * self.warps,
-            matrix: work.matrix_instructions as f64 * work.matrix_cycles.max(0.0) * self.warps / f64::from(units),
+            shared: (stored + loaded + shuffle) * self.warps,
+            matrix: work.matrix_instructions as f64 * work.matrix_cycles.max(0.0) * self.warps / f64::from(pipe_count),
             global: work.global_bytes as f64 / stats.bytes_per_cycle(),
         };
         let waited = |count: u64, latency: f64| if count > 0 { latency } else { 0.0 };
         let latency = waited(work.global_accesses.max(work.global_bytes.min(1)), stats.memory_latency);
-        // That there is room is told by way of shared memory.
-        let told = costs.shared_store_wavefront.latency + costs.shared_load_wavefront.latency;
-        let latency = latency + if work.produced { told } else { 0.0 };
-        let fetched = Ahead { latency, transfer: pipes.global };
-        let own = waited(work.wavefronts_stored, costs.shared_store_wavefront.latency)
+        // A free buffer is signalled through shared memory.
+        let signal_latency = costs.shared_store_wavefront.latency + costs.shared_load_wavefront.latency;
+        let latency = latency + if work.produced { signal_latency } else { 0.0 };
+        let fetched = InFlight { latency, transfer: pipes.global };
+        let step_cost = waited(work.wavefronts_stored, costs.shared_store_wavefront.latency)
             + waited(work.wavefronts_loaded, costs.shared_load_wavefront.latency)
-            + waited(work.exchanges, costs.exchange.latency)
+            + waited(work.shuffles, costs.shuffle.latency)
             + barriers * costs.block_barrier.latency
             + pipes.issue.max(pipes.shared).max(if work.pending { 0.0 } else { pipes.matrix });
-        let own = if work.produced { 0.0 } else { own };
-        let products = if work.pending { pipes.matrix } else { 0.0 };
+        let step_cost = if work.produced { 0.0 } else { step_cost };
+        let mma_cycles = if work.pending { pipes.matrix } else { 0.0 };
         match work.asynchronous {
-            true => Spent { pipes, latency: own, ahead: fetched, products },
-            false => Spent { pipes, latency: own + fetched.all(), products, ..Spent::default() },
+            true => Spent { pipes, latency: step_cost, in_flight: fetched, mma_cycles },
+            false => Spent { pipes, latency: step_cost + fetched.all(), mma_cycles, ..Spent::default() },
         }
     }
 }

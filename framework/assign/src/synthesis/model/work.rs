@@ -1,47 +1,47 @@
-//! What blocks do.
+//! The work of the blocks of a launch, as input of the performance model.
 
 use tilewright_kernel::Counts;
 
-/// What the warps of a block do at one place: counts of one warp, the most where they differ.
+/// The work of the warps of a block in one step. Counts are those of one warp, the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Work {
-    /// Bytes of global memory that the whole block touches, whole units of transfer counted.
+    /// Bytes of global memory that the whole block accesses, in whole sectors.
     pub global_bytes: u64,
-    /// Accesses of global memory.
+    /// Number of global-memory accesses.
     pub global_accesses: u64,
-    /// Whether accesses of global memory run on while the warp does other things, until the loop's next stages.
+    /// Whether the accesses of global memory are asynchronous: in flight until a later stage of the loop.
     pub asynchronous: bool,
-    /// Whether a warp that does nothing else issues these accesses, when the others have told it that there is room.
+    /// Whether a producer warp issues the accesses of global memory, when consumer warps signal a free buffer.
     pub produced: bool,
-    /// Wavefronts stored to shared memory.
+    /// Number of wavefronts stored to shared memory.
     pub wavefronts_stored: u64,
-    /// Wavefronts loaded from shared memory.
+    /// Number of wavefronts loaded from shared memory.
     pub wavefronts_loaded: u64,
-    /// Accesses of shared memory.
+    /// Number of shared-memory accesses.
     pub shared_accesses: u64,
-    /// Exchanges between lanes.
-    pub exchanges: u64,
-    /// Matrix instructions.
+    /// Number of shuffles between lanes.
+    pub shuffles: u64,
+    /// Number of matrix instructions.
     pub matrix_instructions: u64,
-    /// Cycles for which one of them occupies its pipe.
+    /// Cycles for which one matrix instruction occupies its pipe.
     pub matrix_cycles: f64,
-    /// Whether these go on while the warp does other things, until the loop's next turn.
+    /// Whether the MMAs are asynchronous: in flight until the next iteration.
     pub pending: bool,
-    /// Other instructions.
+    /// Number of other instructions.
     pub arithmetic: u64,
-    /// Barriers of the block.
+    /// Number of block barriers.
     pub barriers: u64,
 }
 
 impl Work {
-    /// What counts of a plan, or of an execution, are as work; matrix instructions take `matrix_cycles` each.
+    /// Converts the operation counts of a plan or of an execution; each matrix instruction takes `matrix_cycles`.
     #[must_use]
     pub fn of_counts(counts: &Counts, matrix_instructions: u64, matrix_cycles: f64) -> Self {
         Self {
             wavefronts_stored: counts.wavefronts_stored,
             wavefronts_loaded: counts.wavefronts_loaded,
             shared_accesses: counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads,
-            exchanges: counts.exchanges,
+            shuffles: counts.shuffles,
             arithmetic: counts.permutes + counts.selects,
             barriers: counts.barriers,
             matrix_instructions,
@@ -51,37 +51,37 @@ impl Work {
     }
 }
 
-/// A step of a program.
+/// One step of a program in the performance model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelStep {
-    /// Work.
+    /// Work that is done once.
     Work(Work),
-    /// Steps again and again.
+    /// A loop over further steps.
     Loop {
-        /// How often.
-        trips: u64,
-        /// How many iterations' asynchronous copies there are at a time; one for none ahead.
+        /// The trip count of the loop.
+        iteration_count: u64,
+        /// Number of iterations whose asynchronous copies are in flight together; one without prefetching.
         stages: u64,
-        /// What is done each time.
+        /// The steps of one iteration.
         body: Vec<ModelStep>,
     },
 }
 
-/// The blocks of a program.
+/// The blocks of a launch, as input of the performance model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
-    /// How many there are.
+    /// Number of blocks of the launch.
     pub blocks: u64,
-    /// Warps of a block that do the work.
+    /// Number of warps of a block that do the work.
     pub warps: u64,
-    /// Warps of a block beside these, which issue what is [`Work::produced`].
+    /// Number of producer warps of a block, which issue the work marked [`Work::produced`].
     pub producers: u64,
-    /// Lanes of a warp.
+    /// Number of lanes of a warp.
     pub lanes: u64,
-    /// 32-bit registers of a lane.
+    /// Number of 32-bit registers of a lane.
     pub registers: u64,
-    /// Bytes of shared memory of a block.
+    /// Number of bytes of shared memory that a block takes.
     pub shared_bytes: u64,
-    /// What each does.
+    /// The steps that each block executes.
     pub steps: Vec<ModelStep>,
 }

@@ -1,4 +1,4 @@
-//! Runs the command and reads what it says.
+//! Helpers that run the command `tilewright` and read its output.
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value as Json;
 
-/// Variables of the caller that the command would heed.
+/// Environment variables that the command reads, which tests clear.
 pub const VARIABLES: [&str; 4] =
     ["TILEWRIGHT_PLUGIN_PATH", "TILEWRIGHT_PLUGIN_DEBUG", "TILEWRIGHT_PLUGIN_TIMEOUT", "TILEWRIGHT_TARGET_PATH"];
 
@@ -22,7 +22,7 @@ pub fn root() -> PathBuf {
     folders.find(|folder| folder.join("Cargo.lock").is_file()).expect("the workspace").to_owned()
 }
 
-/// A program with a clean environment and nothing to read.
+/// Returns a program to run with a clean environment and empty standard input.
 pub fn program(path: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(path);
     for variable in VARIABLES {
@@ -32,12 +32,12 @@ pub fn program(path: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// The command that cargo built.
+/// Returns the command `tilewright` that cargo built, to run with arguments.
 pub fn tilewright() -> Command {
     program(assert_cmd::cargo::cargo_bin!("tilewright"))
 }
 
-/// A line of the shell in a folder, where `tilewright` is the command that cargo built.
+/// Returns a shell command to run in a folder; `tilewright` in it is the command that cargo built.
 pub fn shell(line: &str, folder: &Path) -> Command {
     let script = format!("tilewright() {{ \"$BUILT\" \"$@\"; }}\n{line}");
     let mut shell = program("/bin/sh");
@@ -45,7 +45,7 @@ pub fn shell(line: &str, folder: &Path) -> Command {
     shell
 }
 
-/// The streams of a program that has ended, as text.
+/// The output streams of a finished program, as text.
 pub struct Printed {
     pub code: Option<i32>,
     pub out: String,
@@ -62,44 +62,44 @@ pub fn run(command: &mut Command) -> Printed {
     printed(&command.output().expect("a program that starts"))
 }
 
-/// The answers of `tilewright batch` to lines that it reads from standard input.
+/// Returns the answers of `tilewright batch` to these lines on standard input.
 pub fn batch(lines: impl Into<String>) -> Vec<Json> {
     let mut command = tilewright();
     let command = command.arg("batch").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = command.spawn().expect("batch");
     let (mut input, lines) = (process.stdin.take().expect("standard input"), lines.into());
-    // Written aside: it answers while it reads.
+    // Written by another thread, since the command answers while it reads.
     let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
     let printed = printed(&process.wait_with_output().expect("batch"));
     writer.join().expect("no panic").expect("all was read");
     json_lines(printed.ok())
 }
 
-/// Questions as the lines of a batch.
-pub fn lines(questions: &[Json]) -> String {
-    questions.iter().map(|request| format!("{request}\n")).collect()
+/// Prints requests as the lines of a batch.
+pub fn lines(requests: &[Json]) -> String {
+    requests.iter().map(|request| format!("{request}\n")).collect()
 }
 
-/// Lines of JSON, each read.
+/// Parses lines of JSON.
 pub fn json_lines(text: &str) -> Vec<Json> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 impl Printed {
-    /// The output of a command that succeeds, without a word on standard error.
+    /// Returns the standard output, after a check that the command succeeded with empty standard error.
     #[track_caller]
     pub fn ok(&self) -> &str {
         assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
         &self.out
     }
 
-    /// That output as one value of JSON.
+    /// Returns the standard output of a successful command, parsed as one JSON value.
     #[track_caller]
     pub fn json(&self) -> Json {
         serde_json::from_str(self.ok()).expect("JSON")
     }
 
-    /// A failure as it should be: the exit code, one message, nothing half done, no panic.
+    /// Checks that the command failed: the exit code, one message, no partial output, no panic. Returns the message.
     pub fn failed(&self, code: i32) -> &str {
         let Self { out, err, .. } = self;
         assert_eq!(self.code, Some(code), "{out}{err}");

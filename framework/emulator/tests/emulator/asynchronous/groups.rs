@@ -1,12 +1,13 @@
-//! Barriers of some warps: those that come to one wait for each other and for nobody else, and see what they did.
+//! Named barriers: the warps of one barrier number wait only for each other, and observe each other's accesses.
 
 use super::{fault, other, passes};
 use tilewright_emulator::FaultKind;
 
 const LOAD: &str = "%21: i32 = load %6 align 4\n store %9, %21 align 4\n";
 
-/// The first warp stores what the second loads, or all others.
-fn handed(barrier: &str, others: &str) -> String {
+/// A kernel whose first warp stores words; after `barrier`, the first two warps load them. Other warps execute
+/// `others`.
+fn producer_consumer(barrier: &str, others: &str) -> String {
     format!(
         "%20: i1 = compare lt_u %2, %12
          if %20 {{
@@ -19,49 +20,54 @@ fn handed(barrier: &str, others: &str) -> String {
 }
 
 #[test]
-fn those_that_meet_see_what_they_did() {
+fn a_named_barrier_orders_accesses_of_its_warps() {
     let words: Vec<u32> = (0..8).chain(0..8).chain([0; 8]).collect();
-    assert_eq!(passes(3, &handed("group_barrier 1, 2", "")), words);
-    let race = fault(3, &handed("barrier warp all", ""));
+    assert_eq!(passes(3, &producer_consumer("named_barrier 1, 2", "")), words);
+    let race = fault(3, &producer_consumer("barrier warp all", ""));
     assert!(matches!(race.kind, FaultKind::Race { .. }), "{race}");
     assert_eq!(other(&race), "store %6, %1 align 4");
-    // One that does not meet them sees nothing.
-    let elsewhere = fault(3, &handed("group_barrier 1, 2", "%22: i32 = load %6 align 4\n"));
+    // A warp that skips the named barrier is not ordered by it.
+    let elsewhere = fault(3, &producer_consumer("named_barrier 1, 2", "%22: i32 = load %6 align 4\n"));
     assert!(matches!(elsewhere.kind, FaultKind::Race { .. } | FaultKind::Uninitialised { .. }), "{elsewhere}");
 }
 
-/// Warps come to a barrier of one number at different places.
+/// Warps reach a barrier of one number at different operations.
 #[test]
-fn the_number_says_who_meets() {
-    let apart = |first: u32, second: u32| {
+fn a_named_barrier_is_identified_by_its_number() {
+    let with_barrier_numbers = |first: u32, second: u32| {
         format!(
-            "if %14 {{ store %6, %1 align 4\n group_barrier {first}, 2\n yield }}
-             else {{ group_barrier {second}, 2\n {LOAD} yield }}"
+            "if %14 {{ store %6, %1 align 4\n named_barrier {first}, 2\n yield }}
+             else {{ named_barrier {second}, 2\n {LOAD} yield }}"
         )
     };
     let words: Vec<u32> = [0; 8].into_iter().chain(0..8).collect();
-    assert_eq!(passes(2, &apart(1, 1)), words);
-    let FaultKind::BarrierNotReached { missing } = fault(2, &apart(1, 2)).kind else { panic!("they meet") };
+    assert_eq!(passes(2, &with_barrier_numbers(1, 1)), words);
+    let FaultKind::BarrierNotReached { missing } = fault(2, &with_barrier_numbers(1, 2)).kind else {
+        panic!("they meet")
+    };
     assert_eq!(missing, [1]);
-    let fault = fault(2, &apart(4, 4));
-    assert!(matches!(&fault.kind, FaultKind::Launch(message) if message.contains("has 4 barriers")), "{fault}");
+    let fault = fault(2, &with_barrier_numbers(4, 4));
+    assert!(
+        matches!(&fault.kind, FaultKind::Launch(message) if message.contains("the target has 4 of them")),
+        "{fault}"
+    );
 }
 
-/// What was read must not be written before those who read it have met whoever writes.
+/// A write must be ordered after the reads of all warps, by named barriers with each of them.
 #[test]
 fn who_writes_waits_for_all_who_read() {
-    let again = |barrier: &str| {
+    let read_then_store = |barrier: &str| {
         format!(
             "if %14 {{ store %6, %1 align 4\n yield }} else {{ yield }}
-             group_barrier 1, 3
+             named_barrier 1, 3
              {LOAD}
              {barrier}
              if %14 {{ store %6, %2 align 4\n yield }} else {{ yield }}"
         )
     };
-    passes(3, &again("group_barrier 1, 3"));
-    for barrier in ["", "if %14 { group_barrier 2, 1\n yield } else { yield }"] {
-        let race = fault(3, &again(barrier));
+    passes(3, &read_then_store("named_barrier 1, 3"));
+    for barrier in ["", "if %14 { named_barrier 2, 1\n yield } else { yield }"] {
+        let race = fault(3, &read_then_store(barrier));
         assert!(matches!(race.kind, FaultKind::Race { .. }), "{race}");
     }
 }

@@ -1,4 +1,4 @@
-//! Mbarriers: phases complete by arrivals and bytes, and order what came before them.
+//! Mbarriers: phases complete by arrivals and bytes, and order the accesses before them.
 
 use super::{fault, other, passes};
 use tilewright_emulator::FaultKind;
@@ -6,7 +6,7 @@ use tilewright_emulator::FaultKind;
 const MAKE: &str = "if %14 { mbarrier_init %8, 1\n mbarrier_init %7, 1\n proxy_fence\n yield } else { yield }
     barrier block all\n";
 
-/// The first warp fetches; the others wait, or do not.
+/// A kernel whose first warp starts a copy that completes on an mbarrier; then all warps execute `wait` and `load`.
 fn fetched(wait: &str, load: &str) -> String {
     format!(
         "{MAKE}
@@ -25,7 +25,7 @@ fn whoever_has_waited_for_the_phase_sees_what_came() {
     let early = fault(3, &fetched("", &format!("{LOAD} mbarrier_wait %8, %10")));
     assert!(matches!(early.kind, FaultKind::InFlight { .. }), "{early}");
     assert_eq!(other(&early), "instruction \"fetch\" %5, %8, %13");
-    // One warp has waited, the others have not.
+    // The first warp has waited, the others have not.
     let by_first = "if %14 { mbarrier_wait %8, %10\n yield } else { yield }";
     let race = fault(3, &fetched(by_first, LOAD));
     assert!(matches!(race.kind, FaultKind::Race { .. }), "{race}");
@@ -35,7 +35,7 @@ fn whoever_has_waited_for_the_phase_sees_what_came() {
 
 #[test]
 fn an_arrival_is_seen_by_those_who_wait() {
-    let handed = |arrive: &str, wait: &str| {
+    let producer_consumer = |arrive: &str, wait: &str| {
         format!(
             "{MAKE}
              if %14 {{ store %6, %1 align 4\n {arrive}\n yield }} else {{ {wait}\n {LOAD}\n yield }}
@@ -43,14 +43,14 @@ fn an_arrival_is_seen_by_those_who_wait() {
         )
     };
     let words: Vec<u32> = [0; 8].into_iter().chain(0..8).collect();
-    assert_eq!(passes(2, &handed("mbarrier_arrive %8, 0", "mbarrier_wait %8, %10")), words);
-    assert!(matches!(fault(2, &handed("mbarrier_arrive %8, 0", "")).kind, FaultKind::Race { .. }));
-    // What is stored after the arrival is not ordered by it.
-    let after = handed("mbarrier_arrive %8, 0\n store %6, %2 align 4", "mbarrier_wait %8, %10");
+    assert_eq!(passes(2, &producer_consumer("mbarrier_arrive %8, 0", "mbarrier_wait %8, %10")), words);
+    assert!(matches!(fault(2, &producer_consumer("mbarrier_arrive %8, 0", "")).kind, FaultKind::Race { .. }));
+    // The arrival does not order a later store.
+    let after = producer_consumer("mbarrier_arrive %8, 0\n store %6, %2 align 4", "mbarrier_wait %8, %10");
     assert!(matches!(fault(2, &after).kind, FaultKind::Race { .. }));
 }
 
-/// The first warp brings, the others read; two mbarriers say that the buffer is full and that it is empty.
+/// A kernel whose first warp is the producer and the others are consumers, with a full and an empty mbarrier.
 fn handshake(readers: u32, empty: bool) -> String {
     let emptied = if empty { "mbarrier_wait %7, %32\n" } else { "" };
     format!(
@@ -81,19 +81,19 @@ fn handshake(readers: u32, empty: bool) -> String {
     )
 }
 
-/// Four turns: lane l reads l, l + 1, l + 2 and l + 3.
+/// Four iterations refill one buffer: lane l reads l, l + 1, l + 2 and l + 3.
 #[test]
-fn bytes_are_brought_again_when_all_have_read_them() {
+fn a_buffer_is_refilled_when_all_have_read_it() {
     for readers in [1, 3] {
         let found = passes(1 + readers, &handshake(readers, true));
-        let sums = (0..readers).flat_map(|_| (0..8).map(|lane| 4 * lane + 6));
-        assert_eq!(found, [0; 8].into_iter().chain(sums).collect::<Vec<_>>());
+        let totals = (0..readers).flat_map(|_| (0..8).map(|lane| 4 * lane + 6));
+        assert_eq!(found, [0; 8].into_iter().chain(totals).collect::<Vec<_>>());
     }
     let overrun = fault(2, &handshake(1, false));
     assert!(matches!(overrun.kind, FaultKind::InFlight { .. } | FaultKind::Mbarrier { .. }), "{overrun}");
 }
 
-/// The phase before the first has that parity.
+/// A wait for the parity of the phase before the first returns at once.
 #[test]
 fn nothing_is_waited_for_before_the_first_phase() {
     passes(1, &format!("{MAKE} mbarrier_wait %8, %11\n mbarrier_wait %8, %11"));
@@ -111,30 +111,30 @@ fn a_phase_that_never_completes_is_a_fault() {
     assert_eq!(lacks(&format!("{} mbarrier_wait %8, %10", arrive(32))), (0, 32));
     let fetch = "if %14 { instruction \"fetch\" %5, %8, %13\n yield } else { yield }\n";
     assert_eq!(lacks(&format!("{fetch} {} mbarrier_wait %8, %10", arrive(16))), (0, -16));
-    // Each waits for what the other does afterwards.
+    // Deadlock: each warp waits for an arrival that the other makes afterwards.
     let crossed = "if %14 { mbarrier_wait %8, %10\n mbarrier_arrive %7, 0\n yield }
         else { mbarrier_wait %7, %10\n mbarrier_arrive %8, 0\n yield }";
     assert_eq!(lacks(crossed), (1, 0));
 }
 
 #[test]
-fn mbarriers_are_made_before_they_are_used_and_left_alone() {
+fn mbarriers_are_initialized_before_use_and_left_alone() {
     let message = |text: &str| {
         let fault = fault(1, text);
         let FaultKind::Mbarrier { message, .. } = &fault.kind else { panic!("{fault}") };
         message.clone()
     };
-    assert_eq!(message("mbarrier_arrive %8, 0"), "there is none; mbarrier_init makes one");
+    assert_eq!(message("mbarrier_arrive %8, 0"), "no mbarrier is initialized here; `mbarrier_init` initializes one");
     assert_eq!(message("mbarrier_init %8, 1\n %20: i32 = load %8 + 4 align 4"), "a plain access touches it");
     assert_eq!(message("mbarrier_init %8, 1\n store %8, %1 align 4"), "a plain access touches it");
     assert_eq!(
         message("mbarrier_init %8, 1\n mbarrier_arrive %8, 8\n mbarrier_arrive %8, 0"),
-        "more arrive than it was made for, before its bytes have come"
+        "more arrivals than its count, before its expected bytes have arrived"
     );
     assert!(message("mbarrier_init %8, 1\n mbarrier_wait %8, %1").contains("all lanes must name the same"));
-    let misaligned = fault(1, "%20: ptr.shared = advance %5, %13\n mbarrier_init %20, 1");
+    let misaligned = fault(1, "%20: ptr.shared = ptr_add %5, %13\n mbarrier_init %20, 1");
     assert!(matches!(misaligned.kind, FaultKind::Misaligned { alignment: 8, .. }), "{misaligned}");
-    // Another warp may not use it before a barrier.
+    // Another warp may not use the mbarrier before a barrier.
     let early = fault(2, "if %14 { mbarrier_init %8, 2\n yield } else { yield }\n mbarrier_arrive %8, 0");
     assert!(matches!(early.kind, FaultKind::Race { .. }), "{early}");
 }

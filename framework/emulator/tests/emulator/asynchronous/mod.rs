@@ -1,4 +1,4 @@
-//! Asynchronous operations on the emulator: what is under way may not be touched, and whoever does is named.
+//! Asynchronous operations on the emulator: conflicting accesses are faults that name the operation in flight.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_testkit::emulator_target;
@@ -9,12 +9,12 @@ mod queues;
 
 use emulator_target::{kernel, target};
 use tilewright_emulator::{
-    Argument, Call, Emulator, Fault, FaultKind, GlobalMemory, LaneFault, RunLimits, SemanticsTable,
+    Argument, Emulator, Fault, FaultKind, GlobalMemory, InstructionCall, LaneFault, RunLimits, SemanticsTable,
 };
 use tilewright_kernel::Queue;
 
-/// Each lane's word goes to its address, on the queue of copies.
-fn copy(call: &mut Call<'_>) -> Result<(), LaneFault> {
+/// The semantics of a copy: writes each lane's word to the lane's address, and completes on the queue of copies.
+fn copy(call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
     call.completes_on(Queue::Copies);
     for lane in 0..call.lanes() {
         let (address, word) = (call.operand(0, 0, lane)?, call.operand(1, 0, lane)? as u32);
@@ -23,10 +23,10 @@ fn copy(call: &mut Call<'_>) -> Result<(), LaneFault> {
     Ok(())
 }
 
-/// The sum of the eight words at the first lane's address plus the accumulator of each lane, on the queue of
-/// products.
-fn sum(call: &mut Call<'_>) -> Result<(), LaneFault> {
-    call.completes_on(Queue::Products);
+/// The semantics of an MMA: adds the eight words at the first lane's address to the accumulator of each lane, and
+/// completes on the MMA queue.
+fn sum(call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
+    call.completes_on(Queue::Mma);
     let address = call.operand(0, 0, 0)?;
     let bytes = call.send_read(address, 32, 16)?;
     let words = bytes.chunks_exact(4).map(|word| u64::from(u32::from_le_bytes(word.try_into().unwrap())));
@@ -38,25 +38,26 @@ fn sum(call: &mut Call<'_>) -> Result<(), LaneFault> {
     Ok(())
 }
 
-/// Eight words, the first lane's and what follows it, to its address, on the mbarrier.
-fn fetch(call: &mut Call<'_>) -> Result<(), LaneFault> {
+/// The semantics of a bulk copy: writes eight words, the first lane's and its successors, to the first lane's address,
+/// and completes on the mbarrier.
+fn fetch(call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
     let (address, mbarrier, first) = (call.operand(0, 0, 0)?, call.operand(1, 0, 0)?, call.operand(2, 0, 0)? as u32);
     call.completes_on_mbarrier(mbarrier);
     let words: Vec<u8> = (first..first + 8).flat_map(u32::to_le_bytes).collect();
     call.send_write(0, address, &words, 16)
 }
 
-fn meanings() -> SemanticsTable {
-    let mut meanings = SemanticsTable::new();
-    meanings.insert("copy", copy);
-    meanings.insert("sum", sum);
-    meanings.insert("fetch", fetch);
-    meanings
+fn semantics() -> SemanticsTable {
+    let mut semantics = SemanticsTable::new();
+    semantics.insert("copy", copy);
+    semantics.insert("sum", sum);
+    semantics.insert("fetch", fetch);
+    semantics
 }
 
-/// Runs a kernel of eight lanes, of which `%1` is the lane and `%2` the warp; `%6` is the lane's word and
-/// `%7` the first of 32 bytes of shared memory that begins at `%5`, which has 256; `%8` is another eight bytes.
-/// `%9` is this lane's word of the output, whose first 32 bytes are the first warp's. Constants: `%10` = 0,
+/// Runs a kernel with eight lanes in a warp. `text` may use these values: `%1` is the lane, `%2` the warp; `%5` 256
+/// bytes of shared memory, `%6` the lane's word in it and `%7` its first 32 bytes; `%8` eight further bytes of shared
+/// memory; `%9` the lane's word of the output, whose first 32 bytes belong to the first warp. Constants: `%10` = 0,
 /// `%11` = 1, `%12` = 2, `%13` = 4. Conditions: `%14` in the first warp, `%15` in the others.
 fn run(warps: u32, proxy: bool, text: &str) -> Result<Vec<u32>, Fault> {
     let text = format!(
@@ -73,23 +74,23 @@ fn run(warps: u32, proxy: bool, text: &str) -> Result<Vec<u32>, Fault> {
            %3: i32 = binary mul %1, %13
            %4: i32 = constant 32
            %5: ptr.shared = shared_address 0
-           %6: ptr.shared = advance %5, %3
+           %6: ptr.shared = ptr_add %5, %3
            %7: ptr.shared = shared_address 2
            %8: ptr.shared = shared_address 1
            %14: i1 = compare eq %2, %10
            %15: i1 = compare ne %2, %10
            %16: i32 = binary mul %2, %4
-           %17: ptr.global = advance %0, %16
-           %9: ptr.global = advance %17, %3
+           %17: ptr.global = ptr_add %0, %16
+           %9: ptr.global = ptr_add %17, %3
            {text}
          }}"
     );
     let (kernel, mut target) = (kernel(&text), target(false));
     target.shared.asynchronous_proxy = proxy;
-    let meanings = meanings();
+    let semantics = semantics();
     let mut memory = GlobalMemory::new();
     let output = memory.allocate_with(&vec![0; 32 * warps as usize]);
-    let emulator = Emulator::new(&kernel, &target)?.with_meanings(&meanings);
+    let emulator = Emulator::new(&kernel, &target)?.with_semantics(&semantics);
     emulator.run([1, 1, 1], &[Argument::Buffer(output)], &mut memory, &RunLimits::default())?;
     let bytes = memory.read_all(output).unwrap();
     Ok(bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect())
@@ -106,7 +107,7 @@ fn fault(warps: u32, text: &str) -> Fault {
     }
 }
 
-/// The operation that the other access of the fault is, as text.
+/// Returns the text of the earlier access that a fault names.
 fn other(fault: &Fault) -> &str {
     match &fault.kind {
         FaultKind::Race { other, .. }

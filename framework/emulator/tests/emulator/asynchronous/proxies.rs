@@ -1,9 +1,10 @@
-//! Proxies: an asynchronous read sees what was stored plainly after a fence of the warp that stored it.
+//! Proxies: an asynchronous read observes plain stores only after a proxy fence of the storing warp.
 
 use super::{fault, other, passes, run};
 use tilewright_emulator::FaultKind;
 
-/// The first warp stores, the second sums.
+/// A kernel whose first warp executes plain stores and `by_first`; behind a barrier, the second warp executes
+/// `by_second` and reads the words asynchronously.
 fn read(by_first: &str, by_second: &str) -> String {
     format!(
         "if %14 {{ store %6, %1 align 4\n {by_first} yield }} else {{ yield }}
@@ -35,7 +36,7 @@ fn where_there_is_one_proxy_nothing_is_fenced() {
     run(2, false, &read("", "")).unwrap();
 }
 
-/// What copies have brought was written by the lanes' own proxy.
+/// Asynchronous copies of lanes write through the generic proxy.
 #[test]
 fn what_copies_brought_is_fenced_after_their_wait() {
     let brought = |before: &str, after: &str| {
@@ -53,7 +54,7 @@ fn what_copies_brought_is_fenced_after_their_wait() {
     assert!(matches!(fault(1, &brought("proxy_fence\n", "")).kind, FaultKind::Unfenced { .. }));
 }
 
-/// What came by an mbarrier was written by the asynchronous proxy itself.
+/// Copies that complete on an mbarrier write through the asynchronous proxy.
 #[test]
 fn what_an_mbarrier_brought_needs_no_fence() {
     let brought = "mbarrier_init %8, 1

@@ -1,4 +1,4 @@
-//! Queues: groups finish in the order of their commits, and nobody touches what is under way.
+//! Queues: groups complete in the order of their commits, and accesses in flight allow no conflicting access.
 
 use super::{fault, other, passes};
 use tilewright_emulator::{Fault, FaultKind};
@@ -12,27 +12,27 @@ fn in_flight(fault: &Fault) -> Direction {
 }
 
 #[test]
-fn a_copy_has_landed_after_the_wait_for_its_group() {
+fn a_copy_is_complete_after_the_wait_for_its_group() {
     let copied = passes(1, &format!("instruction \"copy\" %6, %1\n commit copies\n wait copies 0\n {LOAD}"));
     assert_eq!(copied, (0..8).collect::<Vec<_>>());
 }
 
 #[test]
-fn before_that_nobody_may_touch_its_bytes() {
+fn accesses_before_the_wait_are_faults() {
     let early = fault(1, &format!("instruction \"copy\" %6, %1\n commit copies\n {LOAD} wait copies 0"));
     assert_eq!(in_flight(&early), Direction::Load);
     assert_eq!(other(&early), "instruction \"copy\" %6, %1");
-    assert_eq!(early.place.as_ref().unwrap().text, "%20: i32 = load %6 align 4");
+    assert_eq!(early.location.as_ref().unwrap().text, "%20: i32 = load %6 align 4");
     assert_eq!(
         early.kind.to_string(),
         "load at shared address 0x0 before the store of operation 17 `instruction \"copy\" %6, %1` by warp 0, lane 0 \
-         has landed: wait for it first"
+         has completed: wait for it first"
     );
     let stored = fault(1, "instruction \"copy\" %6, %1\n commit copies\n store %6, %1 align 4\n wait copies 0");
     assert_eq!(in_flight(&stored), Direction::Store);
     let copied = "instruction \"copy\" %6, %1\n commit copies\n instruction \"copy\" %6, %1\n commit copies";
     assert_eq!(in_flight(&fault(1, copied)), Direction::Store);
-    // Nor another warp, however many barriers lie between.
+    // Barriers do not complete a copy of another warp.
     let elsewhere = format!(
         "if %14 {{ instruction \"copy\" %6, %1\n commit copies\n yield }} else {{ yield }}
          barrier block all
@@ -56,7 +56,7 @@ fn the_latest_groups_may_be_outstanding() {
     let two = |outstanding: u32, offset: u32| {
         format!(
             "%21: i32 = constant 32
-             %22: ptr.shared = advance %6, %21
+             %22: ptr.shared = ptr_add %6, %21
              instruction \"copy\" %6, %1
              commit copies
              instruction \"copy\" %22, %1
@@ -70,17 +70,17 @@ fn the_latest_groups_may_be_outstanding() {
     passes(1, &two(0, 32));
     assert_eq!(in_flight(&fault(1, &two(1, 32))), Direction::Load);
     assert_eq!(in_flight(&fault(1, &two(2, 0))), Direction::Load);
-    // An empty group is one, too.
+    // An empty group counts as a group.
     passes(1, &two(2, 0).replace("wait copies 2", "commit copies\n commit copies\n wait copies 2"));
 }
 
-/// Three stages, two of them under way while the third is read.
+/// A pipeline of three stages: two are in flight while the third is read.
 #[test]
 fn stages_of_a_pipeline_overlap() {
     let pipeline = |outstanding: u32| {
         format!(
             "%20: i32 = constant 32
-             %21: ptr.shared = advance %6, %20
+             %21: ptr.shared = ptr_add %6, %20
              %23: i32 = constant 6
              %24: i32 = constant 3
              %25: i32 = constant 7
@@ -91,7 +91,7 @@ fn stages_of_a_pipeline_overlap() {
              %26: i32 = for %12 to %25 step %11 carry %10 (%30: i32, %31: i32) {{
                %32: i32 = binary rem_u %30, %24
                %33: i32 = binary mul %32, %20
-               %34: ptr.shared = advance %6, %33
+               %34: ptr.shared = ptr_add %6, %33
                instruction \"copy\" %34, %30
                commit copies
                wait copies {outstanding}
@@ -99,7 +99,7 @@ fn stages_of_a_pipeline_overlap() {
                %35: i32 = binary sub %30, %12
                %36: i32 = binary rem_u %35, %24
                %37: i32 = binary mul %36, %20
-               %38: ptr.shared = advance %5, %37
+               %38: ptr.shared = ptr_add %5, %37
                %39: i32 = load %38 align 4
                %40: i32 = binary add %31, %39
                barrier warp all
@@ -109,10 +109,10 @@ fn stages_of_a_pipeline_overlap() {
              store %9, %26 align 4"
         )
     };
-    // The first lane's words of the stages that have been read: 0, 1, 2, 3, 4.
+    // Sum of the first lane's words of the five stages: 0, 1, 2, 3, 4.
     assert_eq!(passes(1, &pipeline(2)), vec![10; 8]);
     assert_eq!(in_flight(&fault(1, &pipeline(3))), Direction::Load);
-    // Without the second barrier, a lane may read what the next copy overwrites.
+    // Without the second barrier, a lane may still read a stage that the next copy overwrites.
     let raced = pipeline(2)
         .replace("%40: i32 = binary add %31, %39\n               barrier warp all", "%40: i32 = binary add %31, %39");
     assert!(matches!(fault(1, &raced).kind, FaultKind::Race { .. }));
@@ -146,7 +146,7 @@ fn a_wait_lands_copies_for_the_lanes_that_issued_them() {
     assert!(matches!(fault(2, &other_warp("")).kind, FaultKind::Race { .. }));
 }
 
-/// A copy is an access when it is issued, too.
+/// A copy also accesses memory when it is issued.
 #[test]
 fn a_copy_races_with_what_came_before_it() {
     let after = |access: &str, between: &str| {
@@ -169,7 +169,7 @@ fn a_copy_races_with_what_came_before_it() {
 const FILL: &str = "store %6, %1 align 4\n proxy_fence\n barrier block all\n";
 
 #[test]
-fn a_product_is_there_after_its_wait() {
+fn an_mma_result_is_available_after_its_wait() {
     let given = passes(
         1,
         &format!(
@@ -184,7 +184,7 @@ fn a_product_is_there_after_its_wait() {
 }
 
 #[test]
-fn what_a_product_reads_may_be_read_but_not_written() {
+fn operands_of_an_mma_in_flight_may_be_read_but_not_written() {
     let during = |access: &str| {
         format!(
             "{FILL} %20: pending.i32 = instruction \"sum\" %5, %1
@@ -203,7 +203,7 @@ fn what_a_product_reads_may_be_read_but_not_written() {
         Direction::Store
     );
 
-    // Another warp may write when the first has waited, and a barrier lies between.
+    // Another warp may write once the first has waited and a barrier lies between.
     let later = |between: &str| {
         format!(
             "if %14 {{ store %6, %1 align 4\n proxy_fence\n yield }} else {{ yield }}
@@ -230,14 +230,14 @@ fn pending(text: &str) -> String {
 
 #[test]
 fn a_pending_value_is_taken_once_and_not_too_early() {
-    assert_eq!(pending("%22: i32 = wait products 0 %20"), "its group is not finished by this wait");
-    assert_eq!(pending("commit products\n %22: i32 = wait products 1 %20"), "its group is not finished by this wait");
+    assert_eq!(pending("%22: i32 = wait products 0 %20"), "this wait does not complete its group");
+    assert_eq!(pending("commit products\n %22: i32 = wait products 1 %20"), "this wait does not complete its group");
     assert_eq!(
         pending("commit products\n %22: i32 = wait copies 0 %20"),
         "it is on the queue `products`, not on `copies`"
     );
     let twice = "%21: pending.i32 = instruction \"sum\" %5, %20\n commit products\n %22: i32 = wait products 0 %20";
-    assert_eq!(pending(twice), "it has been handed on to another instruction");
+    assert_eq!(pending(twice), "another instruction has consumed it");
 }
 
 #[test]

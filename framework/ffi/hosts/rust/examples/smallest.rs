@@ -1,4 +1,4 @@
-//! The smallest host: two layouts, what it takes to get from one to the other, and code for it.
+//! The smallest host: two layouts, the plan of the conversion between them, and code for it.
 
 use tilewright::plugin::{CompileOptions, Emit};
 use tilewright::{LayoutRequest, Session};
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>",
     )?;
 
-    let plan = session.convert(target, &rows, &columns, 32)?;
+    let plan = session.plan_conversion(target, &rows, &columns, 32)?;
     let counts = &plan.stats.counts;
     println!("{} wavefronts stored, {} loaded", counts.wavefronts_stored, counts.wavefronts_loaded);
 
@@ -27,6 +27,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         &module,
         &CompileOptions { emit: vec![Emit::Assembly], ..CompileOptions::default() },
     )?;
-    println!("{}", code.text(Emit::Assembly).ok_or("its assembly is no text")?);
+    println!("{}", code.text(Emit::Assembly).ok_or("its assembly is not text")?);
     Ok(())
 }

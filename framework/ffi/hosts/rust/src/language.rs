@@ -1,28 +1,28 @@
-//! The language: `tile SIZE`, then lines `name = expression` over f32 with `+ - * ( )`, names and numbers.
+//! The tile language: `tile SIZE`, then lines `name = expression` over f32 with `+ - * ( )`, names and numbers.
 
 use thiserror::Error;
 
-/// A program.
+/// A program of the tile language.
 #[derive(Debug, PartialEq)]
 pub struct Program {
-    /// Elements of a tile.
+    /// Number of elements of a tile.
     pub tile: u32,
-    /// What is assigned, in order.
+    /// The assignments, each of an expression to a name, in order.
     pub lines: Vec<(String, Expression)>,
 }
 
-/// What is computed.
+/// An expression of an assignment.
 #[derive(Debug, PartialEq)]
 pub enum Expression {
-    /// An input, or what was assigned before.
+    /// An input, or a name that was assigned before.
     Name(String),
     /// A number.
     Number(f32),
-    /// Both sides of an operator.
+    /// A binary operation: operator, left and right operand.
     Both(char, Box<Expression>, Box<Expression>),
 }
 
-/// A program that is wrong.
+/// The reason why a program is malformed.
 #[derive(Debug, Error)]
 #[error("line {line}: {message}")]
 pub struct LanguageError {
@@ -30,20 +30,20 @@ pub struct LanguageError {
     message: String,
 }
 
-/// Reads a program.
+/// Parses the text of a program.
 pub fn read(text: &str) -> Result<Program, LanguageError> {
     let mut program = Program { tile: 0, lines: Vec::new() };
-    for (number, line) in text.lines().enumerate() {
-        let wrong = |message: String| LanguageError { line: number + 1, message };
+    for (line_number, line) in text.lines().enumerate() {
+        let wrong = |message: String| LanguageError { line: line_number + 1, message };
         let line = line.split('#').next().unwrap_or_default().trim();
         match (line.strip_prefix("tile "), line.split_once('=')) {
             _ if line.is_empty() => {}
             (Some(size), _) => {
                 program.tile = size.trim().parse().map_err(|error| wrong(format!("a tile's size: {error}")))?
             }
-            (_, Some(_)) if program.tile == 0 => return Err(wrong("say `tile SIZE` first".to_owned())),
+            (_, Some(_)) if program.tile == 0 => return Err(wrong("write `tile SIZE` first".to_owned())),
             (_, Some((name, expression))) => {
-                let expression = Reader { rest: expression.trim() }.whole().map_err(wrong)?;
+                let expression = Reader { rest: expression.trim() }.parse_to_end().map_err(wrong)?;
                 program.lines.push((name.trim().to_owned(), expression));
             }
             _ => return Err(wrong(format!("expected `name = expression`, found `{line}`"))),
@@ -57,7 +57,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn whole(mut self) -> Result<Expression, String> {
+    fn parse_to_end(mut self) -> Result<Expression, String> {
         let expression = self.sum()?;
         if self.rest.is_empty() { Ok(expression) } else { Err(format!("expected the end, found `{}`", self.rest)) }
     }
@@ -73,12 +73,12 @@ impl<'a> Reader<'a> {
     fn chain(
         &mut self,
         operators: &[char],
-        part: fn(&mut Self) -> Result<Expression, String>,
+        operand: fn(&mut Self) -> Result<Expression, String>,
     ) -> Result<Expression, String> {
-        let mut expression = part(self)?;
+        let mut expression = operand(self)?;
         while let Some(operator) = self.rest.chars().next().filter(|next| operators.contains(next)) {
             self.advance(1);
-            expression = Expression::Both(operator, Box::new(expression), Box::new(part(self)?));
+            expression = Expression::Both(operator, Box::new(expression), Box::new(operand(self)?));
         }
         Ok(expression)
     }
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes so many bytes, and the blanks behind them.
+    /// Consumes `bytes` bytes of the text and the blanks after them; returns the consumed bytes.
     fn advance(&mut self, bytes: usize) -> &'a str {
         let (word, rest) = self.rest.split_at(bytes);
         self.rest = rest.trim_start();

@@ -1,9 +1,10 @@
-//! A host compiler in Rust: reads a program of a small tile language, asks Tilewright for a layout and for what it takes to change
-//! it, compiles the program for the targets that are named, and prints the assembly.
+//! A host compiler in Rust for a small tile language: requests a layout and a layout conversion from Tilewright,
+//! compiles a program for the named targets, and prints the assembly.
 //!
 //!     tilewright-host [--own-module] PROGRAM TARGET...
 //!
-//! With `--own-module` the assembly is that of a module of the host's own, into which the program is linked as a function.
+//! With `--own-module` it prints the assembly of the host's own LLVM module, into which the program is linked as a
+//! function.
 
 mod language;
 mod own_module;
@@ -48,14 +49,14 @@ fn run() -> Result<(), Box<dyn Error>> {
             let processor = &session.catalogue().get(target)?.architecture;
             println!("{}", own_module::assembly(&functions.bytes, &kernel, processor)?);
         } else {
-            println!("{}", artifact.text(form).ok_or("the target's assembly is no text")?);
+            println!("{}", artifact.text(form).ok_or("the target's assembly is not text")?);
         }
     }
     Ok(())
 }
 
-/// A tile of 32 x 32 f32 in the layout that loads rows best, and in the one that stores columns best, with warps as the target
-/// has them: what is between them?
+/// Plans the conversion of a tile of 32 x 32 f32 on a target, from the layout that is best for loading rows to the one
+/// that is best for storing columns.
 fn ask(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
     let few = session.catalogue().get(target)?.lanes.default / 8;
     let layout = |text: String| -> Result<_, Box<dyn Error>> {
@@ -68,11 +69,11 @@ fn ask(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
     let element = rows.apply(&[(Dim::REGISTER, 1), (Dim::LANE, 9), (Dim::WARP, 2), (Dim::BLOCK, 0)])?;
     let element: Vec<_> = element.iter().map(|(_, coordinate)| coordinate.to_string()).collect();
     println!("; {target}: register 1 of lane 9 of warp 2 holds element ({})", element.join(", "));
-    let plan = session.convert(target, &rows, &columns, 32)?;
+    let plan = session.plan_conversion(target, &rows, &columns, 32)?;
     println!(
-        "; to columns: path {}, {} exchanges, {} + {} wavefronts, {} bytes",
+        "; to columns: path {}, {} shuffles, {} + {} wavefronts, {} bytes",
         plan.path,
-        plan.stats.counts.exchanges,
+        plan.stats.counts.shuffles,
         plan.stats.counts.wavefronts_stored,
         plan.stats.counts.wavefronts_loaded,
         plan.stats.shared_bytes
@@ -80,7 +81,7 @@ fn ask(session: &Session, target: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The kernel's name, and the program in this form.
+/// Compiles the program `text`; returns the kernel's name and the code in the form `form`.
 fn compiled(
     session: &Session,
     name: &str,

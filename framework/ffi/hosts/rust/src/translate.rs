@@ -1,5 +1,5 @@
-//! The language as tile IR, operation by operation: a kernel that takes a pointer for each input, then one for each name
-//! that is assigned, then the number of elements, a multiple of 16.
+//! Translates the language to tile IR, operation by operation: a kernel with a pointer for each input, a pointer for
+//! each assigned name, and the number of elements, a multiple of 16.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use tilewright::tile::{
 
 use crate::language::{Expression, Program};
 
-/// The names that are read before anybody assigns them, then those that are assigned, each once.
+/// Returns the names that are read before they are assigned, then the assigned names, each once.
 fn arguments(program: &Program) -> Vec<String> {
     let (mut inputs, mut outputs): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for (name, expression) in &program.lines {
@@ -40,7 +40,7 @@ fn names(expression: &Expression, found: &mut Vec<String>) {
     }
 }
 
-/// The module of a program.
+/// Translates a program to a module of tile IR.
 pub fn module(program: &Program, dialects: &Dialects) -> Result<TileModule, Box<dyn std::error::Error>> {
     let arguments = arguments(program);
     let pointer = TileType::pointer(TileType::Float(Float::F32));
@@ -59,7 +59,7 @@ pub fn module(program: &Program, dialects: &Dialects) -> Result<TileModule, Box<
     for name in program.lines.iter().map(|(name, _)| name) {
         translation.store(name)?;
     }
-    translation.function.op(tt::RETURN).done()?;
+    translation.function.op(tt::RETURN).build()?;
     let module = TileModule { functions: vec![translation.function.finish()], ..TileModule::default() };
     verify(&module).map_err(|violation: TileViolation| violation.to_string())?;
     Ok(module)
@@ -68,8 +68,8 @@ pub fn module(program: &Program, dialects: &Dialects) -> Result<TileModule, Box<
 struct Translation<'d> {
     function: FunctionBuilder<'d>,
     tile: u64,
-    /// The element of each position, and whether there is one.
-    places: Value,
+    /// The element index of each position of a tile, and whether the element exists.
+    offsets: Value,
     mask: Value,
     bases: BTreeMap<String, Value>,
     known: BTreeMap<String, Value>,
@@ -80,7 +80,7 @@ impl<'d> Translation<'d> {
         let i32s = TileType::tensor([u64::from(tile)], TileType::integer(32), None);
         let count = *function.arguments().last().unwrap_or(&function.arguments()[0]);
         let size = i64::from(tile);
-        let axis = Attribute::Word("x".into());
+        let axis = Attribute::Keyword("x".into());
         let program = function.op(tt::GET_PROGRAM_ID).attribute("axis", axis).result(TileType::integer(32)).value()?;
         let size_value = function.constant(Attribute::integer(size, TileType::integer(32)))?;
         let first = function.op(arith::MULI).operand(program).operand(size_value).value()?;
@@ -88,19 +88,19 @@ impl<'d> Translation<'d> {
         let range =
             function.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(i32s.clone()).value()?;
         let firsts = function.op(tt::SPLAT).operand(first).result(i32s.clone()).value()?;
-        let places = function.op(arith::ADDI).operand(firsts).operand(range).value()?;
+        let offsets = function.op(arith::ADDI).operand(firsts).operand(range).value()?;
         let counts = function.op(tt::SPLAT).operand(count).result(i32s).value()?;
-        let less = Attribute::Word("slt".into());
-        let mask = function.op(arith::CMPI).attribute("predicate", less).operand(places).operand(counts).value()?;
-        Ok(Self { function, tile: u64::from(tile), places, mask, bases: BTreeMap::new(), known: BTreeMap::new() })
+        let less = Attribute::Keyword("slt".into());
+        let mask = function.op(arith::CMPI).attribute("predicate", less).operand(offsets).operand(counts).value()?;
+        Ok(Self { function, tile: u64::from(tile), offsets, mask, bases: BTreeMap::new(), known: BTreeMap::new() })
     }
 
-    /// The pointers of a name's elements.
+    /// Returns the pointers to the elements of the tensor with this name.
     fn pointers(&mut self, name: &str) -> Result<Value, BuildError> {
         let base = self.bases[name];
         let pointers = TileType::tensor([self.tile], self.function.ty(base).clone(), None);
         let bases = self.function.op(tt::SPLAT).operand(base).result(pointers).value()?;
-        self.function.op(tt::ADDPTR).operand(bases).operand(self.places).value()
+        self.function.op(tt::ADDPTR).operand(bases).operand(self.offsets).value()
     }
 
     fn number(&mut self, number: f32) -> Result<Value, BuildError> {
@@ -125,7 +125,7 @@ impl<'d> Translation<'d> {
         }
     }
 
-    /// What was assigned, or the input, which is loaded once.
+    /// Returns the value assigned to a name, or the loaded input of that name; an input is loaded once.
     fn named(&mut self, name: &str) -> Result<Value, BuildError> {
         if let Some(value) = self.known.get(name) {
             return Ok(*value);
@@ -141,7 +141,7 @@ impl<'d> Translation<'d> {
     fn store(&mut self, name: &str) -> Result<(), BuildError> {
         let pointers = self.pointers(name)?;
         let (value, mask) = (self.known[name], self.mask);
-        self.function.op(tt::STORE).operand(pointers).operand(value).operands("mask", &[mask]).done()?;
+        self.function.op(tt::STORE).operand(pointers).operand(value).operands("mask", &[mask]).build()?;
         Ok(())
     }
 }

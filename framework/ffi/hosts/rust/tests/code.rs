@@ -1,4 +1,4 @@
-//! The host in Rust gives code for GPUs of three vendors, and says what is wrong with a program.
+//! The host in Rust generates code for GPUs of three vendors, and reports errors of a program.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -17,29 +17,30 @@ fn it_prints_code_for_three_targets() {
     let output = host(&[program.to_str().expect("UTF-8"), "h100", "mi250", "max1550"]);
     let printed = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // By hand, as for the host in C: an eighth of a warp's lanes are its rows.
+    // Expected rows computed by hand, as for the host in C: an eighth of a warp's lanes are rows.
     for row in [9, 17, 5] {
         assert_eq!(printed.matches(&format!("holds element ({row}, 5)")).count(), 1, "{printed}");
     }
-    for said in [".visible .entry tile(", "global_load_dwordx4", "OpEntryPoint Kernel"] {
-        assert!(printed.contains(said), "{said}: {printed}");
+    for expected in [".visible .entry tile(", "global_load_dwordx4", "OpEntryPoint Kernel"] {
+        assert!(printed.contains(expected), "{expected}: {printed}");
     }
 }
 
 #[test]
-fn a_program_that_is_wrong_is_told_its_line() {
+fn errors_name_the_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("wrong.tile");
-    for (text, said) in [("tile 64\nz = x +\n", "line 2"), ("z = x\n", "line 1"), ("tile 64\nz = (x\n", "expected `)`")]
+    for (text, expected) in
+        [("tile 64\nz = x +\n", "line 2"), ("z = x\n", "line 1"), ("tile 64\nz = (x\n", "expected `)`")]
     {
         std::fs::write(&file, text).expect("the program");
         let output = host(&[file.to_str().expect("UTF-8"), "h100"]);
         let message = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && message.contains(said), "{text}: {message}");
+        assert!(!output.status.success() && message.contains(expected), "{text}: {message}");
     }
 }
 
-/// Code of the module that the host wrote, into which the program was linked.
+/// Returns the code of the host's module with the program linked into it.
 fn own_module(target: &str) -> String {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../saxpy.tile");
     let output = host(&["--own-module", program.to_str().expect("UTF-8"), target]);
@@ -48,7 +49,7 @@ fn own_module(target: &str) -> String {
 }
 
 #[test]
-fn the_program_is_a_part_of_the_hosts_own_kernel() {
+fn the_program_is_compiled_into_the_hosts_kernel() {
     for (target, entry, access) in
         [("h100", ".visible .entry host(", "ld.global.v4"), ("mi250", "\nhost:", "global_load_dwordx4")]
     {
@@ -59,16 +60,17 @@ fn the_program_is_a_part_of_the_hosts_own_kernel() {
 }
 
 #[test]
-fn a_target_that_has_no_llvm_says_that_it_has_no_functions() {
+fn a_target_without_llvm_reports_no_functions() {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../saxpy.tile");
     let output = host(&["--own-module", program.to_str().expect("UTF-8"), "max1550"]);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && message.contains("max1550 has no functions"), "{message}");
 }
 
-/// The host's kernel, on what stands for an A100: the program's results by its definition, and what the host wrote beside.
+/// Runs the host's kernel on the virtual A100, and checks the program's results against their definition and the values
+/// that the host's code wrote.
 #[test]
-fn the_hosts_kernel_computes_what_the_program_says() {
+fn the_hosts_kernel_matches_the_program() {
     const COUNT: u32 = 3008;
     let code = own_module("a100");
     let ptx = &code[code.find("//").expect("PTX")..];
@@ -88,7 +90,7 @@ fn the_hosts_kernel_computes_what_the_program_says() {
         maps: Vec::new(),
         parameters: None,
     };
-    let artifact = Artifact { payloads: vec![payload], kernels: vec![kernel], taken_by: None };
+    let artifact = Artifact { payloads: vec![payload], kernels: vec![kernel], accepted_by: None };
     let loaded = device.load(&artifact).expect("the code");
     let (x, y): (Vec<f32>, Vec<f32>) = (0..COUNT).map(|i| (i as f32 * 0.25, 7.0 - i as f32)).unzip();
     let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
@@ -115,7 +117,7 @@ fn the_hosts_kernel_computes_what_the_program_says() {
     assert_eq!(words(4, 4), [1, 1, 1, 0], "a mark of each block of three");
 }
 
-/// The program that `docs/embedding.md` shows is the one that is built and run here.
+/// `docs/embedding.md` shows the program that is built and run here.
 #[test]
 fn the_smallest_host_is_that_of_the_book() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,15 +1,16 @@
-//! Thread-value layouts as digits along axes, and the order in which mappings have them.
+//! Thread-value layouts as digits along axes, in the order of task mappings.
 
 use super::super::{CuteLayout, CuteMode};
 
-/// Whose number a digit is of.
+/// The index that a digit is part of: the thread's or the value's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Thread,
     Value,
 }
 
-/// A digit of the number of a worker, or of its task: how far it moves along an axis.
+/// A digit of the thread index (worker) or of the value index (task): it has `size` values, and one moves `step`
+/// elements along `axis`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Digit {
     pub kind: Kind,
@@ -27,20 +28,21 @@ impl Kind {
     }
 }
 
-/// The digits of a layout of threads and values over a tile, fine to coarse along every axis, of threads and of values.
-pub(super) fn ordered(layout: &CuteLayout, shape: &[u64]) -> Result<Vec<Digit>, String> {
+/// Splits a thread-value layout over a tile into digits, ordered so that steps grow along every axis and within the
+/// thread index and the value index; `Err` with the reason if no such order exists.
+pub(super) fn ordered_digits(layout: &CuteLayout, shape: &[u64]) -> Result<Vec<Digit>, String> {
     let modes = layout.modes();
     let mut left: Vec<Vec<Digit>> = Vec::new();
     for (kind, own) in [Kind::Thread, Kind::Value].into_iter().zip(&modes) {
         let digits = own.flat().into_iter().filter(|mode| mode.shape > 1).map(|mode| along_axes(kind, mode, shape));
         left.push(digits.collect::<Result<Vec<_>, _>>()?.concat());
     }
-    is_whole(&left.concat(), shape)?;
+    check_coverage(&left.concat(), shape)?;
     let mut done = vec![1; shape.len()];
     let mut ordered = Vec::new();
     while left.iter().any(|digits| !digits.is_empty()) {
         let next = left.iter_mut().find(|digits| digits.first().is_some_and(|digit| digit.step == done[digit.axis]));
-        let Some(digits) = next else { return Err(blocked(&left, &done)) };
+        let Some(digits) = next else { return Err(explain_no_order(&left, &done)) };
         let digit = digits.remove(0);
         done[digit.axis] *= digit.size;
         ordered.push(digit);
@@ -48,11 +50,11 @@ pub(super) fn ordered(layout: &CuteLayout, shape: &[u64]) -> Result<Vec<Digit>, 
     Ok(ordered)
 }
 
-/// A mode as digits of one axis each.
+/// Splits a mode into digits that move along one axis each.
 fn along_axes(kind: Kind, mode: CuteMode, shape: &[u64]) -> Result<Vec<Digit>, String> {
     let CuteMode { shape: mut size, mut stride } = mode;
     if stride == 0 {
-        return Err(format!("{size} {} hold the same element; each task has one worker", kind.name()));
+        return Err(format!("{size} {} have the same element; each task has one worker", kind.name()));
     }
     let mut digits = Vec::new();
     while size > 1 {
@@ -77,32 +79,32 @@ fn along_axes(kind: Kind, mode: CuteMode, shape: &[u64]) -> Result<Vec<Digit>, S
     Ok(digits)
 }
 
-/// Whether digits reach every place along every axis once.
-fn is_whole(digits: &[Digit], shape: &[u64]) -> Result<(), String> {
+/// Checks that the digits reach every position along every axis exactly once.
+fn check_coverage(digits: &[Digit], shape: &[u64]) -> Result<(), String> {
     for (axis, &length) in shape.iter().enumerate() {
         let mut own: Vec<&Digit> = digits.iter().filter(|digit| digit.axis == axis).collect();
         own.sort_by_key(|digit| digit.step);
         let mut reached = 1;
         for digit in own {
             if digit.step != reached {
-                let what = if digit.step < reached { "several hold" } else { "nobody holds" };
-                return Err(format!("{what} what lies {} along dim{axis}", digit.step.min(reached)));
+                let what = if digit.step < reached { "several workers have" } else { "no worker has" };
+                return Err(format!("{what} coordinate {} along dim{axis}", digit.step.min(reached)));
             }
             reached *= digit.size;
         }
         if reached != length {
-            return Err(format!("nobody holds what lies {reached} along dim{axis}"));
+            return Err(format!("no worker has coordinate {reached} along dim{axis}"));
         }
     }
     Ok(())
 }
 
-/// Why no digit can be the next coarser one.
-fn blocked(left: &[Vec<Digit>], done: &[u64]) -> String {
+/// The reason why no digit can be the next coarser one.
+fn explain_no_order(left: &[Vec<Digit>], done: &[u64]) -> String {
     let firsts = left.iter().filter_map(|digits| digits.first());
     let each = firsts.map(|digit| {
         let (kind, axis) = (digit.kind.name(), digit.axis);
-        format!("{kind} next move by {} along dim{axis}, of which the step {} comes first", digit.step, done[axis])
+        format!("{kind} next move by {} along dim{axis}, before the step {}", digit.step, done[axis])
     });
     format!("{}; a mapping goes from coarse to fine along every axis", each.collect::<Vec<_>>().join(", and "))
 }

@@ -4,51 +4,51 @@ use std::fmt;
 
 use super::digits::{Digit, Kind};
 
-/// Loops around a task, the outermost first, and the task's place along each axis.
+/// The loop nest of a worker over its tasks, the outermost loop first, and the coordinate of a task along each axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopNest {
-    /// How often each loop goes round.
+    /// Trip count of each loop, the outermost first.
     pub loops: Vec<u64>,
-    /// The task along each axis.
-    pub axes: Vec<LoopIndex>,
+    /// The coordinate of a task along each axis.
+    pub axes: Vec<TaskCoordinate>,
 }
 
-/// A place along an axis: a sum of terms.
+/// The coordinate of a task along one axis: a sum of terms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LoopIndex {
-    /// The terms, the coarsest first.
+pub struct TaskCoordinate {
+    /// The terms whose total is the coordinate, the coarsest first.
     pub terms: Vec<IndexTerm>,
 }
 
-/// A multiple of what a loop or the thread's number says.
+/// A term of a coordinate: a multiple of a loop counter or of a digit of the thread index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexTerm {
-    /// What is multiplied.
+    /// The loop counter, or the digit of the thread index.
     pub of: Source,
-    /// By how much.
+    /// The number by which it is multiplied.
     pub scale: u64,
 }
 
-/// What a term comes from.
+/// The variable of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// The counter of a loop.
+    /// The counter of the loop with this index.
     Loop(usize),
-    /// A digit of the thread's number: divided, then what is left of a division where one is said.
+    /// A digit of the thread index: the quotient by `divide`, then the remainder by `modulo`.
     Thread {
-        /// By what it is divided.
+        /// The number that the thread index is divided by.
         divide: u64,
-        /// Of which division the rest is taken; none of the coarsest digit.
+        /// The modulus; `None` for the coarsest digit.
         modulo: Option<u64>,
     },
 }
 
 impl LoopNest {
-    /// The loops of digits, the finest first.
-    pub(super) fn of(digits: &[Digit], rank: usize) -> Self {
+    /// Builds the loops from digits that are listed finest first, for a grid of `rank` axes.
+    pub(super) fn from_digits(digits: &[Digit], rank: usize) -> Self {
         let values: Vec<&Digit> = digits.iter().filter(|digit| digit.kind == Kind::Value).collect();
         let workers: u64 = digits.iter().filter(|digit| digit.kind == Kind::Thread).map(|digit| digit.size).product();
-        let mut axes = vec![LoopIndex::default(); rank];
+        let mut axes = vec![TaskCoordinate::default(); rank];
         let (mut divide, mut seen) = (1, 0);
         for digit in digits {
             let of = match digit.kind {
@@ -68,7 +68,7 @@ impl LoopNest {
         Self { loops: values.iter().rev().map(|digit| digit.size).collect(), axes }
     }
 
-    /// The tasks of a thread, in order, as the loops do them.
+    /// The tasks of a thread in the order of the loops.
     #[must_use]
     pub fn tasks(&self, thread: u64) -> Vec<Vec<u64>> {
         let count: u64 = self.loops.iter().product();
@@ -85,7 +85,7 @@ impl LoopNest {
     }
 }
 
-impl LoopIndex {
+impl TaskCoordinate {
     fn at(&self, counters: &[u64], thread: u64) -> u64 {
         let of = |term: &IndexTerm| {
             term.scale
@@ -115,7 +115,7 @@ impl fmt::Display for IndexTerm {
     }
 }
 
-impl fmt::Display for LoopIndex {
+impl fmt::Display for TaskCoordinate {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let terms: Vec<String> = self.terms.iter().map(IndexTerm::to_string).collect();
         out.write_str(if terms.is_empty() { "0" } else { "" })?;
@@ -123,13 +123,13 @@ impl fmt::Display for LoopIndex {
     }
 }
 
-/// The loops, each a line with what is in it further in, and the task.
+/// Prints each loop on a line, indented by its depth, and then the task.
 impl fmt::Display for LoopNest {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, size) in self.loops.iter().enumerate() {
             writeln!(out, "{}for i{number} in 0..{size}:", "    ".repeat(number))?;
         }
-        let axes: Vec<String> = self.axes.iter().map(LoopIndex::to_string).collect();
+        let axes: Vec<String> = self.axes.iter().map(TaskCoordinate::to_string).collect();
         write!(out, "{}task({})", "    ".repeat(self.loops.len()), axes.join(", "))
     }
 }

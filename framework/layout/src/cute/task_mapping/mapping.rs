@@ -6,24 +6,24 @@ use super::loops::LoopNest;
 use crate::cute::{CuteError, CuteLayout, CuteMode, IntTuple, ThreadValue, Tree, coalesce};
 use std::fmt;
 
-/// A mapping of workers to tasks.
+/// A task mapping (Hexcute): assigns the tasks of a grid to workers, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TaskMapping {
-    /// Sizes of the grid, one an axis.
+    /// Number of axes of the grid.
     rank: usize,
-    /// The outermost first.
-    factors: Vec<Factor>,
+    /// The composed grids, the outermost first.
+    mappings: Vec<BasicMapping>,
 }
 
-/// `repeat` or `spatial` of a grid.
+/// A mapping without composition: `repeat` or `spatial` of a grid.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Factor {
+struct BasicMapping {
     kind: Kind,
     shape: Vec<u64>,
 }
 
 impl TaskMapping {
-    /// One worker does all tasks of a grid, the last axis fastest.
+    /// The mapping `repeat`: one worker does all tasks of a grid, the last axis fastest.
     ///
     /// # Errors
     /// [`CuteError::EmptyMode`], [`CuteError::Overflow`].
@@ -31,7 +31,7 @@ impl TaskMapping {
         Self::of(Kind::Value, shape)
     }
 
-    /// As many workers as the grid has tasks do one each, the last axis fastest.
+    /// The mapping `spatial`: as many workers as the grid has tasks do one each, the last axis fastest.
     ///
     /// # Errors
     /// As [`TaskMapping::repeat`].
@@ -40,23 +40,24 @@ impl TaskMapping {
     }
 
     fn of(kind: Kind, shape: &[u64]) -> Result<Self, CuteError> {
-        Self::of_factors(shape.len(), vec![Factor { kind, shape: shape.to_vec() }])
+        Self::compose(shape.len(), vec![BasicMapping { kind, shape: shape.to_vec() }])
     }
 
-    fn of_factors(rank: usize, factors: Vec<Factor>) -> Result<Self, CuteError> {
-        let sizes = factors.iter().flat_map(|factor| factor.shape.iter().copied());
+    fn compose(rank: usize, mappings: Vec<BasicMapping>) -> Result<Self, CuteError> {
+        let sizes = mappings.iter().flat_map(|mapping| mapping.shape.iter().copied());
         if let Some(mode) = sizes.clone().position(|size| size == 0) {
             return Err(CuteError::EmptyMode { mode });
         }
         let all = sizes.into_iter().try_fold(1u64, u64::checked_mul);
         all.ok_or(CuteError::Overflow { what: "the number of tasks" })?;
-        Ok(Self { rank, factors })
+        Ok(Self { rank, mappings })
     }
 
-    /// Each task of this mapping is a whole grid of the other, each worker as many workers as the other has.
+    /// The composition `self * inner`: each task of this mapping becomes a whole grid of `inner`, and each worker as
+    /// many workers as `inner` has.
     ///
     /// # Errors
-    /// [`CuteError::NotCongruent`] where they have other numbers of axes; [`CuteError::Overflow`].
+    /// [`CuteError::NotCongruent`] if the mappings have different numbers of axes; [`CuteError::Overflow`].
     pub fn then(&self, inner: &Self) -> Result<Self, CuteError> {
         if self.rank != inner.rank {
             return Err(CuteError::NotCongruent {
@@ -65,32 +66,32 @@ impl TaskMapping {
                 remedy: "give both mappings as many axes",
             });
         }
-        Self::of_factors(self.rank, self.factors.iter().chain(&inner.factors).cloned().collect())
+        Self::compose(self.rank, self.mappings.iter().chain(&inner.mappings).cloned().collect())
     }
 
-    /// How many workers there are.
+    /// Number of workers.
     #[must_use]
     pub fn workers(&self) -> u64 {
         self.sizes_of(Kind::Thread)
     }
 
-    /// How many tasks each worker does.
+    /// Number of tasks that each worker does.
     #[must_use]
     pub fn tasks_of_each(&self) -> u64 {
         self.sizes_of(Kind::Value)
     }
 
     fn sizes_of(&self, kind: Kind) -> u64 {
-        self.factors.iter().filter(|factor| factor.kind == kind).flat_map(|factor| &factor.shape).product()
+        self.mappings.iter().filter(|mapping| mapping.kind == kind).flat_map(|mapping| &mapping.shape).product()
     }
 
-    /// Sizes of the grid of tasks.
+    /// Sizes of the grid of tasks, one for each axis.
     #[must_use]
     pub fn shape(&self) -> Vec<u64> {
-        (0..self.rank).map(|axis| self.factors.iter().map(|factor| factor.shape[axis]).product()).collect()
+        (0..self.rank).map(|axis| self.mappings.iter().map(|mapping| mapping.shape[axis]).product()).collect()
     }
 
-    /// The tasks of a worker, in order; workers beyond the last are counted around.
+    /// The tasks of a worker in order; `worker` is taken modulo the number of workers.
     #[must_use]
     pub fn tasks(&self, worker: u64) -> Vec<Vec<u64>> {
         let digits = self.digits();
@@ -107,21 +108,21 @@ impl TaskMapping {
         (0..self.tasks_of_each()).map(at).collect()
     }
 
-    /// The digits of workers' and of tasks' numbers, the fastest first.
+    /// The digits of the worker index and of the task index, the fastest first.
     fn digits(&self) -> Vec<Digit> {
         let mut steps = vec![1; self.rank];
         let mut digits = Vec::new();
-        for factor in self.factors.iter().rev() {
-            for axis in (0..self.rank).rev().filter(|&axis| factor.shape[axis] > 1) {
-                let size = factor.shape[axis];
-                digits.push(Digit { kind: factor.kind, axis, size, step: steps[axis] });
+        for mapping in self.mappings.iter().rev() {
+            for axis in (0..self.rank).rev().filter(|&axis| mapping.shape[axis] > 1) {
+                let size = mapping.shape[axis];
+                digits.push(Digit { kind: mapping.kind, axis, size, step: steps[axis] });
                 steps[axis] *= size;
             }
         }
         digits
     }
 
-    /// The same as a layout of threads and values over the grid as a tile.
+    /// The mapping as a thread-value layout: workers are threads, tasks are values, the grid is the tile.
     ///
     /// # Errors
     /// As [`ThreadValue::new`].
@@ -144,47 +145,47 @@ impl TaskMapping {
         )
     }
 
-    /// The mapping that is a thread-value layout.
+    /// The task mapping whose thread-value layout is `layout`.
     ///
     /// # Errors
-    /// [`CuteError::NoMapping`] with the reason: elements that several hold, or none; modes along several axes that do not
-    /// divide them; threads, or values, that follow each other in another order than coarse to fine along an axis.
-    pub fn of_thread_value(layout: &ThreadValue) -> Result<Self, CuteError> {
+    /// [`CuteError::NoMapping`] with the reason: an element of several threads or of none; a mode along several axes
+    /// that does not divide them; threads or values that are not ordered from coarse to fine along an axis.
+    pub fn from_thread_value(layout: &ThreadValue) -> Result<Self, CuteError> {
         let shape: Vec<u64> = layout.tile().leaves().into_iter().copied().collect();
-        let ordered = digits::ordered(layout.layout(), &shape)
+        let ordered = digits::ordered_digits(layout.layout(), &shape)
             .map_err(|reason| CuteError::NoMapping { layout: layout.layout().to_string(), reason })?;
-        let mut factors: Vec<Factor> = Vec::new();
-        // Coarse to fine; a finer digit along a later axis joins the factor before it.
+        let mut mappings: Vec<BasicMapping> = Vec::new();
+        // From coarse to fine; a finer digit along a later axis joins the factor before it.
         for digit in ordered.into_iter().rev() {
-            match factors.last_mut() {
+            match mappings.last_mut() {
                 Some(last) if last.kind == digit.kind && last.shape[digit.axis..].iter().all(|&size| size == 1) => {
                     last.shape[digit.axis] = digit.size;
                 }
                 _ => {
                     let mut shape = vec![1; shape.len()];
                     shape[digit.axis] = digit.size;
-                    factors.push(Factor { kind: digit.kind, shape });
+                    mappings.push(BasicMapping { kind: digit.kind, shape });
                 }
             }
         }
-        if factors.is_empty() {
-            factors.push(Factor { kind: Kind::Thread, shape: vec![1; shape.len()] });
+        if mappings.is_empty() {
+            mappings.push(BasicMapping { kind: Kind::Thread, shape: vec![1; shape.len()] });
         }
-        Self::of_factors(shape.len(), factors)
+        Self::compose(shape.len(), mappings)
     }
 
-    /// The loops by which a worker does its tasks.
+    /// The loops of a worker over its tasks.
     #[must_use]
     pub fn loops(&self) -> LoopNest {
-        LoopNest::of(&self.digits(), self.rank)
+        LoopNest::from_digits(&self.digits(), self.rank)
     }
 }
 
 impl fmt::Display for TaskMapping {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, factor) in self.factors.iter().enumerate() {
-            let name = if factor.kind == Kind::Value { "repeat" } else { "spatial" };
-            let sizes: Vec<String> = factor.shape.iter().map(u64::to_string).collect();
+        for (at, mapping) in self.mappings.iter().enumerate() {
+            let name = if mapping.kind == Kind::Value { "repeat" } else { "spatial" };
+            let sizes: Vec<String> = mapping.shape.iter().map(u64::to_string).collect();
             write!(out, "{}{name}({})", if at == 0 { "" } else { " * " }, sizes.join(", "))?;
         }
         Ok(())

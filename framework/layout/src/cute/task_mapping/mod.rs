@@ -1,9 +1,9 @@
-//! Task mappings: which tasks of a grid each worker does, and in which order (seed 003, section 2.3).
+//! Task mappings: the tasks of a grid that each worker does, in order (Hexcute paper, section 2.3).
 //!
-//! `repeat(a, b)` is one worker that does all tasks of an a x b grid, `spatial(a, b)` are as many workers that do one each;
-//! both count with the last axis fastest. In `outer * inner` each task of the outer grid is a whole inner grid, and each
-//! outer worker as many workers as the inner mapping has. Workers are threads, tasks are values: a mapping is a thread-value
-//! layout ([`TaskMapping::thread_value`]), and what thread-value layouts are mappings ([`TaskMapping::of_thread_value`]).
+//! `repeat(a, b)` is one worker for all tasks of an a x b grid; `spatial(a, b)` is one worker for each task. Both count
+//! with the last axis fastest. In `outer * inner` each task of the outer grid is a whole inner grid, and each outer
+//! worker is as many workers as the inner mapping has. Workers are threads and tasks are values, so a mapping is a
+//! thread-value layout ([`TaskMapping::thread_value`]); [`TaskMapping::from_thread_value`] is the inverse.
 //!
 //! ```
 //! use tilewright_layout::cute::TaskMapping;
@@ -18,5 +18,5 @@ mod digits;
 mod loops;
 mod mapping;
 
-pub use loops::{IndexTerm, LoopIndex, LoopNest, Source};
+pub use loops::{IndexTerm, LoopNest, Source, TaskCoordinate};
 pub use mapping::TaskMapping;

@@ -1,4 +1,4 @@
-//! The region by which tuples of elements are combined.
+//! The combine region of a reduction or scan, which combines tuples of elements.
 
 use tilewright_kernel::{Builder, Value};
 use tilewright_tile::{Block, Body, Op};
@@ -9,15 +9,15 @@ use super::super::lowering::Lowering;
 use super::sides;
 use tilewright_layout::Dim;
 
-/// What a reduction or scan works on.
+/// The operands of a reduction or scan, and its combine region.
 pub(super) struct Tuples {
-    /// The operands, all in one layout.
+    /// The operand tensors in registers, all in one layout.
     pub(super) tensors: Vec<Registers>,
-    /// The axis.
+    /// The axis along which elements are combined.
     pub(super) axis: Dim,
-    /// Bits of each tensor's elements as they move: a byte at the least.
+    /// For each tensor, the number of bits of an element when it is moved: at least 8.
     pub(super) bits: Vec<u32>,
-    /// What combines them.
+    /// The block of the program that combines two tuples.
     block: Block,
 }
 
@@ -28,10 +28,10 @@ impl Tuples {
         let layout = lowering.layout_of(first)?;
         let mut tensors = Vec::new();
         for &operand in &operation.operands {
-            let values = lowering.spread(operand, &layout)?;
+            let values = lowering.registers_in(operand, &layout)?;
             tensors.push(Registers::new(layout.clone(), values));
         }
-        let axis = Dim::tensor(lowering.number(op, "axis")? as usize);
+        let axis = Dim::tensor(lowering.integer_attribute(op, "axis")? as usize);
         let carriers = operation.operands.iter().map(|&operand| lowering.carrier(operand));
         let bits = carriers.map(|ty| Ok(ty?.bits().max(8))).collect::<Lowered<Vec<_>>>()?;
         let region = operation.regions.first().copied().ok_or_else(|| Reason::malformed("it has no region"))?;
@@ -39,13 +39,13 @@ impl Tuples {
         Ok(Self { tensors, axis, bits, block })
     }
 
-    /// Whether what is combined may differ when its sides are the other way round.
+    /// Whether the combination may give other bits if its two operands are swapped.
     pub(super) fn depends_on_order(&self, body: &Body) -> bool {
         sides::depends_on_order(body, self.block)
     }
 
-    /// Runs `emit` with the operands' words, one list a tensor, and with what combines two tuples of words; gives back
-    /// the results, which have the operands' types again.
+    /// Runs `emit` with the operands as integers (a list for each tensor) and with a function that combines two tuples
+    /// of them; returns the results in the operands' types.
     pub(super) fn through(
         &self,
         lowering: &mut Lowering<'_>,
@@ -55,7 +55,7 @@ impl Tuples {
         let words: Vec<Vec<Value>> = self
             .tensors
             .iter()
-            .map(|tensor| tensor.values.iter().map(|&value| lowering.as_word(value)).collect())
+            .map(|tensor| tensor.values.iter().map(|&value| lowering.emit_integer_bits(value)).collect())
             .collect();
         let mut failed = None;
         let mut builder = Builder::new("", lowering.launch, &[]);
@@ -63,11 +63,11 @@ impl Tuples {
         let mut combine = |builder: &mut Builder, left: &[Value], right: &[Value]| {
             lowering.within(builder, |lowering| {
                 let mut typed = |values: &[Value]| -> Vec<Value> {
-                    values.iter().zip(&types).map(|(&value, &ty)| lowering.typed_word(value, ty)).collect()
+                    values.iter().zip(&types).map(|(&value, &ty)| lowering.emit_from_integer_bits(value, ty)).collect()
                 };
                 let both = [typed(left), typed(right)].concat();
                 match lowering.scalars_through(self.block, &both) {
-                    Ok(given) => given.into_iter().map(|value| lowering.as_word(value)).collect(),
+                    Ok(given) => given.into_iter().map(|value| lowering.emit_integer_bits(value)).collect(),
                     Err(error) => {
                         failed.get_or_insert(error);
                         left.to_vec()
@@ -82,7 +82,9 @@ impl Tuples {
             None => Ok(results
                 .into_iter()
                 .zip(&types)
-                .map(|(values, &ty)| values.into_iter().map(|value| lowering.typed_word(value, ty)).collect())
+                .map(|(values, &ty)| {
+                    values.into_iter().map(|value| lowering.emit_from_integer_bits(value, ty)).collect()
+                })
                 .collect()),
         }
     }

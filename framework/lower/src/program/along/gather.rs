@@ -1,4 +1,4 @@
-//! Gathers along an axis.
+//! Lowers `tt.gather`.
 
 use tilewright_kernel::{Cast, Element, Type, Value};
 use tilewright_layout::Dim;
@@ -9,29 +9,31 @@ use super::super::error::{Lowered, Reason};
 use super::super::lowering::Lowering;
 use super::super::types::stored;
 
-/// The elements of lines that indices name.
+/// Lowers `tt.gather`: the result has the elements at the given indices along an axis.
 pub(in super::super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let (source, indices) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
-    let axis = Dim::tensor(lowering.number(op, "axis")? as usize);
+    let axis = Dim::tensor(lowering.integer_attribute(op, "axis")? as usize);
     let layout = lowering.result_layout(op)?;
     let tensor = lowering.tensor(source)?;
     let first = tensor.values.first().copied().ok_or_else(|| Reason::malformed("the tensor has no element"))?;
     let ty = lowering.builder.type_of(first);
     let plan = match lowering.plans.gathers.get(&op) {
         Some(plan) => plan.clone(),
-        None => movement::gather(&tensor.layout, &layout, axis, stored(ty).bits(), lowering.machine.context.target)?,
+        None => {
+            movement::plan_gather(&tensor.layout, &layout, axis, stored(ty).bits(), lowering.config.context.target)?
+        }
     };
-    let numbers = lowering.spread(indices, &layout)?;
+    let numbers = lowering.registers_in(indices, &layout)?;
     let word = Type::Scalar(Element::I32);
     let numbers: Vec<Value> = numbers
         .iter()
-        .map(|&number| {
-            let cast = if lowering.builder.type_of(number).bits() < 32 { Cast::ExtendU } else { Cast::Truncate };
-            lowering.builder.cast(cast, number, word)
+        .map(|&index| {
+            let cast = if lowering.builder.type_of(index).bits() < 32 { Cast::ExtendU } else { Cast::Truncate };
+            lowering.builder.cast(cast, index, word)
         })
         .collect();
-    let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.as_word(value)).collect();
+    let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.emit_integer_bits(value)).collect();
     let moved = plan.emit(&mut lowering.builder, &words, &numbers);
-    let values = moved.into_iter().map(|value| lowering.typed_word(value, ty)).collect();
+    let values = moved.into_iter().map(|value| lowering.emit_from_integer_bits(value, ty)).collect();
     lowering.give_tensor(op, layout, values)
 }

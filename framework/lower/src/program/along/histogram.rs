@@ -1,4 +1,4 @@
-//! Histograms: counters in shared memory that lanes add to.
+//! Lowers `tt.histogram`, by atomic counters in shared memory.
 
 use tilewright_kernel::{
     Atomic, Binary, Cast, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value,
@@ -7,18 +7,18 @@ use tilewright_tile::Op;
 
 use super::super::error::{Lowered, Reason};
 use super::super::lowering::Lowering;
-use super::super::places::idle_registers;
+use super::super::tensor_coordinates::idle_registers;
 
 const WORD: Type = Type::Scalar(Element::I32);
 
-/// How often each number below the result's size is among the elements that a mask leaves.
+/// Lowers `tt.histogram`: counts each number below the result's size among the unmasked elements.
 pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let source = lowering.operand(op, 0)?;
     let mask = lowering.optional(op, "mask");
     let bins = lowering.body.ty(lowering.result(op, 0)?).shape().and_then(|shape| shape.first().copied());
     let bins = bins.ok_or_else(|| Reason::malformed("the result has no axis"))? as u32;
     let tensor = lowering.tensor(source)?;
-    let masks = mask.map(|mask| lowering.spread(mask, &tensor.layout)).transpose()?;
+    let masks = mask.map(|mask| lowering.registers_in(mask, &tensor.layout)).transpose()?;
     let counters = lowering.builder.shared_buffer(4 * bins, 4);
     cleared(lowering, counters, bins);
     lowering.builder.barrier(Scope::Block);
@@ -40,20 +40,20 @@ pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowere
             predicate = super::super::memory::both(builder, predicate, Some(more));
         }
         let bytes = builder.binary_const(Binary::Shl, number, 2);
-        let pointer = builder.advance(counters, bytes);
+        let pointer = builder.ptr_add(counters, bytes);
         let (order, scope) = (MemoryOrder::Relaxed, MemoryScope::Block);
         builder.value(WORD, KernelOp::AtomicRmw { op: Atomic::Add, pointer, value: one, predicate, order, scope });
     }
     lowering.builder.barrier(Scope::Block);
     let layout = lowering.result_layout(op)?;
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
-    let places = lowering.coordinate(&layout, 0);
-    let values = places
+    let bin_indices = lowering.coordinate(&layout, 0);
+    let values = bin_indices
         .into_iter()
-        .map(|place| {
+        .map(|bin_index| {
             let builder = &mut lowering.builder;
-            let bytes = builder.binary_const(Binary::Shl, place, 2);
-            let pointer = builder.advance(counters, bytes);
+            let bytes = builder.binary_const(Binary::Shl, bin_index, 2);
+            let pointer = builder.ptr_add(counters, bytes);
             let count = builder.load(WORD, pointer, 0, None);
             builder.cast(if ty.bits() < 32 { Cast::Truncate } else { Cast::ExtendU }, count, ty)
         })
@@ -61,20 +61,20 @@ pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowere
     lowering.give_tensor(op, layout, values)
 }
 
-/// Stores zeros, each thread its share.
+/// Emits stores of zero to the counters, a share by each thread.
 fn cleared(lowering: &mut Lowering<'_>, counters: Value, bins: u32) {
     let threads = lowering.launch.lanes * lowering.launch.warps;
     let columns: Vec<u64> = (0..threads.trailing_zeros()).map(|bit| 1u64 << bit).collect();
     let thread = lowering.thread();
     let builder = &mut lowering.builder;
-    let own = thread.product(builder, &columns);
+    let thread_offset = thread.emit_product(builder, &columns);
     let zero = builder.i32(0);
     for first in (0..bins).step_by(threads as usize) {
-        let number = builder.binary_const(Binary::Add, own, first);
+        let number = builder.binary_const(Binary::Add, thread_offset, first);
         let limit = builder.i32(bins);
         let predicate = (first + threads > bins).then(|| builder.compare(Compare::LtU, number, limit));
         let bytes = builder.binary_const(Binary::Shl, number, 2);
-        let pointer = builder.advance(counters, bytes);
+        let pointer = builder.ptr_add(counters, bytes);
         builder.store(pointer, 0, zero, predicate);
     }
 }

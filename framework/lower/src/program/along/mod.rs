@@ -1,4 +1,4 @@
-//! Operations along an axis.
+//! Lowers operations along an axis: reductions, scans, gathers, histograms.
 
 mod combine;
 mod gather;

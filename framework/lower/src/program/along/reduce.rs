@@ -1,4 +1,4 @@
-//! Reductions.
+//! Lowers `tt.reduce`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::combine::Tuples;
 
-/// Reduces tensors together along an axis; of tensors of one axis to scalars.
+/// Lowers `tt.reduce`: reduces the operand tensors together along an axis; one-dimensional tensors to scalars.
 pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
     let at = |reason: Reason| reason.at(body, op);
@@ -19,42 +19,42 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let layout = tuples.tensors[0].layout.clone();
     let planned = match lowering.plans.reductions.get(&op) {
         Some(plan) => Ok(plan.clone()),
-        None => movement::reduce(&layout, tuples.axis, &tuples.bits, lowering.machine.context.target),
+        None => movement::plan_reduction(&layout, tuples.axis, &tuples.bits, lowering.config.context.target),
     };
     let mut plan = planned.map_err(|error| at(error.into()))?;
     if tuples.depends_on_order(lowering.body) {
-        plan = plan.in_order();
+        plan = plan.with_ordered_combines();
     }
     let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;
     let from = Arc::new(without_axis(&plan.result, tuples.axis).map_err(at)?);
-    for (number, values) in results.into_iter().enumerate() {
-        let result = lowering.result(op, number).map_err(at)?;
+    for (index, values) in results.into_iter().enumerate() {
+        let result = lowering.result(op, index).map_err(at)?;
         if body.ty(result).as_tensor().is_none() {
-            lowering.hold_found(result, values[0]);
+            lowering.set_assumed_uniform(result, values[0]);
             continue;
         }
         let required = lowering.layout_of(result).map_err(at)?;
         let values = lowering.convert(&Registers::new(from.clone(), values), &required).map_err(at)?;
-        lowering.hold(result, LoweredValue::Tensor(Registers::new(required, values)));
+        lowering.set_lowered(result, LoweredValue::Tensor(Registers::new(required, values)));
     }
     Ok(())
 }
 
-/// The layout of a reduction's result: the axis is left out, and those above it move down.
+/// Returns the layout of a reduction's result: the axis is removed, and later axes move up by one.
 ///
 /// # Errors
-/// [`Reason::Layout`]: the layout has other dims than axes of a tensor.
+/// [`Reason::Layout`]: the layout has output dims that are not tensor axes.
 pub fn without_axis(layout: &LinearLayout, axis: Dim) -> Result<LinearLayout, Reason> {
     let outs = layout.outs();
     let mut kept: Vec<(Dim, u64)> =
         outs.iter().filter(|&(dim, _)| dim != axis).map(|(dim, bits)| (dim, 1u64 << bits)).collect();
     kept.sort_by_key(|&(dim, _)| dim);
     let named: Vec<(Dim, u64)> =
-        kept.iter().enumerate().map(|(number, &(_, size))| (Dim::tensor(number), size)).collect();
+        kept.iter().enumerate().map(|(index, &(_, size))| (Dim::tensor(index), size)).collect();
     let space = Space::of_sizes(&named)?;
     let moved = |&column: &u64| {
-        let place = kept.iter().zip(&named).map(|(&(old, _), &(new, _))| (new, outs.coordinate(column, old)));
-        space.pack(&place.collect::<Vec<_>>())
+        let coordinates = kept.iter().zip(&named).map(|(&(old, _), &(new, _))| (new, outs.coordinate(column, old)));
+        space.pack(&coordinates.collect::<Vec<_>>())
     };
     let columns = layout.columns().iter().map(moved).collect::<Result<Vec<_>, _>>()?;
     Ok(LinearLayout::from_columns(layout.ins().clone(), space, &columns)?)

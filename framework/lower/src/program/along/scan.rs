@@ -1,4 +1,4 @@
-//! Scans.
+//! Lowers `tt.scan`.
 
 use tilewright_plan::movement::{self, ScanDirection};
 use tilewright_tile::{Attribute, Op};
@@ -8,7 +8,7 @@ use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::combine::Tuples;
 
-/// Inclusive scans of tensors together along an axis.
+/// Lowers `tt.scan`: inclusive scans of the operand tensors together along an axis.
 pub(in super::super) fn scanned(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
     let at = |reason: Reason| reason.at(body, op);
@@ -18,15 +18,15 @@ pub(in super::super) fn scanned(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let direction = if reversed { ScanDirection::Down } else { ScanDirection::Up };
     let planned = match lowering.plans.scans.get(&op) {
         Some(plan) => Ok(plan.clone()),
-        None => movement::scan(&layout, tuples.axis, &tuples.bits, direction, lowering.machine.context.target),
+        None => movement::plan_scan(&layout, tuples.axis, &tuples.bits, direction, lowering.config.context.target),
     };
     let plan = planned.map_err(|error| at(error.into()))?;
     let results = tuples.through(lowering, |builder, words, combine| plan.emit(builder, words, combine))?;
-    for (number, values) in results.into_iter().enumerate() {
-        let result = lowering.result(op, number).map_err(at)?;
+    for (index, values) in results.into_iter().enumerate() {
+        let result = lowering.result(op, index).map_err(at)?;
         let required = lowering.layout_of(result).map_err(at)?;
         let values = lowering.convert(&Registers::new(layout.clone(), values), &required).map_err(at)?;
-        lowering.hold(result, LoweredValue::Tensor(Registers::new(required, values)));
+        lowering.set_lowered(result, LoweredValue::Tensor(Registers::new(required, values)));
     }
     Ok(())
 }

@@ -1,14 +1,16 @@
-//! Whether a combination gives the same bits whichever of its sides is first.
+//! Decides whether the combination of a reduction or scan is bitwise commutative.
 
 use std::collections::HashMap;
 
 use tilewright_tile::{Block, Body, Operation, Value};
 
-/// What an operation is, and the numbers of what it works on.
+/// An operation as a key of value numbering: its name with its attributes, and the value numbers of its operands.
 type Term = (String, Vec<usize>);
 
-/// Whether the block's terms are others when its first half of arguments and its second change places; terms that stand in regions
-/// may be. It may round otherwise then, as Welford's sums do, or take the other of two that are alike, or not to be compared.
+/// Whether the block may compute other bits if the two halves of its arguments are swapped. Value numbering decides
+/// whether it computes the same terms; blocks with nested regions always count as different. With other terms, the
+/// combination may round differently (as Welford's algorithm does), or select the other one of two equal or unordered
+/// elements.
 pub(super) fn depends_on_order(body: &Body, block: Block) -> bool {
     let arguments = body.arguments(block);
     let half = arguments.len() / 2;
@@ -18,28 +20,29 @@ pub(super) fn depends_on_order(body: &Body, block: Block) -> bool {
         || given(body, block, arguments, &mut terms) != given(body, block, &swapped, &mut terms)
 }
 
-/// The numbers of what the block gives, where these arguments have the first numbers in this order.
+/// Returns the value numbers of the operands of the block's terminator. `arguments` get the first numbers, in this
+/// order.
 fn given(body: &Body, block: Block, arguments: &[Value], terms: &mut HashMap<Term, usize>) -> Vec<usize> {
     let mut numbers: HashMap<Value, usize> =
-        arguments.iter().enumerate().map(|(number, argument)| (*argument, number)).collect();
+        arguments.iter().enumerate().map(|(index, argument)| (*argument, index)).collect();
     let mut last = Vec::new();
     for op in body.ops(block) {
         let operation = body.op(*op);
-        // What is from outside is the same on both sides.
-        let number = |value: &Value| numbers.get(value).copied().unwrap_or(usize::MAX - value.index());
-        last = operation.operands.iter().map(number).collect();
-        let number = numbered(operation, last.clone(), arguments.len(), terms);
-        numbers.extend(operation.results.iter().enumerate().map(|(place, result)| (*result, number + place)));
+        // A value from outside the block is the same on both sides.
+        let index = |value: &Value| numbers.get(value).copied().unwrap_or(usize::MAX - value.index());
+        last = operation.operands.iter().map(index).collect();
+        let index = numbered(operation, last.clone(), arguments.len(), terms);
+        numbers.extend(operation.results.iter().enumerate().map(|(position, result)| (*result, index + position)));
     }
     last
 }
 
-/// The number of what an operation gives first; the same for the same.
+/// Returns the value number of an operation's first result; equal terms have equal numbers.
 fn numbered(operation: &Operation, mut of: Vec<usize>, arguments: usize, terms: &mut HashMap<Term, usize>) -> usize {
     if operation.definition.traits.commutative {
         of.sort_unstable();
     }
-    // Numbers are far enough apart for all results of an operation.
+    // Numbers are spaced for all results of an operation.
     let next = arguments + (terms.len() << 8);
     let name = format!("{} {:?}", operation.name(), operation.attributes);
     *terms.entry((name, of)).or_insert(next)

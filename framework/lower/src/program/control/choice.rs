@@ -1,4 +1,4 @@
-//! Choices between regions.
+//! Lowers branches: `scf.if`, `scf.index_switch` and `scf.execute_region`.
 
 use tilewright_kernel::{Compare, Region, Value};
 use tilewright_tile::{self as tile, Attribute, Op};
@@ -6,21 +6,21 @@ use tilewright_tile::{self as tile, Attribute, Op};
 use super::super::error::{LowerError, Lowered, Reason};
 use super::super::lowering::Lowering;
 
-/// `scf.if`.
+/// Lowers `scf.if`.
 pub(in super::super) fn chosen(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
     let at = |reason: Reason| reason.at(body, op);
     let operation = body.op(op);
     let condition = lowering.operand(op, 0).and_then(|value| lowering.scalar(value)).map_err(at)?;
     let regions: Vec<tile::Region> = operation.regions.to_vec();
-    let then = arm(lowering, op, regions.first().copied())?;
-    let otherwise = arm(lowering, op, regions.get(1).copied())?;
+    let then = lower_branch(lowering, op, regions.first().copied())?;
+    let otherwise = lower_branch(lowering, op, regions.get(1).copied())?;
     let types = lowering.flat_types(&operation.results).map_err(at)?;
     let values = lowering.builder.if_else(condition, then, otherwise, &types);
-    lowering.hold_flat(&mut values.into_iter(), &operation.results, &[], true).map_err(at)
+    lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], true).map_err(at)
 }
 
-/// `scf.index_switch`: one choice after the other.
+/// Lowers `scf.index_switch` to a chain of conditionals.
 pub(in super::super) fn switched(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
     let at = |reason: Reason| reason.at(body, op);
@@ -31,10 +31,11 @@ pub(in super::super) fn switched(lowering: &mut Lowering<'_>, op: Op) -> Result<
         _ => Vec::new(),
     };
     let values = case(lowering, op, number, &cases, 0)?;
-    lowering.hold_flat(&mut values.into_iter(), &operation.results, &[], true).map_err(at)
+    lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], true).map_err(at)
 }
 
-/// The choice of a case, and of those behind it; the first region is the one that is left when none is.
+/// Emits the conditional for the case `first`; its other branch has the later cases. The first region of the operation
+/// is the default case.
 fn case(
     lowering: &mut Lowering<'_>,
     op: Op,
@@ -53,7 +54,7 @@ fn case(
     let ty = lowering.builder.type_of(number);
     let own = lowering.builder.constant(ty, bits);
     let condition = lowering.builder.compare(Compare::Eq, number, own);
-    let then = arm(lowering, op, operation.regions.get(first + 1).copied())?;
+    let then = lower_branch(lowering, op, operation.regions.get(first + 1).copied())?;
     lowering.builder.begin_region(&[]);
     let others = case(lowering, op, number, cases, first + 1)?;
     let otherwise = lowering.builder.end_region(&others);
@@ -61,7 +62,7 @@ fn case(
     Ok(lowering.builder.if_else(condition, then, otherwise, &types))
 }
 
-/// `scf.execute_region`, which runs its only block.
+/// Lowers `scf.execute_region`: emits the operations of its only block.
 pub(in super::super) fn inlined(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
     let at = |reason: Reason| reason.at(body, op);
@@ -69,11 +70,11 @@ pub(in super::super) fn inlined(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let region = operation.regions.first().copied().ok_or_else(|| at(Reason::malformed("it has no body")))?;
     let block = lowering.only_block(region).map_err(at)?;
     let values = yielded(lowering, op, block)?;
-    lowering.hold_flat(&mut values.into_iter(), &operation.results, &[], true).map_err(at)
+    lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], true).map_err(at)
 }
 
-/// A region of the kernel that gives what one of the program yields; nothing of one that is not there.
-pub(in super::super) fn arm(
+/// Lowers a branch to a kernel region with the values that it yields; the region is empty if the branch is absent.
+pub(in super::super) fn lower_branch(
     lowering: &mut Lowering<'_>,
     op: Op,
     region: Option<tile::Region>,
@@ -89,7 +90,7 @@ pub(in super::super) fn arm(
     Ok(lowering.builder.end_region(&values))
 }
 
-/// The kernel values of what a block ends with, in the layouts of the operation's results.
+/// Returns the kernel values that a block yields, in the layouts of the operation's results.
 fn yielded(lowering: &mut Lowering<'_>, op: Op, block: tile::Block) -> Result<Vec<Value>, LowerError> {
     let body = lowering.body;
     let Some(end) = lowering.block(block)? else { return Ok(Vec::new()) };

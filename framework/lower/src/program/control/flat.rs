@@ -1,4 +1,4 @@
-//! Values of the program as the values of the kernel that regions take and give.
+//! Flattens values of the tile program to the kernel values that kernel regions take and yield.
 
 use smallvec::SmallVec;
 
@@ -7,12 +7,13 @@ use tilewright_layout::Dim;
 use tilewright_tile as tile;
 
 use super::super::error::{Lowered, Reason};
-use super::super::lowered::{Described, LoweredValue, Registers, Slab};
+use super::super::lowered::{LoweredValue, Registers, SharedTensorRef, TensorDescriptor};
 use super::super::lowering::Lowering;
 use super::super::types::carrier;
 
 impl Lowering<'_> {
-    /// All kernel values that stand for values of the program, one after the other.
+    /// Returns the kernel values of program values, concatenated. Tensors are converted to the layouts of the values
+    /// `like`.
     pub(super) fn flat(&mut self, values: &[tile::Value], like: &[tile::Value]) -> Lowered<Vec<Value>> {
         let mut all = Vec::new();
         for (&value, &like) in values.iter().zip(like) {
@@ -24,53 +25,54 @@ impl Lowering<'_> {
                 LoweredValue::Scalar(value) => all.push(value),
                 LoweredValue::Tensor(_) => {
                     let layout = self.layout_of(like)?;
-                    all.extend_from_slice(&self.spread(value, &layout)?);
+                    all.extend_from_slice(&self.registers_in(value, &layout)?);
                 }
                 LoweredValue::Memory(slab) if slab.at.iter().all(|&at| at == 0) => all.push(slab.pointer),
-                // Regions that come to it may have different parts, of which no pointer tells.
+                // Regions may yield different parts, which a pointer cannot express.
                 LoweredValue::Memory(_) => {
-                    return Err(Reason::unsupported("a part of a tensor in memory that regions hand on"));
+                    return Err(Reason::unsupported("a subslice of a tensor in memory that a region yields"));
                 }
                 LoweredValue::Descriptor(of) => {
                     all.extend([of.pointer, of.active]);
                     all.extend(of.sizes.iter().chain(&of.strides));
                 }
                 LoweredValue::Token => {}
-                LoweredValue::Pending(_) => return Err(Reason::malformed("a product that nobody has waited for")),
+                LoweredValue::Pending(_) => return Err(Reason::malformed("an asynchronous dot without a wait")),
             }
         }
         Ok(all)
     }
 
-    /// Says what stands for values: the next ones of `values`, of what `like` stands for where types do not say it.
-    pub(in super::super) fn hold_flat(
+    /// Assigns kernel values to the program values `targets`, in order: each takes as many of `values` as its type
+    /// needs. `like` has a lowered value of the same form for each target whose type does not determine the form.
+    pub(in super::super) fn set_flattened(
         &mut self,
         values: &mut impl Iterator<Item = Value>,
         targets: &[tile::Value],
         like: &[LoweredValue],
         are_uniform: bool,
     ) -> Lowered<()> {
-        let missing = || Reason::malformed("a region gives fewer values than are expected");
-        for (number, &target) in targets.iter().enumerate() {
+        let missing = || Reason::malformed("a region yields fewer values than expected");
+        for (index, &target) in targets.iter().enumerate() {
             if let Some(lowered) = self.pending.lowered(target, values) {
-                self.hold(target, lowered);
+                self.set_lowered(target, lowered);
                 continue;
             }
-            let lowered = match like.get(number) {
-                Some(LoweredValue::Descriptor(of)) => LoweredValue::Descriptor(Described {
+            let lowered = match like.get(index) {
+                Some(LoweredValue::Descriptor(of)) => LoweredValue::Descriptor(TensorDescriptor {
                     pointer: values.next().ok_or_else(missing)?,
                     active: values.next().ok_or_else(missing)?,
                     sizes: values.by_ref().take(of.sizes.len()).collect(),
                     strides: values.by_ref().take(of.strides.len()).collect(),
-                    // Of what comes later nothing is known.
+                    // The divisor of a loop-carried descriptor is not known.
                     last_multiple: 1,
                     pads_with_nan: of.pads_with_nan,
                 }),
                 Some(LoweredValue::Token) => LoweredValue::Token,
-                _ if self.body.ty(target).as_memory().is_some() => LoweredValue::Memory(Slab {
+                _ if self.body.ty(target).as_memory().is_some() => LoweredValue::Memory(SharedTensorRef {
                     pointer: values.next().ok_or_else(missing)?,
                     at: SmallVec::new(),
-                    part: None,
+                    sub_tensor: None,
                 }),
                 _ if self.body.ty(target).as_tensor().is_some() => {
                     let layout = self.layout_of(target)?;
@@ -82,23 +84,23 @@ impl Lowering<'_> {
                 _ => {
                     let value = values.next().ok_or_else(missing)?;
                     if are_uniform {
-                        self.hold_uniform(target, value);
+                        self.set_uniform(target, value);
                         continue;
                     }
                     LoweredValue::Scalar(value)
                 }
             };
-            self.hold(target, lowered);
+            self.set_lowered(target, lowered);
         }
         Ok(())
     }
 
-    /// What values stand for.
+    /// Returns the lowered values of these program values.
     pub(super) fn likes(&self, values: &[tile::Value]) -> Lowered<Vec<LoweredValue>> {
         values.iter().map(|&value| self.lowered(value).cloned()).collect()
     }
 
-    /// The types of kernel values that stand for a value of the program, by its type alone.
+    /// Returns the kernel types of program values, from the values' own types alone; an error for a tensor descriptor.
     pub(in super::super) fn flat_types(&mut self, values: &[tile::Value]) -> Lowered<Vec<Type>> {
         let mut types = Vec::new();
         for &value in values {
@@ -112,7 +114,7 @@ impl Lowering<'_> {
                 }
                 tile::TileType::Memory(_) => types.push(Type::Pointer(tilewright_kernel::MemorySpace::Shared)),
                 tile::TileType::Descriptor(_) => {
-                    return Err(Reason::unsupported("a descriptor that one of several regions makes"));
+                    return Err(Reason::unsupported("a descriptor that a branch yields"));
                 }
                 _ => types.push(carrier(ty)?),
             }

@@ -1,31 +1,32 @@
-//! Loops that go on while a condition holds.
+//! Lowers `scf.while` loops.
 
 use tilewright_kernel::{Type, Value};
 use tilewright_tile::Op;
 
 use super::super::error::{LowerError, Reason};
 use super::super::lowering::Lowering;
-use super::super::scalar::number;
+use super::super::scalar::scalar_constant;
 
-/// `scf.while`: the loop of the kernel IR runs its body, then asks whether to go on. Each turn runs the first region, and the
-/// second where its condition is true; carried are the values of both, those of the second region first.
+/// Lowers `scf.while` to a kernel loop, which executes its body and then tests its condition. Each iteration executes
+/// the first region of the operation, and the second region if the condition is true. The loop carries the values of
+/// both regions, those of the second region first.
 pub(in super::super) fn repeated(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
     let at = |reason: Reason| reason.at(body, op);
     let operation = body.op(op);
-    let &[before, after] = &operation.regions[..] else { return Err(at(Reason::malformed("it has not two regions"))) };
+    let &[before, after] = &operation.regions[..] else { return Err(at(Reason::malformed("it needs two regions"))) };
     let before = lowering.only_block(before).map_err(at)?;
     let after = lowering.only_block(after).map_err(at)?;
     let arguments = body.arguments(before).to_vec();
     let initial = lowering.flat(&operation.operands, &arguments).map_err(at)?;
     let likes = lowering.likes(&operation.operands).map_err(at)?;
     let passed = lowering.flat_types(&operation.results).map_err(at)?;
-    // What the first region gives is not there before it has run.
-    let nothing: Vec<Value> = passed.iter().map(|&ty| number(&mut lowering.builder, ty, 0)).collect();
+    // The values that the first region passes on are undefined before it executes.
+    let nothing: Vec<Value> = passed.iter().map(|&ty| scalar_constant(&mut lowering.builder, ty, 0)).collect();
     let carried = [initial.clone(), nothing].concat();
     let types: Vec<Type> = carried.iter().map(|&value| lowering.builder.type_of(value)).collect();
     let inside = lowering.builder.begin_region(&types);
-    lowering.hold_flat(&mut inside.iter().copied(), &arguments, &likes, true).map_err(at)?;
+    lowering.set_flattened(&mut inside.iter().copied(), &arguments, &likes, true).map_err(at)?;
     let end = lowering.block(before)?.ok_or_else(|| at(Reason::malformed("its first region has no condition")))?;
     let end_at = |reason: Reason| reason.at(body, end);
     let condition = lowering.operand(end, 0).and_then(|value| lowering.scalar(value)).map_err(end_at)?;
@@ -33,7 +34,7 @@ pub(in super::super) fn repeated(lowering: &mut Lowering<'_>, op: Op) -> Result<
     let passed_on = lowering.flat(&given, &operation.results).map_err(end_at)?;
     lowering.builder.begin_region(&[]);
     let inner = body.arguments(after).to_vec();
-    lowering.hold_flat(&mut passed_on.iter().copied(), &inner, &[], true).map_err(at)?;
+    lowering.set_flattened(&mut passed_on.iter().copied(), &inner, &[], true).map_err(at)?;
     let end = lowering.block(after)?;
     let next = end.map_or_else(Vec::new, |end| body.op(end).operands.to_vec());
     let next = lowering.flat(&next, &arguments).map_err(at)?;
@@ -43,5 +44,5 @@ pub(in super::super) fn repeated(lowering: &mut Lowering<'_>, op: Op) -> Result<
     let next = lowering.builder.if_else(condition, then, otherwise, &types[..initial.len()]);
     let region = lowering.builder.end_region(&[vec![condition], next, passed_on].concat());
     let values = lowering.builder.while_loop(&carried, region);
-    lowering.hold_flat(&mut values.into_iter().skip(initial.len()), &operation.results, &[], true).map_err(at)
+    lowering.set_flattened(&mut values.into_iter().skip(initial.len()), &operation.results, &[], true).map_err(at)
 }

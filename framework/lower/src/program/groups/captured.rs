@@ -1,26 +1,27 @@
-//! What groups take from outside their regions: made again where it follows from numbers alone, brought through shared memory
-//! where the first group found it.
+//! Lowers values that partitions of warps capture. They are rematerialized (computed again) if they follow from scalars
+//! alone; otherwise the default partition passes them through shared memory.
 
 use smallvec::SmallVec;
 use tilewright_tile::op::name::ttg;
 
 use crate::program::error::{Lowered, Reason};
-use crate::program::lowered::{LoweredValue, Slab};
+use crate::program::lowered::{LoweredValue, SharedTensorRef};
 use crate::program::lowering::Lowering;
 use tilewright_kernel::{Cast, Element, MemorySpace, Type, Value};
 use tilewright_tile::{self as tile, Op, ValueOrigin};
 
-/// Bytes of a buffer for one number.
+/// Bytes of the shared buffer for one captured scalar.
 const BYTES: u32 = 8;
 
-/// Stores what the other groups cannot make themselves, before all meet.
+/// Stores the captured values that other partitions cannot rematerialize, before the barrier that starts the
+/// partitions.
 pub(super) fn given(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     for value in lowering.body.op(op).operands.clone() {
-        if can_be_made(lowering, value) || lowering.groups.passed.contains_key(&value) {
+        if is_rematerializable(lowering, value) || lowering.groups.passed.contains_key(&value) {
             continue;
         }
         let LoweredValue::Scalar(scalar) = *lowering.lowered(value)? else {
-            return Err(Reason::unsupported("a tensor that groups of warps take from before"));
+            return Err(Reason::unsupported("a tensor that a partition of warps captures"));
         };
         let ty = lowering.builder.type_of(scalar);
         let word = match ty {
@@ -31,32 +32,32 @@ pub(super) fn given(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         let pointer = lowering.builder.shared_buffer(BYTES, BYTES);
         let first = lowering.is_first();
         lowering.builder.store(pointer, 0, word, first);
-        let number = lowering.builder.buffers() - 1;
-        lowering.groups.passed.insert(value, (number, ty));
+        let index = lowering.builder.shared_buffer_count() - 1;
+        lowering.groups.passed.insert(value, (index, ty));
     }
     Ok(())
 }
 
-/// Says what stands for the arguments of a group's region.
+/// Sets the lowered values of the arguments of a partition's region: rematerializes or loads them.
 pub(super) fn taken(lowering: &mut Lowering<'_>, op: Op, arguments: &[tile::Value]) -> Lowered<()> {
     let operands = lowering.body.op(op).operands.clone();
     if arguments.len() != operands.len() {
-        return Err(Reason::malformed("a group takes fewer or more values than are given"));
+        return Err(Reason::malformed("a partition has another number of arguments than captured values"));
     }
     for (&value, &argument) in operands.iter().zip(arguments) {
         match lowering.groups.passed.get(&value).copied() {
             Some((buffer, ty)) => {
                 let scalar = loaded(lowering, buffer, ty);
-                lowering.hold_found(argument, scalar);
+                lowering.set_assumed_uniform(argument, scalar);
             }
             None => {
-                made(lowering, value)?;
+                rematerialize(lowering, value)?;
                 let lowered = lowering.lowered(value)?.clone();
                 match lowered {
                     LoweredValue::Scalar(scalar) if lowering.is_uniform(scalar) => {
-                        lowering.hold_uniform(argument, scalar)
+                        lowering.set_uniform(argument, scalar)
                     }
-                    lowered => lowering.hold(argument, lowered),
+                    lowered => lowering.set_lowered(argument, lowered),
                 }
             }
         }
@@ -80,33 +81,36 @@ fn loaded(lowering: &mut Lowering<'_>, buffer: u32, ty: Type) -> Value {
     }
 }
 
-/// Whether a value follows from what every warp has: arguments of the function, constants, places in memory.
-fn can_be_made(lowering: &Lowering<'_>, value: tile::Value) -> bool {
+/// Whether a value can be rematerialized: it follows from function arguments, constants and addresses of buffers.
+fn is_rematerializable(lowering: &Lowering<'_>, value: tile::Value) -> bool {
     let body = lowering.body;
     match body.origin(value) {
         ValueOrigin::Argument(block, _) => body.blocks(body.root()).first() == Some(&block),
         ValueOrigin::Result(op, _) => {
             let operation = body.op(op);
             let no_tensors = operation.operands.iter().all(|&operand| body.ty(operand).as_tensor().is_none());
-            let is_place = operation.name() == ttg::LOCAL_ALLOC;
+            let is_allocation = operation.name() == ttg::LOCAL_ALLOC;
             let follows = operation.definition.traits.pure && operation.regions.is_empty() && no_tensors;
-            is_place || follows && operation.operands.iter().all(|&operand| can_be_made(lowering, operand))
+            is_allocation || follows && operation.operands.iter().all(|&operand| is_rematerializable(lowering, operand))
         }
     }
 }
 
-/// Makes a value again where operations are added now.
-fn made(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<()> {
+/// Rematerializes a value at the current insertion point.
+fn rematerialize(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<()> {
     let body = lowering.body;
     let ValueOrigin::Result(op, _) = body.origin(value) else { return Ok(()) };
     if let Some(&buffer) = lowering.buffers.get(&value) {
         let pointer = lowering.builder.shared_address(buffer);
         lowering.annotations.allocations.push(pointer);
-        lowering.hold(value, LoweredValue::Memory(Slab { pointer, at: SmallVec::new(), part: None }));
+        lowering.set_lowered(
+            value,
+            LoweredValue::Memory(SharedTensorRef { pointer, at: SmallVec::new(), sub_tensor: None }),
+        );
         return Ok(());
     }
     for operand in body.op(op).operands.clone() {
-        made(lowering, operand)?;
+        rematerialize(lowering, operand)?;
     }
     lowering.operation(op).map_err(|failed| *failed.reason)
 }

@@ -1,15 +1,16 @@
-//! Groups of warps that do different things: `ttg.warp_specialize`.
+//! Lowers warp specialization: `ttg.warp_specialize`.
 //!
-//! The warps that the program has do all of it, and of `ttg.warp_specialize` the first region; each further region is done by
-//! warps of its own, behind those, which do nothing else. A block has as many warps as all groups have together.
+//! The default partition executes the whole program, including the first region of `ttg.warp_specialize`; each other
+//! region is executed by additional warps, which execute nothing else. The block has the warps of all partitions.
 //!
-//! A group is lowered as if its warps were all there are: layouts are for so many, the block's barriers are the group's, and warps
-//! are counted from its first. At the end ([`own`]) barriers of the block become barriers of so many warps, each group's of a number
-//! of its own, and number zero is where all meet before the regions begin and after they have ended. What the regions take from
-//! outside is made again in each group where it follows from numbers alone, and goes through shared memory else.
+//! A partition is lowered as if its warps were the whole block: its layouts are for these warps, block barriers only
+//! concern them, and warps are counted from the partition's first. Afterwards ([`named_barriers`]) block barriers
+//! become named barriers (PTX `barrier.sync a, b`), with one number for each partition; number zero synchronizes all
+//! partitions before the regions begin and after they end. Values that regions capture are rematerialized in each
+//! partition if they follow from scalars alone; others pass through shared memory.
 
 mod captured;
-mod own;
+mod named_barriers;
 mod partitions;
 mod state;
 

@@ -1,7 +1,7 @@
-//! Lowers `ttg.warp_specialize`: partitions of warps that run regions of their own.
+//! Lowers `ttg.warp_specialize`: partitions of warps that execute regions of their own.
 
 use super::captured;
-use super::own;
+use super::named_barriers;
 use super::state::Groups;
 use crate::program::asynchronous;
 use crate::program::error::{LowerError, Lowered, Reason};
@@ -17,62 +17,64 @@ use tilewright_tile::{self as tile, Attribute, Block, Body, Op};
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
 impl Groups {
-    /// The groups of a program that has any.
+    /// Finds the warp groups of a program; `None` without warp specialization.
     ///
     /// # Errors
-    /// [`Reason`]: where they are in regions, or differ from place to place, or the target has no barriers of groups.
-    pub(crate) fn of(body: &Body, entry: Block, machine: &LaunchConfig<'_>) -> Result<Option<Self>, (Op, Reason)> {
+    /// [`Reason`]: a `ttg.warp_specialize` in a loop or a branch, partitions that differ between such operations, or
+    /// too few named barriers.
+    pub(crate) fn of(body: &Body, entry: Block, config: &LaunchConfig<'_>) -> Result<Option<Self>, (Op, Reason)> {
         let ops: Vec<Op> = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == GROUPS).collect();
         let Some(&first) = ops.first() else { return Ok(None) };
         let warps = |op: Op| match body.op(op).attributes.get("partitionNumWarps") {
             Some(Attribute::Array(_, warps)) => warps.iter().map(|&warps| warps as u32).collect(),
             _ => Vec::new(),
         };
-        let own: Vec<u32> = warps(first);
+        let partition_warps: Vec<u32> = warps(first);
         for &op in &ops {
             if !body.ops(entry).contains(&op) {
-                return Err((op, Reason::unsupported("groups of warps within a loop or a choice")));
+                return Err((op, Reason::unsupported("warp specialization within a loop or a branch")));
             }
-            if warps(op) != own {
-                return Err((op, Reason::unsupported("groups of other warps than the program has before")));
+            if warps(op) != partition_warps {
+                return Err((op, Reason::unsupported("warp specialization with other partitions than before")));
             }
         }
-        if let Some(count) = own.iter().find(|count| !count.is_power_of_two()) {
+        if let Some(count) = partition_warps.iter().find(|count| !count.is_power_of_two()) {
             return Err((
                 first,
-                Reason::unsupported(format!("a group of {count} warps; layouts are for powers of two")),
+                Reason::unsupported(format!("a partition of {count} warps; layouts need a power of two")),
             ));
         }
-        let (needed, most) = (own.len() as u32 + 2, machine.context.target.limits.group_barriers);
+        let (needed, most) = (partition_warps.len() as u32 + 2, config.context.target.limits.named_barriers);
         if needed > most {
-            let message = format!("{needed} barriers of groups of warps; the target has {most}");
+            let message = format!("{needed} named barriers of warp groups; the target has {most}");
             return Err((first, Reason::unsupported(message)));
         }
-        let warps = std::iter::once(machine.warps).chain(own).collect();
+        let warps = std::iter::once(config.warps).chain(partition_warps).collect();
         Ok(Some(Self { ops, warps, ..Self::default() }))
     }
 
-    /// Warps of a block.
+    /// Number of warps of the block, over all partitions.
     pub(crate) fn all(&self) -> u32 {
         self.warps.iter().sum()
     }
 
-    /// Values that say which group a warp is of.
+    /// The conditions of the branches at which warp groups diverge.
     pub(crate) fn conditions(&self) -> &[Value] {
         &self.conditions
     }
 
-    /// Makes the barriers and warps of each group its own.
+    /// Replaces block barriers and warp indices in the code of each group by those of the group.
     pub(crate) fn resolve(&self, kernel: &mut Kernel) {
-        own::resolve(self, kernel);
+        named_barriers::resolve(self, kernel);
     }
 }
 
-/// Lowers a program with groups; `machines` are those of the groups behind the first.
+/// Lowers a program with warp specialization; `configs` are the launch configurations of the partitions after the
+/// default one.
 pub(crate) fn lowered<'a>(
     lowering: &mut Lowering<'a>,
     entry: Block,
-    machines: &'a [LaunchConfig<'a>],
+    configs: &'a [LaunchConfig<'a>],
 ) -> Result<(), LowerError> {
     let body = lowering.body;
     let builder = &mut lowering.builder;
@@ -91,9 +93,9 @@ pub(crate) fn lowered<'a>(
     asynchronous::finished(lowering);
     let mut regions = vec![lowering.builder.end_region(&[])];
     let ops = lowering.groups.ops.clone();
-    let machine = lowering.machine;
-    for (group, own) in machines.iter().enumerate() {
-        lowering.as_group(own);
+    let config = lowering.config;
+    for (group, group_config) in configs.iter().enumerate() {
+        lowering.as_group(group_config);
         lowering.pending = pending::planned(lowering);
         lowering.copies = asynchronous::planned(lowering);
         lowering.builder.begin_region(&[]);
@@ -102,7 +104,7 @@ pub(crate) fn lowered<'a>(
         }
         regions.push(lowering.builder.end_region(&[]));
     }
-    lowering.as_group(machine);
+    lowering.as_group(config);
     let last = regions.pop().unwrap_or_default();
     lowering.builder.begin_region(&[]);
     let mut otherwise = lowering.builder.end_region(&[]);
@@ -120,52 +122,52 @@ pub(crate) fn lowered<'a>(
     Ok(())
 }
 
-/// What went wrong, with or without its place.
+/// The error of a partition: with the location of the operation, or only the reason.
 type Failed = Result<LowerError, Reason>;
 
-/// The region of a group behind the first.
+/// Lowers the region of a warp partition other than the default one.
 fn partition(lowering: &mut Lowering<'_>, op: Op, group: usize) -> Result<(), Failed> {
     let body = lowering.body;
     let all = lowering.groups.all();
-    lowering.builder.group_barrier(ALL_GROUPS, all);
+    lowering.builder.named_barrier(ALL_GROUPS, all);
     let region = body.op(op).regions.get(group + 1).copied();
-    let region = region.ok_or_else(|| Err(Reason::malformed("it has no region for the group")))?;
-    if body.walk(region).iter().any(|op| lowering.boxes.contains_key(op)) {
-        // Boxes may fill what others have accessed before.
+    let region = region.ok_or_else(|| Err(Reason::malformed("it has no region for the partition")))?;
+    if body.walk(region).iter().any(|op| lowering.tensor_copies.contains_key(op)) {
+        // Bulk tensor copies may write buffers that other warps accessed before.
         lowering.builder.proxy_fence();
     }
     let block = lowering.only_block(region).map_err(Err)?;
     captured::taken(lowering, op, body.arguments(block)).map_err(Err)?;
     lowering.block(block).map_err(Ok)?;
     if body.walk(region).iter().any(|op| lowering.copies.contains_key(op)) {
-        asynchronous::all_landed(lowering);
+        asynchronous::wait_for_all_copies(lowering);
     }
-    lowering.builder.group_barrier(ALL_GROUPS, all);
+    lowering.builder.named_barrier(ALL_GROUPS, all);
     Ok(())
 }
 
-/// `ttg.warp_specialize` for the warps that do all of the program.
+/// Lowers `ttg.warp_specialize` for the default partition, which executes the whole program.
 pub(crate) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
     let at = |reason: Reason| reason.at(body, op);
     let all = lowering.groups.all();
     captured::given(lowering, op).map_err(at)?;
-    lowering.builder.group_barrier(ALL_GROUPS, all);
+    lowering.builder.named_barrier(ALL_GROUPS, all);
     let region = body.op(op).regions.first().copied();
-    let region = region.ok_or_else(|| at(Reason::malformed("it has no region for the first group")))?;
+    let region = region.ok_or_else(|| at(Reason::malformed("it has no region for the default partition")))?;
     let block = lowering.only_block(region).map_err(at)?;
     let end = lowering.block(block)?;
-    lowering.builder.group_barrier(ALL_GROUPS, all);
+    lowering.builder.named_barrier(ALL_GROUPS, all);
     let results = body.op(op).results.clone();
     let given = end.map_or_else(Vec::new, |end| body.op(end).operands.to_vec());
     for (&result, given) in results.iter().zip(given) {
         let lowered = passed_on(lowering, given, result).map_err(at)?;
-        lowering.hold(result, lowered);
+        lowering.set_lowered(result, lowered);
     }
     Ok(())
 }
 
-/// What a region gives, as the result of the operation is.
+/// Returns the value that a region yields, in the layout of the operation's result.
 fn passed_on(lowering: &mut Lowering<'_>, given: tile::Value, result: tile::Value) -> Lowered<LoweredValue> {
     let LoweredValue::Tensor(tensor) = lowering.lowered(given)?.clone() else {
         return lowering.lowered(given).cloned();
@@ -176,7 +178,7 @@ fn passed_on(lowering: &mut Lowering<'_>, given: tile::Value, result: tile::Valu
 }
 
 impl Lowering<'_> {
-    /// Whether the program has groups of warps that do different things.
+    /// Whether the program uses warp specialization.
     pub(crate) fn has_groups(&self) -> bool {
         !self.groups.ops.is_empty()
     }

@@ -1,23 +1,24 @@
-//! Partitions of warps that run regions of their own, while a function is lowered.
+//! The warp groups of a program while a function is lowered. A warp group is the warps of one partition.
 
 use std::collections::HashMap;
 use tilewright_kernel::{Type, Value};
 use tilewright_tile::{self as tile, Op};
 
-/// The groups of a program.
+/// The warp groups (the warps of each partition) of a program with warp specialization.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    /// Where they do different things.
+    /// The `ttg.warp_specialize` operations of the program.
     pub(super) ops: Vec<Op>,
-    /// Warps of those that do all of the program, then of each further group.
+    /// Number of warps of the default partition, which executes the whole program, then of each other partition.
     pub warps: Vec<u32>,
-    /// By group but the last, an `i1`: whether the running warp is one of it; of the kernel.
+    /// For each group but the last, the kernel's `i1` that is true if the current warp belongs to this group or an
+    /// earlier one.
     pub(super) conditions: Vec<Value>,
-    /// The running warp among all.
+    /// The index of the current warp in the block.
     pub(super) warp: Value,
-    /// By group, the index of its first warp.
+    /// For each group, the index of its first warp in the block.
     pub(super) firsts: Vec<Value>,
-    /// What goes through shared memory: the number of its buffer, and its type.
+    /// Values that are passed through shared memory, each with the number of its buffer and its type.
     pub(super) passed: HashMap<tile::Value, (u32, Type)>,
 }
 

@@ -1,4 +1,5 @@
-//! Atomic operations: each element's once, however many lanes hold it, and its old value for all of them.
+//! Lowers atomic operations: each element is updated once, regardless of replicas, and the old value reaches all
+//! replicas.
 
 use tilewright_kernel::{
     Atomic, Binary, Builder, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value,
@@ -8,22 +9,22 @@ use tilewright_tile::{self as tile, Op};
 use super::super::error::{Lowered, Reason};
 use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
-use super::super::places::idle_registers;
+use super::super::tensor_coordinates::idle_registers;
 use super::super::types::{integer, native, stored};
 use super::load::from_memory;
-use super::narrow_atomic::{Ordered, changed, combined};
+use super::narrow_atomic::{Ordered, combined, emit_compare_and_swap_loop};
 use super::store::both;
 
 impl Ordered {
     fn of(lowering: &Lowering<'_>, op: Op) -> Lowered<Self> {
-        let order = match lowering.word(op, "sem") {
+        let order = match lowering.keyword(op, "sem") {
             Some("relaxed") => MemoryOrder::Relaxed,
             Some("acquire") => MemoryOrder::Acquire,
             Some("release") => MemoryOrder::Release,
             Some("acq_rel") | None => MemoryOrder::AcquireRelease,
             Some(other) => return Err(Reason::malformed(format!("there is no memory order `{other}`"))),
         };
-        let scope = match lowering.word(op, "scope") {
+        let scope = match lowering.keyword(op, "scope") {
             Some("cta") => MemoryScope::Block,
             Some("gpu") | None => MemoryScope::Device,
             Some("sys") => MemoryScope::System,
@@ -34,7 +35,7 @@ impl Ordered {
 }
 
 pub(in super::super) fn read_modify_write(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let kind = lowering.word(op, "atomic_rmw_op").unwrap_or_default();
+    let kind = lowering.keyword(op, "atomic_rmw_op").unwrap_or_default();
     let kind = atomic(kind).ok_or_else(|| Reason::malformed(format!("there is no atomic operation `{kind}`")))?;
     let ordered @ Ordered { order, scope } = Ordered::of(lowering, op)?;
     let mask = lowering.optional(op, "mask");
@@ -42,21 +43,21 @@ pub(in super::super) fn read_modify_write(lowering: &mut Lowering<'_>, op: Op) -
     each(lowering, op, mask, |lowering, operands, predicate| {
         let (pointer, value) = (operands[0], operands[1]);
         let given = lowering.builder.type_of(value);
-        let value = if kind == Atomic::FAdd { value } else { lowering.as_word(value) };
+        let value = if kind == Atomic::FAdd { value } else { lowering.emit_integer_bits(value) };
         let ty = lowering.builder.type_of(value);
         if ty.bits() < 32 && kind != Atomic::FAdd {
             let next = |builder: &mut Builder, old| combined(builder, kind, old, value);
-            let old = changed(&mut lowering.builder, (pointer, ty), predicate, ordered, next);
-            return lowering.typed_word(old, given);
+            let old = emit_compare_and_swap_loop(&mut lowering.builder, (pointer, ty), predicate, ordered, next);
+            return lowering.emit_from_integer_bits(old, given);
         }
         let op = KernelOp::AtomicRmw { op: kind, pointer, value, predicate, order, scope };
         let old = lowering.builder.value(ty, op);
-        lowering.typed_word(old, given)
+        lowering.emit_from_integer_bits(old, given)
     })
 }
 
-/// Whether the elements are of those that an operation is for: sums of floating-point numbers, others of integers, and what is
-/// exchanged may be any.
+/// Checks that the element type fits the operation: `fadd` takes floating-point numbers, `exch` any elements, other
+/// operations integers.
 pub(in super::super) fn combines(kind: Atomic, element: &tile::TileType) -> Lowered<()> {
     let fits = match (kind, element) {
         (Atomic::FAdd, tile::TileType::Float(float)) => native(*float).is_some(),
@@ -66,7 +67,7 @@ pub(in super::super) fn combines(kind: Atomic, element: &tile::TileType) -> Lowe
     };
     match fits {
         true => Ok(()),
-        false => Err(Reason::unsupported(format!("`{element}` is no element that this atomic operation is for"))),
+        false => Err(Reason::unsupported(format!("this atomic operation does not support elements of `{element}`"))),
     }
 }
 
@@ -75,24 +76,24 @@ pub(in super::super) fn compare_exchange(lowering: &mut Lowering<'_>, op: Op) ->
     each(lowering, op, None, |lowering, operands, predicate| {
         let (pointer, expected, value) = (operands[0], operands[1], operands[2]);
         let given = lowering.builder.type_of(value);
-        // Bits are compared.
-        let (expected, value) = (lowering.as_word(expected), lowering.as_word(value));
+        // Floating-point numbers are compared bitwise.
+        let (expected, value) = (lowering.emit_integer_bits(expected), lowering.emit_integer_bits(value));
         let ty = lowering.builder.type_of(value);
         if ty.bits() < 32 {
             let next = |builder: &mut Builder, old| {
                 let differs = builder.compare(Compare::Ne, old, expected);
                 builder.select(differs, old, value)
             };
-            let old = changed(&mut lowering.builder, (pointer, ty), predicate, ordered, next);
-            return lowering.typed_word(old, given);
+            let old = emit_compare_and_swap_loop(&mut lowering.builder, (pointer, ty), predicate, ordered, next);
+            return lowering.emit_from_integer_bits(old, given);
         }
         let op = KernelOp::AtomicCompareExchange { pointer, expected, value, predicate, order, scope };
         let old = lowering.builder.value(ty, op);
-        lowering.typed_word(old, given)
+        lowering.emit_from_integer_bits(old, given)
     })
 }
 
-/// The operation that a word names.
+/// Returns the atomic operation with this keyword; `None` for other words.
 pub(in super::super) fn atomic(word: &str) -> Option<Atomic> {
     Some(match word {
         "add" => Atomic::Add,
@@ -109,7 +110,8 @@ pub(in super::super) fn atomic(word: &str) -> Option<Atomic> {
     })
 }
 
-/// `tt.atomic_load`: what is there is combined with nothing. Elements that no atomic operation takes are loaded behind a fence.
+/// Lowers `tt.atomic_load` as an atomic `or` with zero. Elements too narrow for atomics are loaded, with a fence after
+/// the load.
 pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let Ordered { order, scope } = Ordered::of(lowering, op)?;
     let mask = lowering.optional(op, "mask");
@@ -122,20 +124,21 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
             builder.effect(KernelOp::Fence { scope });
             return from_memory(builder, found, ty);
         }
-        let whole = integer(word.bits());
-        let value = builder.constant(whole, 0);
-        let old = builder.value(whole, KernelOp::AtomicRmw { op: Atomic::Or, pointer, value, predicate, order, scope });
-        lowering.typed_word(old, ty)
+        let integer_type = integer(word.bits());
+        let value = builder.constant(integer_type, 0);
+        let old = builder
+            .value(integer_type, KernelOp::AtomicRmw { op: Atomic::Or, pointer, value, predicate, order, scope });
+        lowering.emit_from_integer_bits(old, ty)
     })
 }
 
-/// `tt.atomic_store`.
+/// Lowers `tt.atomic_store`.
 pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let Ordered { order, scope } = Ordered::of(lowering, op)?;
     let mask = lowering.optional(op, "mask");
     each(lowering, op, mask, |lowering, operands, predicate| {
         let pointer = operands[0];
-        let value = lowering.as_word(operands[1]);
+        let value = lowering.emit_integer_bits(operands[1]);
         let builder = &mut lowering.builder;
         let ty = builder.type_of(value);
         if ty.bits() < 32 {
@@ -150,12 +153,12 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
 
 const WIDE: Type = Type::Scalar(Element::I64);
 
-/// Nanoseconds that a look at memory counts for a timeout, as a power of two: less than any takes that no cache answers, so that
-/// nothing is given up too soon.
+/// Log2 of the nanoseconds by which one poll of memory counts towards a timeout. It is less than an uncached access
+/// takes, so that no timeout expires early.
 const LOOK: u64 = 8;
 
-/// `tt.atomic_poll`: waits until memory has what is expected, and says that it has; or that it had not in a number of looks, which the
-/// elements of a thread share, where there is a timeout. The kernel has no clock.
+/// Lowers `tt.atomic_poll`: waits until memory has the expected value and returns true. If there is a timeout, it
+/// returns false after a number of polls, which the elements of a thread share. Kernels have no clock.
 pub(in super::super) fn poll(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let ordered = Ordered::of(lowering, op)?;
     let mut left = match lowering.optional(op, "timeout") {
@@ -167,14 +170,15 @@ pub(in super::super) fn poll(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
         None => None,
     };
     each(lowering, op, None, |lowering, operands, predicate| {
-        let expected = lowering.as_word(operands[1]);
+        let expected = lowering.emit_integer_bits(operands[1]);
         let (found, rest) = looked(&mut lowering.builder, (operands[0], expected), predicate, ordered, left);
         left = rest;
         found
     })
 }
 
-/// Looks at memory until it has what is expected, or no look is left: whether it has, and the looks that are left.
+/// Polls memory until it has the expected value or no poll is left; returns whether it has the value, and the number of
+/// polls that are left (`None` without a timeout).
 fn looked(
     builder: &mut Builder,
     (pointer, expected): (Value, Value),
@@ -182,21 +186,21 @@ fn looked(
     ordered @ Ordered { order, scope }: Ordered,
     left: Option<Value>,
 ) -> (Value, Option<Value>) {
-    let (ty, truth) = (builder.type_of(expected), Type::Scalar(Element::I1));
-    let no = builder.constant(truth, 0);
+    let (ty, bool_type) = (builder.type_of(expected), Type::Scalar(Element::I1));
+    let no = builder.constant(bool_type, 0);
     let carried: Vec<Value> = [no].into_iter().chain(left).collect();
     let types: Vec<Type> = carried.iter().map(|&value| builder.type_of(value)).collect();
     let inside = builder.begin_region(&types);
     let found = if ty.bits() < 32 {
-        changed(builder, (pointer, ty), predicate, ordered, |_, old| old)
+        emit_compare_and_swap_loop(builder, (pointer, ty), predicate, ordered, |_, old| old)
     } else {
         let value = builder.constant(ty, 0);
         builder.value(ty, KernelOp::AtomicRmw { op: Atomic::Or, pointer, value, predicate, order, scope })
     };
     let differs = builder.compare(Compare::Ne, found, expected);
-    // Those that do not take part see zero, and have nothing to wait for.
+    // Predicated-off lanes read zero, and do not wait.
     let differs = both(builder, predicate, Some(differs)).unwrap_or(differs);
-    let one = builder.constant(truth, 1);
+    let one = builder.constant(bool_type, 1);
     let has = builder.binary(Binary::Xor, differs, one);
     let mut given = vec![differs, has];
     if let Some(&left) = inside.get(1) {
@@ -206,12 +210,12 @@ fn looked(
         given = vec![builder.binary(Binary::And, differs, may), has, rest];
     }
     let body = builder.end_region(&given);
-    let ended = builder.while_loop(&carried, body);
-    (ended[0], ended.get(1).copied())
+    let final_values = builder.while_loop(&carried, body);
+    (final_values[0], final_values.get(1).copied())
 }
 
-/// Does `act` for each element once: it gets the operands but for the mask, and who takes part. What it gives is the old
-/// value, or another one that the result is.
+/// Executes `act` once for each element, with the operands except the mask, and with the predicate of the element.
+/// `act` returns the old value, or another value that becomes the result.
 fn each(
     lowering: &mut Lowering<'_>,
     op: Op,
@@ -228,25 +232,25 @@ fn each(
         let mask = mask.map(|mask| lowering.scalar(mask)).transpose()?;
         let is_first = lowering.is_first();
         let predicate = both(&mut lowering.builder, is_first, mask);
-        // What the others have written before is seen before, and what they read behind comes behind.
-        let meets = lowering.word(op, "sem") != Some("relaxed") && is_first.is_some();
-        if meets {
+        // Barriers order the accesses of other threads before and after the operation.
+        let needs_barrier = lowering.keyword(op, "sem") != Some("relaxed") && is_first.is_some();
+        if needs_barrier {
             lowering.builder.barrier(Scope::Block);
         }
         let old = act(lowering, &values, predicate);
         match result {
             Some(result) => {
                 let old = lowering.of_first(is_first, old);
-                lowering.hold_found(result, old);
+                lowering.set_assumed_uniform(result, old);
             }
-            None if meets => lowering.builder.barrier(Scope::Block),
+            None if needs_barrier => lowering.builder.barrier(Scope::Block),
             None => {}
         }
         return Ok(());
     }
     let layout = lowering.layout_of(pointer)?;
-    let all = operands.iter().map(|&operand| lowering.spread(operand, &layout)).collect::<Lowered<Vec<_>>>()?;
-    let masks = mask.map(|mask| lowering.spread(mask, &layout)).transpose()?;
+    let all = operands.iter().map(|&operand| lowering.registers_in(operand, &layout)).collect::<Lowered<Vec<_>>>()?;
+    let masks = mask.map(|mask| lowering.registers_in(mask, &layout)).transpose()?;
     let active = lowering.active(&layout);
     let idle = idle_registers(&layout) as usize;
     let mut old: Vec<Value> = Vec::with_capacity(all[0].len());
@@ -260,8 +264,8 @@ fn each(
         old.push(act(lowering, &values, predicate));
     }
     if let Some(result) = result {
-        let old = lowering.handed_out(&layout, active, &old)?;
-        lowering.hold(result, LoweredValue::Tensor(Registers::new(layout, old)));
+        let old = lowering.broadcast_replicas(&layout, active, &old)?;
+        lowering.set_lowered(result, LoweredValue::Tensor(Registers::new(layout, old)));
     }
     Ok(())
 }

@@ -1,24 +1,24 @@
-//! Which registers of a tensor of pointers one access of a lane serves.
+//! Groups registers of a tensor of pointers for vector accesses.
 
 use tilewright_kernel::{Element, Type};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::Value;
-use tilewright_tile::facts::AxisInfoMap;
+use tilewright_tile::axis_info::AxisInfoMap;
 
-/// Registers whose elements follow each other in memory.
+/// Groups of registers whose elements are contiguous in memory, so that one vector access moves a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) struct Groups {
-    /// The bits of a register's number that count within a group, in the order of memory.
+pub(in super::super) struct VectorGroups {
+    /// The register bits that number the elements of a group, in the order of memory.
     within: Vec<u32>,
-    /// How many registers there are.
+    /// The number of registers of a lane.
     registers: usize,
 }
 
-impl Groups {
-    /// The widest that facts, layout and target allow, for elements that memory has as `element`. `masks` are values that
-    /// must be the same for all of a group, `access_bits` the widths that an access may have.
+impl VectorGroups {
+    /// Finds the widest groups that axis information, layout and target allow, for elements of type `element` in
+    /// memory. `masks` must be constant within a group; `access_bits` are the possible widths of accesses.
     pub(in super::super) fn of(
-        (facts, pointer, masks): (&AxisInfoMap, Value, &[Value]),
+        (axis_info, pointer, masks): (&AxisInfoMap, Value, &[Value]),
         layout: &LinearLayout,
         element: Type,
         access_bits: &[u32],
@@ -27,12 +27,12 @@ impl Groups {
         let bits = element.bits();
         let bytes = u64::from(bits / 8).max(1);
         let widest = access_bits.iter().copied().max().unwrap_or(bits).max(bits);
-        let Some(fact) = facts.get(pointer) else { return Self { within: Vec::new(), registers } };
+        let Some(info) = axis_info.get(pointer) else { return Self { within: Vec::new(), registers } };
         let mut best: Vec<u32> = Vec::new();
-        for (axis, along) in fact.axes.iter().enumerate().take(layout.outs().len()) {
+        for (axis, along) in info.axes.iter().enumerate().take(layout.outs().len()) {
             let same = masks
                 .iter()
-                .map(|&mask| facts.get(mask).and_then(|fact| fact.axes.get(axis)).map_or(1, |a| a.constancy));
+                .map(|&mask| axis_info.get(mask).and_then(|info| info.axes.get(axis)).map_or(1, |a| a.constancy));
             let most =
                 same.chain([along.contiguity, along.divisibility / bytes, u64::from(widest / bits)]).min().unwrap_or(1);
             let within = unit_steps(layout, axis, most.max(1).ilog2());
@@ -40,14 +40,14 @@ impl Groups {
                 best = within;
             }
         }
-        // Of the vectors that fit, the target must have the access.
+        // The width must be one of the target's accesses.
         while !best.is_empty() && !access_bits.contains(&(bits << best.len())) {
             best.pop();
         }
         Self { within: best, registers }
     }
 
-    /// The widest of at most so many elements along one axis.
+    /// Finds the widest groups of at most `most` elements that are contiguous along one axis.
     pub(in super::super) fn along(
         layout: &LinearLayout,
         axis: usize,
@@ -62,25 +62,26 @@ impl Groups {
         Self { within, registers: 1 << layout.in_bits(Dim::REGISTER) }
     }
 
-    /// The groups, each with its registers in the order of memory.
+    /// Iterates over the groups, each with its registers in the order of memory.
     pub(in super::super) fn iter(&self) -> impl Iterator<Item = Vec<usize>> + '_ {
         let mask: usize = self.within.iter().map(|bit| 1usize << bit).sum();
         let firsts = (0..self.registers).filter(move |register| register & mask == 0);
-        firsts.map(|first| (0..1usize << self.within.len()).map(|place| first | self.spread(place)).collect())
+        firsts.map(|first| (0..1usize << self.within.len()).map(|index| first | self.spread(index)).collect())
     }
 
-    /// The register bits of a place in the group.
-    fn spread(&self, place: usize) -> usize {
-        self.within.iter().enumerate().map(|(bit, own)| (place >> bit & 1) << own).sum()
+    /// Returns the register bits that select the element `index` of a group.
+    fn spread(&self, index: usize) -> usize {
+        self.within.iter().enumerate().map(|(bit, group_bit)| (index >> bit & 1) << group_bit).sum()
     }
 
-    /// The type of an access for a group of so many elements.
+    /// Returns the type of a memory access for a group of `count` elements.
     pub(in super::super) fn vector(element: Type, count: usize) -> Type {
-        Type::of(element.element().unwrap_or(Element::I32), count as u32)
+        Type::vector_or_scalar(element.element().unwrap_or(Element::I32), count as u32)
     }
 }
 
-/// The register bits that step by 1, 2, 4, ... along an axis, as far as no other position has these bits.
+/// Returns the register bits that move by 1, 2, 4, ... along an axis, up to the first coordinate bit that another
+/// register, lane or warp bit also moves.
 fn unit_steps(layout: &LinearLayout, axis: usize, most: u32) -> Vec<u32> {
     let outs = layout.outs();
     let Some(shift) = outs.shift_of(Dim::tensor(axis)) else { return Vec::new() };
@@ -90,7 +91,7 @@ fn unit_steps(layout: &LinearLayout, axis: usize, most: u32) -> Vec<u32> {
         let required = 1u64 << (shift + bit);
         let touching = layout.columns().iter().filter(|&&column| column & required != 0).count();
         match registers.iter().position(|&column| column == required) {
-            Some(own) if touching == 1 => steps.push(own as u32),
+            Some(group_bit) if touching == 1 => steps.push(group_bit as u32),
             _ => break,
         }
     }

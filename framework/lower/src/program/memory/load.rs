@@ -1,4 +1,4 @@
-//! Loads.
+//! Lowers `tt.load`.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use super::super::error::{Lowered, Reason};
 use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::super::types::stored;
-use super::Groups;
+use super::VectorGroups;
 
-/// Loads through a pointer, or a tensor of them. What a mask leaves out is `other`, or zero where the program says nothing.
+/// Lowers `tt.load` through a pointer or a tensor of pointers. Masked elements get the value `other`, or zero.
 pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let pointer = lowering.operand(op, 0)?;
     let (mask, other) = (lowering.optional(op, "mask"), lowering.optional(op, "other"));
@@ -25,15 +25,15 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
         let loaded = one(&mut lowering.builder, address, stored(ty), predicate);
         let value = from_memory(&mut lowering.builder, loaded, ty);
         let value = instead(&mut lowering.builder, predicate, value, other);
-        lowering.hold_found(result, value);
+        lowering.set_assumed_uniform(result, value);
         return Ok(());
     }
     let layout = lowering.result_layout(op)?;
     let tensor = loaded(lowering, op, pointer, (layout, ty))?;
-    lowering.give(op, LoweredValue::Tensor(tensor))
+    lowering.set_result(op, LoweredValue::Tensor(tensor))
 }
 
-/// Loads through a tensor of pointers, with the operation's `mask` and `other`, into a layout.
+/// Loads through a tensor of pointers, with the operation's `mask` and `other`, to registers of a layout.
 pub(in super::super) fn loaded(
     lowering: &mut Lowering<'_>,
     op: Op,
@@ -41,20 +41,20 @@ pub(in super::super) fn loaded(
     (layout, ty): (Arc<LinearLayout>, Type),
 ) -> Lowered<Registers> {
     let (mask, other) = (lowering.optional(op, "mask"), lowering.optional(op, "other"));
-    let addresses = lowering.spread(pointer, &layout)?;
-    let predicates = mask.map(|mask| lowering.spread(mask, &layout)).transpose()?;
-    let others = other.map(|other| lowering.spread(other, &layout)).transpose()?;
+    let addresses = lowering.registers_in(pointer, &layout)?;
+    let predicates = mask.map(|mask| lowering.registers_in(mask, &layout)).transpose()?;
+    let others = other.map(|other| lowering.registers_in(other, &layout)).transpose()?;
     let element = stored(ty);
     let masks: Vec<_> = mask.into_iter().collect();
-    let widths = &lowering.machine.context.target.global.access_bits;
-    let groups = Groups::of((lowering.facts, pointer, &masks), &layout, element, widths);
+    let widths = &lowering.config.context.target.global.access_bits;
+    let groups = VectorGroups::of((lowering.axis_info, pointer, &masks), &layout, element, widths);
     let mut values = vec![None; addresses.len()];
     let mut known: Vec<((Value, Option<Value>), Value)> = Vec::new();
     for group in groups.iter() {
         let first = group[0];
         let predicate = predicates.as_ref().map(|all| all[first]);
-        let vector = Groups::vector(element, group.len());
-        // Registers that hold the same are loaded once.
+        let vector = VectorGroups::vector(element, group.len());
+        // Registers with equal addresses are loaded once.
         let problem = (addresses[first], predicate);
         let found = known.iter().find(|(requested, _)| *requested == problem).map(|&(_, loaded)| loaded);
         let loaded = found.unwrap_or_else(|| {
@@ -62,11 +62,11 @@ pub(in super::super) fn loaded(
             known.push((problem, loaded));
             loaded
         });
-        for (place, register) in (0u32..).zip(group) {
+        for (index, register) in (0u32..).zip(group) {
             let builder = &mut lowering.builder;
-            let own = builder.extract(loaded, place);
-            let own = from_memory(builder, own, ty);
-            values[register] = Some(instead(builder, predicate, own, others.as_ref().map(|all| all[register])));
+            let extracted = builder.extract(loaded, index);
+            let extracted = from_memory(builder, extracted, ty);
+            values[register] = Some(instead(builder, predicate, extracted, others.as_ref().map(|all| all[register])));
         }
     }
     let values: Option<Vec<Value>> = values.into_iter().collect();
@@ -79,7 +79,7 @@ fn one(builder: &mut Builder, pointer: Value, ty: Type, predicate: Option<Value>
     builder.value(ty, KernelOp::Load { pointer, predicate, offset: 0, alignment })
 }
 
-/// An element as it is computed with, from what memory has.
+/// Converts an element from its type in memory to the type that carries it in registers.
 pub(in super::super) fn from_memory(builder: &mut Builder, value: Value, ty: Type) -> Value {
     match ty {
         Type::Scalar(Element::I1) => {
@@ -91,7 +91,7 @@ pub(in super::super) fn from_memory(builder: &mut Builder, value: Value, ty: Typ
     }
 }
 
-/// `other` where the predicate is false; what is left out loads as zero by itself.
+/// Selects `other` if the predicate is false; without `other`, a load that is predicated off gives zero.
 fn instead(builder: &mut Builder, predicate: Option<Value>, value: Value, other: Option<Value>) -> Value {
     match (predicate, other) {
         (Some(predicate), Some(other)) => builder.select(predicate, value, other),

@@ -1,5 +1,5 @@
-//! Atomic operations that no target has: on elements of 8 and 16 bits those of 32 bits are exchanged with what is around them, wider
-//! elements by themselves, again until nobody came between.
+//! Atomic operations by compare-and-swap loops. Elements of 8 and 16 bits are swapped within their 32-bit word, wider
+//! elements alone.
 
 use tilewright_kernel::{
     Atomic, Binary, Builder, Cast, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Type, Value,
@@ -7,52 +7,52 @@ use tilewright_kernel::{
 
 use super::store::both;
 
-/// What an atomic operation says of memory.
+/// The memory order and scope of an atomic operation.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Ordered {
     pub order: MemoryOrder,
     pub scope: MemoryScope,
 }
 
-/// An element within what is exchanged.
-struct Place {
+/// The place of an element in the word that a compare-and-swap exchanges.
+struct WordElement {
     word: Value,
-    /// The type of what is exchanged.
-    whole: Type,
-    /// Of an element within four bytes, how far it is shifted up, and the bits that it has there.
+    /// The type of the exchanged word.
+    word_type: Type,
+    /// The shift and the mask of an element narrower than the word; `None` for an element that fills the word.
     within: Option<(Value, Value)>,
     ty: Type,
 }
 
 const WORD: Type = Type::Scalar(Element::I32);
 
-/// Gives an element, an integer, what `next` makes of the one that is there; what was there.
-pub(in super::super) fn changed(
+/// Replaces an integer element in memory by the result of `next` on it, atomically; returns the old element.
+pub(in super::super) fn emit_compare_and_swap_loop(
     builder: &mut Builder,
     (pointer, ty): (Value, Type),
     predicate: Option<Value>,
     Ordered { order, scope }: Ordered,
     next: impl FnOnce(&mut Builder, Value) -> Value,
 ) -> Value {
-    let place = Place::of(builder, pointer, ty);
-    let nothing = builder.constant(place.whole, 0);
-    let read = KernelOp::AtomicRmw { op: Atomic::Or, pointer: place.word, value: nothing, predicate, order, scope };
-    let first = builder.value(place.whole, read);
-    let expected = builder.begin_region(&[place.whole])[0];
-    let old = place.element(builder, expected);
+    let in_word = WordElement::of(builder, pointer, ty);
+    let nothing = builder.constant(in_word.word_type, 0);
+    let read = KernelOp::AtomicRmw { op: Atomic::Or, pointer: in_word.word, value: nothing, predicate, order, scope };
+    let first = builder.value(in_word.word_type, read);
+    let expected = builder.begin_region(&[in_word.word_type])[0];
+    let old = in_word.element(builder, expected);
     let new = next(builder, old);
-    let value = place.with(builder, expected, new);
-    let exchange = KernelOp::AtomicCompareExchange { pointer: place.word, expected, value, predicate, order, scope };
-    let found = builder.value(place.whole, exchange);
+    let value = in_word.with(builder, expected, new);
+    let exchange = KernelOp::AtomicCompareExchange { pointer: in_word.word, expected, value, predicate, order, scope };
+    let found = builder.value(in_word.word_type, exchange);
     let differs = builder.compare(Compare::Ne, found, expected);
-    // Those that do not take part see zero, and go round no more.
-    let goes_on = both(builder, predicate, Some(differs)).unwrap_or(differs);
-    let body = builder.end_region(&[goes_on, found]);
+    // Predicated-off lanes read zero, and leave the loop.
+    let repeats = both(builder, predicate, Some(differs)).unwrap_or(differs);
+    let body = builder.end_region(&[repeats, found]);
     let last = builder.while_loop(&[first], body)[0];
-    place.element(builder, last)
+    in_word.element(builder, last)
 }
 
-/// What an operation on integers makes of two.
+/// Emits the combination of the old value with a new value by an atomic operation, for integers.
 pub(in super::super) fn combined(builder: &mut Builder, kind: Atomic, old: Value, value: Value) -> Value {
     let (op, is_less) = match kind {
         Atomic::Add => return builder.binary(Binary::Add, old, value),
@@ -69,13 +69,13 @@ pub(in super::super) fn combined(builder: &mut Builder, kind: Atomic, old: Value
     if is_less { builder.select(less, old, value) } else { builder.select(less, value, old) }
 }
 
-impl Place {
+impl WordElement {
     fn of(builder: &mut Builder, pointer: Value, ty: Type) -> Self {
         if ty.bits() >= WORD.bits() {
-            return Self { word: pointer, whole: ty, within: None, ty };
+            return Self { word: pointer, word_type: ty, within: None, ty };
         }
         let width = builder.type_of(pointer).bits();
-        let address = Type::Scalar(Element::integer(width).unwrap_or(Element::I64));
+        let address = Type::Scalar(Element::integer_of_width(width).unwrap_or(Element::I64));
         let mut low = builder.cast(Cast::Bits, pointer, address);
         if width > 32 {
             low = builder.cast(Cast::Truncate, low, WORD);
@@ -84,10 +84,10 @@ impl Place {
         let shift = builder.binary_const(Binary::Shl, low, 3);
         let zero = builder.constant(WORD, 0);
         let back = builder.binary(Binary::Sub, zero, low);
-        let word = builder.advance(pointer, back);
+        let word = builder.ptr_add(pointer, back);
         let ones = builder.constant(WORD, (1 << ty.bits()) - 1);
         let mask = builder.binary(Binary::Shl, ones, shift);
-        Self { word, whole: WORD, within: Some((shift, mask)), ty }
+        Self { word, word_type: WORD, within: Some((shift, mask)), ty }
     }
 
     fn element(&self, builder: &mut Builder, word: Value) -> Value {
@@ -96,7 +96,7 @@ impl Place {
         builder.cast(Cast::Truncate, low, self.ty)
     }
 
-    /// The word with another element.
+    /// Emits the word with its element replaced.
     fn with(&self, builder: &mut Builder, word: Value, element: Value) -> Value {
         let Some((shift, mask)) = self.within else { return element };
         let element = builder.cast(Cast::ExtendU, element, WORD);

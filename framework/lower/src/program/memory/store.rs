@@ -1,15 +1,15 @@
-//! Stores.
+//! Lowers `tt.store`.
 
 use tilewright_kernel::{Binary, Builder, Cast, Element, Op as KernelOp, Type, Value};
 use tilewright_tile::Op;
 
 use super::super::error::Lowered;
 use super::super::lowering::Lowering;
-use super::super::places::idle_registers;
+use super::super::tensor_coordinates::idle_registers;
 use super::super::types::stored;
-use super::Groups;
+use super::VectorGroups;
 
-/// Stores through a pointer, or a tensor of them: each element once, however many lanes hold it.
+/// Lowers `tt.store` through a pointer or a tensor of pointers: each element is stored once, regardless of replicas.
 pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let (pointer, value) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
     let mask = lowering.optional(op, "mask");
@@ -24,13 +24,13 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
         return Ok(());
     }
     let layout = lowering.layout_of(value)?;
-    let addresses = lowering.spread(pointer, &layout)?;
-    let values = lowering.spread(value, &layout)?;
-    let predicates = mask.map(|mask| lowering.spread(mask, &layout)).transpose()?;
+    let addresses = lowering.registers_in(pointer, &layout)?;
+    let values = lowering.registers_in(value, &layout)?;
+    let predicates = mask.map(|mask| lowering.registers_in(mask, &layout)).transpose()?;
     let element = stored(ty);
     let masks: Vec<_> = mask.into_iter().collect();
-    let widths = &lowering.machine.context.target.global.access_bits;
-    let groups = Groups::of((lowering.facts, pointer, &masks), &layout, element, widths);
+    let widths = &lowering.config.context.target.global.access_bits;
+    let groups = VectorGroups::of((lowering.axis_info, pointer, &masks), &layout, element, widths);
     let idle = idle_registers(&layout) as usize;
     let active = lowering.active(&layout);
     for group in groups.iter().filter(|group| group[0] & idle == 0) {
@@ -48,7 +48,7 @@ fn one(builder: &mut Builder, pointer: Value, value: Value, predicate: Option<Va
     builder.effect(KernelOp::Store { pointer, value, predicate, offset: 0, alignment });
 }
 
-/// An element as memory has it.
+/// Converts an element from the type that carries it in registers to its type in memory.
 pub(in super::super) fn to_memory(builder: &mut Builder, value: Value) -> Value {
     match builder.type_of(value) {
         Type::Scalar(Element::I1) => builder.cast(Cast::ExtendU, value, Type::Scalar(Element::I8)),
@@ -57,7 +57,7 @@ pub(in super::super) fn to_memory(builder: &mut Builder, value: Value) -> Value 
     }
 }
 
-/// Both conditions, as far as there are any.
+/// Emits the conjunction of two optional conditions; `None` is true.
 pub(in super::super) fn both(builder: &mut Builder, a: Option<Value>, b: Option<Value>) -> Option<Value> {
     match (a, b) {
         (Some(a), Some(b)) => Some(builder.binary(Binary::And, a, b)),

@@ -1,4 +1,4 @@
-//! Which products go on while the program does.
+//! Finds the asynchronous MMAs of a program before it is lowered.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -6,39 +6,40 @@ use tilewright_tile::op::name::{scf, tt, ttg};
 
 use crate::program::lowering::Lowering;
 use crate::program::shared::layout_of;
-use tilewright_assign::product;
+use tilewright_assign::dot_plan;
 use tilewright_layout::LinearLayout;
-use tilewright_plan::contract::{Contraction, MmaProblem, candidates, plan};
-use tilewright_tile::marks::PENDING;
+use tilewright_plan::mma::{MmaPlan, mma_candidates, plan_mma};
+use tilewright_tile::op_attrs::PENDING;
 use tilewright_tile::{Attribute, Block, Body, Op, Value, ValueOrigin};
 
 use super::state::{AWAIT, Pending};
 
-/// Finds them.
+/// Finds the asynchronous MMAs of the program, and the values that carry their accumulators.
 pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {
     let body = lowering.body;
     let marked =
         |op: &Op| matches!(body.op(*op).attributes.get(PENDING), Some(Attribute::Unit | Attribute::Bool(true)));
     let ops = body.walk(body.root());
-    let products = ops.iter().copied().filter(|op| body.op(*op).name() == tt::DOT && marked(op));
-    let mut products: HashMap<Op, Arc<Contraction>> =
-        products.filter_map(|op| Some((op, Arc::new(in_place(lowering, op)?)))).collect();
-    let places = Places::of(body);
+    let mmas = ops.iter().copied().filter(|op| body.op(*op).name() == tt::DOT && marked(op));
+    let mut mmas: HashMap<Op, Arc<MmaPlan>> =
+        mmas.filter_map(|op| Some((op, Arc::new(plan_smem_operands(lowering, op)?)))).collect();
+    let positions = OpPositions::of(body);
     loop {
-        let flow = Flow::of(body, &ops, &products, &places);
-        let misused = flow.misused(body, &ops, &products, &places);
+        let flow = Flow::of(body, &ops, &mmas, &positions);
+        let misused = flow.misused(body, &ops, &mmas, &positions);
         if misused.is_empty() {
-            let loads = products.keys().flat_map(|&op| loads(body, op).into_iter().flatten().flatten()).collect();
+            let loads = mmas.keys().flat_map(|&op| loads(body, op).into_iter().flatten().flatten()).collect();
             let there = flow.there;
-            return Pending { products, values: flow.values, loads, there };
+            return Pending { mmas, values: flow.values, loads, there };
         }
-        products.retain(|op, _| !misused.contains(op));
+        mmas.retain(|op, _| !misused.contains(op));
     }
 }
 
-/// The load of a factor behind the conversions of what it gives, the last of the operations.
-pub(super) fn load(body: &Body, factor: Value) -> Option<Vec<Op>> {
-    let ValueOrigin::Result(op, _) = body.origin(factor) else { return None };
+/// Returns the load that produces an operand and the conversions between the two: the operand's producer first, the
+/// load last. `None` if no load produces the operand.
+pub(super) fn load(body: &Body, operand: Value) -> Option<Vec<Op>> {
+    let ValueOrigin::Result(op, _) = body.origin(operand) else { return None };
     match body.op(op).name() {
         ttg::LOCAL_LOAD => Some(vec![op]),
         ttg::CONVERT_LAYOUT => {
@@ -50,13 +51,13 @@ pub(super) fn load(body: &Body, factor: Value) -> Option<Vec<Op>> {
     }
 }
 
-/// The loads of both factors.
+/// Returns the loads of both operands of a dot, each as in [`load`]; `None` if a load is missing.
 fn loads(body: &Body, op: Op) -> Option<[Vec<Op>; 2]> {
     Some([load(body, body.operand(op, "a")?)?, load(body, body.operand(op, "b")?)?])
 }
 
-/// The plan of a product that reads both factors where they lie.
-fn in_place(lowering: &Lowering<'_>, op: Op) -> Option<Contraction> {
+/// Returns the plan of a dot whose MMA reads both operands in place from shared memory; `None` if the MMA cannot.
+fn plan_smem_operands(lowering: &Lowering<'_>, op: Op) -> Option<MmaPlan> {
     let body = lowering.body;
     let loads = loads(body, op)?;
     if !loads.iter().flatten().all(|&load| stands_before(body, load, op)) {
@@ -64,7 +65,7 @@ fn in_place(lowering: &Lowering<'_>, op: Op) -> Option<Contraction> {
     }
     let mut memories = Vec::with_capacity(2);
     for load in loads.iter().filter_map(|chain| chain.last().copied()) {
-        if !is_whole(body, body.op(load).operands[0]) {
+        if !is_full_buffer(body, body.op(load).operands[0]) {
             return None;
         }
         let lies = layout_of(lowering, body.op(load).operands[0]).ok()?;
@@ -73,31 +74,32 @@ fn in_place(lowering: &Lowering<'_>, op: Op) -> Option<Contraction> {
         }
         memories.push(lies.memory.linear);
     }
-    let (machine, memories) = (lowering.machine, [&memories[0], &memories[1]]);
-    let usual = product::product(body, op, machine).ok()?;
+    let (config, memories) = (lowering.config, [&memories[0], &memories[1]]);
+    let usual = dot_plan::plan_dot(body, op, config).ok()?;
     if usual.batches.is_some() {
         return None;
     }
-    if let Some(plan) = reading(&usual.plan, memories) {
+    if let Some(plan) = match_descriptors(&usual.plan, memories) {
         return Some(plan);
     }
-    let problem = product::problem(body, op, machine.lanes, machine.warps).ok()?;
-    let (others, _) = candidates(&problem, machine.context).ok()?;
+    let problem = dot_plan::mma_problem(body, op, config.lanes, config.warps).ok()?;
+    let (others, _) = mma_candidates(&problem, config.context).ok()?;
     let mut tried = HashSet::new();
-    others.into_iter().filter(|other| tried.insert(other.unit.clone())).find_map(|other| {
-        let problem = MmaProblem { unit: Some(other.unit), ..problem.clone() };
-        reading(&plan(&problem, machine.context).ok()?, memories)
+    others.into_iter().filter(|other| tried.insert(other.atom.clone())).find_map(|other| {
+        let problem = problem.clone().with_unit(other.atom);
+        match_descriptors(&plan_mma(&problem, config.context).ok()?, memories)
     })
 }
 
-/// The plan where it reads both factors where they lie, and its sums may be pending.
-fn reading(plan: &Contraction, memories: [&LinearLayout; 2]) -> Option<Contraction> {
+/// Returns the plan with both operands read in place from these memories; `None` if it cannot read them or if its MMAs
+/// cannot be asynchronous.
+fn match_descriptors(plan: &MmaPlan, memories: [&LinearLayout; 2]) -> Option<MmaPlan> {
     plan.pending_queue()?;
-    plan.descriptor_match(0, memories[0]).ok()?.descriptor_match(1, memories[1]).ok()
+    plan.with_operand_memory(0, memories[0]).ok()?.with_operand_memory(1, memories[1]).ok()
 }
 
-/// Whether what a load or a conversion gives is used once, on the way to the product, which stands behind it with nothing between
-/// that may write memory.
+/// Whether the result of a load or conversion is used once, on the path to the MMA, and no operation between it and the
+/// MMA may write memory.
 fn stands_before(body: &Body, load: Op, op: Op) -> bool {
     let value = body.op(load).results[0];
     let all = body.walk(body.root());
@@ -117,37 +119,37 @@ fn stands_before(body: &Body, load: Op, op: Op) -> bool {
     from < to && all[from..to].iter().all(harmless)
 }
 
-/// Whether a tensor in memory is no part of another.
-fn is_whole(body: &Body, value: Value) -> bool {
+/// Whether a tensor in memory is a whole buffer, not a subslice of one.
+fn is_full_buffer(body: &Body, value: Value) -> bool {
     match body.origin(value) {
         ValueOrigin::Argument(..) => true,
         ValueOrigin::Result(op, _) => match body.op(op).name() {
             ttg::MEMDESC_SUBSLICE => false,
             ttg::MEMDESC_INDEX => true,
             ttg::MEMDESC_TRANS | ttg::MEMDESC_RESHAPE | ttg::MEMDESC_REINTERPRET => {
-                is_whole(body, body.op(op).operands[0])
+                is_full_buffer(body, body.op(op).operands[0])
             }
             _ => true,
         },
     }
 }
 
-/// Where operations stand.
-struct Places {
-    /// The operation in one of whose regions each stands.
+/// The positions of operations in the program.
+struct OpPositions {
+    /// For each operation, the operation whose region contains it.
     around: HashMap<Op, Op>,
-    /// The block in which each stands, and where.
+    /// For each operation, its block, and its index in the block.
     within: HashMap<Op, (Block, usize)>,
 }
 
-impl Places {
+impl OpPositions {
     fn of(body: &Body) -> Self {
         let (mut around, mut within) = (HashMap::new(), HashMap::new());
         let mut regions = vec![(None, body.root())];
-        while let Some((holder, region)) = regions.pop() {
+        while let Some((parent, region)) = regions.pop() {
             for &block in body.blocks(region) {
                 for (at, &op) in body.ops(block).iter().enumerate() {
-                    around.extend(holder.map(|holder| (op, holder)));
+                    around.extend(parent.map(|parent| (op, parent)));
                     within.insert(op, (block, at));
                     regions.extend(body.op(op).regions.iter().map(|&region| (Some(op), region)));
                 }
@@ -157,26 +159,26 @@ impl Places {
     }
 }
 
-/// Where sums go that are pending.
+/// The dataflow of accumulators with MMAs in flight through a program.
 #[derive(Default)]
 struct Flow {
-    values: HashMap<Value, Arc<Contraction>>,
+    values: HashMap<Value, Arc<MmaPlan>>,
     there: HashMap<Op, Vec<bool>>,
-    /// Values that are the same sums at different times.
+    /// Pairs of values that carry the same accumulator.
     joined: Vec<(Value, Value)>,
 }
 
 impl Flow {
-    fn of(body: &Body, ops: &[Op], products: &HashMap<Op, Arc<Contraction>>, places: &Places) -> Self {
+    fn of(body: &Body, ops: &[Op], mmas: &HashMap<Op, Arc<MmaPlan>>, positions: &OpPositions) -> Self {
         let mut flow = Self::default();
-        for (&op, plan) in products {
+        for (&op, plan) in mmas {
             flow.values.insert(body.op(op).results[0], plan.clone());
         }
         loop {
             let before = flow.values.len();
             flow.joined.clear();
             for &op in ops {
-                flow.through(body, op, products, places);
+                flow.through(body, op, mmas, positions);
             }
             if flow.values.len() == before {
                 return flow;
@@ -191,12 +193,12 @@ impl Flow {
         }
     }
 
-    fn through(&mut self, body: &Body, op: Op, products: &HashMap<Op, Arc<Contraction>>, places: &Places) {
+    fn through(&mut self, body: &Body, op: Op, mmas: &HashMap<Op, Arc<MmaPlan>>, positions: &OpPositions) {
         let operation = body.op(op);
         match operation.name() {
             AWAIT => {
                 let there: Vec<bool> =
-                    operation.operands.iter().map(|&value| is_there(body, op, value, products, places)).collect();
+                    operation.operands.iter().map(|&value| is_there(body, op, value, mmas, positions)).collect();
                 for ((&from, &to), there) in operation.operands.iter().zip(&operation.results).zip(&there) {
                     if !there {
                         self.join(from, to);
@@ -210,17 +212,17 @@ impl Flow {
                 };
                 let arguments = body.arguments(block);
                 let last = body.ops(block).last().copied();
-                for (number, &result) in operation.results.iter().enumerate() {
-                    let Some(&argument) = arguments.get(number + 1) else { continue };
-                    let given = last.and_then(|last| body.op(last).operands.get(number).copied());
-                    let initial = operation.operands.get(number + 3).copied();
+                for (index, &result) in operation.results.iter().enumerate() {
+                    let Some(&argument) = arguments.get(index + 1) else { continue };
+                    let given = last.and_then(|last| body.op(last).operands.get(index).copied());
+                    let initial = operation.operands.get(index + 3).copied();
                     for from in [given, initial].into_iter().flatten() {
                         self.join(from, argument);
                     }
                     self.join(argument, result);
                 }
             }
-            _ if products.contains_key(&op) => {
+            _ if mmas.contains_key(&op) => {
                 if let Some(accumulator) = body.operand(op, "c") {
                     self.join(accumulator, operation.results[0]);
                 }
@@ -229,24 +231,24 @@ impl Flow {
         }
     }
 
-    /// The products whose sums, or what they are added to, go where nothing pending may.
+    /// Returns the MMAs whose accumulator, or initial value, reaches an operation that cannot take a pending value.
     fn misused(
         &self,
         body: &Body,
         ops: &[Op],
-        products: &HashMap<Op, Arc<Contraction>>,
-        places: &Places,
+        mmas: &HashMap<Op, Arc<MmaPlan>>,
+        positions: &OpPositions,
     ) -> HashSet<Op> {
         let mut bad: HashSet<Value> = HashSet::new();
         for &op in ops {
             let operation = body.op(op);
-            for (number, value) in operation.operands.iter().enumerate() {
+            for (index, value) in operation.operands.iter().enumerate() {
                 let Some(plan) = self.values.get(value) else { continue };
                 let fits = match operation.name() {
                     AWAIT => true,
-                    scf::FOR => number >= 3,
-                    scf::YIELD => places.around.get(&op).is_some_and(|around| body.op(*around).name() == scf::FOR),
-                    _ => products.get(&op).is_some_and(|own| number == 2 && own.hands_on_to(plan)),
+                    scf::FOR => index >= 3,
+                    scf::YIELD => positions.around.get(&op).is_some_and(|around| body.op(*around).name() == scf::FOR),
+                    _ => mmas.get(&op).is_some_and(|dot| index == 2 && dot.can_accumulate_into(plan)),
                 };
                 if !fits {
                     bad.insert(*value);
@@ -257,7 +259,7 @@ impl Flow {
             let before = bad.len();
             for &(a, b) in &self.joined {
                 let plans = [a, b].map(|value| self.values.get(&value));
-                let differ = matches!(plans, [Some(a), Some(b)] if !a.hands_on_to(b));
+                let differ = matches!(plans, [Some(a), Some(b)] if !a.can_accumulate_into(b));
                 if differ || bad.contains(&a) || bad.contains(&b) {
                     bad.extend([a, b]);
                 }
@@ -266,21 +268,23 @@ impl Flow {
                 break;
             }
         }
-        products.keys().copied().filter(|&op| bad.contains(&body.op(op).results[0])).collect()
+        mmas.keys().copied().filter(|&op| bad.contains(&body.op(op).results[0])).collect()
     }
 }
 
-/// Whether a wait is for a value too: where it leaves none under way, or at least as many were issued since as it leaves.
-fn is_there(body: &Body, wait: Op, value: Value, products: &HashMap<Op, Arc<Contraction>>, places: &Places) -> bool {
+/// Whether the wait `wait` completes the MMA that produced `value`: the wait leaves no MMA in flight, or at least as
+/// many MMAs were issued after the value as the wait leaves in flight.
+fn is_there(body: &Body, wait: Op, value: Value, mmas: &HashMap<Op, Arc<MmaPlan>>, positions: &OpPositions) -> bool {
     let outstanding = body.op(wait).attributes.get("outstanding").and_then(Attribute::as_integer).unwrap_or(0);
     let Ok(outstanding @ 1..) = usize::try_from(outstanding) else { return true };
     let ValueOrigin::Result(from, _) = body.origin(value) else { return false };
-    let (Some(&(block, issued)), Some(&(own, at))) = (places.within.get(&from), places.within.get(&wait)) else {
+    let (Some(&(block, issued)), Some(&(wait_block, at))) = (positions.within.get(&from), positions.within.get(&wait))
+    else {
         return false;
     };
-    if block != own || !products.contains_key(&from) || issued > at {
+    if block != wait_block || !mmas.contains_key(&from) || issued > at {
         return false;
     }
-    let since = body.ops(block)[issued + 1..at].iter().filter(|op| products.contains_key(op)).count();
+    let since = body.ops(block)[issued + 1..at].iter().filter(|op| mmas.contains_key(op)).count();
     since >= outstanding
 }

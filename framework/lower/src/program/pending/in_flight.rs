@@ -1,7 +1,7 @@
-//! Lowers matrix multiplications that are in flight across iterations.
+//! Lowers asynchronous MMAs and their waits.
 
 use super::found;
-use super::state::{Pending, UnderWay};
+use super::state::{InFlightMma, Pending};
 use crate::program::error::{Lowered, Reason};
 use crate::program::lowered::{LoweredValue, Registers};
 use crate::program::lowering::Lowering;
@@ -9,84 +9,86 @@ use crate::program::shared;
 use crate::shared_memory::Access;
 use std::sync::Arc;
 use tilewright_kernel::{Queue, Type, Value};
-use tilewright_plan::contract::Contraction;
+use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::{self as tile, Op};
 
 impl Pending {
-    /// What stands for a value that is pending, from the next of `values`.
+    /// Returns the lowered form of an accumulator with MMAs in flight, and takes its kernel values from `values`;
+    /// `None` if the value is no such accumulator.
     pub(crate) fn lowered(&self, value: tile::Value, values: &mut impl Iterator<Item = Value>) -> Option<LoweredValue> {
         let plan = self.values.get(&value)?.clone();
-        let own: Vec<Value> = values.by_ref().take(plan.pending_values()).collect();
-        Some(LoweredValue::Pending(UnderWay { plan, values: own.into() }))
+        let mma_values: Vec<Value> = values.by_ref().take(plan.pending_values()).collect();
+        Some(LoweredValue::Pending(InFlightMma { plan, values: mma_values.into() }))
     }
 }
 
 impl Lowering<'_> {
-    /// The values of a tensor as ones that are pending, as `like` is.
+    /// Returns the accumulator `value` as pending kernel values, in the form of the plan that produces the value
+    /// `like`.
     pub(crate) fn as_pending(&mut self, value: tile::Value, like: tile::Value) -> Lowered<Arc<[Value]>> {
         let plan = self.pending.values.get(&like).cloned();
-        let plan = plan.ok_or_else(|| Reason::malformed("no product gives it"))?;
-        begun(self, value, &plan)
+        let plan = plan.ok_or_else(|| Reason::malformed("no asynchronous dot produces it"))?;
+        start_pending(self, value, &plan)
     }
 }
 
-/// The sums that a value is, as the plan takes them.
-fn begun(lowering: &mut Lowering<'_>, value: tile::Value, plan: &Contraction) -> Lowered<Arc<[Value]>> {
-    if let LoweredValue::Pending(under_way) = lowering.lowered(value)? {
-        return Ok(under_way.values.clone());
+/// Returns the accumulator of a value as pending kernel values, in the form that `plan` takes.
+fn start_pending(lowering: &mut Lowering<'_>, value: tile::Value, plan: &MmaPlan) -> Lowered<Arc<[Value]>> {
+    if let LoweredValue::Pending(mma) = lowering.lowered(value)? {
+        return Ok(mma.values.clone());
     }
     let tensor = lowering.tensor(value)?;
     let values = lowering.convert(&tensor, &Arc::new(plan.c.clone()))?;
-    let words: Vec<Value> = values.iter().map(|&value| lowering.as_word(value)).collect();
-    Ok(plan.begin_pending(&mut lowering.builder, &words).into())
+    let words: Vec<Value> = values.iter().map(|&value| lowering.emit_integer_bits(value)).collect();
+    Ok(plan.emit_pending_accumulator(&mut lowering.builder, &words).into())
 }
 
-/// Issues a product that goes on, where this is one; whether it is.
-pub(crate) fn product(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bool> {
-    let Some(plan) = lowering.pending.products.get(&op).cloned() else { return Ok(false) };
-    lowering.has_room(plan.cost.issues)?;
+/// Issues an asynchronous MMA; returns false, without issuing it, if the MMA is synchronous.
+pub(crate) fn lower_async_mma(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bool> {
+    let Some(plan) = lowering.pending.mmas.get(&op).cloned() else { return Ok(false) };
+    lowering.check_size(plan.cost.issues)?;
     let operand = |lowering: &Lowering<'_>, group: &str| {
         lowering.optional(op, group).ok_or_else(|| Reason::malformed(format!("its operand `{group}` is missing")))
     };
-    let accumulator = begun(lowering, operand(lowering, "c")?, &plan)?;
+    let accumulator = start_pending(lowering, operand(lowering, "c")?, &plan)?;
     let mut addresses = Vec::with_capacity(2);
     for group in ["a", "b"] {
         let load = found::load(lowering.body, operand(lowering, group)?).and_then(|chain| chain.last().copied());
-        let load = load.ok_or_else(|| Reason::malformed("a factor is not where it was"))?;
-        addresses.push(shared::whole(lowering, lowering.operand(load, 0)?)?.0.address);
+        let load = load.ok_or_else(|| Reason::malformed("an operand is not in shared memory"))?;
+        addresses.push(shared::smem_operand(lowering, lowering.operand(load, 0)?)?.0.address);
     }
     let &[a, b] = &addresses[..] else { return Ok(false) };
-    lowering.accesses(Access::Read);
-    let values = plan.emit_pending(&mut lowering.builder, [a, b], &accumulator);
-    lowering.give(op, LoweredValue::Pending(UnderWay { plan, values: values.into() }))?;
+    lowering.mark_access(Access::Read);
+    let values = plan.emit_async(&mut lowering.builder, [a, b], &accumulator);
+    lowering.set_result(op, LoweredValue::Pending(InFlightMma { plan, values: values.into() }))?;
     Ok(true)
 }
 
-/// `tw.await_products`: waits where there are products that go on; what is there after it can be used.
+/// Lowers `tw.mma_wait`: waits for asynchronous MMAs; accumulators that the wait completes become tensors.
 pub(crate) fn awaited(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let operands = lowering.body.op(op).operands.clone();
-    let outstanding = lowering.number(op, "outstanding")?;
-    let outstanding = u32::try_from(outstanding)
-        .map_err(|_| Reason::malformed(format!("a wait for all but {outstanding} products")))?;
+    let outstanding = lowering.integer_attribute(op, "outstanding")?;
+    let outstanding =
+        u32::try_from(outstanding).map_err(|_| Reason::malformed(format!("a wait for all but {outstanding} MMAs")))?;
     let is_there = lowering.pending.there.get(&op).cloned().unwrap_or_default();
     let mut given = Vec::new();
-    for (number, &operand) in operands.iter().enumerate() {
-        if let LoweredValue::Pending(under_way) = lowering.lowered(operand)?
-            && is_there.get(number) == Some(&true)
+    for (index, &operand) in operands.iter().enumerate() {
+        if let LoweredValue::Pending(mma) = lowering.lowered(operand)?
+            && is_there.get(index) == Some(&true)
         {
-            given.extend_from_slice(&under_way.values);
+            given.extend_from_slice(&mma.values);
         }
     }
     let mut words = Vec::new().into_iter();
     if lowering.pending.are_some() {
-        words = lowering.builder.wait(Queue::Products, outstanding, &given).into_iter();
+        words = lowering.builder.wait(Queue::Mma, outstanding, &given).into_iter();
     }
-    for (number, &operand) in operands.iter().enumerate() {
-        let result = lowering.result(op, number)?;
+    for (index, &operand) in operands.iter().enumerate() {
+        let result = lowering.result(op, index)?;
         let lowered = match lowering.lowered(operand)?.clone() {
-            LoweredValue::Pending(under_way) if is_there.get(number) == Some(&true) => {
-                let own: Vec<Value> = words.by_ref().take(under_way.values.len()).collect();
-                ended(lowering, result, &under_way.plan, &own)?
+            LoweredValue::Pending(mma) if is_there.get(index) == Some(&true) => {
+                let mma_values: Vec<Value> = words.by_ref().take(mma.values.len()).collect();
+                finish_pending(lowering, result, &mma.plan, &mma_values)?
             }
             LoweredValue::Tensor(tensor) => {
                 let layout = lowering.layout_of(result)?;
@@ -95,21 +97,21 @@ pub(crate) fn awaited(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             }
             other => other,
         };
-        lowering.hold(result, lowered);
+        lowering.set_lowered(result, lowered);
     }
     Ok(())
 }
 
-/// The tensor that a wait has given.
-fn ended(
+/// Returns a completed accumulator as a tensor in registers.
+fn finish_pending(
     lowering: &mut Lowering<'_>,
     result: tile::Value,
-    plan: &Contraction,
+    plan: &MmaPlan,
     words: &[Value],
 ) -> Lowered<LoweredValue> {
     let ty: Type = lowering.carrier(result)?;
-    let words = plan.end_pending(&mut lowering.builder, words);
-    let values: Vec<Value> = words.into_iter().map(|word| lowering.typed_word(word, ty)).collect();
+    let words = plan.unpack_completed(&mut lowering.builder, words);
+    let values: Vec<Value> = words.into_iter().map(|word| lowering.emit_from_integer_bits(word, ty)).collect();
     let layout = lowering.layout_of(result)?;
     let values = lowering.convert(&Registers::new(Arc::new(plan.c.clone()), values), &layout)?;
     Ok(LoweredValue::Tensor(Registers { layout, values }))

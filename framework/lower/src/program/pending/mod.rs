@@ -1,14 +1,15 @@
-//! Products that go on while the program does: those that the program marks with [`PENDING`](tilewright_tile::marks::PENDING), where a unit of the target reads
-//! both factors where they lie in shared memory and gives its sums later.
+//! Lowers asynchronous MMAs (PTX `wgmma`): dots with the attribute [`PENDING`](tilewright_tile::marks::PENDING), if an
+//! instruction of the target reads both operands in place from shared memory and completes later.
 //!
-//! Which ones they are is found for the whole program before anything is written, for their sums may only go to another such
-//! product, round a loop, or to `tw.await_products`. Where one goes elsewhere, all that it is added to are done at once, which
-//! means the same. A wait for all but some products says what of its operands is there by how many were issued since.
+//! Asynchronous MMAs are found for the whole program before any operation is lowered, because a pending accumulator may
+//! only reach another asynchronous MMA, a loop's iteration arguments, or `tw.mma_wait`. If it reaches another
+//! operation, all MMAs of that accumulator are synchronous, with the same result. A wait that leaves some MMAs in
+//! flight completes each operand after whose MMA at least as many MMAs were issued.
 
 mod found;
 mod in_flight;
 mod state;
 
 pub(super) use found::planned;
-pub(super) use in_flight::{awaited, product};
-pub(super) use state::{Pending, UnderWay};
+pub(super) use in_flight::{awaited, lower_async_mma};
+pub(super) use state::{InFlightMma, Pending};

@@ -1,4 +1,4 @@
-//! Changes of type.
+//! Lowers casts of scalars.
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
 use tilewright_tile::op::name::{arith, tt};
@@ -13,15 +13,15 @@ use super::{Results, Scalar, one};
 pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Results>> {
     let &[value] = scalar.values else { return None };
     let (from, to) = (scalar.from.first()?.clone(), scalar.to.first()?.clone());
-    let to_zero = matches!(scalar.word("rounding"), "rtz") || scalar.word("roundingmode") == "toward_zero";
-    let mode = scalar.word("roundingmode").to_owned();
+    let to_zero = matches!(scalar.keyword("rounding"), "rtz") || scalar.keyword("roundingmode") == "toward_zero";
+    let mode = scalar.keyword("roundingmode").to_owned();
     let builder = &mut *scalar.builder;
     Some(
         match name {
             arith::EXTF | arith::TRUNCF | arith::CONVERTF | tt::FP_TO_FP => match mode.as_str() {
                 "downward" => rounded_away(builder, value, (&from, &to), false),
                 "upward" => rounded_away(builder, value, (&from, &to), true),
-                "to_nearest_away" => Err(Reason::unsupported("nothing here rounds ties away from zero; round to even")),
+                "to_nearest_away" => Err(Reason::unsupported("no cast rounds ties away from zero; round to even")),
                 _ => between_floats(builder, value, (&from, &to), to_zero),
             },
             arith::SITOFP => from_integer(builder, value, &to, true),
@@ -43,7 +43,7 @@ fn resized(builder: &mut Builder, value: Value, to: &tile::TileType, extend: Cas
     Ok(builder.cast(op, value, ty))
 }
 
-/// The same bits; between addresses and integers of other widths, their low bits.
+/// Emits a bitcast; between addresses and integers of other widths, the low bits are kept.
 fn bits(builder: &mut Builder, value: Value, to: &tile::TileType) -> Lowered<Value> {
     let ty = carrier(to)?;
     let from = builder.type_of(value);
@@ -52,7 +52,7 @@ fn bits(builder: &mut Builder, value: Value, to: &tile::TileType) -> Lowered<Val
     }
     let is_address = |ty: Type| matches!(ty, Type::Pointer(_));
     if is_address(from) && is_address(ty) && from.bits() != ty.bits() {
-        return Err(Reason::unsupported("an address of one memory means nothing in another"));
+        return Err(Reason::unsupported("an address is valid in its own memory space only"));
     }
     let address = if is_address(from) { builder.cast(Cast::Bits, value, integer(from.bits())) } else { value };
     let address = if is_address(ty) || is_address(from) {
@@ -75,13 +75,13 @@ fn from_integer(builder: &mut Builder, value: Value, to: &tile::TileType, signed
     let float = as_float(to)?;
     let op = if signed { Cast::FloatS } else { Cast::FloatU };
     match native(float) {
-        // Hardware that rounds to binary32 first would round twice; binary64 has all integers of 32 bits.
+        // Through binary32 the number would be rounded twice; binary64 represents all 32-bit integers.
         Some(Element::Bf16) if builder.type_of(value) == Type::Scalar(Element::I32) => {
             let double = builder.cast(op, value, Type::Scalar(Element::F64));
             Ok(narrow::by_odd_single(builder, double, Element::Bf16))
         }
         Some(element) => Ok(builder.cast(op, value, Type::Scalar(element))),
-        // Of integers so wide that binary32 rounds them, those that are no powers of two are beyond narrow types.
+        // Integers that binary32 rounds exceed narrow types, except powers of two.
         None => {
             let single = builder.cast(op, value, Type::Scalar(Element::F32));
             narrow::rounded(builder, single, Float::F32, float, false)
@@ -103,12 +103,12 @@ fn to_integer(
     if ty.bits() >= 32 {
         return Ok(builder.cast(op, value, ty));
     }
-    // What does not fit a narrow integer, but a word, leaves its low bits, as it does in Triton's code.
+    // A number beyond a narrow integer wraps through a 32-bit integer, as in Triton's code.
     let word = builder.cast(Cast::IntS, value, Type::Scalar(Element::I32));
     Ok(resized_signed(builder, word, ty))
 }
 
-/// A number rounded down or up: toward zero, then to the next one of greater size where that is not yet beyond the number.
+/// Emits a cast that rounds down or up: it truncates, then steps to the next number of greater magnitude if needed.
 fn rounded_away(
     builder: &mut Builder,
     value: Value,
@@ -117,18 +117,18 @@ fn rounded_away(
 ) -> Lowered<Value> {
     let (have, required) = (native(as_float(from)?), native(as_float(to)?));
     let (Some(have), Some(required)) = (have, required) else {
-        return Err(Reason::unsupported(format!("`{from}` to `{to}` is rounded to nearest or toward zero alone")));
+        return Err(Reason::unsupported(format!("`{from}` to `{to}` rounds to nearest or toward zero only")));
     };
     if have.bits() == required.bits() && have != required {
-        return Err(Reason::unsupported(format!("`{from}` to `{to}` is rounded to nearest or toward zero alone")));
+        return Err(Reason::unsupported(format!("`{from}` to `{to}` rounds to nearest or toward zero only")));
     }
     if have.bits() <= required.bits() {
-        // Wider types have all values of narrower ones.
+        // Wider types represent all values of narrower ones.
         return between_floats(builder, value, (from, to), true);
     }
     let inner = between_floats(builder, value, (from, to), true)?;
-    let again = builder.cast(Cast::ExtendF, inner, Type::Scalar(have));
-    let (less, greater) = if up { (again, value) } else { (value, again) };
+    let extended = builder.cast(Cast::ExtendF, inner, Type::Scalar(have));
+    let (less, greater) = if up { (extended, value) } else { (value, extended) };
     let is_beyond = builder.compare(Compare::FLt, less, greater);
     let word = integer(required.bits());
     let bits = builder.cast(Cast::Bits, inner, word);
@@ -141,11 +141,11 @@ fn rounded_away(
 fn as_float(ty: &tile::TileType) -> Lowered<Float> {
     match ty {
         tile::TileType::Float(float) => Ok(*float),
-        other => Err(Reason::malformed(format!("`{other}` is no floating-point type"))),
+        other => Err(Reason::malformed(format!("`{other}` is not a floating-point type"))),
     }
 }
 
-/// A floating-point number in another type, rounded to nearest even or toward zero.
+/// Emits a cast between floating-point types, which rounds to nearest even or toward zero.
 fn between_floats(
     builder: &mut Builder,
     value: Value,
@@ -178,7 +178,7 @@ fn between_floats(
             }
             Ok(builder.cast(Cast::RoundF, value, Type::Scalar(required)))
         }
-        // binary16 and its rival of the same width; `tf32` is held as binary32.
+        // binary16 and bfloat16 have equal widths; `tf32` is carried as binary32.
         (Some(have), Some(required)) if have != required => {
             let single = builder.cast(Cast::ExtendF, value, Type::Scalar(Element::F32));
             if to_zero {

@@ -1,4 +1,4 @@
-//! Comparisons.
+//! Lowers comparisons of scalars.
 
 use tilewright_kernel::{Binary, Builder, Compare, Element, Type, Value};
 use tilewright_tile as tile;
@@ -12,11 +12,11 @@ use super::{Results, Scalar, one};
 
 pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Results>> {
     let &[a, b] = scalar.values else { return None };
-    let predicate = scalar.word("predicate").to_owned();
+    let predicate = scalar.keyword("predicate").to_owned();
     let builder = &mut *scalar.builder;
     let found = match (name, scalar.from.first()) {
         (arith::CMPI, _) => of_integers(builder, &predicate, a, b),
-        // Those without arithmetic are compared as what they are exactly.
+        // Types without arithmetic are compared after an exact conversion.
         (arith::CMPF, Some(tile::TileType::Float(float))) if native(*float).is_none() => {
             match (widened_float(builder, a, *float), widened_float(builder, b, *float)) {
                 (Ok(a), Ok(b)) => of_floats(builder, &predicate, a, b),
@@ -43,18 +43,18 @@ fn of_integers(builder: &mut Builder, predicate: &str, a: Value, b: Value) -> Op
         "uge" => (Compare::LeU, true),
         _ => return None,
     };
-    let is_truth = builder.type_of(a) == Type::Scalar(Element::I1);
+    let is_bool = builder.type_of(a) == Type::Scalar(Element::I1);
     let signed = matches!(op, Compare::LtS | Compare::LeS);
-    let (a, b) = if is_truth { (widened(builder, a, signed), widened(builder, b, signed)) } else { (a, b) };
+    let (a, b) = if is_bool { (widened(builder, a, signed), widened(builder, b, signed)) } else { (a, b) };
     Some(if swapped { builder.compare(op, b, a) } else { builder.compare(op, a, b) })
 }
 
-/// The kernel IR has four comparisons, by which all others are expressed: a predicate that holds of what has no order is the
-/// opposite of another.
+/// Emits a comparison of floating-point numbers. The kernel IR has four comparisons; unordered predicates are lowered
+/// as the negation of the inverse ordered one. `None` if the predicate is not known.
 fn of_floats(builder: &mut Builder, predicate: &str, a: Value, b: Value) -> Option<Value> {
-    let truth = Type::Scalar(Element::I1);
+    let bool_type = Type::Scalar(Element::I1);
     Some(match predicate {
-        "false" | "true" => builder.constant(truth, u64::from(predicate == "true")),
+        "false" | "true" => builder.constant(bool_type, u64::from(predicate == "true")),
         "oeq" => builder.compare(Compare::FEq, a, b),
         "olt" => builder.compare(Compare::FLt, a, b),
         "ole" => builder.compare(Compare::FLe, a, b),
@@ -78,7 +78,7 @@ fn of_floats(builder: &mut Builder, predicate: &str, a: Value, b: Value) -> Opti
                 _ => return None,
             };
             let opposite = of_floats(builder, opposite, a, b)?;
-            let yes = builder.constant(truth, 1);
+            let yes = builder.constant(bool_type, 1);
             builder.binary(Binary::Xor, opposite, yes)
         }
     })

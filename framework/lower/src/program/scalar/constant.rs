@@ -1,4 +1,4 @@
-//! Constants.
+//! Lowers constants.
 
 use tilewright_kernel::{Builder, Cast, Compare, Type, Value};
 use tilewright_tile::op::name::ub;
@@ -7,21 +7,22 @@ use tilewright_tile::{self as tile, Attribute, Op};
 use super::super::error::{Lowered, Reason};
 use super::super::lowered::LoweredValue;
 use super::super::lowering::Lowering;
-use super::super::places::{coordinates, row_major};
+use super::super::tensor_coordinates::{coordinates, row_major};
 use super::super::types::stored;
 
-/// Tensors whose elements differ are made by choosing between them, which takes an operation each.
+/// Max number of distinct elements of a constant tensor: a chain of selects chooses among them, with one operation for
+/// each.
 const MOST_ELEMENTS: usize = 64;
 
-/// A number, or a tensor; of poison, zeros.
+/// Lowers `arith.constant`, a number or a tensor; `ub.poison` becomes zero.
 pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let result = lowering.result(op, 0)?;
     if matches!(lowering.body.ty(result), tile::TileType::Token) {
-        return lowering.give(op, LoweredValue::Token);
+        return lowering.set_result(op, LoweredValue::Token);
     }
     let ty = lowering.body.ty(result).clone();
     if ty.as_memory().is_some() {
-        return Err(Reason::unsupported("nothing made this memory"));
+        return Err(Reason::unsupported("a constant in shared memory"));
     }
     let carrier = lowering.carrier(result)?;
     let elements: Vec<u64> = match lowering.attribute(op, "value") {
@@ -32,47 +33,46 @@ pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered
         _ => return Err(Reason::unsupported("a constant of this kind has no lowering")),
     };
     let numbers: Vec<Value> = match &elements[..] {
-        [bits] => vec![number(&mut lowering.builder, carrier, *bits)],
+        [bits] => vec![scalar_constant(&mut lowering.builder, carrier, *bits)],
         many if many.len() <= MOST_ELEMENTS => {
-            many.iter().map(|&bits| number(&mut lowering.builder, carrier, bits)).collect()
+            many.iter().map(|&bits| scalar_constant(&mut lowering.builder, carrier, bits)).collect()
         }
         many => {
-            let message =
-                format!("a constant of {} different elements; at most {MOST_ELEMENTS} are chosen from", many.len());
+            let message = format!("a constant of {} different elements; expected at most {MOST_ELEMENTS}", many.len());
             return Err(Reason::unsupported(message));
         }
     };
     let Some(shape) = ty.as_tensor().map(|tensor| tensor.shape.clone()) else {
-        lowering.hold_uniform(result, numbers[0]);
+        lowering.set_uniform(result, numbers[0]);
         return Ok(());
     };
-    lowering.computed(&[], &numbers);
+    lowering.propagate_uniform(&[], &numbers);
     let layout = lowering.layout_of(result)?;
     if let [single] = numbers[..] {
         let values = vec![single; 1 << layout.in_bits(tilewright_layout::Dim::REGISTER)];
         return lowering.give_tensor(op, layout, values);
     }
-    let places = lowering.numbers(&layout, |column| row_major(&shape, &coordinates(&layout, column)));
-    let mut values = Vec::with_capacity(places.len());
-    for place in places {
-        values.push(chosen(&mut lowering.builder, place, &numbers));
+    let indices = lowering.numbers(&layout, |column| row_major(&shape, &coordinates(&layout, column)));
+    let mut values = Vec::with_capacity(indices.len());
+    for index in indices {
+        values.push(chosen(&mut lowering.builder, index, &numbers));
     }
     lowering.give_tensor(op, layout, values)
 }
 
-/// The value whose number is in `place`.
-fn chosen(builder: &mut Builder, place: Value, values: &[Value]) -> Value {
+/// Emits selects of the value with the index `index` among `values`.
+fn chosen(builder: &mut Builder, index: Value, values: &[Value]) -> Value {
     let mut found = values[0];
     for (number, &value) in (0u32..).zip(values).skip(1) {
         let own = builder.i32(number);
-        let here = builder.compare(Compare::Eq, place, own);
+        let here = builder.compare(Compare::Eq, index, own);
         found = builder.select(here, value, found);
     }
     found
 }
 
-/// A constant of a type that carries elements.
-pub(in super::super) fn number(builder: &mut Builder, ty: Type, bits: u64) -> Value {
+/// Emits a constant of a type that carries elements in registers.
+pub(in super::super) fn scalar_constant(builder: &mut Builder, ty: Type, bits: u64) -> Value {
     match ty {
         Type::Pointer(_) => {
             let address = builder.constant(stored(ty), bits);

@@ -15,13 +15,13 @@ use tilewright_kernel::{Builder, Value};
 use tilewright_tile::op::name::{arith, math, tt};
 use tilewright_tile::{Op, Operation, TileType};
 
-/// Results of an operation by what its operands are: registers that hold the same are computed once.
+/// The results that were computed for given operands: registers with equal operands are computed once.
 type Known = HashMap<SmallVec<[Value; 4]>, Results>;
 
-/// What does an operation, if anything here does.
+/// The lowering of an operation on scalars by its name; it returns `None` for operations that it does not support.
 type Meaning = fn(&mut Scalar<'_>, &str) -> Option<Lowered<Results>>;
 
-/// Whether an operation works element by element.
+/// Whether the operation with this name is elementwise.
 pub(crate) fn is_known(name: &str) -> bool {
     const OTHERS: [&str; 12] = [
         tt::ADDPTR,
@@ -41,7 +41,7 @@ pub(crate) fn is_known(name: &str) -> bool {
     OTHERS.contains(&name) || by_dialect && ![arith::CONSTANT, arith::FLUSH_DENORMALS].contains(&name)
 }
 
-/// Does an operation for scalars, or for each register of tensors.
+/// Lowers an elementwise operation on scalars, or on each register of tensors.
 pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let body = lowering.body;
     let operation = body.op(op);
@@ -53,15 +53,15 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let Some(&shaped) = shaped else {
         let values = operation.operands.iter().map(|&value| lowering.scalar(value)).collect::<Lowered<Vec<_>>>()?;
         let results = apply(&mut lowering.builder, operation, (&from, &to), &values)?;
-        lowering.computed(&values, &results);
+        lowering.propagate_uniform(&values, &results);
         for (&result, &value) in operation.results.iter().zip(&results) {
-            lowering.hold(result, LoweredValue::Scalar(value));
+            lowering.set_lowered(result, LoweredValue::Scalar(value));
         }
         return Ok(());
     };
     let layout = lowering.layout_of(shaped)?;
     let operands =
-        operation.operands.iter().map(|&value| lowering.spread(value, &layout)).collect::<Lowered<Vec<_>>>()?;
+        operation.operands.iter().map(|&value| lowering.registers_in(value, &layout)).collect::<Lowered<Vec<_>>>()?;
     let mut known = Known::new();
     let registers = 1usize << layout.in_bits(tilewright_layout::Dim::REGISTER);
     let mut results: Vec<Vec<Value>> = vec![Vec::with_capacity(registers); operation.results.len()];
@@ -71,7 +71,7 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             Some(found) => found.clone(),
             None => {
                 let found = apply(&mut lowering.builder, operation, (&from, &to), &values)?;
-                lowering.computed(&values, &found);
+                lowering.propagate_uniform(&values, &found);
                 known.insert(values, found.clone());
                 found
             }
@@ -79,12 +79,13 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         results.iter_mut().zip(found).for_each(|(all, value)| all.push(value));
     }
     for (&result, values) in operation.results.iter().zip(results) {
-        lowering.hold(result, LoweredValue::Tensor(Registers::new(layout.clone(), values)));
+        lowering.set_lowered(result, LoweredValue::Tensor(Registers::new(layout.clone(), values)));
     }
     Ok(())
 }
 
-/// Does an operation on scalars.
+/// Lowers an operation on scalars with operands `values`; `from` and `to` are the element types of operands and
+/// results.
 fn apply(
     builder: &mut Builder,
     operation: &Operation,
@@ -94,5 +95,5 @@ fn apply(
     let meanings: [Meaning; 5] = [integer::apply, float::apply, function::apply, compare::apply, cast::apply];
     let mut scalar = Scalar { builder, operation, from, to, values };
     let found = meanings.iter().find_map(|meaning| meaning(&mut scalar, operation.name()));
-    found.unwrap_or_else(|| Err(Reason::unsupported("there is no lowering of this operation")))
+    found.unwrap_or_else(|| Err(Reason::unsupported("this operation has no lowering")))
 }

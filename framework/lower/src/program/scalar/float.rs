@@ -1,4 +1,4 @@
-//! Arithmetic of floating-point numbers.
+//! Lowers floating-point arithmetic on scalars.
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
 use tilewright_tile::op::name::{arith, math, tt};
@@ -9,7 +9,7 @@ use super::super::types::integer;
 use super::{Results, Scalar, one};
 
 pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Results>> {
-    let propagates = scalar.word("propagateNan") == "all";
+    let propagates = scalar.keyword("propagateNan") == "all";
     if let Some(result) = sign_of_byte(scalar, name) {
         return Some(Ok(one(result)));
     }
@@ -18,7 +18,7 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     let is_float = values.first().is_some_and(|&value| builder.type_of(value).element().is_some_and(Element::is_float));
     let result = match (name, values) {
         (math::FMA, &[a, b, c]) => multiply_add(builder, a, b, c),
-        (tt::CLAMPF | math::CLAMPF, &[x, least, greatest]) => clamp(builder, x, [least, greatest], propagates),
+        (tt::CLAMPF | math::CLAMPF, &[x, min, greatest]) => clamp(builder, x, [min, greatest], propagates),
         (math::COPYSIGN, &[a, b]) => with_sign_of(builder, a, b),
         (_, &[a, b]) => on_two(builder, name, a, b)?,
         (_, &[a]) => on_one(builder, name, a)?,
@@ -31,7 +31,7 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     })
 }
 
-/// What only concerns the sign, of numbers of eight bits that have one and both zeros: their highest bit.
+/// Lowers sign operations on 8-bit floating-point numbers with a sign bit and both zeros: they change the highest bit.
 fn sign_of_byte(scalar: &mut Scalar<'_>, name: &str) -> Option<Value> {
     if !matches!(scalar.from.first(), Some(tile::TileType::Float(Float::F8E4M3Fn | Float::F8E5M2))) {
         return None;
@@ -51,8 +51,8 @@ fn sign_of_byte(scalar: &mut Scalar<'_>, name: &str) -> Option<Value> {
     }
 }
 
-/// Does something in binary32 for numbers of 16 bits, and rounds once. What has 24 bits of precision at the least rounds sums,
-/// products, quotients and roots of numbers of 11 bits as if there were no rounding before.
+/// Computes an operation on 16-bit floating-point numbers in binary32 and rounds once. 24 bits of precision suffice for
+/// additions, multiplications, divisions and roots of 11-bit numbers to round as if computed exactly.
 pub(in super::super) fn in_single(
     builder: &mut Builder,
     values: &[Value],
@@ -111,15 +111,15 @@ fn on_one(builder: &mut Builder, name: &str, a: Value) -> Option<Value> {
 
 fn multiply_add(builder: &mut Builder, a: Value, b: Value, c: Value) -> Value {
     if builder.type_of(a) == Type::Scalar(Element::Bf16) {
-        return in_single(builder, &[a, b, c], |builder, v| builder.f_mul_add(v[0], v[1], v[2]));
+        return in_single(builder, &[a, b, c], |builder, v| builder.fma(v[0], v[1], v[2]));
     }
-    builder.f_mul_add(a, b, c)
+    builder.fma(a, b, c)
 }
 
 fn clamp(builder: &mut Builder, x: Value, limits: [Value; 2], propagates: bool) -> Value {
     in_single(builder, &[x, limits[0], limits[1]], |builder, values| {
-        let least = builder.binary(Binary::FMaxNumber, values[0], values[1]);
-        let result = builder.binary(Binary::FMinNumber, least, values[2]);
+        let min = builder.binary(Binary::FMaxNumber, values[0], values[1]);
+        let result = builder.binary(Binary::FMinNumber, min, values[2]);
         if !propagates {
             return result;
         }
@@ -128,7 +128,7 @@ fn clamp(builder: &mut Builder, x: Value, limits: [Value; 2], propagates: bool) 
     })
 }
 
-/// The bits of a number as an integer, and the bit of the sign.
+/// Returns the bits of a number as an integer, and the mask of its sign bit.
 fn bits_of(builder: &mut Builder, value: Value) -> (Value, u64) {
     let ty = integer(builder.type_of(value).bits());
     (builder.cast(Cast::Bits, value, ty), 1 << (ty.bits() - 1))
@@ -145,11 +145,11 @@ pub(super) fn with_sign_of(builder: &mut Builder, a: Value, b: Value) -> Value {
     builder.cast(Cast::Bits, both, ty)
 }
 
-/// The nearest whole number, of two the one farther from zero. What is left after the whole part is exact.
+/// Rounds a number to the nearest integer, ties away from zero. The fraction after truncation is exact.
 fn half_away(builder: &mut Builder, x: Value) -> Value {
     let ty = builder.type_of(x);
-    let whole = builder.unary(Unary::FTrunc, x);
-    let rest = builder.binary(Binary::FSub, x, whole);
+    let truncated = builder.unary(Unary::FTrunc, x);
+    let rest = builder.binary(Binary::FSub, x, truncated);
     let rest = builder.unary(Unary::FAbs, rest);
     let (half, one) = match ty.bits() {
         64 => (0.5f64.to_bits(), 1f64.to_bits()),
@@ -157,13 +157,13 @@ fn half_away(builder: &mut Builder, x: Value) -> Value {
     };
     let (half, one) = (builder.constant(ty, half), builder.constant(ty, one));
     let step = with_sign_of(builder, one, x);
-    let next = builder.binary(Binary::FAdd, whole, step);
+    let next = builder.binary(Binary::FAdd, truncated, step);
     let moves = builder.compare(Compare::FLe, half, rest);
-    let rounded = builder.select(moves, next, whole);
+    let rounded = builder.select(moves, next, truncated);
     with_sign_of(builder, rounded, x)
 }
 
-/// Whether a number is of a class, by its exponent.
+/// Tests the class of a number (such as NaN or infinite) by its exponent.
 fn class(builder: &mut Builder, name: &str, x: Value) -> Value {
     let mantissa = match builder.type_of(x).element() {
         Some(Element::F64) => 52,
@@ -181,9 +181,9 @@ fn class(builder: &mut Builder, name: &str, x: Value) -> Value {
         math::ISINF => builder.compare(Compare::Eq, magnitude, infinity),
         math::ISFINITE => builder.compare(Compare::LtU, magnitude, infinity),
         _ => {
-            let least = builder.constant(word, 1 << mantissa);
+            let min = builder.constant(word, 1 << mantissa);
             let finite = builder.compare(Compare::LtU, magnitude, infinity);
-            let normal = builder.compare(Compare::LeU, least, magnitude);
+            let normal = builder.compare(Compare::LeU, min, magnitude);
             builder.binary(Binary::And, finite, normal)
         }
     }

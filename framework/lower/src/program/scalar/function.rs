@@ -1,4 +1,4 @@
-//! Functions of floating-point numbers that the kernel IR names ([`MathFunction`]).
+//! Lowers math functions that the kernel IR names ([`MathFunction`]).
 
 use tilewright_kernel::{Builder, Cast, Element, MathFunction, Op, Type, Value};
 use tilewright_tile::op::name::{arith, math, tt};
@@ -17,8 +17,8 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
         }
         math::FPOWI => return Some(integer_power(scalar)),
         tt::EXTERN_ELEMENTWISE => {
-            let (symbol, library) = (scalar.word("symbol"), scalar.word("libname"));
-            let message = format!("nothing is known of the function `{symbol}` of the library `{library}`");
+            let (symbol, library) = (scalar.keyword("symbol"), scalar.keyword("libname"));
+            let message = format!("the function `{symbol}` of the library `{library}` is unknown");
             return Some(Err(Reason::unsupported(message)));
         }
         _ => {}
@@ -28,28 +28,28 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
         let message = format!("there are no functions of `{}`", scalar.element());
         return Some(Err(Reason::unsupported(message)));
     }
-    // By way of binary32 they would be rounded twice, or be neighbours there.
+    // In binary32 they would be rounded twice, or return binary32's neighbour.
     let is_of_type =
         function.is_exact() && !matches!(function, MathFunction::Fmod | MathFunction::Remainder | MathFunction::Logb);
     let bits = values.first().map_or(32, |&value| scalar.builder.type_of(value).bits());
     if is_of_type && bits < 32 {
-        let message = format!("`{name}` of `{}`: it is of `f32` and `f64` alone", scalar.element());
+        let message = format!("`{name}` of `{}`: it supports `f32` and `f64` only", scalar.element());
         return Some(Err(Reason::unsupported(message)));
     }
     Some(Ok(one(of(scalar.builder, function, values))))
 }
 
-/// The function of an operation.
+/// Returns the math function of the operation `name`; `None` if it is none.
 fn function(name: &str) -> Option<MathFunction> {
     let name = match name {
         arith::REMF => "fmod",
         math::POWF => "pow",
         _ => name.strip_prefix("math.").or_else(|| name.strip_prefix("tw.math."))?,
     };
-    MathFunction::named(name)
+    MathFunction::from_name(name)
 }
 
-/// A function, of numbers of 16 bits by way of binary32.
+/// Emits a math function; for 16-bit numbers it is computed in binary32.
 fn of(builder: &mut Builder, function: MathFunction, values: &[Value]) -> Value {
     in_single(builder, values, |builder, values| {
         let ty = values.first().map_or(Type::Scalar(Element::F32), |&value| builder.type_of(value));
@@ -57,7 +57,7 @@ fn of(builder: &mut Builder, function: MathFunction, values: &[Value]) -> Value 
     })
 }
 
-/// A number to the power of an integer.
+/// Emits the power of a number with an integer exponent.
 fn integer_power(scalar: &mut Scalar<'_>) -> Lowered<Results> {
     let &[base, exponent] = scalar.values else { return Err(Reason::malformed("two operands are expected")) };
     let builder = &mut *scalar.builder;

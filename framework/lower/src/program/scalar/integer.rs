@@ -1,4 +1,4 @@
-//! Arithmetic of integers and of addresses.
+//! Lowers integer and address arithmetic on scalars.
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
 use tilewright_tile as tile;
@@ -15,13 +15,13 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     let result = match (name, values) {
         (tt::ADDPTR, &[pointer, offset]) => return Some(moved(scalar, pointer, offset)),
         (arith::SELECT, &[condition, a, b]) => scalar.builder.select(condition, a, b),
-        (_, &[a, b]) if name.ends_with("_extended") && is_truth(scalar.builder, a) => {
+        (_, &[a, b]) if name.ends_with("_extended") && is_bool(scalar.builder, a) => {
             return Some(Ok(extended_truths(scalar.builder, name, a, b)));
         }
         (arith::ADDUI_EXTENDED, &[a, b]) => return Some(Ok(sum_with_carry(scalar.builder, a, b))),
         (arith::SUBUI_EXTENDED, &[a, b]) => return Some(Ok(difference_with_borrow(scalar.builder, a, b))),
-        (arith::MULSI_EXTENDED, &[a, b]) => return Some(Ok(whole_product(scalar.builder, Binary::MulHighS, a, b))),
-        (arith::MULUI_EXTENDED, &[a, b]) => return Some(Ok(whole_product(scalar.builder, Binary::MulHighU, a, b))),
+        (arith::MULSI_EXTENDED, &[a, b]) => return Some(Ok(emit_mul_extended(scalar.builder, Binary::MulHighS, a, b))),
+        (arith::MULUI_EXTENDED, &[a, b]) => return Some(Ok(emit_mul_extended(scalar.builder, Binary::MulHighU, a, b))),
         (_, &[a, b]) => on_two(scalar.builder, name, a, b)?,
         (tw::MATH_BITREVERSE, &[a]) => bits_reversed(scalar.builder, a),
         (_, &[a]) => on_one(scalar.builder, name, a)?,
@@ -30,12 +30,12 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     Some(Ok(one(result)))
 }
 
-/// An address moved by elements.
+/// Emits an address plus an offset in elements.
 fn moved(scalar: &mut Scalar<'_>, pointer: Value, offset: Value) -> Lowered<Results> {
     let tile::TileType::Pointer(to) = scalar.element() else {
         return Err(Reason::malformed("an address is expected"));
     };
-    let bits = to.pointee.element_bits().ok_or_else(|| Reason::malformed("what is pointed to has no width"))?;
+    let bits = to.pointee.element_bits().ok_or_else(|| Reason::malformed("the pointee type has no width"))?;
     let bytes = u64::from(bits.div_ceil(8));
     let builder = &mut *scalar.builder;
     let wide = stored(builder.type_of(pointer));
@@ -46,17 +46,17 @@ fn moved(scalar: &mut Scalar<'_>, pointer: Value, offset: Value) -> Lowered<Resu
         let bytes = builder.constant(wide, bytes);
         builder.binary(Binary::Mul, offset, bytes)
     };
-    Ok(one(builder.advance(pointer, scaled)))
+    Ok(one(builder.ptr_add(pointer, scaled)))
 }
 
-/// An integer with sign in another width.
+/// Emits a sign extension or truncation of an integer to the type `ty`.
 pub(super) fn resized_signed(builder: &mut Builder, value: Value, ty: Type) -> Value {
     let (from, to) = (builder.type_of(value).bits(), ty.bits());
     let op = if from < to { Cast::ExtendS } else { Cast::Truncate };
     builder.cast(op, value, ty)
 }
 
-/// Which operation of the kernel IR is one of the program, on integers of eight bits and more.
+/// Returns the kernel IR's operation for an operation on integers of at least eight bits; `None` if it has none.
 fn binary(name: &str) -> Option<Binary> {
     Some(match name {
         arith::ADDI => Binary::Add,
@@ -77,12 +77,12 @@ fn binary(name: &str) -> Option<Binary> {
     })
 }
 
-/// The bits of an integer, the last one first: halves change places, then halves of those.
+/// Emits the reversal of an integer's bits: swaps its halves, then the halves of these, and so on.
 fn bits_reversed(builder: &mut Builder, value: Value) -> Value {
     let ty = builder.type_of(value);
     let mut half = ty.bits() / 2;
     let mut reversed = value;
-    // Bits of the lower halves.
+    // The mask of the lower halves.
     let mut lower = u64::MAX >> (64 - ty.bits());
     while half > 0 {
         lower ^= lower << half;
@@ -98,13 +98,13 @@ fn bits_reversed(builder: &mut Builder, value: Value) -> Value {
     reversed
 }
 
-/// Whether a value is a truth value, which is an integer of one bit.
-fn is_truth(builder: &Builder, value: Value) -> bool {
+/// Whether a kernel value has the type `i1`.
+fn is_bool(builder: &Builder, value: Value) -> bool {
     builder.type_of(value) == Type::Scalar(Element::I1)
 }
 
 fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value> {
-    if is_truth(builder, a) && !binary(name).is_some_and(Binary::is_bitwise) {
+    if is_bool(builder, a) && !binary(name).is_some_and(Binary::is_bitwise) {
         let signed = name.ends_with("si");
         let (left, right) = (widened(builder, a, signed), widened(builder, b, signed));
         let result = on_two(builder, name, left, right)?;
@@ -132,31 +132,31 @@ fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value
     Some(builder.binary(binary(name)?, a, b))
 }
 
-/// Both results of sums, differences and products of truth values.
+/// Emits both results of extended additions, subtractions and multiplications of `i1` values.
 fn extended_truths(builder: &mut Builder, name: &str, a: Value, b: Value) -> Results {
     let both = builder.binary(Binary::And, a, b);
     let (low, high) = match name {
         arith::ADDUI_EXTENDED => (builder.binary(Binary::Xor, a, b), both),
         arith::SUBUI_EXTENDED => (builder.binary(Binary::Xor, a, b), builder.binary(Binary::Xor, both, b)),
-        // One or minus one: in two bits both squares are one.
+        // One or minus one: the square is one in two bits in both cases.
         _ => (both, builder.constant(Type::Scalar(Element::I1), 0)),
     };
     Results::from_slice(&[low, high])
 }
 
-/// A truth value as a byte.
+/// Emits an `i1` as a byte: 0, or 1 (-1 if `signed`).
 pub(super) fn widened(builder: &mut Builder, value: Value, signed: bool) -> Value {
     builder.cast(if signed { Cast::ExtendS } else { Cast::ExtendU }, value, BYTE)
 }
 
-/// A quotient of integers with sign, rounded up or down.
+/// Emits a signed division that rounds up or down.
 fn rounded_quotient(builder: &mut Builder, a: Value, b: Value, up: bool) -> Value {
     let ty = builder.type_of(a);
     let quotient = builder.binary(Binary::DivS, a, b);
     let rest = builder.binary(Binary::RemS, a, b);
     let zero = builder.constant(ty, 0);
     let is_inexact = builder.compare(Compare::Ne, rest, zero);
-    // The rest has the sign of the dividend: beside a divisor of the same sign the quotient was rounded down.
+    // The remainder has the dividend's sign: with a divisor of the same sign the quotient was rounded down.
     let signs = builder.binary(Binary::Xor, rest, b);
     let differ = builder.compare(Compare::LtS, signs, zero);
     let agree = builder.compare(Compare::LeS, zero, signs);
@@ -188,7 +188,7 @@ fn difference_with_borrow(builder: &mut Builder, a: Value, b: Value) -> Results 
     Results::from_slice(&[difference, borrow])
 }
 
-fn whole_product(builder: &mut Builder, high: Binary, a: Value, b: Value) -> Results {
+fn emit_mul_extended(builder: &mut Builder, high: Binary, a: Value, b: Value) -> Results {
     let low = builder.binary(Binary::Mul, a, b);
     let high = builder.binary(high, a, b);
     Results::from_slice(&[low, high])
@@ -196,10 +196,10 @@ fn whole_product(builder: &mut Builder, high: Binary, a: Value, b: Value) -> Res
 
 fn on_one(builder: &mut Builder, name: &str, a: Value) -> Option<Value> {
     let ty = builder.type_of(a);
-    if is_truth(builder, a) {
+    if is_bool(builder, a) {
         let one = builder.constant(ty, 1);
         return match name {
-            // The size of minus one is no number of one bit, and wraps around.
+            // The absolute value of minus one does not fit one bit, and wraps.
             math::ABSI | math::CTPOP => Some(a),
             math::CTLZ | math::CTTZ => Some(builder.binary(Binary::Xor, a, one)),
             _ => None,
@@ -215,7 +215,7 @@ fn on_one(builder: &mut Builder, name: &str, a: Value) -> Option<Value> {
         math::CTLZ => builder.unary(Unary::LeadingZeros, a),
         math::CTPOP => builder.unary(Unary::PopCount, a),
         math::CTTZ => {
-            // The zeros below the lowest one, as ones.
+            // The trailing zeros, as ones.
             let minus_one = builder.constant(ty, u64::MAX >> (64 - ty.bits()));
             let below = builder.binary(Binary::Add, a, minus_one);
             let inverted = builder.binary(Binary::Xor, a, minus_one);

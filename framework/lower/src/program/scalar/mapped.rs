@@ -1,4 +1,4 @@
-//! `tt.map_elementwise`: a region of scalar operations for each element.
+//! Lowers `tt.map_elementwise`: a region of scalar operations for each element.
 
 use tilewright_kernel::Value;
 use tilewright_layout::Dim;
@@ -8,19 +8,19 @@ use super::super::error::{LowerError, Lowered, Reason};
 use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 
-/// Runs the region for each register, or for `pack` of them at a time: then it takes that many elements of the first
-/// operand, then of the next, and gives its results likewise.
+/// Executes the region for each register, or for `pack` registers at a time. The region then takes `pack` elements of
+/// the first operand, then of the next, and so on, and returns its results in the same order.
 pub(in super::super) fn mapped(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
     let at = |reason: Reason| reason.at(body, op);
     let operation = body.op(op);
     let layout = lowering.result_layout(op).map_err(at)?;
-    let operands = operation.operands.iter().map(|&value| lowering.spread(value, &layout));
+    let operands = operation.operands.iter().map(|&value| lowering.registers_in(value, &layout));
     let operands = operands.collect::<Lowered<Vec<_>>>().map_err(at)?;
-    let pack = lowering.number(op, "pack").map_err(at)?.max(1) as usize;
+    let pack = lowering.integer_attribute(op, "pack").map_err(at)?.max(1) as usize;
     let registers = 1usize << layout.in_bits(Dim::REGISTER);
     if !registers.is_multiple_of(pack) {
-        let message = format!("{pack} elements are taken at a time, and a lane holds {registers}");
+        let message = format!("`pack` is {pack}, but a lane has {registers} elements");
         return Err(at(Reason::unsupported(message)));
     }
     let block = operation.regions.first().copied().ok_or_else(|| at(Reason::malformed("it has no region")))?;
@@ -35,13 +35,13 @@ pub(in super::super) fn mapped(lowering: &mut Lowering<'_>, op: Op) -> Result<()
         }
     }
     for (&result, values) in operation.results.iter().zip(results) {
-        lowering.hold(result, LoweredValue::Tensor(Registers::new(layout.clone(), values)));
+        lowering.set_lowered(result, LoweredValue::Tensor(Registers::new(layout.clone(), values)));
     }
     Ok(())
 }
 
 impl Lowering<'_> {
-    /// What a block of scalar operations ends with, where it begins with these values.
+    /// Emits a block of scalar operations with these arguments; returns the results of the block.
     pub(in super::super) fn scalars_through(
         &mut self,
         block: tilewright_tile::Block,
@@ -49,7 +49,7 @@ impl Lowering<'_> {
     ) -> Result<Vec<Value>, LowerError> {
         let body = self.body;
         for (&argument, &value) in body.arguments(block).iter().zip(values) {
-            self.hold(argument, LoweredValue::Scalar(value));
+            self.set_lowered(argument, LoweredValue::Scalar(value));
         }
         let Some(end) = self.block(block)? else { return Ok(Vec::new()) };
         let given = body.op(end).operands.iter().map(|&value| self.scalar(value)).collect::<Lowered<Vec<_>>>();

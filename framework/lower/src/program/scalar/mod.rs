@@ -1,4 +1,4 @@
-//! Operations on numbers: of a tensor, register by register.
+//! Lowers scalar operations; for tensors they are lowered register by register.
 
 mod cast;
 mod compare;
@@ -12,7 +12,7 @@ mod narrow;
 mod power;
 mod scalar_operation;
 
-pub(super) use constant::{constant, number};
+pub(super) use constant::{constant, scalar_constant};
 pub(super) use elementwise::{elementwise, is_known};
 pub(super) use float::in_single;
 pub(super) use mapped::mapped;

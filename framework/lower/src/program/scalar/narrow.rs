@@ -1,4 +1,4 @@
-//! Floating-point types that the kernel IR has no arithmetic for, and roundings that it has no casts for.
+//! Casts of floating-point types that have no arithmetic in the kernel IR, and roundings without a cast operation.
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
 use tilewright_math::casts::{self, NarrowRounding, Overflow};
@@ -8,20 +8,20 @@ use tilewright_tile::Float;
 use super::super::error::{Lowered, Reason};
 use super::super::types::{integer, native};
 
-/// A number of eight bits or fewer as binary32, exactly.
+/// Converts a number of eight bits or fewer to binary32, exactly.
 pub(super) fn widened(builder: &mut Builder, value: Value, from: Float) -> Lowered<Value> {
     let word = builder.cast(Cast::ExtendU, value, Type::Scalar(Element::I32));
-    Ok(casts::decoded(builder, word, from.format()))
+    Ok(casts::decode_to_f32(builder, word, from.format()))
 }
 
-/// A number as one of eight bits or fewer; what is above the greatest becomes that, as of PTX's conversions.
+/// Converts a number to a type of eight bits or fewer, saturating, as PTX's conversions do.
 pub(super) fn rounded(builder: &mut Builder, value: Value, from: Float, to: Float, to_zero: bool) -> Lowered<Value> {
     let rounding = if to_zero { NarrowRounding::TowardZero } else { NarrowRounding::NearestEven };
     let single = match native(from) {
         Some(Element::F64) => casts::odd_single(builder, value),
         _ => builder.cast(Cast::ExtendF, value, Type::Scalar(Element::F32)),
     };
-    Ok(casts::rounded(builder, single, format(to)?, rounding, Overflow::Saturate))
+    Ok(casts::round_to(builder, single, format(to)?, rounding, Overflow::Saturate))
 }
 
 fn format(float: Float) -> Lowered<Format> {
@@ -33,7 +33,8 @@ fn no_casts(float: Float) -> Reason {
     Reason::unsupported(format!("there are no casts of `{}`", float.name()))
 }
 
-/// A number in a narrower type, toward zero: the nearest one, or where that is farther from zero, the one before it.
+/// Casts a number toward zero: takes the nearest number of the narrower type, or the number before it if the nearest is
+/// farther from zero.
 pub(super) fn toward_zero(builder: &mut Builder, value: Value, to: Element) -> Value {
     let (wide, narrow) = (builder.type_of(value), Type::Scalar(to));
     let nearest = builder.cast(Cast::RoundF, value, narrow);
@@ -48,7 +49,7 @@ pub(super) fn toward_zero(builder: &mut Builder, value: Value, to: Element) -> V
     builder.cast(Cast::Bits, chosen, narrow)
 }
 
-/// A binary64 number in a type of 16 bits by way of binary32, rounded once.
+/// Casts binary64 to a 16-bit type through binary32, with a single rounding.
 pub(super) fn by_odd_single(builder: &mut Builder, value: Value, to: Element) -> Value {
     let single = casts::odd_single(builder, value);
     builder.cast(Cast::RoundF, single, Type::Scalar(to))

@@ -1,9 +1,9 @@
-//! Powers of integers.
+//! Lowers powers of integers.
 
 use tilewright_kernel::{Binary, Builder, Compare, Value};
 
-/// An integer to the power of another: the squares of the base that the exponent's bits name. Below zero the power is a fraction,
-/// which is zero but of one and minus one; their powers are right in any case, for they come again every second exponent.
+/// Emits an integer power by repeated squaring. A negative exponent gives a fraction, which is zero except for bases
+/// one and minus one; their powers repeat every second exponent, so the result is right in any case.
 pub(super) fn of_integers(builder: &mut Builder, base: Value, exponent: Value) -> Value {
     let ty = builder.type_of(base);
     let (zero, one) = (builder.constant(ty, 0), builder.constant(ty, 1));
@@ -16,7 +16,7 @@ pub(super) fn of_integers(builder: &mut Builder, base: Value, exponent: Value) -
         power = builder.select(is_set, more, power);
         square = builder.binary(Binary::Mul, square, square);
     }
-    // One more than minus one, zero and one is at most two, without sign.
+    // For minus one, zero and one, the base plus one is at most two as an unsigned number.
     let after = builder.binary(Binary::Add, base, one);
     let two = builder.constant(ty, 2);
     let is_other = builder.compare(Compare::LtU, two, after);

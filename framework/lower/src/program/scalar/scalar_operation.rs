@@ -4,28 +4,28 @@ use smallvec::SmallVec;
 use tilewright_kernel::{Builder, Value};
 use tilewright_tile::{Attribute, Operation, TileType};
 
-/// One operation on scalars.
+/// An operation on scalars: the builder, its operands, element types and attributes.
 pub(super) struct Scalar<'a> {
     pub(super) builder: &'a mut Builder,
     pub(super) operation: &'a Operation,
-    /// The elements of its operands.
+    /// The element types of the operation's operands.
     pub(super) from: &'a [TileType],
-    /// The elements of its results.
+    /// The element types of the operation's results.
     pub(super) to: &'a [TileType],
-    /// The operands.
+    /// The kernel values of the operation's operands.
     pub(super) values: &'a [Value],
 }
 
-/// Results of an operation on scalars.
+/// The results of an operation on scalars.
 pub(super) type Results = SmallVec<[Value; 2]>;
 
 impl Scalar<'_> {
-    /// The element of the first operand.
+    /// The element type of the operation's first operand.
     pub(super) fn element(&self) -> &TileType {
         self.from.first().unwrap_or(&TileType::BOOLEAN)
     }
 
-    pub(super) fn word(&self, name: &str) -> &str {
+    pub(super) fn keyword(&self, name: &str) -> &str {
         let by_default = || self.operation.definition.attribute(name)?.default.as_ref();
         let found = self.operation.attributes.get(name).or_else(by_default);
         found.and_then(Attribute::as_text).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Texts that are kept as files, to be compared with.
+//! Comparison of texts and pictures with golden files.
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
@@ -8,12 +8,12 @@ use tilewright_picture::terminal::Style;
 use tilewright_picture::{Picture, svg, terminal};
 use tilewright_testkit::golden;
 
-/// Compares a text with the file of that name.
+/// Compares a text with the golden file `name`.
 pub fn check(name: &str, text: &str) {
     golden::check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name), text);
 }
 
-/// Compares a picture's SVG and its text.
+/// Compares a picture's SVG and text with their golden files.
 pub fn check_both(name: &str, picture: &Picture) {
     check(&format!("{name}.svg"), &svg::render(picture));
     check(&format!("{name}.txt"), &terminal::render(picture, &Style::plain()));

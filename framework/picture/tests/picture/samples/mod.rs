@@ -1,4 +1,4 @@
-//! Layouts that the tests draw, by their definitions.
+//! Sample layouts that the tests draw, defined by their bases.
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
@@ -6,7 +6,7 @@ use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, FamilySet, FamilySpec, Layout, LinearLayout};
 use tilewright_picture::{Content, Grid, Picture};
 
-/// A blocked layout, the last axis fastest.
+/// Returns a blocked layout whose last axis is the fastest.
 pub fn blocked(shape: &[u64], size: &[i64], lanes: &[i64], warps: &[i64]) -> Layout {
     let order: Vec<i64> = (0..shape.len() as i64).rev().collect();
     let spec = FamilySpec::new("blocked")
@@ -17,7 +17,7 @@ pub fn blocked(shape: &[u64], size: &[i64], lanes: &[i64], warps: &[i64]) -> Lay
     resolved(&spec, shape)
 }
 
-/// One warp of 32 lanes over 8x16: pairs along the rows, eight lanes along a row.
+/// Returns a layout of 8x16 elements over one warp of 32 lanes: pairs of elements along the rows, eight lanes per row.
 pub fn small() -> Layout {
     blocked(&[8, 16], &[1, 2], &[4, 8], &[1, 1])
 }
@@ -26,8 +26,8 @@ pub fn resolved(spec: &FamilySpec, shape: &[u64]) -> Layout {
     FamilySet::new(vec![&Neutral]).layout(spec, shape).expect("a neutral layout")
 }
 
-/// The accumulator of a 16x8 tile of a matrix instruction, by its columns: four lanes along a row,
-/// eight rows of lanes, two elements of a row and two halves of the rows to a lane.
+/// Returns the layout of the accumulator of a 16x8 MMA tile, column by column: four lanes per row, eight rows of lanes;
+/// a lane has two elements of a row, in both halves of the rows.
 pub fn accumulator() -> Layout {
     let bases = [
         (Dim::REGISTER, vec![vec![0, 1], vec![8, 0]]),
@@ -36,7 +36,7 @@ pub fn accumulator() -> Layout {
     Layout::Distributed(linear(&bases, &[16, 8]))
 }
 
-/// The layout of the given bases onto a tensor of a shape.
+/// Returns the layout with the given basis vectors for a tensor shape.
 pub fn linear(bases: &[(Dim, Vec<Vec<u64>>)], shape: &[u64]) -> LinearLayout {
     let outs: Vec<_> = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
     LinearLayout::from_bases(bases, &outs).expect("a layout")
@@ -51,14 +51,14 @@ pub fn swizzled(shape: &[u64], vec: i64, per_phase: i64, max_phase: i64) -> Layo
     resolved(&spec, shape)
 }
 
-/// Rows without swizzle, `padding` elements left out after every `interval`.
+/// Returns a row-major memory layout without swizzle, with `padding` elements after every `interval` elements.
 pub fn padded(shape: &[u64], interval: i64, padding: i64) -> Layout {
     let spec =
         FamilySpec::new("padded_shared").with("interval_padding_pairs", [[interval, padding]]).with("order", [1i64, 0]);
     resolved(&spec, shape)
 }
 
-/// The grids of a picture with their panels' titles.
+/// Returns the grids of a picture with the titles of their panels.
 pub fn grids(picture: &Picture) -> Vec<(&str, &Grid)> {
     let panels = picture.panels().filter_map(|panel| match &panel.content {
         Content::Grid(grid) => Some((panel.title.as_str(), grid)),
@@ -67,7 +67,7 @@ pub fn grids(picture: &Picture) -> Vec<(&str, &Grid)> {
     panels.collect()
 }
 
-/// The only grid whose title starts so.
+/// Returns the only grid of a picture whose title starts with `title`.
 pub fn grid<'a>(picture: &'a Picture, title: &str) -> &'a Grid {
     let found: Vec<_> = grids(picture).into_iter().filter(|(name, _)| name.starts_with(title)).collect();
     assert_eq!(found.len(), 1, "{title}: {:?}", grids(picture).iter().map(|g| g.0).collect::<Vec<_>>());

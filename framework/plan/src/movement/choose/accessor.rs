@@ -1,95 +1,98 @@
-//! Who accesses a tensor in memory, and what is asked of its layout.
+//! Accessors of a tensor in shared memory, and constraints on its layout.
 
 use tilewright_layout::LinearLayout;
 use tilewright_target::Direction;
 
 use super::super::GlobalTensor;
-use super::Kind;
+use super::SharedLayoutKind;
 
-/// Who stores a tensor to memory, or loads it from there.
+/// A store of a tensor to shared memory, or a load from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accessor {
-    /// Where registers hold the tensor.
+    /// The register layout of the stored or loaded tensor.
     pub layout: LinearLayout,
-    /// Whether it is stored or loaded.
+    /// The direction of the access: a load from shared memory or a store to it.
     pub direction: Direction,
-    /// How often that happens, against the others.
+    /// How often the access is executed, relative to the others.
     pub weight: u64,
-    /// Where the stores are those of a copy from global memory without addresses of its lanes' own.
+    /// The copy from global memory that makes these stores, if one shared-memory address serves a whole warp; `None`
+    /// for other accesses.
     pub copy: Option<ConsecutiveCopy>,
 }
 
 impl Accessor {
-    /// Stores the tensor once.
+    /// Creates one store of the tensor from the register layout `layout`.
     #[must_use]
     pub fn store(layout: LinearLayout) -> Self {
         Self { layout, direction: Direction::Store, weight: 1, copy: None }
     }
 
-    /// Loads the tensor once.
+    /// Creates one load of the tensor to the register layout `layout`.
     #[must_use]
     pub fn load(layout: LinearLayout) -> Self {
         Self { direction: Direction::Load, ..Self::store(layout) }
     }
 
-    /// The same, so many times.
+    /// Returns the same access with the weight `weight`: it is executed so many times.
     #[must_use]
     pub fn times(self, weight: u64) -> Self {
         Self { weight, ..self }
     }
 
-    /// The same by copies from global memory that write consecutively.
+    /// Returns the same access, made by a copy from global memory that writes consecutively.
     #[must_use]
-    pub fn copied(self, copy: ConsecutiveCopy) -> Self {
+    pub fn by_copy(self, copy: ConsecutiveCopy) -> Self {
         Self { copy: Some(copy), ..self }
     }
 }
 
-/// A copy from global to shared memory that takes one address in shared memory for a warp: it writes
-/// what lane 0 fetches, then what lane 1 fetches, and so on.
+/// A copy from global to shared memory with one shared-memory address for a warp: it writes the elements of lane 0,
+/// then those of lane 1, and so on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsecutiveCopy {
-    /// What it copies from.
+    /// The tensor in global memory that is copied.
     pub global: GlobalTensor,
-    /// The most bits that a lane fetches at a time.
+    /// Max number of bits that a lane fetches at a time.
     pub access_bits: u32,
 }
 
-/// How memory begins, whatever else.
+/// Elements that a layout must have at its first offsets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Begin {
-    /// The elements that the first offset bits stand for, packed as the first accessor's layout packs them.
+pub struct AddressStart {
+    /// The element of each of the first offset bits, as a packed coordinate of the first accessor's layout.
     pub order: Vec<u64>,
-    /// Of these bits the first ones that no swizzle changes, and no padding parts.
+    /// The first `kept` entries of `order` are not swizzled, and padding does not split the elements that they span.
     pub kept: usize,
-    /// Of these bits the first ones that keep the same elements together, in whatever order; none where it is zero.
+    /// The first `together` entries of `order` span the same elements in the layout, but in any order; 0 for no
+    /// requirement.
     pub together: usize,
 }
 
-/// What the layout may be.
+/// Constraints on a shared-memory layout, and limits of the search for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Constraints {
-    /// The kinds that are allowed.
-    pub kinds: Vec<Kind>,
-    /// Bytes that a block may take; all that the target has where absent.
+    /// The allowed kinds of layouts.
+    pub kinds: Vec<SharedLayoutKind>,
+    /// Max bytes of shared memory that the tensor takes in a block; `None` for all memory of the target.
     pub max_bytes: Option<u64>,
-    /// Weighted wavefronts above the lower bound that are as good as none: fewer bytes are worth more.
+    /// Number of weighted wavefronts above the lower bound that are tolerated: layouts up to there count as equal, and
+    /// the one of fewest bytes wins.
     pub excess: u64,
-    /// How many layouts each search may look at.
+    /// Max number of layouts that each search compares.
     pub budget: u64,
 }
 
 impl Default for Constraints {
-    /// All kinds, all memory, the fewest wavefronts.
+    /// Allows all kinds and all memory, and tolerates no wavefronts above the lower bound.
     fn default() -> Self {
-        Self { kinds: Kind::ALL.to_vec(), max_bytes: None, excess: 0, budget: 1 << 14 }
+        Self { kinds: SharedLayoutKind::ALL.to_vec(), max_bytes: None, excess: 0, budget: 1 << 14 }
     }
 }
 
 impl Constraints {
-    /// Only layouts of one kind.
+    /// Allows layouts of one kind only.
     #[must_use]
-    pub fn only(kind: Kind) -> Self {
+    pub fn only(kind: SharedLayoutKind) -> Self {
         Self { kinds: vec![kind], ..Self::default() }
     }
 }

@@ -1,22 +1,23 @@
-//! The low offset bits of a layout: the vectors that accessors take at once, and, where a vector is
-//! narrower than a bank, what else is in the bank's word.
+//! Candidates for the low offset bits of a layout: the elements that one access moves (the vector) and, if a vector is
+//! narrower than a bank, the other elements of the bank's word.
 
 use std::collections::HashSet;
 
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 
-use super::super::tile::{Tile, Way, slot};
-use super::problem::Question;
+use super::super::tile::{Tile, TiledSide, find_common_segment};
+use super::problem::SharedLayoutProblem;
 
-/// Log2 of the elements up to which all subspaces are tried as vectors, and as words.
+/// Log2 of the max number of elements for which all subspaces are tried as vectors, and as words of a bank.
 const FEW_FOR_VECTORS: u32 = 8;
 const FEW_FOR_WORDS: u32 = 6;
-/// Choices of rows for all accessors that are tried at most.
-const MOST_WAYS: usize = 256;
+/// Max number of tried combinations of one instruction for each accessor.
+const MAX_TILE_CHOICES: usize = 256;
 
-/// Which accessors a search regards, and with which elements memory begins whatever else.
+/// The search for the low offset bits; `sides` selects the accessors, and `fixed` are the elements with which memory
+/// must begin.
 pub(super) struct BankWords<'a> {
-    pub(super) problem: &'a Question<'a>,
+    pub(super) problem: &'a SharedLayoutProblem<'a>,
     pub(super) sides: &'a [usize],
     pub(super) fixed: &'a [u64],
     found: Vec<Columns>,
@@ -24,11 +25,12 @@ pub(super) struct BankWords<'a> {
 }
 
 impl<'a> BankWords<'a> {
-    /// The low bits that are worth trying: the slots of rows of the instruction table, then vectors, the
-    /// widest first: what all accessors have in registers, then what some have, who can go wider.
-    pub(super) fn all(problem: &'a Question<'a>, sides: &'a [usize], fixed: &'a [u64]) -> Vec<Columns> {
+    /// Finds all candidates: the slots of instructions (contiguous memory of one access), then vectors, the widest
+    /// first. A vector consists of elements that all accessors have in registers, extended by elements that only some
+    /// accessors have, whose accesses then are wider.
+    pub(super) fn find_all(problem: &'a SharedLayoutProblem<'a>, sides: &'a [usize], fixed: &'a [u64]) -> Vec<Columns> {
         let mut bank_words = Self { problem, sides, fixed, found: Vec::new(), seen: HashSet::new() };
-        bank_words.add_slots();
+        bank_words.add_segments();
         let widest = problem.widest() as usize;
         let common = bank_words.common((1 << sides.len()) - 1);
         let vectors = if fixed.is_empty() { widest.min(common.dimension() as usize) } else { 0 };
@@ -48,25 +50,25 @@ impl<'a> BankWords<'a> {
         bank_words.found
     }
 
-    /// Keeps the slots of rows by which one side or several of them can go.
-    fn add_slots(&mut self) {
+    /// Adds the slots (contiguous memory of one access) that fit the instructions of one accessor or of several.
+    fn add_segments(&mut self) {
         let problem = self.problem;
-        let mut ways: Vec<Vec<Way<'_>>> = vec![Vec::new()];
+        let mut choices: Vec<Vec<TiledSide<'_>>> = vec![Vec::new()];
         for &at in self.sides {
             let side = &problem.sides[at];
             let kinds = Tile::kinds(&side.tiles, side.direction());
-            let pairs = ways.iter().flat_map(|way| kinds.iter().map(move |&kind| (way, kind)));
-            let longer = pairs.map(|(way, kind)| [&way[..], &[(&side.located, kind)]].concat());
-            ways = longer.take(MOST_WAYS).collect();
+            let pairs = choices.iter().flat_map(|chosen| kinds.iter().map(move |&kind| (chosen, kind)));
+            let longer = pairs.map(|(chosen, kind)| [&chosen[..], &[(&side.located, kind)]].concat());
+            choices = longer.take(MAX_TILE_CHOICES).collect();
         }
-        for low in ways.iter().filter_map(|way| slot(way)) {
+        for low in choices.iter().filter_map(|chosen| find_common_segment(chosen)) {
             if low.starts_with(self.fixed) {
                 self.add(&low);
             }
         }
     }
 
-    /// What the registers of all of these sides hold, as a mask of the sides regarded.
+    /// Returns the intersection of the register spans of the accessors in the mask.
     fn common(&self, mask: u64) -> Subspace {
         let of = self.sides.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1);
         let mut spans = of.map(|(_, &side)| self.problem.sides[side].span().clone());
@@ -74,7 +76,8 @@ impl<'a> BankWords<'a> {
         spans.fold(first, |all, span| all.intersection(&span))
     }
 
-    /// Sides that could go wider together than all do: any of a few, one or two of many.
+    /// Returns the sets of accessors (as masks) that could have wider accesses than all accessors together: all sets if
+    /// there are few accessors, sets of one or two if there are many.
     fn subsets(&self) -> Vec<u64> {
         let count = self.sides.len().min(16);
         let all = (1u64 << count) - 1;
@@ -82,7 +85,8 @@ impl<'a> BankWords<'a> {
         proper.filter(|mask| count <= 4 || mask.count_ones() <= 2).collect()
     }
 
-    /// `low` with `count` vectors of `space` more: all ways where there are few elements, else the first.
+    /// Extends `low` by `count` vectors of `space`: returns all choices if there are few elements, else the first
+    /// choice.
     fn extensions(&self, space: &Subspace, low: &[u64], count: usize) -> Vec<Columns> {
         let together = |more: &[u64]| -> Option<Columns> {
             let mut taken = Subspace::span(low.iter().copied());
@@ -99,7 +103,8 @@ impl<'a> BankWords<'a> {
         if more.len() == count { together(&more).into_iter().collect() } else { Vec::new() }
     }
 
-    /// Keeps low bits, with all that may fill the word where they leave some of it.
+    /// Adds the low bits `low` as a candidate; if they are narrower than a bank word, adds one candidate for each
+    /// completion of the word.
     fn add(&mut self, low: &[u64]) {
         let missing = (self.problem.word() as usize).saturating_sub(low.len());
         let left = (self.problem.bits as usize).saturating_sub(low.len());
@@ -112,7 +117,7 @@ impl<'a> BankWords<'a> {
         let fills: Vec<Columns> = if bits <= FEW_FOR_WORDS {
             subspaces(bits, missing as u32).into_iter().map(Columns::from_vec).collect()
         } else {
-            combinations(&self.pool(missing == 1), missing)
+            combinations(&self.candidate_vectors(missing == 1), missing)
         };
         for fill in fills {
             let mut taken = Subspace::span(low.iter().copied());
@@ -129,24 +134,25 @@ impl<'a> BankWords<'a> {
         }
     }
 
-    /// Vectors that may share a word: what lanes and registers move by, then single bits; where there is
-    /// room, sums of two lanes of different accessors.
-    fn pool(&self, accumulator: bool) -> Vec<u64> {
+    /// Returns vectors that may complete a bank word: columns of lanes and registers, then single bits. If only one
+    /// vector is missing, also the xor of any two lane columns.
+    fn candidate_vectors(&self, accumulator: bool) -> Vec<u64> {
         let sides = || self.sides.iter().map(|&at| &self.problem.sides[at]);
         let lanes: Vec<u64> = sides().flat_map(|side| side.lanes().iter().copied()).collect();
         let registers = sides().flat_map(|side| side.registers().iter().copied());
         let units = (0..self.problem.bits).map(|bit| 1u64 << bit);
-        let mut pool: Vec<u64> = lanes.iter().copied().chain(registers).chain(units).collect();
+        let mut candidate_vectors: Vec<u64> = lanes.iter().copied().chain(registers).chain(units).collect();
         if accumulator {
-            pool.extend(lanes.iter().enumerate().flat_map(|(at, a)| lanes[at + 1..].iter().map(move |b| a ^ b)));
+            candidate_vectors
+                .extend(lanes.iter().enumerate().flat_map(|(at, a)| lanes[at + 1..].iter().map(move |b| a ^ b)));
         }
         let mut seen = HashSet::new();
-        pool.retain(|&vector| vector != 0 && seen.insert(vector));
-        pool
+        candidate_vectors.retain(|&vector| vector != 0 && seen.insert(vector));
+        candidate_vectors
     }
 }
 
-/// Every choice of `count` of the vectors.
+/// Returns every choice of `count` of the vectors.
 fn combinations(vectors: &[u64], count: usize) -> Vec<Columns> {
     if count == 0 {
         return vec![Columns::new()];
@@ -158,7 +164,7 @@ fn combinations(vectors: &[u64], count: usize) -> Vec<Columns> {
     (0..vectors.len()).flat_map(led_by).collect()
 }
 
-/// A basis of every subspace of F2^`bits` of dimension `dimension`, in reduced form: each once.
+/// Returns a basis, in reduced form, of every subspace of F2^`bits` with dimension `dimension`, each subspace once.
 pub(super) fn subspaces(bits: u32, dimension: u32) -> Vec<Vec<u64>> {
     if dimension == 0 {
         return vec![Vec::new()];
@@ -166,8 +172,7 @@ pub(super) fn subspaces(bits: u32, dimension: u32) -> Vec<Vec<u64>> {
     if dimension > bits {
         return Vec::new();
     }
-    // Spaces without the highest bit; and those with it, whose vector with that bit is any, the others
-    // leaving out its pivot.
+    // Subspaces are enumerated by their lowest pivot.
     let mut all = Vec::new();
     for pivot in 0..bits {
         // The lowest pivot is `pivot`: the others live above it, and the first has any of their free bits.
@@ -189,7 +194,7 @@ pub(super) fn subspaces(bits: u32, dimension: u32) -> Vec<Vec<u64>> {
 mod tests {
     use super::*;
 
-    /// The number of subspaces is the Gaussian binomial coefficient, and no space comes twice.
+    /// Checks that the number of subspaces is the Gaussian binomial coefficient and that all are distinct.
     #[test]
     fn every_subspace_comes_once() {
         for (bits, counts) in [(4, vec![1, 15, 35, 15, 1]), (5, vec![1, 31, 155, 155, 31, 1])] {

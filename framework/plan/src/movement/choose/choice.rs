@@ -1,4 +1,4 @@
-//! The choice: candidates of each kind, what they cost, and which won.
+//! The result of choosing a shared-memory layout: the best layout, and the candidates of each kind with their costs.
 
 use std::fmt;
 
@@ -7,27 +7,27 @@ use serde::{Deserialize, Serialize};
 use tilewright_layout::cute::Swizzle;
 use tilewright_layout::{Layout, LinearLayout, MemoryLayout};
 
-/// A kind of layouts, the simpler first.
+/// A kind of shared-memory layouts; simpler kinds compare lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Elements one after the other along the axes, or as a copy fetches them.
+pub enum SharedLayoutKind {
+    /// A layout with elements one after the other along the axes, or in the order that a copy fetches.
     Plain,
-    /// `Swizzle<B,M,S>` over such a layout.
+    /// `Swizzle<B,M,S>` (CuTe) over a plain layout.
     Functor,
-    /// Any linear layout.
+    /// Any linear layout: a general XOR swizzle.
     Swizzle,
-    /// Gaps in a plain layout.
+    /// A plain layout with padding.
     Padding,
-    /// A copy that fetches other elements, so that what it writes consecutively is swizzled.
+    /// A layout for a copy that permutes the fetched elements, so that its consecutive writes are swizzled.
     PermutedGlobal,
 }
 
-impl Kind {
-    /// All of them.
+impl SharedLayoutKind {
+    /// All kinds, the simplest first.
     pub const ALL: [Self; 5] = [Self::Plain, Self::Functor, Self::Swizzle, Self::Padding, Self::PermutedGlobal];
 
-    /// The name in text and JSON.
+    /// The name of the kind in text and JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -39,128 +39,128 @@ impl Kind {
         }
     }
 
-    /// The kind of this name.
+    /// Returns the kind with this name; `None` if there is none.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for SharedLayoutKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// What one accessor takes, for one warp; where warps differ, the most.
+/// The counts of one accessor (a store or load of the tensor), for the busiest warp.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AccessorStats {
-    /// Wavefronts of the plan.
+    /// Shared-memory wavefronts of the planned accesses.
     pub wavefronts: u64,
-    /// Of these, how many there are because lanes of a phase want different words of a bank.
+    /// Wavefronts in excess of those without bank conflicts.
     pub excess: u64,
-    /// Wavefronts that it takes at least, whatever the layout.
-    pub least: u64,
-    /// Elements that a lane moves in one access.
+    /// Lower bound of the wavefronts over all memory layouts.
+    #[serde(rename = "least")]
+    pub min_wavefronts: u64,
+    /// Number of elements that a lane moves in one access.
     pub vector_elements: u64,
-    /// The row of the instruction table by which they move; plain accesses where there is none.
+    /// The name of the instruction that makes the accesses; `None` for plain accesses.
     pub instruction: Option<String>,
 }
 
-/// What a copy from global memory fetches.
+/// The elements that a copy from global memory fetches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetch {
-    /// Which elements each lane fetches, as a distributed layout.
+    /// The elements that each lane fetches, as a distributed layout.
     pub layout: LinearLayout,
-    /// Units of global memory that it touches.
-    pub units: u64,
-    /// Units that the copy as it was given touches.
-    pub straight_units: u64,
+    /// Transactions of the copy in global memory.
+    pub transactions: u64,
+    /// Transactions that the copy takes in global memory if it fetches without a permutation.
+    pub straight_transactions: u64,
 }
 
-/// A layout that was weighed: the best of its kind.
+/// The best shared-memory layout of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedLayoutCandidate {
-    /// Its kind.
-    pub kind: Kind,
-    /// The layout; its alignment is the most that an access wants.
+    /// The kind of the layout.
+    pub kind: SharedLayoutKind,
+    /// The layout; its alignment is the largest alignment that an access needs.
     pub memory: MemoryLayout,
-    /// What each accessor takes, in their order.
+    /// The counts of each accessor, in the order of the problem.
     pub accessors: Vec<AccessorStats>,
-    /// Bytes of a block.
+    /// Bytes of shared memory that the tensor takes in a block.
     pub bytes: u64,
-    /// What the accessor that is a copy fetches; absent where there is none.
+    /// The elements that the accessor with a copy fetches from global memory; `None` if no accessor is a copy.
     pub fetch: Option<Fetch>,
-    /// The swizzle over the axes in some order, where the kind is [`Kind::Functor`].
+    /// The swizzle over the axes in some order, for [`SharedLayoutKind::Functor`]; `None` for other kinds.
     pub functor: Option<Swizzle>,
-    /// Why it may not be used, where that is so.
+    /// The reason why the constraints do not allow the layout; `None` if they allow it.
     pub rejected: Option<String>,
     pub(super) weighted: u64,
-    /// Weighted wavefronts, those that are as good as none left out.
+    /// Weighted wavefronts, but at least the lower bound plus the tolerated excess.
     pub(super) clipped: u64,
 }
 
-/// The better is the less: units of global memory that are fetched beyond the straight copy's, weighted
-/// wavefronts, bytes, simplicity, and the plainness of the linear map.
-pub(super) type Score = (u64, u64, u64, Kind, u32);
+/// The order of candidates; a lower score is better. Fields: global-memory transactions beyond those of the unpermuted
+/// copy, weighted wavefronts, bytes, kind, number of set bits of the linear map.
+pub(super) type Score = (u64, u64, u64, SharedLayoutKind, u32);
 
 impl SharedLayoutCandidate {
-    /// Wavefronts of all accessors, each by its weight.
+    /// Weighted wavefronts of all accessors together.
     #[must_use]
     pub fn wavefronts(&self) -> u64 {
         self.weighted
     }
 
-    /// Wavefronts of all accessors due to conflicts, unweighted.
+    /// Wavefronts of all accessors due to bank conflicts, unweighted.
     #[must_use]
     pub fn excess(&self) -> u64 {
         self.accessors.iter().map(|accessor| accessor.excess).sum()
     }
 
     pub(super) fn score(&self) -> Score {
-        let extra = self.fetch.as_ref().map_or(0, |fetch| fetch.units.saturating_sub(fetch.straight_units));
+        let extra =
+            self.fetch.as_ref().map_or(0, |fetch| fetch.transactions.saturating_sub(fetch.straight_transactions));
         let ones = self.memory.linear.columns().iter().map(|column| column.count_ones()).sum();
         (extra, self.clipped, self.bytes, self.kind, ones)
     }
 
-    /// The layout, as families and notations take it.
+    /// The layout as a value of the general layout type, which families and notations take.
     #[must_use]
     pub fn layout(&self) -> Layout {
         Layout::Memory(self.memory.clone())
     }
 }
 
-/// What was chosen, and from what.
+/// The result of [`choose_shared_layout`](super::choose_shared_layout).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemoryChoice {
-    /// The best of each kind, the chosen first, those that may not be used last.
+pub struct SharedLayoutChoice {
+    /// The best layout of each kind: the chosen one first, those that the constraints do not allow last.
     pub candidates: Vec<SharedLayoutCandidate>,
-    /// Kinds without a candidate, and why.
-    pub rejected: Vec<(Kind, String)>,
-    /// Weighted wavefronts that all layouts take at least: what each accessor takes alone.
+    /// The kinds without a candidate, each with the reason.
+    pub rejected: Vec<(SharedLayoutKind, String)>,
+    /// Lower bound of the weighted wavefronts over all layouts: the sum of the accessors' lower bounds.
     pub lower_bound: u64,
 }
 
-impl MemoryChoice {
+impl SharedLayoutChoice {
     pub(super) fn of(
         mut candidates: Vec<SharedLayoutCandidate>,
-        rejected: Vec<(Kind, String)>,
+        rejected: Vec<(SharedLayoutKind, String)>,
         lower_bound: u64,
     ) -> Self {
         candidates.sort_by_key(|candidate| (candidate.rejected.is_some(), candidate.score()));
         Self { candidates, rejected, lower_bound }
     }
 
-    /// The layout that won.
-    ///
-    /// There always is one: a choice without is an error instead.
+    /// Returns the chosen layout, which always exists: [`choose_shared_layout`](super::choose_shared_layout) fails
+    /// otherwise.
     #[must_use]
     pub fn chosen(&self) -> &SharedLayoutCandidate {
         &self.candidates[0]
     }
 
-    /// The fewest weighted wavefronts of all layouts that were weighed, those included that may not be
-    /// used.
+    /// The fewest weighted wavefronts of all compared layouts, including those that the constraints do not allow.
     #[must_use]
     pub fn best_known(&self) -> u64 {
         self.candidates.iter().map(|candidate| candidate.weighted).min().unwrap_or(0)
@@ -172,7 +172,7 @@ impl MemoryChoice {
         self.chosen().weighted.saturating_sub(self.lower_bound)
     }
 
-    /// Weighted wavefronts of the chosen layout above the best that is known.
+    /// Weighted wavefronts of the chosen layout above the fewest of all compared layouts.
     #[must_use]
     pub fn gap_to_best_known(&self) -> u64 {
         self.chosen().weighted.saturating_sub(self.best_known())

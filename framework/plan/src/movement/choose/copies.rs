@@ -1,81 +1,85 @@
-//! Copies from global memory that write consecutively what consecutive lanes fetch: memory follows what
-//! they fetch, so it is swizzled by fetching other elements (seed 002). What that costs is units of
-//! global memory.
+//! Layouts for copies from global memory that write consecutively the elements that consecutive lanes fetch: a
+//! permutation of the fetched elements swizzles the memory (seed 002), at the price of global-memory transactions.
 
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_target::{Direction, TargetDescription};
 
-use super::super::{MovementError, access_global};
+use super::super::{MovementError, plan_global_access};
 use super::accessor::ConsecutiveCopy;
-use super::choice::{Fetch, Kind};
+use super::choice::{Fetch, SharedLayoutKind};
 use super::linear::{Bounds, Search};
-use super::problem::Question;
+use super::problem::SharedLayoutProblem;
 use super::weigh::{Proposal, Weigher};
 use crate::layouts;
 
-/// A copy that was checked.
+/// A copy that writes consecutively, checked and with its plan.
 pub(super) struct Copied {
-    /// Which accessor it is.
+    /// The index of the copy among the accessors.
     at: usize,
     copy: ConsecutiveCopy,
-    /// The target as the copy has it: no wider accesses to global memory than its own.
+    /// The target, restricted to accesses of global memory that are no wider than the copy's.
     target: TargetDescription,
-    /// The elements of a lane that follow each other, in coordinates.
+    /// The columns of the elements that a lane copies at a time, in coordinates of the problem.
     vector: Columns,
-    /// What lanes move by.
+    /// The columns of the lane bits, in coordinates of the problem.
     lanes: Columns,
-    straight_units: u64,
+    straight_transactions: u64,
 }
 
 impl Copied {
-    pub(super) fn new(problem: &Question<'_>, at: usize, copy: &ConsecutiveCopy) -> Result<Self, MovementError> {
+    pub(super) fn new(
+        problem: &SharedLayoutProblem<'_>,
+        at: usize,
+        copy: &ConsecutiveCopy,
+    ) -> Result<Self, MovementError> {
         let side = &problem.sides[at];
         let mut target = problem.target.clone();
         target.global.access_bits.retain(|&bits| bits <= copy.access_bits);
-        let access = access_global(&side.layout, &copy.global, problem.element_bits, Direction::Load, &target)?;
+        let access = plan_global_access(&side.layout, &copy.global, problem.element_bits, Direction::Load, &target)?;
         let registers = access.groups().first().map_or(&[][..], |group| group);
         let vector = (0..access.vector_elements.ilog2()).filter_map(|bit| registers.get(1 << bit));
         let vector: Columns = vector.map(|&register| multiply(side.registers(), register as u64)).collect();
         let mut space = Subspace::span(vector.iter().copied());
         if !side.lanes().iter().all(|&lane| space.insert(lane)) {
-            let reason = "lanes of the copy fetch the same elements, so what it writes consecutively has them twice";
+            let reason = "lanes of the copy fetch replicas, so its consecutive writes contain elements twice";
             return Err(MovementError::memory(reason));
         }
         let (copy, lanes) = (copy.clone(), side.lanes().into());
-        Ok(Self { at, copy, target, vector, lanes, straight_units: access.transactions })
+        Ok(Self { at, copy, target, vector, lanes, straight_transactions: access.transactions })
     }
 
-    /// Log2 of the elements that a warp writes one after the other.
+    /// Log2 of the number of elements that a warp writes consecutively in one copy (a chunk).
     pub(super) fn chunk_bits(&self) -> u32 {
         (self.vector.len() + self.lanes.len()) as u32
     }
 
-    /// Memory as the copy fills it, once for each order of the axes by which its accesses follow each
-    /// other.
-    pub(super) fn straight(&self, problem: &Question<'_>) -> Vec<Columns> {
+    /// Returns memory layouts as the unpermuted copy fills them, one for each order of the axes.
+    pub(super) fn straight(&self, problem: &SharedLayoutProblem<'_>) -> Vec<Columns> {
         let chunk: Columns = self.vector.iter().chain(&self.lanes).copied().collect();
         problem.bases_from(&chunk)
     }
 
-    /// What each lane fetches so that memory has these offset columns.
-    fn fetch(&self, problem: &Question<'_>, columns: &[u64]) -> Result<Fetch, MovementError> {
+    /// Returns the elements that each lane must fetch so that the memory has these offset columns.
+    fn fetch(&self, problem: &SharedLayoutProblem<'_>, columns: &[u64]) -> Result<Fetch, MovementError> {
         let side = &problem.sides[self.at];
         let (vector, rest) = columns.split_at(self.vector.len());
         let (lanes, rest) = rest.split_at(self.lanes.len());
         let distinct = side.warps().iter().filter(|&&warp| warp != 0).count().min(rest.len());
-        let (own, registers) = rest.split_at(distinct);
-        let mut own = own.iter().copied();
-        let warps: Columns = side.warps().iter().map(|&w| if w == 0 { 0 } else { own.next().unwrap_or(0) }).collect();
+        let (thread_columns, registers) = rest.split_at(distinct);
+        let mut thread_columns = thread_columns.iter().copied();
+        let warps: Columns =
+            side.warps().iter().map(|&w| if w == 0 { 0 } else { thread_columns.next().unwrap_or(0) }).collect();
         let registers: Columns = vector.iter().chain(registers).copied().collect();
         let layout: LinearLayout = distributed(problem, &side.layout, &registers, lanes, &warps)?;
-        let access = access_global(&layout, &self.copy.global, problem.element_bits, Direction::Load, &self.target)?;
-        Ok(Fetch { layout, units: access.transactions, straight_units: self.straight_units })
+        let access =
+            plan_global_access(&layout, &self.copy.global, problem.element_bits, Direction::Load, &self.target)?;
+        Ok(Fetch { layout, transactions: access.transactions, straight_transactions: self.straight_transactions })
     }
 }
 
-/// Weighs memory that others find swizzled because the copy fetches other elements: within what a warp
-/// fetches at a time lanes change places, so that no more units of global memory are touched.
+/// Compares layouts whose copies swap fetched elements between the lanes of a warp, so that the other accessors see a
+/// swizzled memory. The number of global-memory transactions does not grow.
 pub(super) fn search(weigher: &mut Weigher<'_>, copy: &Copied) {
     let problem = weigher.problem;
     let others: Vec<usize> = (0..problem.sides.len()).filter(|&at| at != copy.at).collect();
@@ -85,17 +89,17 @@ pub(super) fn search(weigher: &mut Weigher<'_>, copy: &Copied) {
     for (_, columns) in Search::run(problem, &others, bounds) {
         match copy.fetch(problem, &columns) {
             Ok(fetch) => {
-                let proposal = Proposal::new(Kind::PermutedGlobal, &columns);
+                let proposal = Proposal::new(SharedLayoutKind::PermutedGlobal, &columns);
                 weigher.weigh(Proposal { fetch: Some((copy.at, fetch)), ..proposal });
             }
-            Err(error) => weigher.close(Kind::PermutedGlobal, &error.to_string()),
+            Err(error) => weigher.reject(SharedLayoutKind::PermutedGlobal, &error.to_string()),
         }
     }
 }
 
-/// A distributed layout of the question's tensor with the given columns of registers and threads.
+/// Builds a distributed layout of the tensor with the given columns of registers, lanes and warps.
 fn distributed(
-    problem: &Question<'_>,
+    problem: &SharedLayoutProblem<'_>,
     like: &LinearLayout,
     registers: &[u64],
     lanes: &[u64],
@@ -103,6 +107,7 @@ fn distributed(
 ) -> Result<LinearLayout, LayoutError> {
     let [registers, lanes, warps] = [registers, lanes, warps]
         .map(|columns| columns.iter().map(|&column| problem.shown(column)).collect::<Columns>());
-    let (own, blocks) = ([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)], problem.blocks());
-    layouts::of_dims(&[own.as_slice(), &[(Dim::BLOCK, blocks.into())]].concat(), like.outs())
+    let (thread_columns, blocks) =
+        ([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)], problem.blocks());
+    layouts::of_dims(&[thread_columns.as_slice(), &[(Dim::BLOCK, blocks.into())]].concat(), like.outs())
 }

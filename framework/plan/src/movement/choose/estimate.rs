@@ -1,59 +1,58 @@
-//! The wavefronts of layouts without gaps, without planning the accesses: what leads a search. Always
-//! what the plans count, whose figures are the ones that are reported.
+//! Counts the wavefronts of layouts without padding, without planning the accesses: the objective of the searches. The
+//! counts equal those of the plans, which are reported.
 
 use tilewright_layout::f2::{Columns, Solver, Subspace};
-use tilewright_target::linear_wavefronts_without;
+use tilewright_target::linear_wavefronts_masked;
 
-use super::super::tile::{Memory, Placed};
-use super::problem::Question;
+use super::super::tile::{Memory, PlacedAccessor};
+use super::problem::SharedLayoutProblem;
 use super::side::Side;
 
-/// Where one side lies in memory.
+/// An accessor in a memory layout: the offsets of its lanes, and its widest access.
 pub(super) struct Located {
-    /// Offsets of the lane bits, in elements.
+    /// The offset of each lane bit, in elements.
     pub(super) lanes: Columns,
-    /// Log2 of the most elements that an access can take: side by side in a lane's registers, and at the
-    /// same place of the vector in all threads.
+    /// Log2 of the number of elements in the widest access: they are contiguous in a lane's registers, and all threads
+    /// have aligned offsets.
     pub(super) widest: u32,
 }
 
 impl Located {
-    /// `memory` solves for offsets.
+    /// Finds the offsets of an accessor; `memory` solves for the offset of an element.
     pub(super) fn new(side: &Side<'_>, memory: &Solver) -> Self {
         let of = |columns: &[u64]| -> Columns { columns.iter().map(|&c| memory.solve(c).unwrap_or(0)).collect() };
         let (registers, lanes, warps) = (of(side.registers()), of(side.lanes()), of(side.warps()));
         let own = Subspace::span(registers);
-        let apart = lanes.iter().chain(&warps).fold(0, |all, column| all | column).trailing_zeros();
+        let alignment_bits = lanes.iter().chain(&warps).fold(0, |all, column| all | column).trailing_zeros();
         let together = (0..64).take_while(|&bit| own.contains(1 << bit)).count() as u32;
-        Self { lanes, widest: together.min(apart) }
+        Self { lanes, widest: together.min(alignment_bits) }
     }
 
-    /// By plain accesses.
-    fn wavefronts(&self, problem: &Question<'_>, side: &Side<'_>) -> Option<u64> {
+    /// The fewest wavefronts of plain accesses of any width; `None` if the target has no such access.
+    fn wavefronts(&self, problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Option<u64> {
         let bytes = problem.element_bytes();
         let lanes: Columns = self.lanes.iter().map(|offset| offset * bytes).collect();
         let at = |width: u32| {
             let row = problem.row(side, width)?;
-            let one = linear_wavefronts_without(row, &lanes, side.idle_lanes(), (bytes as u32) << width);
+            let one = linear_wavefronts_masked(row, &lanes, side.idle_lanes(), (bytes as u32) << width);
             Some(one << side.accesses(width)?)
         };
         (0..=self.widest.min(problem.widest())).filter_map(at).min()
     }
 }
 
-/// By rows of the instruction table.
-fn by_rows(problem: &Question<'_>, side: &Side<'_>, columns: &[u64]) -> Option<u64> {
+/// The fewest wavefronts of accesses by an instruction of the table; `None` if no instruction fits.
+fn by_rows(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, columns: &[u64]) -> Option<u64> {
     if side.tiles.is_empty() {
         return None;
     }
     let memory = Memory::new(columns, &[]);
-    let placed = Placed::new(&side.located, &memory, problem.target);
+    let placed = PlacedAccessor::new(&side.located, &memory, problem.target);
     side.tiles.iter().filter_map(|tile| Some(placed.best_by(tile)?.wavefronts())).min()
 }
 
-/// The wavefronts of the given sides, each by its weight, in the memory whose offset bits stand for
-/// `columns`.
-pub(super) fn weighted(problem: &Question<'_>, sides: &[usize], columns: &[u64]) -> u64 {
+/// The weighted wavefronts of the given accessors in the memory whose offset bits have the elements `columns`.
+pub(super) fn weighted(problem: &SharedLayoutProblem<'_>, sides: &[usize], columns: &[u64]) -> u64 {
     let memory = Solver::new(columns);
     let of = |&at: &usize| {
         let side = &problem.sides[at];

@@ -1,55 +1,59 @@
-//! The search of linear layouts: low bits and segments from the theory, then descent by elementary
-//! column operations, then restarts, always the same, until the budget is spent.
+//! Search of linear layouts: it starts from the low bits and segments that the theory gives, descends by elementary
+//! column operations, and then restarts deterministically until the budget is spent.
 
 use tilewright_layout::f2::Columns;
 
 use super::bank_words::BankWords;
-use super::choice::Kind;
-use super::problem::Question;
+use super::choice::SharedLayoutKind;
+use super::problem::SharedLayoutProblem;
 use super::random::Random;
 use super::weigh::{Proposal, Weigher};
 use super::{estimate, segments};
 
-/// How many layouts are kept.
+/// Number of best layouts that the search keeps.
 const KEPT: usize = 8;
 
-/// What a search keeps to.
+/// Constraints and limits of a search.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds<'a> {
-    /// The elements with which memory begins.
+    /// The elements of the first offset bits, which the search does not change.
     pub(super) fixed: &'a [u64],
-    /// What the first offset bits span; anything where empty.
+    /// A basis of the span that the first offset bits must have; empty for no constraint.
     pub(super) chunk: &'a [u64],
-    /// Weighted wavefronts that are enough.
+    /// The number of weighted wavefronts at which the search stops.
     pub(super) goal: u64,
-    /// How many layouts are looked at.
+    /// Max number of layouts that are compared.
     pub(super) budget: u64,
 }
 
-/// A search for some accessors.
+/// The state of a search of linear layouts for some of the accessors.
 pub(super) struct Search<'a> {
-    problem: &'a Question<'a>,
+    problem: &'a SharedLayoutProblem<'a>,
     sides: &'a [usize],
     bounds: Bounds<'a>,
-    /// What is left of it.
+    /// The number of layouts that may still be compared.
     budget: u64,
-    /// The best layouts, the best first, with their weighted wavefronts.
+    /// The best layouts, the best first: their weighted wavefronts, and the element of each offset bit.
     best: Vec<(u64, Columns)>,
 }
 
-/// Weighs the best linear layout for all accessors that begins with `fixed`, and whose first elements are those of `chunk`.
+/// Compares linear layouts for all accessors. The layouts begin with `fixed`, and their first offset bits span `chunk`.
 pub(super) fn search(weigher: &mut Weigher<'_>, fixed: &[u64], chunk: &[u64]) {
     let sides: Vec<usize> = (0..weigher.problem.sides.len()).collect();
     let bounds = Bounds { fixed, chunk, goal: weigher.goal(), budget: weigher.constraints.budget };
     let found = Search::run(weigher.problem, &sides, bounds);
     for (_, columns) in &found {
-        weigher.weigh(Proposal::new(Kind::Swizzle, columns));
+        weigher.weigh(Proposal::new(SharedLayoutKind::Swizzle, columns));
     }
 }
 
 impl<'a> Search<'a> {
-    /// The best layouts for the given sides, the best first.
-    pub(super) fn run(problem: &'a Question<'a>, sides: &'a [usize], bounds: Bounds<'a>) -> Vec<(u64, Columns)> {
+    /// Returns the best layouts for the given accessors, the best first.
+    pub(super) fn run(
+        problem: &'a SharedLayoutProblem<'a>,
+        sides: &'a [usize],
+        bounds: Bounds<'a>,
+    ) -> Vec<(u64, Columns)> {
         let mut search = Self { problem, sides, bounds, budget: bounds.budget, best: Vec::new() };
         search.begin_by_theory();
         search.begin_by_pairs();
@@ -61,7 +65,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_done(&self) -> bool {
-        self.budget == 0 || self.best.first().is_some_and(|(least, _)| *least <= self.bounds.goal)
+        self.budget == 0 || self.best.first().is_some_and(|(min_wavefronts, _)| *min_wavefronts <= self.bounds.goal)
     }
 
     fn price(&mut self, columns: &[u64]) -> u64 {
@@ -72,7 +76,7 @@ impl<'a> Search<'a> {
     fn keep(&mut self, price: u64, columns: Columns) {
         let known = self.best.iter().any(|(_, known)| *known == columns);
         if !known && (self.best.len() < KEPT || self.best.last().is_some_and(|(most, _)| price < *most)) {
-            let at = self.best.partition_point(|(least, _)| *least <= price);
+            let at = self.best.partition_point(|(min_wavefronts, _)| *min_wavefronts <= price);
             self.best.insert(at, (price, columns));
             self.best.truncate(KEPT);
         }
@@ -82,7 +86,7 @@ impl<'a> Search<'a> {
         self.complete(self.sides);
     }
 
-    /// What is best for two of several accessors may be good for all.
+    /// Adds the best layouts for each pair of accessors as starts, since they may be good for all accessors.
     fn begin_by_pairs(&mut self) {
         if self.sides.len() < 3 {
             return;
@@ -96,8 +100,8 @@ impl<'a> Search<'a> {
 
     fn complete(&mut self, sides: &[usize]) {
         let problem = self.problem;
-        for low in BankWords::all(problem, sides, self.bounds.fixed) {
-            for columns in segments::completed(problem, sides, &low, self.bounds.chunk) {
+        for low in BankWords::find_all(problem, sides, self.bounds.fixed) {
+            for columns in segments::complete_columns(problem, sides, &low, self.bounds.chunk) {
                 if self.is_done() {
                     return;
                 }
@@ -107,7 +111,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes the first column operation that helps, until none does.
+    /// Descends from a layout: applies the first column operation that lowers the wavefronts, until none does.
     fn descend(&mut self, (mut price, mut columns): (u64, Columns)) {
         let mut unchanged = 0;
         let operations = self.operations(columns.len());
@@ -115,7 +119,7 @@ impl<'a> Search<'a> {
             if self.is_done() || unchanged >= operations.len() {
                 break;
             }
-            let next = operated(&columns, operation);
+            let next = apply_operation(&columns, operation);
             let after = self.price(&next);
             unchanged += 1;
             if after < price {
@@ -125,7 +129,8 @@ impl<'a> Search<'a> {
         self.keep(price, columns);
     }
 
-    /// The column operations that keep to the bounds.
+    /// Returns the column operations that respect the constraints: the columns `a` and `b`, and whether they are
+    /// swapped or added.
     fn operations(&self, bits: usize) -> Vec<(usize, usize, bool)> {
         let (fixed, chunk) = (self.bounds.fixed.len(), self.bounds.chunk.len());
         let all = (fixed..bits).flat_map(|a| (0..bits).flat_map(move |b| [(a, b, true), (a, b, false)]));
@@ -136,20 +141,20 @@ impl<'a> Search<'a> {
         all.filter(fits).collect()
     }
 
-    /// Descends from some operations off the best layouts, in turn.
+    /// Descends from neighbours of the best layouts, one after the other, until the budget is spent.
     fn restart(&mut self) {
         let operations = self.operations(self.problem.bits as usize);
         if operations.is_empty() || self.best.is_empty() {
             return;
         }
         let mut random = Random::new();
-        for turn in 0.. {
+        for round in 0.. {
             if self.is_done() {
                 return;
             }
-            let mut columns = self.best[turn % self.best.len()].1.clone();
-            for _ in 0..3 + turn % 4 {
-                columns = operated(&columns, operations[random.below(operations.len())]);
+            let mut columns = self.best[round % self.best.len()].1.clone();
+            for _ in 0..3 + round % 4 {
+                columns = apply_operation(&columns, operations[random.below(operations.len())]);
             }
             let price = self.price(&columns);
             self.descend((price, columns));
@@ -157,8 +162,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Column `a` with column `b` added, or the two exchanged.
-fn operated(columns: &[u64], (a, b, swaps): (usize, usize, bool)) -> Columns {
+/// Returns the columns with column `b` added to column `a`, or with the two swapped if `swaps`.
+fn apply_operation(columns: &[u64], (a, b, swaps): (usize, usize, bool)) -> Columns {
     let mut columns: Columns = columns.into();
     if swaps {
         columns.swap(a, b);

@@ -1,15 +1,15 @@
-//! Choosing the layout of a tensor in shared memory from those who store and load it.
+//! Chooses the shared-memory layout of a tensor from its stores and loads.
 //!
-//! [`choose_shared_layout`] weighs the kinds of layouts that there are, from a row after row to any linear
-//! map, padding, and the permutation of what a copy from global memory fetches, all by one score, and
-//! says which won. The score's wavefronts are those of the access plans of `movement::memory`.
+//! [`choose_shared_layout`] compares layouts of all kinds by one score: plain order, any linear map, padding, and
+//! permutations of the elements that a copy from global memory fetches. The wavefronts of the score are those of the
+//! access plans of `movement::memory`.
 //!
 //! - [`swizzle`]: one writer and one reader, by the dimension of subspaces (seed 000, Lemma 9.5).
-//! - `linear`: any accessors, by a search of linear layouts under a budget; from which low offset bits
-//!   (`bank_words`) and segments (`segments`), led by an exact count for layouts without gaps (`estimate`).
+//! - `linear`: any accessors, by a budgeted search of linear layouts; it starts from low offset bits (`bank_words`) and
+//!   segments (`segments`) and counts exactly for layouts without padding (`estimate`).
 //! - `functor`: `Swizzle<B,M,S>` over axes in some order (seed 003).
-//! - `padding`: gaps after every so many elements (seed 002).
-//! - `copies`: copies that write what consecutive lanes fetch consecutively (seed 002).
+//! - `padding`: padding after every so many elements (seed 002).
+//! - `copies`: copies that write consecutively the elements of consecutive lanes (seed 002).
 
 mod accessor;
 mod bank_words;
@@ -17,8 +17,8 @@ mod choice;
 mod copies;
 mod estimate;
 mod functor;
-mod least;
 mod linear;
+mod lower_bound;
 mod padding;
 mod problem;
 mod random;
@@ -28,8 +28,8 @@ mod side;
 pub(in crate::movement) mod swizzle;
 mod weigh;
 
-pub use accessor::{Accessor, Begin, ConsecutiveCopy, Constraints};
-pub use choice::{AccessorStats, Fetch, Kind, MemoryChoice, SharedLayoutCandidate};
+pub use accessor::{Accessor, AddressStart, ConsecutiveCopy, Constraints};
+pub use choice::{AccessorStats, Fetch, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
 pub use search::choose_shared_layout;
-pub(crate) use search::{choose_memory_begun, least_wavefronts};
+pub(crate) use search::{choose_shared_layout_with_prefix, wavefront_lower_bound};
 pub use swizzle::ScratchLayout;

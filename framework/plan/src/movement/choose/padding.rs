@@ -1,34 +1,34 @@
-//! Gaps: one or two paddings after every so many elements, of the fewest bytes for the wavefronts that
-//! are wanted (seed 002).
+//! Search of padding: one or two paddings, each after every so many elements, with the fewest bytes for the required
+//! wavefronts (seed 002).
 //!
-//! Paddings are tried in the order of the bytes that they take, so the first that reaches the goal takes
-//! the fewest. Most are refused by a count of one access of each accessor.
+//! Paddings are tried in the order of their bytes, so the first that reaches the required wavefronts takes the fewest.
+//! A count of one access of each accessor rejects most of them.
 
 use tilewright_layout::Padding;
 use tilewright_layout::f2::{Columns, Solver, multiply};
 use tilewright_target::wavefronts;
 
 use super::super::tile::{self, Memory};
-use super::choice::Kind;
+use super::choice::SharedLayoutKind;
 use super::estimate::Located;
-use super::least;
-use super::problem::Question;
+use super::lower_bound;
+use super::problem::SharedLayoutProblem;
 use super::side::Side;
 use super::weigh::{Proposal, Weigher};
 
-/// The longest line, in elements, up to which every padding is tried; beyond it those that are a small
-/// odd number of times a power of two.
+/// Max length of a row of the banks, in elements, for which every padding is tried; for longer rows only small odd
+/// multiples of powers of two are tried.
 const SHORT_LINE: u64 = 32;
 const ODD: [u64; 4] = [1, 3, 5, 7];
 
-/// One or two paddings, intervals ascending, and what they add to the elements.
+/// One or two paddings, with intervals ascending, and the number of elements that they add to the memory.
 #[derive(Clone)]
 struct Gaps {
     padding: Vec<Padding>,
     added: u64,
 }
 
-/// Weighs the paddings of these bases whose intervals are of at least `2^lowest` elements.
+/// Compares the layouts of `bases` with paddings whose intervals are at least `2^lowest` elements.
 pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) {
     let problem = weigher.problem;
     let bases: Vec<Placed<'_>> = bases.iter().map(|base| Placed::new(problem, base)).collect();
@@ -40,8 +40,8 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) 
     let mut first: Vec<Gaps> = singles.iter().filter(|&gaps| fits(gaps)).cloned().collect();
     first.sort_by_key(|gaps| gaps.added);
     try_all(weigher, &bases, &first, &mut budget);
-    // Two paddings that take more than what reaches the goal by one are of no use.
-    let reached = weigher.best(Kind::Padding).filter(|best| best.clipped <= weigher.goal());
+    // Two paddings are useless if they take more bytes than the single one that reaches the goal.
+    let reached = weigher.best(SharedLayoutKind::Padding).filter(|best| best.clipped <= weigher.goal());
     let limit = reached.map_or(u64::MAX, |best| best.bytes / problem.element_bytes());
     let pairs = singles.iter().flat_map(|a| singles.iter().map(move |b| (a, b)));
     let pairs = pairs.filter(|(a, b)| a.padding[0].interval < b.padding[0].interval);
@@ -53,30 +53,31 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) 
     try_all(weigher, &bases, &second, &mut budget);
 }
 
-/// Weighs what could be better than the best so far, in order, until no later one can be.
+/// Compares the paddings of `all` that could beat the best layout so far, in order, until no later one can.
 fn try_all(weigher: &mut Weigher<'_>, bases: &[Placed<'_>], all: &[Gaps], budget: &mut u64) {
     let (goal, problem) = (weigher.goal(), weigher.problem);
-    // Plans list the addresses of all elements of all sides; a refusal lists those of a warp.
+    // A plan lists the addresses of all elements of all accessors, a rejection those of one warp.
     let planned = ((problem.sides.len() as u64) << problem.bits) / 512;
     for gaps in all {
         let bytes = ((1u64 << problem.bits) + gaps.added) * problem.element_bytes();
         for base in bases {
-            let known = weigher.best(Kind::Padding).map_or((u64::MAX, u64::MAX), |best| (best.clipped, best.bytes));
+            let known =
+                weigher.best(SharedLayoutKind::Padding).map_or((u64::MAX, u64::MAX), |best| (best.clipped, best.bytes));
             if *budget == 0 || (goal, bytes) >= known {
                 return;
             }
             *budget -= 1;
             if (base.at_least(problem, &gaps.padding).max(goal), bytes) < known {
                 *budget = budget.saturating_sub(planned);
-                let proposal = Proposal::new(Kind::Padding, base.columns);
+                let proposal = Proposal::new(SharedLayoutKind::Padding, base.columns);
                 weigher.weigh(Proposal { padding: &gaps.padding, ..proposal });
             }
         }
     }
 }
 
-/// Single paddings: less than a line of the banks, since a whole line changes no bank.
-fn singles(problem: &Question<'_>, lowest: u32) -> Vec<Gaps> {
+/// Returns single paddings shorter than a row of the banks, since a whole row changes no bank.
+fn singles(problem: &SharedLayoutProblem<'_>, lowest: u32) -> Vec<Gaps> {
     let line = 1u64 << problem.lines().last().copied().unwrap_or(0);
     let sizes: Vec<u64> = match line <= SHORT_LINE {
         true => (1..=line).collect(),
@@ -99,25 +100,25 @@ fn singles(problem: &Question<'_>, lowest: u32) -> Vec<Gaps> {
     (lowest..problem.bits).flat_map(of).collect()
 }
 
-/// A base, and where all sides lie in it.
+/// A layout without padding, with the offsets of all accessors in it.
 struct Placed<'a> {
     columns: &'a [u64],
     sides: Vec<Located>,
 }
 
 impl<'a> Placed<'a> {
-    fn new(problem: &Question<'_>, columns: &'a Columns) -> Self {
+    fn new(problem: &SharedLayoutProblem<'_>, columns: &'a Columns) -> Self {
         let memory = Solver::new(columns);
         Self { columns, sides: problem.sides.iter().map(|side| Located::new(side, &memory)).collect() }
     }
 
-    /// What all sides take at least with gaps, each by its weight: the first access of the first warp
-    /// is counted, others take a wavefront for each phase or more.
-    fn at_least(&self, problem: &Question<'_>, padding: &[Padding]) -> u64 {
+    /// Lower bound of the weighted wavefronts of all accessors with this padding: the first access of the first warp is
+    /// counted, each other access takes one wavefront for each phase.
+    fn at_least(&self, problem: &SharedLayoutProblem<'_>, padding: &[Padding]) -> u64 {
         let of = |(side, located): (&Side<'_>, &Located)| {
-            let widths = (0..=located.widest.min(problem.widest())).filter(|&width| is_whole(padding, width));
+            let widths = (0..=located.widest.min(problem.widest())).filter(|&width| keeps_vectors(padding, width));
             let taken = widths.filter_map(|width| {
-                let clear = least::at_width(problem, side, width)?;
+                let clear = lower_bound::at_width(problem, side, width)?;
                 let first = first_access(problem, side, located, padding, width)?;
                 Some(with_first(clear, side.accesses(width)?, first))
             });
@@ -126,34 +127,36 @@ impl<'a> Placed<'a> {
         problem.sides.iter().zip(&self.sides).map(of).fold(0, u64::saturating_add)
     }
 
-    /// The same of one side by rows of the instruction table.
-    fn by_rows(&self, problem: &Question<'_>, side: &Side<'_>, padding: &[Padding]) -> Option<u64> {
+    /// The lower bound of one accessor's wavefronts with this padding, by instructions of the table; `None` if none
+    /// fits.
+    fn by_rows(&self, problem: &SharedLayoutProblem<'_>, side: &Side<'_>, padding: &[Padding]) -> Option<u64> {
         if side.tiles.is_empty() {
             return None;
         }
         let memory = Memory::new(self.columns, padding);
-        let placed = tile::Placed::new(&side.located, &memory, problem.target);
+        let placed = tile::PlacedAccessor::new(&side.located, &memory, problem.target);
         let taken = side.tiles.iter().filter_map(|tile| {
             let first = placed.best_by(tile)?.each;
             let accesses = side.accesses(tile.width(&side.located)?)?;
-            Some(with_first(least::by_row(problem, side, tile)?, accesses, first))
+            Some(with_first(lower_bound::by_row(problem, side, tile)?, accesses, first))
         });
         taken.min()
     }
 }
 
-/// What accesses that take `clear` wavefronts together at least take, where the first takes so many.
+/// Lower bound of the wavefronts of 2^`accesses` accesses: `clear` wavefronts without conflicts, except that the first
+/// access takes `first`.
 fn with_first(clear: u64, accesses: u32, first: u64) -> u64 {
     clear - (clear >> accesses) + first
 }
 
-/// Whether no gap comes within a vector.
-fn is_whole(padding: &[Padding], width: u32) -> bool {
+/// Whether no padding falls within 2^`width` elements that one access moves.
+fn keeps_vectors(padding: &[Padding], width: u32) -> bool {
     width == 0 || padding.iter().all(|p| p.interval >> width != 0 && p.padding.is_multiple_of(1 << width))
 }
 
 fn first_access(
-    problem: &Question<'_>,
+    problem: &SharedLayoutProblem<'_>,
     side: &Side<'_>,
     located: &Located,
     padding: &[Padding],

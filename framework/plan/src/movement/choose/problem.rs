@@ -1,4 +1,4 @@
-//! The question, checked, and in the coordinates in which layouts are searched.
+//! The checked input of the choice of a shared-memory layout, in the coordinates of the search.
 
 use smallvec::SmallVec;
 
@@ -7,19 +7,21 @@ use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout, Padding, S
 use tilewright_target::{BankRow, Direction, TargetDescription};
 
 use super::super::conversion::Side as Columned;
-use super::super::tile::Located;
-use super::super::{Conversion, MovementError, PlanContext};
-use super::accessor::{Accessor, Begin, ConsecutiveCopy};
+use super::super::tile::LocatedAccessor;
+use super::super::{ConversionProblem, MovementError, PlanContext};
+use super::accessor::{Accessor, AddressStart, ConsecutiveCopy};
 use super::side::Side;
 use crate::layouts;
 
-/// A checked question. Coordinates number the elements of one block: `bits` of them.
-pub(super) struct Question<'a> {
+/// The checked input of the choice of a layout: target, element width and accessors. Coordinates of the problem number
+/// the elements of one block by `bits` bits.
+pub(super) struct SharedLayoutProblem<'a> {
     pub(super) target: &'a TargetDescription,
     pub(super) element_bits: u32,
     pub(super) sides: Vec<Side<'a>>,
     pub(super) bits: u32,
-    /// The accessor that is a copy that writes consecutively, by its number.
+    /// The accessor that is a copy from global memory, with its index among the accessors; `None` if no accessor is a
+    /// copy.
     pub(super) copy: Option<(usize, &'a ConsecutiveCopy)>,
     basis: Columns,
     solver: Solver,
@@ -27,8 +29,9 @@ pub(super) struct Question<'a> {
     outs: Space,
 }
 
-impl<'a> Question<'a> {
-    /// `context` are those of each accessor.
+impl<'a> SharedLayoutProblem<'a> {
+    /// Checks the accessors and converts them to coordinates of the problem; `context` has the plan context of each
+    /// accessor.
     pub(super) fn new(
         accessors: &'a [Accessor],
         element_bits: u32,
@@ -36,9 +39,10 @@ impl<'a> Question<'a> {
         context: &[PlanContext<'a>],
     ) -> Result<Self, MovementError> {
         let refused = |reason: &str| MovementError::memory(reason);
-        let first = accessors.first().ok_or_else(|| refused("nobody accesses it: name at least one accessor"))?;
+        let first = accessors.first().ok_or_else(|| refused("there is no accessor: name at least one"))?;
         let outs = first.layout.outs().clone();
-        let conversions = accessors.iter().map(|a| Conversion::new(&first.layout, &a.layout, element_bits, target));
+        let conversions =
+            accessors.iter().map(|a| ConversionProblem::new(&first.layout, &a.layout, element_bits, target));
         let conversions = conversions.collect::<Result<Vec<_>, _>>()?;
         let of_block = |side: &Columned| Subspace::span(side.registers.iter().chain(&side.threads).copied());
         let all = of_block(&conversions[0].dst);
@@ -56,7 +60,7 @@ impl<'a> Question<'a> {
             let of = |columns: &[u64]| -> Columns { columns.iter().map(|&c| solver.solve(c).unwrap_or(0)).collect() };
             let kind = (conversion.element, accessor.direction, conversion.lane_bits);
             let (registers, threads) = (of(&conversion.dst.registers), of(&conversion.dst.threads));
-            let located = Located::new(kind, registers, threads, (basis.len() as u32, 0));
+            let located = LocatedAccessor::new(kind, registers, threads, (basis.len() as u32, 0));
             Ok(Side::new(accessor, accessor.layout.transpose_outs(&order)?, located, context))
         });
         Ok(Self {
@@ -72,7 +76,7 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// Whether an accessor is a copy that writes consecutively.
+    /// Whether some accessor is a copy from global memory that writes consecutively.
     pub(super) fn is_copied(&self) -> bool {
         self.copy.is_some()
     }
@@ -81,19 +85,20 @@ impl<'a> Question<'a> {
         u64::from(self.element_bits / 8)
     }
 
-    /// Log2 of the most elements that an access takes.
+    /// Log2 of the max number of elements of one plain access.
     pub(super) fn widest(&self) -> u32 {
         let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0);
         (widest / self.element_bits).max(1).ilog2()
     }
 
-    /// The row of a side's accesses of `2^width` elements, where it has them.
+    /// Returns the bank model of an accessor's accesses of `2^width` elements; `None` if the target has no such
+    /// accesses.
     pub(super) fn row(&self, side: &Side<'a>, width: u32) -> Option<&'a BankRow> {
         let (bits, target) = (self.element_bits << width, side.context.target);
         target.bank_row(side.direction(), bits).filter(|_| target.shared.access_bits.contains(&bits))
     }
 
-    /// The different numbers of elements that the banks give at once, as log2.
+    /// Returns log2 of the numbers of elements that all banks deliver at once, each distinct number once.
     pub(super) fn lines(&self) -> SmallVec<[u32; 4]> {
         let elements = |row: &BankRow| (row.wavefront_bytes() / self.element_bytes()).max(1).ilog2();
         let mut lines: SmallVec<[u32; 4]> = self.target.shared.banks.iter().map(elements).collect();
@@ -102,35 +107,40 @@ impl<'a> Question<'a> {
         lines
     }
 
-    /// Log2 of the elements of the widest bank.
+    /// Log2 of the number of elements in the widest bank word.
     pub(super) fn word(&self) -> u32 {
         let widest = self.target.shared.banks.iter().map(|row| u64::from(row.bank_bytes)).max().unwrap_or(1);
         (widest / self.element_bytes()).max(1).ilog2()
     }
 
-    /// The elements one after the other, once for each order of the axes, the last axis fastest first.
+    /// Returns the element of each offset bit for row-major layouts, one for each order of the axes; the first has the
+    /// last axis fastest.
     pub(super) fn bases(&self) -> Vec<Columns> {
         let mut axes: Vec<Dim> = self.outs.iter().filter(|(_, bits)| *bits > 0).map(|(dim, _)| dim).collect();
         axes.sort_unstable_by(|a, b| b.cmp(a));
-        // The orders of many axes are too many; those that put one axis first matter most.
+        // Many axes have too many orders; the choice of the fastest axis matters most.
         let orders = if axes.len() <= 3 { permutations(&axes) } else { rotations(&axes) };
         orders.iter().map(|axes| self.ordered(axes)).collect()
     }
 
-    /// The elements that a beginning names, in the question's coordinates.
-    pub(super) fn begun(&self, begin: &Begin) -> Result<Columns, MovementError> {
+    /// Converts the elements of `begin` to coordinates of the problem.
+    pub(super) fn prefix_columns(&self, begin: &AddressStart) -> Result<Columns, MovementError> {
         let refused = |reason: &str| MovementError::memory(reason);
         let mut space = Subspace::zero();
-        let known = begin.order.iter().map(|&element| self.solver.solve(element).filter(|&own| space.insert(own)));
+        let known = begin
+            .order
+            .iter()
+            .map(|&element| self.solver.solve(element).filter(|&basis_columns| space.insert(basis_columns)));
         let known: Option<Columns> = known.collect();
-        let columns = known.ok_or_else(|| refused("what memory is to begin with is not in it, or is there twice"))?;
+        let columns =
+            known.ok_or_else(|| refused("the first elements are not in the tensor, or are linearly dependent"))?;
         if begin.kept.max(begin.together) > columns.len() {
-            return Err(refused("more bits of the offset are to be kept than memory begins with"));
+            return Err(refused("more offset bits are kept than first elements exist"));
         }
         Ok(columns)
     }
 
-    /// What memory begins with, then the other elements one after the other, once for each order of the axes.
+    /// Returns layouts that begin with the elements `low`; the other elements follow in each order of the axes.
     pub(super) fn bases_from(&self, low: &[u64]) -> Vec<Columns> {
         let taken = Subspace::span(low.iter().copied());
         let mut all: Vec<Columns> = Vec::new();
@@ -144,17 +154,17 @@ impl<'a> Question<'a> {
         all
     }
 
-    /// The elements of the block along the axes, the first fastest.
+    /// Returns the elements of the block in the order of the axes `axes`, the first axis fastest.
     fn ordered(&self, axes: &[Dim]) -> Columns {
         let units = axes.iter().flat_map(|&dim| layouts::units(&self.outs, dim));
-        let own = units.filter_map(|unit| self.solver.solve(unit));
+        let basis_columns = units.filter_map(|unit| self.solver.solve(unit));
         let mut space = Subspace::zero();
-        let mut columns: Columns = own.filter(|&unit| space.insert(unit)).collect();
+        let mut columns: Columns = basis_columns.filter(|&unit| space.insert(unit)).collect();
         columns.extend(space.extend(self.bits, &[]));
         columns
     }
 
-    /// The same elements in the tensor's packed coordinates.
+    /// Converts an element from coordinates of the problem to packed coordinates of the tensor.
     pub(super) fn shown(&self, column: u64) -> u64 {
         multiply(&self.basis, column)
     }
@@ -163,7 +173,7 @@ impl<'a> Question<'a> {
         &self.blocks
     }
 
-    /// The memory whose offset bits stand for these elements.
+    /// Builds the memory layout whose offset bits have the elements `columns`, with these paddings.
     pub(super) fn memory(&self, columns: &[u64], padding: &[Padding]) -> Result<MemoryLayout, LayoutError> {
         let mut ins = Space::default();
         ins.push(Dim::OFFSET, self.bits)?;

@@ -1,4 +1,4 @@
-//! Numbers that look random and are always the same, so that searches are repeatable.
+//! A deterministic random number generator, so that searches are repeatable.
 
 /// A linear congruential generator with Knuth's multiplier.
 pub(super) struct Random(u64);

@@ -1,26 +1,26 @@
 //! Chooses the layout of a tensor in shared memory from its accesses.
 
-use super::accessor::{Accessor, Begin, Constraints};
-use super::choice::{Kind, MemoryChoice};
+use super::accessor::{Accessor, AddressStart, Constraints};
+use super::choice::{SharedLayoutChoice, SharedLayoutKind};
 use super::copies::{self, Copied};
 use super::functor;
-use super::least;
 use super::linear;
+use super::lower_bound;
 use super::padding;
-use super::problem::Question;
+use super::problem::SharedLayoutProblem;
 use super::weigh::Weigher;
 use crate::movement::{MovementError, PlanContext};
 use tilewright_layout::f2::Columns;
 use tilewright_target::TargetDescription;
 
-/// The best layout in shared memory of a tensor of elements of `element_bits` bits for those who access
-/// it, and its rivals, by the given means, such as `&TargetDescription`: plain accesses, or rows of the
-/// instruction table. How many bytes it may take is said by the constraints, not by the means.
+/// Chooses the shared-memory layout of a tensor of elements of `element_bits` bits for these accessors, and returns all
+/// candidates. Accesses are plain or by instructions of the context's table. The constraints limit the bytes, not the
+/// context.
 ///
 /// ```
 /// use tilewright_layout::{Dim, LinearLayout};
 /// use tilewright_plan::movement::{Accessor, Constraints, choose_shared_layout};
-/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/machines/small.toml"));
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
 /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
 /// // 8x8 words on a machine of 8 lanes and 8 banks: rows are stored, columns are loaded.
 /// let part = |of, axis| LinearLayout::identity(8, of, Dim::tensor(axis));
@@ -33,16 +33,16 @@ use tilewright_target::TargetDescription;
 /// ```
 ///
 /// # Errors
-/// [`MovementError`]: no accessors, layouts that are not of one tensor or not for the target, widths
-/// that no element has, and constraints that no layout meets.
+/// [`MovementError`]: no accessors, layouts of different tensors or not for the target, unknown element widths,
+/// constraints that no layout meets.
 pub fn choose_shared_layout<'a>(
     accessors: &[Accessor],
     element_bits: u32,
     constraints: &Constraints,
     context: impl Into<PlanContext<'a>>,
-) -> Result<MemoryChoice, MovementError> {
+) -> Result<SharedLayoutChoice, MovementError> {
     let context = context.into();
-    let problem = Question::new(accessors, element_bits, context.target, &vec![context; accessors.len()])?;
+    let problem = SharedLayoutProblem::new(accessors, element_bits, context.target, &vec![context; accessors.len()])?;
     let mut weigher = Weigher::new(&problem, constraints)?;
     match problem.copy {
         None => search_all(&mut weigher, &problem.bases(), (&[], &[])),
@@ -52,55 +52,55 @@ pub fn choose_shared_layout<'a>(
             weigher.plain(&straight);
             padding::search(&mut weigher, &straight, copy.chunk_bits());
             copies::search(&mut weigher, &copy);
-            // What memory could do if lanes gave addresses of their own: known, but not for this copy.
+            // The best layout if lanes gave addresses of their own: reported, but not available to this copy.
             linear::search(&mut weigher, &[], &[]);
         }
     }
     weigher.choice()
 }
 
-/// As [`choose_shared_layout`], where memory begins in a given way and each accessor, none of which is a copy, has means of
-/// its own.
+/// As [`choose_shared_layout`], for memory that begins with the elements of `begin`, and with a plan context for each
+/// accessor; no accessor may be a copy.
 ///
 /// # Errors
-/// As [`choose_shared_layout`]; a beginning whose elements depend on each other.
-pub(crate) fn choose_memory_begun<'a>(
+/// As [`choose_shared_layout`]; also linearly dependent elements in `begin`.
+pub(crate) fn choose_shared_layout_with_prefix<'a>(
     accessors: &'a [Accessor],
     element_bits: u32,
-    begin: &Begin,
+    begin: &AddressStart,
     constraints: &Constraints,
     target: &'a TargetDescription,
     context: &[PlanContext<'a>],
-) -> Result<MemoryChoice, MovementError> {
-    let problem = Question::new(accessors, element_bits, target, context)?;
-    let low = problem.begun(begin)?;
+) -> Result<SharedLayoutChoice, MovementError> {
+    let problem = SharedLayoutProblem::new(accessors, element_bits, target, context)?;
+    let low = problem.prefix_columns(begin)?;
     let mut weigher = Weigher::new(&problem, constraints)?;
     search_all(&mut weigher, &problem.bases_from(&low), (&low[..begin.kept], &low[..begin.together]));
     weigher.choice()
 }
 
-/// The wavefronts that one accessor takes at least, whatever the layout of memory.
+/// Computes the min wavefronts of one accessor over all memory layouts.
 ///
 /// # Errors
 /// As [`choose_shared_layout`].
-pub(crate) fn least_wavefronts(
+pub(crate) fn wavefront_lower_bound(
     accessor: &Accessor,
     element_bits: u32,
     context: PlanContext<'_>,
 ) -> Result<u64, MovementError> {
-    let problem = Question::new(std::slice::from_ref(accessor), element_bits, context.target, &[context])?;
-    let least = problem.sides.first().and_then(|side| least::by_any(&problem, side));
-    least.ok_or_else(|| MovementError::impossible("no access divides the layout"))
+    let problem = SharedLayoutProblem::new(std::slice::from_ref(accessor), element_bits, context.target, &[context])?;
+    let min_wavefronts = problem.sides.first().and_then(|side| lower_bound::by_any(&problem, side));
+    min_wavefronts.ok_or_else(|| MovementError::impossible("no access divides the layout"))
 }
 
-/// Layouts of all kinds for accessors of which none is a copy; the first elements stay as they are `kept`, those `together`
-/// the first ones.
+/// Compares layouts of all kinds for accessors without copies. The elements `kept` stay first in their order, the
+/// elements `together` stay first in any order.
 fn search_all(weigher: &mut Weigher<'_>, bases: &[Columns], (kept, together): (&[u64], &[u64])) {
     weigher.plain(bases);
-    // A swizzle adds lower bits of the offset to higher ones: what lies together below a bit stays so.
+    // A swizzle adds lower bits of the offset to higher ones: the bits below its base are unchanged.
     functor::search(weigher, bases, kept.len() as u32);
     linear::search(weigher, kept, together);
-    if weigher.constraints.kinds.contains(&Kind::Padding) || kept.is_empty() {
+    if weigher.constraints.kinds.contains(&SharedLayoutKind::Padding) || kept.is_empty() {
         padding::search(weigher, bases, kept.len() as u32);
     }
 }

@@ -1,30 +1,41 @@
-//! The high offset bits of a layout: segments, which keep clear of the lanes of all accessors as far as
-//! they can. For two accessors a theorem says how far; for more the best vector is taken, one at a time.
+//! High offset bits of a layout, the segments: their span should avoid the lanes of all accessors as much as possible,
+//! because lanes that differ only in a segment conflict. For two accessors a theorem gives the dimension; for more
+//! accessors the best vector is taken, one at a time.
 
 use tilewright_layout::f2::{Columns, Subspace};
 use tilewright_target::BankRow;
 
 use super::super::tile::Tile;
-use super::problem::Question;
+use super::problem::SharedLayoutProblem;
 use super::random::Random;
 use super::side::Side;
-use super::{least, swizzle};
+use super::{lower_bound, swizzle};
 
-/// Log2 of the elements up to which every vector is tried as a segment.
+/// Log2 of the max number of elements for which every vector is tried as a segment (a high offset bit, above the
+/// banks).
 const FEW: u32 = 8;
 
-/// One accessor as segments see it.
+/// The state of one accessor (store or load of the tensor) during the choice of segments, the offset bits above the
+/// banks.
 struct Seen {
-    /// What vectors, words, lanes of a phase, and segments so far span.
+    /// The span of the accessor's vector, bank word and lanes of a phase, and of the segments (offset bits above the
+    /// banks) chosen so far.
     space: Subspace,
-    /// Wavefronts of all its accesses, by its weight: doubled by each segment within the space.
+    /// Weighted wavefronts of all accesses of the accessor; each segment (offset bit above the banks) within `space`
+    /// doubles them.
     cost: u64,
-    /// The first offset bit above its banks.
+    /// The first offset bit above the accessor's banks.
     line: usize,
 }
 
-/// Offset columns that begin with `low`, and whose first ones span `chunk` where that is not empty.
-pub(super) fn completed(problem: &Question<'_>, sides: &[usize], low: &[u64], chunk: &[u64]) -> Vec<Columns> {
+/// Completes the low offset bits `low` to the elements of all offset bits, and returns one or more results; the first
+/// offset bits span `chunk` if that is not empty.
+pub(super) fn complete_columns(
+    problem: &SharedLayoutProblem<'_>,
+    sides: &[usize],
+    low: &[u64],
+    chunk: &[u64],
+) -> Vec<Columns> {
     let mut seen = sides.iter().filter_map(|&at| seen(problem, at, low)).collect::<Vec<_>>();
     let mut all = Vec::new();
     if let (Some((writer, first)), Some((reader, last))) = (seen.first(), seen.last())
@@ -45,17 +56,17 @@ pub(super) fn completed(problem: &Question<'_>, sides: &[usize], low: &[u64], ch
     all
 }
 
-/// The columns of what one wavefront serves an accessor, and how segments see it, by the accesses that
-/// `low` allows.
-fn seen(problem: &Question<'_>, at: usize, low: &[u64]) -> Option<(Columns, Seen)> {
+/// Returns the lane columns of one phase of the accessor with index `at`, and its state, for the accesses that `low`
+/// allows.
+fn seen(problem: &SharedLayoutProblem<'_>, at: usize, low: &[u64]) -> Option<(Columns, Seen)> {
     let side = &problem.sides[at];
     seen_by_rows(problem, side, low).or_else(|| seen_plainly(problem, side, low))
 }
 
-/// By plain accesses.
-fn seen_plainly(problem: &Question<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
-    let held = low.iter().take_while(|&&column| side.span().contains(column)).count() as u32;
-    let (width, row) = (0..=held).rev().find_map(|width| Some((width, problem.row(side, width)?)))?;
+/// Returns the lane columns of one phase, and the state, of an accessor that uses plain accesses.
+fn seen_plainly(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
+    let in_lane = low.iter().take_while(|&&column| side.span().contains(column)).count() as u32;
+    let (width, row) = (0..=in_lane).rev().find_map(|width| Some((width, problem.row(side, width)?)))?;
     let phase = side.phase(row);
     let space = Subspace::span(low.iter().chain(&phase).copied());
     let phases = side.active().dimension() - side.phase_lanes(row).dimension();
@@ -63,8 +74,9 @@ fn seen_plainly(problem: &Question<'_>, side: &Side<'_>, low: &[u64]) -> Option<
     Some((phase, Seen { space, cost, line: line(problem, row, low) }))
 }
 
-/// By the cheapest row of the instruction table whose slot `low` begins with.
-fn seen_by_rows(problem: &Question<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
+/// Returns the lane columns of one phase, and the state, of an accessor that uses an instruction of the table: the
+/// cheapest of those whose slot (contiguous memory of one access) `low` begins with.
+fn seen_by_rows(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
     let of = |tile: &Tile<'_>| {
         let required = tile.vector(&side.located).filter(|required| required.len() <= low.len())?;
         let own =
@@ -73,21 +85,21 @@ fn seen_by_rows(problem: &Question<'_>, side: &Side<'_>, low: &[u64]) -> Option<
         let row = tile.bank_row(problem.target).filter(|_| required.into_iter().zip(vector).all(own))?;
         let phase = tile.phase(&side.located, vector, problem.target)?;
         let space = Subspace::span(low.iter().chain(&phase).copied());
-        let cost = side.weight.saturating_mul(least::by_row(problem, side, tile)?);
+        let cost = side.weight.saturating_mul(lower_bound::by_row(problem, side, tile)?);
         Some((phase, Seen { space, cost, line: line(problem, row, low) }))
     };
     side.tiles.iter().filter_map(of).min_by_key(|(_, seen)| seen.cost)
 }
 
-/// The first offset bit above the banks.
-fn line(problem: &Question<'_>, row: &BankRow, low: &[u64]) -> usize {
+/// Returns the first offset bit above the banks that the bank model `row` describes.
+fn line(problem: &SharedLayoutProblem<'_>, row: &BankRow, low: &[u64]) -> usize {
     let line = (row.wavefront_bytes() / problem.element_bytes()).max(1).ilog2() as usize;
     line.max(low.len()).min(problem.bits as usize)
 }
 
-/// Segments from the top, each the vector that costs least; a segment below the line of an accessor is
-/// a bank to it and costs it nothing. The chunk holds `low`, and keeps its place below all else.
-fn one_by_one(problem: &Question<'_>, low: &[u64], chunk: &[u64], mut seen: Vec<&mut Seen>) -> Columns {
+/// Chooses segments from the highest offset bit down, each the cheapest vector. An offset bit below an accessor's
+/// `line` selects a bank for it and costs nothing. The offset bits of the chunk, which contains `low`, stay lowest.
+fn one_by_one(problem: &SharedLayoutProblem<'_>, low: &[u64], chunk: &[u64], mut seen: Vec<&mut Seen>) -> Columns {
     let bits = problem.bits as usize;
     let lowest = seen.iter().map(|side| side.line).min().unwrap_or(bits);
     let candidates = vectors(problem.bits);
@@ -95,18 +107,18 @@ fn one_by_one(problem: &Question<'_>, low: &[u64], chunk: &[u64], mut seen: Vec<
     let mut outside = inside.clone();
     let mut taken = Subspace::span(low.iter().copied());
     let mut segments = Columns::new();
-    for place in (lowest..bits).rev() {
-        let fits = |vector: u64| match place >= chunk.len() {
+    for bit_index in (lowest..bits).rev() {
+        let fits = |vector: u64| match bit_index >= chunk.len() {
             true => !outside.contains(vector),
             false => inside.contains(vector) && !taken.contains(vector),
         };
         let cost = |vector: u64| {
-            let hit = seen.iter().filter(|side| place >= side.line && side.space.contains(vector));
+            let hit = seen.iter().filter(|side| bit_index >= side.line && side.space.contains(vector));
             hit.map(|side| side.cost).fold(0, u64::saturating_add)
         };
         let free = candidates.iter().copied().filter(|&vector| fits(vector));
         let Some(best) = free.min_by_key(|&vector| cost(vector)) else { break };
-        for side in seen.iter_mut().filter(|side| place >= side.line) {
+        for side in seen.iter_mut().filter(|side| bit_index >= side.line) {
             if !side.space.insert(best) {
                 side.cost = side.cost.saturating_mul(2);
             }
@@ -120,8 +132,8 @@ fn one_by_one(problem: &Question<'_>, low: &[u64], chunk: &[u64], mut seen: Vec<
     low.iter().chain(&banks).chain(&segments).copied().collect()
 }
 
-/// What is tried as a segment, the plainest first: all vectors of a few bits; sums of up to three of many
-/// bits, and some others, always the same.
+/// Returns candidates for segments (offset bits above the banks), the simplest first: all vectors if there are few
+/// bits; for many bits, vectors of up to three set bits, and some pseudo-random ones.
 fn vectors(bits: u32) -> Vec<u64> {
     if bits <= FEW {
         let mut all: Vec<u64> = (1..1u64 << bits).collect();

@@ -1,27 +1,32 @@
-//! One accessor, in the question's coordinates.
+//! One accessor of a tensor, converted to coordinates of the layout problem.
 
 use tilewright_layout::LinearLayout;
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 use tilewright_target::{BankRow, Direction};
 
 use super::super::PlanContext;
-use super::super::tile::{Located, Tile};
+use super::super::tile::{LocatedAccessor, Tile};
 use super::accessor::Accessor;
 
-/// One accessor.
+/// One accessor with its weight, plan context and possible instructions.
 pub(super) struct Side<'a> {
     pub(super) layout: LinearLayout,
     pub(super) weight: u64,
-    /// What its registers and threads hold, in the question's coordinates.
-    pub(super) located: Located,
-    /// What it may use: all that was given, but no instructions where it is a copy from global memory.
+    /// The columns of the accessor's registers and threads, in coordinates of the problem.
+    pub(super) located: LocatedAccessor,
+    /// The plan context of the accessor; without instructions for a copy from global memory.
     pub(super) context: PlanContext<'a>,
-    /// The rows of the instruction table by which some memory layout lets it be accessed.
+    /// The instructions by which the accessor can access some memory layout.
     pub(super) tiles: Vec<Tile<'a>>,
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn new(accessor: &Accessor, layout: LinearLayout, located: Located, context: &PlanContext<'a>) -> Self {
+    pub(super) fn new(
+        accessor: &Accessor,
+        layout: LinearLayout,
+        located: LocatedAccessor,
+        context: &PlanContext<'a>,
+    ) -> Self {
         let context = if accessor.copy.is_some() { context.with_instructions(&[]) } else { *context };
         let rows = Tile::of_rows(context.instructions, located.lane_bits).into_iter();
         let own = |tile: &Tile<'_>| tile.direction == located.direction && tile.may_divide(&located);
@@ -32,7 +37,7 @@ impl<'a> Side<'a> {
         self.located.direction
     }
 
-    /// The span of the registers.
+    /// The span of the columns of the registers.
     pub(super) fn span(&self) -> &Subspace {
         &self.located.span
     }
@@ -49,28 +54,28 @@ impl<'a> Side<'a> {
         &self.located.threads[self.located.lane_bits as usize..]
     }
 
-    /// Lanes with one of these bits hold copies of what others store.
+    /// The mask of lane bits along which stored data is replicated, so that only one lane stores.
     pub(super) fn idle_lanes(&self) -> u64 {
         self.located.idle & ((1 << self.located.lane_bits) - 1)
     }
 
-    /// Log2 of the accesses of `2^width` elements that a warp makes; `None` where a lane holds less.
+    /// Log2 of the number of accesses of `2^width` elements that a warp makes; `None` if a lane holds fewer elements.
     pub(super) fn accesses(&self, width: u32) -> Option<u32> {
         self.span().dimension().checked_sub(width).map(|numbered| self.located.share(numbered))
     }
 
-    /// The lanes that take part, as a space of lane numbers.
+    /// The active lanes (those that do not only hold replicas), as a space of lane indices.
     pub(super) fn active(&self) -> Subspace {
         let idle = self.idle_lanes();
         Subspace::span((0..self.located.lane_bits).map(|bit| 1u64 << bit).filter(|unit| idle & unit == 0))
     }
 
-    /// The lanes of a phase that take part.
+    /// The active lanes of one phase (lanes that are served together), as a space of lane indices.
     pub(super) fn phase_lanes(&self, row: &BankRow) -> Subspace {
         Subspace::span(row.phase.iter().copied()).intersection(&self.active())
     }
 
-    /// The columns of the lanes of a phase that take part.
+    /// The columns of the active lanes of one phase.
     pub(super) fn phase(&self, row: &BankRow) -> Columns {
         self.phase_lanes(row).basis().iter().map(|&lane| multiply(self.lanes(), lane)).collect()
     }

@@ -1,33 +1,31 @@
-//! The swizzle for one writer and one reader: seed 000, sections 5.4 and 9.2, with the lanes of one
-//! phase (see the seed's errata).
+//! XOR swizzle for one writer and one reader: seed 000, sections 5.4 and 9.2, with the lanes of one phase (see the
+//! seed's errata).
 //!
-//! An offset is made of vector, bank and segment bits. Two lanes of a phase conflict where they
-//! differ in the segment but not in the bank; so the span of the segments should meet the span of
-//! vector and phase lanes, of writer and of reader, in zero only. Lemma 9.5 says how large it can
-//! be then.
+//! An offset consists of vector bits (elements of one access), bank bits and segment bits. Two lanes of a phase
+//! conflict if they differ in the segment but not in the bank. So the span of the segments should intersect the span of
+//! vector and phase lanes trivially, for the writer and for the reader. Lemma 9.5 gives the largest dimension of such a
+//! span.
 //!
-//! Vectors here are coordinates of a space that the caller chooses; its first `bits` bits are kept
-//! in memory.
+//! All vectors are coordinates of a space that the caller chooses; its first `bits` bits are in memory.
 
 use smallvec::SmallVec;
 use tilewright_layout::f2::Subspace;
 
-/// A layout of scratch memory, by the element that each offset bit stands for.
+/// A layout of scratch memory, given by the element of each offset bit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScratchLayout {
-    /// For each offset bit, the packed coordinate of the tensor (the first axis listed by the source
-    /// layout in the lowest bits): vector bits, then bank bits, then segment bits.
+    /// The packed tensor coordinate of each offset bit (the source layout's first axis in the lowest bits): vector
+    /// bits, then bank bits, then segment bits.
     pub columns: Vec<u64>,
-    /// How many of them are vector bits.
+    /// Number of vector bits: offset bits that number the elements of one access.
     pub vector_bits: u32,
-    /// How many of them are bank bits.
+    /// Number of bank bits: offset bits above the vector that select a bank.
     pub bank_bits: u32,
 }
 
-/// The layout that keeps `vector` together, fills the banks beginning with `bank_first`, and keeps
-/// segments clear of both accessors as far as the dimension allows. `writer` and `reader` are the
-/// columns of the lanes that are served together; `bank_bits` counts what fills the banks beyond the
-/// vector. The result's columns are coordinates of the same space.
+/// Chooses the layout that keeps `vector` contiguous, fills the banks beginning with `bank_first`, and whose segments
+/// conflict for neither accessor if the dimension allows. `writer` and `reader` are the columns of the lanes of one
+/// phase. `bank_bits` is the number of bank bits beyond the vector. All columns are coordinates of the same space.
 pub(in crate::movement) fn choose(
     writer: &[u64],
     reader: &[u64],
@@ -50,10 +48,9 @@ pub(in crate::movement) fn choose(
     }
 }
 
-/// `count` independent vectors, independent of `filled` too, whose span meets the spans of `writer`
-/// and of `reader` as little as can be: first what both leave free, then sums of one vector that
-/// only the writer uses and one that only the reader uses, then what only one of them uses, last
-/// what both use.
+/// Returns `count` independent vectors, also independent of `filled`, whose span intersects the spans of `writer` and
+/// `reader` as little as possible. Order: vectors outside of both spans; the xor of a vector of the writer only and one
+/// of the reader only; vectors of one span only; vectors of both.
 pub(super) fn segments(writer: &[u64], reader: &[u64], filled: &[u64], bits: u32, count: usize) -> Vec<u64> {
     let (u, w) = (Subspace::span(writer.iter().copied()), Subspace::span(reader.iter().copied()));
     let both = u.intersection(&w);
@@ -75,7 +72,7 @@ pub(super) fn segments(writer: &[u64], reader: &[u64], filled: &[u64], bits: u32
     chosen
 }
 
-/// The vectors that extend `space`, in order, skipping those that depend on what came before.
+/// Returns the vectors that extend `space`, in order, without those that depend on `space` and earlier vectors.
 fn extending(space: &Subspace, vectors: &[u64]) -> Vec<u64> {
     let mut space = space.clone();
     vectors.iter().copied().filter(|&vector| space.insert(vector)).collect()
@@ -85,8 +82,8 @@ fn extending(space: &Subspace, vectors: &[u64]) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// Lemma 9.5 on all pairs of small subspaces: the chosen segments meet neither space whenever
-    /// their number is at most the dimension that the lemma gives.
+    /// Checks Lemma 9.5 on all pairs of small subspaces: the chosen segments intersect neither space if their number is
+    /// at most the dimension that the lemma gives.
     #[test]
     fn segments_avoid_both_spaces_whenever_the_lemma_allows() {
         const BITS: u32 = 4;

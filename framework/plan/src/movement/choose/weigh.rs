@@ -1,49 +1,53 @@
-//! Weighing layouts of all kinds by one score, and keeping the best of each kind.
+//! Compares layouts of all kinds by one score and keeps the best of each kind.
 
-use crate::movement::{MovementError, SharedAccess, access_shared};
+use crate::movement::{MovementError, SharedAccess, plan_shared_access};
 use tilewright_layout::Padding;
 use tilewright_layout::cute::Swizzle;
 use tilewright_layout::f2::Columns;
 
 use super::accessor::Constraints;
-use super::choice::{AccessorStats, Fetch, Kind, MemoryChoice, SharedLayoutCandidate};
-use super::least;
-use super::problem::Question;
+use super::choice::{AccessorStats, Fetch, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
+use super::lower_bound;
+use super::problem::SharedLayoutProblem;
 use super::side::Side;
 
-/// Why a copy cannot have any layout.
+/// The reason why a copy from global memory cannot have a layout of any kind.
 const CONSECUTIVE: &str = "the copy writes consecutively what consecutive lanes fetch";
 
-/// The question, and the best layout of each kind so far.
+/// The comparison of layouts: the problem, and the best layout of each kind so far.
 pub(super) struct Weigher<'a> {
-    pub(super) problem: &'a Question<'a>,
+    pub(super) problem: &'a SharedLayoutProblem<'a>,
     pub(super) constraints: &'a Constraints,
     pub(super) most_bytes: u64,
-    least: Vec<u64>,
+    min_wavefronts: Vec<u64>,
     lower_bound: u64,
     best: Vec<SharedLayoutCandidate>,
-    rejected: Vec<(Kind, String)>,
+    rejected: Vec<(SharedLayoutKind, String)>,
 }
 
-/// A layout to be weighed.
+/// A layout to be compared: its kind, the order of its elements, and its padding.
 pub(super) struct Proposal<'a> {
-    pub(super) kind: Kind,
-    /// For each offset bit the element, in the question's coordinates.
+    pub(super) kind: SharedLayoutKind,
+    /// The element of each offset bit, in coordinates of the problem.
     pub(super) columns: &'a [u64],
     pub(super) padding: &'a [Padding],
     pub(super) functor: Option<Swizzle>,
-    /// What which side fetches.
+    /// The index of the accessor that is a copy, and the elements that it fetches; `None` if no accessor permutes its
+    /// fetches.
     pub(super) fetch: Option<(usize, Fetch)>,
 }
 
 impl<'a> Proposal<'a> {
-    pub(super) fn new(kind: Kind, columns: &'a [u64]) -> Self {
+    pub(super) fn new(kind: SharedLayoutKind, columns: &'a [u64]) -> Self {
         Self { kind, columns, padding: &[], functor: None, fetch: None }
     }
 }
 
 impl<'a> Weigher<'a> {
-    pub(super) fn new(problem: &'a Question<'a>, constraints: &'a Constraints) -> Result<Self, MovementError> {
+    pub(super) fn new(
+        problem: &'a SharedLayoutProblem<'a>,
+        constraints: &'a Constraints,
+    ) -> Result<Self, MovementError> {
         let target = problem.target;
         let none = || {
             MovementError::impossible(format!(
@@ -51,47 +55,48 @@ impl<'a> Weigher<'a> {
                 target.name, problem.element_bits
             ))
         };
-        let least = problem.sides.iter().map(|side| least::by_any(problem, side).ok_or_else(none));
-        let least = least.collect::<Result<Vec<u64>, _>>()?;
+        let min_wavefronts = problem.sides.iter().map(|side| lower_bound::by_any(problem, side).ok_or_else(none));
+        let min_wavefronts = min_wavefronts.collect::<Result<Vec<u64>, _>>()?;
         let weights = problem.sides.iter().map(|side| side.weight);
         Ok(Self {
             problem,
             constraints,
             most_bytes: constraints.max_bytes.unwrap_or(u64::from(target.shared.bytes)),
-            lower_bound: weights.zip(&least).map(|(w, l)| w.saturating_mul(*l)).fold(0, u64::saturating_add),
-            least,
+            lower_bound: weights.zip(&min_wavefronts).map(|(w, l)| w.saturating_mul(*l)).fold(0, u64::saturating_add),
+            min_wavefronts,
             best: Vec::new(),
             rejected: Vec::new(),
         })
     }
 
-    /// Weighted wavefronts below which it is not worth to go.
+    /// The number of weighted wavefronts at which further search is useless: the lower bound plus the tolerated excess.
     pub(super) fn goal(&self) -> u64 {
         self.lower_bound.saturating_add(self.constraints.excess)
     }
 
-    /// The same for the others alone, where one side takes no more than it must.
+    /// The weighted wavefronts at which a search for the other accessors is useless, if accessor `at` takes its
+    /// minimum.
     pub(super) fn goal_without(&self, at: usize) -> u64 {
-        self.goal().saturating_sub(self.problem.sides[at].weight.saturating_mul(self.least[at]))
+        self.goal().saturating_sub(self.problem.sides[at].weight.saturating_mul(self.min_wavefronts[at]))
     }
 
-    pub(super) fn best(&self, kind: Kind) -> Option<&SharedLayoutCandidate> {
+    pub(super) fn best(&self, kind: SharedLayoutKind) -> Option<&SharedLayoutCandidate> {
         self.best.iter().find(|candidate| candidate.kind == kind)
     }
 
-    /// Says why there is no candidate of a kind.
-    pub(super) fn close(&mut self, kind: Kind, reason: &str) {
+    /// Records the reason why there is no candidate of a kind.
+    pub(super) fn reject(&mut self, kind: SharedLayoutKind, reason: &str) {
         self.rejected.push((kind, reason.to_owned()));
     }
 
     pub(super) fn plain(&mut self, bases: &[Columns]) {
         for base in bases {
-            self.weigh(Proposal::new(Kind::Plain, base));
+            self.weigh(Proposal::new(SharedLayoutKind::Plain, base));
         }
     }
 
-    /// Weighs a layout by the plans of all accessors. A layout for which an access cannot be planned is
-    /// no candidate.
+    /// Plans all accessors in a proposed layout, and keeps the layout if it is the best of its kind. A layout is no
+    /// candidate if an access to it cannot be planned.
     pub(super) fn weigh(&mut self, proposal: Proposal<'_>) {
         let kind = proposal.kind;
         match self.candidate(proposal) {
@@ -101,7 +106,7 @@ impl<'a> Weigher<'a> {
                 None => self.best.push(candidate),
             },
             Err(error) if self.best(kind).is_none() && !self.rejected.iter().any(|(known, _)| *known == kind) => {
-                self.close(kind, &error.to_string());
+                self.reject(kind, &error.to_string());
             }
             Err(_) => {}
         }
@@ -114,7 +119,7 @@ impl<'a> Weigher<'a> {
         for (at, side) in problem.sides.iter().enumerate() {
             let own = proposal.fetch.as_ref().filter(|(of, _)| *of == at).map(|(_, fetch)| &fetch.layout);
             let layout = own.unwrap_or(&side.layout);
-            let plan = access_shared(layout, &memory, problem.element_bits, side.direction(), side.context)?;
+            let plan = plan_shared_access(layout, &memory, problem.element_bits, side.direction(), side.context)?;
             alignment = alignment.max(plan.alignment());
             stats.push(self.stats(at, side, &plan));
         }
@@ -139,40 +144,41 @@ impl<'a> Weigher<'a> {
         let wavefronts = plan.wavefronts();
         let row = side.tiles.iter().find(|tile| tile.name.is_some() && tile.name == plan.instruction());
         let clear = match row {
-            Some(tile) => least::by_row(self.problem, side, tile),
-            None => least::at_width(self.problem, side, plan.vector_elements.ilog2()),
+            Some(tile) => lower_bound::by_row(self.problem, side, tile),
+            None => lower_bound::at_width(self.problem, side, plan.vector_elements.ilog2()),
         };
         AccessorStats {
             wavefronts,
             excess: wavefronts.saturating_sub(clear.unwrap_or(wavefronts)),
-            least: self.least[at],
+            min_wavefronts: self.min_wavefronts[at],
             vector_elements: plan.vector_elements,
             instruction: plan.instruction().map(str::to_owned),
         }
     }
 
-    fn reason_against(&self, kind: Kind, bytes: u64) -> Option<String> {
+    fn reason_against(&self, kind: SharedLayoutKind, bytes: u64) -> Option<String> {
         if !self.constraints.kinds.contains(&kind) {
             return Some("not among the kinds that are allowed".to_owned());
         }
-        if self.problem.is_copied() && matches!(kind, Kind::Functor | Kind::Swizzle) {
+        if self.problem.is_copied() && matches!(kind, SharedLayoutKind::Functor | SharedLayoutKind::Swizzle) {
             return Some(CONSECUTIVE.to_owned());
         }
         (bytes > self.most_bytes).then(|| format!("{bytes} bytes, and {} are allowed", self.most_bytes))
     }
 
-    /// The choice from what was weighed.
-    pub(super) fn choice(mut self) -> Result<MemoryChoice, MovementError> {
+    /// Returns the result of all comparisons.
+    pub(super) fn choice(mut self) -> Result<SharedLayoutChoice, MovementError> {
         match self.problem.is_copied() {
-            false => self.close(Kind::PermutedGlobal, "no accessor is a copy from global memory"),
-            true => self.close(Kind::Functor, CONSECUTIVE),
+            false => self.reject(SharedLayoutKind::PermutedGlobal, "no accessor is a copy from global memory"),
+            true => self.reject(SharedLayoutKind::Functor, CONSECUTIVE),
         }
         let (best, known) = (&self.best, self.rejected.clone());
-        let missing = Kind::ALL.into_iter().filter(|kind| best.iter().all(|candidate| candidate.kind != *kind));
+        let missing =
+            SharedLayoutKind::ALL.into_iter().filter(|kind| best.iter().all(|candidate| candidate.kind != *kind));
         let unsaid = missing.filter(|kind| known.iter().all(|(known, _)| known != kind));
         self.rejected.extend(unsaid.map(|kind| (kind, "no layout of this kind fits".to_owned())));
         self.rejected.retain(|(kind, _)| best.iter().all(|candidate| candidate.kind != *kind));
-        let choice = MemoryChoice::of(self.best, self.rejected, self.lower_bound);
+        let choice = SharedLayoutChoice::of(self.best, self.rejected, self.lower_bound);
         if choice.candidates.first().is_some_and(|candidate| candidate.rejected.is_none()) {
             return Ok(choice);
         }

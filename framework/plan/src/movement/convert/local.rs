@@ -1,11 +1,11 @@
-//! Conversions in which no element leaves its lane and no lane differs from another: registers are
-//! renamed.
+//! Conversions by renaming registers, if every lane already holds its elements, and all lanes permute their registers
+//! equally.
 
-use super::super::{Conversion, PlanStats};
-use super::plan::{Path, Plan, Steps};
+use super::super::{ConversionProblem, PlanStats};
+use super::plan::{ConversionKind, ConversionPlan, Steps};
 use super::renaming::Renaming;
 
-pub(super) fn plan(conversion: &Conversion) -> Result<Plan, String> {
+pub(super) fn plan(conversion: &ConversionProblem) -> Result<ConversionPlan, String> {
     let origin = conversion.origin.as_ref().ok_or("elements cross blocks")?;
     if origin.of_registers.iter().any(|p| p.thread != 0) {
         return Err("a lane needs elements of other lanes".to_owned());
@@ -16,8 +16,8 @@ pub(super) fn plan(conversion: &Conversion) -> Result<Plan, String> {
     let registers = 1u64 << conversion.dst.registers.len();
     let source: Vec<_> = (0..registers).map(|register| origin.of(register, 0).register as usize).collect();
     let same = conversion.src.registers == conversion.dst.registers;
-    Ok(Plan {
-        path: if same { Path::None } else { Path::Register },
+    Ok(ConversionPlan {
+        path: if same { ConversionKind::None } else { ConversionKind::Register },
         stats: PlanStats::default(),
         steps: Steps::Renaming(Renaming { source }),
     })

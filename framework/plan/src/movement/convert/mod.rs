@@ -1,18 +1,18 @@
-//! Conversions between distributed layouts: the candidates, and the best of them.
+//! Conversions between distributed layouts: the candidates, and the choice of the cheapest one.
 
 mod cluster;
-mod exchange;
 mod local;
 mod mixed;
 mod plan;
 mod renaming;
+mod replicas;
 mod rounds;
 mod shared;
-mod spread;
+mod shuffle;
 mod weigh;
 mod weighed;
 
-pub use plan::{Path, Plan};
+pub use plan::{ConversionKind, ConversionPlan};
 pub use rounds::Rounds;
-pub(super) use weigh::least_to_convert;
-pub use weigh::{candidates, convert};
+pub(super) use weigh::conversion_lower_bound;
+pub use weigh::{conversion_candidates, plan_conversion};

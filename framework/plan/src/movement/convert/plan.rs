@@ -1,4 +1,4 @@
-//! Plans as values.
+//! Conversion plans.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 
 use tilewright_kernel::{Builder, Value};
 
-use super::cluster::Exchanged;
-use super::exchange::Exchanges;
+use super::cluster::ClusterPlan;
 use super::renaming::Renaming;
 use super::shared::Scratch;
+use super::shuffle::ShufflePlan;
 use crate::movement::choose::swizzle::ScratchLayout;
-use crate::movement::price::slots_with_accesses;
-use crate::movement::{Conversion, PlanContext, PlanStats, bound};
+use crate::movement::price::price_with_accesses;
+use crate::movement::{ConversionProblem, PlanContext, PlanStats, bound};
 
-/// By what way data moves.
+/// The kind of a conversion: the medium through which data moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Path {
-    /// Nothing moves.
+pub enum ConversionKind {
+    /// Both layouts are equal, so no data moves.
     None,
-    /// Registers of each lane are renamed.
+    /// Each lane moves values between its own registers, by renaming.
     Register,
-    /// Lanes of each warp exchange values.
+    /// Data moves by shuffles between the lanes of each warp.
     Shuffle,
-    /// Through shared memory.
+    /// Data moves by stores to and loads from shared memory.
     Shared,
-    /// Through the shared memory of several blocks of a cluster.
+    /// Stores to and loads from the shared memory of several blocks of a cluster.
     Cluster,
-    /// Partly by exchange, partly through shared memory.
+    /// Shuffles, then stores to and loads from shared memory, or the reverse.
     Mixed,
 }
 
-impl fmt::Display for Path {
+impl fmt::Display for ConversionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::None => "none",
@@ -46,12 +46,12 @@ impl fmt::Display for Path {
     }
 }
 
-/// What to do, what it costs, and what no plan on this path can go below.
+/// A conversion plan: the operations, with their counts, cost and lower bound.
 #[derive(Debug, Clone)]
-pub struct Plan {
-    /// By what way data moves.
-    pub path: Path,
-    /// Counts, memory, cost, and the bound of this path.
+pub struct ConversionPlan {
+    /// The kind of the conversion.
+    pub path: ConversionKind,
+    /// The counts, memory and cost of the plan, and the lower bound of this kind.
     pub stats: PlanStats,
     pub(super) steps: Steps,
 }
@@ -59,48 +59,48 @@ pub struct Plan {
 #[derive(Debug, Clone)]
 pub(super) enum Steps {
     Renaming(Renaming),
-    Exchanges(Box<Exchanges>),
+    Shuffles(Box<ShufflePlan>),
     Scratch(Box<Scratch>),
-    Cluster(Box<Exchanged>),
-    Sequence(Box<Plan>, Box<Plan>),
+    Cluster(Box<ClusterPlan>),
+    Sequence(Box<ConversionPlan>, Box<ConversionPlan>),
 }
 
-impl Plan {
-    /// One plan after the other, which together are a way of `path` for the whole conversion.
+impl ConversionPlan {
+    /// Concatenates the plans `before` and `after` to a plan of kind `path` for the whole conversion.
     pub(super) fn sequence(
-        path: Path,
-        conversion: &Conversion,
+        path: ConversionKind,
+        conversion: &ConversionProblem,
         before: Self,
         after: Self,
         context: &PlanContext<'_>,
     ) -> Self {
         let bound = match path {
-            Path::Shared | Path::Mixed => bound::of_shared(conversion, context),
-            Path::Cluster => bound::of_cluster(conversion, context),
-            _ => bound::of_exchanges(conversion, context.target),
+            ConversionKind::Shared | ConversionKind::Mixed => bound::of_shared(conversion, context),
+            ConversionKind::Cluster => bound::of_cluster(conversion, context),
+            _ => bound::of_shuffles(conversion, context.target),
         };
         let reasons = [&before, &after].into_iter().filter_map(|plan| plan.stats.above_bound.clone());
         let reasons: Vec<String> = reasons.collect();
-        let why = || if reasons.is_empty() { "copies are not spread evenly".to_owned() } else { reasons.join("; ") };
+        let why = || if reasons.is_empty() { "replicas are not divided evenly".to_owned() } else { reasons.join("; ") };
         let stats = before.stats.clone().then([&after.stats]).with_bound(bound, why);
         Self { path, stats, steps: Steps::Sequence(Box::new(before), Box::new(after)) }
     }
 
-    /// Writes the plan's kernel IR. `registers` holds the source, one scalar integer of the
-    /// element's width for each register index; the result holds the destination likewise.
+    /// Emits the conversion. `registers` holds the source: one scalar integer of the element's width for each register
+    /// of the source layout. The result holds the destination in the same form.
     ///
-    /// The plan's shared memory is a buffer of its own. A block barrier is not emitted before the
-    /// first store to it. A plan for clusters asks the builder for them. Where blocks read each other's
-    /// memory, a barrier of the cluster ends the plan: the block may end, or store there again.
+    /// The plan declares a shared buffer of its own. It emits no block barrier before the first store to the buffer. A
+    /// plan for clusters sets the cluster size in the builder. If blocks read each other's memory, the plan ends with a
+    /// cluster barrier, so that a block may exit or store again.
     ///
     /// # Panics
-    /// Where `registers` has not as many values as the source layout has registers.
+    /// If `registers` has fewer values than the source layout has registers.
     pub fn emit(&self, builder: &mut Builder, registers: &[Value]) -> Vec<Value> {
         match &self.steps {
             Steps::Renaming(renaming) => renaming.emit(registers),
-            Steps::Exchanges(exchanges) => exchanges.emit(builder, registers),
+            Steps::Shuffles(shuffles) => shuffles.emit(builder, registers),
             Steps::Scratch(scratch) => scratch.emit(builder, registers),
-            Steps::Cluster(exchanged) => exchanged.emit(builder, registers),
+            Steps::Cluster(cluster_conversion) => cluster_conversion.emit(builder, registers),
             Steps::Sequence(before, after) => {
                 let between = before.emit(builder, registers);
                 after.emit(builder, &between)
@@ -108,42 +108,41 @@ impl Plan {
         }
     }
 
-    /// Blocks of the clusters that a kernel with this plan is launched in; one where blocks may run by
-    /// themselves.
+    /// Number of blocks in a cluster of the kernel's launch; 1 if the plan needs no cluster.
     #[must_use]
     pub fn blocks(&self) -> u32 {
         match &self.steps {
-            Steps::Cluster(exchanged) => exchanged.blocks(),
+            Steps::Cluster(cluster_conversion) => cluster_conversion.blocks(),
             Steps::Sequence(before, after) => before.blocks().max(after.blocks()),
-            Steps::Renaming(_) | Steps::Exchanges(_) | Steps::Scratch(_) => 1,
+            Steps::Renaming(_) | Steps::Shuffles(_) | Steps::Scratch(_) => 1,
         }
     }
 
-    /// The layout of the scratch memory, where the plan uses one.
+    /// The layout of the scratch memory; `None` if the plan uses none.
     #[must_use]
     pub fn swizzle(&self) -> Option<&ScratchLayout> {
         match &self.steps {
             Steps::Scratch(scratch) => Some(scratch.swizzle()),
-            Steps::Cluster(exchanged) => Some(exchanged.swizzle()),
+            Steps::Cluster(cluster_conversion) => Some(cluster_conversion.swizzle()),
             Steps::Sequence(before, after) => before.swizzle().or_else(|| after.swizzle()),
-            Steps::Renaming(_) | Steps::Exchanges(_) => None,
+            Steps::Renaming(_) | Steps::Shuffles(_) => None,
         }
     }
 }
 
-impl Plan {
-    /// Orders plans for one question, the better first: that of fewer slots, then that of fewer cycles
-    /// by the target's table, then that of less scratch memory.
+impl ConversionPlan {
+    /// Orders plans of one conversion: lower price ([`price`](crate::movement::price)) first, then fewer cycles by the
+    /// target's cost table, then less scratch memory.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Ordering {
         self.compare_with_accesses(other, 0.0)
     }
 
-    /// The same where each access of shared memory counts so many slots more.
-    pub(super) fn compare_with_accesses(&self, other: &Self, access_slots: f64) -> Ordering {
-        let price = |plan: &Self| slots_with_accesses(&plan.stats.counts, access_slots);
-        let by_slots = price(self).total_cmp(&price(other));
+    /// Orders plans like [`Self::compare`], with `access_price` added to the price for each shared-memory access.
+    pub(super) fn compare_with_accesses(&self, other: &Self, access_price: f64) -> Ordering {
+        let price = |plan: &Self| price_with_accesses(&plan.stats.counts, access_price);
+        let by_price = price(self).total_cmp(&price(other));
         let (own, other) = (&self.stats, &other.stats);
-        by_slots.then(own.cost.total_cmp(&other.cost)).then(own.shared_bytes.cmp(&other.shared_bytes))
+        by_price.then(own.cost.total_cmp(&other.cost)).then(own.shared_bytes.cmp(&other.shared_bytes))
     }
 }

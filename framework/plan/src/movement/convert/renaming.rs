@@ -1,8 +1,8 @@
-//! Registers of each lane, renamed.
+//! Renaming of registers within each lane.
 
 use tilewright_kernel::Value;
 
-/// For every destination register the source register that it is.
+/// For each destination register, the source register that has its value.
 #[derive(Debug, Clone)]
 pub(super) struct Renaming {
     pub(super) source: Vec<usize>,

@@ -1,73 +1,73 @@
-//! The rounds of an exchange, for those who explain or draw a plan.
+//! The rounds of a shuffle plan, for explanations and pictures.
 
 use tilewright_layout::f2::multiply;
 
-use super::exchange::Exchanges;
-use super::plan::{Path, Plan, Steps};
+use super::plan::{ConversionKind, ConversionPlan, Steps};
+use super::shuffle::ShufflePlan;
 
-/// In each round every thread of a block receives one word from a thread of its warp.
+/// The rounds of a shuffle plan: in each round every thread of a block receives one word from a thread of its warp.
 ///
-/// Threads are numbered lanes first: lane + lanes of a warp * warp.
+/// Threads are numbered: lane + lanes of a warp * warp.
 #[derive(Debug, Clone, Copy)]
-pub struct Rounds<'a>(&'a Exchanges);
+pub struct Rounds<'a>(&'a ShufflePlan);
 
-impl Plan {
-    /// The rounds, where lanes exchange values in rounds and nothing else moves; in a plan that first
-    /// spreads copies those after.
+impl ConversionPlan {
+    /// Returns the rounds of a plan that moves data by shuffles only. If the plan begins with a division of replicas
+    /// among threads, these are the rounds after it. `None` for other plans.
     #[must_use]
     pub fn rounds(&self) -> Option<Rounds<'_>> {
         match &self.steps {
-            _ if self.path == Path::Mixed => None,
-            Steps::Exchanges(exchanges) => exchanges.is_rounds_alone().then_some(Rounds(exchanges)),
+            _ if self.path == ConversionKind::Mixed => None,
+            Steps::Shuffles(shuffles) => shuffles.is_rounds_alone().then_some(Rounds(shuffles)),
             Steps::Sequence(_, after) => after.rounds(),
             Steps::Renaming(_) | Steps::Scratch(_) | Steps::Cluster(_) => None,
         }
     }
 
-    /// Whether what is stored to scratch memory lies in registers as the source layout says. It does not
-    /// where lanes that hold copies first keep a share of them each, or exchange first.
+    /// Whether the registers that are stored to scratch memory have the source layout. They do not if lanes with
+    /// replicas first divide them, or if the plan shuffles first.
     #[must_use]
     pub fn stores_source(&self) -> bool {
         match &self.steps {
             Steps::Sequence(before, _) => before.stores_source(),
             Steps::Scratch(_) | Steps::Cluster(_) => true,
-            Steps::Exchanges(_) | Steps::Renaming(_) => false,
+            Steps::Shuffles(_) | Steps::Renaming(_) => false,
         }
     }
 
-    /// Whether what is loaded from scratch memory lies in registers as the destination layout says. It does
-    /// not where lanes exchange afterwards.
+    /// Whether the registers that are loaded from scratch memory have the destination layout. They do not if the plan
+    /// shuffles afterwards.
     #[must_use]
     pub fn loads_destination(&self) -> bool {
         match &self.steps {
             Steps::Sequence(_, after) => after.loads_destination(),
             Steps::Scratch(_) | Steps::Cluster(_) => true,
-            Steps::Exchanges(_) | Steps::Renaming(_) => false,
+            Steps::Shuffles(_) | Steps::Renaming(_) => false,
         }
     }
 }
 
 impl Rounds<'_> {
-    /// How many rounds there are.
+    /// Number of rounds of shuffles.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.rounds.len() as u64
     }
 
-    /// Whether nothing leaves a thread in a round, so that no exchange is issued for it.
+    /// Whether every thread keeps its own word in the round, so that no shuffle is issued.
     #[must_use]
     pub fn stays(&self, round: u64) -> bool {
-        self.0.rounds.get(round as usize).is_none_or(super::exchange::Round::stays)
+        self.0.rounds.get(round as usize).is_none_or(super::shuffle::Round::stays)
     }
 
-    /// The thread from which a thread receives in a round.
+    /// Returns the thread from which a thread receives its word in a round.
     #[must_use]
     pub fn source(&self, round: u64, thread: u64) -> u64 {
         let constant = self.0.rounds.get(round as usize).map_or(0, |round| round.thread);
         multiply(&self.0.source_thread, thread) ^ constant
     }
 
-    /// The round in which a thread receives what its destination register `register` holds.
+    /// Returns the round that brings a thread the value of its destination register `register`.
     #[must_use]
     pub fn of(&self, register: u64, thread: u64) -> u64 {
         let (word, _) = self.0.words.dst_word(register);

@@ -1,71 +1,99 @@
-//! Weighs the candidates of a conversion and gives the cheapest.
+//! Plans a layout conversion: compares the candidates and returns the cheapest.
 
 use super::cluster;
-use super::exchange;
 use super::local;
 use super::mixed;
-use super::plan::{Path, Plan};
+use super::plan::{ConversionKind, ConversionPlan};
+use super::replicas;
 use super::shared;
-use super::spread;
+use super::shuffle;
 use super::weighed::Weighed;
-use crate::movement::{Conversion, MovementError, PlanContext, Rejected, bound};
+use crate::movement::{ConversionProblem, MovementError, PlanContext, Rejected, bound};
 use tilewright_layout::LinearLayout;
 
-/// The best plan that converts a tensor of elements of `element_bits` bits from layout `src` to
-/// layout `dst` by the given means, such as `&TargetDescription`: that of the fewest wavefront
-/// `slots`, and among these that of the fewest cycles by the target's table.
+/// Plans the conversion of a tensor of elements of `element_bits` bits from layout `src` to layout `dst`. Returns the
+/// cheapest plan by [`price`](crate::movement::price), then by cycles of the target's cost table.
 ///
 /// # Errors
-/// [`MovementError`]: layouts that are not of one tensor, or that the target cannot hold; widths
-/// that no element has; conversions that no candidate can do.
-pub fn convert<'a>(
+/// [`MovementError`]: layouts of different tensors, or that the target does not support; unknown element widths;
+/// conversions that every candidate rejects.
+///
+/// # Examples
+/// ```
+/// use tilewright_layout::{Dim, LinearLayout};
+/// use tilewright_plan::movement::{ConversionKind, plan_conversion};
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// // 8x8 words on a machine of 8 lanes: a lane has a row, then a column.
+/// let part = |dim, axis| LinearLayout::identity(8, dim, Dim::tensor(axis));
+/// let rows = part(Dim::LANE, 0)?.direct_sum(&part(Dim::REGISTER, 1)?)?;
+/// let columns = part(Dim::REGISTER, 0)?.direct_sum(&part(Dim::LANE, 1)?)?;
+/// let plan = plan_conversion(&rows, &columns, 32, &target)?;
+/// assert!(plan.stats.counts.shuffles >= plan.stats.bound.shuffles);
+/// // Lanes that have the elements already move nothing.
+/// assert_eq!(plan_conversion(&rows, &rows, 32, &target)?.path, ConversionKind::None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn plan_conversion<'a>(
     src: &LinearLayout,
     dst: &LinearLayout,
     element_bits: u32,
     context: impl Into<PlanContext<'a>>,
-) -> Result<Plan, MovementError> {
+) -> Result<ConversionPlan, MovementError> {
     let context = context.into();
     let Weighed { plans, rejected, .. } = weigh(src, dst, element_bits, &context, true)?;
-    let best = plans.into_iter().min_by(|a, b| a.compare_with_accesses(b, context.access_slots));
+    let best = plans.into_iter().min_by(|a, b| a.compare_with_accesses(b, context.access_price));
     best.ok_or_else(|| MovementError::impossible(Rejected::list(&rejected)))
 }
 
-/// Slots that no conversion between these layouts can go below, counted as [`convert`] compares them.
+/// Lower bound of the price of all conversions between these layouts, in the price that [`plan_conversion`] compares.
 ///
 /// # Errors
-/// As for [`convert`].
-pub(crate) fn least_to_convert(
+/// As for [`plan_conversion`].
+pub(crate) fn conversion_lower_bound(
     src: &LinearLayout,
     dst: &LinearLayout,
     element_bits: u32,
     context: PlanContext<'_>,
 ) -> Result<f64, MovementError> {
-    let conversion = Conversion::new(src, dst, element_bits, context.target)?;
-    // Through memory something is stored and something loaded.
-    let through_memory = shared::least_slots(&conversion, &context) + 2.0 * context.access_slots;
+    let conversion = ConversionProblem::new(src, dst, element_bits, context.target)?;
+    // Through memory there is at least one store and one load.
+    let through_memory = shared::price_lower_bound(&conversion, &context) + 2.0 * context.access_price;
     if !shared::stays_in_warps(&conversion) {
         return Ok(through_memory);
     }
-    Ok(through_memory.min(bound::of_exchanges(&conversion, context.target).slots()))
+    Ok(through_memory.min(bound::of_shuffles(&conversion, context.target).price()))
 }
 
-/// The plans that [`convert`] weighs, the best on each path, and the ways that are closed with the
-/// reasons.
+/// Returns the candidates of [`plan_conversion`], the best of each kind, and the rejected candidates with the reasons.
 ///
 /// # Errors
-/// [`MovementError`]: layouts that are not of one tensor, or that the target cannot hold; widths
-/// that no element has.
-pub fn candidates<'a>(
+/// [`MovementError`]: layouts of different tensors, or that the target does not support; unknown element widths.
+///
+/// # Examples
+/// ```
+/// use tilewright_layout::{Dim, LinearLayout};
+/// use tilewright_plan::movement::conversion_candidates;
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// let part = |dim, axis| LinearLayout::identity(8, dim, Dim::tensor(axis));
+/// let rows = part(Dim::LANE, 0)?.direct_sum(&part(Dim::REGISTER, 1)?)?;
+/// let columns = part(Dim::REGISTER, 0)?.direct_sum(&part(Dim::LANE, 1)?)?;
+/// let (plans, rejected) = conversion_candidates(&rows, &columns, 32, &target)?;
+/// assert!(plans.iter().any(|plan| plan.stats.shared_bytes > 0) && plans.len() + rejected.len() > 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn conversion_candidates<'a>(
     src: &LinearLayout,
     dst: &LinearLayout,
     element_bits: u32,
     context: impl Into<PlanContext<'a>>,
-) -> Result<(Vec<Plan>, Vec<Rejected<Path>>), MovementError> {
+) -> Result<(Vec<ConversionPlan>, Vec<Rejected<ConversionKind>>), MovementError> {
     let weighed = weigh(src, dst, element_bits, &context.into(), false)?;
     Ok((weighed.plans, weighed.rejected))
 }
 
-/// Weighs the plans on every path; `quick` leaves out those that cannot be the best.
+/// Plans the candidates of every kind; `quick` skips those whose lower bound exceeds the best price so far.
 fn weigh(
     src: &LinearLayout,
     dst: &LinearLayout,
@@ -73,31 +101,31 @@ fn weigh(
     context: &PlanContext<'_>,
     quick: bool,
 ) -> Result<Weighed, MovementError> {
-    let conversion = Conversion::new(src, dst, element_bits, context.target)?;
-    let mut weighed = Weighed { quick, access_slots: context.access_slots, ..Weighed::default() };
-    weighed.add(Path::Register, local::plan(&conversion));
+    let conversion = ConversionProblem::new(src, dst, element_bits, context.target)?;
+    let mut weighed = Weighed { quick, access_price: context.access_price, ..Weighed::default() };
+    weighed.add(ConversionKind::Register, local::plan(&conversion));
     if quick && !weighed.plans.is_empty() {
         return Ok(weighed);
     }
-    if cluster::is_asked(&conversion) {
-        weighed.add(Path::Cluster, cluster::plan(&conversion, context));
+    if cluster::crosses_blocks(&conversion) {
+        weighed.add(ConversionKind::Cluster, cluster::plan(&conversion, context));
     }
     let by_shuffles = |weighed: &mut Weighed| {
         let most = weighed.most().next_up();
-        weighed.add(Path::Shuffle, exchange::plan(&conversion, context.target, most));
+        weighed.add(ConversionKind::Shuffle, shuffle::plan(&conversion, context.target, most));
     };
-    let least_shared = shared::least_slots(&conversion, context);
-    let shuffles_first = bound::of_exchanges(&conversion, context.target).slots() <= least_shared;
+    let shared_lower_bound = shared::price_lower_bound(&conversion, context);
+    let shuffles_first = bound::of_shuffles(&conversion, context.target).price() <= shared_lower_bound;
     if shuffles_first {
         by_shuffles(&mut weighed);
     }
-    if least_shared <= weighed.most() {
-        weighed.add(Path::Shared, shared::plan(&conversion, context));
+    if shared_lower_bound <= weighed.most() {
+        weighed.add(ConversionKind::Shared, shared::plan(&conversion, context));
     }
     if !shuffles_first {
         by_shuffles(&mut weighed);
     }
-    spread::plans(&conversion, context, &mut weighed);
+    replicas::plans(&conversion, context, &mut weighed);
     mixed::plans(&conversion, context, &mut weighed);
     Ok(weighed)
 }

@@ -1,23 +1,23 @@
-//! How the lanes of a warp share a copy by one row.
+//! Divides a copy by one asynchronous copy instruction among the lanes.
 
 use tilewright_layout::f2::{Columns, Solver, Subspace};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::Direction;
 
-use super::issued::issued;
+use super::issued::plan_lane_copies;
 use super::problem::AsyncCopySpec;
-use super::row::CopyRow;
-use super::shared_copy::{SharedCopy, Way};
+use super::row::CopyInstruction;
+use super::shared_copy::{AsyncCopyPlan, CopyPath};
 use crate::layouts;
-use crate::movement::memory::{access_global, load_order, located};
-use crate::movement::{MovementError, PlanContext, cost};
+use crate::movement::memory::{load_order, locate_registers, plan_global_access};
+use crate::movement::{MovementError, PlanContext, cycles};
 
-/// The best copy by one row; why there is none.
+/// Plans the cheapest copy by the instruction `row`, or returns the reason why it cannot copy.
 pub(super) fn asynchronous(
     problem: &AsyncCopySpec<'_>,
-    row: &CopyRow<'_>,
+    row: &CopyInstruction<'_>,
     context: &PlanContext<'_>,
-) -> Result<SharedCopy, String> {
+) -> Result<AsyncCopyPlan, String> {
     let width = row.elements(problem.element_bits, problem.masked)?.ilog2();
     let (lanes, warps) = (problem.lanes.into(), problem.warps.into());
     let words = |error: MovementError| error.to_string();
@@ -27,40 +27,40 @@ pub(super) fn asynchronous(
     match (first, second) {
         (Ok(first), Ok(second)) if second.rank().lt(&first.rank()) => Ok(second),
         (Ok(copy), _) | (Err(_), Ok(copy)) => Ok(copy),
-        // How the tensor lies in shared memory says more of why it does not go there.
+        // The reason from the order of shared memory explains more if one address serves all lanes.
         (Err(first), Err(second)) => Err(if row.is_consecutive() { second } else { first }),
     }
 }
 
-/// The copy in which lanes bring what this layout says.
+/// Plans the copy by the instruction `row` for a given layout of elements over lanes and registers.
 fn of_layout(
     problem: &AsyncCopySpec<'_>,
-    row: &CopyRow<'_>,
+    row: &CopyInstruction<'_>,
     layout: LinearLayout,
     width: u32,
     context: &PlanContext<'_>,
-) -> Result<SharedCopy, String> {
+) -> Result<AsyncCopyPlan, String> {
     let words = |error: MovementError| error.to_string();
     let mut target = context.target.clone();
     target.global.access_bits = vec![8 * row.bytes];
     if row.alignment[0] > row.bytes {
-        return Err("it asks for more alignment in global memory than it reads".to_owned());
+        return Err("it needs more alignment in global memory than it reads bytes".to_owned());
     }
-    let access = access_global(&layout, problem.global, problem.element_bits, Direction::Store, &target);
-    let access = access.map_err(|_| format!("{} bytes do not lie together in global memory", row.bytes))?;
-    let side = located(&layout, problem.memory, problem.element_bits, Direction::Store).map_err(words)?;
+    let access = plan_global_access(&layout, problem.global, problem.element_bits, Direction::Store, &target);
+    let access = access.map_err(|_| format!("{} bytes are not contiguous in global memory", row.bytes))?;
+    let side = locate_registers(&layout, problem.memory, problem.element_bits, Direction::Store).map_err(words)?;
     if access.vector_elements != 1 << width {
-        return Err("what a lane brings does not lie together in global memory".to_owned());
+        return Err("the elements of a lane are not contiguous in global memory".to_owned());
     }
-    let (issued, counts) = issued(row, access.groups(), &side, problem.memory, context.target)?;
-    let cost = cost(&counts, problem.warps.into(), 1, context.target);
+    let (issued, counts) = plan_lane_copies(row, access.groups(), &side, problem.memory, context.target)?;
+    let cost = cycles(&counts, problem.warps.into(), 1, context.target);
     let transactions = access.transactions;
-    let way = Way::Asynchronous(Box::new(issued));
-    Ok(SharedCopy { counts, cost, transactions, layout, rejected: Vec::new(), way })
+    let path = CopyPath::Asynchronous(Box::new(issued));
+    Ok(AsyncCopyPlan { counts, cost, transactions, layout, rejected: Vec::new(), path })
 }
 
-/// The layout in which 2^`width` registers, then lanes, then warps, then the other registers follow each other in
-/// shared memory.
+/// Returns the layout whose elements are at consecutive offsets of shared memory: first 2^`width` registers of a lane,
+/// then lanes, then warps, then the other registers.
 fn in_memory_order(problem: &AsyncCopySpec<'_>, width: u32) -> Result<LinearLayout, MovementError> {
     let linear = &problem.memory.linear;
     let mut space = Subspace::zero();

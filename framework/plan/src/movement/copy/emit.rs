@@ -1,40 +1,42 @@
-//! Copies as kernel IR.
+//! Emits copies from global to shared memory.
 
-use super::super::address::{LinearAddress, Thread};
-use super::super::memory::{GlobalAccess, GlobalPlace, SharedAccess};
-use super::super::tile::{moved, only_where};
-use super::issued::Issued;
+use super::super::address::{LinearAddress, ThreadIndices};
+use super::super::memory::{GlobalAccess, GlobalAddress, SharedAccess};
+use super::super::tile::{emit_pointer, emit_warp_branch};
+use super::issued::LaneCopies;
 use super::row::Role;
-use super::shared_copy::{SharedCopy, Way};
+use super::shared_copy::{AsyncCopyPlan, CopyPath};
 use tilewright_kernel::{Builder, Element, Op, Type, Value};
 
-impl SharedCopy {
-    /// Writes the copy to the shared memory at `buffer`. `place` says where a register of [`SharedCopy::layout`] lies in
-    /// global memory; it must hold for its whole vector, and its predicate for elements that may not be
-    /// there. A copy on a queue must then be committed and waited for; in any case a barrier must come before others
-    /// read what it brought. Boxes are copied by [`TensorCopy::emit`](super::TensorCopy::emit); for them this goes through
-    /// registers.
+impl AsyncCopyPlan {
+    /// Emits the copy to the shared memory at `buffer`. `emit_address` returns the global address for a register of
+    /// [`AsyncCopyPlan::layout`]; the address must be valid for the whole vector, and needs a predicate for elements
+    /// that may be out of bounds. A copy on a queue must then be committed and waited for; every copy needs a barrier
+    /// before other threads read the data. Bulk tensor copies are emitted by
+    /// [`TensorCopy::emit`](super::TensorCopy::emit); for them this function copies through registers.
     pub fn emit(
         &self,
         builder: &mut Builder,
         buffer: Value,
-        place: &mut dyn FnMut(&mut Builder, usize) -> GlobalPlace,
+        emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
     ) {
-        match &self.way {
-            Way::Asynchronous(issued) => issued.emit(builder, buffer, place),
-            Way::Plain(both) => through_registers(builder, buffer, &both.0, &both.1, place),
-            Way::Boxes(parts) => through_registers(builder, buffer, &parts.1, &parts.2, place),
+        match &self.path {
+            CopyPath::Asynchronous(issued) => issued.emit(builder, buffer, emit_address),
+            CopyPath::Plain(both) => through_registers(builder, buffer, &both.0, &both.1, emit_address),
+            CopyPath::TensorCopy(copy_load_store) => {
+                through_registers(builder, buffer, &copy_load_store.1, &copy_load_store.2, emit_address)
+            }
         }
     }
 
-    /// Closes the group of the copies that were written since the last; nothing for plain ones.
+    /// Emits the commit of the copies since the last commit as a group; emits nothing for plain copies.
     pub fn emit_commit(&self, builder: &mut Builder) {
         if let Some(queue) = self.queue() {
             builder.commit(queue);
         }
     }
 
-    /// Waits until at most so many groups are outstanding; nothing for plain copies.
+    /// Emits a wait until at most `outstanding` groups of copies are in flight; emits nothing for plain copies.
     pub fn emit_wait(&self, builder: &mut Builder, outstanding: u32) {
         if let Some(queue) = self.queue() {
             builder.wait(queue, outstanding, &[]);
@@ -47,30 +49,30 @@ fn through_registers(
     buffer: Value,
     load: &GlobalAccess,
     store: &SharedAccess,
-    place: &mut dyn FnMut(&mut Builder, usize) -> GlobalPlace,
+    emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
 ) {
-    let values = load.emit_load(builder, place);
+    let values = load.emit_load(builder, emit_address);
     store.emit_store(builder, buffer, &values);
 }
 
-impl Issued {
+impl LaneCopies {
     pub(super) fn emit(
         &self,
         builder: &mut Builder,
         buffer: Value,
-        place: &mut dyn FnMut(&mut Builder, usize) -> GlobalPlace,
+        emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
     ) {
-        let thread = Thread::new(builder, self.lane_bits);
+        let thread = ThreadIndices::new(builder, self.lane_bits);
         let columns: Vec<u64> = self.threads.iter().map(|column| column * self.element_bytes).collect();
         let mut addresses =
             LinearAddress::new(builder, thread, buffer, &columns, self.element_bytes).padded(&self.padding);
         let active = thread.all_zero(builder, self.idle);
         let mut copies = Vec::new();
         for &(register, offset) in &self.groups {
-            let to = addresses.at(builder, offset);
-            let to = moved(builder, to);
-            let GlobalPlace { pointer, offset, predicate } = place(builder, register);
-            let from = moved(builder, (pointer, offset));
+            let to = addresses.emit_offset(builder, offset);
+            let to = emit_pointer(builder, to);
+            let GlobalAddress { pointer, offset, predicate } = emit_address(builder, register);
+            let from = emit_pointer(builder, (pointer, offset));
             let reads =
                 |builder: &mut Builder| predicate.unwrap_or_else(|| builder.constant(Type::Scalar(Element::I1), 1));
             let operand = |role: &Role| match role {
@@ -83,7 +85,7 @@ impl Issued {
         }
         match active {
             None => copies.into_iter().for_each(|copy| builder.effect(copy)),
-            Some(active) => only_where(builder, active, copies),
+            Some(active) => emit_warp_branch(builder, active, copies),
         }
     }
 }

@@ -1,46 +1,48 @@
-//! Copies that lanes issue by one row: what each lane brings where, and what that takes.
+//! Copies that every lane issues by one instruction (`cp.async`, LDS DMA): the addresses, registers and counts of the
+//! copies.
 
 use tilewright_kernel::{Counts, Queue};
 use tilewright_layout::f2::{Columns, multiply};
 use tilewright_layout::{MemoryLayout, Padding};
 use tilewright_target::{Direction, TargetDescription, wavefronts};
 
-use super::row::{CopyRow, Role};
-use crate::movement::tile::Located;
+use super::row::{CopyInstruction, Role};
+use crate::movement::tile::LocatedAccessor;
 
-/// A copy by one row: what each lane brings where.
+/// A copy by one instruction: the element and the destination in shared memory of each lane.
 #[derive(Debug, Clone)]
-pub(super) struct Issued {
+pub(super) struct LaneCopies {
     pub(super) name: String,
     pub(super) queue: Queue,
     pub(super) roles: Vec<Role>,
-    /// Bytes of a lane.
+    /// Number of bytes that a lane copies in one access.
     pub(super) bytes: u64,
     pub(super) alignment: u64,
     pub(super) element_bytes: u64,
     pub(super) lane_bits: u32,
-    /// For each bit of the thread where its slot's address goes, in elements.
+    /// For each thread bit, the offset that it adds to the address of the thread's slot (contiguous bytes in shared
+    /// memory), in elements.
     pub(super) threads: Columns,
-    /// For each copy its first register, and where that goes, in elements.
+    /// For each copy of a lane, its first register, and the offset of its destination, in elements.
     pub(super) groups: Vec<(usize, u64)>,
-    /// Threads with one of these bits set have nothing to bring; all lanes of a warp alike.
+    /// Mask of thread bits: threads with one of these bits set copy nothing. Uniform over the lanes of a warp.
     pub(super) idle: u64,
     pub(super) padding: Vec<Padding>,
 }
 
-/// The copy of groups of registers, whose elements lie together in global memory, each to where `side` says; what a warp
-/// executes of it.
-pub(super) fn issued(
-    row: &CopyRow<'_>,
+/// Plans the copies of groups of registers, each contiguous in global memory, to the offsets that `side` gives. Also
+/// returns the counts of one warp.
+pub(super) fn plan_lane_copies(
+    row: &CopyInstruction<'_>,
     registers: &[Vec<usize>],
-    side: &Located,
+    side: &LocatedAccessor,
     memory: &MemoryLayout,
     target: &TargetDescription,
-) -> Result<(Issued, Counts), String> {
+) -> Result<(LaneCopies, Counts), String> {
     let groups = groups(registers, side)?;
     let element_bytes = u64::from(side.element.bits() / 8);
     let threads = addresses(row, side, memory, element_bytes)?;
-    let issued = Issued {
+    let issued = LaneCopies {
         name: row.name.to_owned(),
         queue: row.queue,
         roles: row.roles.clone(),
@@ -57,70 +59,76 @@ pub(super) fn issued(
     Ok((issued, counts))
 }
 
-/// The first register of each copy and where it goes; what a lane brings must lie together in both memories.
-fn groups(registers: &[Vec<usize>], side: &Located) -> Result<Vec<(usize, u64)>, String> {
-    let apart = || "what a lane brings does not lie together in shared memory".to_owned();
+/// Returns the first register and the destination offset of each copy; the elements of a lane must be contiguous in
+/// both memories.
+fn groups(registers: &[Vec<usize>], side: &LocatedAccessor) -> Result<Vec<(usize, u64)>, String> {
+    let not_contiguous = || "the elements of a lane are not contiguous in shared memory".to_owned();
     let group = |registers: &Vec<usize>| {
-        let place = |register: usize| multiply(&side.registers, register as u64);
-        let first = place(*registers.first().ok_or_else(apart)?);
-        // So it begins at a multiple of its width too: else two elements would have one place.
-        let together = (0..).zip(registers).all(|(element, &register)| place(register) == first | element);
-        if together { Ok((registers[0], first)) } else { Err(apart()) }
+        let position = |register: usize| multiply(&side.registers, register as u64);
+        let first = position(*registers.first().ok_or_else(not_contiguous)?);
+        // So it is aligned to its width: else two elements would have one offset.
+        let together = (0..).zip(registers).all(|(element, &register)| position(register) == first | element);
+        if together { Ok((registers[0], first)) } else { Err(not_contiguous()) }
     };
     registers.iter().map(group).collect()
 }
 
-/// For each thread bit what it adds to the address of a slot, in elements: nothing where the row itself moves the lane
-/// within its slot.
-fn addresses(row: &CopyRow<'_>, side: &Located, memory: &MemoryLayout, element_bytes: u64) -> Result<Columns, String> {
-    let slot = (row.slot_bytes() / element_bytes).max(1);
+/// Returns for each thread bit the offset that it adds to the address of a slot (contiguous bytes in shared memory), in
+/// elements; zero if the instruction itself determines the lane's position within its slot.
+fn addresses(
+    row: &CopyInstruction<'_>,
+    side: &LocatedAccessor,
+    memory: &MemoryLayout,
+    element_bytes: u64,
+) -> Result<Columns, String> {
+    let segment = (row.segment_bytes() / element_bytes).max(1);
     let mut threads = Columns::new();
     let mut within = 0;
     for (bit, &column) in side.threads.iter().enumerate() {
         if side.idle >> bit & 1 == 1 {
             if bit < side.lane_bits as usize {
-                return Err("lanes have nothing to bring, and all take part".to_owned());
+                return Err("some lanes have no elements, and the instruction needs all lanes".to_owned());
             }
             threads.push(0);
             continue;
         }
-        let own = if bit < side.lane_bits as usize { row.within_slot(bit) } else { None };
+        let own = if bit < side.lane_bits as usize { row.within_segment(bit) } else { None };
         match own {
             Some(bytes) if column * element_bytes == bytes => {
                 within |= column;
                 threads.push(0);
             }
-            Some(_) => return Err("its lanes write one after the other, which the memory's layout does not".to_owned()),
+            Some(_) => return Err("its lanes write consecutively, which does not fit the memory layout".to_owned()),
             None => threads.push(column),
         }
     }
     let kept = side.registers.iter().chain(&threads).all(|column| column & within == 0);
-    // What else of the registers lies within a slot is a lane's own vector.
+    // Other registers within a slot are the vector of one lane.
     let begins = threads.iter().all(|column| column.trailing_zeros() >= (u64::from(row.bytes) / element_bytes).ilog2());
     if !kept || !begins {
-        return Err("slots do not begin where its addresses must".to_owned());
+        return Err("slots are not aligned as its addresses must be".to_owned());
     }
-    let grain = u64::from(row.alignment[1]) / element_bytes;
-    let whole = |p: &Padding| p.interval >= slot && p.padding.is_multiple_of(grain.max(1));
-    match memory.padding.iter().all(whole) {
+    let aligned_elements = u64::from(row.alignment[1]) / element_bytes;
+    let keeps_segments = |p: &Padding| p.interval >= segment && p.padding.is_multiple_of(aligned_elements.max(1));
+    match memory.padding.iter().all(keeps_segments) {
         true => Ok(threads),
-        false => Err("padding parts what it writes together".to_owned()),
+        false => Err("padding splits what it writes contiguously".to_owned()),
     }
 }
 
-impl Issued {
-    /// What a warp executes, the most over the warps.
-    fn counts(&self, side: &Located, target: &TargetDescription) -> Result<Counts, String> {
+impl LaneCopies {
+    /// Returns the numbers of operations that a warp executes; the max over the warps.
+    fn counts(&self, side: &LocatedAccessor, target: &TargetDescription) -> Result<Counts, String> {
         let bits = 8 * self.bytes as u32;
         let row = target.instruction_bank_row(&self.name, Direction::Store, bits);
-        let row = row.ok_or_else(|| format!("the target has no bank row for stores of {bits} bits"))?;
+        let row = row.ok_or_else(|| format!("the target has no bank model for stores of {bits} bits"))?;
         let lanes = 1u64 << self.lane_bits;
         let mut most = 0;
-        // Idle warps count like those of which they are copies.
+        // Idle warps count like the warps whose data they replicate.
         for warp in 0..side.warps() {
             let of = |&(_, first): &(usize, u64)| {
-                let place = |lane| first ^ multiply(&side.threads, lane | warp << self.lane_bits);
-                let byte = |lane| Some(self.padded(place(lane)) * self.element_bytes);
+                let position = |lane| first ^ multiply(&side.threads, lane | warp << self.lane_bits);
+                let byte = |lane| Some(self.padded(position(lane)) * self.element_bytes);
                 wavefronts(row, &(0..lanes).map(byte).collect::<Vec<_>>(), self.bytes as u32)
             };
             most = most.max(self.groups.iter().map(of).sum());

@@ -1,27 +1,27 @@
-//! Copies of a tensor from global memory to shared memory of a given layout: past the registers, by the rows of an
-//! instruction table that copy asynchronously, or else by plain loads and stores.
+//! Copies of a tensor from global memory to shared memory of a given layout (G2S).
 //!
-//! A row says which bytes of a slot in shared memory a lane brings. Where lanes give addresses of their own,
-//! lanes follow each other as the tensor lies in global memory; where one address serves all, they
-//! follow each other as it lies in shared memory, and fetch what belongs there. Other rows copy whole boxes of the tensor
-//! ([`boxes`]). Where it is given what each lane brings, [`pointed`] copies it so. Of the ways that are open the one that
-//! touches the fewest units of global memory wins, then the fewest wavefront [`slots`], then what is
-//! asynchronous, then the fewest accesses.
+//! Candidates: asynchronous copies by instructions of the table (PTX `cp.async`, AMD LDS DMA), bulk tensor copies of
+//! boxes ([`bulk_tensor`]), and plain loads and stores through registers. An instruction maps lanes to the bytes of a
+//! slot (contiguous bytes) in shared memory. If each lane gives the address of its slot, consecutive lanes copy
+//! elements that are contiguous in global memory. If one address serves all lanes, consecutive lanes write contiguous
+//! shared memory, and each fetches the element that belongs there. If a layout of pointers is given, [`pointer_copy`]
+//! copies by it. The candidate with fewest global-memory transactions is chosen, then the one of lowest price
+//! (shared-memory wavefronts), then an asynchronous one, then the one of fewest accesses.
 
 mod asynchronous;
-mod boxes;
+mod bulk_tensor;
 mod emit;
 mod issued;
 mod plan;
-mod pointed;
+mod pointer_copy;
 mod problem;
 mod row;
 mod shared_copy;
 
-pub(crate) use boxes::tensor_copies_in;
-pub use boxes::{TensorCopy, TensorCopySource, boxed, copy_from_shared, plan_tensor_copy};
-pub use plan::{consecutive_copy, copy_to_shared};
-pub use pointed::{PointerCopy, PointerCopySpec, plan_pointer_copy};
+pub(crate) use bulk_tensor::box_count_of;
+pub use bulk_tensor::{TensorCopy, TensorCopySource, find_tensor_copy, plan_copy_from_shared, plan_tensor_copy};
+pub use plan::{find_consecutive_copy, plan_async_copy};
+pub use pointer_copy::{PointerCopy, PointerCopySpec, plan_pointer_copy};
 pub use problem::AsyncCopySpec;
-pub(in crate::movement) use row::CopyRow;
-pub use shared_copy::SharedCopy;
+pub(in crate::movement) use row::CopyInstruction;
+pub use shared_copy::AsyncCopyPlan;

@@ -1,78 +1,93 @@
-//! Plans copies from global to shared memory: the candidates, and the best of them.
+//! Plans copies from global to shared memory: the candidates and the choice.
 
 use super::asynchronous::asynchronous;
-use super::boxes;
+use super::bulk_tensor;
 use super::problem::AsyncCopySpec;
-use super::row::CopyRow;
-use super::shared_copy::{SharedCopy, Way};
-use crate::movement::memory::{GlobalTensor, access_global, access_shared, coalesced_layout};
-use crate::movement::{ConsecutiveCopy, MovementError, PlanContext, Rejected, cost, slots};
+use super::row::CopyInstruction;
+use super::shared_copy::{AsyncCopyPlan, CopyPath};
+use crate::movement::memory::{GlobalTensor, find_coalesced_layout, plan_global_access, plan_shared_access};
+use crate::movement::{ConsecutiveCopy, MovementError, PlanContext, Rejected, cycles, price};
 use tilewright_target::{Direction, Instruction};
 
-/// The best way to copy a tensor to shared memory, by the given means: rows that copy asynchronously, or plain
-/// accesses.
+/// Plans a copy from global to shared memory: by asynchronous copy instructions or by plain loads and stores.
 ///
 /// # Errors
-/// [`MovementError`]: elements of no known width, another tensor in memory than in global memory, sizes that are no
-/// powers of two, a target without accesses of the element's width.
-pub fn copy_to_shared<'a>(
+/// [`MovementError`]: unknown element width, different tensors in global and shared memory, sizes that are no powers of
+/// two, a target without plain accesses of the element's width.
+///
+/// # Examples
+/// ```
+/// use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+/// use tilewright_plan::movement::{AsyncCopySpec, GlobalTensor, plan_async_copy};
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// // The context has no instruction table, so the copy takes plain loads and stores.
+/// let memory = MemoryLayout::linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
+/// let global = GlobalTensor::row_major(&[64], 16);
+/// let copy = plan_async_copy(&AsyncCopySpec::new(&global, &memory, 32, 8, 1), &target)?;
+/// assert_eq!((copy.instruction(), copy.bytes_at_once()), (None, 16));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn plan_async_copy<'a>(
     problem: &AsyncCopySpec<'_>,
     context: impl Into<PlanContext<'a>>,
-) -> Result<SharedCopy, MovementError> {
+) -> Result<AsyncCopyPlan, MovementError> {
     let context = context.into();
     let mut best = plain(problem, &context)?;
     let mut rejected = Vec::new();
     let mut close = |name: &str, reason: String| rejected.push(Rejected { candidate: name.to_owned(), reason });
-    for row in context.instructions.iter().filter_map(CopyRow::of) {
+    for row in context.instructions.iter().filter_map(CopyInstruction::from_instruction) {
         match asynchronous(problem, &row, &context) {
             Ok(copy) if copy.rank().lt(&best.rank()) => best = copy,
             Ok(copy) => {
-                let (units, slots) = (copy.transactions, slots(&copy.counts));
-                let reason = format!("it takes {units} units of global memory and {slots} wavefront slots of a warp");
+                let (transactions, price) = (copy.transactions, price(&copy.counts));
+                let reason =
+                    format!("it takes {transactions} global-memory transactions and {price} wavefront slots of a warp");
                 close(row.name, reason);
             }
             Err(reason) => close(row.name, reason),
         }
     }
-    let (boxes, others) = boxes::by_tensor_copies(problem, Direction::Store, &context);
+    let (tensor_copy, others) = bulk_tensor::by_tensor_copies(problem, Direction::Store, &context);
     others.into_iter().for_each(|one| close(&one.candidate, one.reason));
-    if let (Some(copy), Way::Plain(both)) = (boxes, plain(problem, &context)?.way) {
-        let cost = cost(&copy.counts, problem.warps.into(), 1, context.target);
+    if let (Some(copy), CopyPath::Plain(both)) = (tensor_copy, plain(problem, &context)?.path) {
+        let cost = cycles(&copy.counts, problem.warps.into(), 1, context.target);
         let (layout, (load, store)) = (best.layout.clone(), *both);
         let (counts, transactions) = (copy.counts, copy.transactions);
-        let way = Way::Boxes(Box::new((copy, load, store)));
-        let copy = SharedCopy { counts, cost, transactions, layout, rejected: Vec::new(), way };
+        let path = CopyPath::TensorCopy(Box::new((copy, load, store)));
+        let copy = AsyncCopyPlan { counts, cost, transactions, layout, rejected: Vec::new(), path };
         if copy.rank().lt(&best.rank()) {
             best = copy;
         } else if let Some(name) = copy.instruction() {
-            let reason = format!("it takes {transactions} units of global memory");
+            let reason = format!("it takes {transactions} global-memory transactions");
             close(name, reason);
         }
     }
-    Ok(SharedCopy { rejected, ..best })
+    Ok(AsyncCopyPlan { rejected, ..best })
 }
 
-/// The copies by which a table's rows write consecutively what consecutive lanes fetch: for a memory layout that they
-/// can fill, the widest such row says what a lane fetches at a time.
+/// Returns the copy that writes consecutively by the widest instruction of the table that takes one shared-memory
+/// address for all lanes; `None` if there is no such instruction.
 #[must_use]
-pub fn consecutive_copy(instructions: &[Instruction], global: &GlobalTensor) -> Option<ConsecutiveCopy> {
-    let rows = instructions.iter().filter_map(CopyRow::of).filter(CopyRow::is_consecutive);
+pub fn find_consecutive_copy(instructions: &[Instruction], global: &GlobalTensor) -> Option<ConsecutiveCopy> {
+    let rows =
+        instructions.iter().filter_map(CopyInstruction::from_instruction).filter(CopyInstruction::is_consecutive);
     let widest = rows.map(|row| 8 * row.bytes).max()?;
     Some(ConsecutiveCopy { global: global.clone(), access_bits: widest })
 }
 
-/// Loads to registers and stores from there.
-fn plain(problem: &AsyncCopySpec<'_>, context: &PlanContext<'_>) -> Result<SharedCopy, MovementError> {
+/// Plans the copy by loads to registers and stores from there to shared memory.
+fn plain(problem: &AsyncCopySpec<'_>, context: &PlanContext<'_>) -> Result<AsyncCopyPlan, MovementError> {
     let AsyncCopySpec { global, memory, element_bits, lanes, warps, .. } = *problem;
-    let layout = coalesced_layout(global, element_bits, lanes.into(), warps.into(), context.target)?;
-    let load = access_global(&layout, global, element_bits, Direction::Load, context.target)?;
-    let store = access_shared(&layout, memory, element_bits, Direction::Store, context.with_instructions(&[]))?;
-    Ok(SharedCopy {
+    let layout = find_coalesced_layout(global, element_bits, lanes.into(), warps.into(), context.target)?;
+    let load = plan_global_access(&layout, global, element_bits, Direction::Load, context.target)?;
+    let store = plan_shared_access(&layout, memory, element_bits, Direction::Store, context.with_instructions(&[]))?;
+    Ok(AsyncCopyPlan {
         counts: store.stats.counts,
         cost: store.stats.cost,
         transactions: load.transactions,
         layout,
         rejected: Vec::new(),
-        way: Way::Plain(Box::new((load, store))),
+        path: CopyPath::Plain(Box::new((load, store))),
     })
 }

@@ -1,23 +1,56 @@
-//! Copies between global and shared memory, as they are asked for.
+//! Requests for copies between global and shared memory.
 
 use crate::movement::memory::GlobalTensor;
 use tilewright_layout::MemoryLayout;
 
-/// What is copied where, by whom.
+/// A request to copy a tensor between global and shared memory: [`AsyncCopySpec::new`], then `with_` what differs.
+///
+/// # Examples
+/// ```
+/// use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+/// use tilewright_plan::movement::{AsyncCopySpec, GlobalTensor};
+///
+/// let memory = MemoryLayout::linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
+/// let global = GlobalTensor::row_major(&[64], 16);
+/// let request = AsyncCopySpec::new(&global, &memory, 32, 32, 4).with_masked(true);
+/// assert!(request.masked && !request.mapped);
+/// # Ok::<(), tilewright_layout::LayoutError>(())
+/// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct AsyncCopySpec<'a> {
     /// The tensor in global memory.
     pub global: &'a GlobalTensor,
-    /// Where its elements go in shared memory of the block.
+    /// The layout of the elements in shared memory.
     pub memory: &'a MemoryLayout,
-    /// Width of an element.
+    /// Width of an element in bits.
     pub element_bits: u32,
-    /// Lanes of a warp.
+    /// Number of lanes of a warp.
     pub lanes: u32,
-    /// Warps of the block.
+    /// Number of warps of the block.
     pub warps: u32,
-    /// Whether some elements may not be there: shared memory gets zeros for them.
+    /// Whether elements may be masked off; zeros are written to shared memory for them.
     pub masked: bool,
-    /// Whether the kernel can be given a map of the tensor that the host has encoded; only then boxes are copied.
+    /// Whether the kernel can get a tensor map, which bulk tensor copies need.
     pub mapped: bool,
+}
+
+impl<'a> AsyncCopySpec<'a> {
+    /// A request for all elements, without a tensor map, by `warps` warps of `lanes` lanes.
+    #[must_use]
+    pub fn new(global: &'a GlobalTensor, memory: &'a MemoryLayout, element_bits: u32, lanes: u32, warps: u32) -> Self {
+        Self { global, memory, element_bits, lanes, warps, masked: false, mapped: false }
+    }
+
+    /// With elements that may be masked off, or without.
+    #[must_use]
+    pub fn with_masked(self, masked: bool) -> Self {
+        Self { masked, ..self }
+    }
+
+    /// With or without a tensor map.
+    #[must_use]
+    pub fn with_mapped(self, mapped: bool) -> Self {
+        Self { mapped, ..self }
+    }
 }

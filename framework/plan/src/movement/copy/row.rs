@@ -1,10 +1,10 @@
-//! Rows that copy, as far as a plan must know them.
+//! Asynchronous copy instructions of the target's table, in the form that plans need.
 
 use tilewright_kernel::Queue;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand};
 
-/// What an operand of the instruction is.
+/// The role of an operand of the copy instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     To,
@@ -12,24 +12,24 @@ pub(super) enum Role {
     Predicate,
 }
 
-/// A row that copies from global to shared memory on a queue, from addresses of the lanes' own.
+/// An instruction that copies from global to shared memory, completes on a queue, and takes an address from each lane.
 #[derive(Debug)]
-pub(in crate::movement) struct CopyRow<'a> {
+pub(in crate::movement) struct CopyInstruction<'a> {
     pub(in crate::movement) name: &'a str,
     pub(in crate::movement) queue: Queue,
-    /// Its operands in order.
+    /// The roles of the operands, in the order of the instruction.
     pub(super) roles: Vec<Role>,
-    /// Bytes of a lane.
+    /// Number of bytes that a lane copies in one access.
     pub(in crate::movement) bytes: u32,
-    /// Alignment of addresses in global and in shared memory, in bytes.
+    /// Required alignment of addresses in global memory and in shared memory, in bytes.
     pub(in crate::movement) alignment: [u32; 2],
-    /// From (lane, byte) to (slot, byte) of shared memory.
+    /// The map from (lane, byte of the lane) to (slot, byte of the slot) of shared memory; a slot is contiguous.
     to: &'a LinearLayout,
 }
 
-impl<'a> CopyRow<'a> {
-    /// The row, where it is such a one.
-    pub(in crate::movement) fn of(row: &'a Instruction) -> Option<Self> {
+impl<'a> CopyInstruction<'a> {
+    /// Reads the properties of a copy instruction; `None` if the instruction is not of this kind.
+    pub(in crate::movement) fn from_instruction(row: &'a Instruction) -> Option<Self> {
         let Completion::Queue(queue) = row.completion else { return None };
         if row.kind != InstructionKind::AsyncCopy {
             return None;
@@ -56,41 +56,41 @@ impl<'a> CopyRow<'a> {
         own.then_some(Self { name: &row.name, queue, roles, bytes, alignment, to })
     }
 
-    /// How many elements a lane brings at a time; why none where it cannot.
+    /// Returns the number of elements that a lane copies at a time, or the reason why the instruction cannot copy them.
     pub(in crate::movement) fn elements(&self, element_bits: u32, masked: bool) -> Result<u32, String> {
         let element_bytes = (element_bits / 8).max(1);
         if masked && !self.is_masked() {
-            return Err("it cannot leave out what is not there".to_owned());
+            return Err("it cannot mask off elements".to_owned());
         }
         if self.bytes < element_bytes {
-            return Err(format!("it brings {} bytes at a time, less than an element", self.bytes));
+            return Err(format!("it copies {} bytes a lane, less than an element", self.bytes));
         }
         Ok(self.bytes / element_bytes)
     }
 
-    /// Log2 of the lanes that issue it together.
+    /// Log2 of the number of lanes that issue the instruction together.
     pub(in crate::movement) fn lane_bits(&self) -> u32 {
         self.to.in_bits(Dim::LANE)
     }
 
-    /// Whether lanes may be left without reading.
+    /// Whether the instruction can mask off lanes.
     pub(in crate::movement) fn is_masked(&self) -> bool {
         self.roles.contains(&Role::Predicate)
     }
 
-    /// Whether one address serves all lanes, whose bytes follow each other.
+    /// Whether one shared-memory address serves all lanes, which write consecutive bytes.
     pub(in crate::movement) fn is_consecutive(&self) -> bool {
         self.to.out_bits(Dim::named("slot")) == 0
     }
 
-    /// Bytes of a slot in shared memory.
-    pub(in crate::movement) fn slot_bytes(&self) -> u64 {
+    /// Number of bytes of a slot, the contiguous bytes at one address in shared memory.
+    pub(in crate::movement) fn segment_bytes(&self) -> u64 {
         1 << self.to.out_bits(Dim::named("byte"))
     }
 
-    /// Where a bit of the lane leads within a slot, in bytes; none where it leads to another slot, whose
-    /// address is free.
-    pub(in crate::movement) fn within_slot(&self, lane_bit: usize) -> Option<u64> {
+    /// Returns the byte offset within the slot (contiguous bytes at one address) that a lane bit adds; `None` if the
+    /// bit selects another slot, which has its own address.
+    pub(in crate::movement) fn within_segment(&self, lane_bit: usize) -> Option<u64> {
         let column = *self.to.columns_of(Dim::LANE).get(lane_bit)?;
         let outs = self.to.outs();
         (outs.coordinate(column, Dim::named("slot")) == 0).then(|| outs.coordinate(column, Dim::named("byte")))

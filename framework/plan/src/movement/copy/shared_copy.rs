@@ -1,98 +1,99 @@
-//! The plan of a copy from global to shared memory.
+//! The plan of a copy from global to shared memory (G2S).
 
-use super::boxes::TensorCopy;
-use super::issued::Issued;
+use super::bulk_tensor::TensorCopy;
+use super::issued::LaneCopies;
 use crate::movement::memory::{GlobalAccess, SharedAccess};
-use crate::movement::{Rejected, slots};
+use crate::movement::{Rejected, price};
 use tilewright_kernel::{Counts, Queue};
 use tilewright_layout::LinearLayout;
 
-/// How a tensor is copied.
+/// A plan of a copy from global to shared memory.
 #[derive(Debug, Clone)]
-pub struct SharedCopy {
-    /// What a warp executes; where warps differ, the most.
+pub struct AsyncCopyPlan {
+    /// Numbers of operations that a warp executes; the max over the warps.
     pub counts: Counts,
-    /// Cycles of the block by the target's table, the latency of global memory aside.
+    /// Cycles of the block by the target's cost table, without the latency of global memory.
     pub cost: f64,
-    /// Units of `global.transaction_bytes` of all warps of a block.
+    /// Number of global-memory transactions of all warps of a block, each of `global.transaction_bytes`.
     pub transactions: u64,
-    /// Which elements each lane brings.
+    /// The elements that each lane copies, as a distributed layout.
     pub layout: LinearLayout,
-    /// Rows by which no copy goes, and why.
+    /// Rejected instructions, each with the reason.
     pub rejected: Vec<Rejected<String>>,
-    pub(super) way: Way,
+    pub(super) path: CopyPath,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Way {
-    Asynchronous(Box<Issued>),
+pub(super) enum CopyPath {
+    Asynchronous(Box<LaneCopies>),
     Plain(Box<(GlobalAccess, SharedAccess)>),
-    Boxes(Box<(TensorCopy, GlobalAccess, SharedAccess)>),
+    TensorCopy(Box<(TensorCopy, GlobalAccess, SharedAccess)>),
 }
 
-impl SharedCopy {
-    /// The row by which it is copied; plain accesses where there is none.
+impl AsyncCopyPlan {
+    /// Name of the copy instruction; `None` for plain loads and stores.
     #[must_use]
     pub fn instruction(&self) -> Option<&str> {
-        match &self.way {
-            Way::Asynchronous(issued) => Some(&issued.name),
-            Way::Boxes(parts) => Some(parts.0.instruction()),
-            Way::Plain(_) => None,
+        match &self.path {
+            CopyPath::Asynchronous(issued) => Some(&issued.name),
+            CopyPath::TensorCopy(copy_load_store) => Some(copy_load_store.0.instruction()),
+            CopyPath::Plain(_) => None,
         }
     }
 
-    /// The queue on which it completes; a plain copy is done when its stores are.
+    /// The queue whose wait completes the copy; `None` if the copy needs no wait on a queue.
     #[must_use]
     pub fn queue(&self) -> Option<Queue> {
-        match &self.way {
-            Way::Asynchronous(issued) => Some(issued.queue),
-            Way::Boxes(_) | Way::Plain(_) => None,
+        match &self.path {
+            CopyPath::Asynchronous(issued) => Some(issued.queue),
+            CopyPath::TensorCopy(_) | CopyPath::Plain(_) => None,
         }
     }
 
-    /// The copy by boxes, where it is one: who copies by it gives the kernel a map and an mbarrier.
+    /// Returns the bulk tensor copy (TMA); `None` if the plan copies otherwise. The kernel must pass a tensor map and
+    /// an mbarrier.
     #[must_use]
-    pub fn boxes(&self) -> Option<&TensorCopy> {
-        match &self.way {
-            Way::Boxes(parts) => Some(&parts.0),
-            Way::Asynchronous(_) | Way::Plain(_) => None,
+    pub fn tensor_copy(&self) -> Option<&TensorCopy> {
+        match &self.path {
+            CopyPath::TensorCopy(copy_load_store) => Some(&copy_load_store.0),
+            CopyPath::Asynchronous(_) | CopyPath::Plain(_) => None,
         }
     }
 
-    /// Bytes that a lane, or a box, copies at a time.
+    /// Bytes that one access copies: of a lane, or of a box.
     #[must_use]
     pub fn bytes_at_once(&self) -> u64 {
-        match &self.way {
-            Way::Asynchronous(issued) => issued.bytes,
-            Way::Boxes(parts) => parts.0.map.box_bytes(),
-            Way::Plain(both) => both.0.bytes_at_once(),
+        match &self.path {
+            CopyPath::Asynchronous(issued) => issued.bytes,
+            CopyPath::TensorCopy(copy_load_store) => copy_load_store.0.map.box_bytes(),
+            CopyPath::Plain(both) => both.0.bytes_at_once(),
         }
     }
 
-    /// Copies, or loads, of a warp; boxes are one warp's.
+    /// Number of copies, or loads, that a warp issues; one warp issues the copies of all boxes.
     #[must_use]
     pub fn accesses(&self) -> u64 {
-        match &self.way {
-            Way::Asynchronous(issued) => issued.groups.len() as u64,
-            Way::Boxes(parts) => parts.0.boxes() as u64,
-            Way::Plain(both) => both.0.accesses,
+        match &self.path {
+            CopyPath::Asynchronous(issued) => issued.groups.len() as u64,
+            CopyPath::TensorCopy(copy_load_store) => copy_load_store.0.box_count() as u64,
+            CopyPath::Plain(both) => both.0.accesses,
         }
     }
 
-    /// Bytes of which the memory's address must be a multiple.
+    /// Alignment of the shared memory in bytes that the copy requires.
     #[must_use]
     pub fn alignment(&self) -> u64 {
-        match &self.way {
-            Way::Asynchronous(issued) => issued.alignment,
-            Way::Boxes(parts) => parts.0.alignment,
-            Way::Plain(both) => both.1.alignment(),
+        match &self.path {
+            CopyPath::Asynchronous(issued) => issued.alignment,
+            CopyPath::TensorCopy(copy_load_store) => copy_load_store.0.alignment,
+            CopyPath::Plain(both) => both.1.alignment(),
         }
     }
 
-    /// What is compared in this order: the less, the better.
+    /// The key by which candidates are compared; a lower key is better.
     pub(super) fn rank(&self) -> (u64, u64, bool, u64) {
-        // Slots are quarters at the finest.
-        let quarters = (4.0 * slots(&self.counts)) as u64;
-        (self.transactions, quarters, matches!(self.way, Way::Plain(_)), self.accesses())
+        // Slots are multiples of 1/4.
+        let quarters = (4.0 * price(&self.counts)) as u64;
+        (self.transactions, quarters, matches!(self.path, CopyPath::Plain(_)), self.accesses())
     }
 }

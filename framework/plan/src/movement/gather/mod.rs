@@ -1,13 +1,14 @@
-//! Gathers along an axis: the element of a line that an index names at run time.
+//! Gathers along an axis (Triton `tt.gather`): run-time indices select elements along the axis. A line is the set of
+//! elements that differ only in their coordinate along the axis.
 //!
-//! Where the lines of the source lie in the warps that want them, lanes read from each other: one
-//! exchange for each register that may hold the element, and a select. Otherwise the source goes to
-//! shared memory, and every index is a load (seed 000, section 5.5 and Figure 8). Banks then depend on
-//! the indices; what is planned with is the mean over indices drawn evenly.
+//! If the lines of the source lie within the warps that need them, lanes read from each other: one shuffle for each
+//! register that may hold the element, and selects. Otherwise the source is stored to shared memory, and each index
+//! becomes a load (seed 000, section 5.5 and Figure 8). Bank conflicts of the loads depend on the indices; plans use
+//! the mean over uniformly random indices.
 
-mod exchanges;
 mod plan;
 mod problem;
 mod shared;
+mod shuffles;
 
-pub use plan::{Gather, gather, gathers};
+pub use plan::{GatherPlan, gather_candidates, plan_gather};

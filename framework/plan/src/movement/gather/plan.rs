@@ -1,108 +1,132 @@
 //! Plans gathers along one axis.
 
-use super::exchanges;
-use super::exchanges::Exchanges;
-use super::problem::Question;
+use super::problem::GatherProblem;
 use super::shared;
 use super::shared::Shared;
+use super::shuffles;
+use super::shuffles::Shuffles;
 use crate::movement::check::check_element;
-use crate::movement::{MovementError, Path, PlanStats, Rejected, cost, slots};
+use crate::movement::{ConversionKind, MovementError, PlanStats, Rejected, cycles, price};
 use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::TargetDescription;
 
-/// How elements are gathered.
+/// A plan of a gather along one axis.
 #[derive(Debug, Clone)]
-pub struct Gather {
-    /// By what way: [`Path::Shuffle`] or [`Path::Shared`].
-    pub path: Path,
-    /// Counts, memory and cost. Wavefronts loaded are those of loads without conflicts: how many there are more depends on
-    /// the indices, so no bound is given.
+pub struct GatherPlan {
+    /// The kind of the plan: [`ConversionKind::Shuffle`] or [`ConversionKind::Shared`].
+    pub path: ConversionKind,
+    /// The counts, shared memory and cost of the plan. The loaded wavefronts are those of loads without bank conflicts.
+    /// The number of conflicts depends on the indices, so there is no lower bound.
     pub stats: PlanStats,
-    /// Wavefronts of all loads of a warp, the mean over indices drawn evenly.
+    /// Mean number of wavefronts that a warp loads, over uniformly random indices.
     pub expected_wavefronts: f64,
     steps: Steps,
 }
 
 #[derive(Debug, Clone)]
 enum Steps {
-    Exchanges(Exchanges),
+    Shuffles(Shuffles),
     Shared(Box<Shared>),
 }
 
-/// The cheapest gather: the result, in the layout `indices`, holds at each place the element of the
-/// source's line that the index at that place names. The index counts along `axis`; all other axes
-/// are the same in both tensors.
+/// Plans the cheapest gather. The result has the layout `indices`; each position of it holds the element of `src` with
+/// the same coordinates, except that the coordinate along `axis` is the index at this position. All axes except `axis`
+/// are equal in both tensors.
 ///
 /// # Errors
-/// [`MovementError`]: no such axis, tensors of other shapes or blocks, elements of no known width; no
-/// way that is open.
-pub fn gather(
+/// [`MovementError`]: no such axis, tensors of other shapes or blocks, unknown element width, no candidate that works.
+///
+/// # Examples
+/// ```
+/// use tilewright_layout::{Dim, LinearLayout};
+/// use tilewright_plan::movement::{ConversionKind, plan_gather};
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// // Each of 8 lanes has one element of a line and one index into it: one shuffle.
+/// let line = LinearLayout::identity(8, Dim::LANE, Dim::tensor(0))?;
+/// let plan = plan_gather(&line, &line, Dim::tensor(0), 32, &target)?;
+/// assert_eq!((plan.path, plan.stats.counts.shuffles), (ConversionKind::Shuffle, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn plan_gather(
     src: &LinearLayout,
     indices: &LinearLayout,
     axis: Dim,
     element_bits: u32,
     target: &TargetDescription,
-) -> Result<Gather, MovementError> {
-    let (ways, rejected) = gathers(src, indices, axis, element_bits, target)?;
-    let reasons = || rejected.iter().map(|way| way.reason.as_str()).collect::<Vec<_>>().join("; ");
-    ways.into_iter().next().ok_or_else(|| MovementError::impossible(reasons()))
+) -> Result<GatherPlan, MovementError> {
+    let (candidates, rejected) = gather_candidates(src, indices, axis, element_bits, target)?;
+    let reasons = || rejected.iter().map(|attempt| attempt.reason.as_str()).collect::<Vec<_>>().join("; ");
+    candidates.into_iter().next().ok_or_else(|| MovementError::impossible(reasons()))
 }
 
-/// The ways that [`gather`] weighs, the best first, and those that are closed with the reasons.
+/// Returns the candidates of [`plan_gather`], the cheapest first, and the rejected ones with the reasons.
 ///
 /// # Errors
-/// [`MovementError`]: no such axis, tensors of other shapes or blocks, elements of no known width.
-pub fn gathers(
+/// [`MovementError`]: no such axis, tensors of other shapes or blocks, unknown element width.
+///
+/// # Examples
+/// ```
+/// use tilewright_layout::{Dim, LinearLayout};
+/// use tilewright_plan::movement::gather_candidates;
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// let line = LinearLayout::identity(8, Dim::LANE, Dim::tensor(0))?;
+/// let (candidates, rejected) = gather_candidates(&line, &line, Dim::tensor(0), 32, &target)?;
+/// assert_eq!((candidates.len(), rejected.len()), (2, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn gather_candidates(
     src: &LinearLayout,
     indices: &LinearLayout,
     axis: Dim,
     element_bits: u32,
     target: &TargetDescription,
-) -> Result<(Vec<Gather>, Vec<Rejected<Path>>), MovementError> {
-    let problem = Question::new(src, indices, axis, check_element(element_bits)?)?;
-    let by_shuffles =
-        exchanges::plan(&problem, target).map(|(exchanges, counts)| (Steps::Exchanges(exchanges), counts));
+) -> Result<(Vec<GatherPlan>, Vec<Rejected<ConversionKind>>), MovementError> {
+    let problem = GatherProblem::new(src, indices, axis, check_element(element_bits)?)?;
+    let by_shuffles = shuffles::plan(&problem, target).map(|(shuffles, counts)| (Steps::Shuffles(shuffles), counts));
     let by_memory = shared::plan(&problem, target).map(|(shared, counts)| (Steps::Shared(Box::new(shared)), counts));
     let (mut open, mut rejected) = (Vec::new(), Vec::new());
-    for (path, way) in [(Path::Shuffle, by_shuffles), (Path::Shared, by_memory)] {
-        match way {
+    for (path, attempt) in [(ConversionKind::Shuffle, by_shuffles), (ConversionKind::Shared, by_memory)] {
+        match attempt {
             Ok((steps, counts)) => {
-                let cost = cost(&counts, 1 << problem.warp_bits, 1, target);
+                let cost = cycles(&counts, 1 << problem.warp_bits, 1, target);
                 let mut stats = PlanStats { counts, cost, ..PlanStats::default() };
                 let mut expected_wavefronts = 0.0;
                 if let Steps::Shared(shared) = &steps {
                     (stats.shared_bytes, stats.shared_bits) = (shared.bytes, shared.shared_bits());
                     expected_wavefronts = shared.expected_wavefronts;
                 }
-                open.push(Gather { path, stats, expected_wavefronts, steps });
+                open.push(GatherPlan { path, stats, expected_wavefronts, steps });
             }
             Err(reason) => rejected.push(Rejected { candidate: path, reason }),
         }
     }
-    open.sort_by(|a: &Gather, b| {
-        a.expected_slots().total_cmp(&b.expected_slots()).then(a.stats.cost.total_cmp(&b.stats.cost))
+    open.sort_by(|a: &GatherPlan, b| {
+        a.expected_price().total_cmp(&b.expected_price()).then(a.stats.cost.total_cmp(&b.stats.cost))
     });
     Ok((open, rejected))
 }
 
-impl Gather {
-    /// The [`slots`] of the counts, with the wavefronts of loads as they are to be expected.
+impl GatherPlan {
+    /// The expected price of the gather in shared-memory wavefronts of a warp ([`price`]), with the mean number of
+    /// loaded wavefronts over uniformly random indices in place of the number without bank conflicts.
     #[must_use]
-    pub fn expected_slots(&self) -> f64 {
+    pub fn expected_price(&self) -> f64 {
         let counts = &self.stats.counts;
-        slots(counts) - counts.wavefronts_loaded as f64 + self.expected_wavefronts
+        price(counts) - counts.wavefronts_loaded as f64 + self.expected_wavefronts
     }
 
-    /// Writes the gather's kernel IR. `src` holds one scalar integer of the element's width for each
-    /// source register, `indices` an `i32` below the axis's size for each register of the indices; the
-    /// result holds the elements likewise.
+    /// Emits the gather. `src` holds one scalar integer of the element's width for each source register; `indices`
+    /// holds an `i32` below the axis's size for each register of the indices. The result holds one scalar integer for
+    /// each register of the indices.
     ///
     /// # Panics
-    /// Where there are not as many values as the layouts have registers.
+    /// If `src` or `indices` has fewer values than its layout has registers.
     pub fn emit(&self, builder: &mut Builder, src: &[Value], indices: &[Value]) -> Vec<Value> {
         match &self.steps {
-            Steps::Exchanges(exchanges) => exchanges.emit(builder, src, indices),
+            Steps::Shuffles(shuffles) => shuffles.emit(builder, src, indices),
             Steps::Shared(shared) => shared.emit(builder, src, indices),
         }
     }

@@ -1,4 +1,4 @@
-//! The layouts of a gather, checked, and where each bit of them leads in the source.
+//! The checked input of a gather, in the coordinates of the source.
 
 use crate::layouts;
 use crate::movement::MovementError;
@@ -7,19 +7,19 @@ use crate::movement::conversion::{Holders, Origin, Position};
 use tilewright_kernel::Element;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 
-/// A checked gather.
-pub(super) struct Question {
+/// A checked gather: the source, and for each bit of a result's position its line of the source.
+pub(super) struct GatherProblem {
     pub(super) src: LinearLayout,
     axis: Dim,
     pub(super) element: Element,
-    /// Columns of results without the axis, in the source's coordinates.
+    /// For each register bit of the result, the packed coordinate of the source that it adds, without the axis.
     pub(super) registers: Vec<u64>,
     pub(super) threads: Vec<u64>,
     pub(super) lane_bits: u32,
     pub(super) warp_bits: u32,
 }
 
-impl Question {
+impl GatherProblem {
     pub(super) fn new(
         src: &LinearLayout,
         indices: &LinearLayout,
@@ -53,13 +53,14 @@ impl Question {
         Ok(Self { registers: columns(Dim::REGISTER)?, threads, src, axis, element, lane_bits, warp_bits })
     }
 
-    /// The packed coordinates of the axis bits.
+    /// Returns the packed coordinate of each bit of the axis.
     pub(super) fn axis_units(&self) -> Vec<u64> {
         layouts::units(self.src.outs(), self.axis).collect()
     }
 
-    /// Where each bit of a result's place leads in the source, and each bit of the index; copies in the same thread are the
-    /// nearest.
+    /// Returns the source position for each bit of a result's position, and for each bit of the index. Of several
+    /// replicas the one in the same thread is taken if there is one. `None` if a block does not hold the elements that
+    /// it needs.
     pub(super) fn origin(&self) -> Option<(Origin, Vec<Position>)> {
         let own = [self.src.columns_of(Dim::LANE), self.src.columns_of(Dim::WARP)].concat();
         let holders = Holders::new(self.src.columns_of(Dim::REGISTER), &own);

@@ -5,35 +5,36 @@ use tilewright_layout::f2::{Solver, multiply};
 use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_target::{Direction, TargetDescription, wavefronts};
 
-use super::super::address::{Thread, product};
-use super::super::{MovementError, SharedAccess, SharedBits, access_shared, slots};
-use super::problem::Question;
+use super::super::address::{ThreadIndices, emit_product};
+use super::super::{MovementError, SharedAccess, SharedBits, plan_shared_access, price};
+use super::problem::GatherProblem;
 use crate::layouts;
 
-/// Reading from shared memory.
+/// The plan of a gather by loads from shared memory.
 #[derive(Debug, Clone)]
 pub(super) struct Shared {
     store: SharedAccess,
     element: Element,
     pub(super) bytes: u64,
-    /// Wavefronts of all loads of a warp, the mean over indices drawn evenly.
+    /// Mean number of wavefronts that a warp loads, over uniformly random indices.
     pub(super) expected_wavefronts: f64,
     lane_bits: u32,
-    /// What each register bit, thread bit and index bit of a result adds to the offset, in elements.
+    /// The offset in memory that each register bit of a result adds, in elements; `threads` and `index` have those of
+    /// thread bits and index bits.
     registers: Vec<u64>,
     threads: Vec<u64>,
     index: Vec<u64>,
 }
 
-/// The gather through shared memory, in the order of axes that is stored the cheapest.
-pub(super) fn plan(problem: &Question, target: &TargetDescription) -> Result<(Shared, Counts), String> {
+/// Plans the gather through shared memory, with the order of axes in memory for which it is cheapest.
+pub(super) fn plan(problem: &GatherProblem, target: &TargetDescription) -> Result<(Shared, Counts), String> {
     let dims: Vec<Dim> = problem.src.outs().dims().collect();
     let mut best: Option<(Shared, Counts)> = None;
     for first in 0..dims.len() {
         let mut order = dims.clone();
         order.rotate_left(first);
         let candidate = in_order(problem, &order, target).map_err(|error| error.to_string())?;
-        let rank = |(shared, counts): &(Shared, Counts)| slots(counts) + shared.expected_wavefronts;
+        let rank = |(shared, counts): &(Shared, Counts)| price(counts) + shared.expected_wavefronts;
         if best.as_ref().is_none_or(|known| rank(&candidate) < rank(known)) {
             best = Some(candidate);
         }
@@ -41,7 +42,11 @@ pub(super) fn plan(problem: &Question, target: &TargetDescription) -> Result<(Sh
     best.ok_or_else(|| "the tensor has no axes".to_owned())
 }
 
-fn in_order(problem: &Question, order: &[Dim], target: &TargetDescription) -> Result<(Shared, Counts), MovementError> {
+fn in_order(
+    problem: &GatherProblem,
+    order: &[Dim],
+    target: &TargetDescription,
+) -> Result<(Shared, Counts), MovementError> {
     let outs = problem.src.outs();
     let units: Vec<u64> = order.iter().flat_map(|&dim| layouts::units(outs, dim)).collect();
     let memory = MemoryLayout::linear(layouts::of_dims(&[(Dim::OFFSET, &units)], outs)?);
@@ -53,7 +58,7 @@ fn in_order(problem: &Question, order: &[Dim], target: &TargetDescription) -> Re
             "{bytes} bytes of shared memory are needed and {have} are there"
         )));
     }
-    let store = access_shared(&problem.src, &memory, bits, Direction::Store, target)?;
+    let store = plan_shared_access(&problem.src, &memory, bits, Direction::Store, target)?;
     let solver = Solver::new(&units);
     let offsets = |columns: &[u64]| columns.iter().map(|&c| solver.solve(c).unwrap_or(0)).collect::<Vec<_>>();
     let mut shared = Shared {
@@ -77,7 +82,8 @@ fn in_order(problem: &Question, order: &[Dim], target: &TargetDescription) -> Re
 }
 
 impl Shared {
-    /// Wavefronts of one load: the least, and the mean over indices drawn evenly.
+    /// Returns the wavefronts of one load: the minimum, and the mean over uniformly random indices. `None` if the
+    /// target has no bank model for the load.
     fn wavefronts(&self, target: &TargetDescription) -> Option<(u64, f64)> {
         const DRAWS: u64 = 64;
         let row = target.bank_row(Direction::Load, self.element.bits())?;
@@ -103,7 +109,7 @@ impl Shared {
         Some((least, sum as f64 / DRAWS as f64))
     }
 
-    /// What a lane stores and loads.
+    /// Bits that a lane stores to and loads from shared memory.
     pub(super) fn shared_bits(&self) -> SharedBits {
         let loaded = u64::from(self.element.bits()) << self.registers.len();
         SharedBits { loaded, ..self.store.stats.shared_bits }
@@ -115,21 +121,22 @@ impl Shared {
         builder.barrier(Scope::Block);
         let bytes = u64::from(self.element.bits() / 8);
         let scaled = |columns: &[u64]| columns.iter().map(|column| column * bytes).collect::<Vec<_>>();
-        let thread = Thread::new(builder, self.lane_bits).product(builder, &scaled(&self.threads));
+        let thread = ThreadIndices::new(builder, self.lane_bits).emit_product(builder, &scaled(&self.threads));
         let index_columns = scaled(&self.index);
         (indices.iter().enumerate())
             .map(|(register, &index)| {
-                let along = product(builder, index, &index_columns);
-                // Lines and places in them share no bit of the offset.
+                let along = emit_product(builder, index, &index_columns);
+                // Lines and positions within a line share no offset bit.
                 let offset = builder.binary(Binary::Xor, thread, along);
-                let pointer = builder.advance(buffer, offset);
+                let pointer = builder.ptr_add(buffer, offset);
                 let line = multiply(&self.registers, register as u64) * bytes;
-                let apart = self.threads.iter().chain(&self.index).fold(0, |all, c| all | (c * bytes)) & line == 0;
-                match apart {
+                let is_disjoint =
+                    self.threads.iter().chain(&self.index).fold(0, |all, c| all | (c * bytes)) & line == 0;
+                match is_disjoint {
                     true => builder.load(Type::Scalar(self.element), pointer, line as i32, None),
                     false => {
                         let moved = builder.binary_const(Binary::Xor, offset, line as u32);
-                        let pointer = builder.advance(buffer, moved);
+                        let pointer = builder.ptr_add(buffer, moved);
                         builder.load(Type::Scalar(self.element), pointer, 0, None)
                     }
                 }

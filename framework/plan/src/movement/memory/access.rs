@@ -1,43 +1,60 @@
-//! Accesses of registers to shared memory of a given layout: local stores and loads.
+//! Accesses between registers and shared memory of a given layout (Triton `ttg.local_store`, `ttg.local_load`).
 //!
-//! The plain accesses of every width and the rows of an instruction table are weighed as tiles that
-//! divide the map from positions to offsets, up to a permutation of registers; padding, copies and
-//! sub-word elements are regarded. Constants that share no bit with the thread's part of the offset are
-//! immediates.
+//! Candidates are plain accesses of every width and the data-movement instructions of the target's table. Each is a
+//! tile that must divide the map from positions (register, thread) to offsets, up to a permutation of registers.
+//! Padding, replicas and sub-word elements are supported. Constants that share no bit with the thread's part of the
+//! offset become immediates.
 
 use tilewright_kernel::{Builder, Value};
 use tilewright_layout::f2::{Columns, Subspace};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Padding};
 use tilewright_target::{Direction, TargetDescription};
 
-use super::super::address::Thread;
-use super::super::tile::{Accesses, Loads, Located, Memory, Placed, Stores, Tile};
-use super::super::{Bound, MovementError, PlanContext, PlanStats, bound, check_size, cost, slots};
+use super::super::address::ThreadIndices;
+use super::super::tile::{Accesses, Loads, LocatedAccessor, Memory, PlacedAccessor, Stores, Tile};
+use super::super::{Bound, MovementError, PlanContext, PlanStats, bound, check_size, cycles, price};
 use crate::movement::check::check_element;
 
-/// How a tensor in registers is stored to shared memory, or loaded from it.
+/// A plan that stores a tensor from registers to shared memory, or loads it from there.
 #[derive(Debug, Clone)]
 pub struct SharedAccess {
-    /// Counts, cost, and the bound of accesses between these layouts.
+    /// The counts and cost of the plan, and the lower bound of accesses between these layouts.
     pub stats: PlanStats,
-    /// How many elements of each lane an access moves.
+    /// Number of elements that a lane moves in one access.
     pub vector_elements: u64,
     padding: Vec<Padding>,
     lane_bits: u32,
     accesses: Accesses,
 }
 
-/// The cheapest stores of a tensor in layout `registers` to shared memory of layout `memory`, each
-/// element once, or the cheapest loads of it from there, by the given means, such as `&TargetDescription`:
-/// plain accesses of any width, or a row of the instruction table. Fewest wavefront [`slots`] win, then
-/// fewest cycles, then fewest accesses.
+/// Plans the cheapest stores of a tensor in layout `registers` to shared memory of layout `memory`, each element once,
+/// or the cheapest loads from there. Candidates are plain accesses of any width and the instructions of the table. They
+/// are ordered by price (wavefronts, see [`price`](crate::movement::price)), then cycles, then the number of accesses.
 ///
 /// # Errors
-/// [`MovementError`]: layouts of different tensors, memory of other blocks, elements that no access
-/// of the target carries, more memory than a block of the target has.
+/// [`MovementError`]: layouts of different tensors, memory of other blocks, elements that no access of the target can
+/// move, more memory than a block of the target has.
 ///
-/// [`slots`]: crate::movement::slots
-pub fn access_shared<'a>(
+/// [`price`]: crate::movement::price
+///
+/// # Examples
+/// ```
+/// use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+/// use tilewright_plan::movement::plan_shared_access;
+/// use tilewright_target::Direction;
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// // 64 words; a lane has four consecutive ones at a time, which one access of 16 bytes stores.
+/// let part = |dim, size| LinearLayout::identity(size, dim, Dim::tensor(0));
+/// let four = part(Dim::REGISTER, 4)?.direct_sum(&part(Dim::LANE, 8)?)?;
+/// let registers = four.direct_sum(&part(Dim::REGISTER, 2)?)?;
+/// let memory = MemoryLayout::linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
+/// let stores = plan_shared_access(&registers, &memory, 32, Direction::Store, &target)?;
+/// assert_eq!((stores.vector_elements, stores.stats.counts.shared_stores), (4, 2));
+/// assert_eq!(stores.wavefronts(), stores.stats.bound.wavefronts_stored);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn plan_shared_access<'a>(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
@@ -45,7 +62,7 @@ pub fn access_shared<'a>(
     context: impl Into<PlanContext<'a>>,
 ) -> Result<SharedAccess, MovementError> {
     let context = context.into();
-    let side = located(registers, memory, element_bits, direction)?;
+    let side = locate_registers(registers, memory, element_bits, direction)?;
     let (needed, have) = (memory.allocated_bytes(element_bits), u64::from(context.target.shared.bytes));
     if needed > have {
         let reasons = format!("{needed} bytes of shared memory are needed and {have} are there");
@@ -53,7 +70,7 @@ pub fn access_shared<'a>(
     }
     let units: Columns = (0..memory.linear.in_bits(Dim::OFFSET)).map(|bit| 1 << bit).collect();
     let offsets = Memory::new(&units, &memory.padding);
-    let placed = Placed::new(&side, &offsets, context.target);
+    let placed = PlacedAccessor::new(&side, &offsets, context.target);
     let bound = bound(&side, &context);
     let mut tiles = Tile::plain(context.target, direction, side.element, side.lane_bits).into_vec();
     let rows = Tile::of_rows(context.instructions, side.lane_bits);
@@ -64,8 +81,8 @@ pub fn access_shared<'a>(
         Some(priced(accesses, wavefronts, &side, bound, &memory.padding, context.target))
     });
     let cheapest = plans.min_by(|a, b| {
-        let by_slots = slots(&a.stats.counts).total_cmp(&slots(&b.stats.counts));
-        by_slots.then(a.stats.cost.total_cmp(&b.stats.cost)).then(a.issued().cmp(&b.issued()))
+        let by_price = price(&a.stats.counts).total_cmp(&price(&b.stats.counts));
+        by_price.then(a.stats.cost.total_cmp(&b.stats.cost)).then(a.issued().cmp(&b.issued()))
     });
     cheapest.ok_or_else(|| {
         MovementError::impossible(format!(
@@ -75,45 +92,46 @@ pub fn access_shared<'a>(
     })
 }
 
-/// What registers and threads hold, by offset in a block's memory.
-pub(in super::super) fn located(
+/// Converts a register layout to offsets in a block's memory.
+pub(in super::super) fn locate_registers(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
     direction: Direction,
-) -> Result<Located, MovementError> {
+) -> Result<LocatedAccessor, MovementError> {
     let element = check_element(element_bits)?;
     let known = [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK];
     if let Some(dim) = registers.ins().dims().find(|dim| !known.contains(dim)) {
         return Err(MovementError::NotDistributed { side: "registers'", dim });
     }
     check_size("tensor", registers)?;
-    let places = registers.invert_and_compose(&memory.linear).map_err(MovementError::memory)?;
+    let memory_map = registers.invert_and_compose(&memory.linear).map_err(MovementError::memory)?;
     let offsets = |dim: Dim| -> Result<Columns, MovementError> {
-        let columns = places.columns_of(dim).iter().enumerate();
+        let columns = memory_map.columns_of(dim).iter().enumerate();
         columns
             .map(|(bit, &column)| {
-                let block = places.outs().coordinate(column, Dim::BLOCK);
+                let block = memory_map.outs().coordinate(column, Dim::BLOCK);
                 let own = if dim == Dim::BLOCK { 1 << bit } else { 0 };
                 match block == own || (dim == Dim::BLOCK && block == 0) {
-                    true => Ok(places.outs().coordinate(column, Dim::OFFSET)),
+                    true => Ok(memory_map.outs().coordinate(column, Dim::OFFSET)),
                     false => Err(MovementError::memory(format!("basis {bit} of {dim} leads to block {block}"))),
                 }
             })
             .collect()
     };
     if offsets(Dim::BLOCK)?.iter().any(|&offset| offset != 0) {
-        return Err(MovementError::memory("blocks hold different offsets of one memory"));
+        return Err(MovementError::memory("blocks have different offsets of one memory"));
     }
     let lane_bits = registers.in_bits(Dim::LANE);
     let mut threads = offsets(Dim::LANE)?;
     threads.extend(offsets(Dim::WARP)?);
     let kept = (memory.linear.in_bits(Dim::OFFSET), 0);
-    Ok(Located::new((element, direction, lane_bits), offsets(Dim::REGISTER)?, threads, kept))
+    Ok(LocatedAccessor::new((element, direction, lane_bits), offsets(Dim::REGISTER)?, threads, kept))
 }
 
-/// Stores: the different elements of a block, shared evenly by its warps. Loads: those of a warp.
-fn bound(side: &Located, context: &PlanContext<'_>) -> Bound {
+/// Computes the lower bound of the wavefronts. Stores: the distinct elements of a block, divided evenly among its
+/// warps. Loads: the distinct elements of a warp.
+fn bound(side: &LocatedAccessor, context: &PlanContext<'_>) -> Bound {
     let bits = u64::from(side.element.bits());
     let (threads, warps) = match side.direction {
         Direction::Store => (&side.threads[..], side.warps()),
@@ -131,7 +149,7 @@ fn bound(side: &Located, context: &PlanContext<'_>) -> Bound {
 fn priced(
     accesses: Accesses,
     wavefronts: u64,
-    side: &Located,
+    side: &LocatedAccessor,
     bound: Bound,
     padding: &[Padding],
     target: &TargetDescription,
@@ -143,7 +161,7 @@ fn priced(
             counts,
             shared_bytes: 0,
             shared_bits: accesses.shared_bits(),
-            cost: cost(&counts, side.warps(), 1, target),
+            cost: cycles(&counts, side.warps(), 1, target),
             bound,
             above_bound: above.map(|reason| format!("{reason}, as the memory layout lets it")),
         },
@@ -155,42 +173,42 @@ fn priced(
 }
 
 impl SharedAccess {
-    /// The row of the instruction table by which registers move; plain accesses where there is none.
+    /// The name of the instruction that makes the accesses; `None` for plain accesses.
     #[must_use]
     pub fn instruction(&self) -> Option<&str> {
         self.accesses.instruction()
     }
 
-    /// Bytes of which the addresses of accesses are multiples, if that of the memory is.
+    /// Alignment that the addresses of all accesses have if the memory itself is so aligned, in bytes.
     #[must_use]
     pub fn alignment(&self) -> u64 {
         self.accesses.alignment()
     }
 
-    /// Wavefronts of the busiest warp.
+    /// Number of shared-memory wavefronts of the busiest warp.
     #[must_use]
     pub fn wavefronts(&self) -> u64 {
         self.stats.counts.wavefronts_stored + self.stats.counts.wavefronts_loaded
     }
 
-    /// Accesses that a warp issues.
+    /// Number of accesses that a warp issues.
     pub(crate) fn issued(&self) -> u64 {
         self.accesses.stats.issued()
     }
 
-    /// Writes the stores' kernel IR: `registers` holds one scalar integer of the element's width for
-    /// each register, `buffer` is the address of the memory.
+    /// Emits the stores. `registers` holds one scalar integer of the element's width for each register; `buffer` is the
+    /// address of the shared memory.
     ///
     /// # Panics
-    /// Where `registers` has not as many values as the layout has registers.
+    /// If `registers` has fewer values than the layout has registers.
     pub fn emit_store(&self, builder: &mut Builder, buffer: Value, registers: &[Value]) {
-        let thread = Thread::new(builder, self.lane_bits);
+        let thread = ThreadIndices::new(builder, self.lane_bits);
         Stores::new(builder, &self.accesses, thread, buffer, &self.padding).round(builder, 0, registers);
     }
 
-    /// Writes the loads' kernel IR; the result holds one scalar integer for each register.
+    /// Emits the loads from the shared memory at `buffer`; returns one scalar integer for each register.
     pub fn emit_load(&self, builder: &mut Builder, buffer: Value) -> Vec<Value> {
-        let thread = Thread::new(builder, self.lane_bits);
+        let thread = ThreadIndices::new(builder, self.lane_bits);
         let mut loads = Loads::new(builder, &self.accesses, thread, buffer, &self.padding);
         loads.round(builder, 0);
         loads.finish()

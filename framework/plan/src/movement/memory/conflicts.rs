@@ -1,109 +1,110 @@
-//! Bank conflicts of one layout of registers on one layout of shared memory, by listing addresses.
+//! Counts bank conflicts between a register layout and a shared-memory layout, by enumerating addresses.
 
 use thiserror::Error;
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout};
 use tilewright_target::{BankRow, Direction, Evidence, TargetDescription, wavefronts};
 
-/// Whose banks serve the accesses.
+/// The bank model by which conflicts are counted.
 #[derive(Debug, Clone, Copy)]
 pub enum BankModel<'a> {
-    /// 32 banks of four bytes, which serve the lanes of 128 bytes together: all 32 lanes up to four
-    /// bytes a lane, 16 at eight, 8 at sixteen. Equal words are given to all that want them.
+    /// 32 banks of four bytes. A phase (the lanes that are served together) is 128 bytes: 32 lanes of up to four bytes,
+    /// 16 lanes of eight bytes, 8 lanes of sixteen. Equal words are broadcast.
     Plain,
-    /// The rows of a target; the worse of loads and stores counts.
+    /// The bank models of a target; of loads and stores, the one with more conflicts counts.
     Target(&'a TargetDescription),
 }
 
-/// What one access of a warp costs more than it must.
+/// Bank conflicts of one access of a warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Conflicts {
-    /// How many wavefronts a phase takes beyond the one that it needs, in the worst phase.
+pub struct BankConflicts {
+    /// Wavefronts of the worst phase beyond the first wavefront; 0 if there are no conflicts.
     pub excess: u64,
-    /// How many elements a lane accesses at once.
+    /// Number of elements that a lane moves in one access.
     pub vector_elements: u64,
 }
 
-/// Why conflicts cannot be counted; the caller's fault.
+/// The reason why conflicts cannot be counted; an error of the caller.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConflictError {
     /// The memory does not hold the elements of the registers.
-    #[error("the memory layout does not hold what the registers hold: {0}")]
+    #[error("the memory layout does not have the registers ' elements: {0}")]
     Layouts(#[from] LayoutError),
-    /// An element that is no power of two of whole bytes, up to 16.
+    /// The element width in bits is not 8, 16, 32, 64 or 128.
     #[error("elements of {0} bits: accesses are of 8, 16, 32, 64 or 128 bits")]
     ElementBits(u32),
-    /// Listing the addresses would take too long.
+    /// There are too many addresses to enumerate; the number is log2 of their count.
     #[error("2^{0} addresses to list: at most 2^24 are")]
     TooMany(u32),
-    /// A target without a row for the access.
-    #[error("target {target} has no bank row for accesses of {bits} bits; add one to its description")]
+    /// The target has no bank model for the access.
+    #[error("target {target} has no bank model for accesses of {bits} bits; add one to its description")]
     NoRow {
-        /// The target.
+        /// The name of the target.
         target: String,
-        /// Width of the access in bits a lane.
+        /// Width of the access, in bits of a lane.
         bits: u32,
     },
 }
 
-/// The widest access, in bits a lane.
+/// Max width of an access, in bits of a lane.
 const WIDEST: u32 = 128;
 
-/// The conflicts of moving a tensor between `registers` and `memory` by the widest accesses that
-/// both allow, registers being taken in any order.
+/// Counts the conflicts of moving a tensor between `registers` and `memory` by the widest accesses that both allow.
+/// Registers may be taken in any order.
 ///
 /// ```
 /// use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-/// use tilewright_plan::movement::{BankModel, conflicts};
+/// use tilewright_plan::movement::{BankModel, count_bank_conflicts};
 /// // 32 lanes read a column of a row-major 32x32 tensor of words: all in one bank.
 /// let (row, col) = (Dim::tensor(0), Dim::tensor(1));
 /// let lanes = LinearLayout::identity(32, Dim::LANE, row)?;
 /// let column = LinearLayout::zeros(1, Dim::REGISTER, col, 32)?.direct_sum(&lanes)?;
 /// let rows = LinearLayout::identity(32, Dim::OFFSET, col)?;
 /// let memory = rows.direct_sum(&LinearLayout::identity(32, Dim::OFFSET, row)?)?;
-/// let found = conflicts(&column, &MemoryLayout::linear(memory), 32, BankModel::Plain)?;
+/// let found = count_bank_conflicts(&column, &MemoryLayout::linear(memory), 32, BankModel::Plain)?;
 /// assert_eq!(found.excess, 31);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// [`ConflictError`].
-pub fn conflicts(
+pub fn count_bank_conflicts(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     element_bits: u32,
     model: BankModel<'_>,
-) -> Result<Conflicts, ConflictError> {
+) -> Result<BankConflicts, ConflictError> {
     if !element_bits.is_power_of_two() || !(8..=WIDEST).contains(&element_bits) {
         return Err(ConflictError::ElementBits(element_bits));
     }
-    let places = registers.remove_zero_bases(Dim::REGISTER).invert_and_compose(&memory.linear)?;
-    if places.ins().bits() > 24 {
-        return Err(ConflictError::TooMany(places.ins().bits()));
+    let memory_map = registers.remove_zero_bases(Dim::REGISTER).invert_and_compose(&memory.linear)?;
+    if memory_map.ins().bits() > 24 {
+        return Err(ConflictError::TooMany(memory_map.ins().bits()));
     }
-    let vector = vector_bits(&places, memory, element_bits, model);
+    let vector = vector_bits(&memory_map, memory, element_bits, model);
     let access_bits = element_bits << vector;
     let rows = rows(model, access_bits)?;
-    let excess = rows.iter().map(|row| worst_excess(row, &places, memory, element_bits, vector)).max();
-    Ok(Conflicts { excess: excess.unwrap_or(0), vector_elements: 1 << vector })
+    let excess = rows.iter().map(|row| worst_excess(row, &memory_map, memory, element_bits, vector)).max();
+    Ok(BankConflicts { excess: excess.unwrap_or(0), vector_elements: 1 << vector })
 }
 
-/// Log2 of the elements of the widest access: so many registers must lie side by side, all else
-/// must keep to multiples of them, and padding too.
-fn vector_bits(places: &LinearLayout, memory: &MemoryLayout, element_bits: u32, model: BankModel<'_>) -> u32 {
-    let shift = places.outs().shift_of(Dim::OFFSET).unwrap_or(0);
-    let own = places.columns_of(Dim::REGISTER);
+/// Returns log2 of the number of elements of the widest access: that many registers are contiguous, and the offsets of
+/// all other columns and the padding are multiples of it.
+fn vector_bits(memory_map: &LinearLayout, memory: &MemoryLayout, element_bits: u32, model: BankModel<'_>) -> u32 {
+    let shift = memory_map.outs().shift_of(Dim::OFFSET).unwrap_or(0);
+    let columns_of_dim = memory_map.columns_of(Dim::REGISTER);
     let allowed = |vector: u32| {
         let low = ((1u64 << vector) - 1) << shift;
-        let side_by_side = (0..vector).all(|bit| own.contains(&(1 << (shift + bit))));
-        let apart = places.columns().iter().filter(|&&column| column & low != 0).count() as u32 == vector;
+        let side_by_side = (0..vector).all(|bit| columns_of_dim.contains(&(1 << (shift + bit))));
+        let are_others_aligned =
+            memory_map.columns().iter().filter(|&&column| column & low != 0).count() as u32 == vector;
         let unbroken = memory.padding.iter().all(|p| p.interval >> vector != 0 && p.padding % (1 << vector) == 0);
         let offered = match model {
             BankModel::Plain => true,
             BankModel::Target(target) => target.shared.access_bits.contains(&(element_bits << vector)),
         };
-        side_by_side && apart && unbroken && offered
+        side_by_side && are_others_aligned && unbroken && offered
     };
     (0..=(WIDEST / element_bits).ilog2()).rev().find(|&vector| allowed(vector)).unwrap_or(0)
 }
@@ -133,23 +134,29 @@ fn plain_row(access_bits: u32) -> BankRow {
     }
 }
 
-/// The most wavefronts that a phase of any access takes, less one.
-fn worst_excess(row: &BankRow, places: &LinearLayout, memory: &MemoryLayout, element_bits: u32, vector: u32) -> u64 {
+/// Max number of wavefronts of a phase over all accesses, minus one.
+fn worst_excess(
+    row: &BankRow,
+    memory_map: &LinearLayout,
+    memory: &MemoryLayout,
+    element_bits: u32,
+    vector: u32,
+) -> u64 {
     let element_bytes = u64::from(element_bits / 8);
     let access_bytes = (element_bits / 8) << vector;
-    let (ins, outs) = (places.ins(), places.outs());
+    let (ins, outs) = (memory_map.ins(), memory_map.outs());
     let lane_bits = ins.bits_of(Dim::LANE);
     let lane_shift = ins.shift_of(Dim::LANE).unwrap_or(0);
     let lane_mask = ins.mask_of(Dim::LANE);
     let address = |packed: u64| {
-        let offset = outs.coordinate(places.apply_packed(packed), Dim::OFFSET);
+        let offset = outs.coordinate(memory_map.apply_packed(packed), Dim::OFFSET);
         memory.physical_offset(offset) * element_bytes
     };
     let low = (u64::from(access_bytes) - 1) / element_bytes;
     let mut excess = 0;
     for rest in (0..1u64 << ins.bits()).filter(|input| input & lane_mask == 0) {
-        // One access holds the registers of a vector; its first says the address.
-        if outs.coordinate(places.apply_packed(rest), Dim::OFFSET) & low != 0 {
+        // One access holds the registers of a vector; its first register gives the address.
+        if outs.coordinate(memory_map.apply_packed(rest), Dim::OFFSET) & low != 0 {
             continue;
         }
         for phase in row.phases(lane_bits) {
@@ -161,7 +168,7 @@ fn worst_excess(row: &BankRow, places: &LinearLayout, memory: &MemoryLayout, ele
             excess = excess.max(needed.saturating_sub(1));
         }
         if memory.padding.is_empty() {
-            // Without padding all accesses differ by a constant (xor), which permutes the banks.
+            // Without padding all accesses differ by a constant xor, which permutes the banks.
             break;
         }
     }

@@ -1,8 +1,8 @@
-//! Accesses of registers to global memory: how wide, how often, and how many units of memory.
+//! Accesses between registers and global memory: their width, number and transactions.
 //!
-//! What is known of memory is a stride for each axis, or only what divides it. Axes that follow each
-//! other without a gap are one run, so that vectors are found across dims (seed 000, section 6.2,
-//! Table 3). Copies are stored once (seed 000, section 5.1).
+//! The memory is described by a stride for each axis, or by a divisor of the stride. Axes without a gap between them
+//! form one run of contiguous elements, so vectors can extend over several dims (seed 000, section 6.2, Table 3).
+//! Replicas are stored once (seed 000, section 5.1).
 
 use std::collections::HashMap;
 
@@ -13,32 +13,32 @@ use tilewright_layout::f2::{Solver, Subspace, multiply};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::{Direction, TargetDescription};
 
-use super::super::address::Thread;
-use super::super::wide::{narrowed, wide_type, widened};
+use super::super::address::ThreadIndices;
+use super::super::packing::{narrowed, wide_type, widened};
 use super::super::{MovementError, check_size};
 use crate::layouts;
 use crate::movement::check::check_element;
 
-/// How far neighbours along an axis lie apart, in elements.
+/// Stride of an axis, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AxisStride {
-    /// So many.
+    /// A known stride, as a number of elements.
     Elements(u64),
-    /// A multiple of so many that is known at run time only.
+    /// A run-time stride that is a multiple of this number of elements.
     MultipleOf(u64),
 }
 
-/// A tensor in global memory, as far as it is known.
+/// The known properties of a tensor in global memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalTensor {
-    /// For each axis its size, a power of two, and its stride.
+    /// The axes, each with its size (a power of two) and its stride.
     pub axes: Vec<(Dim, u64, AxisStride)>,
-    /// What the address of the first element is a multiple of, in bytes.
+    /// Alignment of the tensor's first element, in bytes.
     pub alignment: u64,
 }
 
 impl GlobalTensor {
-    /// A tensor without gaps, the last axis fastest.
+    /// Describes a contiguous tensor, the last axis fastest.
     #[must_use]
     pub fn row_major(shape: &[u64], alignment: u64) -> Self {
         let mut stride = 1;
@@ -53,7 +53,7 @@ impl GlobalTensor {
         Self { axes, alignment }
     }
 
-    /// Axes whose elements follow each other without a gap, the fastest first, as (axis, bits).
+    /// Returns the axes that are contiguous without a gap (the run), the fastest first, each with log2 of its size.
     fn run(&self) -> Vec<(Dim, u32)> {
         let (mut run, mut length) = (Vec::new(), 1u64);
         while let Some(&(dim, size, _)) = self.axes.iter().find(|(dim, size, stride)| {
@@ -65,8 +65,9 @@ impl GlobalTensor {
         run
     }
 
-    /// What the addresses of all vectors are a multiple of, in elements, the run aside.
-    fn grain(&self, element_bytes: u64) -> u64 {
+    /// Returns the number of elements to whose multiples all vectors are aligned, from the strides of all axes outside
+    /// of the run.
+    fn divisibility(&self, element_bytes: u64) -> u64 {
         let run = self.run();
         let others = self.axes.iter().filter(|(dim, size, _)| *size > 1 && !run.iter().any(|(known, _)| known == dim));
         let strides = others.map(|&(_, _, stride)| match stride {
@@ -75,14 +76,14 @@ impl GlobalTensor {
         strides.chain([lowest_bit(self.alignment) / element_bytes]).min().unwrap_or(1).max(1)
     }
 
-    /// The address of an element, in bytes from the first one; axes of unknown stride lie so far apart
-    /// that they share nothing.
+    /// Returns the byte offset of an element from the first one. Axes of unknown stride are spread so far apart that
+    /// they share no transaction.
     pub(in crate::movement) fn address(&self, coordinates: &[(Dim, u64)], element_bytes: u64) -> u64 {
         let along = |&(dim, _, stride): &(Dim, u64, AxisStride)| {
             let at = coordinates.iter().find(|(known, _)| *known == dim).map_or(0, |(_, at)| *at);
             match stride {
                 AxisStride::Elements(stride) => at.wrapping_mul(stride),
-                AxisStride::MultipleOf(grain) => at.wrapping_mul(grain.max(1)).wrapping_mul(1 << 32),
+                AxisStride::MultipleOf(divisibility) => at.wrapping_mul(divisibility.max(1)).wrapping_mul(1 << 32),
             }
         };
         self.axes.iter().map(along).fold(0u64, u64::wrapping_add).wrapping_mul(element_bytes)
@@ -93,44 +94,59 @@ fn lowest_bit(number: u64) -> u64 {
     if number == 0 { 1 << 62 } else { number & number.wrapping_neg() }
 }
 
-/// Where an element is in global memory.
+/// The address of an element in global memory, as kernel IR.
 #[derive(Debug, Clone, Copy)]
-pub struct GlobalPlace {
+pub struct GlobalAddress {
     /// A pointer to global memory.
     pub pointer: Value,
-    /// A constant added to it, in bytes.
+    /// Constant byte offset from `pointer`.
     pub offset: i32,
-    /// An `i1`: the lanes that take part; absent means all.
+    /// The mask, an `i1` of each lane; `None` if all lanes access memory.
     pub predicate: Option<Value>,
 }
 
-/// How a tensor is loaded from global memory into registers, or stored from them.
+/// A plan that loads a tensor from global memory to registers, or stores it.
 #[derive(Debug, Clone)]
 pub struct GlobalAccess {
-    /// How many elements each access moves.
+    /// Number of elements that a lane moves in one access.
     pub vector_elements: u64,
-    /// Accesses of each warp.
+    /// Number of accesses of each warp.
     pub accesses: u64,
-    /// Units of `global.transaction_bytes` of all accesses of all warps of a block; exact where all
-    /// strides are known, else as if axes of unknown stride shared no unit.
+    /// Number of transactions of all warps of a block, each of `global.transaction_bytes`. It is exact if all strides
+    /// are known; axes of unknown stride count as if they shared no transaction.
     pub transactions: u64,
-    /// Why accesses are not wider.
+    /// The reason why accesses are not wider, as text.
     pub limited_by: String,
     element: Element,
     lane_bits: u32,
     registers: Vec<u64>,
-    /// The registers of each access, in the order of memory.
+    /// For each access, its registers in the order of memory.
     groups: Vec<Vec<usize>>,
-    /// Threads with one of these bits set hold copies of what others store.
+    /// Mask of thread bits: threads with one of these bits set hold replicas that they do not store.
     idle: u64,
 }
 
-/// The widest accesses between registers and global memory.
+/// Plans the widest accesses between registers and global memory.
 ///
 /// # Errors
-/// [`MovementError`]: elements of no known width, an axis that the tensor has not, or of another
-/// size; a target without an access of the element's width.
-pub fn access_global(
+/// [`MovementError`]: unknown element width, an axis that the tensor lacks or of another size, a target without an
+/// access of the element's width.
+///
+/// # Examples
+/// ```
+/// use tilewright_layout::{Dim, LinearLayout};
+/// use tilewright_plan::movement::{GlobalTensor, plan_global_access};
+/// use tilewright_target::Direction;
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// // Each of 8 lanes loads one 4-byte element: 32 consecutive bytes, which are one transaction of this target.
+/// let lanes = LinearLayout::identity(8, Dim::LANE, Dim::tensor(0))?;
+/// let tensor = GlobalTensor::row_major(&[8], 32);
+/// let loads = plan_global_access(&lanes, &tensor, 32, Direction::Load, &target)?;
+/// assert_eq!((loads.accesses, loads.transactions), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn plan_global_access(
     registers: &LinearLayout,
     memory: &GlobalTensor,
     element_bits: u32,
@@ -184,13 +200,13 @@ fn check_axes(registers: &LinearLayout, memory: &GlobalTensor) -> Result<(), Lay
     Ok(())
 }
 
-/// The packed coordinates that step through the run by 1, 2, 4, ... elements.
+/// Returns the packed coordinates of the elements at distances 1, 2, 4, ... along the run of contiguous axes.
 fn units(registers: &LinearLayout, memory: &GlobalTensor) -> Vec<u64> {
     let shift = |dim| registers.outs().shift_of(dim).unwrap_or(0);
     memory.run().iter().flat_map(|&(dim, bits)| (0..bits).map(move |bit| 1u64 << (shift(dim) + bit))).collect()
 }
 
-/// Log2 of the widest vector, and what stands against a wider one.
+/// Returns log2 of the number of elements in the widest vector, and the reason why it is not wider.
 fn widest(
     registers: &LinearLayout,
     memory: &GlobalTensor,
@@ -202,47 +218,47 @@ fn widest(
     let together = units.iter().take_while(|&&unit| own.contains(unit)).count() as u32;
     let others = registers.ins().dims().filter(|&dim| dim != Dim::REGISTER);
     let moved = others.flat_map(|dim| registers.columns_of(dim)).fold(0, |all, column| all | column);
-    let apart = units.iter().take_while(|&&unit| moved & unit == 0).count() as u32;
-    let aligned = memory.grain(u64::from(element_bits / 8)).ilog2();
+    let unshared = units.iter().take_while(|&&unit| moved & unit == 0).count() as u32;
+    let aligned = memory.divisibility(u64::from(element_bits / 8)).ilog2();
     let offered = target.global.access_bits.iter().max().map_or(0, |&bits| (bits / element_bits).max(1).ilog2());
     let limits = [
         (offered, "the target has no wider access"),
-        (together, "a lane holds no more elements that follow each other in memory"),
-        (apart, "lanes hold neighbours within a wider vector"),
+        (together, "a lane has no more elements that are contiguous in memory"),
+        (unshared, "other lanes have neighbours within a wider vector"),
         (aligned, "wider vectors are not known to be aligned"),
     ];
     let (width, why) = limits.into_iter().min_by_key(|(width, _)| *width).unwrap_or((0, ""));
     (width, why.to_owned())
 }
 
-/// The registers of every vector: one register for each element, in the order of memory.
+/// Returns the registers of every vector: one register for each element, in the order of memory.
 fn groups(columns: &[u64], vector: &[u64]) -> Vec<Vec<usize>> {
     let solver = Solver::new(columns);
     let mut space = Subspace::span(vector.iter().copied());
     let low = vector.iter().fold(0, |all, unit| all | unit);
     let steps: Vec<u64> = columns.iter().map(|&column| column & !low).filter(|&column| space.insert(column)).collect();
-    let holder = |place: u64| solver.solve(place).unwrap_or(0) as usize;
+    let register_of = |column: u64| solver.solve(column).unwrap_or(0) as usize;
     let group = |index: u64| {
         let start = multiply(&steps, index);
-        (0..1u64 << vector.len()).map(|element| holder(start ^ multiply(vector, element))).collect()
+        (0..1u64 << vector.len()).map(|element| register_of(start ^ multiply(vector, element))).collect()
     };
     (0..1u64 << steps.len()).map(group).collect()
 }
 
 impl GlobalAccess {
-    /// The registers that each access takes, in the order of memory.
+    /// For each access, its registers in the order of memory.
     #[must_use]
     pub fn groups(&self) -> &[Vec<usize>] {
         &self.groups
     }
 
-    /// Bytes that a lane moves at a time.
+    /// Number of bytes that a lane moves in one access.
     #[must_use]
     pub fn bytes_at_once(&self) -> u64 {
         self.vector_elements * u64::from(self.element.bits() / 8)
     }
 
-    /// Whether some threads hold copies that they do not store.
+    /// Whether some threads hold replicas that they do not store.
     #[must_use]
     pub fn leaves_out_copies(&self) -> bool {
         self.idle != 0
@@ -258,23 +274,23 @@ impl GlobalAccess {
         let bytes = u64::from(self.element.bits() / 8);
         let unit = u64::from(target.global.transaction_bytes.max(1));
         let (lanes, warps) = threads.split_at(self.lane_bits as usize);
-        let address = |place: u64| {
-            let coordinates: SmallVec<[_; 8]> = registers.outs().unpack(place).collect();
+        let address = |column: u64| {
+            let coordinates: SmallVec<[_; 8]> = registers.outs().unpack(column).collect();
             memory.address(&coordinates, bytes)
         };
         let active = |thread: u64| thread & self.idle == 0;
         let own: Vec<u64> =
             (0..1u64 << lanes.len()).filter(|lane| active(*lane)).map(|lane| multiply(lanes, lane)).collect();
-        let units_from = |start: u64| -> u64 {
-            let from = own.iter().map(|place| address(start ^ place));
+        let sectors_from = |start: u64| -> u64 {
+            let from = own.iter().map(|column| address(start ^ column));
             let mut touched: Vec<u64> =
                 from.flat_map(|from| from / unit..=(from + bytes * self.vector_elements - 1) / unit).collect();
             touched.sort_unstable();
             touched.dedup();
             touched.len() as u64
         };
-        // Where no lane changes a bit of where its access begins, what lanes touch is moved as a whole; by a multiple of the unit,
-        // it is as many units.
+        // If no lane changes the origin of its access within a transaction, the accessed bytes move as a whole; a shift
+        // by a multiple of the transaction size keeps their number.
         let moved_by_lanes = lanes.iter().fold(0, |all, column| all | column);
         let mut known: HashMap<u64, u64> = HashMap::new();
         let mut count = 0;
@@ -283,49 +299,50 @@ impl GlobalAccess {
             for group in &self.groups {
                 let start = of_warp ^ multiply(&self.registers, group[0] as u64);
                 count += match start & moved_by_lanes {
-                    0 => *known.entry(address(start) % unit).or_insert_with(|| units_from(start)),
-                    _ => units_from(start),
+                    0 => *known.entry(address(start) % unit).or_insert_with(|| sectors_from(start)),
+                    _ => sectors_from(start),
                 };
             }
         }
         count
     }
 
-    /// Writes the loads' kernel IR. `place` says where a register's element is; it must hold for its
-    /// whole vector. The result holds one scalar integer for each register.
+    /// Emits the loads. `place` returns the address of a register's element; the address must be valid for the whole
+    /// vector. The result holds one scalar integer for each register.
     pub fn emit_load(
         &self,
         builder: &mut Builder,
-        place: &mut dyn FnMut(&mut Builder, usize) -> GlobalPlace,
+        emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
     ) -> Vec<Value> {
         let count = self.vector_elements as u32;
         let mut loaded: Vec<Option<Value>> = vec![None; 1 << self.registers.len()];
         for group in &self.groups {
-            let GlobalPlace { pointer, offset, predicate } = place(builder, group[0]);
+            let GlobalAddress { pointer, offset, predicate } = emit_address(builder, group[0]);
             let value = builder.load(wide_type(self.element, count), pointer, offset, predicate);
             for (&register, element) in group.iter().zip(narrowed(builder, value, self.element, count)) {
                 loaded[register] = Some(element);
             }
         }
         let solver = Solver::new(&self.registers);
-        let holder = |register: u64| solver.solve(multiply(&self.registers, register)).unwrap_or(0) as usize;
-        (0..1u64 << self.registers.len()).filter_map(|register| loaded[holder(register)]).collect()
+        let register_of = |register: u64| solver.solve(multiply(&self.registers, register)).unwrap_or(0) as usize;
+        (0..1u64 << self.registers.len()).filter_map(|register| loaded[register_of(register)]).collect()
     }
 
-    /// Writes the stores' kernel IR; copies are left out. `registers` holds one scalar integer for each
-    /// register, `place` is as for [`GlobalAccess::emit_load`].
+    /// Emits the stores, without replicas. `registers` holds one scalar integer for each register; `emit_address` is as
+    /// for
+    /// [`GlobalAccess::emit_load`].
     ///
     /// # Panics
-    /// Where `registers` has not as many values as the layout has registers.
+    /// If `registers` has fewer values than the layout has registers.
     pub fn emit_store(
         &self,
         builder: &mut Builder,
         registers: &[Value],
-        place: &mut dyn FnMut(&mut Builder, usize) -> GlobalPlace,
+        emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
     ) {
-        let active = (self.idle != 0).then(|| Thread::new(builder, self.lane_bits).all_zero(builder, self.idle));
+        let active = (self.idle != 0).then(|| ThreadIndices::new(builder, self.lane_bits).all_zero(builder, self.idle));
         for group in &self.groups {
-            let GlobalPlace { pointer, offset, predicate } = place(builder, group[0]);
+            let GlobalAddress { pointer, offset, predicate } = emit_address(builder, group[0]);
             let elements: Vec<Value> = group.iter().map(|&register| registers[register]).collect();
             let value = widened(builder, &elements);
             let predicate = match (active.flatten(), predicate) {
@@ -337,14 +354,13 @@ impl GlobalAccess {
     }
 }
 
-/// A layout for `warps` warps of `lanes` lanes that moves a tensor in the fewest accesses of a warp, and
-/// among those in the fewest units of memory: each lane holds a vector, lanes and then warps follow
-/// each other in memory. Of vectors that need as many, the narrower wins, which leaves fewer lanes
-/// without work.
+/// Returns the coalesced layout for `warps` warps of `lanes` lanes: fewest accesses of a warp, then fewest
+/// transactions. Each lane holds a vector; lanes and then warps follow each other in memory. Of vectors that are
+/// equally good the narrower wins, because it leaves fewer lanes idle.
 ///
 /// # Errors
-/// As [`access_global`]; sizes that are no powers of two.
-pub fn coalesced_layout(
+/// As [`plan_global_access`]; also sizes that are no powers of two.
+pub fn find_coalesced_layout(
     memory: &GlobalTensor,
     element_bits: u32,
     lanes: u64,
@@ -355,21 +371,21 @@ pub fn coalesced_layout(
     let mut best: Option<((u64, u64), LinearLayout)> = None;
     for width in 0..=widest.ilog2() {
         let layout = in_order(memory, width, lanes, warps)?;
-        let ways = [Direction::Load, Direction::Store]
-            .map(|direction| access_global(&layout, memory, element_bits, direction, target));
-        let [load, store] = ways;
+        let both = [Direction::Load, Direction::Store]
+            .map(|direction| plan_global_access(&layout, memory, element_bits, direction, target));
+        let [load, store] = both;
         let (load, store) = (load?, store?);
-        // Loads of copies are counted for each warp, however few warps would do: stores tell.
+        // Loads count replicas for each warp even if fewer warps would suffice; stores show the difference.
         let score = (load.accesses, load.transactions + store.transactions);
-        if best.as_ref().is_none_or(|(least, _)| score < *least) {
+        if best.as_ref().is_none_or(|(lowest, _)| score < *lowest) {
             best = Some((score, layout));
         }
     }
     best.map(|(_, layout)| layout).ok_or(MovementError::ElementBits(element_bits))
 }
 
-/// The layout in which `2^width` registers, then lanes, then warps, then the other registers follow
-/// each other in memory.
+/// Builds the layout that assigns consecutive elements in memory first to `2^width` registers of a lane, then to lanes,
+/// then to warps, then to the other registers.
 pub(in super::super) fn in_order(
     memory: &GlobalTensor,
     width: u32,

@@ -1,13 +1,13 @@
-//! Accesses of registers to memory whose layout is given: shared memory and global memory.
+//! Accesses between registers and memory of a given layout: shared memory and global memory.
 
 mod access;
+mod access_kind;
 mod conflicts;
 mod global;
-mod way;
 
-pub(super) use access::located;
-pub use access::{SharedAccess, access_shared};
-pub use conflicts::{BankModel, ConflictError, Conflicts, conflicts};
+pub(super) use access::locate_registers;
+pub use access::{SharedAccess, plan_shared_access};
+pub use access_kind::{AccessKind, SegmentBit};
+pub use conflicts::{BankConflicts, BankModel, ConflictError, count_bank_conflicts};
 pub(super) use global::in_order as load_order;
-pub use global::{AxisStride, GlobalAccess, GlobalPlace, GlobalTensor, access_global, coalesced_layout};
-pub use way::{AccessKind, SlotBit};
+pub use global::{AxisStride, GlobalAccess, GlobalAddress, GlobalTensor, find_coalesced_layout, plan_global_access};

@@ -1,32 +1,32 @@
-//! Combining between the lanes of a warp.
+//! The steps of a reduction between the lanes of a warp.
 
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_target::LaneXors;
 
-use super::super::address::Thread;
-use super::super::source::Source;
-use super::super::tuples::{Combine, exchanged, words};
+use super::super::address::ThreadIndices;
+use super::super::shuffle_source::Source;
+use super::super::variadic::{Combine, emit_shuffle_tuples, words};
 
-/// One step: lanes that differ in a bit combine what they hold.
+/// One step: lanes that differ in one bit combine their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LaneStep {
-    /// Both end with all sums.
+    /// Both lanes get all combined values (butterfly).
     Sum {
-        /// The lane bit.
+        /// The lane bit that differs between the two lanes.
         lane: u32,
-        /// Whether both combine the lower lane's tuple with the upper one's, in this order, so that both come to the same bits
-        /// where a combination rounds by its order.
+        /// Whether both lanes combine the lower lane's tuple with the upper lane's in this order. Both then get the
+        /// same bits even if the operation rounds.
         ordered: bool,
     },
-    /// Each ends with half of the sums: the lower lane with those of the even registers, the upper one
-    /// with those of the odd ones. Registers are numbered anew without their lowest bit.
+    /// Each lane gets half of the combined values: the lower lane those of the even registers, the upper one those of
+    /// the odd registers. The lowest register bit is then dropped.
     Halve {
-        /// The lane bit.
+        /// The lane bit that differs between the two lanes.
         lane: u32,
     },
 }
 
-/// What the steps execute on `2^register_bits` registers of each tensor.
+/// Returns the operation counts of the steps on `2^register_bits` registers of each tensor.
 pub(super) fn counts(steps: &[LaneStep], element_bits: &[u32], register_bits: u32, xors: LaneXors) -> Counts {
     let (mut counts, mut registers) = (Counts::default(), 1u64 << register_bits);
     for step in steps {
@@ -34,17 +34,17 @@ pub(super) fn counts(steps: &[LaneStep], element_bits: &[u32], register_bits: u3
             counts.selects += registers * element_bits.len() as u64;
             registers /= 2;
         }
-        let exchanges = element_bits.iter().map(|&bits| words(bits, registers)).sum::<u64>();
-        counts.exchanges += exchanges;
+        let shuffles = element_bits.iter().map(|&bits| words(bits, registers)).sum::<u64>();
+        counts.shuffles += shuffles;
         if xors.contains(1 << step.lane()) {
-            counts.exchanges_xor += exchanges;
+            counts.shuffles_xor += shuffles;
         }
     }
     counts
 }
 
 impl LaneStep {
-    /// The step, with what both lanes come to combined in the order of the lanes.
+    /// Returns the same step with the operands of the combination in the order of the lanes.
     pub(super) fn in_order(self) -> Self {
         match self {
             Self::Sum { lane, .. } => Self::Sum { lane, ordered: true },
@@ -58,11 +58,11 @@ impl LaneStep {
         }
     }
 
-    /// The tuples after the step, one for each register that is left.
+    /// Emits the step; returns one tuple for each register that remains.
     pub(super) fn emit(
         self,
         builder: &mut Builder,
-        (thread, xors): (Thread, LaneXors),
+        (thread, xors): (ThreadIndices, LaneXors),
         tuples: Vec<Vec<Value>>,
         combine: &mut Combine,
     ) -> Vec<Vec<Value>> {
@@ -84,29 +84,29 @@ impl LaneStep {
         let kept: Vec<_> = tuples.chunks(2).map(|pair| choose(builder, pair, true)).collect();
         let sent: Vec<_> = tuples.chunks(2).map(|pair| choose(builder, pair, false)).collect();
         let across = Source::across(builder, thread, 1 << lane, xors);
-        let received = exchanged(builder, across, &sent);
-        kept.iter().zip(&received).map(|(own, other)| combine(builder, own, other)).collect()
+        let received = emit_shuffle_tuples(builder, across, &sent);
+        kept.iter().zip(&received).map(|(kept_value, other)| combine(builder, kept_value, other)).collect()
     }
 }
 
-/// Every lane combines its tuples with those of the lane that differs in one bit.
+/// Combines the tuples of each lane with those of the lane that differs in one bit; both lanes get the results.
 fn butterfly(
     builder: &mut Builder,
-    (thread, xors): (Thread, LaneXors),
+    (thread, xors): (ThreadIndices, LaneXors),
     (lane, ordered): (u32, bool),
     tuples: Vec<Vec<Value>>,
     combine: &mut Combine,
 ) -> Vec<Vec<Value>> {
     let across = Source::across(builder, thread, 1 << lane, xors);
-    let received = exchanged(builder, across, &tuples);
+    let received = emit_shuffle_tuples(builder, across, &tuples);
     if !ordered {
-        return tuples.iter().zip(&received).map(|(own, other)| combine(builder, own, other)).collect();
+        return tuples.iter().zip(&received).map(|(kept_value, other)| combine(builder, kept_value, other)).collect();
     }
     let upper = thread.parity(builder, 1 << lane);
-    let combined = tuples.iter().zip(&received).map(|(own, other)| {
-        let pairs = || own.iter().zip(other);
-        let below: Vec<Value> = pairs().map(|(&own, &other)| builder.select(upper, other, own)).collect();
-        let above: Vec<Value> = pairs().map(|(&own, &other)| builder.select(upper, own, other)).collect();
+    let combined = tuples.iter().zip(&received).map(|(kept_value, other)| {
+        let pairs = || kept_value.iter().zip(other);
+        let below: Vec<Value> = pairs().map(|(&kept_value, &other)| builder.select(upper, other, kept_value)).collect();
+        let above: Vec<Value> = pairs().map(|(&kept_value, &other)| builder.select(upper, kept_value, other)).collect();
         combine(builder, &below, &above)
     });
     combined.collect()

@@ -1,15 +1,14 @@
-//! Reductions along an axis of a distributed layout.
+//! Reductions along an axis of a distributed layout (Triton `tt.reduce`).
 //!
-//! A tensor is combined first within registers, then between lanes, then between warps (seed 000,
-//! section 5.1: a layout says which of them hold the axis). Copies are told from data by the algebra,
-//! so nothing is combined or stored twice. What warps still hold in parts is moved by an ordinary
-//! conversion, from the layout of the partial results to one in which every lane holds all the parts
-//! that it combines; so swizzles, vectors and predicates are those of conversions. Where warps are many, each
-//! result is combined once and another conversion hands it out.
+//! Elements are combined within registers, then between lanes, then between warps; the layout gives the register, lane
+//! and warp bits that hold the axis (seed 000, section 5.1). The algebra distinguishes replicas from data, so nothing
+//! is combined or stored twice. A layout conversion moves the partial results of warps; its destination layout gives
+//! every lane all partial results that it combines. The conversion has the swizzles, vectors and predicates of any
+//! other conversion. If there are many warps, each result is combined once, and a second conversion broadcasts it.
 
+mod candidate;
 mod lanes;
 mod problem;
 mod reduction;
-mod way;
 
-pub use reduction::{Reduction, reduce, reductions};
+pub use reduction::{ReductionPlan, plan_reduction, reduction_candidates};

@@ -1,4 +1,4 @@
-//! What a reduction is asked: which bits of a position hold the axis, and what is left without it.
+//! The checked input of a reduction: the bits of a position that hold the axis, and the layout without the axis.
 
 use tilewright_layout::f2::{Solver, Subspace};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
@@ -8,39 +8,40 @@ use super::lanes::LaneStep;
 use crate::layouts;
 use crate::movement::check::check_tuple;
 
-/// A layout taken apart along an axis. Columns of results are packed coordinates of the tensor
-/// without the axis.
-pub(super) struct Question {
+/// A layout, decomposed along the axis of a reduction. A result column is the packed coordinate that a bit adds in the
+/// tensor without the axis.
+pub(super) struct ReductionProblem {
     pub(super) element_bits: Vec<u32>,
-    /// Source register bits that are combined.
+    /// The source register bits along which elements are combined.
     summed: Vec<u32>,
-    /// Source register bits that stay, with their columns of results.
+    /// The source register bits that remain, each with its result column.
     pub(super) kept: Vec<(u32, u64)>,
     pub(super) lanes: Vec<Role>,
     pub(super) warps: Vec<Role>,
     pub(super) blocks: Vec<u64>,
     pub(super) lane_bits: u32,
     pub(super) warp_bits: u32,
-    /// Log2 of the parts of each result that warps hold.
-    pub(super) part_bits: u32,
+    /// Log2 of the number of partial results of each result that different warps hold.
+    pub(super) partial_bits: u32,
     /// The layout of the results.
     pub(super) result: LinearLayout,
     pub(super) axis: Dim,
 }
 
-/// What a lane or warp bit is to the reduction.
+/// The role of a lane or warp bit in the reduction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Role {
-    /// Its column of results.
+    /// The result column of the bit: the packed coordinate that it adds in the tensor without the axis; zero if the bit
+    /// only moves along the axis.
     pub(super) result: u64,
-    /// Along the axis: the number of the part that it adds, counted among the bits of its kind that
-    /// hold something of their own; zero where it holds copies.
-    pub(super) part: u64,
-    /// Whether no bit before it holds the same part.
+    /// The index of the partial result that the bit adds. Indices count only bits of the same kind (lane or warp) that
+    /// hold data of their own; zero for a bit that holds replicas.
+    pub(super) partial: u64,
+    /// Whether no earlier bit holds the same partial results.
     own: bool,
 }
 
-impl Question {
+impl ReductionProblem {
     pub(super) fn new(src: &LinearLayout, axis: Dim, element_bits: &[u32]) -> Result<Self, MovementError> {
         let src = check_tuple(src, axis, element_bits)?;
         let rest = Rest::new(&src, axis)?;
@@ -50,7 +51,7 @@ impl Question {
             if result != 0 {
                 kept.push((bit, result));
             } else if Subspace::span(axis_basis.iter().copied()).contains(along) {
-                // A copy of what other registers hold: one of them is enough.
+                // A replica of other registers.
             } else {
                 axis_basis.push(along);
                 summed.push(bit);
@@ -59,10 +60,10 @@ impl Question {
         let lanes = rest.roles(&src, Dim::LANE, &mut axis_basis)?;
         let warps = rest.roles(&src, Dim::WARP, &mut axis_basis)?;
         let blocks = rest.roles(&src, Dim::BLOCK, &mut axis_basis)?;
-        if blocks.iter().any(|role| role.part != 0) {
-            return Err(MovementError::impossible("blocks hold different parts of the axis"));
+        if blocks.iter().any(|role| role.partial != 0) {
+            return Err(MovementError::impossible("blocks have different parts of the axis"));
         }
-        let part_bits = 64 - warps.iter().fold(0, |all, role| all | role.part).leading_zeros();
+        let partial_bits = 64 - warps.iter().fold(0, |all, role| all | role.partial).leading_zeros();
         let columns = |dim| match dim {
             Dim::REGISTER => kept.iter().map(|&(_, column)| column).collect(),
             Dim::LANE => lanes.iter().map(|role: &Role| role.result).collect(),
@@ -73,64 +74,67 @@ impl Question {
         let blocks = blocks.iter().map(|role| role.result).collect();
         let (lane_bits, warp_bits) = (src.in_bits(Dim::LANE), src.in_bits(Dim::WARP));
         let element_bits = element_bits.to_vec();
-        Ok(Self { element_bits, summed, kept, lanes, warps, blocks, lane_bits, warp_bits, part_bits, result, axis })
+        Ok(Self { element_bits, summed, kept, lanes, warps, blocks, lane_bits, warp_bits, partial_bits, result, axis })
     }
 
-    /// Lane bits that hold parts of their own.
+    /// Returns the lane bits that hold partial results of their own, over which the reduction combines.
     pub(super) fn summing_lanes(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.lanes).filter(|(_, role)| role.own).map(|(bit, _)| bit)
     }
 
-    /// Lane bits along which results are copies.
+    /// Returns the lane bits along which results are replicated.
     pub(super) fn copy_lanes(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.lanes).filter(|(_, role)| role.result == 0).map(|(bit, _)| bit)
     }
 
-    /// How many lane bits can take over a register bit while they combine.
+    /// Max number of lane bits whose step can halve the registers.
     pub(super) fn most_given(&self) -> usize {
         self.summing_lanes().count().min(self.kept.len())
     }
 
-    /// How many bits of the parts can be read by different lanes that have the same results.
-    pub(super) fn most_parts_in_lanes(&self) -> usize {
-        self.copy_lanes().count().min(self.part_bits as usize)
+    /// Log2 of the max number of shares of the partial results that lanes with equal results can load separately.
+    pub(super) fn max_partial_bits_in_equal_lanes(&self) -> usize {
+        self.copy_lanes().count().min(self.partial_bits as usize)
     }
 
-    /// How many bits of the parts can be read by different lanes of any results.
-    pub(super) fn most_parts_in_all_lanes(&self) -> usize {
-        self.lanes.len().min(self.part_bits as usize)
+    /// Log2 of the max number of shares of the partial results that lanes with equal or different results can load
+    /// separately.
+    pub(super) fn max_partial_bits_in_lanes(&self) -> usize {
+        self.lanes.len().min(self.partial_bits as usize)
     }
 
-    /// Columns of kept registers without those that add nothing to the ones before.
+    /// Returns the result columns of the remaining registers without linearly dependent ones.
     pub(super) fn distinct_registers(&self) -> Vec<u64> {
         let mut space = Subspace::zero();
         self.kept.iter().map(|&(_, column)| column).filter(|&column| space.insert(column)).collect()
     }
 
-    /// Log2 of the different results of a lane.
+    /// Log2 of the number of distinct results of a lane.
     pub(super) fn distinct_kept(&self) -> u32 {
         self.distinct_registers().len() as u32
     }
 
-    /// Log2 of the blocks that share the results among them.
+    /// Log2 of the number of blocks among which the results are divided.
     pub(super) fn block_bits(&self) -> u32 {
         Subspace::span(self.blocks.iter().copied()).dimension()
     }
 
-    /// For every kept register the source registers that are combined into it.
+    /// Returns, for each remaining register, the source registers that are combined into it.
     pub(super) fn sources(&self) -> Vec<Vec<usize>> {
         let spread = |index: usize, bits: &mut dyn Iterator<Item = u32>| {
             bits.enumerate().fold(0usize, |sum, (at, bit)| sum | (index >> at & 1) << bit)
         };
         let group = |kept: usize| {
             let base = spread(kept, &mut self.kept.iter().map(|&(bit, _)| bit));
-            (0..1usize << self.summed.len()).map(|part| base | spread(part, &mut self.summed.iter().copied())).collect()
+            (0..1usize << self.summed.len())
+                .map(|partial| base | spread(partial, &mut self.summed.iter().copied()))
+                .collect()
         };
         (0..1usize << self.kept.len()).map(group).collect()
     }
 
-    /// What is done between lanes: the first `given` bits halve the registers, the others leave every
-    /// lane with every sum.
+    /// Returns the steps between lanes: those of the first `given` lane bits halve the registers, the others leave all
+    /// results in every lane.
     pub(super) fn lane_steps(&self, given: usize) -> Vec<LaneStep> {
         let step =
             |(at, lane)| if at < given { LaneStep::Halve { lane } } else { LaneStep::Sum { lane, ordered: false } };
@@ -138,7 +142,7 @@ impl Question {
     }
 }
 
-/// A layout with the in dims of `like` and the given columns for each.
+/// Builds a layout with the input dims of `like` and the columns that `columns` returns for each dim.
 pub(super) fn assemble(
     like: &LinearLayout,
     outs: &Space,
@@ -151,7 +155,7 @@ pub(super) fn assemble(
     layouts::of_dims(&dims.into_iter().map(|dim| (dim, columns(dim))).collect::<Vec<_>>(), outs)
 }
 
-/// The tensor without the axis.
+/// The space of the tensor without the axis, and the axis.
 struct Rest {
     axis: Dim,
     space: Space,
@@ -166,7 +170,7 @@ impl Rest {
         Ok(Self { axis, space })
     }
 
-    /// A column's part along the axis, and its column of results.
+    /// Splits a column into the distance along the axis and the result column (packed coordinate without the axis).
     fn split(&self, src: &LinearLayout, dim: Dim, bit: u32, column: u64) -> Result<(u64, u64), MovementError> {
         let along = src.outs().coordinate(column, self.axis);
         let others: Vec<_> = src.outs().unpack(column).filter(|&(dim, _)| dim != self.axis).collect();
@@ -177,18 +181,19 @@ impl Rest {
         Ok((along, result))
     }
 
-    /// The roles of the bits of a dim; `basis` is what faster dims hold of the axis, and grows.
+    /// Returns the roles of the bits of a dim. `basis` has the axis columns of faster dims; those of this dim are
+    /// added.
     fn roles(&self, src: &LinearLayout, dim: Dim, basis: &mut Vec<u64>) -> Result<Vec<Role>, MovementError> {
         let faster = basis.len();
         let mut roles = Vec::new();
         for (bit, &column) in (0u32..).zip(src.columns_of(dim)) {
             let (along, result) = self.split(src, dim, bit, column)?;
             let known = Solver::new(basis).solve(along);
-            let part = known.unwrap_or_else(|| {
+            let partial = known.unwrap_or_else(|| {
                 basis.push(along);
                 1 << (basis.len() - 1)
             });
-            roles.push(Role { result, part: part >> faster, own: known.is_none() });
+            roles.push(Role { result, partial: partial >> faster, own: known.is_none() });
         }
         Ok(roles)
     }

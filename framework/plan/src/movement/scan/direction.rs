@@ -1,10 +1,10 @@
 //! Direction of a scan along its axis.
 
-/// From which end of the axis a scan begins.
+/// The direction of a scan along its axis; `Down` is `reverse` of Triton's `tt.scan`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScanDirection {
-    /// From coordinate 0 up.
+    /// The scan starts at coordinate 0 and goes up.
     Up,
-    /// From the last coordinate down.
+    /// The scan starts at the last coordinate and goes down.
     Down,
 }

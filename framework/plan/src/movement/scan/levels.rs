@@ -1,71 +1,72 @@
-//! One step of a scan within a warp: upper halves of blocks take in the totals of the lower halves.
+//! One step of a scan within a warp: in each block of 2^n consecutive elements, the upper half adds the total of the
+//! lower half.
 
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_target::LaneXors;
 
-use super::super::address::Thread;
-use super::super::source::Source;
-use super::super::tuples::{Combine, exchanged, words};
+use super::super::address::ThreadIndices;
+use super::super::shuffle_source::Source;
+use super::super::variadic::{Combine, emit_shuffle_tuples, words};
 use super::ScanDirection;
-use super::problem::{Held, Question};
+use super::problem::{InputBit, ScanProblem};
 
-/// The step for one bit of the axis.
+/// The step of a scan for one bit of the axis.
 #[derive(Debug, Clone)]
 pub(super) struct Level {
-    /// Who holds the bit.
-    at: Held,
-    /// Register bits that hold lower bits of the axis.
+    /// The position bit (register, lane or warp bit) that holds the axis bit of this step.
+    at: InputBit,
+    /// The mask of the register bits that hold lower bits of the axis.
     registers: usize,
-    /// Lane bits that hold lower bits of the axis.
+    /// The mask of the lane bits that hold lower bits of the axis.
     lanes: u32,
     direction: ScanDirection,
-    /// Numbers by which lanes that exchange may differ.
+    /// The constant lane xors by which the target can shuffle.
     xors: LaneXors,
 }
 
 impl Level {
-    /// The steps within a warp.
-    pub(super) fn all(problem: &Question, xors: LaneXors) -> Vec<Self> {
+    /// Returns the steps of a scan that stay within a warp, the lowest axis bit first.
+    pub(super) fn all(problem: &ScanProblem, xors: LaneXors) -> Vec<Self> {
         let level = |bit: usize| {
-            let (registers, lanes) = Question::masks(&problem.held[..bit]);
-            Self { at: problem.held[bit], registers, lanes, direction: problem.direction, xors }
+            let (registers, lanes) = ScanProblem::masks(&problem.input_bits[..bit]);
+            Self { at: problem.input_bits[bit], registers, lanes, direction: problem.direction, xors }
         };
         (0..problem.lower()).map(level).collect()
     }
 
-    pub(super) fn exchanges(&self) -> bool {
-        self.lanes != 0 || matches!(self.at, Held::Lane(_))
+    pub(super) fn shuffles(&self) -> bool {
+        self.lanes != 0 || matches!(self.at, InputBit::Lane(_))
     }
 
-    /// Register bits along which the fetched value is the same.
+    /// Returns the mask of the register bits along which the total of the lower half is the same.
     fn alike(&self) -> usize {
         match self.at {
-            Held::Register(bit) => self.registers | 1 << bit,
+            InputBit::Register(bit) => self.registers | 1 << bit,
             _ => self.registers,
         }
     }
 
-    pub(super) fn counts(&self, problem: &Question) -> Counts {
+    pub(super) fn counts(&self, problem: &ScanProblem) -> Counts {
         let tensors = problem.element_bits.len() as u64;
         let fetched = 1u64 << (problem.register_bits - self.alike().count_ones());
         let selects = match self.at {
-            Held::Lane(_) => tensors << problem.register_bits,
+            InputBit::Lane(_) => tensors << problem.register_bits,
             _ => 0,
         };
-        let exchanges = match self.exchanges() {
+        let shuffles = match self.shuffles() {
             true => problem.element_bits.iter().map(|&bits| words(bits, fetched)).sum(),
             false => 0,
         };
-        let exchanges_xor = if self.across().is_some() { exchanges } else { 0 };
-        Counts { exchanges, exchanges_xor, selects, ..Counts::default() }
+        let shuffles_xor = if self.across().is_some() { shuffles } else { 0 };
+        Counts { shuffles, shuffles_xor, selects, ..Counts::default() }
     }
 
-    /// The register from which a register's block takes the total of the half before.
+    /// Returns the register that holds the total of the lower half, for the register `register` of the upper half.
     fn source(&self, register: usize) -> usize {
         let (set, clear) = match (self.direction, self.at) {
-            (ScanDirection::Up, Held::Register(bit)) => (self.registers, 1 << bit),
+            (ScanDirection::Up, InputBit::Register(bit)) => (self.registers, 1 << bit),
             (ScanDirection::Up, _) => (self.registers, 0),
-            (ScanDirection::Down, Held::Register(bit)) => (1 << bit, self.registers),
+            (ScanDirection::Down, InputBit::Register(bit)) => (1 << bit, self.registers),
             (ScanDirection::Down, _) => (0, self.registers),
         };
         (register | set) & !clear
@@ -74,71 +75,78 @@ impl Level {
     pub(super) fn emit(
         &self,
         builder: &mut Builder,
-        thread: Thread,
+        thread: ThreadIndices,
         tuples: Vec<Vec<Value>>,
         combine: &mut Combine,
     ) -> Vec<Vec<Value>> {
         let mut sources: Vec<usize> = (0..tuples.len()).map(|register| self.source(register)).collect();
         sources.sort_unstable();
         sources.dedup();
-        let held: Vec<Vec<Value>> = sources.iter().map(|&source| tuples[source].clone()).collect();
-        let fetched = match self.exchanges() {
+        let values: Vec<Vec<Value>> = sources.iter().map(|&source| tuples[source].clone()).collect();
+        let fetched = match self.shuffles() {
             true => {
                 let source = self.source_lane(builder, thread);
-                exchanged(builder, source, &held)
+                emit_shuffle_tuples(builder, source, &values)
             }
-            false => held,
+            false => values,
         };
         let upper = match self.at {
-            Held::Lane(bit) => Some(thread.parity(builder, 1 << bit)),
+            InputBit::Lane(bit) => Some(thread.parity(builder, 1 << bit)),
             _ => None,
         };
-        let after = tuples.iter().enumerate().map(|(register, own)| {
-            if let Held::Register(bit) = self.at
+        let after = tuples.iter().enumerate().map(|(register, lane_sum)| {
+            if let InputBit::Register(bit) = self.at
                 && (register >> bit & 1 == 1) != (self.direction == ScanDirection::Up)
             {
-                return own.clone();
+                return lane_sum.clone();
             }
             let at = sources.binary_search(&self.source(register)).unwrap_or(0);
-            let sum = combine(builder, &fetched[at], own);
+            let sum = combine(builder, &fetched[at], lane_sum);
             match upper {
                 None => sum,
-                Some(upper) => chosen(builder, upper, self.direction, &sum, own),
+                Some(upper) => chosen(builder, upper, self.direction, &sum, lane_sum),
             }
         });
         after.collect()
     }
 
-    /// The number by which the lanes differ that fetch from each other, where it is the same for all. The
-    /// half that takes nothing in then fetches from the other one too, which does no harm.
+    /// Returns the constant lane xor of the step's shuffle; `None` if the xor differs between lanes. With a constant
+    /// xor the lower half fetches too, and ignores the value.
     fn across(&self) -> Option<u32> {
         match self.at {
-            Held::Lane(bit) if self.lanes == 0 && self.xors.contains(1 << bit) => Some(1 << bit),
+            InputBit::Lane(bit) if self.lanes == 0 && self.xors.contains(1 << bit) => Some(1 << bit),
             _ => None,
         }
     }
 
-    fn source_lane(&self, builder: &mut Builder, thread: Thread) -> Source {
+    fn source_lane(&self, builder: &mut Builder, thread: ThreadIndices) -> Source {
         if let Some(mask) = self.across() {
             return Source::Across(mask);
         }
-        let own = match self.at {
-            Held::Lane(bit) => 1u32 << bit,
+        let lane_sum = match self.at {
+            InputBit::Lane(bit) => 1u32 << bit,
             _ => 0,
         };
         Source::Lane(match self.direction {
-            ScanDirection::Up => thread.lane_with(builder, self.lanes, own),
-            ScanDirection::Down => thread.lane_with(builder, own, self.lanes),
+            ScanDirection::Up => thread.lane_with(builder, self.lanes, lane_sum),
+            ScanDirection::Down => thread.lane_with(builder, lane_sum, self.lanes),
         })
     }
 }
 
-/// The sums in the half that takes in the other, the own values in the half that does not.
-fn chosen(builder: &mut Builder, upper: Value, direction: ScanDirection, sum: &[Value], own: &[Value]) -> Vec<Value> {
-    let pairs = sum.iter().zip(own);
-    let choose = pairs.map(|(&sum, &own)| match direction {
-        ScanDirection::Up => builder.select(upper, sum, own),
-        ScanDirection::Down => builder.select(upper, own, sum),
+/// Emits selects of the combined values `sum` in the upper half and of the previous values `lane_sum` in the lower
+/// half.
+fn chosen(
+    builder: &mut Builder,
+    upper: Value,
+    direction: ScanDirection,
+    sum: &[Value],
+    lane_sum: &[Value],
+) -> Vec<Value> {
+    let pairs = sum.iter().zip(lane_sum);
+    let choose = pairs.map(|(&sum, &lane_sum)| match direction {
+        ScanDirection::Up => builder.select(upper, sum, lane_sum),
+        ScanDirection::Down => builder.select(upper, lane_sum, sum),
     });
     choose.collect()
 }

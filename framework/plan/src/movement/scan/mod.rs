@@ -1,10 +1,10 @@
-//! Inclusive scans along an axis of a distributed layout.
+//! Inclusive scans along an axis of a distributed layout (Triton `tt.scan`).
 //!
-//! Blocks of 2, 4, 8, ... neighbours are scanned in turn: every element of an upper half combines the
-//! last value of the lower half with its own. Within a lane that is register work, within a warp one
-//! exchange for each value that is fetched. From the first axis bit that warps hold on, the totals of
-//! the blocks so far are moved by an ordinary conversion to all that need them. Where that is dearer,
-//! the tensor is converted to a layout whose lanes hold whole lines, scanned there, and converted back.
+//! Blocks of 2, 4, 8, ... consecutive elements are scanned in sequence: every element of an upper half is combined with
+//! the last value of the lower half. Within a lane this needs registers only, within a warp one shuffle for each
+//! fetched value. From the first axis bit that warps hold, a layout conversion brings the totals of the blocks so far
+//! to all threads that need them. If that is more expensive, the tensor is converted to a layout with whole lines (all
+//! elements along the axis) in each lane, scanned there, and converted back.
 
 mod direction;
 mod levels;
@@ -13,4 +13,4 @@ mod problem;
 mod totals;
 
 pub use direction::ScanDirection;
-pub use plan::{Scan, scan};
+pub use plan::{ScanPlan, plan_scan};

@@ -2,48 +2,61 @@
 
 use super::direction::ScanDirection;
 use super::levels::Level;
-use super::problem::Question;
+use super::problem::ScanProblem;
 use super::totals::Totals;
-use crate::movement::address::Thread;
-use crate::movement::tuples::{Combine, by_register, by_tensor, moved};
-use crate::movement::{Bound, MovementError, Plan, PlanContext, PlanStats, convert, cost, slots};
+use crate::movement::address::ThreadIndices;
+use crate::movement::variadic::{Combine, by_register, by_tensor, moved};
+use crate::movement::{Bound, ConversionPlan, MovementError, PlanContext, PlanStats, cycles, plan_conversion, price};
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::TargetDescription;
 
-/// How a tensor, or a tuple of tensors of one layout, is scanned along an axis.
+/// A plan of a scan of a tensor, or of a tuple of tensors of one layout, along one axis.
 #[derive(Debug, Clone)]
-pub struct Scan {
-    /// Counts, memory, cost, and the bound of scans of this layout.
+pub struct ScanPlan {
+    /// The counts, shared memory and cost of the plan, and the lower bound of scans of this layout.
     pub stats: PlanStats,
     lane_bits: u32,
-    /// Conversions to the layout that is scanned, one a tensor; none where it is the tensor's own.
-    to: Vec<Plan>,
+    /// The conversions to the layout that is scanned, one for each tensor; empty if the tensors' own layout is scanned.
+    to: Vec<ConversionPlan>,
     levels: Vec<Level>,
     totals: Option<Totals>,
-    /// Conversions back.
-    back: Vec<Plan>,
+    /// The conversions back to the tensors' own layout, one for each tensor; empty if that layout is scanned.
+    back: Vec<ConversionPlan>,
 }
 
-/// The cheapest inclusive scan along `axis` of tensors in layout `src`, whose elements have
-/// `element_bits` bits, one entry for each tensor of the tuple. The result has the same layout.
+/// Plans the cheapest inclusive scan along `axis` of tensors in layout `src`; `element_bits` has one entry for each
+/// tensor of the tuple. The result has the same layout.
 ///
 /// # Errors
-/// [`MovementError`]: no such axis, no tensors, elements of no known width, a layout that is not
-/// surjective or whose bases along the axis are no distinct powers of two, blocks that hold different
-/// parts of the axis.
-pub fn scan(
+/// [`MovementError`]: no such axis, no tensors, unknown element width, a layout that is not surjective or whose bases
+/// along the axis are no distinct powers of two, blocks that hold different parts of the axis.
+///
+/// # Examples
+/// ```
+/// use tilewright_layout::{Dim, LinearLayout};
+/// use tilewright_plan::movement::{ScanDirection, plan_scan};
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// let part = |dim, axis| LinearLayout::identity(8, dim, Dim::tensor(axis));
+/// let rows = part(Dim::LANE, 0)?.direct_sum(&part(Dim::REGISTER, 1)?)?;
+/// // A lane has a whole row: the scan along it needs no other lane.
+/// let plan = plan_scan(&rows, Dim::tensor(1), &[32], ScanDirection::Up, &target)?;
+/// assert_eq!((plan.stats.counts.shuffles, plan.stats.shared_bytes), (0, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn plan_scan(
     src: &LinearLayout,
     axis: Dim,
     element_bits: &[u32],
     direction: ScanDirection,
     target: &TargetDescription,
-) -> Result<Scan, MovementError> {
-    let problem = Question::new(src, axis, element_bits, direction)?;
-    let mut best = in_place(&problem, target);
+) -> Result<ScanPlan, MovementError> {
+    let problem = ScanProblem::new(src, axis, element_bits, direction)?;
+    let mut best = plan_without_conversion(&problem, target);
     if let Some(lines) = problem.lines_in_registers() {
-        let within = Question::new(&lines, axis, element_bits, direction)?;
-        if let Ok(moved) = by_lines(&problem, &within, src, &lines, target)
+        let within = ScanProblem::new(&lines, axis, element_bits, direction)?;
+        if let Ok(moved) = plan_by_lines(&problem, &within, src, &lines, target)
             && !best.as_ref().is_ok_and(|best| rank(best) <= rank(&moved))
         {
             best = Ok(moved);
@@ -52,73 +65,73 @@ pub fn scan(
     best
 }
 
-/// The lower, the cheaper.
-fn rank(scan: &Scan) -> (f64, f64) {
-    (slots(&scan.stats.counts), scan.stats.cost)
+/// The key by which candidates are compared (price, cycles): lower is cheaper.
+fn rank(scan: &ScanPlan) -> (f64, f64) {
+    (price(&scan.stats.counts), scan.stats.cost)
 }
 
-fn in_place(problem: &Question, target: &TargetDescription) -> Result<Scan, MovementError> {
+fn plan_without_conversion(problem: &ScanProblem, target: &TargetDescription) -> Result<ScanPlan, MovementError> {
     let levels = Level::all(problem, target.lane_xors(u32::BITS));
     let totals = Totals::new(problem, target)?;
     let mut counts = levels.iter().fold(Counts::default(), |sum, level| sum.plus(level.counts(problem)));
     if let Some(totals) = &totals {
         counts = counts.plus(totals.counts(problem));
     }
-    let stages = levels.iter().filter(|level| level.exchanges()).count() as u64;
-    let bound = Bound { exchanges: if totals.is_none() { problem.depth() } else { 0 }, ..Bound::default() };
-    let cost = cost(&counts, 1 << problem.warp_bits, stages, target);
+    let stages = levels.iter().filter(|level| level.shuffles()).count() as u64;
+    let bound = Bound { shuffles: if totals.is_none() { problem.depth() } else { 0 }, ..Bound::default() };
+    let cost = cycles(&counts, 1 << problem.warp_bits, stages, target);
     let stats = PlanStats { counts, cost, ..PlanStats::default() }
         .then(totals.iter().flat_map(|totals| &totals.moves).map(|plan| &plan.stats))
         .with_bound(bound, || "lanes fetch several values in each step".to_owned());
-    Ok(Scan { stats, lane_bits: problem.lane_bits, to: Vec::new(), levels, totals, back: Vec::new() })
+    Ok(ScanPlan { stats, lane_bits: problem.lane_bits, to: Vec::new(), levels, totals, back: Vec::new() })
 }
 
-/// The scan in a layout whose lanes hold whole lines. Each of its moves has shared memory of its own: all that
-/// they want where that is there, else a share each.
-fn by_lines(
-    problem: &Question,
-    within: &Question,
+/// Plans the scan in a layout with whole lines (all elements along the axis) in each lane. Each conversion has its own
+/// shared memory: all that it needs if the block has enough, else an equal share of the block's memory.
+fn plan_by_lines(
+    problem: &ScanProblem,
+    within: &ScanProblem,
     src: &LinearLayout,
     lines: &LinearLayout,
     target: &TargetDescription,
-) -> Result<Scan, MovementError> {
-    let context = PlanContext::of(target);
+) -> Result<ScanPlan, MovementError> {
+    let context = PlanContext::new(target);
     match by_lines_within(problem, within, src, lines, context) {
         Ok(scan) if scan.stats.shared_bytes <= context.scratch_bytes => Ok(scan),
-        _ => by_lines_within(problem, within, src, lines, context.shared_by(2 * problem.element_bits.len())),
+        _ => by_lines_within(problem, within, src, lines, context.divide_scratch(2 * problem.element_bits.len())),
     }
 }
 
 fn by_lines_within(
-    problem: &Question,
-    within: &Question,
+    problem: &ScanProblem,
+    within: &ScanProblem,
     src: &LinearLayout,
     lines: &LinearLayout,
     context: PlanContext<'_>,
-) -> Result<Scan, MovementError> {
-    let ways = |from: &LinearLayout, to: &LinearLayout| {
-        problem.element_bits.iter().map(|&bits| convert(from, to, bits, context)).collect::<Result<Vec<_>, _>>()
+) -> Result<ScanPlan, MovementError> {
+    let conversions = |from: &LinearLayout, to: &LinearLayout| {
+        problem.element_bits.iter().map(|&bits| plan_conversion(from, to, bits, context)).collect::<Result<Vec<_>, _>>()
     };
-    let (to, back) = (ways(src, lines)?, ways(lines, src)?);
-    let inner = in_place(within, context.target)?;
-    let why = || "whole lines are moved to single lanes and back".to_owned();
+    let (to, back) = (conversions(src, lines)?, conversions(lines, src)?);
+    let inner = plan_without_conversion(within, context.target)?;
+    let why = || "complete lines are moved to single lanes and back".to_owned();
     let moves = to.iter().chain(&back).map(|plan| &plan.stats);
     let stats = inner.stats.clone().then(moves).with_bound(Bound::default(), why);
-    Ok(Scan { stats, to, back, ..inner })
+    Ok(ScanPlan { stats, to, back, ..inner })
 }
 
-impl Scan {
-    /// Writes the scan's kernel IR. `inputs` holds, for each tensor of the tuple, one value for each
-    /// register; so does the result. `combine` gets what lies nearer the scan's beginning first.
+impl ScanPlan {
+    /// Emits the scan. `inputs` holds, for each tensor of the tuple, one value for each register; the result has the
+    /// same form. The first argument of `combine` is the value nearer to the start of the scan.
     ///
     /// # Panics
-    /// Where there are not as many inputs, or values in them, as planned for.
+    /// If there are fewer inputs, or values in them, than planned for.
     pub fn emit(&self, builder: &mut Builder, inputs: &[Vec<Value>], combine: &mut Combine) -> Vec<Vec<Value>> {
         let mut tuples = by_register(inputs);
         if !self.to.is_empty() {
             tuples = moved(builder, &self.to, &tuples);
         }
-        let thread = Thread::new(builder, self.lane_bits);
+        let thread = ThreadIndices::new(builder, self.lane_bits);
         for level in &self.levels {
             tuples = level.emit(builder, thread, tuples, combine);
         }

@@ -1,4 +1,4 @@
-//! What a scan is asked: which position bit holds each bit of the axis.
+//! The checked input of a scan: the position bit that holds each bit of the axis.
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 
@@ -7,30 +7,30 @@ use crate::layouts;
 use crate::movement::MovementError;
 use crate::movement::check::check_tuple;
 
-/// Where a bit of the axis is held.
+/// A bit of a position (register, lane, warp) that holds a bit of the axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Held {
-    /// By a register bit.
+pub(super) enum InputBit {
+    /// The register bit with this index.
     Register(u32),
-    /// By a lane bit.
+    /// The lane bit with this index.
     Lane(u32),
-    /// By a warp bit.
+    /// The warp bit with this index.
     Warp(u32),
 }
 
-pub(super) struct Question {
+pub(super) struct ScanProblem {
     pub(super) src: LinearLayout,
     axis: Dim,
     pub(super) element_bits: Vec<u32>,
     pub(super) direction: ScanDirection,
-    /// Who holds each bit of the axis, the lowest first.
-    pub(super) held: Vec<Held>,
+    /// The position bit that holds each bit of the axis, the lowest axis bit first.
+    pub(super) input_bits: Vec<InputBit>,
     pub(super) register_bits: u32,
     pub(super) lane_bits: u32,
     pub(super) warp_bits: u32,
 }
 
-impl Question {
+impl ScanProblem {
     pub(super) fn new(
         src: &LinearLayout,
         axis: Dim,
@@ -38,87 +38,91 @@ impl Question {
         direction: ScanDirection,
     ) -> Result<Self, MovementError> {
         let src = check_tuple(src, axis, element_bits)?;
-        let mut held: Vec<Option<Held>> = vec![None; src.out_bits(axis) as usize];
+        let mut input_bits: Vec<Option<InputBit>> = vec![None; src.out_bits(axis) as usize];
         for dim in src.ins().dims() {
             for (bit, &column) in (0u32..).zip(src.columns_of(dim)) {
                 let along = src.outs().coordinate(column, axis);
                 if along == 0 {
                     continue;
                 }
-                let place = match dim {
-                    Dim::REGISTER => Held::Register(bit),
-                    Dim::LANE => Held::Lane(bit),
-                    Dim::WARP => Held::Warp(bit),
+                let input_bit = match dim {
+                    Dim::REGISTER => InputBit::Register(bit),
+                    Dim::LANE => InputBit::Lane(bit),
+                    Dim::WARP => InputBit::Warp(bit),
                     _ => return Err(crossing_blocks()),
                 };
                 let alone = along.is_power_of_two() && column == src.outs().pack(&[(axis, along)])?;
-                let own = &mut held[along.trailing_zeros() as usize];
-                if !alone || own.is_some() {
+                let axis_bits = &mut input_bits[along.trailing_zeros() as usize];
+                if !alone || axis_bits.is_some() {
                     return Err(MovementError::MixedAxis { dim, bit, axis });
                 }
-                *own = Some(place);
+                *axis_bits = Some(input_bit);
             }
         }
-        // A surjective layout of units holds every bit of the axis.
-        let held = held.into_iter().flatten().collect();
+        // A surjective layout with single-bit bases holds every bit of the axis.
+        let input_bits = input_bits.into_iter().flatten().collect();
         let element_bits = element_bits.to_vec();
         let (register_bits, lane_bits) = (src.in_bits(Dim::REGISTER), src.in_bits(Dim::LANE));
         let warp_bits = src.in_bits(Dim::WARP);
-        Ok(Self { src, axis, element_bits, direction, held, register_bits, lane_bits, warp_bits })
+        Ok(Self { src, axis, element_bits, direction, input_bits, register_bits, lane_bits, warp_bits })
     }
 
-    /// How many axis bits are scanned before warps take part.
+    /// Number of axis bits below the first axis bit that warps hold.
     pub(super) fn lower(&self) -> usize {
-        self.held.iter().position(|held| matches!(held, Held::Warp(_))).unwrap_or(self.held.len())
+        self.input_bits
+            .iter()
+            .position(|input_bit| matches!(input_bit, InputBit::Warp(_)))
+            .unwrap_or(self.input_bits.len())
     }
 
-    /// Exchanges that one value needs at least: each doubles the lanes that it depends on.
+    /// Min number of shuffles in sequence: each shuffle doubles the number of lanes on which a value depends.
     pub(super) fn depth(&self) -> u64 {
-        self.held.iter().filter(|held| matches!(held, Held::Lane(_))).count() as u64
+        self.input_bits.iter().filter(|input_bit| matches!(input_bit, InputBit::Lane(_))).count() as u64
     }
 
-    /// The bits of registers and of lanes among axis bits, as masks.
-    pub(super) fn masks(held: &[Held]) -> (usize, u32) {
-        held.iter().fold((0, 0), |(registers, lanes), held| match held {
-            Held::Register(bit) => (registers | 1 << bit, lanes),
-            Held::Lane(bit) => (registers, lanes | 1 << bit),
-            Held::Warp(_) => (registers, lanes),
+    /// Returns the mask of the register bits and the mask of the lane bits among `input_bits`.
+    pub(super) fn masks(input_bits: &[InputBit]) -> (usize, u32) {
+        input_bits.iter().fold((0, 0), |(registers, lanes), input_bit| match input_bit {
+            InputBit::Register(bit) => (registers | 1 << bit, lanes),
+            InputBit::Lane(bit) => (registers, lanes | 1 << bit),
+            InputBit::Warp(_) => (registers, lanes),
         })
     }
 
-    /// The layouts of the totals of blocks of `2^lower` elements: where they are, and where every lane
-    /// has all those of its lines.
+    /// Returns the layouts of the totals of blocks of `2^lower` elements: the layout after the steps within warps, and
+    /// the layout that gives every lane all totals of its lines (a line is the elements that differ only along the
+    /// axis).
     pub(super) fn ends(&self, lower: usize) -> Result<(LinearLayout, LinearLayout), MovementError> {
-        let blocks = self.held.len() - lower;
+        let blocks = self.input_bits.len() - lower;
         let sized =
             self.src.outs().iter().map(|(dim, bits)| (dim, if dim == self.axis { blocks as u32 } else { bits }));
         let mut outs = Space::default();
         for (dim, bits) in sized {
             outs.push(dim, bits)?;
         }
-        let column = |column: u64, all_parts: bool| -> Result<u64, LayoutError> {
-            let places: Vec<_> = self.src.outs().unpack(column).collect();
-            let places = places.into_iter().map(|(dim, at)| match dim == self.axis {
-                true => (dim, if all_parts { 0 } else { at >> lower }),
+        let column = |column: u64, removes_axis: bool| -> Result<u64, LayoutError> {
+            let coordinates: Vec<_> = self.src.outs().unpack(column).collect();
+            let coordinates = coordinates.into_iter().map(|(dim, at)| match dim == self.axis {
+                true => (dim, if removes_axis { 0 } else { at >> lower }),
                 false => (dim, at),
             });
-            outs.pack(&places.collect::<Vec<_>>())
+            outs.pack(&coordinates.collect::<Vec<_>>())
         };
         let (mut from, mut to) = (Vec::new(), Vec::new());
-        let (low, _) = Self::masks(&self.held[..lower]);
+        let (low, _) = Self::masks(&self.input_bits[..lower]);
         for dim in self.src.ins().dims() {
-            let own = self.src.columns_of(dim);
+            let axis_bits = self.src.columns_of(dim);
             let is_register = dim == Dim::REGISTER;
             let (mut before, mut after) = (Vec::new(), Vec::new());
             if is_register {
                 after.extend(layouts::units(&outs, self.axis));
             }
-            for (bit, &own) in own.iter().enumerate() {
+            for (bit, &axis_bits) in axis_bits.iter().enumerate() {
                 if !is_register || low >> bit & 1 == 0 {
-                    before.push(column(own, false)?);
+                    before.push(column(axis_bits, false)?);
                 }
-                if !is_register || !self.held.contains(&Held::Register(bit as u32)) {
-                    after.push(column(own, true)?);
+                if !is_register || !self.input_bits.contains(&InputBit::Register(bit as u32)) {
+                    after.push(column(axis_bits, true)?);
                 }
             }
             from.push((dim, before));
@@ -127,12 +131,12 @@ impl Question {
         Ok((layouts::of_dims(&from, &outs)?, layouts::of_dims(&to, &outs)?))
     }
 
-    /// A layout of the same tensor and block in which every lane holds whole lines; `None` where a
-    /// lane would hold more than 256 elements more than now, or blocks share the tensor.
+    /// Returns a layout of the same tensor and block with whole lines (all elements along the axis) in every lane.
+    /// `None` if a lane would hold over 256 elements more than now, or if blocks divide the tensor.
     pub(super) fn lines_in_registers(&self) -> Option<LinearLayout> {
         let outs = self.src.outs();
         let blocks = self.src.columns_of(Dim::BLOCK);
-        if self.depth() == 0 && self.lower() == self.held.len() || blocks.iter().any(|&column| column != 0) {
+        if self.depth() == 0 && self.lower() == self.input_bits.len() || blocks.iter().any(|&column| column != 0) {
             return None;
         }
         let others = outs.dims().filter(|&dim| dim != self.axis);
@@ -158,5 +162,5 @@ impl Question {
 }
 
 fn crossing_blocks() -> MovementError {
-    MovementError::impossible("blocks hold different parts of the axis")
+    MovementError::impossible("blocks have different parts of the axis")
 }

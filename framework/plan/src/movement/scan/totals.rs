@@ -1,84 +1,87 @@
-//! The steps of a scan between warps: blocks take in what lies before them, from the totals of all.
+//! The steps of a scan between warps: each block of consecutive elements adds the total of all preceding blocks of its
+//! line.
 
 use tilewright_kernel::{Builder, Counts, Value};
 
-use super::super::address::Thread;
-use super::super::source::Source;
-use super::super::tuples::{Combine, exchanged, moved, words};
-use super::super::{MovementError, Plan, PlanContext, convert};
+use super::super::address::ThreadIndices;
+use super::super::shuffle_source::Source;
+use super::super::variadic::{Combine, emit_shuffle_tuples, moved, words};
+use super::super::{ConversionPlan, MovementError, PlanContext, plan_conversion};
 use super::ScanDirection;
-use super::problem::{Held, Question};
+use super::problem::{InputBit, ScanProblem};
 use tilewright_target::TargetDescription;
 
-/// How totals are moved and taken in.
+/// The conversion and combination of the totals of blocks. A block is the part of a line (elements along the axis) that
+/// has been scanned within a warp.
 #[derive(Debug, Clone)]
 pub(super) struct Totals {
-    /// Who holds the axis bits that number blocks, the lowest first.
-    upper: Vec<Held>,
-    /// Register bits that hold the axis within a block.
+    /// The position bits that hold the axis bits that number the blocks of a line, the lowest first.
+    upper: Vec<InputBit>,
+    /// The mask of the register bits that hold the axis within a block.
     registers: usize,
-    /// Lane bits that hold the axis within a block.
+    /// The mask of the lane bits that hold the axis within a block.
     lanes: u32,
-    /// The other register bits, which number the totals of a lane.
+    /// The other register bits, which number the totals that a lane holds.
     across: Vec<u32>,
-    /// Register bits that number lines.
+    /// The register bits that number lines.
     lines: Vec<u32>,
     lane_bits: u32,
     direction: ScanDirection,
-    /// How the totals move, for each tensor.
-    pub(super) moves: Vec<Plan>,
+    /// The conversion of the totals, one plan for each tensor.
+    pub(super) moves: Vec<ConversionPlan>,
 }
 
 impl Totals {
-    /// The steps between warps; `None` if no warp holds a part of the axis.
-    pub(super) fn new(problem: &Question, target: &TargetDescription) -> Result<Option<Self>, MovementError> {
+    /// Plans the steps between warps; `None` if no warp holds a bit of the axis.
+    pub(super) fn new(problem: &ScanProblem, target: &TargetDescription) -> Result<Option<Self>, MovementError> {
         let lower = problem.lower();
-        let upper = problem.held[lower..].to_vec();
+        let upper = problem.input_bits[lower..].to_vec();
         if upper.is_empty() {
             return Ok(None);
         }
-        let (registers, lanes) = Question::masks(&problem.held[..lower]);
+        let (registers, lanes) = ScanProblem::masks(&problem.input_bits[..lower]);
         let (src, dst) = problem.ends(lower)?;
-        let context = PlanContext::of(target).shared_by(problem.element_bits.len());
-        let moves = problem.element_bits.iter().map(|&bits| convert(&src, &dst, bits, context));
+        let context = PlanContext::new(target).divide_scratch(problem.element_bits.len());
+        let moves = problem.element_bits.iter().map(|&bits| plan_conversion(&src, &dst, bits, context));
         let bits = 0..problem.register_bits;
         Ok(Some(Self {
             upper,
             registers,
             lanes,
             across: bits.clone().filter(|&bit| registers >> bit & 1 == 0).collect(),
-            lines: bits.filter(|&bit| !problem.held.contains(&Held::Register(bit))).collect(),
+            lines: bits.filter(|&bit| !problem.input_bits.contains(&InputBit::Register(bit))).collect(),
             lane_bits: problem.lane_bits,
             direction: problem.direction,
             moves: moves.collect::<Result<Vec<_>, _>>()?,
         }))
     }
 
-    /// Blocks of a line.
+    /// Number of blocks (parts scanned within a warp) in a line (all elements along the axis).
     fn blocks(&self) -> usize {
         1 << self.upper.len()
     }
 
-    /// Axis bits that differ between threads, as bits of the thread index.
+    /// Returns the axis bits that differ between threads: the bit of the block's index, and the bit of the thread index
+    /// that holds it.
     fn of_threads(&self) -> Vec<(usize, u64)> {
-        let bit = |held: &Held| match held {
-            Held::Register(_) => None,
-            Held::Lane(bit) => Some(1u64 << bit),
-            Held::Warp(bit) => Some(1u64 << (bit + self.lane_bits)),
+        let bit = |input_bit: &InputBit| match input_bit {
+            InputBit::Register(_) => None,
+            InputBit::Lane(bit) => Some(1u64 << bit),
+            InputBit::Warp(bit) => Some(1u64 << (bit + self.lane_bits)),
         };
-        self.upper.iter().enumerate().filter_map(|(at, held)| Some((at, bit(held)?))).collect()
+        self.upper.iter().enumerate().filter_map(|(at, input_bit)| Some((at, bit(input_bit)?))).collect()
     }
 
-    /// The block bits that a register says.
+    /// Returns the bits of the block's index that the register `register` determines.
     fn of_register(&self, register: usize) -> usize {
-        let bits = self.upper.iter().enumerate().filter_map(|(at, held)| match held {
-            Held::Register(bit) => Some((register >> bit & 1) << at),
+        let bits = self.upper.iter().enumerate().filter_map(|(at, input_bit)| match input_bit {
+            InputBit::Register(bit) => Some((register >> bit & 1) << at),
             _ => None,
         });
         bits.sum()
     }
 
-    /// How many blocks lie before one.
+    /// Number of blocks that precede a block in the direction of the scan.
     fn before(&self, block: usize) -> usize {
         match self.direction {
             ScanDirection::Up => block,
@@ -86,23 +89,23 @@ impl Totals {
         }
     }
 
-    /// Whether the first block is among those that a register belongs to, in some thread.
+    /// Whether a register belongs to the first block of its line in some thread.
     fn may_be_first(&self, register: usize) -> bool {
         let first = self.before(0);
-        let fixed = (0..self.upper.len()).filter(|&at| matches!(self.upper[at], Held::Register(_)));
+        let fixed = (0..self.upper.len()).filter(|&at| matches!(self.upper[at], InputBit::Register(_)));
         let mask: usize = fixed.map(|at| 1 << at).sum();
         self.of_register(register) == first & mask
     }
 
-    pub(super) fn counts(&self, problem: &Question) -> Counts {
+    pub(super) fn counts(&self, problem: &ScanProblem) -> Counts {
         let tensors = problem.element_bits.len() as u64;
         let totals = 1u64 << self.across.len();
-        let exchanges = match self.lanes {
+        let shuffles = match self.lanes {
             0 => 0,
             _ => problem.element_bits.iter().map(|&bits| words(bits, totals)).sum(),
         };
         let differing = self.of_threads().len();
-        // Blocks that registers say are told apart without selects.
+        // Blocks that differ by register only need no selects.
         let chosen = (1u64 << self.lines.len()) << (self.upper.len() - differing);
         let registers = 0..1usize << problem.register_bits;
         let first = match differing {
@@ -110,13 +113,13 @@ impl Totals {
             _ => registers.filter(|&register| self.may_be_first(register)).count() as u64,
         };
         let selects = tensors * (chosen * ((1 << differing) - 1) + first);
-        Counts { exchanges, selects, ..Counts::default() }
+        Counts { shuffles, selects, ..Counts::default() }
     }
 
     pub(super) fn emit(
         &self,
         builder: &mut Builder,
-        thread: Thread,
+        thread: ThreadIndices,
         tuples: Vec<Vec<Value>>,
         combine: &mut Combine,
     ) -> Vec<Vec<Value>> {
@@ -129,10 +132,10 @@ impl Totals {
         let first = self.is_first(builder, thread);
         let mut known: Vec<((usize, usize), Vec<Value>)> = Vec::new();
         let mut after = Vec::with_capacity(tuples.len());
-        for (register, own) in tuples.iter().enumerate() {
+        for (register, thread_total) in tuples.iter().enumerate() {
             let (line, block) = (gathered(register, &self.lines), self.of_register(register));
             if conditions.is_empty() && self.before(block) == 0 {
-                after.push(own.clone());
+                after.push(thread_total.clone());
                 continue;
             }
             let found = known.iter().find(|(key, _)| *key == (line, block)).map(|(_, prefix)| prefix.clone());
@@ -141,19 +144,21 @@ impl Totals {
                 known.push(((line, block), prefix.clone()));
                 prefix
             });
-            let sum = combine(builder, &prefix, own);
+            let sum = combine(builder, &prefix, thread_total);
             after.push(match first {
-                Some(first) if self.may_be_first(register) => {
-                    own.iter().zip(&sum).map(|(&own, &sum)| builder.select(first, own, sum)).collect()
-                }
+                Some(first) if self.may_be_first(register) => thread_total
+                    .iter()
+                    .zip(&sum)
+                    .map(|(&thread_total, &sum)| builder.select(first, thread_total, sum))
+                    .collect(),
                 _ => sum,
             });
         }
         after
     }
 
-    /// The totals of the blocks, in all lanes that hold parts of them.
-    fn totals(&self, builder: &mut Builder, thread: Thread, tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {
+    /// Emits the totals of the blocks, in all lanes that hold elements of the block.
+    fn totals(&self, builder: &mut Builder, thread: ThreadIndices, tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {
         let last = |index: usize| {
             let spread = self.across.iter().enumerate().fold(0, |sum, (at, &bit)| sum | (index >> at & 1) << bit);
             match self.direction {
@@ -161,18 +166,19 @@ impl Totals {
                 ScanDirection::Down => spread,
             }
         };
-        let held: Vec<Vec<Value>> = (0..1usize << self.across.len()).map(|index| tuples[last(index)].clone()).collect();
+        let values: Vec<Vec<Value>> =
+            (0..1usize << self.across.len()).map(|index| tuples[last(index)].clone()).collect();
         if self.lanes == 0 {
-            return held;
+            return values;
         }
         let lane = match self.direction {
             ScanDirection::Up => thread.lane_with(builder, self.lanes, 0),
             ScanDirection::Down => thread.lane_with(builder, 0, self.lanes),
         };
-        exchanged(builder, Source::Lane(lane), &held)
+        emit_shuffle_tuples(builder, Source::Lane(lane), &values)
     }
 
-    /// What lies before each block but the first, in the order of the scan.
+    /// Emits the combined totals of all blocks before each block but the first, in the direction of the scan.
     fn prefixes(&self, builder: &mut Builder, blocks: &[Vec<Value>], combine: &mut Combine) -> Vec<Vec<Value>> {
         let in_order = |before: usize| &blocks[self.before(before)];
         let mut prefixes = vec![in_order(0).clone()];
@@ -183,7 +189,7 @@ impl Totals {
         prefixes
     }
 
-    /// What lies before the block of this thread; anything where that is the first one.
+    /// Selects the combined total of all blocks before this thread's block; any value for the first block.
     fn pick(
         &self,
         builder: &mut Builder,
@@ -199,8 +205,8 @@ impl Totals {
         above.iter().zip(&below).map(|(&above, &below)| builder.select(condition, above, below)).collect()
     }
 
-    /// Whether this thread's bits are those of the first block.
-    fn is_first(&self, builder: &mut Builder, thread: Thread) -> Option<Value> {
+    /// Emits whether this thread belongs to the first block of its line; `None` if that does not depend on the thread.
+    fn is_first(&self, builder: &mut Builder, thread: ThreadIndices) -> Option<Value> {
         let mask = self.of_threads().iter().fold(0, |all, (_, bit)| all | bit);
         match self.direction {
             ScanDirection::Up => thread.all_zero(builder, mask),

@@ -1,112 +1,112 @@
-//! The accesses of one side, one by one.
+//! Enumerates the shared-memory accesses of one accessor (a store or load of a tensor).
 
 use smallvec::SmallVec;
 
-use super::{Located, Placed, TileStats};
+use super::{LocatedAccessor, PlacedAccessor, TileStats};
 use crate::movement::{Bound, SharedBits};
 use tilewright_kernel::{Counts, Element};
 use tilewright_layout::f2::{Columns, Solver, multiply};
 use tilewright_target::Direction;
 
-/// The accesses of one side. Accesses of a round and rounds are numbered; what a number's bit adds is
-/// listed.
+/// The accesses of one accessor, as linear maps from the bits of the round index and the access index. A round is one
+/// filling of the memory.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Accesses {
     pub(in super::super) stats: TileStats,
     pub(super) element: Element,
     direction: Direction,
     pub(super) lane_bits: u32,
-    /// For each element bit of an access the register.
+    /// For each bit of the element index in an access, the register bits that it adds.
     elements: Columns,
-    /// For each bit of an access's number the offset, in elements, and the register.
+    /// For each bit of the access index, the offset (in elements) and the register bits that it adds.
     steps: SmallVec<[(u64, u64); 16]>,
-    /// For each bit of a round's number the register.
+    /// For each bit of the round index, the register bits that it adds; a round is one filling of the memory.
     rounds: Columns,
-    /// For each bit of a register's number the register that is moved for it.
+    /// For each register bit, the register that is moved in its place; it differs for replicas.
     moved_as: Columns,
 }
 
-/// One access: a constant part of the offset, in elements, and the registers of the vector.
+/// One access: the constant part of its offset, in elements, and the registers whose elements it moves.
 #[derive(Debug, Clone)]
 pub(super) struct Access {
     pub(super) offset: u64,
     pub(super) registers: SmallVec<[u64; 16]>,
-    /// The bits of [`TileStats::idle`] in the threads that make it.
-    pub(super) made_by: u64,
+    /// The bits of [`TileStats::idle`] in the index of the threads that make the access: the replica that issues it.
+    pub(super) issuer: u64,
 }
 
 impl Accesses {
-    /// The accesses that the figures count; `None` where registers do not hold whole vectors.
-    pub(in super::super) fn new(stats: TileStats, placed: &Placed<'_>) -> Option<Self> {
+    /// Enumerates the accesses that the stats count; `None` if registers do not hold whole vectors.
+    pub(in super::super) fn new(stats: TileStats, placed: &PlacedAccessor<'_>) -> Option<Self> {
         let (side, memory) = (placed.side, placed.memory);
-        let parts = match stats.parts.as_deref() {
-            Some(parts) => parts.clone(),
-            None => placed.plain_parts(stats.width)?,
+        let access_columns = match stats.access_columns.as_deref() {
+            Some(access_columns) => access_columns.clone(),
+            None => placed.plain_access_columns(stats.width)?,
         };
         let registers = Solver::new(&side.registers);
         let register = |vector: u64| registers.solve(vector).unwrap_or(0);
-        let Located { element, direction, lane_bits, .. } = *side;
+        let LocatedAccessor { element, direction, lane_bits, .. } = *side;
         Some(Self {
             element,
             direction,
             lane_bits,
-            elements: parts.elements.iter().map(|&column| register(column)).collect(),
-            steps: parts.steps.iter().map(|&whole| (memory.offset(whole), register(whole))).collect(),
+            elements: access_columns.elements.iter().map(|&column| register(column)).collect(),
+            steps: access_columns.steps.iter().map(|&column| (memory.offset(column), register(column))).collect(),
             rounds: side.rounds.iter().map(|&round| register(round)).collect(),
             moved_as: side.registers.iter().map(|&column| register(column)).collect(),
             stats,
         })
     }
 
-    /// Accesses of a round.
+    /// Returns the accesses of one round (filling of the memory).
     pub(super) fn of_round(&self, round: u64) -> impl Iterator<Item = Access> {
         let in_round = multiply(&self.rounds, round);
-        (0..1u64 << self.steps.len()).map(move |number| {
+        (0..1u64 << self.steps.len()).map(move |index| {
             let (mut offset, mut register) = (0, in_round);
             for (bit, step) in self.steps.iter().enumerate() {
-                if number >> bit & 1 == 1 {
+                if index >> bit & 1 == 1 {
                     offset ^= step.0;
                     register ^= step.1;
                 }
             }
             let registers = (0..self.vector_elements()).map(|element| register ^ multiply(&self.elements, element));
             let shared = self.stats.shared_by.iter().enumerate();
-            let made_by = shared.fold(0, |bits, (at, by)| bits | (number >> at & 1) << by);
-            Access { offset, registers: registers.collect(), made_by }
+            let issuer = shared.fold(0, |bits, (at, by)| bits | (index >> at & 1) << by);
+            Access { offset, registers: registers.collect(), issuer }
         })
     }
 
-    /// Elements that a lane moves in an access.
+    /// Number of elements that a lane moves in one access.
     pub(in super::super) fn vector_elements(&self) -> u64 {
         1 << self.stats.width
     }
 
-    /// Bytes that a lane moves in an access.
+    /// Number of bytes that a lane moves in one access.
     fn bytes(&self) -> u64 {
         self.vector_elements() * u64::from(self.element.bits() / 8)
     }
 
-    /// Bytes of which the addresses of accesses are multiples.
+    /// Alignment of the addresses of all accesses, in bytes.
     pub(in super::super) fn alignment(&self) -> u64 {
-        1 << self.stats.slot_bits
+        1 << self.stats.segment_bits
     }
 
-    /// The row by which registers move; plain accesses where there is none.
+    /// The name of the instruction that makes the accesses; `None` for plain accesses.
     pub(in super::super) fn instruction(&self) -> Option<&str> {
         self.stats.instruction.as_deref()
     }
 
-    /// The registers that there are.
+    /// Number of registers of a lane.
     pub(super) fn registers(&self) -> u64 {
         1 << self.moved_as.len()
     }
 
-    /// The register that is moved for another, which holds the same.
+    /// Returns the register that is moved in place of `register`, if that is a replica; otherwise `register` itself.
     pub(super) fn moved_as(&self, register: u64) -> u64 {
         multiply(&self.moved_as, register)
     }
 
-    /// The counts of a warp whose accesses take so many wavefronts.
+    /// Returns the operation counts of a warp whose accesses take `wavefronts` wavefronts.
     pub(in super::super) fn counts(&self, wavefronts: u64) -> Counts {
         let issued = self.stats.issued();
         let (plain, by_row) = if self.instruction().is_some() { (0, issued) } else { (issued, 0) };
@@ -123,7 +123,7 @@ impl Accesses {
         }
     }
 
-    /// Bits that a lane moves in all accesses.
+    /// Number of bits that a lane moves in all accesses.
     pub(in super::super) fn shared_bits(&self) -> SharedBits {
         let bits = self.stats.elements() * u64::from(self.element.bits());
         match self.direction {
@@ -132,7 +132,7 @@ impl Accesses {
         }
     }
 
-    /// Reason why the accesses take more wavefronts than the bound; `None` if they do not.
+    /// The reason why the accesses take more wavefronts than the bound; `None` if they do not.
     pub(in super::super) fn why_above(&self, counts: &Counts, bound: &Bound) -> Option<String> {
         let (what, have, least) = match self.direction {
             Direction::Store => ("stores", counts.wavefronts_stored, bound.wavefronts_stored),
@@ -141,7 +141,7 @@ impl Accesses {
         let copies = if self.stats.idle & ((1 << self.lane_bits) - 1) == 0 {
             ""
         } else {
-            ", and lanes that hold copies sit out: a share for each costs selects"
+            ", and lanes with replicas are idle: dividing the work costs selects"
         };
         let (bytes, each) = (self.bytes(), self.stats.each);
         let reason = format!(

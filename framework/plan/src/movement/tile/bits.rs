@@ -1,43 +1,45 @@
-//! Tiles as bits that go to bits.
+//! Tiles: access instructions of shared memory as maps from bits to bits.
 
 use smallvec::SmallVec;
 
-use super::{Located, Reach};
+use super::{LocatedAccessor, Reach};
 use tilewright_kernel::{Element, is_result};
 use tilewright_layout::f2::{Columns, Subspace, multiply, rank};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{BankRow, Direction, Instruction, InstructionKind, Operand, TargetDescription};
 
-/// Log2 of the bytes of a slot in tiles. More than any memory has.
-const MOST_SLOT_BITS: usize = 24;
+/// Log2 of the max number of bytes of a slot (contiguous memory at one address). It is more than any memory has.
+const MAX_SEGMENT_BITS: usize = 24;
 
-/// What a bit of a place in memory comes from.
+/// The source of one bit of an offset in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Source {
-    /// A bit of the byte's number among the bytes that a lane holds.
-    Held(u32),
-    /// A bit of the lane.
+    /// A bit of the index of a byte among the bytes that a lane holds.
+    Byte(u32),
+    /// The bit of the lane index with this number.
     Lane(u32),
 }
 
-/// One kind of access.
+/// An access instruction as a map from (byte that a lane holds, lane) to (slot, byte of the slot). A slot is contiguous
+/// memory at one address.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Tile<'a> {
-    /// The row's name; plain accesses have none.
+    /// The name of the instruction; `None` for plain accesses.
     pub(in super::super) name: Option<&'a str>,
     pub(in super::super) direction: Direction,
-    /// For each bit of the byte in a slot.
-    pub(super) in_slot: SmallVec<[Source; 8]>,
-    /// For each bit of the slot's number.
-    pub(super) slots: SmallVec<[Source; 8]>,
-    /// For each lane bit what it adds to the number of the slot whose address the lane gives.
+    /// The source of each bit of the byte index in a slot (contiguous memory at one address), lowest bit first.
+    pub(super) in_segment: SmallVec<[Source; 8]>,
+    /// The source of each bit of the slot index, lowest bit first; a slot is contiguous memory at one address.
+    pub(super) segments: SmallVec<[Source; 8]>,
+    /// For each lane bit, the slot index that it adds. A lane gives the address of the slot (contiguous memory) whose
+    /// index its bits add up to.
     pub(super) address: Columns,
-    /// Log2 of the bytes that a lane holds.
-    pub(super) held_bits: u32,
+    /// Log2 of the number of bytes that a lane holds.
+    pub(super) bytes_per_lane_log2: u32,
 }
 
 impl<'a> Tile<'a> {
-    /// The plain accesses of a target to elements of this width, the widest first.
+    /// Returns the plain accesses of a target to elements of this width, the widest first.
     pub(in super::super) fn plain(
         target: &TargetDescription,
         direction: Direction,
@@ -48,21 +50,21 @@ impl<'a> Tile<'a> {
         let mut widths: SmallVec<[u32; 8]> = target.shared.access_bits.iter().copied().filter(offered).collect();
         widths.sort_unstable_by(|a, b| b.cmp(a));
         let of_width = |bits: u32| {
-            let held_bits = (bits / 8).ilog2();
+            let bytes_per_lane_log2 = (bits / 8).ilog2();
             Self {
                 name: None,
                 direction,
-                in_slot: (0..held_bits).map(Source::Held).collect(),
-                slots: (0..lane_bits).map(Source::Lane).collect(),
+                in_segment: (0..bytes_per_lane_log2).map(Source::Byte).collect(),
+                segments: (0..lane_bits).map(Source::Lane).collect(),
                 address: (0..lane_bits).map(|lane| 1 << lane).collect(),
-                held_bits,
+                bytes_per_lane_log2,
             }
         };
         widths.into_iter().map(of_width).collect()
     }
 
-    /// The rows for warps of 2^`lane_bits` lanes whose layouts move single bits, and whose addresses need
-    /// no more alignment than slots have by their length.
+    /// Returns the data-movement instructions for warps of 2^`lane_bits` lanes whose layouts map single bits to single
+    /// bits, and whose addresses need no more alignment than the length of a slot.
     pub(in super::super) fn of_rows(instructions: &'a [Instruction], lane_bits: u32) -> Vec<Self> {
         let moves = instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
         moves.filter_map(Self::of).filter(|tile| tile.address.len() == lane_bits as usize).collect()
@@ -73,127 +75,135 @@ impl<'a> Tile<'a> {
             Operand::Access { data, address, alignment } => Some((data, address, alignment)),
             _ => None,
         })?;
-        let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+        let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
         let lane_bits = data.in_bits(Dim::LANE);
-        let held_bits = data.in_bits(byte) + data.in_bits(Dim::REGISTER);
+        let bytes_per_lane_log2 = data.in_bits(byte) + data.in_bits(Dim::REGISTER);
         let sources = |dim: Dim| (0..data.out_bits(dim)).map(|bit| source(data, dim, bit)).collect::<Option<_>>();
-        let (in_slot, slots): (SmallVec<[Source; 8]>, SmallVec<[Source; 8]>) = (sources(byte)?, sources(slot)?);
-        let named = |&column: &u64| address.outs().coordinate(column, slot);
+        let (in_segment, segments): (SmallVec<[Source; 8]>, SmallVec<[Source; 8]>) =
+            (sources(byte)?, sources(segment)?);
+        let named = |&column: &u64| address.outs().coordinate(column, segment);
         let address: Columns = address.columns_of(Dim::LANE).iter().map(named).collect();
-        let sound = in_slot.len() <= MOST_SLOT_BITS
-            && alignment <= 1 << in_slot.len()
-            && data.ins().bits() == lane_bits + held_bits
+        let sound = in_segment.len() <= MAX_SEGMENT_BITS
+            && alignment <= 1 << in_segment.len()
+            && data.ins().bits() == lane_bits + bytes_per_lane_log2
             && address.len() == lane_bits as usize
-            && rank(&address) as usize == slots.len()
-            && (0..held_bits).all(|bit| in_slot.iter().chain(&slots).any(|&source| source == Source::Held(bit)));
+            && rank(&address) as usize == segments.len()
+            && (0..bytes_per_lane_log2)
+                .all(|bit| in_segment.iter().chain(&segments).any(|&source| source == Source::Byte(bit)));
         sound.then_some(Self {
             name: Some(&row.name),
             direction: if row.operands.iter().any(is_result) { Direction::Load } else { Direction::Store },
-            in_slot,
-            slots,
+            in_segment,
+            segments,
             address,
-            held_bits,
+            bytes_per_lane_log2,
         })
     }
 
-    /// What each bit of the byte in a slot comes from, and what each bit of the slot's number.
+    /// Returns the source of each bit of the byte index in a slot (contiguous memory at one address), and of each bit
+    /// of the slot index.
     pub(in super::super) fn sources(&self) -> [&[Source]; 2] {
-        [&self.in_slot, &self.slots]
+        [&self.in_segment, &self.segments]
     }
 
-    /// Bytes that a lane holds.
-    pub(in super::super) fn held_bytes(&self) -> u64 {
-        1 << self.held_bits
+    /// Number of bytes that a lane holds.
+    pub(in super::super) fn bytes_per_lane(&self) -> u64 {
+        1 << self.bytes_per_lane_log2
     }
 
-    /// Log2 of the lanes of a warp.
+    /// Log2 of the number of lanes of a warp.
     pub(in super::super) fn lane_bits(&self) -> u32 {
         self.address.len() as u32
     }
 
-    /// Log2 of the bytes of a slot.
-    pub(in super::super) fn slot_bits(&self) -> u32 {
-        self.in_slot.len() as u32
+    /// Log2 of the number of bytes of a slot, the contiguous memory at one address.
+    pub(in super::super) fn segment_bits(&self) -> u32 {
+        self.in_segment.len() as u32
     }
 
-    /// Whether its accesses go that far: instructions reach the memory of their own block alone.
+    /// Whether the accesses can reach the memories of `reach`: only plain accesses can access the memory of another
+    /// block.
     pub(in super::super) fn reaches(&self, reach: &Reach) -> bool {
         !reach.leaves || self.name.is_none()
     }
 
-    /// How the target's banks serve it.
+    /// Returns the target's bank model for these accesses; `None` if it has none.
     pub(in super::super) fn bank_row<'t>(&self, target: &'t TargetDescription) -> Option<&'t BankRow> {
-        let bits = 8 << self.slot_bits();
+        let bits = 8 << self.segment_bits();
         match self.name {
             Some(name) => target.instruction_bank_row(name, self.direction, bits),
             None => target.bank_row(self.direction, bits),
         }
     }
 
-    /// Whether elements of 2^`byte_bits` bytes stay in one piece.
+    /// Whether elements of 2^`byte_bits` bytes are contiguous in a slot and held by one lane.
     pub(super) fn keeps_elements(&self, byte_bits: u32) -> bool {
-        (0..byte_bits).all(|bit| self.in_slot.get(bit as usize) == Some(&Source::Held(bit)))
+        (0..byte_bits).all(|bit| self.in_segment.get(bit as usize) == Some(&Source::Byte(bit)))
     }
 
-    /// What each bit of the element in a slot must be: a lane's column, or `None` for any register. No
-    /// answer where elements are split.
-    pub(in super::super) fn vector(&self, side: &Located) -> Option<SmallVec<[Option<u64>; 8]>> {
+    /// Returns the required column for each element bit of a slot (contiguous memory at one address): the column of a
+    /// lane bit, or `None` for any register column. Returns `None` if an element would be split.
+    pub(in super::super) fn vector(&self, side: &LocatedAccessor) -> Option<SmallVec<[Option<u64>; 8]>> {
         let byte_bits = side.byte_bits();
         if !self.keeps_elements(byte_bits) {
             return None;
         }
         let column = |source: &Source| match *source {
             Source::Lane(lane) => Some(side.threads[lane as usize]),
-            Source::Held(_) => None,
+            Source::Byte(_) => None,
         };
-        Some(self.in_slot[byte_bits as usize..].iter().map(column).collect())
+        Some(self.in_segment[byte_bits as usize..].iter().map(column).collect())
     }
 
-    /// Plain accesses, and one of the tiles of a direction for each way in which slots are made.
+    /// Returns plain accesses (as `None`), and one tile of the direction for each distinct slot format.
     pub(in super::super) fn kinds(tiles: &[Self], direction: Direction) -> Vec<Option<&Self>> {
         let mut kinds: Vec<Option<&Self>> = vec![None];
         for tile in tiles.iter().filter(|tile| tile.direction == direction) {
-            if !kinds.iter().flatten().any(|known| known.in_slot == tile.in_slot) {
+            if !kinds.iter().flatten().any(|known| known.in_segment == tile.in_segment) {
                 kinds.push(Some(tile));
             }
         }
         kinds
     }
 
-    /// Log2 of the elements that a lane moves in an access.
-    pub(in super::super) fn width(&self, side: &Located) -> Option<u32> {
-        self.held_bits.checked_sub(side.byte_bits())
+    /// Log2 of the number of elements that a lane moves in one access; `None` if it moves less than one.
+    pub(in super::super) fn width(&self, side: &LocatedAccessor) -> Option<u32> {
+        self.bytes_per_lane_log2.checked_sub(side.byte_bits())
     }
 
-    /// Log2 of the wavefronts that an access takes at least: one for each phase of slots.
+    /// Log2 of the min number of wavefronts of an access: one for each phase (the slots that are served together).
     pub(in super::super) fn phases(&self, target: &TargetDescription) -> Option<u32> {
-        Some((self.slots.len() as u32).saturating_sub(self.bank_row(target)?.phase.len() as u32))
+        Some((self.segments.len() as u32).saturating_sub(self.bank_row(target)?.phase.len() as u32))
     }
 
-    /// Whether some memory layout lets the side be accessed so: a lane holds as much, what lanes have in
-    /// slots is theirs alone among threads, and lanes that only give addresses hold nothing of their own.
-    pub(in super::super) fn may_divide(&self, side: &Located) -> bool {
-        let held = self.width(side).is_some_and(|width| width <= side.span.dimension());
+    /// Whether some memory layout allows these accesses: a lane holds enough elements, lanes that have elements in
+    /// slots share them with no other thread, and lanes that only give addresses hold no elements of their own.
+    pub(in super::super) fn may_divide(&self, side: &LocatedAccessor) -> bool {
+        let is_wide_enough = self.width(side).is_some_and(|width| width <= side.span.dimension());
         let lanes = |sources: &[Source], lane: usize| sources.contains(&Source::Lane(lane as u32));
         let (mut inside, mut outside) = (Subspace::zero(), Subspace::zero());
-        let apart = side.threads.iter().enumerate().all(|(thread, &column)| {
+        let are_exclusive = side.threads.iter().enumerate().all(|(thread, &column)| {
             let lane = thread < side.lane_bits as usize;
-            match lane && lanes(&self.in_slot, thread) {
+            match lane && lanes(&self.in_segment, thread) {
                 true => inside.insert(column),
                 false => {
                     outside.insert(column);
-                    !lane || lanes(&self.slots, thread) || column == 0
+                    !lane || lanes(&self.segments, thread) || column == 0
                 }
             }
         });
-        held && apart && self.keeps_elements(side.byte_bits()) && inside.intersection(&outside).dimension() == 0
+        is_wide_enough
+            && are_exclusive
+            && self.keeps_elements(side.byte_bits())
+            && inside.intersection(&outside).dimension() == 0
     }
 
-    /// The columns of the slots that one wavefront serves, where a slot is the elements of `vector`.
-    /// Registers that number slots are the side's first outside the slot, as in [`super::Placed::by`].
+    /// Returns the columns of the slots of one phase (the slots that one wavefront serves), for slots with the elements
+    /// of `vector`. The accessor's first register bits outside of the slot select the slot, as in
+    /// [`super::PlacedAccessor::by`].
     pub(in super::super) fn phase(
         &self,
-        side: &Located,
+        side: &LocatedAccessor,
         vector: &[u64],
         target: &TargetDescription,
     ) -> Option<Columns> {
@@ -202,21 +212,21 @@ impl<'a> Tile<'a> {
         let mut registers = side.kept.iter().copied().filter(|&column| space.insert(column));
         let column = |source: &Source| match *source {
             Source::Lane(lane) => Some(side.threads[lane as usize]),
-            Source::Held(_) => registers.next(),
+            Source::Byte(_) => registers.next(),
         };
-        let slots: Columns = self.slots.iter().map(column).collect::<Option<_>>()?;
-        Some(row.phase.iter().map(|&slot| multiply(&slots, slot)).collect())
+        let segments: Columns = self.segments.iter().map(column).collect::<Option<_>>()?;
+        Some(row.phase.iter().map(|&segment| multiply(&segments, segment)).collect())
     }
 }
 
-/// The single input bit that is the given output bit.
+/// Returns the single input bit that an output bit of `data` equals; `None` if there is no such bit.
 fn source(data: &LinearLayout, dim: Dim, bit: u32) -> Option<Source> {
     let required = 1u64 << (data.outs().shift_of(dim)? + bit);
     let byte = Dim::named("byte");
     let bytes = data.in_bits(byte);
     let kinds = [
-        (byte, Source::Held as fn(u32) -> Source, 0),
-        (Dim::REGISTER, Source::Held, bytes),
+        (byte, Source::Byte as fn(u32) -> Source, 0),
+        (Dim::REGISTER, Source::Byte, bytes),
         (Dim::LANE, Source::Lane, 0),
     ];
     let mut found = kinds.iter().flat_map(|&(dim, kind, first)| {

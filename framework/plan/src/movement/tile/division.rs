@@ -1,52 +1,60 @@
-//! The left division of a side by a tile: whether the tile fits, and which registers are its own.
+//! Left division of an accessor's layout by a tile (an access instruction): whether the tile fits, and the registers of
+//! its accesses.
 
 use smallvec::SmallVec;
 
-use super::stats::Parts;
-use super::{Located, Memory, Source, Tile, TileStats};
+use super::stats::AccessColumns;
+use super::{LocatedAccessor, Memory, Source, Tile, TileStats};
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 use tilewright_target::TargetDescription;
 
-/// Choices of registers that are tried at most.
+/// Max number of tried choices of the registers that select the slot (contiguous memory at one address) of an access.
 const MOST_CHOICES: usize = 512;
 
-/// A side on a memory.
-pub(in super::super) struct Placed<'a> {
-    pub(super) side: &'a Located,
+/// An accessor in a memory layout, with the offset of each thread bit.
+pub(in super::super) struct PlacedAccessor<'a> {
+    pub(super) side: &'a LocatedAccessor,
     pub(super) memory: &'a Memory<'a>,
     pub(super) target: &'a TargetDescription,
-    /// For each thread bit the offset.
+    /// The offset that each thread bit adds, in elements.
     offsets: Columns,
 }
 
-impl<'a> Placed<'a> {
-    pub(in super::super) fn new(side: &'a Located, memory: &'a Memory<'a>, target: &'a TargetDescription) -> Self {
+impl<'a> PlacedAccessor<'a> {
+    pub(in super::super) fn new(
+        side: &'a LocatedAccessor,
+        memory: &'a Memory<'a>,
+        target: &'a TargetDescription,
+    ) -> Self {
         let offsets = side.threads.iter().map(|&column| memory.offset(column)).collect();
         Self { side, memory, target, offsets }
     }
 
-    /// The accesses by a tile, of which registers number slots the first that lie whole slots apart;
-    /// `None` where the tile does not divide the side.
+    /// Returns the accesses by a tile (access instruction); the first register bits that are whole slots apart select
+    /// the slot. `None` if the tile does not divide the accessor's layout.
     pub(in super::super) fn by(&self, tile: &Tile<'_>) -> Option<TileStats> {
         let vector_bits = self.fits(tile)?;
         if tile.name.is_none() {
             return self.stats(tile, None);
         }
-        let first: Choice = (0..tile.held_slots()).collect();
-        self.stats(tile, Some(self.parts(tile, &self.whole(vector_bits)?, &first)?))
+        let first: Choice = (0..tile.segment_bits_from_registers()).collect();
+        self.stats(tile, Some(self.access_columns(tile, &self.segment_registers(vector_bits)?, &first)?))
     }
 
-    /// The same, where those registers number slots that make the fewest wavefronts.
+    /// Returns the accesses by a tile (access instruction), with the choice of the registers that select slots that
+    /// takes fewest wavefronts.
     pub(in super::super) fn best_by(&self, tile: &Tile<'_>) -> Option<TileStats> {
         let mut best = self.by(tile)?;
-        let phases = 1 << tile.slots.len().saturating_sub(tile.bank_row(self.target)?.phase.len());
-        if tile.held_slots() == 0 || best.each <= phases {
+        let phases = 1 << tile.segments.len().saturating_sub(tile.bank_row(self.target)?.phase.len());
+        if tile.segment_bits_from_registers() == 0 || best.each <= phases {
             return Some(best);
         }
-        let whole = self.whole(tile.slot_bits() - self.side.byte_bits())?;
-        for choice in choices(whole.len(), tile.held_slots()).into_iter().skip(1).take(MOST_CHOICES) {
-            let parts = self.parts(tile, &whole, &choice);
-            if let Some(other) = parts.and_then(|parts| self.stats(tile, Some(parts)))
+        let segment_registers = self.segment_registers(tile.segment_bits() - self.side.byte_bits())?;
+        for choice in
+            choices(segment_registers.len(), tile.segment_bits_from_registers()).into_iter().skip(1).take(MOST_CHOICES)
+        {
+            let access_columns = self.access_columns(tile, &segment_registers, &choice);
+            if let Some(other) = access_columns.and_then(|access_columns| self.stats(tile, Some(access_columns)))
                 && other.each < best.each
             {
                 best = other;
@@ -55,105 +63,116 @@ impl<'a> Placed<'a> {
         Some(best)
     }
 
-    /// Log2 of the elements of a slot, where slots are whole: lanes within slots are at their places,
-    /// nothing else of a thread moves inside slots, and padding falls between them.
+    /// Returns log2 of the number of elements of a slot (contiguous memory at one address) if every slot is whole: lane
+    /// bits within slots have the offsets that the tile requires, no other thread bit moves within slots, and padding
+    /// falls between slots.
     fn fits(&self, tile: &Tile<'_>) -> Option<u32> {
         if !tile.reaches(&self.side.reach) {
             return None;
         }
         let byte_bits = self.side.byte_bits();
-        let vector_bits = tile.slot_bits().checked_sub(byte_bits)?;
+        let vector_bits = tile.segment_bits().checked_sub(byte_bits)?;
         let low = (1u64 << vector_bits) - 1;
         let lane_bits = self.side.lane_bits as usize;
         if vector_bits as usize > self.memory.columns.len() || tile.address.len() != lane_bits {
             return None;
         }
-        let silent = |lane: u32| tile.name.is_some() && !tile.slots.contains(&Source::Lane(lane));
-        let at_place = |(thread, &offset): (usize, &u64)| {
+        let silent = |lane: u32| tile.name.is_some() && !tile.segments.contains(&Source::Lane(lane));
+        let is_at_position = |(thread, &offset): (usize, &u64)| {
             let lane = (thread < lane_bits).then_some(thread as u32);
-            let place = lane.and_then(|lane| tile.in_slot.iter().position(|&source| source == Source::Lane(lane)));
-            match place {
+            let slot_bit =
+                lane.and_then(|lane| tile.in_segment.iter().position(|&source| source == Source::Lane(lane)));
+            match slot_bit {
                 Some(bit) => byte_bits <= bit as u32 && offset == 1 << (bit as u32 - byte_bits),
                 None => offset & low == 0 && (offset == 0 || !lane.is_some_and(silent)),
             }
         };
-        // An instruction of all lanes stores copies too, which only one access may do at once.
-        let apart = |thread: usize| tile.name.is_some() && self.side.idle >> thread & 1 == 1;
-        let copies = (0..lane_bits).filter(|&lane| apart(lane)).all(|lane| self.offsets[lane] == 0);
-        let own = |bit: usize| match tile.in_slot.get(bit + byte_bits as usize) {
-            Some(Source::Held(_)) => self.side.span.contains(self.memory.columns[bit]),
+        // An instruction of all lanes stores replicas too; only one access may do that at a time.
+        let is_replica = |thread: usize| tile.name.is_some() && self.side.idle >> thread & 1 == 1;
+        let copies = (0..lane_bits).filter(|&lane| is_replica(lane)).all(|lane| self.offsets[lane] == 0);
+        let own = |bit: usize| match tile.in_segment.get(bit + byte_bits as usize) {
+            Some(Source::Byte(_)) => self.side.span.contains(self.memory.columns[bit]),
             _ => true,
         };
         let fits = tile.keeps_elements(byte_bits)
-            && self.offsets.iter().enumerate().all(at_place)
+            && self.offsets.iter().enumerate().all(is_at_position)
             && copies
             && (0..vector_bits as usize).all(own)
             && self.memory.keeps_together(vector_bits);
         fits.then_some(vector_bits)
     }
 
-    /// Registers that lie whole slots apart; `None` where slots are not all that registers hold.
-    fn whole(&self, vector_bits: u32) -> Option<Columns> {
+    /// Returns the register columns that are whole slots (contiguous memory at one address) apart; `None` if the other
+    /// registers do not fill slots.
+    fn segment_registers(&self, vector_bits: u32) -> Option<Columns> {
         let vector = &self.memory.columns[..vector_bits as usize];
         let low = (1u64 << vector_bits) - 1;
         let mut space = Subspace::span(vector.iter().copied());
         let cleared = |&kept: &u64| kept ^ multiply(vector, self.memory.offset(kept) & low);
-        let whole: Columns = self.side.kept.iter().map(cleared).filter(|&column| space.insert(column)).collect();
-        whole.iter().all(|&column| self.side.span.contains(column)).then_some(whole)
+        let segment_registers: Columns =
+            self.side.kept.iter().map(cleared).filter(|&column| space.insert(column)).collect();
+        segment_registers.iter().all(|&column| self.side.span.contains(column)).then_some(segment_registers)
     }
 
-    /// The parts of the registers, those numbered by `choice` among `whole` numbering slots.
-    fn parts(&self, tile: &Tile<'_>, whole: &[u64], choice: &[usize]) -> Option<Parts> {
+    /// Returns the registers of the accesses if the entries `choice` of `segment_registers` select the slot (memory at
+    /// one address).
+    fn access_columns(&self, tile: &Tile<'_>, segment_registers: &[u64], choice: &[usize]) -> Option<AccessColumns> {
         let byte_bits = self.side.byte_bits();
-        let mut held = Columns::from_elem(0, tile.held_bits.checked_sub(byte_bits)? as usize);
+        let mut in_lane = Columns::from_elem(0, tile.bytes_per_lane_log2.checked_sub(byte_bits)? as usize);
         let mut put = |source: Source, column: u64| match source {
-            Source::Held(bit) => held[(bit - byte_bits) as usize] = column,
+            Source::Byte(bit) => in_lane[(bit - byte_bits) as usize] = column,
             Source::Lane(_) => {}
         };
-        for (source, &column) in tile.in_slot[byte_bits as usize..].iter().zip(self.memory.columns) {
+        for (source, &column) in tile.in_segment[byte_bits as usize..].iter().zip(self.memory.columns) {
             put(*source, column);
         }
         let mut chosen = choice.iter();
-        let mut slots = Columns::new();
-        for &source in &tile.slots {
-            let column = if matches!(source, Source::Lane(_)) { 0 } else { *whole.get(*chosen.next()?)? };
+        let mut segments = Columns::new();
+        for &source in &tile.segments {
+            let column = if matches!(source, Source::Lane(_)) { 0 } else { *segment_registers.get(*chosen.next()?)? };
             put(source, column);
-            slots.push(column);
+            segments.push(column);
         }
-        let steps: Columns =
-            whole.iter().enumerate().filter(|(at, _)| !choice.contains(at)).map(|(_, &column)| column).collect();
-        let all = held.len() + steps.len() == self.side.span.dimension() as usize;
-        all.then_some(Parts { elements: held, slots, steps })
+        let steps: Columns = segment_registers
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !choice.contains(at))
+            .map(|(_, &column)| column)
+            .collect();
+        let all = in_lane.len() + steps.len() == self.side.span.dimension() as usize;
+        all.then_some(AccessColumns { elements: in_lane, segments, steps })
     }
 
-    /// The parts of plain accesses of 2^`width` elements.
-    pub(super) fn plain_parts(&self, width: u32) -> Option<Parts> {
+    /// Returns the registers of plain accesses of 2^`width` elements; `None` if a lane does not hold whole accesses.
+    pub(super) fn plain_access_columns(&self, width: u32) -> Option<AccessColumns> {
         let elements = self.memory.columns[..width as usize].into();
-        Some(Parts { elements, slots: Columns::new(), steps: self.whole(width)? })
+        Some(AccessColumns { elements, segments: Columns::new(), steps: self.segment_registers(width)? })
     }
 
-    fn stats(&self, tile: &Tile<'_>, parts: Option<Parts>) -> Option<TileStats> {
+    fn stats(&self, tile: &Tile<'_>, access_columns: Option<AccessColumns>) -> Option<TileStats> {
         let (side, lane_bits) = (self.side, self.side.lane_bits as usize);
         let column = |(bit, source): (usize, &Source)| match *source {
             Source::Lane(lane) => Some(self.offsets[lane as usize]),
-            Source::Held(_) => parts.as_ref().map(|parts| self.memory.offset(parts.slots[bit])),
+            Source::Byte(_) => {
+                access_columns.as_ref().map(|access_columns| self.memory.offset(access_columns.segments[bit]))
+            }
         };
-        let slots: Columns = tile.slots.iter().enumerate().map(column).collect::<Option<_>>()?;
-        let lanes = tile.address.iter().map(|&slot| multiply(&slots, slot));
+        let segments: Columns = tile.segments.iter().enumerate().map(column).collect::<Option<_>>()?;
+        let lanes = tile.address.iter().map(|&segment| multiply(&segments, segment));
         let addresses: Columns = lanes.chain(self.offsets[lane_bits..].iter().copied()).collect();
-        let width = tile.held_bits - side.byte_bits();
+        let width = tile.bytes_per_lane_log2 - side.byte_bits();
         let numbered = side.span.dimension().checked_sub(width)?;
         let mut stats = TileStats {
             instruction: tile.name.map(str::to_owned),
             addresses,
-            slots,
-            slot_bits: tile.slot_bits(),
+            segments,
+            segment_bits: tile.segment_bits(),
             idle: if tile.name.is_some() { side.idle & !side.lane_mask() } else { side.idle },
             width,
             accesses: 1 << (numbered + side.repeated_bits()),
             each: 0,
             shared_by: side.alike().take(numbered as usize).collect(),
-            parts: parts.map(Box::new),
+            access_columns: access_columns.map(Box::new),
         };
         stats.each = self.wavefronts(&stats, tile.bank_row(self.target)?, 0);
         Some(stats)
@@ -161,16 +180,17 @@ impl<'a> Placed<'a> {
 }
 
 impl Tile<'_> {
-    /// Bits of slots' numbers that registers are.
-    fn held_slots(&self) -> usize {
-        self.slots.iter().filter(|source| matches!(source, Source::Held(_))).count()
+    /// Number of bits of the index of a slot (contiguous memory at one address) that registers determine.
+    fn segment_bits_from_registers(&self) -> usize {
+        self.segments.iter().filter(|source| matches!(source, Source::Byte(_))).count()
     }
 }
 
-/// Which registers number slots, in order.
+/// The indices of the register columns that select slots (contiguous memory at one address), in order.
 type Choice = SmallVec<[usize; 4]>;
 
-/// The ordered choices of `required` among `count`, the first in their own order.
+/// Returns all ordered choices of `required` of `count` register columns; the first choice has the columns in their own
+/// order.
 fn choices(count: usize, required: usize) -> Vec<Choice> {
     let mut choices = vec![Choice::new()];
     for _ in 0..required {

@@ -1,4 +1,4 @@
-//! Where the elements that lie in memory are held, and where they lie.
+//! An accessor (a store or load of a tensor) in coordinates of a memory, and the memory's layout.
 
 use super::Reach;
 use tilewright_kernel::Element;
@@ -6,31 +6,31 @@ use tilewright_layout::Padding;
 use tilewright_layout::f2::{Columns, Solver, Subspace, multiply};
 use tilewright_target::{Direction, TargetDescription};
 
-/// What registers and threads hold of the elements that lie in memory, in some coordinates of these.
+/// The elements that an accessor's registers and threads hold, in coordinates of the memory's elements.
 #[derive(Debug, Clone)]
-pub(in super::super) struct Located {
+pub(in super::super) struct LocatedAccessor {
     pub(in super::super) element: Element,
     pub(in super::super) direction: Direction,
     pub(in super::super) lane_bits: u32,
-    /// Columns of the register bits.
+    /// The element that each register bit adds.
     pub(in super::super) registers: Columns,
-    /// Columns of the lane bits, then of the warp bits.
+    /// The element that each lane bit, then each warp bit adds.
     pub(in super::super) threads: Columns,
-    /// Registers' columns without what numbers rounds.
+    /// The register columns without the coordinate bits that number rounds (fillings of the memory).
     pub(in super::super) kept: Columns,
-    /// The span of these.
+    /// The span of the columns of `kept`.
     pub(in super::super) span: Subspace,
-    /// What numbers rounds, of which each has its share of the elements in memory.
+    /// The columns that number rounds (fillings of the memory); each round moves an equal share of the elements.
     pub(in super::super) rounds: Columns,
-    /// Thread bits of a storing side that only tell copies apart: of the copies the first is stored.
+    /// Mask of the thread bits of a store that only select replicas; the first replica is stored.
     pub(in super::super) idle: u64,
-    /// What it accesses beyond the memory of its own block.
+    /// The memories of other blocks that the accessor accesses.
     pub(in super::super) reach: Reach,
 }
 
-impl Located {
-    /// A side, of one block's memory, in coordinates of which the first `kept_bits` are in memory at one time, and the `rounds`
-    /// bits above number rounds.
+impl LocatedAccessor {
+    /// Makes an accessor of one block's memory. The first `kept_bits` coordinate bits are in memory at one time; the
+    /// `rounds` bits above them number rounds.
     pub(in super::super) fn new(
         (element, direction, lane_bits): (Element, Direction, u32),
         registers: Columns,
@@ -51,39 +51,41 @@ impl Located {
         Self { element, direction, lane_bits, registers, threads, kept, span, rounds, idle, reach: Reach::default() }
     }
 
-    /// Warps of a block.
+    /// Number of warps of a block.
     pub(in super::super) fn warps(&self) -> u64 {
         1 << (self.threads.len() as u32 - self.lane_bits)
     }
 
-    /// Log2 of how often the accesses of a round to one memory are made, in other rounds and at other blocks.
+    /// Log2 of the number of times that the accesses of a round to one memory are repeated: in other rounds and at
+    /// other blocks.
     pub(super) fn repeated_bits(&self) -> u32 {
         self.rounds.len() as u32 + self.reach.times
     }
 
-    /// Log2 of the accesses of which a warp makes its share, where 2^`numbered` reach all that a lane holds:
-    /// warps that hold the same share them, as [`super::TileStats`] count.
+    /// Returns log2 of the number of accesses of one warp, if 2^`numbered` accesses move all elements of a lane. Warps
+    /// that hold the same elements share the accesses, as [`super::TileStats`] counts.
     pub(in super::super) fn share(&self, numbered: u32) -> u32 {
         numbered - self.alike().count().min(numbered as usize) as u32
     }
 
-    /// Bits of warps of a storing side that hold the same.
+    /// Returns the warp bits of a store along which data is replicated.
     pub(super) fn alike(&self) -> impl Iterator<Item = u32> + '_ {
         let warps = self.lane_bits..self.threads.len() as u32;
         warps.filter(|&bit| self.idle >> bit & 1 == 1 && self.threads[bit as usize] == 0)
     }
 
-    /// Log2 of an element's bytes.
+    /// Log2 of the number of bytes of an element.
     pub(super) fn byte_bits(&self) -> u32 {
         (self.element.bits() / 8).ilog2()
     }
 
-    /// The part of a thread's number that is the lane.
+    /// The mask of the lane bits in a thread index.
     pub(super) fn lane_mask(&self) -> u64 {
         (1 << self.lane_bits) - 1
     }
 
-    /// The columns of the lanes that are served together at a width of plain accesses.
+    /// Returns the columns of the lanes of one phase (lanes that are served together), for plain accesses of
+    /// `access_bits` bits.
     pub(in super::super) fn phase(&self, access_bits: u32, target: &TargetDescription) -> Option<Columns> {
         let row = target.bank_row(self.direction, access_bits)?;
         let lanes = &self.threads[..self.lane_bits as usize];
@@ -91,9 +93,9 @@ impl Located {
     }
 }
 
-/// A layout of memory with the solution of "which offset holds this element".
+/// A memory layout with the solver that finds the offset of an element.
 pub(in super::super) struct Memory<'a> {
-    /// The element, in coordinates, that each offset bit stands for.
+    /// The element of each offset bit, in coordinates of the memory.
     pub(super) columns: &'a [u64],
     pub(super) padding: &'a [Padding],
     offsets: Solver,
@@ -108,12 +110,12 @@ impl<'a> Memory<'a> {
         self.offsets.solve(vector).unwrap_or(0)
     }
 
-    /// Whether padding keeps 2^`bits` elements that lie together so, and at multiples of as many.
+    /// Whether padding keeps every aligned group of 2^`bits` elements contiguous and aligned.
     pub(super) fn keeps_together(&self, bits: u32) -> bool {
         self.padding.iter().all(|p| p.interval >> bits != 0 && p.padding.is_multiple_of(1 << bits))
     }
 
-    /// The offset with what padding lies before it.
+    /// Returns the offset plus the padding before it, in elements.
     pub(super) fn padded(&self, offset: u64) -> u64 {
         offset + self.padding.iter().map(|p| offset / p.interval * p.padding).sum::<u64>()
     }

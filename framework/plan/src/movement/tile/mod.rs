@@ -1,11 +1,11 @@
-//! Accesses of shared memory as tiles that divide the map from positions to offsets.
+//! Accesses of shared memory as tiles that divide the map from positions to offsets (left division of Linear Layouts).
 //!
-//! A tile says where each byte that a lane holds lies: in which slot of memory, at which byte of the
-//! slot, and which lanes give the slots' addresses. Plain accesses of every width are tiles, whose slots
-//! are the lanes' own; rows of an instruction table that move data are tiles as well. A tile divides a
-//! side where its slots lie whole in memory and lanes within slots are at their places; registers may be
-//! any, they are permuted freely. What is left of the registers numbers the accesses. A side may reach
-//! the memories of other blocks of its cluster; each of these serves those that access it.
+//! A tile describes one access instruction: the slot (contiguous bytes at one address) and the byte in it of each byte
+//! that a lane holds, and the lanes that give the addresses of slots. Plain accesses of every width are tiles with one
+//! slot for each lane; the data-movement instructions of the table (such as `ldmatrix`) are tiles as well. A tile
+//! divides an accessor's layout if its slots are contiguous in memory and lanes within slots have the required offsets.
+//! Registers are permuted freely; the registers that remain number the accesses. An accessor may reach the memories of
+//! other blocks of its cluster; each memory serves the lanes that access it.
 
 mod accesses;
 mod bits;
@@ -13,15 +13,15 @@ mod division;
 mod emit;
 mod located;
 mod reach;
-mod slot;
+mod segment;
 mod stats;
 mod wavefronts;
 
 pub(super) use accesses::Accesses;
 pub(super) use bits::{Source, Tile};
-pub(super) use division::Placed;
-pub(super) use emit::{Loads, Stores, moved, only_where};
-pub(super) use located::{Located, Memory};
+pub(super) use division::PlacedAccessor;
+pub(super) use emit::{Loads, Stores, emit_pointer, emit_warp_branch};
+pub(super) use located::{LocatedAccessor, Memory};
 pub(super) use reach::Reach;
-pub(super) use slot::{Way, slot};
+pub(super) use segment::{TiledSide, find_common_segment};
 pub(super) use stats::TileStats;

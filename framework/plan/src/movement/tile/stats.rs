@@ -1,59 +1,59 @@
-//! What accesses by a tile are and cost.
+//! The counts and addresses of an accessor's accesses by one tile (access instruction).
 
 use smallvec::SmallVec;
 
 use tilewright_layout::f2::Columns;
 
-/// Accesses of a side by one tile.
+/// The accesses of one accessor by one tile, with their counts.
 #[derive(Debug, Clone)]
 pub(in super::super) struct TileStats {
-    /// The row by which registers move; plain accesses where there is none.
+    /// The name of the instruction that makes the accesses; `None` for plain accesses.
     pub(in super::super) instruction: Option<String>,
-    /// For each thread bit, what it adds to the offset whose address it gives, in elements.
+    /// For each thread bit, the offset that it adds to the address that the thread gives, in elements.
     pub(super) addresses: Columns,
-    /// For each bit of a slot's number what it adds to the slot's offset, in elements.
-    pub(super) slots: Columns,
-    /// Log2 of the bytes of a slot.
-    pub(super) slot_bits: u32,
-    /// Bits that tell threads with the same elements apart: of these one makes each access.
+    /// For each bit of the index of a slot (contiguous memory at one address), the offset that it adds, in elements.
+    pub(super) segments: Columns,
+    /// Log2 of the number of bytes of a slot, the contiguous memory at one address.
+    pub(super) segment_bits: u32,
+    /// Mask of the thread bits that select replicas: one of the replicas makes each access.
     pub(in super::super) idle: u64,
-    /// Log2 of the elements that a lane moves in an access.
+    /// Log2 of the number of elements that a lane moves in one access.
     pub(in super::super) width: u32,
-    /// Accesses of all rounds, at all blocks.
+    /// Number of accesses over all rounds (fillings of the memory), to the memories of all blocks.
     pub(super) accesses: u64,
-    /// Wavefronts that one access takes; with padding, the first.
+    /// Wavefronts of one access; with padding, of the first access.
     pub(in super::super) each: u64,
-    /// Bits of warps that hold the same: bit `i` of an access's number says which of the two warps that
-    /// differ in the `i`-th of these makes it.
+    /// Warp-index bits along which data is replicated: bit `i` of the access index selects the replica that issues it.
     pub(super) shared_by: SmallVec<[u32; 4]>,
-    /// Which registers are the tile's; for plain accesses those of the first elements in memory.
-    pub(super) parts: Option<Box<Parts>>,
+    /// The registers of the accesses; `None` for plain accesses, whose registers follow the order of memory.
+    pub(super) access_columns: Option<Box<AccessColumns>>,
 }
 
-/// The registers of accesses, as elements in coordinates.
+/// The registers of the accesses, as elements in coordinates of the memory.
 #[derive(Debug, Clone)]
-pub(super) struct Parts {
-    /// For each bit of the element's number among what a lane holds of an access.
+pub(super) struct AccessColumns {
+    /// For each bit of the index among the elements that a lane holds of one access, the element that it adds.
     pub(super) elements: Columns,
-    /// Those that number slots, at the slots' bits; zero where a lane does.
-    pub(super) slots: Columns,
-    /// Those that number accesses.
+    /// For each bit of the index of a slot (contiguous memory at one address), the element that it adds; zero if a lane
+    /// bit selects the slot.
+    pub(super) segments: Columns,
+    /// For each bit of the access index, the element that it adds.
     pub(super) steps: Columns,
 }
 
 impl TileStats {
-    /// Wavefronts of the accesses that a warp makes, all taking as many as the first.
+    /// Wavefronts of the accesses that one warp makes, if all take as many as the first access.
     pub(in super::super) fn wavefronts(&self) -> u64 {
         (self.accesses * self.each) >> self.shared_by.len()
     }
 
-    /// How many accesses a warp issues. What predicates leave out is issued; around an instruction of
-    /// all lanes a warp branches.
+    /// Number of accesses that a warp issues. Predicated-off accesses are issued; a warp branches around instructions
+    /// that all lanes must execute.
     pub(in super::super) fn issued(&self) -> u64 {
         if self.instruction.is_some() { self.accesses >> self.shared_by.len() } else { self.accesses }
     }
 
-    /// Elements that one lane moves; of warps that share the work, one does.
+    /// Number of elements that one lane moves; of warps that share the work, each element is moved by one.
     pub(in super::super) fn elements(&self) -> u64 {
         (self.accesses << self.width) >> self.shared_by.len()
     }

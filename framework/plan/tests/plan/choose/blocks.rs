@@ -1,12 +1,12 @@
-//! Blocks of a cluster that each hold a part of the tensor: the memory of each holds its own part, and
-//! the elements of one block are chosen for as if they were all.
+//! Tests of choosing a shared-memory layout if each block of a cluster holds a part of the tensor: each block's memory
+//! holds its own part, and the layout is chosen as if one block's elements were all.
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{Accessor, Constraints, choose_shared_layout};
 
-use tilewright_testkit::machines::machine;
+use tilewright_testkit::test_targets::test_target;
 
-/// 8x8 words for each of two blocks, below each other.
+/// Returns the layout of 8x8 words for each of two blocks, one below the other.
 fn in_blocks(registers: usize, lanes: usize) -> LinearLayout {
     let bases = |axis: usize| (0..3).map(|bit| if axis == 0 { vec![1 << bit, 0] } else { vec![0, 1 << bit] }).collect();
     let bases = [
@@ -19,9 +19,9 @@ fn in_blocks(registers: usize, lanes: usize) -> LinearLayout {
 }
 
 #[test]
-fn each_block_keeps_its_own_part() {
+fn each_block_keeps_its_own_slice() {
     let accessors = [Accessor::store(in_blocks(0, 1)), Accessor::load(in_blocks(1, 0))];
-    let choice = choose_shared_layout(&accessors, 32, &Constraints::default(), &machine()).expect("a choice");
+    let choice = choose_shared_layout(&accessors, 32, &Constraints::default(), &test_target()).expect("a choice");
     let chosen = choice.chosen();
     assert_eq!((chosen.wavefronts(), chosen.excess(), choice.gap()), (16, 0, 0));
     let linear = &chosen.memory.linear;
@@ -32,15 +32,15 @@ fn each_block_keeps_its_own_part() {
 #[test]
 fn accessors_of_other_tensors_or_blocks_are_refused() {
     let refused = |accessors: &[Accessor]| {
-        choose_shared_layout(accessors, 32, &Constraints::default(), &machine()).expect_err("a refusal").to_string()
+        choose_shared_layout(accessors, 32, &Constraints::default(), &test_target()).expect_err("a refusal").to_string()
     };
-    assert!(refused(&[]).contains("name at least one accessor"));
+    assert!(refused(&[]).contains("there is no accessor: name at least one"));
     let alone = LinearLayout::from_bases(
         &[(Dim::LANE, vec![vec![1, 0], vec![2, 0], vec![4, 0]])],
         &[(Dim::tensor(0), 8), (Dim::tensor(1), 1)],
     );
     let alone = alone.expect("sizes fit");
     assert!(refused(&[Accessor::store(in_blocks(0, 1)), Accessor::load(alone.clone())]).contains("along block"));
-    let other = choose_shared_layout(&[Accessor::store(alone)], 4, &Constraints::default(), &machine());
+    let other = choose_shared_layout(&[Accessor::store(alone)], 4, &Constraints::default(), &test_target());
     assert!(other.expect_err("half bytes").to_string().contains("4 bits"));
 }

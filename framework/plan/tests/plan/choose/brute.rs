@@ -1,15 +1,15 @@
-//! Wavefronts by listing every address, from the words of the definition: nothing here is shared with
-//! what plans accesses or chooses layouts, but for the description of the machine.
+//! Counts wavefronts by enumerating every address, from the definition. This module shares only the machine's
+//! description with the code that plans accesses and chooses layouts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Direction, TargetDescription};
 
-/// One who accesses memory: for each warp, lane and register its element.
+/// An accessor (a store or load of a tensor), given by the element of each warp, lane and register.
 pub struct Accesses {
     pub direction: Direction,
-    /// `elements[warp][lane][register]`.
+    /// The elements, as `elements[warp][lane][register]`.
     pub elements: Vec<Vec<Vec<u64>>>,
 }
 
@@ -26,16 +26,16 @@ impl Accesses {
         Self { direction, elements: (0..size(Dim::WARP)).map(lanes).collect() }
     }
 
-    /// The fewest wavefronts of the busiest warp over the widths of vectors that memory allows, where
-    /// `place` says each element's place in memory, in elements.
-    pub fn wavefronts(&self, place: &[u64], element_bits: u32, target: &TargetDescription) -> u64 {
+    /// Returns the fewest wavefronts of the busiest warp over the vector widths that the memory allows. `offsets` has
+    /// the offset of each element, in elements.
+    pub fn wavefronts(&self, offsets: &[u64], element_bits: u32, target: &TargetDescription) -> u64 {
         let widths = (0..8).filter(|&width| target.shared.access_bits.contains(&(element_bits << width)));
-        let counted = widths.filter_map(|width| self.at_width(place, element_bits, width, target));
+        let counted = widths.filter_map(|width| self.at_width(offsets, element_bits, width, target));
         counted.min().expect("accesses of one element are always possible")
     }
 
-    /// What no layout can go below: a wavefront moves one word of each bank, and a warp moves all elements
-    /// that it loads, or its share of those that are stored.
+    /// Lower bound over all layouts: a wavefront moves one word of each bank. A warp moves all elements that it loads,
+    /// or its share of those that are stored.
     pub fn fewest_by_counting(&self, element_bits: u32, target: &TargetDescription) -> u64 {
         let different = |elements: Vec<&u64>| elements.into_iter().collect::<BTreeSet<_>>().len() as u64;
         let moved = match self.direction {
@@ -50,16 +50,16 @@ impl Accesses {
         bytes.div_ceil(most.expect("a bank row"))
     }
 
-    fn at_width(&self, place: &[u64], element_bits: u32, width: u32, target: &TargetDescription) -> Option<u64> {
+    fn at_width(&self, offsets: &[u64], element_bits: u32, width: u32, target: &TargetDescription) -> Option<u64> {
         let row = target.bank_row(self.direction, element_bits << width)?;
-        let vectors = self.vectors(place, width)?;
+        let vectors = self.vectors(offsets, width)?;
         let lane_bits = self.elements[0].len().ilog2();
         let bytes = u64::from(element_bits / 8);
         let mut done = BTreeSet::new();
         let mut most = 0;
         for lanes in &self.elements {
             let mut of_warp = 0;
-            // Lanes that hold what an earlier thread stored take no part.
+            // Lanes whose elements an earlier thread stored are inactive.
             let fresh: Vec<bool> = lanes
                 .iter()
                 .map(|registers| self.direction == Direction::Load || done.insert(registers.iter().min()))
@@ -69,7 +69,7 @@ impl Accesses {
                     let mut words: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
                     for lane in phase.into_iter().filter(|&lane| fresh[lane as usize]) {
                         for &register in vector {
-                            let from = place[lanes[lane as usize][register] as usize] * bytes;
+                            let from = offsets[lanes[lane as usize][register] as usize] * bytes;
                             for byte in from..from + bytes {
                                 let word = byte / u64::from(row.bank_bytes);
                                 words.entry(word % u64::from(row.banks)).or_default().insert(word);
@@ -84,20 +84,20 @@ impl Accesses {
         Some(most)
     }
 
-    /// The registers of each access: those that hold the elements of one aligned block of memory, the
-    /// same in all lanes of all warps. `None` where some lane holds a part of a block only.
-    fn vectors(&self, place: &[u64], width: u32) -> Option<Vec<Vec<usize>>> {
+    /// Returns the registers of each access: they hold the elements of one aligned block of memory, equal in all lanes
+    /// of all warps. `None` if some lane holds only a part of a block.
+    fn vectors(&self, offsets: &[u64], width: u32) -> Option<Vec<Vec<usize>>> {
         let of_lane = |registers: &[u64]| -> Option<Vec<Vec<usize>>> {
             let mut blocks: BTreeMap<u64, BTreeMap<u64, usize>> = BTreeMap::new();
             for (register, &element) in registers.iter().enumerate() {
-                let at = place[element as usize];
+                let at = offsets[element as usize];
                 blocks.entry(at >> width).or_default().entry(at).or_insert(register);
             }
-            let whole = blocks.values().all(|block| block.len() == 1 << width);
+            let is_complete = blocks.values().all(|block| block.len() == 1 << width);
             let mut vectors: Vec<Vec<usize>> =
                 blocks.into_values().map(|block| block.into_values().collect()).collect();
             vectors.sort();
-            whole.then_some(vectors)
+            is_complete.then_some(vectors)
         };
         let mut lanes = self.elements.iter().flatten().map(|registers| of_lane(registers));
         let first = lanes.next()??;

@@ -1,25 +1,24 @@
-//! No linear layout of a small machine is better than the chosen one: all are tried, unless counting
-//! alone says that none can be. A layout is, as far as wavefronts go, the flag of what its low offset bits
-//! span (vectors and words) and what its high ones span (the index subspace, or segments); the bits
-//! between are the banks.
+//! Tests that no linear layout of a small machine is better than the chosen one: all are tried, unless the lower bound
+//! excludes a better one. For wavefronts only two chains of subspaces of a layout matter: the spans of its low offset
+//! bits (vectors and words) and of its high offset bits (the index subspace, or segments). The bits between are the
+//! banks.
 
 use std::collections::HashSet;
 
 use tilewright_layout::LinearLayout;
 use tilewright_layout::f2::Subspace;
-use tilewright_plan::movement::{Accessor, Constraints, Kind, choose_shared_layout};
+use tilewright_plan::movement::{Accessor, Constraints, SharedLayoutKind, choose_shared_layout};
 use tilewright_target::{Direction, TargetDescription};
 
 use super::brute::Accesses;
-use tilewright_testkit::split_mix::SplitMix64;
+use tilewright_testkit::seeded_rng::SeededRng;
 
 use super::layouts::random;
-use tilewright_testkit::machines::machine;
+use tilewright_testkit::test_targets::test_target;
 
-/// The invented machine with other numbers of lanes and banks, a phase being as many lanes as fill the
-/// banks.
+/// Returns the invented machine with other numbers of lanes and banks; a phase has as many lanes as fill the banks.
 pub fn small(lane_bits: u32, bank_bits: u32) -> TargetDescription {
-    let mut target = machine();
+    let mut target = test_target();
     (target.lanes.default, target.lanes.choices) = (1 << lane_bits, vec![1 << lane_bits]);
     for row in &mut target.shared.banks {
         row.banks = 1 << bank_bits;
@@ -29,7 +28,7 @@ pub fn small(lane_bits: u32, bank_bits: u32) -> TargetDescription {
     target
 }
 
-/// Every subspace of F2^`bits` of a dimension, from all reduced bases.
+/// Returns every subspace of F2^`bits` with a dimension, from all reduced bases.
 fn subspaces(bits: u32, dimension: usize) -> Vec<Subspace> {
     let mut found: HashSet<Subspace> = HashSet::from([Subspace::zero()]);
     for _ in 0..dimension {
@@ -46,9 +45,9 @@ fn subspaces(bits: u32, dimension: usize) -> Vec<Subspace> {
     found.into_iter().collect()
 }
 
-/// What low offset bits can be, by what each prefix spans: within a word anything, beyond it what some
-/// accessor holds in registers.
-fn beginnings(bits: u32, word: usize, widest: usize, held: &[Subspace]) -> Vec<Vec<u64>> {
+/// Returns all choices of the low offset bits, up to the span of each prefix: any elements within a bank word, beyond
+/// it register columns of some accessor.
+fn beginnings(bits: u32, word: usize, widest: usize, register_spans: &[Subspace]) -> Vec<Vec<u64>> {
     let mut all = vec![Vec::new()];
     let mut latest: Vec<Vec<u64>> = vec![Vec::new()];
     let mut seen: HashSet<Vec<Subspace>> = HashSet::new();
@@ -58,7 +57,7 @@ fn beginnings(bits: u32, word: usize, widest: usize, held: &[Subspace]) -> Vec<V
             let span = Subspace::span(low.iter().copied());
             for vector in (1..1u64 << bits).filter(|&vector| !span.contains(vector)) {
                 let longer: Vec<u64> = low.iter().copied().chain([vector]).collect();
-                let useful = held.iter().any(|space| longer.iter().all(|&vector| space.contains(vector)));
+                let useful = register_spans.iter().any(|space| longer.iter().all(|&vector| space.contains(vector)));
                 let prefixes = (1..=longer.len()).map(|end| Subspace::span(longer[..end].iter().copied())).collect();
                 if (length < word || useful) && seen.insert(prefixes) {
                     next.push(longer);
@@ -72,7 +71,7 @@ fn beginnings(bits: u32, word: usize, widest: usize, held: &[Subspace]) -> Vec<V
     all
 }
 
-/// The fewest wavefronts of all accessors over all linear layouts.
+/// Returns the fewest wavefronts of all accessors over all linear layouts.
 fn fewest(
     accessors: &[(LinearLayout, Direction, u64)],
     bits: u32,
@@ -83,31 +82,31 @@ fn fewest(
         accessors.iter().map(|(layout, direction, weight)| (Accesses::of(layout, *direction), *weight)).collect();
     let registers =
         |layout: &LinearLayout| Subspace::span(layout.columns_of(tilewright_layout::Dim::REGISTER).iter().copied());
-    let held: Vec<Subspace> = accessors.iter().map(|(layout, _, _)| registers(layout)).collect();
+    let register_spans: Vec<Subspace> = accessors.iter().map(|(layout, _, _)| registers(layout)).collect();
     let word = (32 / element_bits).ilog2() as usize;
     let line = (target.shared.banks[0].banks * 32 / element_bits).ilog2();
     let segments = subspaces(bits, bits.saturating_sub(line) as usize);
     let widest = ((128 / element_bits).ilog2() as usize).min(bits as usize);
-    let mut least = u64::MAX;
-    for low in beginnings(bits, word, widest, &held) {
+    let mut min_wavefronts = u64::MAX;
+    for low in beginnings(bits, word, widest, &register_spans) {
         let span = Subspace::span(low.iter().copied());
         for segment in segments.iter().filter(|segment| segment.intersection(&span).dimension() == 0) {
             let taken = Subspace::span(low.iter().chain(segment.basis()).copied());
             let columns: Vec<u64> =
                 low.iter().chain(&taken.extend(bits, &[])).chain(segment.basis()).copied().collect();
-            least = least.min(wavefronts(&accesses, &columns, element_bits, target));
+            min_wavefronts = min_wavefronts.min(wavefronts(&accesses, &columns, element_bits, target));
         }
     }
-    least
+    min_wavefronts
 }
 
 fn wavefronts(accesses: &[(Accesses, u64)], columns: &[u64], element_bits: u32, target: &TargetDescription) -> u64 {
-    let mut place = vec![0; 1 << columns.len()];
+    let mut offsets = vec![0; 1 << columns.len()];
     for offset in 0..1u64 << columns.len() {
         let set = columns.iter().enumerate().filter(|(bit, _)| offset >> bit & 1 == 1);
-        place[set.fold(0, |sum, (_, column)| sum ^ column) as usize] = offset;
+        offsets[set.fold(0, |sum, (_, column)| sum ^ column) as usize] = offset;
     }
-    accesses.iter().map(|(accesses, weight)| weight * accesses.wavefronts(&place, element_bits, target)).sum()
+    accesses.iter().map(|(accesses, weight)| weight * accesses.wavefronts(&offsets, element_bits, target)).sum()
 }
 
 struct Case {
@@ -121,7 +120,7 @@ struct Case {
     mixes: usize,
 }
 
-fn check(case: &Case, source: &mut SplitMix64) {
+fn check(case: &Case, source: &mut SeededRng) {
     let target = small(case.lane_bits, case.bank_bits);
     let accessors: Vec<(LinearLayout, Direction, u64)> = (0..case.accessors)
         .map(|at| {
@@ -137,8 +136,9 @@ fn check(case: &Case, source: &mut SplitMix64) {
             ..Accessor::store(layout.clone()).times(*weight)
         })
         .collect();
-    let choice = choose_shared_layout(&requested, case.element_bits, &Constraints::only(Kind::Swizzle), &target)
-        .expect("a choice");
+    let choice =
+        choose_shared_layout(&requested, case.element_bits, &Constraints::only(SharedLayoutKind::Swizzle), &target)
+            .expect("a choice");
     let chosen = choice.chosen();
     let accesses: Vec<(Accesses, u64)> =
         accessors.iter().map(|(layout, direction, weight)| (Accesses::of(layout, *direction), *weight)).collect();
@@ -151,13 +151,13 @@ fn check(case: &Case, source: &mut SplitMix64) {
         accesses.iter().map(|(one, weight)| weight * one.fewest_by_counting(case.element_bits, &target)).sum();
     assert!(by_counting <= counted, "{by_counting} of {counted}: {}", shown());
     if by_counting == counted {
-        // No layout is better, whatever it is.
+        // No layout can be better.
         return;
     }
-    let least = fewest(&accessors, case.bits, case.element_bits, &target);
+    let min_wavefronts = fewest(&accessors, case.bits, case.element_bits, &target);
     assert_eq!(
         counted,
-        least,
+        min_wavefronts,
         "{:?} {:?}\n{} lanes, {} banks, elements of {} bits\n{}",
         chosen.memory.linear.columns(),
         chosen.accessors,
@@ -169,7 +169,7 @@ fn check(case: &Case, source: &mut SplitMix64) {
 }
 
 fn check_all(cases: &[Case], rounds: usize) {
-    let mut source = SplitMix64::new(7);
+    let mut source = SeededRng::new(7);
     for case in cases {
         for _ in 0..rounds {
             check(case, &mut source);

@@ -1,9 +1,9 @@
-//! Layouts in which every register, lane and warp moves by a vector of its own, or by none.
+//! Builds layouts for tests, with an independent or zero column for every register, lane and warp bit.
 
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_testkit::split_mix::SplitMix64;
+use tilewright_testkit::seeded_rng::SeededRng;
 
-/// The layout of a tensor of one axis with these columns: registers, lanes, then warps.
+/// Returns the layout of a tensor of one axis with these columns: registers, lanes, then warps.
 pub fn layout(columns: &[u64], lane_bits: usize, warp_bits: usize, bits: u32) -> LinearLayout {
     let registers = columns.len() - lane_bits - warp_bits;
     let mut ins = Space::default();
@@ -14,10 +14,10 @@ pub fn layout(columns: &[u64], lane_bits: usize, warp_bits: usize, bits: u32) ->
     LinearLayout::from_columns(ins, outs, columns).expect("columns fit")
 }
 
-/// A layout whose columns are the images of single bits under an invertible map, in any order; `spare`
-/// positions hold copies.
+/// Returns a layout whose columns are the images of single bits under an invertible map, in any order; `spare`
+/// positions hold replicas.
 pub fn random(
-    random: &mut SplitMix64,
+    random: &mut SeededRng,
     lane_bits: usize,
     warp_bits: usize,
     bits: u32,
@@ -38,7 +38,7 @@ pub fn random(
     layout(&columns, lane_bits, warp_bits, bits)
 }
 
-/// The layout of a matrix whose positions move by one step each, `(axis, bit)`: 1 along a row.
+/// Returns the layout of a matrix whose positions each move by one step `(axis, bit)`; axis 1 runs along a row.
 pub fn plane(
     sizes: [u32; 2],
     registers: &[(usize, u32)],
@@ -54,7 +54,7 @@ pub fn plane(
     LinearLayout::from_bases(&bases, &outs).expect("steps fit")
 }
 
-/// Steps along an axis, from one bit to another.
+/// Returns the steps along an axis for a range of bits.
 pub fn along(axis: usize, bits: std::ops::Range<u32>) -> Vec<(usize, u32)> {
     bits.map(|bit| (axis, bit)).collect()
 }

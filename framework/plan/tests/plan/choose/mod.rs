@@ -1,5 +1,5 @@
-//! Choosing memory layouts: against every linear layout of small machines, against every padding, and on
-//! the emulator, on an invented machine and on products.
+//! Tests of the choice of shared-memory layouts: the chosen layouts are compared with every linear layout of small
+//! machines and with every padding, and executed on the emulator, for an invented machine and for real targets.
 
 mod layouts;
 
@@ -7,7 +7,7 @@ mod blocks;
 mod brute;
 mod copies;
 mod exhaustive;
+mod gpu_models;
 mod lemma;
 mod padding;
-mod products;
 mod rows;

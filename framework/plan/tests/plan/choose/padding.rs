@@ -1,29 +1,29 @@
-//! No padding of one or two intervals takes fewer bytes for the wanted wavefronts, nor fewer wavefronts:
+//! Tests that no padding of one or two intervals takes fewer bytes for the required wavefronts, nor fewer wavefronts:
 //! all are tried on a small machine.
 
 use tilewright_layout::{Dim, LinearLayout, Padding};
-use tilewright_plan::movement::access_shared;
-use tilewright_plan::movement::{Accessor, Constraints, Kind, choose_shared_layout};
+use tilewright_plan::movement::plan_shared_access;
+use tilewright_plan::movement::{Accessor, Constraints, SharedLayoutKind, choose_shared_layout};
 use tilewright_target::Direction;
 use tilewright_verify::{check_emulated, load_case, store_case};
 
 use super::brute::Accesses;
 use super::layouts::{along, plane};
-use tilewright_testkit::machines::machine;
+use tilewright_testkit::test_targets::test_target;
 
-/// Where each packed element of a matrix lies, `fast` being the axis along which memory goes first.
-fn places(sizes: [u32; 2], fast: usize, padding: &[Padding]) -> Vec<u64> {
-    let place = |element: u64| {
+/// Returns the offset of each packed element of a matrix; `fast` is the fastest axis in memory.
+fn memory_offsets(sizes: [u32; 2], fast: usize, padding: &[Padding]) -> Vec<u64> {
+    let offset_of = |element: u64| {
         let coordinates = [element & ((1 << sizes[0]) - 1), element >> sizes[0]];
         let offset = coordinates[fast] + (coordinates[1 - fast] << sizes[fast]);
         offset + padding.iter().map(|p| offset / p.interval * p.padding).sum::<u64>()
     };
-    (0..1u64 << (sizes[0] + sizes[1])).map(place).collect()
+    (0..1u64 << (sizes[0] + sizes[1])).map(offset_of).collect()
 }
 
-/// The fewest wavefronts (none below `goal` counts) and then bytes over all paddings.
+/// Returns the fewest wavefronts over all paddings (fewer than `goal` count as `goal`), then the fewest bytes.
 fn best(accesses: &[Accesses], sizes: [u32; 2], element_bits: u32, goal: u64) -> (u64, u64) {
-    let (bits, target) = (sizes[0] + sizes[1], machine());
+    let (bits, target) = (sizes[0] + sizes[1], test_target());
     let line = u64::from(8 * 32 / element_bits);
     let singles: Vec<Padding> =
         (0..bits).flat_map(|bit| (1..=line).map(move |padding| Padding { interval: 1 << bit, padding })).collect();
@@ -31,9 +31,9 @@ fn best(accesses: &[Accesses], sizes: [u32; 2], element_bits: u32, goal: u64) ->
     let all = singles.iter().map(|p| vec![*p]).chain(pairs.filter(|pair| pair[0].interval < pair[1].interval));
     let score = |padding: Vec<Padding>| {
         let of = |fast| {
-            let places = places(sizes, fast, &padding);
-            let taken: u64 = accesses.iter().map(|a| a.wavefronts(&places, element_bits, &target)).sum();
-            (taken.max(goal), (places.iter().max().expect("elements") + 1) * u64::from(element_bits / 8))
+            let memory_offsets = memory_offsets(sizes, fast, &padding);
+            let taken: u64 = accesses.iter().map(|a| a.wavefronts(&memory_offsets, element_bits, &target)).sum();
+            (taken.max(goal), (memory_offsets.iter().max().expect("elements") + 1) * u64::from(element_bits / 8))
         };
         of(0).min(of(1))
     };
@@ -44,8 +44,8 @@ fn check(sizes: [u32; 2], element_bits: u32, excess: u64, accessors: &[(LinearLa
     let requested: Vec<Accessor> = (accessors.iter())
         .map(|(layout, direction)| Accessor { direction: *direction, ..Accessor::store(layout.clone()) })
         .collect();
-    let constraints = Constraints { excess, ..Constraints::only(Kind::Padding) };
-    let target = machine();
+    let constraints = Constraints { excess, ..Constraints::only(SharedLayoutKind::Padding) };
+    let target = test_target();
     let choice = choose_shared_layout(&requested, element_bits, &constraints, &target).expect("a choice");
     let chosen = choice.chosen();
     let accesses: Vec<Accesses> =
@@ -54,7 +54,7 @@ fn check(sizes: [u32; 2], element_bits: u32, excess: u64, accessors: &[(LinearLa
     let found = (chosen.wavefronts().max(goal), chosen.bytes);
     assert_eq!(found, best(&accesses, sizes, element_bits, goal), "{:?}", chosen.memory.padding);
     for (at, (layout, direction)) in accessors.iter().enumerate() {
-        let plan = access_shared(layout, &chosen.memory, element_bits, *direction, &target).expect("a plan");
+        let plan = plan_shared_access(layout, &chosen.memory, element_bits, *direction, &target).expect("a plan");
         let executed = match direction {
             Direction::Store => {
                 let report = store_case(layout, &chosen.memory, element_bits, &plan)
@@ -72,7 +72,7 @@ fn check(sizes: [u32; 2], element_bits: u32, excess: u64, accessors: &[(LinearLa
     found
 }
 
-/// Lanes along rows store, lanes along columns load.
+/// Returns a store whose lanes run along rows, and a load whose lanes run along columns.
 fn crossed(sizes: [u32; 2], vector: u32) -> Vec<(LinearLayout, Direction)> {
     let rows = plane(
         sizes,
@@ -120,8 +120,8 @@ fn bytes_have_a_limit() {
         .map(|(layout, direction)| Accessor { direction: *direction, ..Accessor::store(layout.clone()) })
         .collect();
     let within = |bytes| {
-        let constraints = Constraints { max_bytes: Some(bytes), ..Constraints::only(Kind::Padding) };
-        choose_shared_layout(&requested, 32, &constraints, &machine())
+        let constraints = Constraints { max_bytes: Some(bytes), ..Constraints::only(SharedLayoutKind::Padding) };
+        choose_shared_layout(&requested, 32, &constraints, &test_target())
     };
     let less = within(270).expect("fewer gaps");
     assert!(less.chosen().bytes <= 270 && less.gap() > 0);

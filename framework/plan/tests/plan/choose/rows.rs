@@ -1,22 +1,22 @@
-//! Choices with rows of an instruction table, on an invented machine: what was chosen is executed and takes
-//! what was promised, no memory layout goes below the bound, and none that is tried is better.
+//! Tests of choices with instructions of the table, on an invented machine: the chosen layout is executed with the
+//! predicted wavefronts, no layout is below the bound, and no tried layout is better.
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, Kind, MemoryChoice, PlanContext, access_shared,
-    choose_shared_layout,
+    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, PlanContext, SharedLayoutChoice, SharedLayoutKind,
+    choose_shared_layout, plan_shared_access,
 };
 use tilewright_target::Direction;
 
 use super::copies::check;
-use tilewright_testkit::split_mix::SplitMix64;
+use tilewright_testkit::seeded_rng::SeededRng;
 
 use super::layouts::{layout, random};
-use tilewright_testkit::machines::machine;
-use tilewright_testkit::machines::tiles::rows;
+use tilewright_testkit::test_targets::test_target;
+use tilewright_testkit::test_targets::tiles::rows;
 
-/// A memory of `2^bits` elements in any order that is linear.
-fn memory(source: &mut SplitMix64, bits: u32) -> MemoryLayout {
+/// Returns a memory of `2^bits` elements in a random linear order.
+fn memory(source: &mut SeededRng, bits: u32) -> MemoryLayout {
     let columns = random(source, 0, 0, bits, 0, 3 * bits as usize);
     let mut ins = Space::default();
     ins.push(Dim::OFFSET, bits).expect("a dim");
@@ -25,13 +25,14 @@ fn memory(source: &mut SplitMix64, bits: u32) -> MemoryLayout {
 }
 
 fn taken(accessors: &[Accessor], memory: &MemoryLayout, bits: u32, context: PlanContext<'_>) -> u64 {
-    let of =
-        |one: &Accessor| access_shared(&one.layout, memory, bits, one.direction, context).expect("a plan").wavefronts();
+    let of = |one: &Accessor| {
+        plan_shared_access(&one.layout, memory, bits, one.direction, context).expect("a plan").wavefronts()
+    };
     accessors.iter().map(|accessor| accessor.weight * of(accessor)).sum()
 }
 
-/// The choice, executed, and no worse than without rows.
-fn chosen(accessors: &[Accessor], bits: u32, context: PlanContext<'_>) -> MemoryChoice {
+/// Chooses a layout, executes it, and checks that it is no worse than without instructions.
+fn chosen(accessors: &[Accessor], bits: u32, context: PlanContext<'_>) -> SharedLayoutChoice {
     let choice = choose_shared_layout(accessors, bits, &Constraints::default(), context).expect("a choice");
     choice.candidates.iter().for_each(|candidate| check(candidate, accessors, bits, context));
     let plain = choose_shared_layout(accessors, bits, &Constraints::default(), context.target).expect("a choice");
@@ -41,9 +42,9 @@ fn chosen(accessors: &[Accessor], bits: u32, context: PlanContext<'_>) -> Memory
 
 #[test]
 fn no_memory_is_below_the_bound_or_better_than_the_choice() {
-    let (target, rows) = (machine(), rows());
-    let context = PlanContext::of(&target).with_instructions(&rows);
-    let mut source = SplitMix64::new(23);
+    let (target, rows) = (test_target(), rows());
+    let context = PlanContext::new(&target).with_instructions(&rows);
+    let mut source = SeededRng::new(23);
     let mut by_rows = 0;
     for (bits, warp_bits, copies, mixes) in [(5, 0, 0, 0), (6, 0, 0, 0), (6, 0, 0, 2), (6, 1, 0, 1), (6, 1, 2, 0)] {
         for element_bits in [8, 16, 32] {
@@ -65,12 +66,12 @@ fn no_memory_is_below_the_bound_or_better_than_the_choice() {
     assert!(by_rows > 0, "rows are used somewhere");
 }
 
-/// Columns of 16-bit elements for each lane, as `load_columns` takes them from rows, which are stored by
-/// rows: neither side takes more than its bytes do, while without the row one of them must.
+/// Checks columns of 16-bit elements for each lane, as the instruction `load_columns` loads them from rows, which are
+/// stored by rows. Neither side takes more wavefronts than its bytes need; without the instruction one of them must.
 #[test]
 fn a_transposing_row_frees_both_sides() {
-    let (target, rows) = (machine(), rows());
-    let context = PlanContext::of(&target).with_instructions(&rows);
+    let (target, rows) = (test_target(), rows());
+    let context = PlanContext::new(&target).with_instructions(&rows);
     let stored = layout(&[1, 2, 4, 8, 16, 32], 3, 0, 6);
     let loaded = layout(&[8, 16, 32, 4, 1, 2], 3, 0, 6);
     let accessors = [Accessor::store(stored), Accessor::load(loaded)];
@@ -79,43 +80,44 @@ fn a_transposing_row_frees_both_sides() {
     // 128 bytes are four wavefronts of 32.
     let found: Vec<_> = stats.iter().map(|f| (f.wavefronts, f.excess, f.instruction.as_deref())).collect();
     assert_eq!(found, [(4, 0, None), (4, 0, Some("load_columns"))]);
-    assert_eq!(choice.chosen().memory.alignment, Some(16), "the slots of the row, or the widest stores");
+    assert_eq!(choice.chosen().memory.alignment, Some(16), "the slots of the instruction, or the widest stores");
     let plain = choose_shared_layout(&accessors, 16, &Constraints::default(), &target).expect("a choice");
     assert!(plain.chosen().wavefronts() > choice.chosen().wavefronts(), "{:?}", plain.chosen().accessors);
 }
 
-/// Warps that hold the same store a share each, and the bound knows it.
+/// Checks that warps that hold replicas store a share each, and that the bound accounts for it.
 #[test]
-fn warps_that_hold_the_same_share_stores() {
-    let target = machine();
+fn replicating_warps_share_stores() {
+    let target = test_target();
     let stored = layout(&[1, 2, 4, 8, 16, 0, 32], 3, 2, 6);
     let loaded = layout(&[4, 8, 1, 2, 16, 32, 0], 3, 2, 6);
     let accessors = [Accessor::store(stored), Accessor::load(loaded)];
-    let choice = chosen(&accessors, 32, PlanContext::of(&target));
-    // Two warps have the same 32 words, and each stores 16 of them: 64 bytes, two wavefronts.
+    let choice = chosen(&accessors, 32, PlanContext::new(&target));
+    // Two warps hold the same 32 words, and each stores 16 of them: 64 bytes, two wavefronts.
     assert_eq!(choice.chosen().accessors[0].wavefronts, 2);
     assert_eq!((choice.lower_bound, choice.gap()), (choice.chosen().wavefronts(), 0));
 }
 
-/// A copy from global memory writes by itself: of the same layout, stores use a row and it does not.
+/// Checks that a copy from global memory uses no instructions that move registers: for the same layout, stores use one
+/// and the copy does not.
 #[test]
 fn copies_use_no_rows() {
-    let (target, rows) = (machine(), rows());
-    let context = PlanContext::of(&target).with_instructions(&rows);
+    let (target, rows) = (test_target(), rows());
+    let context = PlanContext::new(&target).with_instructions(&rows);
     let columns = layout(&[8, 16, 32, 4, 1, 2], 3, 0, 6);
     let copy = ConsecutiveCopy { global: GlobalTensor::row_major(&[64], 16), access_bits: 16 };
     let stored = chosen(&[Accessor::store(columns.clone())], 16, context);
-    let copied = chosen(&[Accessor::store(columns).copied(copy)], 16, context);
-    let by = |choice: &MemoryChoice| choice.chosen().accessors[0].instruction.clone();
+    let copied = chosen(&[Accessor::store(columns).by_copy(copy)], 16, context);
+    let by = |choice: &SharedLayoutChoice| choice.chosen().accessors[0].instruction.clone();
     assert_eq!((by(&stored).is_some(), by(&copied)), (true, None));
     // Eight accesses of two bytes a lane; stores take a wavefront for each 32 of 128 bytes.
     assert_eq!((stored.chosen().wavefronts(), copied.chosen().wavefronts()), (4, 8));
 }
 
-/// Wavefronts that are allowed are as good as none, so the simplest layout wins.
+/// Checks that tolerated wavefronts are free, so that the simplest layout wins.
 #[test]
 fn allowed_wavefronts_leave_the_simplest_layout() {
-    let target = machine();
+    let target = test_target();
     let accessors = [
         Accessor::store(layout(&[1, 2, 4, 8, 16, 32], 3, 0, 6)),
         Accessor::load(layout(&[8, 16, 32, 1, 2, 4], 3, 0, 6)),
@@ -124,6 +126,6 @@ fn allowed_wavefronts_leave_the_simplest_layout() {
         let constraints = Constraints { excess, ..Constraints::default() };
         choose_shared_layout(&accessors, 32, &constraints, &target).expect("a choice").chosen().kind
     };
-    assert_eq!(kind(1 << 20), Kind::Plain);
-    assert_ne!(kind(0), Kind::Plain);
+    assert_eq!(kind(1 << 20), SharedLayoutKind::Plain);
+    assert_ne!(kind(0), SharedLayoutKind::Plain);
 }

@@ -1,4 +1,4 @@
-//! Reads attributes.
+//! Parses attributes.
 
 use super::Parser;
 use crate::types::LayoutName;
@@ -28,7 +28,7 @@ impl<'a> Parser<'a> {
     fn worded_attribute(&mut self) -> Parsed<Attribute> {
         if self.cursor.sees("true") || self.cursor.sees("false") {
             let literal = self.literal()?;
-            // `true : i1` says no more than `true`.
+            // `true : i1` is the same as `true`.
             if self.cursor.takes(":") {
                 let ty = self.ty()?;
                 return self.typed(literal, ty);
@@ -55,7 +55,7 @@ impl<'a> Parser<'a> {
         self.ty().map(Attribute::Type)
     }
 
-    /// `@name`, or `@module::@name`.
+    /// Parses a symbol: `@name`, or `@module::@name`.
     pub(super) fn symbol(&mut self) -> Parsed<std::sync::Arc<str>> {
         self.cursor.expect("@")?;
         let mut name = self.symbol_name()?;
@@ -70,14 +70,14 @@ impl<'a> Parser<'a> {
         if self.cursor.rest().starts_with('"') {
             return self.cursor.quoted("a name");
         }
-        Ok(self.cursor.suffix("a name")?.to_owned())
+        Ok(self.cursor.name_after_sigil("a name")?.to_owned())
     }
 
-    /// `#name`, which stands for something, or `#dialect.name<...>`.
+    /// Parses an attribute that begins with `#`: an alias `#name`, or `#dialect.name<...>`.
     fn marked_attribute(&mut self) -> Parsed<Attribute> {
         let start = self.cursor.at;
         self.cursor.at += 1;
-        let name = self.cursor.suffix("the name of an attribute")?;
+        let name = self.cursor.name_after_sigil("the name of an attribute")?;
         if self.cursor.rest().starts_with('<') {
             self.cursor.balanced("<")?;
         }
@@ -85,7 +85,7 @@ impl<'a> Parser<'a> {
         let text = self.expanded(&self.cursor.text()[start..end], start)?;
         let is_name = !name.contains('.');
         if is_name && !text.starts_with('#') {
-            // The name of an attribute of another kind: it is read where it is used.
+            // The alias of an attribute other than a layout: its text is parsed at the use.
             let mut aside = Parser { depth: self.depth, ..Parser::new(&text, self.dialects) };
             let value = aside.attribute().map_err(|error| self.cursor.error(start, error.message))?;
             return Ok(value);
@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `{name = value, "other name", ...}`.
+    /// Parses a dictionary: `{name = value, "other name", ...}`.
     pub(super) fn dictionary(&mut self) -> Parsed<Attributes> {
         self.cursor.expect("{")?;
         let entries = self.list("}", |parser| {
@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
         })?;
         let mut attributes = Attributes::default();
         for (at, name, value) in entries {
-            if attributes.set(&name, value).is_some() {
+            if attributes.set(self.dialects.current_name(&name), value).is_some() {
                 return Err(self.cursor.error(at, format!("`{name}` is given twice")));
             }
         }

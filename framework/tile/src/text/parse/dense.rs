@@ -1,4 +1,4 @@
-//! Reads the elements of arrays and of constant tensors.
+//! Parses the elements of arrays and of constant tensors.
 
 use super::Parser;
 use super::numbers::Literal;
@@ -6,11 +6,11 @@ use crate::types::TileType;
 use crate::{Attribute, Dense};
 use tilewright_layout::text::Parsed;
 
-/// A constant may give at most this many elements one by one.
+/// Maximum number of elements of a constant whose text lists the elements.
 const MAX_ELEMENTS: u64 = 1 << 24;
 
 impl Parser<'_> {
-    /// After `array`: `<i32: 1, 0>`.
+    /// Parses an array after the word `array`: `<i32: 1, 0>`.
     pub(super) fn array(&mut self) -> Parsed<Attribute> {
         self.cursor.expect("<")?;
         let ty = self.ty()?;
@@ -26,7 +26,8 @@ impl Parser<'_> {
         Ok(Attribute::Array(ty, values))
     }
 
-    /// After `dense`: `<1.0> : tensor<4xf32>`, `<[1, 2]> : tensor<2xi32>`, `<"0x...">` with the bytes of all elements.
+    /// Parses the elements of a constant tensor after the word `dense`: `<1.0> : tensor<4xf32>`, `<[1, 2]> :
+    /// tensor<2xi32>`, `<"0x...">` with the bytes of all elements.
     pub(super) fn dense(&mut self) -> Parsed<Dense> {
         self.cursor.expect("<")?;
         self.cursor.skip_blanks();
@@ -43,7 +44,7 @@ impl Parser<'_> {
         self.cursor.expect(">")?;
         self.cursor.expect(":")?;
         let ty = self.ty()?;
-        let Some(sizes) = ty.shape() else { return Err(self.cursor.error(at, format!("`{ty}` is no tensor"))) };
+        let Some(sizes) = ty.shape() else { return Err(self.cursor.error(at, format!("`{ty}` is not a tensor"))) };
         let count = sizes.iter().try_fold(1u64, |count, size| count.checked_mul(*size));
         if let Some(raw) = raw {
             let count = count.filter(|count| *count <= MAX_ELEMENTS);
@@ -52,28 +53,28 @@ impl Parser<'_> {
             return Ok(Dense { ty, elements: shortened(elements) });
         }
         if let Some(shape) = shape.filter(|shape| shape.iter().map(|size| *size as u64).ne(sizes.iter().copied())) {
-            let message = format!("the elements are {shape:?}, and the type says {sizes:?}");
+            let message = format!("the elements have shape {shape:?}, the type has {sizes:?}");
             return Err(self.cursor.error(at, message));
         }
         let elements = literals.iter().map(|literal| self.bits(*literal, ty.element())).collect::<Parsed<Vec<_>>>()?;
         Ok(Dense { ty, elements: shortened(elements) })
     }
 
-    /// Numbers in brackets within brackets: how many there are along each axis.
+    /// Parses nested lists of numbers; returns the size of each axis.
     fn nested_literals(&mut self, literals: &mut Vec<Literal>) -> Parsed<Vec<usize>> {
         self.nested(|parser| {
             let at = parser.cursor.at;
             parser.cursor.expect("[")?;
-            let parts = parser.list("]", |parser| match parser.cursor.peek() {
+            let items = parser.list("]", |parser| match parser.cursor.peek() {
                 Some('[') => parser.nested_literals(literals),
                 _ => {
                     literals.push(parser.literal()?);
                     Ok(Vec::new())
                 }
             })?;
-            let mut shape = vec![parts.len()];
-            if let Some(first) = parts.first() {
-                if parts.iter().any(|part| part != first) {
+            let mut shape = vec![items.len()];
+            if let Some(first) = items.first() {
+                if items.iter().any(|inner| inner != first) {
                     return Err(parser.cursor.error(at, "the parts of this list are not equally long"));
                 }
                 shape.extend(first);
@@ -83,7 +84,7 @@ impl Parser<'_> {
     }
 }
 
-/// One element for all, where all are the same.
+/// Reduces the elements to a single one if all are equal.
 fn shortened(elements: Vec<u64>) -> std::sync::Arc<[u64]> {
     match elements.split_first() {
         Some((first, rest)) if rest.iter().all(|bits| bits == first) => [*first].into(),
@@ -91,7 +92,7 @@ fn shortened(elements: Vec<u64>) -> std::sync::Arc<[u64]> {
     }
 }
 
-/// The elements whose bytes a text gives in hexadecimal, low ones first; truth values lie in bits.
+/// Decodes elements from hexadecimal bytes, lowest first; bools are packed bits.
 fn raw_elements(raw: &str, ty: &TileType, count: u64) -> Result<Vec<u64>, String> {
     let digits = raw.strip_prefix("0x").unwrap_or(raw);
     let pairs = digits.as_bytes().chunks(2);
@@ -104,7 +105,7 @@ fn raw_elements(raw: &str, ty: &TileType, count: u64) -> Result<Vec<u64>, String
         ty.element_bits().filter(|bits| *bits <= 64).ok_or_else(|| format!("`{ty}` has no elements of bytes"))?;
     if bits == 1 {
         let bit = |index: u64| bytes.get((index / 8) as usize).map(|byte| u64::from(byte >> (index % 8) & 1));
-        // All bits of one byte say that all are the same.
+        // A single byte of equal bits is the value of all elements.
         if bytes.len() == 1 && count > 8 && matches!(bytes[0], 0 | 0xff) {
             return Ok(vec![u64::from(bytes[0] & 1)]);
         }

@@ -1,28 +1,29 @@
-//! An operation as far as it has been read.
+//! A partially parsed operation.
 
 use crate::op::{Definition, GroupTypes};
 use crate::{Attributes, Region, Value};
 
 use std::sync::Arc;
 
-/// An operand and where it was read.
+/// An operand, and the byte of the text at which it is used.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Used {
     pub value: Value,
     pub at: usize,
 }
 
-/// What is known of an operation that is being read. Types are known where the text has said them.
+/// A partially parsed operation. Types are `None` until the text gives them.
 #[derive(Debug)]
 pub(super) struct Draft {
     pub definition: Arc<Definition>,
-    /// Where its name stands.
+    /// The byte of the text at which the operation's name starts.
     pub at: usize,
     pub operands: Vec<Vec<Used>>,
     pub types: GroupTypes,
     pub attributes: Attributes,
     pub regions: Vec<Region>,
-    /// Each block with how many operands it takes, which are the last of all, in order.
+    /// Each successor block, with the number of its block arguments; the block arguments are the last operands, in
+    /// order.
     pub successors: Vec<(crate::Block, usize)>,
 }
 

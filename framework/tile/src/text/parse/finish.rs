@@ -1,4 +1,4 @@
-//! Operations from what has been read of them: their attributes and operands are checked, their results get types.
+//! Completes parsed operations: checks attributes and operands, infers the types of results.
 
 use super::Parser;
 use super::draft::{Draft, Used};
@@ -8,7 +8,7 @@ use tilewright_layout::text::Parsed;
 use std::sync::Arc;
 
 impl Parser<'_> {
-    /// The operation, when all of its text has been read; its operands have the types that the text says.
+    /// Completes an operation after its text, and checks that operands have the types that the text gives.
     pub(super) fn finish(&mut self, mut draft: Draft) -> Parsed<Op> {
         let counts: Vec<usize> = draft.operands.iter().map(Vec::len).collect();
         draft.types.infer(&draft.definition, &counts);
@@ -16,7 +16,7 @@ impl Parser<'_> {
         self.check_operands(&draft)?;
         let results = self.results(&draft)?;
         let mut operation = Operation::new(Arc::clone(&draft.definition));
-        operation.groups = draft.operands.iter().map(|group| group.len() as u32).collect();
+        operation.group_sizes = draft.operands.iter().map(|group| group.len() as u32).collect();
         operation.operands = draft.operands.iter().flatten().map(|used| used.value).collect();
         operation.result_groups = results.iter().map(|group| group.len() as u32).collect();
         operation.attributes = draft.attributes;
@@ -30,7 +30,7 @@ impl Parser<'_> {
         Ok(self.body.add_op(operation, results.into_iter().flatten()))
     }
 
-    /// Takes out what is as it is by default, and says what is missing.
+    /// Removes attributes that equal their default, and reports missing ones.
     fn check_attributes(&self, draft: &mut Draft) -> Parsed<()> {
         for row in &Arc::clone(&draft.definition).attributes {
             match draft.attributes.get(&row.name) {
@@ -39,7 +39,7 @@ impl Parser<'_> {
                     return Err(self.cursor.error(draft.at, message));
                 }
                 Some(value) if row.default.as_ref() == Some(value) => drop(draft.attributes.remove(&row.name)),
-                // Units that are said not to be there.
+                // A unit attribute that is explicitly false.
                 Some(Attribute::Bool(false)) if row.kind == crate::op::AttributeKind::Unit => {
                     drop(draft.attributes.remove(&row.name));
                 }
@@ -52,7 +52,7 @@ impl Parser<'_> {
     fn check_operands(&mut self, draft: &Draft) -> Parsed<()> {
         let definition = &draft.definition;
         for ((group, used), types) in definition.operands.iter().zip(&draft.operands).zip(&draft.types.operands) {
-            if !group.count.holds(used.len()) {
+            if !group.count.allows(used.len()) {
                 let message = format!("`{}` has {} of its operand `{}`", definition.name, used.len(), group.name);
                 return Err(self.cursor.error(draft.at, message));
             }
@@ -62,8 +62,8 @@ impl Parser<'_> {
                 return Err(self.cursor.error(draft.at, message));
             }
             for (used, ty) in used.iter().zip(types) {
-                match self.late.is_stand_in(used.value) {
-                    true => self.late.expect(*used, ty.clone()),
+                match self.forward_refs.is_stand_in(used.value) {
+                    true => self.forward_refs.expect(*used, ty.clone()),
                     false => self.check_type(*used, ty)?,
                 }
             }
@@ -83,11 +83,11 @@ impl Parser<'_> {
         let groups = draft.definition.results.iter().zip(&draft.types.results);
         groups
             .map(|(group, types)| match types {
-                Some(types) if group.count.holds(types.len()) => Ok(types.clone()),
-                None if group.count.holds(0) => Ok(Vec::new()),
+                Some(types) if group.count.allows(types.len()) => Ok(types.clone()),
+                None if group.count.allows(0) => Ok(Vec::new()),
                 _ => {
                     let message =
-                        format!("the type of the result `{}` of `{}` is not said", group.name, draft.definition.name);
+                        format!("the type of the result `{}` of `{}` is missing", group.name, draft.definition.name);
                     Err(self.cursor.error(draft.at, message))
                 }
             })

@@ -1,4 +1,4 @@
-//! Reads operations that have a form of their own.
+//! Parses operations whose text has a special form, which templates cannot express.
 
 use super::Parser;
 use super::draft::Draft;
@@ -18,14 +18,14 @@ impl Parser<'_> {
             Special::While => self.conditional_loop(draft),
             Special::Switch => self.region_switch(draft),
             Special::Execute => self.execute(draft),
-            Special::Branch => self.jump(draft),
-            Special::ConditionalBranch => self.conditional_jump(draft),
-            Special::SwitchBranch => self.switch_jump(draft),
+            Special::Branch => self.branch(draft),
+            Special::ConditionalBranch => self.conditional_branch(draft),
+            Special::SwitchBranch => self.switch_branch(draft),
             Special::WarpSpecialize => self.warp_specialize(draft),
         }
     }
 
-    /// `[%dependency]`, `[]`, or nothing.
+    /// Parses an async token: `[%dependency]`, `[]`, or nothing.
     fn token(&mut self, draft: &mut Draft, operand: usize, result: usize) -> Parsed<()> {
         draft.types.results[result] = Some(Vec::new());
         if !self.cursor.takes("[") {
@@ -39,7 +39,7 @@ impl Parser<'_> {
         self.cursor.expect("]")
     }
 
-    /// `, %barrier[%predicate]`, any number of times.
+    /// Parses mbarriers with predicates: `, %barrier[%predicate]`, any number of times.
     fn barriers(&mut self, draft: &mut Draft, barriers: usize, predicates: usize) -> Parsed<()> {
         while self.cursor.takes(",") {
             draft.operands[barriers].push(self.used()?);
@@ -51,7 +51,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `{...} value : type`.
+    /// Parses a constant after its name: `{...} value : type`.
     fn constant(&mut self, draft: &mut Draft) -> Parsed<()> {
         let given = self.attributes_if_any()?;
         self.add_attributes(draft, given)?;
@@ -68,7 +68,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `%condition, %a, %b {...} : type`, before it the condition's type where that is a tensor.
+    /// Parses a select after its name: `%condition, %a, %b {...} : type`; before the type the condition's type, if that
+    /// is a tensor.
     fn choice(&mut self, draft: &mut Draft) -> Parsed<()> {
         for group in 0..3 {
             if group > 0 {
@@ -86,11 +87,12 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `(%captures) attributes {...} default {...} partition0(%argument: type) num_warps(4) {...} : (types) -> types`.
+    /// Parses warp partitions after the name of the operation: `(%captures) attributes {...} default {...}
+    /// partition0(%argument: type) num_warps(4) {...} : (types) -> types`.
     fn warp_specialize(&mut self, draft: &mut Draft) -> Parsed<()> {
         self.cursor.expect("(")?;
         draft.operands[0] = self.list(")", Self::used)?;
-        let given = self.attributes_after_word()?;
+        let given = self.attributes_after_keyword()?;
         self.add_attributes(draft, given)?;
         self.cursor.expect("default")?;
         draft.regions.push(self.region(&[])?);

@@ -1,61 +1,47 @@
-//! Values that are used before the text defines them: where a region has several blocks, one that every way passes
-//! first may stand behind.
-//!
-//! Until the name is defined a value of no body stands in. When the function has been read, the values take the places of those that
-//! stood in for them, and blocks are put in an order in which values are defined before they are used.
+//! Forward references: uses of values before their definition.
 
-use super::Parser;
+use std::collections::{BTreeSet, HashMap};
+
 use super::draft::Used;
-use super::late::ForwardReference;
-use crate::{Op, Region, order};
-use tilewright_layout::text::Parsed;
+use crate::{Region, TileType, Value};
 
-impl<'a> Parser<'a> {
-    /// The use of a name that is not defined yet, where blocks may follow that define it.
-    pub(super) fn late_use(&mut self, name: &'a str, place: Option<u32>, at: usize) -> Option<Used> {
-        if !self.scopes.has_blocks() {
-            return None;
-        }
-        let late = ForwardReference { name, place, stand_in: self.late.stand_in(), at };
-        self.scopes.add_late(late);
-        Some(Used { value: late.stand_in, at })
+/// A use of a value that is not yet defined.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ForwardReference<'a> {
+    pub name: &'a str,
+    /// The index in `%name#1`, among the results with one name; `None` if the use has no index.
+    pub result_index: Option<u32>,
+    pub stand_in: Value,
+    /// The byte of the text at which the value is used.
+    pub at: usize,
+}
+
+/// The forward references of the function that is being parsed. Placeholder values stand for the values until they are
+/// defined.
+#[derive(Debug, Default)]
+pub(super) struct ForwardReferences {
+    count: u32,
+    /// For each resolved placeholder, its value.
+    pub known: HashMap<Value, Value>,
+    /// The type that each use of a placeholder expects.
+    pub types: Vec<(Used, TileType)>,
+    /// The regions that have uses before definitions.
+    pub regions: BTreeSet<Region>,
+}
+
+impl ForwardReferences {
+    pub fn is_stand_in(&self, value: Value) -> bool {
+        value.0 > u32::MAX - self.count
     }
 
-    /// Finds the values of late uses within a region that has been read; those that it does not define are left to the region
-    /// around it.
-    pub(super) fn find_late(&mut self, region: Region) -> Parsed<()> {
-        for late in self.scopes.take_late() {
-            match self.scopes.value(late.name) {
-                Some(named) => {
-                    let value = self.chosen(late.name, late.place, late.at, named)?;
-                    self.late.known.insert(late.stand_in, value);
-                    self.late.regions.insert(region);
-                }
-                None if self.scopes.hand_on(late) => {}
-                None => return Err(self.undefined(late.name, late.at)),
-            }
-        }
-        Ok(())
+    /// Records the type that a placeholder's value must have.
+    pub fn expect(&mut self, used: Used, ty: TileType) {
+        self.types.push((used, ty));
     }
 
-    /// Puts values in the places of those that stood in for them, when the function has been read.
-    pub(super) fn settle_late(&mut self) -> Parsed<()> {
-        let late = std::mem::take(&mut self.late);
-        if late.known.is_empty() {
-            return Ok(());
-        }
-        for number in 0..self.body.op_count() as u32 {
-            for operand in &mut self.body.op_mut(Op(number)).operands {
-                *operand = late.known.get(operand).copied().unwrap_or(*operand);
-            }
-        }
-        for (used, ty) in late.types {
-            let value = late.known.get(&used.value).copied().unwrap_or(used.value);
-            self.check_type(Used { value, at: used.at }, &ty)?;
-        }
-        for region in late.regions {
-            self.body.reorder_blocks(region, order::all(&self.body, region));
-        }
-        Ok(())
+    /// Creates a placeholder: a value that belongs to no body.
+    pub fn stand_in(&mut self) -> Value {
+        self.count += 1;
+        Value(u32::MAX - self.count + 1)
     }
 }

@@ -1,10 +1,10 @@
-//! Reads functions.
+//! Parses functions.
 
 use super::Parser;
 use crate::{Attributes, Body, Function, FunctionType, Location, TileType, Visibility};
 use tilewright_layout::text::Parsed;
 
-/// An argument as it is declared; without a name where there is no body.
+/// A declared argument of a function; it has no name if the function has no body.
 struct Argument<'a> {
     name: Option<(&'a str, usize)>,
     ty: TileType,
@@ -12,17 +12,17 @@ struct Argument<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// After `tt.func`.
+    /// Parses a function after the word `tt.func`.
     pub(super) fn function(&mut self) -> Parsed<()> {
         let visibility = [Visibility::Public, Visibility::Private, Visibility::Nested];
-        let visibility = visibility.into_iter().find(|visibility| self.cursor.takes(visibility.word()));
+        let visibility = visibility.into_iter().find(|visibility| self.cursor.takes(visibility.keyword()));
         self.cursor.skip_blanks();
         let at = self.cursor.at;
         let name = self.symbol()?;
         self.cursor.expect("(")?;
         let arguments = self.list(")", Self::argument)?;
         let results = if self.cursor.takes("->") { self.function_results()? } else { Vec::new() };
-        let attributes = self.attributes_after_word()?;
+        let attributes = self.attributes_after_keyword()?;
         let body = if self.cursor.sees("{") { Some(self.body(&arguments)?) } else { None };
         let location = self.location()?;
         let signature = FunctionType {
@@ -44,7 +44,7 @@ impl<'a> Parser<'a> {
         )
     }
 
-    /// Adds a function whose name stands at `at`.
+    /// Adds a function to the module; `at` is the byte of the text at which its name starts.
     pub(super) fn add_function(&mut self, at: usize, function: Function) -> Parsed<()> {
         let name = &function.name;
         if self.functions.iter().any(|known| known.name == *name) {
@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `%name: type {attributes} loc(...)`, or the type alone.
+    /// Parses an argument: `%name: type {attributes} loc(...)`, or the type alone.
     fn argument(&mut self) -> Parsed<Argument<'a>> {
         let mut name = None;
         if self.cursor.peek() == Some('%') {
@@ -64,7 +64,7 @@ impl<'a> Parser<'a> {
         }
         let ty = self.ty()?;
         let attributes = self.attributes_if_any()?;
-        // Where an argument comes from is said by its name.
+        // The location of an argument is that of its name.
         self.location()?;
         Ok(Argument { name, ty, attributes })
     }
@@ -89,7 +89,7 @@ impl<'a> Parser<'a> {
         }
         let root = self.body.root();
         self.blocks(root, Some(entry))?;
-        self.settle_late()?;
+        self.replace_stand_ins()?;
         Ok(std::mem::take(&mut self.body))
     }
 }

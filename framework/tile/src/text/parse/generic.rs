@@ -1,4 +1,4 @@
-//! Reads MLIR's generic form: `"name"(%a, %b)[^block] <{properties}> ({regions}) {attributes} : (types) -> types`.
+//! Parses MLIR's generic form: `"name"(%a, %b)[^block] <{properties}> ({regions}) {attributes} : (types) -> types`.
 
 use super::Parser;
 use super::draft::{Draft, Used};
@@ -7,7 +7,7 @@ use crate::{Attribute, Op};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
-    /// After the name in quotes.
+    /// Parses an operation in the generic form, after its name in quotes.
     pub(super) fn generic(&mut self, mut draft: Draft) -> Parsed<Op> {
         self.cursor.expect("(")?;
         let operands = self.list(")", Self::used)?;
@@ -36,15 +36,15 @@ impl Parser<'_> {
         self.group_operands(&mut draft, operands)?;
         self.distribute_operands(&mut draft, signature.arguments)?;
         self.distribute_results(&mut draft, signature.results)?;
-        if !draft.definition.regions.holds(draft.regions.len()) {
+        if !draft.definition.regions.allows(draft.regions.len()) {
             let message = format!("`{}` has {} regions", draft.definition.name, draft.regions.len());
             return Err(self.cursor.error(draft.at, message));
         }
         self.finish(draft)
     }
 
-    /// Gives each group its operands: as `operandSegmentSizes` says, else the one group of any number takes the rest,
-    /// else optional ones take what there is, the first first.
+    /// Divides the operands of an operation among the groups of its definition: by `operandSegmentSizes`; otherwise the
+    /// only variadic group takes the rest, or optional groups take one each, in order.
     fn group_operands(&mut self, draft: &mut Draft, operands: Vec<Used>) -> Parsed<()> {
         let rows = &draft.definition.operands;
         draft.attributes.remove("resultSegmentSizes");
@@ -55,12 +55,12 @@ impl Parser<'_> {
         let total = sizes.iter().try_fold(0usize, |total, size| total.checked_add(*size));
         if sizes.len() != rows.len() || total != Some(operands.len()) {
             let message =
-                format!("{} operands do not divide into those of `{}`", operands.len(), draft.definition.name);
+                format!("{} operands cannot be split into the operands of `{}`", operands.len(), draft.definition.name);
             return Err(self.cursor.error(draft.at, message));
         }
         let mut operands = operands.into_iter();
         draft.operands = sizes.iter().map(|size| operands.by_ref().take(*size).collect()).collect();
-        // What goes along with jumps is in groups of its own.
+        // Block arguments have groups of their own.
         let groups = draft.operands.iter().map(Vec::len);
         let along: Vec<usize> = groups.skip(rows.len().saturating_sub(draft.successors.len())).collect();
         for ((_, count), along) in draft.successors.iter_mut().zip(along) {

@@ -1,4 +1,4 @@
-//! Reads what stands around functions: names of attributes, types and locations, and the module.
+//! Parses the module and the definitions outside of functions: aliases of attributes, types and locations.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use tilewright_layout::text::Parsed;
 
 impl<'a> Parser<'a> {
     pub(super) fn module(&mut self) -> Parsed<TileModule> {
-        self.find_late_locations();
+        self.find_location_definitions();
         self.definitions()?;
         let mut module = TileModule::default();
         if self.cursor.takes("module") || self.cursor.takes("builtin.module") {
             if self.cursor.takes("@") {
-                self.cursor.suffix("the name of the module")?;
+                self.cursor.name_after_sigil("the name of the module")?;
             }
             if self.cursor.takes("attributes") {
                 module.attributes = self.dictionary()?;
@@ -33,7 +33,7 @@ impl<'a> Parser<'a> {
         Ok(module)
     }
 
-    /// Functions up to a brace, which is taken.
+    /// Parses functions up to and including a closing brace.
     pub(super) fn functions_in_braces(&mut self) -> Parsed<()> {
         self.definitions()?;
         while !self.cursor.takes("}") {
@@ -53,7 +53,7 @@ impl<'a> Parser<'a> {
         Err(self.cursor.expected("a function: `tt.func`"))
     }
 
-    /// `#name = ...`, `!name = ...`, as many as there are.
+    /// Parses alias definitions, `#name = ...` and `!name = ...`.
     fn definitions(&mut self) -> Parsed<()> {
         loop {
             match self.cursor.peek() {
@@ -68,7 +68,7 @@ impl<'a> Parser<'a> {
     fn attribute_definition(&mut self) -> Parsed<()> {
         let start = self.cursor.at;
         self.cursor.at += 1;
-        let name = self.cursor.suffix("a name")?;
+        let name = self.cursor.name_after_sigil("a name")?;
         self.cursor.expect("=")?;
         self.cursor.skip_blanks();
         let value_at = self.cursor.at;
@@ -84,7 +84,7 @@ impl<'a> Parser<'a> {
         }
         if self.cursor.peek() == Some('#') {
             self.cursor.at += 1;
-            self.cursor.suffix("an attribute")?;
+            self.cursor.name_after_sigil("an attribute")?;
             if self.cursor.rest().starts_with('<') {
                 self.cursor.balanced("<")?;
             }
@@ -94,7 +94,7 @@ impl<'a> Parser<'a> {
         let end = self.cursor.at;
         let text = self.expanded(&self.cursor.text()[value_at..end], value_at)?;
         self.attribute_names.insert(name, text);
-        // What is written like a layout may be one; what is not, is none.
+        // An alias with the syntax of a layout is a layout; errors only mean that it is another attribute.
         let _ = self.layouts.define(self.cursor.text(), start);
         Ok(())
     }
@@ -102,7 +102,7 @@ impl<'a> Parser<'a> {
     fn type_definition(&mut self) -> Parsed<()> {
         let start = self.cursor.at;
         self.cursor.at += 1;
-        let name = self.cursor.suffix("a name")?;
+        let name = self.cursor.name_after_sigil("a name")?;
         self.cursor.expect("=")?;
         let ty = self.ty()?;
         match self.type_names.insert(name, ty) {
@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `{-# ... #-}`: data of tools, which says nothing of the program.
+    /// Skips a resource section `{-# ... #-}`, which is for other tools.
     fn resources(&mut self) -> Parsed<()> {
         match self.cursor.rest().find("#-}") {
             Some(end) => {
@@ -122,28 +122,29 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Finds the definitions of locations, which may follow their use: `#loc1 = loc(...)` at the start of a line.
-    fn find_late_locations(&mut self) {
+    /// Records where location aliases are defined, which may follow their use: `#loc1 = loc(...)` at the start of a
+    /// line.
+    fn find_location_definitions(&mut self) {
         let text = self.cursor.text();
         let mut at = 0;
         for line in text.split_inclusive('\n') {
             let definition = line.strip_prefix('#').and_then(|line| line.split_once('='));
             if let Some((name, value)) = definition.filter(|(_, value)| value.trim_start().starts_with("loc(")) {
                 let value_at = at + line.len() - value.len() + (value.len() - value.trim_start().len());
-                self.late_locations.insert(name.trim(), value_at + "loc".len());
+                self.location_definitions.insert(name.trim(), value_at + "loc".len());
             }
             at += line.len();
         }
     }
 
-    /// The text of a location, `(...)`, with what its names stand for.
+    /// Replaces the aliases in the text of a location, `(...)`.
     pub(super) fn resolved(&mut self, text: &'a str, at: usize) -> Parsed<Arc<str>> {
         self.nested(|parser| {
             let mut out = String::new();
             let mut rest = text;
-            while let Some(place) = unquoted_name(rest) {
-                out.push_str(&rest[..place]);
-                let after = &rest[place + 1..];
+            while let Some(start) = unquoted_name(rest) {
+                out.push_str(&rest[..start]);
+                let after = &rest[start + 1..];
                 let end =
                     after.find(|c: char| !(c.is_ascii_alphanumeric() || "_$.-".contains(c))).unwrap_or(after.len());
                 out.push_str(&parser.named_location(&after[..end], at)?);
@@ -161,46 +162,48 @@ impl<'a> Parser<'a> {
         if let Some(known) = self.locations.get(name) {
             return Ok(inner(known).into());
         }
-        let Some((name, place)) = self.late_locations.get_key_value(name).map(|(name, place)| (*name, *place)) else {
+        let Some((name, location)) =
+            self.location_definitions.get_key_value(name).map(|(name, location)| (*name, *location))
+        else {
             return Err(self.cursor.error(at, format!("`#{name}` is not defined")));
         };
         let mut aside = self.cursor;
-        aside.at = place;
+        aside.at = location;
         let text = aside.balanced("(")?;
-        let text = self.resolved(text, place)?;
+        let text = self.resolved(text, location)?;
         self.locations.insert(name, Arc::clone(&text));
         Ok(inner(&text).into())
     }
 
-    /// The attributes before a body: `attributes {...}`.
-    pub(super) fn attributes_after_word(&mut self) -> Parsed<Attributes> {
+    /// Parses the attributes before a body: `attributes {...}`.
+    pub(super) fn attributes_after_keyword(&mut self) -> Parsed<Attributes> {
         if self.cursor.takes("attributes") { self.dictionary() } else { Ok(Attributes::default()) }
     }
 
-    /// The attributes in braces, where there are some and no region begins.
+    /// Parses an optional attribute dictionary in braces; none if the braces are those of a region.
     pub(super) fn attributes_if_any(&mut self) -> Parsed<Attributes> {
         if self.cursor.sees("{") { self.dictionary() } else { Ok(Attributes::default()) }
     }
 }
 
-/// With its names replaced a location is at most this long.
+/// Maximum length of a location's text after its aliases are replaced.
 const MAX_LOCATION: usize = 1 << 16;
 
-/// A location without its own brackets, within another.
+/// The text of a location that is nested in another, without its own parentheses.
 fn inner(text: &str) -> &str {
     text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text)
 }
 
-/// Where a `#` stands outside of quotes.
+/// The offset of the first `#` outside of quotes; `None` if there is none.
 fn unquoted_name(text: &str) -> Option<usize> {
     let mut quoted = false;
     let mut escaped = false;
-    text.char_indices().find_map(|(place, c)| {
+    text.char_indices().find_map(|(index, c)| {
         match c {
             _ if escaped => escaped = false,
             '\\' if quoted => escaped = true,
             '"' => quoted = !quoted,
-            '#' if !quoted => return Some(place),
+            '#' if !quoted => return Some(index),
             _ => {}
         }
         None
@@ -208,7 +211,7 @@ fn unquoted_name(text: &str) -> Option<usize> {
 }
 
 impl Location {
-    /// As it stands after what it is of.
+    /// The location as text, ` loc(...)`, to append to the construct that it belongs to.
     pub(crate) fn suffix(&self) -> String {
         self.written.as_ref().map(|written| format!(" loc{written}")).unwrap_or_default()
     }

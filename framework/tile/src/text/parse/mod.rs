@@ -1,6 +1,7 @@
-//! Reads modules from text.
+//! Parses modules from text.
 
 mod attributes;
+mod branch;
 mod dense;
 mod draft;
 mod finish;
@@ -10,13 +11,12 @@ mod function;
 mod generic;
 mod generic_module;
 mod head;
-mod jump;
-mod late;
 mod names;
 mod numbers;
 mod operation;
 mod parser;
 mod region;
+mod resolve_forward_refs;
 mod structured;
 mod template;
 mod types;

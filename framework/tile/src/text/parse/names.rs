@@ -1,11 +1,11 @@
-//! What the names of values and blocks stand for, region by region.
+//! The scopes of value and block names, one per region.
 
 use std::collections::HashMap;
 
-use super::late::ForwardReference;
+use super::forward_refs::ForwardReference;
 use crate::{Block, Value};
 
-/// Names of values: those of the region being read, and of the regions around it.
+/// The names of values and blocks in the current region and in enclosing regions.
 #[derive(Default)]
 pub(super) struct Scopes<'a> {
     open: Vec<Scope<'a>>,
@@ -13,22 +13,22 @@ pub(super) struct Scopes<'a> {
 
 #[derive(Default)]
 struct Scope<'a> {
-    /// The first value of a name, and how many follow each other.
+    /// For each name of a value: the first value, and the number of consecutive values with that name.
     values: HashMap<&'a str, (Value, u32)>,
     blocks: HashMap<&'a str, Known>,
-    /// Uses of names that are not defined yet.
-    late: Vec<ForwardReference<'a>>,
-    /// Whether names from outside are hidden.
+    /// The forward references (uses before definitions) in this region.
+    forward_refs: Vec<ForwardReference<'a>>,
+    /// Whether names of enclosing regions are hidden in this region.
     isolated: bool,
 }
 
-/// A block that has a name.
+/// A named block.
 #[derive(Clone, Copy)]
 pub(super) struct Known {
     pub block: Block,
-    /// Where it was first spoken of.
+    /// The byte of the text at which the block is first named.
     pub at: usize,
-    /// Whether its label was read.
+    /// Whether the label of the block was parsed.
     pub defined: bool,
 }
 
@@ -37,24 +37,24 @@ impl<'a> Scopes<'a> {
         self.open.push(Scope { isolated, ..Scope::default() });
     }
 
-    /// Leaves a region, and gives a block that was spoken of but not defined, if there is one.
+    /// Leaves the current region; returns a block that was named but not defined, if there is one.
     pub fn leave(&mut self) -> Option<(&'a str, Known)> {
         let left = self.open.pop()?;
         left.blocks.into_iter().filter(|(_, known)| !known.defined).min_by_key(|(_, known)| known.at)
     }
 
-    /// The values of a name.
+    /// The first value with this name, and the number of values; `None` if no visible region defines it.
     pub fn value(&self, name: &str) -> Option<(Value, u32)> {
         self.visible().find_map(|scope| scope.values.get(name).copied())
     }
 
-    /// The region being read, and those around it whose names are not hidden.
+    /// The scopes of the current region and of enclosing regions, up to an isolated one.
     fn visible(&self) -> impl Iterator<Item = &Scope<'a>> {
         let mut hidden = false;
         self.open.iter().rev().take_while(move |scope| !std::mem::replace(&mut hidden, scope.isolated))
     }
 
-    /// Gives a name to values that follow each other; false where it is taken.
+    /// Gives consecutive values a name; returns false, and does nothing, if the name is taken.
     pub fn define(&mut self, name: &'a str, first: Value, count: u32) -> bool {
         let taken = self.value(name).is_some();
         if let Some(scope) = self.open.last_mut().filter(|_| !taken) {
@@ -63,41 +63,42 @@ impl<'a> Scopes<'a> {
         !taken
     }
 
-    /// The block of a name in the region being read; made where it is spoken of for the first time.
+    /// The block with this name in the current region; created at its first use.
     pub fn block(&mut self, name: &'a str, at: usize, make: impl FnOnce() -> Block) -> Option<&mut Known> {
         let scope = self.open.last_mut()?;
         Some(scope.blocks.entry(name).or_insert_with(|| Known { block: make(), at, defined: false }))
     }
 
-    /// Whether the region being read, or one around it that it sees, has blocks with names.
+    /// Whether the current region, or a visible enclosing one, has named blocks.
     pub fn has_blocks(&self) -> bool {
         self.visible().any(|scope| !scope.blocks.is_empty())
     }
 
-    /// Notes a use of a name that is not defined yet.
-    pub fn add_late(&mut self, late: ForwardReference<'a>) {
+    /// Records a forward reference.
+    pub fn add_forward_ref(&mut self, reference: ForwardReference<'a>) {
         if let Some(scope) = self.open.last_mut() {
-            scope.late.push(late);
+            scope.forward_refs.push(reference);
         }
     }
 
-    /// The uses within the region being read of names that were not defined then.
-    pub fn take_late(&mut self) -> Vec<ForwardReference<'a>> {
-        self.open.last_mut().map(|scope| std::mem::take(&mut scope.late)).unwrap_or_default()
+    /// Takes the forward references of the current region.
+    pub fn take_forward_refs(&mut self) -> Vec<ForwardReference<'a>> {
+        self.open.last_mut().map(|scope| std::mem::take(&mut scope.forward_refs)).unwrap_or_default()
     }
 
-    /// Leaves a use to the region around the one being read; false where it sees none.
-    pub fn hand_on(&mut self, late: ForwardReference<'a>) -> bool {
+    /// Passes a forward reference on to the enclosing region; returns false if the names of enclosing regions are
+    /// hidden or there are none.
+    pub fn hand_on(&mut self, reference: ForwardReference<'a>) -> bool {
         match &mut self.open[..] {
             [.., around, Scope { isolated: false, .. }] => {
-                around.late.push(late);
+                around.forward_refs.push(reference);
                 true
             }
             _ => false,
         }
     }
 
-    /// Every name that can be used here.
+    /// The names of all visible values.
     pub fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
         self.open.iter().flat_map(|scope| scope.values.keys().copied())
     }

@@ -1,11 +1,11 @@
-//! Reads numbers, and gives the bits that they are in a type.
+//! Parses numbers, and converts them to the bits of a type.
 
 use super::Parser;
 use crate::types::{Float, Signedness, TileType};
 use crate::{Attribute, TypedNumber};
 use tilewright_layout::text::Parsed;
 
-/// A number without its type.
+/// A number in the text, without its type.
 #[derive(Clone, Copy)]
 pub(super) struct Literal {
     at: usize,
@@ -15,23 +15,23 @@ pub(super) struct Literal {
 
 #[derive(Clone, Copy)]
 enum LiteralKind {
-    /// A whole number in decimal.
-    Whole(u128),
-    /// Bits in hexadecimal.
+    /// A decimal integer.
+    Integer(u128),
+    /// Hexadecimal bits.
     Bits(u128),
     Fraction(f64),
     Bool(bool),
 }
 
 impl Literal {
-    /// Whether it is `true`.
+    /// Whether the number is `true`.
     pub fn is_true(self) -> bool {
         matches!(self.kind, LiteralKind::Bool(true))
     }
 }
 
 impl Parser<'_> {
-    /// A number with its type: 64 bits wide where none is said.
+    /// Parses a number with its type; 64 bits wide if the text gives no type.
     pub(super) fn number(&mut self) -> Parsed<Attribute> {
         let literal = self.literal()?;
         let ty = if self.cursor.takes(":") {
@@ -44,7 +44,7 @@ impl Parser<'_> {
         self.typed(literal, ty)
     }
 
-    /// A number of a type that is known.
+    /// Converts a number to an attribute of the given type.
     pub(super) fn typed(&self, literal: Literal, ty: TileType) -> Parsed<Attribute> {
         let bits = self.bits(literal, &ty)?;
         Ok(if ty == TileType::BOOLEAN {
@@ -79,16 +79,16 @@ impl Parser<'_> {
         }
         let end = fraction_end(rest, digits);
         self.cursor.at += end;
-        let wrong = |_| self.cursor.error(at, format!("`{}` is no number that fits here", &rest[..end]));
+        let wrong = |_| self.cursor.error(at, format!("`{}` is not a number that fits here", &rest[..end]));
         let kind = if end == digits {
-            LiteralKind::Whole(rest[..end].parse().map_err(|_| wrong(()))?)
+            LiteralKind::Integer(rest[..end].parse().map_err(|_| wrong(()))?)
         } else {
             LiteralKind::Fraction(rest[..end].parse().map_err(|_| wrong(()))?)
         };
         Ok(Literal { at, negative, kind })
     }
 
-    /// The bits of a number of a type.
+    /// Converts a number to the bits of a type.
     pub(super) fn bits(&self, literal: Literal, ty: &TileType) -> Parsed<u64> {
         let wrong = |what: String| self.cursor.error(literal.at, what);
         match ty {
@@ -102,12 +102,12 @@ impl Parser<'_> {
                     return Err(wrong(format!("constants of `{ty}` are not supported: expected at most 64 bits")));
                 }
                 let magnitude = match literal.kind {
-                    LiteralKind::Whole(value) | LiteralKind::Bits(value) => value,
+                    LiteralKind::Integer(value) | LiteralKind::Bits(value) => value,
                     LiteralKind::Bool(value) => u128::from(value),
-                    LiteralKind::Fraction(_) => return Err(wrong(format!("expected a whole number of type `{ty}`"))),
+                    LiteralKind::Fraction(_) => return Err(wrong(format!("expected an integer of type `{ty}`"))),
                 };
                 let range = 1u128 << bits;
-                // Without a sign of its own a type takes what is in range with or without one.
+                // A signless type accepts the range of both the signed and the unsigned type.
                 let most = match (literal.negative, sign) {
                     (false, Signedness::Signed) => range / 2 - 1,
                     (false, _) => range - 1,
@@ -132,7 +132,7 @@ impl Parser<'_> {
             }
             LiteralKind::Bits(bits) => return Ok(bits as u64),
             LiteralKind::Fraction(value) => value,
-            LiteralKind::Whole(_) => {
+            LiteralKind::Integer(_) => {
                 return Err(wrong(format!("expected a number with a point, since it is a `{float}`: `1.0`")));
             }
             LiteralKind::Bool(_) => return Err(wrong(format!("expected a number, since it is a `{float}`"))),
@@ -142,7 +142,7 @@ impl Parser<'_> {
     }
 }
 
-/// Where a number ends that begins with so many digits: after a point with digits, or none, and an exponent.
+/// The length of a number whose integer part has `digits` digits, with its optional fraction and exponent.
 fn fraction_end(text: &str, digits: usize) -> usize {
     let bytes = text.as_bytes();
     let skip = |mut at: usize| {

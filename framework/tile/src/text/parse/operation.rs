@@ -1,4 +1,4 @@
-//! Reads an operation: its results' names, its name, what follows, and where it comes from.
+//! Parses an operation: the names of its results, its name, its format, and its location.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use crate::{Location, Op, TileType, Value};
 use tilewright_layout::text::Parsed;
 use tilewright_layout::text::TextError;
 
-/// A name before `=`, and for how many results it stands.
+/// A name of results before `=`, and the number of results that it names.
 struct ResultName<'a> {
     name: &'a str,
     at: usize,
     count: u32,
 }
 
-/// Names of arguments with their places, and what each begins with.
+/// The names of region arguments with their positions in the text, and the initial values of these arguments.
 type Initialised<'a> = (Vec<(&'a str, usize)>, Vec<Used>);
 
 impl<'a> Parser<'a> {
-    /// An operation of a block.
+    /// Parses an operation of a block.
     pub(super) fn operation(&mut self) -> Parsed<Op> {
         self.nested(|parser| {
             let names = parser.result_names()?;
@@ -47,7 +47,7 @@ impl<'a> Parser<'a> {
                 self.finish(draft)
             }
             None => {
-                let message = format!("`{name}` has no form of its own: expected `\"{name}\"(...)`");
+                let message = format!("`{name}` has no custom syntax: expected `\"{name}\"(...)`");
                 Err(self.cursor.error(at, message))
             }
         }
@@ -88,17 +88,17 @@ impl<'a> Parser<'a> {
         let results = self.body.op(op).results.clone();
         let named: u64 = names.iter().map(|name| u64::from(name.count)).sum();
         let first = names.first().map_or(self.body.op(op).location.at.unwrap_or(0) as usize, |name| name.at);
-        // Results that nobody uses need no names.
+        // Unused results need no names.
         if named != results.len() as u64 && !names.is_empty() {
             let name = self.body.op(op).name().to_owned();
-            let message = format!("`{name}` gives {} results, and {named} are named", results.len());
+            let message = format!("`{name}` has {} results, and {named} are named", results.len());
             return Err(self.cursor.error(first, message));
         }
         let mut start = 0;
         for name in names {
             let end = start + name.count as usize;
             let Some(value) = results.get(start).copied() else {
-                return Err(self.cursor.error(name.at, "a name stands for one result at least"));
+                return Err(self.cursor.error(name.at, "a name stands for at least one result"));
             };
             if !self.scopes.define(name.name, value, name.count) {
                 return Err(self.cursor.error(name.at, format!("`%{}` is defined twice", name.name)));
@@ -111,18 +111,18 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `%name`, without the number of a result.
+    /// Parses the name of a value, `%name`, without a result index.
     pub(super) fn value_name(&mut self) -> Parsed<&'a str> {
         self.cursor.expect("%")?;
-        self.cursor.suffix("the name of a value")
+        self.cursor.name_after_sigil("the name of a value")
     }
 
-    /// `%name` or `%name#1`.
+    /// Parses a use of a value: `%name` or `%name#1`.
     pub(super) fn used(&mut self) -> Parsed<Used> {
         self.cursor.skip_blanks();
         let at = self.cursor.at;
         let name = self.value_name()?;
-        let place: Option<u32> = if self.cursor.rest().starts_with('#')
+        let result_index: Option<u32> = if self.cursor.rest().starts_with('#')
             && self.cursor.rest()[1..].starts_with(|c: char| c.is_ascii_digit())
         {
             self.cursor.at += 1;
@@ -131,27 +131,27 @@ impl<'a> Parser<'a> {
             None
         };
         match self.scopes.value(name) {
-            Some(named) => Ok(Used { value: self.chosen(name, place, at, named)?, at }),
-            None => self.late_use(name, place, at).ok_or_else(|| self.undefined(name, at)),
+            Some(named) => Ok(Used { value: self.chosen(name, result_index, at, named)?, at }),
+            None => self.forward_use(name, result_index, at).ok_or_else(|| self.undefined(name, at)),
         }
     }
 
-    /// One of the values that a name stands for: the only one, or the one of this number.
+    /// Selects one of the values with a name: the only one, or the one with the index `result_index`.
     pub(super) fn chosen(
         &self,
         name: &str,
-        place: Option<u32>,
+        result_index: Option<u32>,
         at: usize,
         (first, count): (Value, u32),
     ) -> Parsed<Value> {
-        if place.is_none() && count != 1 {
+        if result_index.is_none() && count != 1 {
             return Err(self.cursor.error(at, format!("`%{name}` stands for {count} results: expected `%{name}#0`")));
         }
-        let place = place.unwrap_or(0);
-        if place >= count {
+        let result_index = result_index.unwrap_or(0);
+        if result_index >= count {
             return Err(self.cursor.error(at, format!("`%{name}` stands for {count} results only")));
         }
-        Ok(Value(first.0 + place))
+        Ok(Value(first.0 + result_index))
     }
 
     pub(super) fn undefined(&self, name: &str, at: usize) -> TextError {
@@ -160,7 +160,7 @@ impl<'a> Parser<'a> {
         nearest.iter().fold(error, |error, known| error.with_hint(format!("did you mean `%{known}`?")))
     }
 
-    /// Values with commas between, as many as there are.
+    /// Parses comma-separated uses of values, possibly none.
     pub(super) fn used_list(&mut self) -> Parsed<Vec<Used>> {
         let mut used = Vec::new();
         while self.cursor.peek() == Some('%') {
@@ -174,7 +174,7 @@ impl<'a> Parser<'a> {
         Ok(used)
     }
 
-    /// `name = %value` with commas between, in brackets: arguments of a region and what they begin with.
+    /// Parses arguments of a region with their initial values: `(%name = %value, ...)`.
     pub(super) fn initialised(&mut self) -> Parsed<Initialised<'a>> {
         self.cursor.expect("(")?;
         let pairs = self.list(")", |parser| {
@@ -187,7 +187,7 @@ impl<'a> Parser<'a> {
         Ok(pairs.into_iter().unzip())
     }
 
-    /// `: %value`'s types, or what else is a list of types without brackets.
+    /// Parses a comma-separated list of types without brackets.
     pub(super) fn type_list(&mut self) -> Parsed<Vec<TileType>> {
         let mut types = vec![self.ty()?];
         while self.cursor.takes(",") {
@@ -196,14 +196,14 @@ impl<'a> Parser<'a> {
         Ok(types)
     }
 
-    /// ` loc(...)`, where it stands after an operation.
+    /// Parses an optional location after an operation, and sets it.
     pub(super) fn location_of(&mut self, op: Op) -> Parsed<()> {
         let written = self.location()?.written;
         self.body.op_mut(op).location.written = written;
         Ok(())
     }
 
-    /// A location, if one stands here.
+    /// Parses an optional location.
     pub(super) fn location(&mut self) -> Parsed<Location> {
         if !self.cursor.sees("loc") {
             return Ok(Location::default());

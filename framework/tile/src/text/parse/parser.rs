@@ -1,6 +1,6 @@
 //! Parses Triton IR text.
 
-use super::late::ForwardReferences;
+use super::forward_refs::ForwardReferences;
 use super::names::Scopes;
 use crate::op::Dialects;
 use crate::{Body, Function, TileModule, TileType};
@@ -9,12 +9,12 @@ use std::sync::Arc;
 use tilewright_layout::LayoutNames;
 use tilewright_layout::text::{Cursor, Parsed};
 
-/// Types, attributes, regions and locations may nest this deep together.
+/// Maximum nesting depth of types, attributes, regions and locations together.
 const MAX_DEPTH: usize = 200;
 
-/// The module that a text describes, in operations of these dialects. Whether it keeps the rules of its operations
-/// is for [`crate::verify`]; types are as the text says. Values are defined before they are used, or, where
-/// a region has several blocks, in a later one; the blocks are then put in an order in which values are defined before.
+/// Parses a module with operations of `dialects`. [`crate::verify`] checks the rules of the operations; types are those
+/// in the text. Values are defined before their uses or, in a region with several blocks, in a later block; blocks are
+/// then reordered so that definitions precede uses.
 ///
 /// ```
 /// use tilewright_tile::{op::Dialects, text};
@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 200;
 /// ```
 ///
 /// # Errors
-/// [`TextError`](tilewright_layout::text::TextError) with the place and what was expected there.
+/// [`TextError`](tilewright_layout::text::TextError) with the position and the expected text.
 pub fn parse(text: &str, dialects: &Dialects) -> Parsed<TileModule> {
     Parser::new(text, dialects).module()
 }
@@ -36,22 +36,22 @@ pub(super) struct Parser<'a> {
     pub(super) cursor: Cursor<'a>,
     pub(super) dialects: &'a Dialects,
     pub(super) depth: usize,
-    /// What names stand for that begin with `#`, as far as they are layouts.
+    /// The aliases of layouts, which begin with `#`.
     pub(super) layouts: LayoutNames,
-    /// The same, as text.
+    /// The text of every alias that begins with `#`.
     pub(super) attribute_names: HashMap<&'a str, String>,
-    /// What names stand for that begin with `!`.
+    /// The types of the aliases that begin with `!`.
     pub(super) type_names: HashMap<&'a str, TileType>,
-    /// Tensor types by how they are written, since few are written often.
+    /// Parsed tensor types by their text: a program has few different ones, each many times.
     pub(super) tensors: HashMap<&'a str, TileType>,
-    /// What names of locations stand for, as text.
+    /// The aliases of locations, as text.
     pub(super) locations: HashMap<&'a str, Arc<str>>,
-    /// Where the definitions of locations lie that follow their use.
-    pub(super) late_locations: HashMap<&'a str, usize>,
-    /// The function being read.
+    /// The byte at which each location alias is defined, for aliases that are used before.
+    pub(super) location_definitions: HashMap<&'a str, usize>,
+    /// The body of the function that is being parsed.
     pub(super) body: Body,
     pub(super) scopes: Scopes<'a>,
-    pub(super) late: ForwardReferences,
+    pub(super) forward_refs: ForwardReferences,
     pub(super) functions: Vec<Function>,
 }
 
@@ -66,15 +66,15 @@ impl<'a> Parser<'a> {
             type_names: HashMap::new(),
             tensors: HashMap::new(),
             locations: HashMap::new(),
-            late_locations: HashMap::new(),
+            location_definitions: HashMap::new(),
             body: Body::default(),
             scopes: Scopes::default(),
-            late: ForwardReferences::default(),
+            forward_refs: ForwardReferences::default(),
             functions: Vec::new(),
         }
     }
 
-    /// Reads what is nested one deeper.
+    /// Parses with `read`, one nesting level deeper.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -85,7 +85,7 @@ impl<'a> Parser<'a> {
         read
     }
 
-    /// Things between commas, up to a closing token, which is taken.
+    /// Parses a comma-separated list up to and including the token `closing`.
     pub(super) fn list<T>(&mut self, closing: &str, mut read: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = Vec::new();
         if self.cursor.takes(closing) {

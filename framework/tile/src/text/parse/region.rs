@@ -1,11 +1,11 @@
-//! Reads regions and blocks.
+//! Parses regions and blocks.
 
 use super::Parser;
 use crate::{Block, Region, TileType, Value};
 use tilewright_layout::text::Parsed;
 
 impl<'a> Parser<'a> {
-    /// A region in braces whose first block has these arguments, or those that its label says.
+    /// Parses a region in braces. Its first block has the given arguments, or those of its label.
     pub(super) fn region(&mut self, arguments: &[((&'a str, usize), TileType)]) -> Parsed<Region> {
         let region = self.body.add_region();
         self.scopes.enter(false);
@@ -20,7 +20,8 @@ impl<'a> Parser<'a> {
         Ok(region)
     }
 
-    /// The blocks of a region whose names were opened, in braces; the first may have its arguments already.
+    /// Parses the blocks of a region, in braces; the scope of names is already open. `entry` is the first block, if it
+    /// exists already with its arguments.
     pub(super) fn blocks(&mut self, region: Region, entry: Option<Block>) -> Parsed<()> {
         self.nested(|parser| {
             parser.cursor.expect("{")?;
@@ -45,7 +46,7 @@ impl<'a> Parser<'a> {
                 let op = parser.operation()?;
                 parser.body.append_op(block, op);
             }
-            parser.find_late(region)?;
+            parser.resolve_in_region(region)?;
             match parser.scopes.leave() {
                 None => Ok(()),
                 Some((name, known)) => Err(parser.cursor.error(known.at, format!("there is no block `^{name}`"))),
@@ -53,7 +54,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// `^name(%argument: type, ...):`
+    /// Parses the label of a block: `^name(%argument: type, ...):`.
     fn label(&mut self, region: Region) -> Parsed<Block> {
         let at = self.cursor.at;
         let name = self.block_name()?;
@@ -80,13 +81,13 @@ impl<'a> Parser<'a> {
         Ok(block)
     }
 
-    /// `^name`.
+    /// Parses the name of a block: `^name`.
     pub(super) fn block_name(&mut self) -> Parsed<&'a str> {
         self.cursor.expect("^")?;
-        self.cursor.suffix("the name of a block")
+        self.cursor.name_after_sigil("the name of a block")
     }
 
-    /// The block of a name, which may be defined later.
+    /// The block with this name in the current region, which may be defined later.
     pub(super) fn block(&mut self, name: &'a str, at: usize) -> Block {
         let Self { body, scopes, .. } = self;
         match scopes.block(name, at, || body.add_block()) {

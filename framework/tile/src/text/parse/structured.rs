@@ -1,4 +1,4 @@
-//! Reads loops and choices between regions.
+//! Parses structured control flow.
 
 use crate::op::name::scf;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use super::draft::Draft;
 use crate::{Attribute, Operation, Region, TileType};
 use tilewright_layout::text::Parsed;
 
-/// What ends a region that says nothing of its end.
+/// Name of the terminator that the text of a region may omit.
 const YIELD: &str = scf::YIELD;
 
 impl Parser<'_> {
-    /// `%i = %from to %to step %step iter_args(%a = %b) -> (types) : type {...}`.
+    /// Parses an `scf.for` after its name: `%i = %from to %to step %step iter_args(%a = %b) -> (types) : type {...}`.
     pub(super) fn counted_loop(&mut self, draft: &mut Draft) -> Parsed<()> {
         if self.cursor.takes("unsigned") {
             draft.attributes.set("unsignedCmp", Attribute::Unit);
@@ -52,7 +52,7 @@ impl Parser<'_> {
         self.add_attributes(draft, given)
     }
 
-    /// `%condition -> (types) {...} else {...}`.
+    /// Parses an `scf.if` after its name: `%condition -> (types) {...} else {...}`.
     pub(super) fn branches(&mut self, draft: &mut Draft) -> Parsed<()> {
         draft.operands[0] = vec![self.used()?];
         draft.types.operands[0] = Some(vec![TileType::BOOLEAN]);
@@ -71,7 +71,7 @@ impl Parser<'_> {
         self.add_attributes(draft, given)
     }
 
-    /// `(%a = %b) : (types) -> (types) {...} do {...} attributes {...}`.
+    /// Parses an `scf.while` after its name: `(%a = %b) : (types) -> (types) {...} do {...} attributes {...}`.
     pub(super) fn conditional_loop(&mut self, draft: &mut Draft) -> Parsed<()> {
         let mut names = Vec::new();
         if self.cursor.sees("(") {
@@ -93,11 +93,11 @@ impl Parser<'_> {
         let after = self.region(&[])?;
         self.end_region(after)?;
         draft.regions.push(after);
-        let given = self.attributes_after_word()?;
+        let given = self.attributes_after_keyword()?;
         self.add_attributes(draft, given)
     }
 
-    /// `%number {...} -> types case 2 {...} default {...}`.
+    /// Parses an `scf.index_switch` after its name: `%number {...} -> types case 2 {...} default {...}`.
     pub(super) fn region_switch(&mut self, draft: &mut Draft) -> Parsed<()> {
         draft.operands[0] = vec![self.used()?];
         let given = self.attributes_if_any()?;
@@ -110,7 +110,7 @@ impl Parser<'_> {
             let literal = self.literal()?;
             match self.typed(literal, TileType::integer(64))? {
                 Attribute::Number(number) => cases.push(number.bits),
-                _ => return Err(self.cursor.expected("a whole number")),
+                _ => return Err(self.cursor.expected("an integer")),
             }
             let region = self.region(&[])?;
             self.end_region(region)?;
@@ -124,14 +124,14 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `-> types {...}`.
+    /// Parses an `scf.execute_region` after its name: `-> types {...}`.
     pub(super) fn execute(&mut self, draft: &mut Draft) -> Parsed<()> {
         if self.cursor.takes("no_inline") {
             draft.attributes.set("no_inline", Attribute::Unit);
         }
         draft.types.results[0] =
             Some(if self.cursor.takes("->") { self.type_list_or_bracketed()? } else { Vec::new() });
-        // Newer versions of MLIR write it behind the types.
+        // Newer versions of MLIR write it after the types.
         if self.cursor.takes("no_inline") {
             draft.attributes.set("no_inline", Attribute::Unit);
         }
@@ -146,7 +146,7 @@ impl Parser<'_> {
         if self.cursor.sees("(") { self.result_types() } else { self.type_list() }
     }
 
-    /// Ends a region that gives nothing and does not say so.
+    /// Appends the terminator that the text omits to a region without results.
     fn end_region(&mut self, region: Region) -> Parsed<()> {
         let block = match self.body.blocks(region).last() {
             Some(block) => *block,
@@ -166,7 +166,7 @@ impl Parser<'_> {
                 .error(self.cursor.at, format!("there is no operation `{YIELD}` to end this region")));
         };
         let mut operation = Operation::new(Arc::clone(definition));
-        operation.groups = definition.operands.iter().map(|_| 0).collect();
+        operation.group_sizes = definition.operands.iter().map(|_| 0).collect();
         let op = self.body.add_op(operation, []);
         self.body.append_op(block, op);
         Ok(())

@@ -1,4 +1,4 @@
-//! Reads an operation by the template of its row.
+//! Parses an operation by the format template of its definition.
 
 use super::Parser;
 use super::draft::Draft;
@@ -7,7 +7,7 @@ use crate::{Attribute, TileType};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
-    /// The operation's text after its name.
+    /// Parses the text of an operation after its name, by the pieces of its format.
     pub(super) fn formatted(&mut self, mut draft: Draft, format: &[Piece]) -> Parsed<Draft> {
         for piece in format {
             self.piece(&mut draft, piece)?;
@@ -19,7 +19,7 @@ impl Parser<'_> {
         match piece {
             Piece::Literal(token) => self.cursor.expect(token),
             Piece::Operands(group) => self.operands(draft, *group),
-            Piece::Attribute(number) => self.attribute_place(draft, *number),
+            Piece::Attribute(number) => self.attribute_position(draft, *number),
             Piece::OperandTypes { group, .. } => {
                 let count = draft.operands[*group].len();
                 let class = draft.definition.operands[*group].class;
@@ -32,7 +32,7 @@ impl Parser<'_> {
                 draft.types.operands[*group] = Some(types.collect::<Parsed<_>>()?);
                 Ok(())
             }
-            Piece::ResultTypes { group, .. } => self.result_place(draft, *group),
+            Piece::ResultTypes { group, .. } => self.result_position(draft, *group),
             Piece::AllOperandTypes => {
                 let types = if draft.operands.iter().all(Vec::is_empty) { Vec::new() } else { self.type_list()? };
                 self.distribute_operands(draft, types)
@@ -56,13 +56,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a piece that may be left out is here.
+    /// Whether the optional piece is present: the text continues with its first token.
     fn begins(&mut self, draft: &Draft, piece: &Piece) -> bool {
         match piece {
             Piece::Literal(token) => self.cursor.sees(token),
             Piece::Operands(_) => self.cursor.peek() == Some('%'),
             Piece::Attribute(number) => match &draft.definition.attributes[*number].kind {
-                AttributeKind::Word(words) => words.keys().any(|word| self.cursor.sees(word)),
+                AttributeKind::Keyword(words) => words.keys().any(|word| self.cursor.sees(word)),
                 AttributeKind::Text => self.cursor.peek() == Some('"'),
                 _ => false,
             },
@@ -78,7 +78,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn result_place(&mut self, draft: &mut Draft, group: usize) -> Parsed<()> {
+    fn result_position(&mut self, draft: &mut Draft, group: usize) -> Parsed<()> {
         let row = &draft.definition.results[group];
         let mut types = vec![self.type_of_class(row.class)?];
         while row.count == Count::Many && self.cursor.takes(",") {
@@ -88,8 +88,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// An attribute where the format has it.
-    fn attribute_place(&mut self, draft: &mut Draft, number: usize) -> Parsed<()> {
+    /// Parses the attribute with this index at its place in the format.
+    fn attribute_position(&mut self, draft: &mut Draft, number: usize) -> Parsed<()> {
         let row = &draft.definition.attributes[number];
         let (name, kind) = (row.name.clone(), row.kind.clone());
         let value = match &kind {
@@ -99,7 +99,7 @@ impl Parser<'_> {
             AttributeKind::Integer(bits) => {
                 let literal = self.literal()?;
                 let value = self.typed(literal, TileType::integer(*bits))?;
-                // Its type may be said though it is known.
+                // The type is redundant, but allowed.
                 if self.cursor.sees(": i") && self.cursor.takes(":") {
                     self.ty()?;
                 }
@@ -111,7 +111,7 @@ impl Parser<'_> {
                     let literal = self.literal()?;
                     match self.typed(literal, TileType::integer(32))? {
                         Attribute::Number(number) => values.push(number.bits),
-                        _ => return Err(self.cursor.expected("a whole number")),
+                        _ => return Err(self.cursor.expected("an integer")),
                     }
                     if !self.cursor.takes(",") {
                         break;
@@ -119,21 +119,21 @@ impl Parser<'_> {
                 }
                 Attribute::Array(TileType::integer(32), values)
             }
-            AttributeKind::Word(words) => {
+            AttributeKind::Keyword(words) => {
                 self.cursor.skip_blanks();
                 let at = self.cursor.at;
                 let word = self.cursor.word(&format!("`{name}`"))?;
                 if !words.contains_key(word) {
-                    return Err(self.unknown_word(at, &name, word, words.keys()));
+                    return Err(self.unknown_keyword(at, &name, word, words.keys()));
                 }
-                Attribute::Word(word.into())
+                Attribute::Keyword(word.into())
             }
             AttributeKind::Words => {
                 let mut words = vec![self.cursor.word(&format!("`{name}`"))?];
                 while self.cursor.takes("|") {
                     words.push(self.cursor.word(&format!("`{name}`"))?);
                 }
-                Attribute::Word(words.join("|").into())
+                Attribute::Keyword(words.join("|").into())
             }
             AttributeKind::Flags(flags) => flags.attribute(self.cursor.balanced("<")?),
             AttributeKind::Bool | AttributeKind::Any => self.attribute()?,
@@ -142,7 +142,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn unknown_word<'w>(
+    fn unknown_keyword<'w>(
         &self,
         at: usize,
         name: &str,
@@ -153,7 +153,7 @@ impl Parser<'_> {
         self.cursor.error(at, format!("`{word}` is no `{name}`: expected one of {}", known.join(", ")))
     }
 
-    /// Attributes in braces: those that the row knows are of the kind that it says.
+    /// Adds a dictionary of attributes to an operation, and checks the kinds of those that the definition lists.
     pub(super) fn add_attributes(&mut self, draft: &mut Draft, given: crate::Attributes) -> Parsed<()> {
         for (name, value) in given.iter() {
             let value = match draft.definition.attribute(name) {
@@ -187,20 +187,20 @@ impl Parser<'_> {
                 Some(words) => Ok(flags.attribute(words)),
                 None => Err(wrong(&format!("`{}<...>`", flags.name))),
             },
-            // The generic form has the number of the word.
-            AttributeKind::Word(words) => {
+            // The generic form has the number of the keyword.
+            AttributeKind::Keyword(words) => {
                 let number = value.as_integer().and_then(|number| u32::try_from(number).ok());
                 let word =
                     words.iter().find(|(word, code)| value.as_text() == Some(word.as_str()) || number == Some(**code));
                 match word {
-                    Some((word, _)) => Ok(Attribute::Word(word.as_str().into())),
-                    None => Err(self.unknown_word(at, name, &value.to_string(), words.keys())),
+                    Some((word, _)) => Ok(Attribute::Keyword(word.as_str().into())),
+                    None => Err(self.unknown_keyword(at, name, &value.to_string(), words.keys())),
                 }
             }
         }
     }
 
-    /// Gives all operands, in order, these types.
+    /// Gives types to all operands, in order.
     pub(super) fn distribute_operands(&mut self, draft: &mut Draft, types: Vec<TileType>) -> Parsed<()> {
         let count: usize = draft.operands.iter().map(Vec::len).sum();
         if types.len() != count {
@@ -208,21 +208,21 @@ impl Parser<'_> {
             return Err(self.cursor.error(draft.at, message));
         }
         let mut types = types.into_iter();
-        for (used, place) in draft.operands.iter().zip(&mut draft.types.operands) {
-            *place = Some(types.by_ref().take(used.len()).collect());
+        for (used, types_of_group) in draft.operands.iter().zip(&mut draft.types.operands) {
+            *types_of_group = Some(types.by_ref().take(used.len()).collect());
         }
         Ok(())
     }
 
-    /// Gives the results these types: a group that may have none or many takes what the others leave.
+    /// Gives types to all results: a group of variable size takes the types that the other groups leave.
     pub(super) fn distribute_results(&mut self, draft: &mut Draft, types: Vec<TileType>) -> Parsed<()> {
         let Some(sizes) = OperandGroup::divide(&draft.definition.results, types.len()) else {
             let message = format!("`{}` does not have {} results", draft.definition.name, types.len());
             return Err(self.cursor.error(draft.at, message));
         };
         let mut types = types.into_iter();
-        for (size, place) in sizes.into_iter().zip(&mut draft.types.results) {
-            *place = Some(types.by_ref().take(size).collect());
+        for (size, types_of_group) in sizes.into_iter().zip(&mut draft.types.results) {
+            *types_of_group = Some(types.by_ref().take(size).collect());
         }
         Ok(())
     }

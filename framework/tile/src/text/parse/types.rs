@@ -1,16 +1,16 @@
-//! Reads types.
+//! Parses types.
 
 use std::sync::Arc;
 
 use super::Parser;
-use crate::op::Class;
+use crate::op::TypeSet;
 use crate::types::{
     CONSTANT, Float, FunctionType, GLOBAL, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType,
     TensorType, TensorViewType, TileType,
 };
 use tilewright_layout::text::Parsed;
 
-/// The most axes a tensor may have.
+/// Maximum rank of a tensor.
 const MAX_RANK: usize = 64;
 
 impl<'a> Parser<'a> {
@@ -48,20 +48,20 @@ impl<'a> Parser<'a> {
         Err(self.cursor.error(start, format!("expected a type, found `{word}`")))
     }
 
-    /// A type of a class, which may be written without what its class says.
-    pub(super) fn type_of_class(&mut self, class: Class) -> Parsed<TileType> {
+    /// Parses a type of a class; the text may omit the type constructor (the word before `<`).
+    pub(super) fn type_of_class(&mut self, class: TypeSet) -> Parsed<TileType> {
         match class.constructor() {
             Some(constructor) if self.cursor.sees("<") => self.nested(|parser| parser.constructed(constructor)),
             _ => self.ty(),
         }
     }
 
-    /// After `!`.
+    /// Parses a type after the `!` at byte `start`.
     fn named_type(&mut self, start: usize) -> Parsed<TileType> {
-        let name = self.cursor.suffix("the name of a type")?;
-        let whole = format!("!{name}");
+        let name = self.cursor.name_after_sigil("the name of a type")?;
+        let type_text = format!("!{name}");
         match name {
-            "tt.ptr" | "ttg.memdesc" | "tt.tensordesc" => self.constructed(&whole),
+            "tt.ptr" | "ttg.memdesc" | "tt.tensordesc" => self.constructed(&type_text),
             "ttg.async.token" => Ok(TileType::Token),
             "tw.view" => self.view(),
             _ if name.contains('.') => {
@@ -76,7 +76,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// After the word before `<`.
+    /// Parses a type after its constructor: `<...>`.
     fn constructed(&mut self, constructor: &str) -> Parsed<TileType> {
         self.cursor.expect("<")?;
         let ty = match constructor {
@@ -103,13 +103,13 @@ impl<'a> Parser<'a> {
     fn tensor(&mut self, start: usize) -> Parsed<TileType> {
         let open = self.cursor.at;
         let body = self.cursor.balanced("<")?;
-        let whole = &self.cursor.text()[start..self.cursor.at];
-        if let Some(known) = self.tensors.get(whole) {
+        let type_text = &self.cursor.text()[start..self.cursor.at];
+        if let Some(known) = self.tensors.get(type_text) {
             return Ok(known.clone());
         }
-        // The end of the bracket is known; now what is in it.
+        // The end of the brackets is known; parse their contents.
         let end = self.cursor.at;
-        self.cursor.at = open + body.find('<').map_or(0, |place| place + 1);
+        self.cursor.at = open + body.find('<').map_or(0, |start_of_list| start_of_list + 1);
         let shape = self.sizes()?;
         let element = self.ty()?;
         let layout = if self.cursor.takes(",") { Some(self.layout()?) } else { None };
@@ -118,11 +118,11 @@ impl<'a> Parser<'a> {
             return Err(self.cursor.expected("the end of the tensor's type"));
         }
         let ty = TileType::Tensor(Arc::new(TensorType { shape, element, layout }));
-        self.tensors.insert(whole, ty.clone());
+        self.tensors.insert(type_text, ty.clone());
         Ok(ty)
     }
 
-    /// `4x8x` before the type of the elements.
+    /// Parses the sizes `4x8x` before an element type.
     fn sizes(&mut self) -> Parsed<Vec<u64>> {
         let mut shape = Vec::new();
         while let Some(c) = self.cursor.peek() {
@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
                 break;
             }
             shape.push(self.cursor.decimal("a size")?);
-            // The type of the elements follows the last `x` without a blank: `4xf32`.
+            // The element type follows the last `x` without a blank: `4xf32`.
             if !self.cursor.rest().starts_with('x') {
                 return Err(self.cursor.expected("`x` after a size"));
             }
@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
         Ok(shape)
     }
 
-    /// `<4x?xf32>`: sizes that the launch alone knows are `?`.
+    /// Parses a view type after its constructor: `<4x?xf32>`; `?` is a size that is only known at launch.
     fn view(&mut self) -> Parsed<TileType> {
         self.cursor.expect("<")?;
         let mut shape = Vec::new();
@@ -191,7 +191,7 @@ impl<'a> Parser<'a> {
         Ok(TileType::Memory(Arc::new(MemDescType { shape, element, layout, space, mutable, allocation })))
     }
 
-    /// `4x8`, without a type after it.
+    /// Parses the shape of an allocation: `4x8`, without a type after it.
     fn allocation(&mut self) -> Parsed<Vec<u64>> {
         let mut shape = vec![self.cursor.decimal("`mutable` or the shape of the allocation")?];
         while self.cursor.rest().starts_with('x') {
@@ -201,7 +201,7 @@ impl<'a> Parser<'a> {
         Ok(shape)
     }
 
-    /// `4x8xf32`, or as it was written before: `tensor<4x8xf32>`.
+    /// Parses the block type of a tensor descriptor: `4x8xf32`, or the older form `tensor<4x8xf32>`.
     fn descriptor(&mut self) -> Parsed<TileType> {
         if self.cursor.sees("tensor") {
             let block = self.ty()?;
@@ -216,7 +216,7 @@ impl<'a> Parser<'a> {
         Ok(TileType::Descriptor(Arc::new(TensorDescriptorType { shape, element, layout })))
     }
 
-    /// The name of a layout.
+    /// Parses the name of a layout.
     pub(super) fn layout(&mut self) -> Parsed<LayoutName> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
@@ -226,7 +226,7 @@ impl<'a> Parser<'a> {
         Ok(LayoutName::new(spec, text))
     }
 
-    /// `(types) -> types`.
+    /// Parses a function type: `(types) -> types`.
     pub(super) fn signature(&mut self) -> Parsed<FunctionType> {
         self.cursor.expect("(")?;
         let arguments = self.list(")", Self::ty)?;
@@ -234,7 +234,7 @@ impl<'a> Parser<'a> {
         Ok(FunctionType { arguments, results: self.result_types()? })
     }
 
-    /// One type, or several in brackets.
+    /// Parses one type, or several in brackets.
     pub(super) fn result_types(&mut self) -> Parsed<Vec<TileType>> {
         if !self.cursor.takes("(") {
             return Ok(vec![self.ty()?]);
@@ -242,12 +242,12 @@ impl<'a> Parser<'a> {
         self.list(")", Self::ty)
     }
 
-    /// The text with what its names stand for in their place, and one blank for several.
+    /// Replaces aliases in the text of an attribute, and multiple blanks by one.
     pub(super) fn expanded(&self, text: &str, at: usize) -> Parsed<String> {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
-        while let Some(place) = rest.find('#') {
-            let (before, after) = rest.split_at(place);
+        while let Some(hash) = rest.find('#') {
+            let (before, after) = rest.split_at(hash);
             push_with_single_blanks(&mut out, before);
             let is_name = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
             let end = after[1..].find(|c| !is_name(c)).map_or(after.len(), |end| end + 1);
@@ -267,7 +267,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// An attribute with all names in it replaced is at most this long.
+/// Maximum length of an attribute's text after its aliases are replaced.
 const MAX_EXPANDED: usize = 1 << 16;
 
 fn push_with_single_blanks(out: &mut String, text: &str) {
@@ -291,5 +291,5 @@ fn scalar(word: &str) -> Option<TileType> {
     integer("si", Signedness::Signed)
         .or_else(|| integer("ui", Signedness::Unsigned))
         .or_else(|| integer("i", Signedness::Signless))
-        .or_else(|| Float::named(word).map(TileType::Float))
+        .or_else(|| Float::from_name(word).map(TileType::Float))
 }

@@ -1,4 +1,4 @@
-//! Writes operations that have a form of their own.
+//! Prints operations whose text has a special form, which templates cannot express.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ impl Printer<'_> {
             Special::Switch => self.region_switch(operation, line),
             Special::Execute => self.execute(operation, line),
             Special::Branch | Special::ConditionalBranch | Special::SwitchBranch => {
-                self.jump(operation, special, line, within)
+                self.branch(operation, special, line, within)
             }
             Special::WarpSpecialize => self.warp_specialize(operation, line),
         }
@@ -61,7 +61,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Names the arguments of a region's first block, which stand before it: `%a = %b`.
+    /// Names the arguments of a region's first block; returns their text with initial values: `%a = %b, ...`.
     fn initialised(&mut self, arguments: &[Value], initial: &[Value]) -> String {
         let initial: Vec<_> = initial.iter().map(|value| self.names.of(*value)).collect();
         let pairs = arguments.iter().zip(initial);
@@ -185,7 +185,7 @@ impl Printer<'_> {
         "  ".repeat(self.depth)
     }
 
-    fn jump(&mut self, operation: &Operation, special: Special, line: &mut Line, within: Region) -> fmt::Result {
+    fn branch(&mut self, operation: &Operation, special: Special, line: &mut Line, within: Region) -> fmt::Result {
         let targets: Vec<_> = operation.successors.iter().map(|to| self.successor(operation, to, within)).collect();
         match special {
             Special::Branch => line.push(&targets.join(", ")),

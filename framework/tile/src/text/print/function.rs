@@ -1,4 +1,4 @@
-//! Writes functions.
+//! Prints functions.
 
 use std::fmt::{self, Write as _};
 
@@ -14,8 +14,8 @@ pub(super) fn write(function: &Function, layouts: &Layouts, out: &mut String) ->
     printer.names.enter();
     printer.indent();
     printer.out.push_str("tt.func ");
-    if !function.visibility.word().is_empty() {
-        write!(printer.out, "{} ", function.visibility.word())?;
+    if !function.visibility.keyword().is_empty() {
+        write!(printer.out, "{} ", function.visibility.keyword())?;
     }
     write_symbol(printer.out, &function.name)?;
     printer.arguments(function)?;
@@ -87,16 +87,16 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// The blocks of a region whose names are open, one line an operation. The first block has a label where
-    /// `labelled` says so; where `implied`, the last operation of a single block is not written if it takes nothing.
+    /// Prints the blocks of a region, whose scope of names is open, one operation per line. The first block has a label
+    /// if `labelled`. If `implied`, the terminator of a single block is omitted if it has no operands.
     pub(super) fn blocks(&mut self, region: Region, labelled: bool, implied: bool) -> fmt::Result {
         let body = self.body;
         let blocks = body.blocks(region);
-        // Values of later blocks may be used in earlier ones only by name of their block's arguments.
-        for (number, block) in blocks.iter().enumerate() {
-            if number > 0 || labelled {
+        // Blocks are ordered so that definitions precede uses.
+        for (block_index, block) in blocks.iter().enumerate() {
+            if block_index > 0 || labelled {
                 self.indent();
-                write!(self.out, "^bb{number}")?;
+                write!(self.out, "^bb{block_index}")?;
                 self.label_arguments(*block)?;
                 self.out.push_str(":\n");
             }

@@ -1,11 +1,11 @@
-//! Words and marks of one operation, with blanks where MLIR has them.
+//! Joins the tokens of an operation to a line, with blanks where MLIR's printer has them.
 
-/// A text to which tokens are added.
+/// A line of text under construction.
 #[derive(Default)]
 pub(super) struct Line(String);
 
 impl Line {
-    /// Adds a token: after a blank, but for marks that stand close to what is before them or behind them.
+    /// Appends a token, after a blank unless the token or the one before it is punctuation that attaches without one.
     pub fn push(&mut self, token: &str) {
         let Some(first) = token.chars().next() else { return };
         let last = self.0.chars().last();
@@ -23,12 +23,12 @@ impl Line {
         self.0.push_str(token);
     }
 
-    /// Whether the last word is one before which a blank stands: neither a value nor the operation's name.
+    /// Whether the line ends with a keyword, so that an opening bracket follows after a blank.
     fn ends_with_keyword(&self) -> bool {
         self.0.rsplit_once(' ').is_some_and(|(_, word)| word.chars().all(|c| c.is_ascii_lowercase()))
     }
 
-    /// Adds a text right behind what is there.
+    /// Appends a text without a blank.
     pub fn push_close(&mut self, text: &str) {
         self.0.push_str(text);
     }

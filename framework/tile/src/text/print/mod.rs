@@ -1,4 +1,4 @@
-//! Writes modules as text.
+//! Prints modules as text.
 
 mod form;
 mod function;

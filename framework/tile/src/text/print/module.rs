@@ -5,7 +5,8 @@ use super::function;
 use crate::TileModule;
 use std::fmt::{self, Write as _};
 
-/// The module as text, which [`crate::text::parse`] reads back. Long layouts get names, which stand before the module.
+/// Prints a module as text, which [`crate::text::parse`] reads back. Long layouts get aliases, defined before the
+/// module.
 ///
 /// ```
 /// use tilewright_tile::{op::Dialects, text};
@@ -17,7 +18,7 @@ use std::fmt::{self, Write as _};
 pub fn print(module: &TileModule) -> String {
     let layouts = Layouts::default();
     let mut text = String::new();
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = write_module(module, &layouts, &mut text);
     layouts.definitions() + &text
 }

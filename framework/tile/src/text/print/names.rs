@@ -1,16 +1,16 @@
-//! What values are called: what the text called them, as long as nothing else there has that name.
+//! The printed names of values: those in the parsed text, unless another value in scope has the name.
 
 use std::collections::HashSet;
 
 use crate::{Body, Value};
 
-/// Names of values that can be used where the printer is.
+/// The printed names of all values, and the names in scope.
 pub(super) struct Names {
-    /// By number of the value: its name, and which of several results it is.
+    /// For each value by its index: its name, and its index if several values share the name.
     known: Vec<Option<(String, Option<u32>)>>,
-    /// The names that are taken, region by region.
+    /// Names in use, one set per open region.
     taken: Vec<HashSet<String>>,
-    /// The next number for a value without a name, region by region.
+    /// For each open region, the next number for a value without a name.
     next: Vec<u32>,
 }
 
@@ -33,7 +33,7 @@ impl Names {
         self.taken.iter().any(|names| names.contains(name))
     }
 
-    /// Names values that stand together, and gives the name: with how many there are, where they are several.
+    /// Gives consecutive values one name; returns it, with the number of values if there are several.
     pub fn define(&mut self, body: &Body, values: &[Value]) -> String {
         let Some(first) = values.first() else { return String::new() };
         let required = body.name(*first).filter(|name| !name.is_empty()).map(str::to_owned);
@@ -44,9 +44,9 @@ impl Names {
             }
             None => self.number(),
         };
-        for (place, value) in values.iter().enumerate() {
-            let place = (values.len() > 1).then_some(place as u32);
-            self.known[value.index()] = Some((name.clone(), place));
+        for (result_index, value) in values.iter().enumerate() {
+            let result_index = (values.len() > 1).then_some(result_index as u32);
+            self.known[value.index()] = Some((name.clone(), result_index));
         }
         if let Some(names) = self.taken.last_mut() {
             names.insert(name.clone());
@@ -67,11 +67,11 @@ impl Names {
         }
     }
 
-    /// What a value is called where it is used; of one that is defined nowhere, that it is not.
+    /// The name of a value at its use, with `%`; a marker text if the value is not in scope.
     pub fn of(&self, value: Value) -> String {
         match self.known.get(value.index()) {
             Some(Some((name, None))) => format!("%{name}"),
-            Some(Some((name, Some(place)))) => format!("%{name}#{place}"),
+            Some(Some((name, Some(result_index)))) => format!("%{name}#{result_index}"),
             _ => format!("%<value {} is defined nowhere>", value.index()),
         }
     }

@@ -1,4 +1,4 @@
-//! Writes an operation: the names of its results, its name, and what follows.
+//! Prints an operation: names of results, its name, and its format.
 
 use std::fmt::{self, Write as _};
 
@@ -9,12 +9,12 @@ use crate::op::AttributeKind;
 use crate::{Attribute, Op, Operation, Region, TileType, Value};
 
 impl Printer<'_> {
-    /// An operation of a block of `within`, on lines of its own.
+    /// Prints an operation that is in a block of region `within`, on one or several lines.
     pub(super) fn operation(&mut self, op: Op, within: Region) -> fmt::Result {
         let body = self.body;
         let operation = body.op(op);
         self.indent();
-        // Regions are written before names are given: within, a result's name may be something else's.
+        // Print regions before naming results: inside a region, another value may have the name.
         let start = self.out.len();
         match &operation.definition.format {
             Some(format) => {
@@ -34,7 +34,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Results of one name stand together.
+    /// Names the results of an operation, and returns their text; results with one name are grouped.
     fn result_names(&mut self, results: &[Value]) -> String {
         let same = |a: &Value, b: &Value| self.body.name(*a) == self.body.name(*b);
         let groups: Vec<&[Value]> = results.chunk_by(same).collect();
@@ -49,19 +49,19 @@ impl Printer<'_> {
         self.types(values.iter().map(|value| self.body.ty(*value)))
     }
 
-    /// `(types) -> types` of operands and results.
+    /// The text `(types) -> types` of an operation's operands and results.
     pub(super) fn function_type(&self, operation: &Operation) -> String {
         let results = operation.results.iter().map(|value| self.body.ty(*value));
         format!("({}) -> {}", self.types_of(&operation.operands), self.result_types(results))
     }
 
-    /// A region in braces, added to a line.
+    /// Appends a region in braces to a line; `labelled` and `implied` as for [`Self::blocks`].
     pub(super) fn region(&mut self, region: Region, labelled: bool, implied: bool, line: &mut Line) -> fmt::Result {
         line.push("{");
         self.region_after_brace(region, labelled, implied, line)
     }
 
-    /// The same after a brace that is there.
+    /// Appends a region to a line that ends with its opening brace.
     pub(super) fn region_after_brace(
         &mut self,
         region: Region,
@@ -70,7 +70,7 @@ impl Printer<'_> {
         line: &mut Line,
     ) -> fmt::Result {
         line.push_close("\n");
-        // What the line has so far goes out, so that the region's lines follow it.
+        // Flush the line, since the lines of the region follow it.
         let mut inner = std::mem::take(self.out);
         self.names.enter();
         let result = self.blocks(region, labelled, implied);
@@ -84,7 +84,7 @@ impl Printer<'_> {
         result
     }
 
-    /// `"name"(%a)[^block] <{...}> ({...}) {...} : (types) -> types`.
+    /// Prints an operation in MLIR's generic form: `"name"(%a)[^block] <{...}> ({...}) {...} : (types) -> types`.
     fn generic(&mut self, operation: &Operation, within: Region) -> fmt::Result {
         let mut line = Line::default();
         line.push(&format!("\"{}\"({})", operation.name(), self.used(&operation.operands)));
@@ -114,7 +114,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// What the definition knows, in `<{...}>`; words by their numbers.
+    /// Appends the attributes that the definition lists, in `<{...}>`; a keyword is written as its number.
     fn properties(&self, operation: &Operation, line: &mut Line) -> fmt::Result {
         let known = operation.attributes.iter().filter_map(|(name, value)| {
             operation.definition.attribute(name)?;
@@ -123,7 +123,7 @@ impl Printer<'_> {
         let mut known: Vec<_> = known.collect();
         let divided = operation.definition.operands.iter().filter(|group| group.count != crate::op::Count::One);
         if divided.count() > 1 {
-            let sizes = operation.groups.iter().map(|size| u64::from(*size)).collect();
+            let sizes = operation.group_sizes.iter().map(|size| u64::from(*size)).collect();
             known.push(("operandSegmentSizes", Attribute::Array(TileType::integer(32), sizes)));
         }
         if !known.is_empty() {
@@ -148,22 +148,22 @@ impl Printer<'_> {
         text
     }
 
-    /// The name of a block of a region.
+    /// The printed name of a block in a region.
     pub(super) fn block_name(&self, block: crate::Block, within: Region) -> String {
         let mut name = String::new();
-        let place = self.body.blocks(within).iter().position(|other| *other == block);
-        let _ = match place {
-            Some(place) => write!(name, "^bb{place}"),
+        let block_index = self.body.blocks(within).iter().position(|other| *other == block);
+        let _ = match block_index {
+            Some(block_index) => write!(name, "^bb{block_index}"),
             None => write!(name, "^<block {} is elsewhere>", block.index()),
         };
         name
     }
 }
 
-/// A word as its number, as it stands in braces.
+/// Converts a keyword attribute to the keyword's number, as the generic form has it.
 pub(super) fn numbered(operation: &Operation, name: &str, value: &Attribute) -> Attribute {
     match (operation.definition.attribute(name).map(|row| &row.kind), value) {
-        (Some(AttributeKind::Word(words)), Attribute::Word(word)) => match words.get(&**word) {
+        (Some(AttributeKind::Keyword(words)), Attribute::Keyword(word)) => match words.get(&**word) {
             Some(code) => Attribute::integer(i64::from(*code), TileType::integer(32)),
             None => value.clone(),
         },

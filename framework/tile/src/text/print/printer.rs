@@ -1,4 +1,4 @@
-//! Writes types and layouts, with names for those that are long.
+//! Prints types and layouts, with aliases of long layouts.
 
 use super::names::Names;
 use crate::{Body, LayoutName, TileType};
@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 
-/// The names given to layouts, in the order in which they were first met.
+/// The aliases of layouts, in the order of their first use.
 #[derive(Default)]
 pub(super) struct Layouts(RefCell<LayoutTable>);
 
@@ -14,13 +14,13 @@ pub(super) struct Layouts(RefCell<LayoutTable>);
 struct LayoutTable {
     names: HashMap<LayoutName, String>,
     definitions: Vec<(String, String)>,
-    /// How many layouts of a family there are.
+    /// For each family (such as `blocked`), the number of layouts with an alias.
     counts: HashMap<String, usize>,
 }
 
 impl Layouts {
     pub(super) fn write(&self, layout: &LayoutName, f: &mut dyn fmt::Write) -> fmt::Result {
-        // What has no parameters is as short as a name.
+        // A layout without parameters is short: no alias.
         if !layout.text().contains('<') {
             return f.write_str(layout.text());
         }
@@ -37,19 +37,19 @@ impl Layouts {
         f.write_str(&name)
     }
 
-    /// The lines that give layouts their names.
+    /// The text that defines all aliases, one on each line.
     pub(super) fn definitions(&self) -> String {
         self.0.borrow().definitions.iter().map(|(name, text)| format!("{name} = {text}\n")).collect()
     }
 }
 
-/// Writes the operations of a function.
+/// Prints the operations of a function.
 pub(super) struct Printer<'a> {
     pub(super) body: &'a Body,
     pub(super) layouts: &'a Layouts,
     pub(super) names: Names,
     pub(super) out: &'a mut String,
-    /// Regions that are open, the module's among them.
+    /// Nesting depth of the printed operation: number of open regions, including the module's.
     pub(super) depth: usize,
 }
 
@@ -70,7 +70,7 @@ impl Printer<'_> {
         types.map(|ty| self.ty(ty)).collect::<Vec<_>>().join(", ")
     }
 
-    /// The types of results after an arrow: one alone, or several in brackets.
+    /// The text of result types after an arrow: a single type, or several in parentheses.
     pub(super) fn result_types<'t>(&self, types: impl Iterator<Item = &'t TileType>) -> String {
         let types = types.collect::<Vec<_>>();
         match types[..] {

@@ -1,4 +1,4 @@
-//! Writes an operation by the template of its row.
+//! Prints an operation by the format template of its definition.
 
 use std::fmt;
 
@@ -27,9 +27,9 @@ impl Printer<'_> {
         match piece {
             Piece::Literal(token) => line.push(token),
             Piece::Operands(group) => line.push(&self.used(operation.operand_group(*group))),
-            Piece::Attribute(number) => self.attribute_place(operation, *number, line)?,
-            Piece::OperandTypes { group, short } => self.types_place(operation.operand_group(*group), *short, line),
-            Piece::ResultTypes { group, short } => self.types_place(operation.result_group(*group), *short, line),
+            Piece::Attribute(number) => self.attribute_position(operation, *number, line)?,
+            Piece::OperandTypes { group, short } => self.type_position(operation.operand_group(*group), *short, line),
+            Piece::ResultTypes { group, short } => self.type_position(operation.result_group(*group), *short, line),
             Piece::AllOperandTypes => line.push(&self.types_of(&operation.operands)),
             Piece::FunctionType => line.push(&self.function_type(operation)),
             Piece::Attributes => self.other_attributes(operation, line)?,
@@ -43,13 +43,13 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn types_place(&self, values: &[Value], short: bool, line: &mut Line) {
+    fn type_position(&self, values: &[Value], short: bool, line: &mut Line) {
         let types: Vec<_> = values.iter().map(|value| self.body.ty(*value)).collect();
         let written = types.iter().map(|ty| if short { self.short_type(ty) } else { self.ty(ty) });
         line.push(&written.collect::<Vec<_>>().join(", "));
     }
 
-    /// The attributes that stand nowhere else, in braces.
+    /// Appends the attributes that no piece of the format writes, in braces.
     pub(super) fn other_attributes(&self, operation: &Operation, line: &mut Line) -> fmt::Result {
         let format = operation.definition.format.as_deref().unwrap_or_default();
         let written = |name: &str| {
@@ -58,7 +58,7 @@ impl Printer<'_> {
                 || format.iter().any(|piece| matches!(piece, Piece::Special(special) if special.writes(name)))
         };
         let others = operation.attributes.iter().filter(|(name, _)| !written(name));
-        // Words stand for themselves in places of their own alone.
+        // Only formats write keywords as words; dictionaries have their numbers.
         let others: Vec<_> = others.map(|(name, value)| (name, numbered(operation, name, value))).collect();
         if !others.is_empty() {
             line.push(&self.entries(others.iter().map(|(name, value)| (*name, value)))?);
@@ -66,7 +66,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn attribute_place(&self, operation: &Operation, number: usize, line: &mut Line) -> fmt::Result {
+    fn attribute_position(&self, operation: &Operation, number: usize, line: &mut Line) -> fmt::Result {
         let row = &operation.definition.attributes[number];
         let Some(value) = operation.attributes.get(&row.name).or(row.default.as_ref()) else { return Ok(()) };
         match (&row.kind, value) {
@@ -94,7 +94,7 @@ impl Printer<'_> {
     }
 }
 
-/// Whether what a place names is there; nothing where it is no place.
+/// Whether the operation has the operands, results or attribute of a piece; `None` for pieces that are literals.
 fn is_there(operation: &Operation, piece: &Piece) -> Option<bool> {
     match piece {
         Piece::Operands(group) | Piece::OperandTypes { group, .. } => Some(!operation.operand_group(*group).is_empty()),
@@ -108,7 +108,7 @@ fn is_there(operation: &Operation, piece: &Piece) -> Option<bool> {
 }
 
 impl Special {
-    /// Whether the form has the attribute of this name in a place of its own.
+    /// Whether the special form writes the attribute with this name.
     fn writes(self, name: &str) -> bool {
         match self {
             Self::Constant => name == "value",

@@ -1,56 +1,56 @@
-//! Numbers that follow from sizes: names, numbers, `+ - * / %`, parentheses, on whole numbers.
+//! Integer expressions over tile sizes: names, numbers, `+ - * / %` and parentheses.
 
 use thiserror::Error;
 
 use tilewright_layout::text::{Cursor, Parsed};
 
-/// What gives no number for some sizes.
+/// An error in the value of a size expression, with the expression's text.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SizeError {
-    /// It is less than nothing.
-    #[error("`{0}` is less than nothing with these sizes")]
+    /// The value of the expression is negative.
+    #[error("`{0}` is negative with these sizes")]
     Negative(String),
-    /// It is divided by nothing.
+    /// Division by zero.
     #[error("`{0}` divides by zero with these sizes")]
     Zero(String),
-    /// It has more than 64 bits.
+    /// The value of the expression overflows 64 bits.
     #[error("`{0}` is larger than 64 bits with these sizes")]
     Large(String),
 }
 
-/// An expression.
+/// A parsed integer expression over tile sizes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expression {
-    said: String,
-    /// In the order in which it is computed.
+    text: String,
+    /// The steps of the expression in postfix order.
     steps: Vec<Step>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Step {
     Number(u64),
-    /// The size of this number.
+    /// The tile size with this index.
     Size(usize),
     Operation(char),
 }
 
-/// Deeper parentheses than these are no size.
+/// Maximum nesting of parentheses.
 const DEEPEST: usize = 32;
 
 impl Expression {
-    /// Reads an expression; `names` are those of the sizes.
+    /// Parses an expression; `names` are the names of the sizes.
     pub(super) fn read(cursor: &mut Cursor<'_>, names: &[&str]) -> Parsed<Self> {
         cursor.skip_blanks();
         let start = cursor.at;
         let mut steps = Vec::new();
         sum(cursor, names, &mut steps, 0)?;
-        Ok(Self { said: cursor.text()[start..cursor.at].to_owned(), steps })
+        Ok(Self { text: cursor.text()[start..cursor.at].to_owned(), steps })
     }
 
-    /// The number with these sizes.
+    /// The value of the expression for the given tile sizes.
     pub(super) fn of(&self, sizes: &[u64]) -> Result<u64, SizeError> {
         let mut numbers: Vec<u64> = Vec::new();
-        let large = || SizeError::Large(self.said.clone());
+        let large = || SizeError::Large(self.text.clone());
         for step in &self.steps {
             let number = match *step {
                 Step::Number(number) => number,
@@ -59,10 +59,10 @@ impl Expression {
                     let (right, left) = (numbers.pop().unwrap_or(0), numbers.pop().unwrap_or(0));
                     match sign {
                         '+' => left.checked_add(right).ok_or_else(large)?,
-                        '-' => left.checked_sub(right).ok_or_else(|| SizeError::Negative(self.said.clone()))?,
+                        '-' => left.checked_sub(right).ok_or_else(|| SizeError::Negative(self.text.clone()))?,
                         '*' => left.checked_mul(right).ok_or_else(large)?,
-                        '/' => left.checked_div(right).ok_or_else(|| SizeError::Zero(self.said.clone()))?,
-                        _ => left.checked_rem(right).ok_or_else(|| SizeError::Zero(self.said.clone()))?,
+                        '/' => left.checked_div(right).ok_or_else(|| SizeError::Zero(self.text.clone()))?,
+                        _ => left.checked_rem(right).ok_or_else(|| SizeError::Zero(self.text.clone()))?,
                     }
                 }
             };

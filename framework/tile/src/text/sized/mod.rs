@@ -1,4 +1,4 @@
-//! Programs whose tiles have sizes yet to be chosen: text with places for numbers.
+//! Programs with tile sizes as parameters: program text with placeholders for numbers.
 //!
 //! ```text
 //! tw.size m = 64, 128
@@ -7,9 +7,9 @@
 //! !a = !ttg.memdesc<${m}x${k}xf16, #tw.auto, #ttg.shared_memory, mutable>
 //! ```
 //!
-//! Each `tw.size` names a size and the numbers that it may be; `tw.blocks` says how many blocks a launch has then. `${...}`
-//! stands for a number, wherever it is: in a shape, in a layout, in a constant. What is left when these are put in is a
-//! program as any other, whose lines are those of the text.
+//! Each `tw.size` names a size with its candidate values; `tw.blocks` is the number of blocks of a launch. `${...}` is
+//! replaced by a number anywhere in the text: in a shape, a layout or a constant. The result is an ordinary program
+//! with the same line numbers.
 
 mod expression;
 mod sized_text;

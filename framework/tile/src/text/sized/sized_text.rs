@@ -1,19 +1,19 @@
-//! Texts that leave sizes of tiles open.
+//! Program texts with tile sizes as parameters, and their instances.
 
 use super::expression::Expression;
 use super::expression::SizeError;
 use tilewright_layout::text::{Cursor, Parsed};
 
-/// A size, and the numbers that it may be.
+/// A tile size of a program and its candidate values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SizeParameter {
-    /// Its name.
+    /// Name of the size.
     pub name: String,
-    /// The numbers, in the order in which they are tried.
+    /// The candidate values, in the order of trials.
     pub sizes: Vec<u64>,
 }
 
-/// A program with places for sizes.
+/// A program text with placeholders for tile sizes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizedText {
     parameters: Vec<SizeParameter>,
@@ -28,11 +28,11 @@ enum Piece {
 }
 
 impl SizedText {
-    /// Reads a text; none of one that names no sizes.
+    /// Parses a text; `None` if it has no `tw.size`.
     ///
     /// # Errors
-    /// [`TextError`](tilewright_layout::text::TextError): a line that names a size otherwise than above, a name that is there
-    /// twice, an expression that is none or has a name that no line gives, `${` without its end.
+    /// [`TextError`](tilewright_layout::text::TextError): a syntax error, a size defined twice, an unknown name in an
+    /// expression, or `${` without its end.
     pub fn read(text: &str) -> Parsed<Option<Self>> {
         let mut read = Self { parameters: Vec::new(), blocks: None, pieces: Vec::new() };
         let (mut launch, mut program, mut at) = (None, String::with_capacity(text.len()), 0);
@@ -48,7 +48,7 @@ impl SizedText {
                 program.push_str(line);
                 continue;
             }
-            // Blanks keep the places of all that follows.
+            // Blanks keep the positions of the text that follows.
             program.extend(line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
         }
         if read.parameters.is_empty() {
@@ -66,7 +66,7 @@ impl SizedText {
         Ok(Some(read))
     }
 
-    /// Reads ` m = 64, 128`, behind `tw.size`.
+    /// Parses the rest of a `tw.size` line: ` m = 64, 128`.
     fn parameter(&mut self, cursor: &mut Cursor<'_>) -> Parsed<()> {
         let name = cursor.identifier("`tw.size NAME = NUMBER, NUMBER, ...`")?;
         if self.parameters.iter().any(|known| known.name == name) {
@@ -86,24 +86,24 @@ impl SizedText {
         cursor.end("`,` or the end of the line")
     }
 
-    /// The sizes that are to be chosen.
+    /// The tile sizes, in the order of the text.
     #[must_use]
     pub fn parameters(&self) -> &[SizeParameter] {
         &self.parameters
     }
 
-    /// The same with one number alone for a size, which need be none of those that the text lists; none where it names no such
-    /// size.
+    /// The same text with one fixed value for a size, which need not be a candidate; `None` if there is no size of this
+    /// name.
     #[must_use]
     pub fn pinned(mut self, name: &str, size: u64) -> Option<Self> {
         self.parameters.iter_mut().find(|known| known.name == name)?.sizes = vec![size];
         Some(self)
     }
 
-    /// The program with a number for each size, in their order.
+    /// The program text for these sizes, in the order of the parameters.
     ///
     /// # Errors
-    /// [`SizeError`]: a number that is less than nothing, or too large, or divided by nothing.
+    /// [`SizeError`]: a negative value, an overflow, or a division by zero.
     pub fn with(&self, sizes: &[u64]) -> Result<String, SizeError> {
         let mut program = String::new();
         for piece in &self.pieces {
@@ -115,7 +115,7 @@ impl SizedText {
         Ok(program)
     }
 
-    /// The blocks of a launch with these sizes, where the text says so.
+    /// The number of blocks of a launch with these sizes; `None` if the text has no `tw.blocks`.
     ///
     /// # Errors
     /// As [`SizedText::with`].
@@ -147,7 +147,11 @@ mod tests {
     #[test]
     fn sizes_are_put_where_they_stand() {
         let sized = SizedText::read(TEXT).expect("a text").expect("sizes");
-        let names: Vec<_> = sized.parameters().iter().map(|own| (&*own.name, &own.sizes[..])).collect();
+        let names: Vec<_> = sized
+            .parameters()
+            .iter()
+            .map(|size_parameter| (&*size_parameter.name, &size_parameter.sizes[..]))
+            .collect();
         assert_eq!(names, [("m", &[64, 128][..]), ("k", &[32][..])]);
         let program = sized.with(&[128, 32]).expect("a program");
         assert_eq!(program.lines().map(str::trim).collect::<Vec<_>>(), ["", "", "", "a 128x32xf16", "\"(128,16)\""]);
@@ -160,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_at_its_place() {
+    fn errors_name_their_line_and_column() {
         for (text, line, column, message) in [
             ("tw.size 64\n", 1, 9, "expected `tw.size NAME"),
             ("tw.size m 64\n", 1, 11, "expected `=`"),
@@ -183,9 +187,9 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_none_are_told() {
-        let of = |said: &str, m: u64| {
-            let text = format!("tw.size m = 4\n${{{said}}}");
+    fn invalid_numbers_are_errors() {
+        let of = |expression: &str, m: u64| {
+            let text = format!("tw.size m = 4\n${{{expression}}}");
             SizedText::read(&text).expect("a text").expect("sizes").with(&[m]).map(|text| text.trim().to_owned())
         };
         assert_eq!(of("(m + 1) * 3 % 4 - 2", 4), Ok("1".to_owned()));

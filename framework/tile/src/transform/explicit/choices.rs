@@ -1,82 +1,121 @@
-//! What is chosen about the words that say where tensors are.
+//! The choices for the expansion of an explicit-memory program: layouts, instructions, stages.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::{LayoutName, Op, Value};
 
-/// What is chosen about the words that are replaced, by the operation; what is missing is as usual.
+/// The choices, by operation of the program; an operation without an entry gets the default choice.
+/// [`Choices::default`] has no entries; the setters add one each.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Choices {
-    /// Copies.
+    /// The choices for copies.
     pub copies: HashMap<Op, CopyChoice>,
-    /// Products.
-    pub products: HashMap<Op, ProductChoice>,
-    /// Buffers of the tensors that a loop fills; one alone where it is not said.
+    /// The choices for dots.
+    pub dots: HashMap<Op, DotChoice>,
+    /// For each loop or tensor in shared memory, the number of buffers (stages) of the tensors that the loop fills; 1
+    /// without an entry.
     pub stages: HashMap<Op, u32>,
-    /// Loops whose sums ([`super::Loop::accumulator`]) are waited for in the next iteration: MMAs run while that iteration begins. They have three
-    /// stages at least.
-    pub pending: HashSet<Op>,
-    /// Copies, of loops with stages that stand in no other, that go by boxes of memory that a launch maps.
-    pub boxes: HashMap<Op, Mapped>,
-    /// Loops, all of whose copies go by boxes, that a warp of its own issues, behind those that do the rest; each with how many
-    /// these are.
+    /// Loops that wait for the MMAs of an accumulator ([`super::Loop::accumulator`]) only in the next iteration: the
+    /// MMAs overlap with the start of that iteration. Such a loop needs at least three stages.
+    pub overlapped_mmas: HashSet<Op>,
+    /// Copies that become bulk tensor copies (TMA), each with its tensor map. They are in outermost loops with stages.
+    pub tensor_copies: HashMap<Op, Mapped>,
+    /// Loops with a producer warp, which issues all copies as bulk tensor copies; each with the number of consumer
+    /// warps.
     pub producers: HashMap<Op, u32>,
 }
 
-/// A tile of global memory as a box of the memory behind an argument of the function, seen as rows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Mapped {
-    /// The argument.
-    pub base: Value,
-    /// How many elements lie between neighbours along each axis of the tile.
-    pub strides: Vec<Distance>,
-    /// Where the tile begins along each axis: the sum of these.
-    pub begins: Vec<Vec<ValueTerm>>,
+impl Choices {
+    /// With these choices of copies.
+    #[must_use]
+    pub fn with_copies(self, copies: HashMap<Op, CopyChoice>) -> Self {
+        Self { copies, ..self }
+    }
+
+    /// With this many buffers of the tensors that a loop fills.
+    #[must_use]
+    pub fn with_stages(mut self, of: Op, stages: u32) -> Self {
+        self.stages.insert(of, stages);
+        self
+    }
+
+    /// With a loop whose accumulators are waited for in the next iteration.
+    #[must_use]
+    pub fn with_overlapped_mmas(mut self, of: Op) -> Self {
+        self.overlapped_mmas.insert(of);
+        self
+    }
+
+    /// With a copy that becomes a bulk tensor copy.
+    #[must_use]
+    pub fn with_tensor_copy(mut self, copy: Op, mapped: Mapped) -> Self {
+        self.tensor_copies.insert(copy, mapped);
+        self
+    }
+
+    /// With a producer warp for the copies of a loop, and this many consumer warps.
+    #[must_use]
+    pub fn with_producer(mut self, of: Op, consumers: u32) -> Self {
+        self.producers.insert(of, consumers);
+        self
+    }
 }
 
-/// A number of elements.
+/// A tile of global memory as a box of a tensor map, which the launch derives from the buffer of a function argument.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mapped {
+    /// The function argument: a pointer to the tensor.
+    pub base: Value,
+    /// Stride along each axis of the tile, in elements.
+    pub strides: Vec<Distance>,
+    /// For each axis, the offset of the tile: the sum of these terms.
+    pub begins: Vec<Vec<ScaledValue>>,
+}
+
+/// A number of elements: a constant, or a value of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Distance {
-    /// This one.
+    /// A constant number.
     Number(u64),
-    /// That of a value of the program.
+    /// A value of the program.
     Value(Value),
 }
 
-/// A multiple or a part of a value of the program.
+/// A term of an offset: a value of the program times `times`, divided by `over`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ValueTerm {
-    /// The value, an `i32`.
+pub struct ScaledValue {
+    /// The value of the term, an `i32`.
     pub value: Value,
-    /// How often it is taken.
+    /// The number that the value is multiplied by.
     pub times: u64,
-    /// What it is divided by.
+    /// The number that the multiple is divided by.
     pub over: u64,
 }
 
-/// How a copy goes.
+/// How a copy of an explicit-memory program is expanded.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CopyChoice {
-    /// Which lane has which elements, where the copy goes from global to shared memory.
+    /// The distributed layout of a copy from global to shared memory; `None` if it is not chosen.
     pub layout: Option<LayoutName>,
-    /// Bytes that follow each other in the registers of a lane and in global memory, where it is known.
+    /// Number of bytes that are contiguous both in a lane's registers and in global memory; `None` if unknown.
     pub bytes: Option<u64>,
-    /// Whether it goes through registers, where it could go past them.
+    /// Whether the copy goes through registers although an asynchronous copy is possible.
     pub through_registers: bool,
 }
 
-/// How a product is carried out.
+/// How a dot of an explicit-memory program is expanded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ProductChoice {
-    /// The row of the instruction table.
+pub struct DotChoice {
+    /// Name of the MMA instruction (a row of the instruction table); `None` if it is not chosen.
     pub instruction: Option<Arc<str>>,
-    /// Elements of K that a lane holds side by side.
+    /// Number of adjacent elements of K that a lane holds; `None` if it is not chosen.
     pub k_width: Option<u64>,
-    /// Columns that a lane holds side by side.
+    /// Number of adjacent columns of the result that a lane holds; `None` if it is not chosen.
     pub n_width: Option<u64>,
-    /// Whether each warp keeps whole rows of the result.
-    pub whole_rows: bool,
-    /// Factors that the unit reads from shared memory, where they lie: nothing loads them.
-    pub in_place: [bool; 2],
+    /// Whether all warps divide M, so that each warp has entire rows of the result.
+    pub warps_along_m: bool,
+    /// Whether operands A and B stay in shared memory, where the MMA instruction reads them.
+    pub smem_operands: [bool; 2],
 }

@@ -1,66 +1,67 @@
-//! The state of expanding an explicit-memory program: views, tensors in shared memory, and the operations that replace others.
+//! The state of expanding an explicit-memory program: views, tensors in shared memory, and replacements of operations.
 
 use super::choices::Choices;
 use super::packed;
 use super::tile::Tile;
 use crate::transform::pipeliner::Buffers;
-use crate::transform::{Copier, Rewritten, violation};
+use crate::transform::{IrCloner, Rewritten, violation};
 use crate::{LayoutName, MemDescType, Op, Value};
 use std::collections::HashMap;
 use tilewright_layout::FamilySpec;
 
-/// The layout of a tensor in shared memory that is not chosen yet.
-pub const OPEN: &str = "#tw.auto";
+/// The layout of tensors in shared memory whose layout is still to be chosen.
+pub const UNRESOLVED_LAYOUT: &str = "#tw.auto";
 
-/// The operations that others became.
+/// The operations and values that replace those of the program, so far.
 #[derive(Debug, Default)]
-pub(super) struct Made {
+pub(super) struct Replacements {
     pub tensors: Vec<(Op, Value)>,
     pub copies: Vec<(Op, Op)>,
-    pub products: Vec<(Op, Op)>,
+    pub dots: Vec<(Op, Op)>,
 }
 
 pub(super) struct Expander<'c> {
     pub choices: &'c Choices,
-    /// Of values of elements narrower than a byte the axis along which bytes hold neighbours.
+    /// For each value with elements narrower than a byte: the axis along which a byte of memory holds adjacent
+    /// elements.
     pub packed_axes: HashMap<Value, usize>,
-    /// Views, with what they stand for in the function that is made.
+    /// For each view, its tile of global memory in the function after expansion.
     pub views: HashMap<Value, Tile>,
-    /// Tensors in shared memory likewise.
+    /// For each tensor in shared memory, its buffers.
     pub tensors: HashMap<Value, Shared>,
-    /// Products that are still executed when the next iteration begins.
+    /// Dots whose MMAs are still in flight when the next iteration of the loop begins.
     pub pending: Vec<Op>,
-    /// The tensor map that each bulk tensor copy reads.
+    /// For each bulk tensor copy, the tensor map that it reads.
     pub maps: HashMap<Op, Value>,
-    pub made: Made,
-    /// Buffers of tensors in shared memory, by the operation.
+    pub replacements: Replacements,
+    /// For each tensor in shared memory, by its operation, the number of buffers.
     pub stages: HashMap<Op, u32>,
 }
 
-/// A tensor in shared memory.
+/// The buffers of a tensor in shared memory.
 #[derive(Debug, Clone)]
 pub(super) struct Shared {
     buffers: Buffers,
-    /// The index of the buffer that is meant, if there are several.
+    /// The index of the current buffer; `None` if there is only one.
     pub index: Option<Value>,
 }
 
 impl Expander<'_> {
-    pub fn shared_tensor(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
-        let result = copier.from.op(op).results[0];
-        let Some(memory) = copier.from.ty(result).as_memory().cloned() else { return Ok(()) };
+    pub fn shared_tensor(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        let result = cloner.from.op(op).results[0];
+        let Some(memory) = cloner.from.ty(result).as_memory().cloned() else { return Ok(()) };
         let memory = self.stored_type(result, &memory);
         let stages = self.stages.get(&op).copied().unwrap_or(1);
-        let buffers = Buffers::allocate(memory, stages, copier.to)?;
-        copier.bind(result, buffers.all);
-        self.made.tensors.push((op, buffers.all));
+        let buffers = Buffers::allocate(memory, stages, cloner.to)?;
+        cloner.bind(result, buffers.all);
+        self.replacements.tensors.push((op, buffers.all));
         self.tensors.insert(result, Shared { buffers, index: None });
         Ok(())
     }
 
-    /// The memory of one buffer, of bytes where elements are narrower.
+    /// The type of one buffer; elements narrower than a byte are packed in bytes.
     fn stored_type(&self, value: Value, memory: &MemDescType) -> MemDescType {
-        let layout = LayoutName::new(FamilySpec::new("auto"), OPEN);
+        let layout = LayoutName::new(FamilySpec::new("auto"), UNRESOLVED_LAYOUT);
         let mut stored = MemDescType { layout, mutable: true, allocation: None, ..memory.clone() };
         if let Some(&axis) = self.packed_axes.get(&value) {
             let (shape, element) = packed::stored(&memory.shape, &memory.element, axis);
@@ -69,14 +70,14 @@ impl Expander<'_> {
         stored
     }
 
-    /// The buffer that is meant here.
-    pub fn buffer(&self, value: Value, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Value> {
+    /// The current buffer of a tensor in shared memory.
+    pub fn buffer(&self, value: Value, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
         let Some(Shared { buffers, index }) = self.tensors.get(&value) else {
-            return Err(violation(copier, op, "the tensor in shared memory is none of `tw.shared_tensor`"));
+            return Err(violation(cloner, op, "the tensor in shared memory is none of `tw.shared_tensor`"));
         };
-        let buffer = buffers.at(*index, copier.to)?;
+        let buffer = buffers.at(*index, cloner.to)?;
         buffer.ok_or_else(|| {
-            violation(copier, op, "the tensor has several stages, and is used outside of the loop that fills them")
+            violation(cloner, op, "the tensor has several stages, and is used outside of the loop that fills them")
         })
     }
 }

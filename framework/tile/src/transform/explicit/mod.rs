@@ -1,16 +1,16 @@
-//! From words that say where tensors are to those of Triton's IR.
+//! Expands explicit-memory programs (as in Hexcute, with explicit tensors in shared memory) to Triton's operations.
 //!
-//! Views of global memory become pointers, tensors in shared memory allocations, copies loads, stores and copies that are
-//! waited for. What is chosen about them is given ([`Choices`]): who finds it is the engine. Layouts of shared memory stay
-//! open ([`OPEN`]) until those of the registers around them are known.
+//! Views of global memory become pointers, tensors in shared memory become allocations, copies become loads, stores and
+//! asynchronous copies. The choices are an input ([`Choices`]), found by layout assignment. Layouts of shared memory
+//! stay open ([`UNRESOLVED_LAYOUT`]) until the layouts of registers are known.
 //!
-//! - `expand`: operation by operation, `expander` what is known meanwhile;
-//! - `choices`: what is chosen;
-//! - `view`: views of global memory, `tile` the pointers of a tile and which elements are there;
-//! - `copy`: copies, `tensor_copy` bulk tensor copies;
-//! - `loops`: loops whose copies can be prefetched, `pipeline` how they are;
+//! - `expand`: operation by operation, `expander`: its state;
+//! - `choices`: the choices;
+//! - `view`: views of global memory, `tile`: pointers and masks of a tile;
+//! - `copy`: copies, `tensor_copy`: bulk tensor copies;
+//! - `loops`: loops whose copies can be prefetched, `pipeline`: their schedule;
 //! - `packed`: elements narrower than a byte;
-//! - `values`: products, casts, reductions.
+//! - `values`: dots, casts, reductions.
 
 mod choices;
 mod copy;
@@ -25,7 +25,7 @@ mod values;
 mod view;
 
 pub use super::pipeliner::EVERY_WARP;
-pub use choices::{Choices, CopyChoice, Distance, Mapped, ProductChoice, ValueTerm};
+pub use choices::{Choices, CopyChoice, Distance, DotChoice, Mapped, ScaledValue};
 pub use expand::{Expanded, expand};
-pub use expander::OPEN;
+pub use expander::UNRESOLVED_LAYOUT;
 pub use loops::{Loop, loops};

@@ -1,13 +1,14 @@
-//! Elements narrower than a byte: memory has bytes of them, neighbours along one axis; registers have each in a byte of its own.
+//! Elements narrower than a byte: in memory, bytes hold adjacent elements along one axis; in registers, each has its
+//! own byte.
 
 use crate::op::name::{arith, tt, tw};
 use std::collections::HashMap;
 
 use crate::transform::rewrite_error::violation_of;
-use crate::view_layout::{ModeStride, ViewLayout};
+use crate::view_layout::{ModeStride, StridedLayout};
 use crate::{Attribute, Body, BuildError, Function, FunctionBuilder, Op, TileType, TileViolation, Value};
 
-/// How many elements a byte holds, where memory has bytes of them: those of six bits have a byte each.
+/// Number of elements in a byte of memory; 1 for six-bit elements, which take a byte each.
 pub(super) fn in_byte(element: &TileType) -> u64 {
     match element.element_bits() {
         Some(bits @ (1 | 2 | 4)) => u64::from(8 / bits),
@@ -15,13 +16,13 @@ pub(super) fn in_byte(element: &TileType) -> u64 {
     }
 }
 
-/// Whether elements are narrower than a byte. A bit may be a truth too, which has a byte in memory: such are no bytes that hold
-/// elements.
+/// Whether elements are narrower than a byte. True for `i1` too, although a tensor of bools takes a byte per element in
+/// memory.
 pub(super) fn is_narrow(element: &TileType) -> bool {
     element.element_bits().is_some_and(|bits| bits < 8)
 }
 
-/// The shape and the elements of what memory has.
+/// The shape and element type of a tensor in memory, where bytes pack elements along `axis`.
 pub(super) fn stored(shape: &[u64], element: &TileType, axis: usize) -> (Vec<u64>, TileType) {
     let mut shape = shape.to_vec();
     if let Some(size) = shape.get_mut(axis) {
@@ -30,7 +31,7 @@ pub(super) fn stored(shape: &[u64], element: &TileType, axis: usize) -> (Vec<u64
     (shape, TileType::integer(8))
 }
 
-/// The axis along which bytes hold neighbours, of each view and tensor of narrow elements.
+/// For each view and each tensor of elements narrower than a byte, the axis along which bytes pack adjacent elements.
 pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, TileViolation> {
     let mut axes = HashMap::new();
     let Some(body) = &function.body else { return Ok(axes) };
@@ -49,7 +50,7 @@ pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, TileVio
             _ => {}
         }
     }
-    // What is copied lies in bytes in the same way.
+    // Copies preserve the packed axis.
     for _ in 0..2 {
         for &op in ops.iter().filter(|op| [tw::COPY, tw::REARRANGE].contains(&body.op(**op).name())) {
             copied(function, body, op, &mut axes)?;
@@ -58,7 +59,7 @@ pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, TileVio
     Ok(axes)
 }
 
-/// Whether a view of narrow elements is one of bytes.
+/// Whether an operation makes a view of elements narrower than a byte over a pointer to bytes.
 fn is_of_bytes(body: &Body, op: Op) -> bool {
     let element = body.ty(body.op(op).results[0]).element();
     is_narrow(element) && body.ty(body.op(op).operands[0]).pointee().as_ref() != Some(element)
@@ -79,15 +80,15 @@ fn copied(function: &Function, body: &Body, op: Op, axes: &mut HashMap<Value, us
         _ => Err(violation_of(
             function,
             op,
-            format!("bytes hold neighbours along axis {} on one side and {} on the other", known[0], known[1]),
+            format!("bytes pack neighbours along axis {} on one side and {} on the other", known[0], known[1]),
         )),
     }
 }
 
-/// The axis of a view along which elements follow each other; any where each has a byte.
+/// The contiguous axis of a view, along which bytes pack its elements; any axis if elements are not packed.
 fn unit_axis(function: &Function, body: &Body, op: Op) -> Result<usize, TileViolation> {
     let text = body.op(op).attributes.get("layout").and_then(Attribute::as_text).unwrap_or_default();
-    let layout = ViewLayout::parse(text).map_err(|error| violation_of(function, op, error.to_string()))?;
+    let layout = StridedLayout::parse(text).map_err(|error| violation_of(function, op, error.to_string()))?;
     let follows = |modes: &Vec<crate::view_layout::ViewMode>| {
         modes.len() == 1 && modes[0].stride == ModeStride::Elements(1) && modes[0].size.is_some_and(|size| size > 1)
     };
@@ -104,56 +105,56 @@ fn unit_axis(function: &Function, body: &Body, op: Op) -> Result<usize, TileViol
 }
 
 impl FunctionBuilder<'_> {
-    /// Bytes as their elements, each in a byte of its own, those of a byte one after the other along an axis.
+    /// Unpacks bytes to one element per byte; the elements of a byte are adjacent along `axis`.
     pub(super) fn unpacked(&mut self, bytes: Value, element: &TileType, axis: usize) -> Result<Value, BuildError> {
         let ty = self.ty(bytes).clone();
         let bits = element.element_bits().unwrap_or(8);
         let low = self.integer((1 << bits) - 1, &ty)?;
-        let mut parts = Vec::new();
-        for number in 0..8 / bits {
-            let mut part = bytes;
-            if number > 0 {
-                let by = self.integer(i64::from(number * bits), &ty)?;
-                part = self.binary(arith::SHRUI, part, by)?;
+        let mut shifted = Vec::new();
+        for index in 0..8 / bits {
+            let mut masked = bytes;
+            if index > 0 {
+                let by = self.integer(i64::from(index * bits), &ty)?;
+                masked = self.binary(arith::SHRUI, masked, by)?;
             }
-            parts.push(self.binary(arith::ANDI, part, low)?);
+            shifted.push(self.binary(arith::ANDI, masked, low)?);
         }
-        if let [alone] = parts[..] {
+        if let [alone] = shifted[..] {
             return Ok(alone);
         }
-        // Joined so that the lowest bit of the number is the last axis but for those above it.
-        while parts.len() > 1 {
-            let half = parts.len() / 2;
-            let (first, second) = (parts[..half].to_vec(), parts[half..].to_vec());
-            parts = first.into_iter().zip(second).map(|(a, b)| self.joined(a, b)).collect::<Result<_, _>>()?;
+        // Join such that the lowest bit of the element's index in the byte is the innermost axis.
+        while shifted.len() > 1 {
+            let half = shifted.len() / 2;
+            let (first, second) = (shifted[..half].to_vec(), shifted[half..].to_vec());
+            shifted = first.into_iter().zip(second).map(|(a, b)| self.joined(a, b)).collect::<Result<_, _>>()?;
         }
-        self.beside(parts[0], axis, 8 / bits)
+        self.merge_behind(shifted[0], axis, 8 / bits)
     }
 
     fn joined(&mut self, first: Value, second: Value) -> Result<Value, BuildError> {
         let ty = self.ty(first).clone();
         let mut shape = ty.shape().unwrap_or_default().to_vec();
         shape.push(2);
-        let made = self.op(tt::JOIN).operand(first).operand(second);
-        made.result(TileType::tensor(shape, ty.element().clone(), None)).value()
+        let new_op = self.op(tt::JOIN).operand(first).operand(second);
+        new_op.result(TileType::tensor(shape, ty.element().clone(), None)).value()
     }
 
-    /// The last axes, of two each, moved behind another one and made one with it. The halves were joined first, so that the
-    /// first of these axes has the highest bit of the number.
-    fn beside(&mut self, value: Value, axis: usize, parts: u32) -> Result<Value, BuildError> {
+    /// Moves the last axes, of size two each and `merged` elements together, behind axis `axis` and merges them with
+    /// it. The halves of bytes were joined first, so the first of these axes has the highest bit of the index.
+    fn merge_behind(&mut self, value: Value, axis: usize, merged: u32) -> Result<Value, BuildError> {
         let ty = self.ty(value).clone();
         let shape = ty.shape().unwrap_or_default().to_vec();
-        let count = parts.trailing_zeros() as usize;
+        let count = merged.trailing_zeros() as usize;
         let rank = shape.len() - count;
         let mut order: Vec<usize> = (0..=axis).collect();
         order.extend(rank..shape.len());
         order.extend(axis + 1..rank);
         let moved: Vec<u64> = order.iter().map(|&from| shape[from]).collect();
         let numbers = Attribute::Array(TileType::integer(32), order.iter().map(|&from| from as u64).collect());
-        let made = self.op(tt::TRANS).operand(value).attribute("order", numbers);
-        let moved = made.result(TileType::tensor(moved, ty.element().clone(), None)).value()?;
-        let mut whole = shape[..rank].to_vec();
-        whole[axis] *= u64::from(parts);
-        self.unary(tt::RESHAPE, moved, TileType::tensor(whole, ty.element().clone(), None))
+        let new_op = self.op(tt::TRANS).operand(value).attribute("order", numbers);
+        let moved = new_op.result(TileType::tensor(moved, ty.element().clone(), None)).value()?;
+        let mut merged_shape = shape[..rank].to_vec();
+        merged_shape[axis] *= u64::from(merged);
+        self.unary(tt::RESHAPE, moved, TileType::tensor(merged_shape, ty.element().clone(), None))
     }
 }

@@ -1,77 +1,83 @@
-//! Bulk tensor copies (TMA): the tensor maps that they read, and how one is issued.
+//! Bulk tensor copies (TMA): creates the tensor maps that they read, and issues them.
 
 use crate::op::name::{arith, tw};
 use std::sync::Arc;
 
-use super::choices::{Distance, ValueTerm};
+use super::choices::{Distance, ScaledValue};
 use super::expander::Expander;
-use crate::transform::{Copier, Rewritten, violation};
+use crate::transform::{IrCloner, Rewritten, violation};
 use crate::{Op, TensorDescriptorType, TileType, Value};
 
 impl Expander<'_> {
-    /// Whether a copy is a bulk tensor copy.
+    /// Whether a copy becomes a bulk tensor copy.
     pub(super) fn is_box(&self, copy: Op) -> bool {
-        self.choices.boxes.contains_key(&copy)
+        self.choices.tensor_copies.contains_key(&copy)
     }
 
-    /// The bytes that a copy brings.
-    pub(super) fn bytes_of(copy: Op, copier: &Copier<'_, '_, '_>) -> u64 {
-        let target = copier.from.ty(copier.from.op(copy).operands[1]);
+    /// Number of bytes that a copy transfers.
+    pub(super) fn bytes_of(copy: Op, cloner: &IrCloner<'_, '_, '_>) -> u64 {
+        let target = cloner.from.ty(cloner.from.op(copy).operands[1]);
         let elements: u64 = target.shape().unwrap_or_default().iter().product();
         elements * u64::from(target.element().element_bits().unwrap_or(8)) / 8
     }
 
-    /// The tensor map of the memory that a copy reads.
-    pub(super) fn map(&self, copy: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<Value> {
-        let Some(mapped) = self.choices.boxes.get(&copy) else {
-            return Err(violation(copier, copy, "nothing says which memory it copies boxes of"));
+    /// Creates the tensor map of the memory that a copy reads.
+    pub(super) fn map(&self, copy: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
+        let Some(mapped) = self.choices.tensor_copies.get(&copy) else {
+            return Err(violation(cloner, copy, "the tensor that it copies boxes of is unknown"));
         };
-        let target = copier.from.ty(copier.from.op(copy).operands[1]);
+        let target = cloner.from.ty(cloner.from.op(copy).operands[1]);
         let (shape, element) = (target.shape().unwrap_or_default().to_vec(), target.element().clone());
         let strides = mapped.strides.iter().map(|stride| match *stride {
             Distance::Number(number) => {
-                copier.to.integer(i64::try_from(number).unwrap_or(i64::MAX), &TileType::integer(32))
+                cloner.to.integer(i64::try_from(number).unwrap_or(i64::MAX), &TileType::integer(32))
             }
-            Distance::Value(value) => Ok(copier.value(value)),
+            Distance::Value(value) => Ok(cloner.value(value)),
         });
         let strides: Vec<Value> = strides.collect::<Result<_, _>>()?;
-        let base = copier.value(mapped.base);
+        let base = cloner.value(mapped.base);
         let ty = TileType::Descriptor(Arc::new(TensorDescriptorType { shape, element, layout: None }));
-        Ok(copier.to.op(tw::MAPPED).operands("base", &[base]).operands("strides", &strides).result(ty).value()?)
+        Ok(cloner
+            .to
+            .op(tw::DERIVED_TENSOR_MAP)
+            .operands("base", &[base])
+            .operands("strides", &strides)
+            .result(ty)
+            .value()?)
     }
 
-    /// Issues a copy into the buffer that is meant.
+    /// Issues a bulk tensor copy into the current buffer.
     pub(super) fn fill_box(
         &mut self,
         op: Op,
         mbarrier: Option<Value>,
-        copier: &mut Copier<'_, '_, '_>,
+        cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<()> {
-        let (Some(&map), Some(mapped)) = (self.maps.get(&op), self.choices.boxes.get(&op)) else {
-            return Err(violation(copier, op, "boxes are copied in loops with stages alone"));
+        let (Some(&map), Some(mapped)) = (self.maps.get(&op), self.choices.tensor_copies.get(&op)) else {
+            return Err(violation(cloner, op, "boxes are copied only in loops with stages"));
         };
-        let indices = mapped.begins.iter().map(|terms| sum(copier, terms)).collect::<Result<Vec<_>, _>>()?;
-        let buffer = self.buffer(copier.from.op(op).operands[1], op, copier)?;
-        let made = copier.to.op(tw::LOAD_BOX).operands("desc", &[map]).operands("indices", &indices);
-        let made = made.operands("dst", &[buffer]).operands("mbarrier", mbarrier.as_slice()).done()?;
-        self.made.copies.push((op, made));
+        let indices = mapped.begins.iter().map(|terms| sum(cloner, terms)).collect::<Result<Vec<_>, _>>()?;
+        let buffer = self.buffer(cloner.from.op(op).operands[1], op, cloner)?;
+        let new_op = cloner.to.op(tw::BULK_TENSOR_LOAD).operands("desc", &[map]).operands("indices", &indices);
+        let new_op = new_op.operands("dst", &[buffer]).operands("mbarrier", mbarrier.as_slice()).build()?;
+        self.replacements.copies.push((op, new_op));
         Ok(())
     }
 }
 
-/// Where a tile begins along an axis.
-fn sum(copier: &mut Copier<'_, '_, '_>, terms: &[ValueTerm]) -> Rewritten<Value> {
+/// Emits the offset of a tile along an axis: the sum of these terms.
+fn sum(cloner: &mut IrCloner<'_, '_, '_>, terms: &[ScaledValue]) -> Rewritten<Value> {
     let ty = TileType::integer(32);
     let mut all = None;
     for term in terms {
-        let mut value = copier.value(term.value);
+        let mut value = cloner.value(term.value);
         for (name, by) in [(arith::MULI, term.times), (arith::DIVSI, term.over)] {
             if by > 1 {
-                let by = copier.to.integer(i64::try_from(by).unwrap_or(i64::MAX), &ty)?;
-                value = copier.to.binary(name, value, by)?;
+                let by = cloner.to.integer(i64::try_from(by).unwrap_or(i64::MAX), &ty)?;
+                value = cloner.to.binary(name, value, by)?;
             }
         }
-        all = Some(copier.to.combined(arith::ADDI, all, value)?);
+        all = Some(cloner.to.combine(arith::ADDI, all, value)?);
     }
-    Ok(all.map_or_else(|| copier.to.word(0), Ok)?)
+    Ok(all.map_or_else(|| cloner.to.constant_i32(0), Ok)?)
 }

@@ -1,29 +1,30 @@
-//! Tiles of global memory: the pointers of their elements, and which elements are there.
+//! Tiles of global memory: pointers and masks of their elements.
 
 use crate::op::name::{arith, tt};
 use crate::{BuildError, FunctionBuilder, TileType, Value};
 
-/// The part of a tensor that a view names.
+/// A tile of a tensor in global memory.
 #[derive(Debug, Clone)]
 pub(super) struct Tile {
-    /// Where the first element is.
+    /// Pointer to the first element.
     pub pointer: Value,
-    /// The modes of each axis; of a size that is not known none but the last.
+    /// For each axis, its modes (size and stride), fastest first; only the last mode of an axis may have an unknown
+    /// size.
     pub axes: Vec<Vec<Leaf>>,
-    /// Of an axis whose places are listed, the list.
+    /// For each axis that is gathered, the list of its indices.
     pub listed: Vec<Option<Value>>,
-    /// Elements that a unit of memory holds, more than one where they are narrower than a byte.
-    pub in_unit: u64,
+    /// Number of elements in a memory unit, which has one pointer; more than one for elements narrower than a byte.
+    pub elements_per_pointee: u64,
 }
 
-/// A mode of an axis.
+/// A mode of an axis of a tile: its size (`None` if unknown) and stride.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Leaf {
     pub size: Option<u64>,
     pub stride: Stride,
 }
 
-/// How far the next element is, in elements.
+/// The stride of a mode, in elements.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Stride {
     Elements(u64),
@@ -31,7 +32,8 @@ pub(super) enum Stride {
 }
 
 impl Tile {
-    /// Where each element is, in the shape in which memory has it.
+    /// Emits the pointers of all memory units of the tile; `packed` is the axis along which a unit holds adjacent
+    /// elements.
     pub fn pointers(&self, to: &mut FunctionBuilder<'_>, packed: Option<usize>) -> Result<Value, BuildError> {
         let shape = self.shape(packed, to);
         let mut offsets = None;
@@ -42,16 +44,16 @@ impl Tile {
                 None => to.range(shape[axis])?,
             };
             let offset = match packed {
-                // The neighbours of a unit move together.
+                // The elements of a unit have one pointer.
                 Some(along) if along == axis => Some(range),
                 _ => match to.along(modes, range)? {
-                    Some(offset) => Some(to.units(offset, self.in_unit)?),
+                    Some(offset) => Some(to.pointees_of(offset, self.elements_per_pointee)?),
                     None => None,
                 },
             };
             let Some(offset) = offset else { continue };
             let offset = to.spread(offset, axis, &shape)?;
-            offsets = Some(to.combined(arith::ADDI, offsets, offset)?);
+            offsets = Some(to.combine(arith::ADDI, offsets, offset)?);
         }
         let base = to.splat(self.pointer, &shape)?;
         match offsets {
@@ -60,7 +62,7 @@ impl Tile {
         }
     }
 
-    /// The sizes in memory: of the axis along which bytes hold neighbours that of bytes.
+    /// The sizes of the tile in memory: along the packed axis, the number of units.
     fn shape(&self, packed: Option<usize>, to: &FunctionBuilder<'_>) -> Vec<u64> {
         let size = |(modes, list): (&Vec<Leaf>, &Option<Value>)| match list {
             Some(list) => to.ty(*list).shape().unwrap_or_default().iter().product::<u64>(),
@@ -68,88 +70,88 @@ impl Tile {
         };
         let mut shape: Vec<u64> = self.axes.iter().zip(&self.listed).map(size).collect();
         if let Some(axis) = packed {
-            shape[axis] = (shape[axis] / self.in_unit).max(1);
+            shape[axis] = (shape[axis] / self.elements_per_pointee).max(1);
         }
         shape
     }
 }
 
-/// Which elements are there: those before a bound along each axis.
+/// Emits the mask of the elements below the bound of each axis; `None` if there are no bounds.
 pub(super) fn mask(
     to: &mut FunctionBuilder<'_>,
     shape: &[u64],
     bounds: &[Value],
     packed: Option<(usize, u64)>,
 ) -> Result<Option<Value>, BuildError> {
-    let mut whole = None;
+    let mut in_bounds = None;
     for (axis, &bound) in bounds.iter().enumerate() {
         let range = to.range(shape[axis])?;
         let bound = match packed {
-            Some((along, in_unit)) if along == axis => to.units(bound, in_unit)?,
+            Some((along, per_pointee)) if along == axis => to.pointees_of(bound, per_pointee)?,
             _ => bound,
         };
         let bound = to.splat(bound, &shape[axis..=axis])?;
         let there = to.compare("slt", range, bound)?;
         let there = to.spread(there, axis, shape)?;
-        whole = Some(to.combined(arith::ANDI, whole, there)?);
+        in_bounds = Some(to.combine(arith::ANDI, in_bounds, there)?);
     }
-    Ok(whole)
+    Ok(in_bounds)
 }
 
 impl FunctionBuilder<'_> {
-    /// 0, 1, 2, ...
+    /// Emits a range 0, 1, 2, ... of this size.
     fn range(&mut self, size: u64) -> Result<Value, BuildError> {
         let end = i32::try_from(size).unwrap_or(i32::MAX);
         let ty = TileType::tensor([size], TileType::integer(32), None);
         self.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(ty).value()
     }
 
-    /// How far the elements at indices along an axis are; nothing where they are all at one place.
+    /// Emits the offsets of the elements at these indices along an axis with these modes; `None` if all are zero.
     pub(super) fn along(&mut self, modes: &[Leaf], index: Value) -> Result<Option<Value>, BuildError> {
         let ty = self.ty(index).clone();
         let (mut sum, mut before) = (None, 1u64);
-        for (number, leaf) in modes.iter().enumerate() {
-            let mut own = index;
+        for (leaf_index, leaf) in modes.iter().enumerate() {
+            let mut leaf_index_value = index;
             if before > 1 {
                 let by = self.integer(before as i64, &ty)?;
-                own = self.binary(arith::DIVUI, own, by)?;
+                leaf_index_value = self.binary(arith::DIVUI, leaf_index_value, by)?;
             }
-            if let Some(size) = leaf.size.filter(|_| number + 1 < modes.len()) {
+            if let Some(size) = leaf.size.filter(|_| leaf_index + 1 < modes.len()) {
                 let by = self.integer(size as i64, &ty)?;
-                own = self.binary(arith::REMUI, own, by)?;
+                leaf_index_value = self.binary(arith::REMUI, leaf_index_value, by)?;
             }
             before = before.saturating_mul(leaf.size.unwrap_or(1));
             let moved = match leaf.stride {
                 Stride::Elements(0) => continue,
-                Stride::Elements(1) => own,
+                Stride::Elements(1) => leaf_index_value,
                 Stride::Elements(stride) => {
                     let by = self.integer(stride as i64, &ty)?;
-                    self.binary(arith::MULI, own, by)?
+                    self.binary(arith::MULI, leaf_index_value, by)?
                 }
                 Stride::Value(value) => {
                     let by = match ty.shape() {
                         Some(shape) => self.splat(value, shape)?,
                         None => value,
                     };
-                    self.binary(arith::MULI, own, by)?
+                    self.binary(arith::MULI, leaf_index_value, by)?
                 }
             };
-            sum = Some(self.combined(arith::ADDI, sum, moved)?);
+            sum = Some(self.combine(arith::ADDI, sum, moved)?);
         }
         Ok(sum)
     }
 
-    /// Units of memory instead of elements, of which a unit holds so many.
-    pub(super) fn units(&mut self, elements: Value, in_unit: u64) -> Result<Value, BuildError> {
-        if in_unit == 1 {
+    /// Emits the conversion of a number of elements to a number of memory units of `per_pointee` elements.
+    pub(super) fn pointees_of(&mut self, elements: Value, per_pointee: u64) -> Result<Value, BuildError> {
+        if per_pointee == 1 {
             return Ok(elements);
         }
         let ty = self.ty(elements).clone();
-        let by = self.integer(i64::from(in_unit.trailing_zeros()), &ty)?;
+        let by = self.integer(i64::from(per_pointee.trailing_zeros()), &ty)?;
         self.binary(arith::SHRSI, elements, by)
     }
 
-    /// A vector along an axis, the same along all others.
+    /// Emits the broadcast of a vector along an axis to the shape.
     fn spread(&mut self, vector: Value, axis: usize, shape: &[u64]) -> Result<Value, BuildError> {
         let element = self.ty(vector).element().clone();
         let mut value = vector;

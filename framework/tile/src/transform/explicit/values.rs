@@ -1,82 +1,82 @@
-//! What is done in registers: products, casts, reductions.
+//! Operations on registers: dots, casts, reductions.
 
 use crate::op::name::{arith, tt, ttg};
 
 use super::expander::Expander;
 use super::packed;
-use crate::marks::{IN_PLACE, INSTRUCTION, K_WIDTH, N_WIDTH, PENDING, WHOLE_ROWS};
+use crate::op_attrs::{COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, PENDING, SMEM_OPERAND, WARPS_ALONG_M};
 use crate::{Attribute, BuildError, Float, FunctionBuilder, Op, TileType, Value, ValueOrigin};
 
-use crate::transform::{Copier, Rewritten, violation};
+use crate::transform::{IrCloner, Rewritten, violation};
 
 impl Expander<'_> {
-    pub(super) fn register_tensor(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
-        let result = copier.from.op(op).results[0];
-        let ty = copier.from.ty(result).clone();
-        let initial = copier.value(copier.from.op(op).operands[0]);
-        let made = copier.to.unary(tt::SPLAT, initial, ty)?;
-        copier.bind(result, made);
+    pub(super) fn register_tensor(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        let result = cloner.from.op(op).results[0];
+        let ty = cloner.from.ty(result).clone();
+        let initial = cloner.value(cloner.from.op(op).operands[0]);
+        let new_value = cloner.to.unary(tt::SPLAT, initial, ty)?;
+        cloner.bind(result, new_value);
         Ok(())
     }
 
-    /// In another layout, which the result names or which is left to be found.
-    pub(super) fn rearrange(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
-        let result = copier.from.op(op).results[0];
-        let ty = copier.from.ty(result).clone();
-        let source = copier.value(copier.from.op(op).operands[0]);
-        // Narrow elements have bytes.
-        let ty = ty.with_element(copier.to.ty(source).element().clone());
-        let made = copier.to.unary(ttg::CONVERT_LAYOUT, source, ty)?;
-        copier.bind(result, made);
+    /// Expands a layout conversion, to the layout of the result or to one that layout assignment finds.
+    pub(super) fn rearrange(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        let result = cloner.from.op(op).results[0];
+        let ty = cloner.from.ty(result).clone();
+        let source = cloner.value(cloner.from.op(op).operands[0]);
+        // Narrow elements are bytes in registers.
+        let ty = ty.with_element(cloner.to.ty(source).element().clone());
+        let new_value = cloner.to.unary(ttg::CONVERT_LAYOUT, source, ty)?;
+        cloner.bind(result, new_value);
         Ok(())
     }
 
-    /// Factors in shared memory are loaded first.
-    pub(super) fn mma(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
-        let operands = copier.from.op(op).operands.clone();
-        let mut factors = Vec::new();
-        for &factor in &operands[..2] {
-            factors.push(match copier.from.ty(factor) {
-                TileType::Memory(_) => self.out_of_shared(op, factor, copier)?,
-                _ => copier.value(factor),
+    /// Expands a dot; operands in shared memory are loaded first.
+    pub(super) fn mma(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        let operands = cloner.from.op(op).operands.clone();
+        let mut mma_operands = Vec::new();
+        for &operand in &operands[..2] {
+            mma_operands.push(match cloner.from.ty(operand) {
+                TileType::Memory(_) => self.out_of_shared(op, operand, cloner)?,
+                _ => cloner.value(operand),
             });
         }
-        let accumulator = copier.value(operands[2]);
-        let ty = copier.to.ty(accumulator).clone();
-        let said = |name: &str| copier.from.op(op).attributes.get(name).cloned();
-        let choice = self.choices.products.get(&op).cloned().unwrap_or_default();
-        for (factor, _) in factors.iter().zip(choice.in_place).filter(|(_, in_place)| *in_place) {
-            if let ValueOrigin::Result(load, _) = copier.to.body().origin(*factor) {
-                copier.to.body_mut().op_mut(load).attributes.set(IN_PLACE, Attribute::Unit);
+        let accumulator = cloner.value(operands[2]);
+        let ty = cloner.to.ty(accumulator).clone();
+        let explicit = |name: &str| cloner.from.op(op).attributes.get(name).cloned();
+        let choice = self.choices.dots.get(&op).cloned().unwrap_or_default();
+        for (operand, _) in mma_operands.iter().zip(choice.smem_operands).filter(|(_, smem_operands)| *smem_operands) {
+            if let ValueOrigin::Result(load, _) = cloner.to.body().origin(*operand) {
+                cloner.to.body_mut().op_mut(load).attributes.set(SMEM_OPERAND, Attribute::Unit);
             }
         }
-        let instruction = said("instruction").or_else(|| choice.instruction.map(Attribute::Text));
+        let instruction = explicit("instruction").or_else(|| choice.instruction.map(Attribute::Text));
         let number = |width: u64| Attribute::integer(width as i64, TileType::integer(32));
         let attributes = [
             (INSTRUCTION, instruction),
-            (K_WIDTH, said("kWidth").or(choice.k_width.map(number))),
-            (N_WIDTH, said("nWidth").or(choice.n_width.map(number))),
-            (WHOLE_ROWS, choice.whole_rows.then_some(Attribute::Unit)),
+            (K_WIDTH, explicit("kWidth").or(choice.k_width.map(number))),
+            (COLUMNS_PER_LANE, explicit("nWidth").or(choice.n_width.map(number))),
+            (WARPS_ALONG_M, choice.warps_along_m.then_some(Attribute::Unit)),
             (PENDING, self.pending.contains(&op).then_some(Attribute::Unit)),
         ];
         let attributes = attributes.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let made = copier.to.op(tt::DOT).operand(factors[0]).operand(factors[1]).operand(accumulator);
-        let made = made.attributes(attributes).result(ty).done()?;
-        let result = copier.to.body().op(made).results[0];
-        self.made.products.push((op, made));
-        copier.bind(copier.from.op(op).results[0], result);
+        let new_op = cloner.to.op(tt::DOT).operand(mma_operands[0]).operand(mma_operands[1]).operand(accumulator);
+        let new_op = new_op.attributes(attributes).result(ty).build()?;
+        let result = cloner.to.body().op(new_op).results[0];
+        self.replacements.dots.push((op, new_op));
+        cloner.bind(cloner.from.op(op).results[0], result);
         Ok(())
     }
 
-    pub(super) fn cast(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
-        let operation = copier.from.op(op);
+    pub(super) fn cast(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        let operation = cloner.from.op(op);
         let (source, result) = (operation.operands[0], operation.results[0]);
-        let (from, to) = (copier.from.ty(source).clone(), copier.from.ty(result).clone());
+        let (from, to) = (cloner.from.ty(source).clone(), cloner.from.ty(result).clone());
         let signed = operation.attributes.get("unsigned").is_none();
-        let mut value = copier.value(source);
+        let mut value = cloner.value(source);
         if packed::is_narrow(to.element()) {
             return Err(violation(
-                copier,
+                cloner,
                 op,
                 format!("registers are not packed into `{}`: elements of a byte and more are cast to", to.element()),
             ));
@@ -87,66 +87,66 @@ impl Expander<'_> {
         match (narrow, from.element()) {
             (false, _) => {}
             (true, TileType::Float(float)) => {
-                let wide = copier.to.widened(value, *float)?;
-                let wide = wide.ok_or_else(|| violation(copier, op, format!("`{from}` has no cast")))?;
+                let wide = cloner.to.widened(value, *float)?;
+                let wide = wide.ok_or_else(|| violation(cloner, op, format!("`{from}` has no cast")))?;
                 (value, known, bits) = (wide, TileType::Float(Float::F16), 16);
             }
             (true, _) => {
                 if signed {
-                    value = copier.to.sign_extended(value, bits)?;
+                    value = cloner.to.sign_extended(value, bits)?;
                 }
                 bits = 8;
             }
         }
         let name = cast_name(&known, bits, to.element(), signed);
-        let made = match name {
-            Some(name) => copier.to.rounded(name, value, to)?,
+        let new_value = match name {
+            Some(name) => cloner.to.rounded(name, value, to)?,
             None => value,
         };
-        copier.bind(result, made);
+        cloner.bind(result, new_value);
         Ok(())
     }
 
-    pub(super) fn reduce(&mut self, op: Op, copier: &mut Copier<'_, '_, '_>) -> Rewritten<()> {
-        let operation = copier.from.op(op);
-        let (source, result) = (copier.value(operation.operands[0]), operation.results[0]);
-        let to = copier.from.ty(result).clone();
+    pub(super) fn reduce(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        let operation = cloner.from.op(op);
+        let (source, result) = (cloner.value(operation.operands[0]), operation.results[0]);
+        let to = cloner.from.ty(result).clone();
         let element = to.element().clone();
         let kind = operation.attributes.get("kind").and_then(Attribute::as_text).unwrap_or("add").to_owned();
         let Some(name) = combination(&kind, &element) else {
-            return Err(violation(copier, op, format!("elements of `{element}` are not reduced by `{kind}`")));
+            return Err(violation(cloner, op, format!("elements of `{element}` are not reduced by `{kind}`")));
         };
         let axis = operation.attributes.get("axis").cloned().unwrap_or_else(|| 0.into());
-        // Along the only axis a single element is left.
+        // A reduction of the only axis gives a scalar.
         let given = if to.shape().is_some_and(<[u64]>::is_empty) { element.clone() } else { to };
         let of = element.clone();
-        let made = copier.to.op(tt::REDUCE).operand(source).attribute("axis", axis).result(given);
-        let made = made.region(vec![element.clone(), element], |inner, arguments| {
+        let new_op = cloner.to.op(tt::REDUCE).operand(source).attribute("axis", axis).result(given);
+        let new_op = new_op.region(vec![element.clone(), element], |inner, arguments| {
             let sum = inner.op(name).operand(arguments[0]).operand(arguments[1]).result(of).value()?;
-            inner.op(tt::REDUCE_RETURN).operand(sum).done().map(drop)
+            inner.op(tt::REDUCE_RETURN).operand(sum).build().map(drop)
         });
-        let made = made.value()?;
-        copier.bind(result, made);
+        let new_value = new_op.value()?;
+        cloner.bind(result, new_value);
         Ok(())
     }
 }
 
 impl FunctionBuilder<'_> {
-    /// A cast; of one to narrow floating-point numbers it is said how it rounds.
+    /// Emits a cast, with a rounding mode if it narrows floating-point numbers.
     fn rounded(&mut self, name: &str, value: Value, to: TileType) -> Result<Value, BuildError> {
         let narrows = self.ty(value).element_bits() > to.element_bits();
-        let mut made = self.op(name).operand(value);
+        let mut new_op = self.op(name).operand(value);
         if name == tt::FP_TO_FP && narrows {
-            made = made.attribute("rounding", Attribute::Word("rtne".into()));
+            new_op = new_op.attribute("rounding", Attribute::Keyword("rtne".into()));
         }
-        made.result(to).value()
+        new_op.result(to).value()
     }
 
-    /// Codes of floating-point numbers of four and six bits as numbers of sixteen: sign, exponent and mantissa go where those
-    /// have theirs, and the difference of the biases is multiplied, which is exact, that of the numbers below the least normal
-    /// one too.
+    /// Emits the conversion of encodings of four- and six-bit floats to binary16: moves the fields of sign, exponent
+    /// and mantissa into place, then multiplies by two to the power of the difference of the exponent biases. The
+    /// product is exact, for subnormals too.
     fn widened(&mut self, codes: Value, float: Float) -> Result<Option<Value>, BuildError> {
-        // Bits of the exponent, those of the mantissa, and the bias (OCP MX specification, section 5.3).
+        // Exponent bits, mantissa bits and bias (OCP MX specification, section 5.3).
         let (exponent, mantissa, bias) = match float {
             Float::F4E2M1Fn => (2, 1, 1),
             Float::F6E2M3Fn => (2, 3, 1),
@@ -156,21 +156,21 @@ impl FunctionBuilder<'_> {
         let ty = self.ty(codes).with_element(TileType::integer(16));
         let wide = self.unary(arith::EXTUI, codes, ty.clone())?;
         let below = exponent + mantissa;
-        let mut parts = Vec::new();
+        let mut shifted = Vec::new();
         for (mask, shift) in [(1i64 << below, 15 - below), ((1i64 << below) - 1, 10 - mantissa)] {
             let [mask, shift] = [self.integer(mask, &ty)?, self.integer(shift, &ty)?];
-            let part = self.binary(arith::ANDI, wide, mask)?;
-            parts.push(self.binary(arith::SHLI, part, shift)?);
+            let masked = self.binary(arith::ANDI, wide, mask)?;
+            shifted.push(self.binary(arith::SHLI, masked, shift)?);
         }
-        let bits = self.binary(arith::ORI, parts[0], parts[1])?;
+        let bits = self.binary(arith::ORI, shifted[0], shifted[1])?;
         let ty = ty.with_element(TileType::Float(Float::F16));
         let number = self.unary(tt::BITCAST, bits, ty.clone())?;
-        // 2^(15 - bias), as numbers of sixteen bits have it.
+        // 2^(15 - bias) in binary16.
         let scale = self.constant(Attribute::of_bits((15 + 15 - bias) << 10, ty))?;
         self.binary(arith::MULF, number, scale).map(Some)
     }
 
-    /// The lowest bits of each byte, read as a signed number.
+    /// Emits a sign extension of the low `bits` bits of each byte.
     fn sign_extended(&mut self, value: Value, bits: u32) -> Result<Value, BuildError> {
         let ty = self.ty(value).clone();
         let sign = self.integer(1 << (bits - 1), &ty)?;
@@ -179,7 +179,7 @@ impl FunctionBuilder<'_> {
     }
 }
 
-/// The operation that casts; none where nothing changes.
+/// Name of the operation that casts between these types; `None` if no cast is needed.
 fn cast_name(from: &TileType, from_bits: u32, to: &TileType, signed: bool) -> Option<&'static str> {
     let to_bits = to.element_bits().unwrap_or(32);
     let narrow_float = |ty: &TileType| matches!(ty, TileType::Float(float) if float.bits() <= 8);
@@ -196,7 +196,7 @@ fn cast_name(from: &TileType, from_bits: u32, to: &TileType, signed: bool) -> Op
     }
 }
 
-/// The operation by which two elements become one.
+/// Name of the operation that combines two elements in a reduction of this kind; `None` if there is none.
 fn combination(kind: &str, element: &TileType) -> Option<&'static str> {
     let is_float = matches!(element, TileType::Float(_));
     Some(match (kind, is_float) {

@@ -1,4 +1,5 @@
-//! Loads whose values go, by single uses, into a conversion that costs something or to a unit that reads shared memory.
+//! Finds loads that can be prefetched: their single use is a conversion through shared memory, or an MMA operand in
+//! shared memory.
 
 use crate::op::name::{scf, tt, ttg};
 use std::collections::BTreeSet;
@@ -6,53 +7,54 @@ use std::collections::BTreeSet;
 use crate::transform::pipeliner::{Slice, backward, check_speculatable};
 use crate::{Block, Body, Function, Op, TileType, Value, ValueOrigin};
 
-/// Queries on layouts that need the target.
+/// Questions about layouts that only the target's layout algorithms answer.
 #[derive(Clone, Copy)]
 pub struct LayoutQueries<'a> {
-    /// Whether a conversion moves through shared memory.
+    /// Whether a layout conversion moves its values through shared memory.
     pub moves: &'a dyn Fn(Op) -> bool,
-    /// Whether the unit of a product reads factor 0 or 1 from shared memory, as it lies there.
+    /// Whether the MMA instruction of a dot can read operand A (0) or B (1) from shared memory, in the layout that it
+    /// has there.
     pub reads: &'a dyn Fn(Op, usize) -> bool,
 }
 
-/// An `scf.for` that loads.
+/// An innermost `scf.for` with loads.
 #[derive(Debug, Clone)]
 pub struct LoadLoop {
-    /// The loop.
+    /// The `scf.for` operation of the loop.
     pub op: Op,
-    /// The loads that can go ahead.
+    /// The loads that can be prefetched.
     pub loads: Vec<PrefetchableLoad>,
-    /// The loads that stay where they are, and why.
+    /// The loads that cannot be prefetched, each with the reason.
     pub left: Vec<(Op, String)>,
 }
 
-/// A load, and what reads its value.
+/// A load that can be prefetched into shared memory, and what reads its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrefetchableLoad {
-    /// The load.
+    /// The load operation.
     pub op: Op,
-    /// What is done with its value before it is stored, in order.
+    /// The operations on the loaded value before the store to shared memory, in order.
     pub chain: Vec<Op>,
-    /// The value that is stored.
+    /// The value that is stored to shared memory: the result of the last of these operations.
     pub stored: Value,
-    /// The value that stands for it behind the buffer.
+    /// The value of the program that the read of the buffer in shared memory replaces.
     pub required: Value,
-    /// What wants it.
+    /// The reader of the buffer in shared memory.
     pub reader: BufferReader,
 }
 
-/// What reads a buffer.
+/// The reader of a buffer in shared memory that a prefetched load fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferReader {
-    /// All lanes, in the layout that this conversion is to.
+    /// All lanes, in the result layout of this layout conversion.
     Conversion(Op),
-    /// The unit of a product: factor 0 or 1.
-    Unit(Op, usize),
+    /// The MMA instruction of a dot, for operand A (0) or B (1).
+    MmaOperand(Op, usize),
 }
 
-/// The loops of a function that contain no other loop and load something, in the order of the text.
+/// Finds the innermost loops of a function that have loads, in program order.
 #[must_use]
-pub fn load_loops(function: &Function, queries: &LayoutQueries<'_>) -> Vec<LoadLoop> {
+pub fn innermost_load_loops(function: &Function, queries: &LayoutQueries<'_>) -> Vec<LoadLoop> {
     let Some(body) = &function.body else { return Vec::new() };
     let mut uses = vec![0u32; body.value_count()];
     for op in body.walk(body.root()) {
@@ -62,9 +64,9 @@ pub fn load_loops(function: &Function, queries: &LayoutQueries<'_>) -> Vec<LoadL
     all.filter_map(|op| Search::of(body, op, queries, &uses)?.found(op)).collect()
 }
 
-/// A load, and what is done with its value, in order.
+/// A load, and the operations between it and a value, in order.
 type Traced = (Op, Vec<Op>);
-/// Loads that do not go ahead, and why.
+/// Loads that cannot be prefetched, and the reason.
 type Refused = (Vec<Op>, &'static str);
 
 pub(super) fn is_load(body: &Body, op: Op) -> bool {
@@ -76,30 +78,30 @@ struct Search<'s> {
     block: Block,
     queries: &'s LayoutQueries<'s>,
     uses: &'s [u32],
-    own: BTreeSet<Op>,
-    /// Values of the turn that follow from what is loaded in it.
+    loop_ops: BTreeSet<Op>,
+    /// Values of the iteration that depend on its loads.
     loaded: BTreeSet<Value>,
 }
 
 impl<'s> Search<'s> {
     fn of(body: &'s Body, op: Op, queries: &'s LayoutQueries<'s>, uses: &'s [u32]) -> Option<Self> {
         let block = *body.blocks(*body.op(op).regions.first()?).first()?;
-        let own: BTreeSet<Op> = body.ops(block).iter().copied().collect();
+        let loop_ops: BTreeSet<Op> = body.ops(block).iter().copied().collect();
         let mut loaded = BTreeSet::new();
         for &op in body.ops(block) {
-            let operands = body.nested(op).into_iter().flat_map(|op| &body.op(op).operands);
+            let operands = body.walk_op(op).into_iter().flat_map(|op| &body.op(op).operands);
             if is_load(body, op) || operands.into_iter().any(|value| loaded.contains(value)) {
                 loaded.extend(&body.op(op).results);
             }
         }
-        Some(Self { body, block, queries, uses, own, loaded })
+        Some(Self { body, block, queries, uses, loop_ops, loaded })
     }
 
     fn found(&self, op: Op) -> Option<LoadLoop> {
         let body = self.body;
         let all: Vec<Op> = body.ops(self.block).iter().copied().filter(|op| is_load(body, *op)).collect();
         let is_loop = |inner: &&Op| matches!(body.op(**inner).name(), scf::FOR | scf::WHILE);
-        let inner: Vec<Op> = body.nested(op);
+        let inner: Vec<Op> = body.walk_op(op);
         if all.is_empty() || inner[1..].iter().any(|op| is_loop(&op)) {
             return None;
         }
@@ -123,23 +125,24 @@ impl<'s> Search<'s> {
                 Err(reason) => found.left.push((load.op, reason)),
             }
         }
-        // Of what was looked at for several readers, what goes ahead does, and one reason is enough.
-        let mut told = BTreeSet::new();
-        found.left.retain(|(load, _)| found.loads.iter().all(|known| known.op != *load) && told.insert(*load));
+        // A load with several readers is listed once: as prefetched if one of them allows it, otherwise with the first
+        // reason.
+        let mut reported = BTreeSet::new();
+        found.left.retain(|(load, _)| found.loads.iter().all(|known| known.op != *load) && reported.insert(*load));
         for load in all {
             let is_known = found.loads.iter().any(|known| known.op == load) || found.left.iter().any(|l| l.0 == load);
             if !is_known {
-                found.left.push((load, "what it gives does not go through shared memory".to_owned()));
+                found.left.push((load, "its value does not pass through shared memory".to_owned()));
             }
         }
         Some(found)
     }
 
-    /// What forbids that anything goes ahead: what other threads may see, or wait for.
+    /// The reason why no load of the loop can be prefetched: side effects, barriers or an unsupported counter.
     fn rejected(&self, inner: &[Op]) -> Option<String> {
         let counter = self.body.arguments(self.block).first().map(|counter| self.body.ty(*counter));
         if !matches!(counter, Some(TileType::Integer(..))) {
-            return Some("the loop does not count in integers of a width".to_owned());
+            return Some("the loop counter has type `index`".to_owned());
         }
         let may_be_passed = |op: &&Op| {
             let operation = self.body.op(**op);
@@ -147,10 +150,10 @@ impl<'s> Search<'s> {
                 || matches!(operation.name(), tt::LOAD | tt::DESCRIPTOR_LOAD | scf::IF | tt::DOT | tt::DOT_SCALED)
         };
         let stays = inner.iter().find(|op| !may_be_passed(op))?;
-        Some(format!("no load may pass by `{}`", self.body.op(*stays).name()))
+        Some(format!("no load can be moved across `{}`", self.body.op(*stays).name()))
     }
 
-    /// What is read through shared memory: the value, what stands for it behind that, and the reader.
+    /// For each reader of shared memory: the value that is stored, the value that is read, and the reader.
     fn readers(&self) -> Vec<(Value, Value, BufferReader)> {
         let mut readers = Vec::new();
         for &op in self.body.ops(self.block) {
@@ -163,7 +166,7 @@ impl<'s> Search<'s> {
                     let sides = (0..2).filter(|side| (self.queries.reads)(op, *side));
                     readers.extend(sides.map(|side| {
                         let value = operation.operands[side];
-                        (value, value, BufferReader::Unit(op, side))
+                        (value, value, BufferReader::MmaOperand(op, side))
                     }));
                 }
                 _ => {}
@@ -172,13 +175,13 @@ impl<'s> Search<'s> {
         readers
     }
 
-    /// The load that a value comes from by single uses, and what is done with it on the way; nothing of what is not loaded
-    /// here, or comes out of shared memory.
+    /// Traces a value to its load through single uses, with the operations in between; `None` if the value is not
+    /// loaded in this iteration, or comes from shared memory.
     fn traced(&self, value: Value) -> Option<Result<Traced, Refused>> {
         let (mut at, mut chain) = (value, Vec::new());
         loop {
             let ValueOrigin::Result(op, _) = self.body.origin(at) else { return None };
-            if !self.own.contains(&op) || !self.loaded.contains(&at) {
+            if !self.loop_ops.contains(&op) || !self.loaded.contains(&at) {
                 return None;
             }
             let operation = self.body.op(op);
@@ -195,17 +198,17 @@ impl<'s> Search<'s> {
             let mut from = operation.operands.iter().filter(|value| self.loaded.contains(value));
             let (first, more) = (from.next()?, from.next());
             if more.is_some() {
-                return Some(Err((self.loads_of(at), "it is one of several that make one value")));
+                return Some(Err((self.loads_of(at), "its value is combined with other loads")));
             }
             if self.uses[at.index()] > 1 {
-                return Some(Err((self.loads_of(at), "what is made of its value is used more than once")));
+                return Some(Err((self.loads_of(at), "a value computed from it is used more than once")));
             }
             chain.push(op);
             at = *first;
         }
     }
 
-    /// Whether an operation gives as many elements as it takes, each from one, so that it may be done when they are stored.
+    /// Whether an operation is elementwise, so that it can be applied to the loaded value before the store.
     fn keeps(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let traits = operation.definition.traits;
@@ -214,13 +217,13 @@ impl<'s> Search<'s> {
         traits.pure && (traits.elementwise || is_shape) && !moves && operation.results.len() == 1
     }
 
-    /// The loads that a value follows from by operations of the turn.
+    /// The loads of the iteration that a value depends on.
     fn loads_of(&self, value: Value) -> Vec<Op> {
         let (mut found, mut open) = (BTreeSet::new(), vec![value]);
         let mut seen = BTreeSet::new();
         while let Some(value) = open.pop() {
             let ValueOrigin::Result(op, _) = self.body.origin(value) else { continue };
-            if !self.own.contains(&op) || !seen.insert(op) {
+            if !self.loop_ops.contains(&op) || !seen.insert(op) {
                 continue;
             }
             if is_load(self.body, op) {
@@ -240,20 +243,21 @@ impl<'s> Search<'s> {
         let ty = self.body.ty(load.stored);
         let numbers = matches!(ty.element(), TileType::Integer(..) | TileType::Float(_));
         if ty.as_tensor().is_none() || !numbers || ty.element_bits().is_none_or(|bits| bits < 8) {
-            return Err(format!("`{ty}` is no tensor of whole bytes"));
+            return Err(format!("`{ty}` is not a tensor of whole bytes"));
         }
         slice(self.body, self.block, std::slice::from_ref(load)).map(drop)
     }
 }
 
-/// The operations that compute the operands of loads, and the operands of operations between a load and its store to a buffer.
+/// The slice of an iteration that computes the operands of loads, and of the operations between each load and its
+/// store.
 ///
 /// # Errors
-/// Why it cannot be executed for an iteration that is ahead.
+/// The reason why an operation cannot be executed for a later iteration.
 pub(super) fn slice(body: &Body, block: Block, loads: &[PrefetchableLoad]) -> Result<Slice, String> {
     let roots = loads.iter().flat_map(|load| {
         let is_passed_on = |value: &Value| match body.origin(*value) {
-            ValueOrigin::Result(made, _) => made == load.op || load.chain.contains(&made),
+            ValueOrigin::Result(defining_op, _) => defining_op == load.op || load.chain.contains(&defining_op),
             ValueOrigin::Argument(..) => false,
         };
         let ops = std::iter::once(&load.op).chain(&load.chain);

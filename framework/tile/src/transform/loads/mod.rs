@@ -1,21 +1,22 @@
-//! Loads of a loop that are prefetched: a front end of the software pipeliner, for programs in which every tensor has a layout.
+//! Prefetches loads of a loop: a front end of the software pipeliner, for programs with all layouts assigned.
 //!
-//! The value of such a load passes through shared memory anyway, into another layout or to an MMA that reads its operand there,
-//! so that every iteration waits for global memory. [`load_loops`] finds these loads and what they depend on;
-//! [`pipeline`] writes the loops anew: a load is issued for a later iteration, into one of several buffers in shared memory, and an
+//! The value of such a load passes through shared memory anyway, for a layout conversion or as an MMA operand there, so
+//! that every iteration waits for global memory. [`innermost_load_loops`] finds these loads and their slices; [`pipeline`]
+//! rewrites the loops: a load is issued for a later iteration, into one of several buffers in shared memory, and each
 //! iteration reads the buffer that was filled for it.
 //!
-//! A load goes by an asynchronous copy ([`PrefetchPath::Copy`]), as many iterations ahead as there are buffers less one, or through
-//! registers ([`PrefetchPath::Registers`]), one iteration ahead. Layout assignment chooses, and passes its choice as [`PipelinedLoop`].
+//! A load becomes an asynchronous copy ([`PrefetchPath::Copy`]), with a distance of the number of buffers less one, or
+//! goes through registers ([`PrefetchPath::Registers`]), with a distance of one. Layout assignment chooses, and passes
+//! its choice as [`PipelinedLoop`].
 //!
 //! - `find`: the loads;
-//! - `pipelined`: what is chosen;
-//! - `prefetch`: the schedule, and how a prefetch is written.
+//! - `pipelined`: the choices;
+//! - `prefetch`: the schedule and the emission of prefetches.
 
 mod find;
 mod pipelined;
 mod prefetch;
 
-pub use find::{BufferReader, LayoutQueries, LoadLoop, PrefetchableLoad, load_loops};
+pub use find::{BufferReader, LayoutQueries, LoadLoop, PrefetchableLoad, innermost_load_loops};
 pub use pipelined::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS};
 pub use prefetch::pipeline;

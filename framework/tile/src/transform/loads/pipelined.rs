@@ -3,36 +3,36 @@
 use super::find::PrefetchableLoad;
 use crate::{LayoutName, Op};
 
-/// How a prefetched load gets into its buffer.
+/// The path of a prefetched load to its buffer in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrefetchPath {
     /// By an asynchronous copy from global to shared memory.
     Copy,
-    /// Through registers, which are stored at the end of the iteration.
+    /// Through registers, which are stored to shared memory at the end of the iteration.
     Registers,
 }
 
-/// A loop with the loads that are prefetched in it.
+/// A loop, with the loads that are to be prefetched in it.
 #[derive(Debug, Clone)]
 pub struct PipelinedLoop {
-    /// The `scf.for`.
+    /// The `scf.for` operation of the loop.
     pub op: Op,
-    /// Buffers of what copies bring; what goes through registers has two.
+    /// Number of buffers of asynchronous copies; loads through registers always have two.
     pub stages: u32,
-    /// The loads.
+    /// The loads to prefetch.
     pub loads: Vec<PrefetchedLoad>,
 }
 
-/// A load that is prefetched.
+/// A load that is to be prefetched, and the choices for it.
 #[derive(Debug, Clone)]
 pub struct PrefetchedLoad {
     /// The load, and the operations that read its value.
     pub load: PrefetchableLoad,
-    /// How.
+    /// The path of the load to its buffer.
     pub path: PrefetchPath,
-    /// The layout of a buffer.
+    /// The layout of a buffer in shared memory.
     pub memory: LayoutName,
 }
 
-/// Buffers of what goes through registers: one is read while the other is filled.
+/// Number of buffers of a load through registers: one is read while the other is filled.
 pub const REGISTER_BUFFERS: u32 = 2;

@@ -1,4 +1,4 @@
-//! Buffers of a tensor in shared memory, and the index of the one that an iteration uses.
+//! Buffers of a tensor in shared memory, and the index of the buffer of an iteration.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use crate::op::name::{arith, ttg};
 use crate::{BuildError, FunctionBuilder, LayoutName, MemDescType, TileType, Value};
 use tilewright_layout::FamilySpec;
 
-/// The buffers of a tensor.
+/// The buffers (stages) of a tensor in shared memory.
 #[derive(Debug, Clone)]
 pub(in crate::transform) struct Buffers {
-    /// The allocation.
+    /// The allocation of all buffers.
     pub all: Value,
     one: TileType,
     count: u32,
 }
 
 impl Buffers {
-    /// Allocates so many buffers; the allocation of a single one has no axis for the index.
+    /// Allocates `count` buffers; an allocation of one buffer has no axis for the index.
     pub fn allocate(one: MemDescType, count: u32, to: &mut FunctionBuilder<'_>) -> Result<Self, BuildError> {
         let mut all = one.clone();
         if count > 1 {
@@ -26,35 +26,35 @@ impl Buffers {
         Ok(Self { all, one: TileType::Memory(Arc::new(one)), count })
     }
 
-    /// The buffer of an index; None if there are several and none is meant.
+    /// Emits a view of the buffer with this index; `None` if there are several buffers and no index is given.
     pub fn at(&self, index: Option<Value>, to: &mut FunctionBuilder<'_>) -> Result<Option<Value>, BuildError> {
         if self.count == 1 {
             return Ok(Some(self.all));
         }
         let Some(index) = index else { return Ok(None) };
-        let made = to.op(ttg::MEMDESC_INDEX).operand(self.all).operand(index);
-        made.result(self.one.clone()).value().map(Some)
+        let new_op = to.op(ttg::MEMDESC_INDEX).operand(self.all).operand(index);
+        new_op.result(self.one.clone()).value().map(Some)
     }
 }
 
-/// Shared memory, as types name it.
+/// The memory space of shared memory.
 pub(in crate::transform) fn shared_memory() -> LayoutName {
     LayoutName::new(FamilySpec::new("shared_memory"), "#ttg.shared_memory")
 }
 
 impl FunctionBuilder<'_> {
-    /// The index of the buffer after one of so many.
+    /// Emits the index of the next buffer, modulo `buffers`.
     pub(super) fn next_index(&mut self, index: Value, buffers: u32) -> Result<Value, BuildError> {
         self.neighbour(index, buffers, [buffers - 1, 0], arith::ADDI)
     }
 
-    /// The index of the buffer before one of so many.
+    /// Emits the index of the previous buffer, modulo `buffers`.
     pub(super) fn previous_index(&mut self, index: Value, buffers: u32) -> Result<Value, BuildError> {
         self.neighbour(index, buffers, [0, buffers - 1], arith::SUBI)
     }
 
-    /// Of two buffers the other one has the index with its lowest bit flipped: no index is that of both, which tells whoever
-    /// places barriers that they are disjoint.
+    /// Emits the next or previous index. With two buffers, this flips the lowest bit of the index, so that the
+    /// placement of barriers can see that the buffers are disjoint.
     fn neighbour(
         &mut self,
         index: Value,
@@ -62,11 +62,11 @@ impl FunctionBuilder<'_> {
         [last, first]: [u32; 2],
         step: &str,
     ) -> Result<Value, BuildError> {
-        let one = self.word(1)?;
+        let one = self.constant_i32(1)?;
         if buffers == 2 {
             return self.binary(arith::XORI, index, one);
         }
-        let [last, first] = [self.word(last)?, self.word(first)?];
+        let [last, first] = [self.constant_i32(last)?, self.constant_i32(first)?];
         let is_last = self.compare("eq", index, last)?;
         let next = self.binary(step, index, one)?;
         self.select(is_last, first, next)

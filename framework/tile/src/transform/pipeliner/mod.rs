@@ -1,13 +1,14 @@
-//! The software pipeliner: loops whose loads from global memory are prefetched for later iterations.
+//! The software pipeliner: prefetches loads from global memory for later iterations of a loop.
 //!
-//! A front end computes a [`Schedule`] for each `scf.for` that it pipelines: which operations run how many iterations ahead, in
-//! how many buffers, and what an iteration waits for. [`expand`] writes the loop by it: a prologue that prefetches the first
-//! iterations, the loop, whose prefetches are predicated on the iteration that they are for (so there are no peeled iterations
-//! behind it), and an epilogue that only waits. How a prefetch is written is the front end's ([`Prefetch`]).
+//! A front end computes a [`Schedule`] for each `scf.for`: the prefetch distance of its streams (prefetches with one
+//! distance), the numbers of buffers, and the waits of an iteration. [`expand`] emits the loop: a prologue that
+//! prefetches the first iterations; the loop, whose prefetches are predicated on the existence of their iteration (so
+//! that no iterations are peeled at the end); and an epilogue that only waits. The front end emits the prefetches
+//! ([`Prefetch`]).
 //!
 //! - `schedule`: the schedule;
-//! - `slice`: what prefetches depend on;
-//! - `iteration`: the iteration that is prefetched;
+//! - `slice`: the slice that prefetches depend on;
+//! - `iteration`: the prefetched iteration;
 //! - `buffers`: buffers in shared memory, and their indices;
 //! - `waits`: commit groups, mbarriers, waits for MMAs;
 //! - `expand`: prologue, loop, epilogue; with a producer warp the loops of both partitions.

@@ -1,40 +1,43 @@
-//! The schedule of a software-pipelined loop: what is prefetched how many iterations ahead, into which buffers, and what an
-//! iteration waits for.
+//! The schedule of a software-pipelined loop: prefetch distances, buffers, and the waits of an iteration.
 
 use super::slice::Slice;
 use crate::Op;
 
-/// How a loop is pipelined.
+/// The software-pipelining schedule of a loop.
 #[derive(Debug, Clone)]
 pub(in crate::transform) struct Schedule {
-    /// The `scf.for`.
+    /// The `scf.for` operation of the loop.
     pub op: Op,
-    /// The prefetched streams.
+    /// The prefetches, in streams of one prefetch distance each.
     pub streams: Vec<Stream>,
-    /// The rest of an iteration without its prefetches: operations except the `scf.yield`, and the block arguments that they need.
+    /// An iteration without its prefetches: the operations except the `scf.yield`, and the block arguments that they
+    /// need.
     pub rest: Slice,
-    /// Positions, among the values that `rest` carries, of the accumulators of MMAs that are still executed when the next iteration
-    /// begins: the wait for them is at its end.
+    /// Accumulators whose MMAs are in flight across the end of an iteration, as indices among the values that `rest`
+    /// carries: the next iteration waits for these MMAs at its end.
     pub asynchronous_accumulators: Vec<usize>,
-    /// Whether the buffers are the loop's own: their use then ends behind it, with a wait for all copies.
+    /// Whether the buffers belong to the loop: then their lifetime ends after the loop, with a wait for all copies.
     pub owns_buffers: bool,
-    /// The consumer warps, if a producer warp issues the prefetches; all of these are then bulk tensor copies.
+    /// The number of consumer warps if a producer warp issues the prefetches, which are all bulk tensor copies then;
+    /// `None` without a producer warp.
     pub consumers: Option<u32>,
 }
 
-/// Prefetches of a loop with the same distance and the same number of buffers.
+/// A stream: prefetches of a loop with the same distance and the same number of buffers.
 #[derive(Debug, Clone)]
 pub(in crate::transform) struct Stream {
-    /// The iterations by which they are ahead.
+    /// The prefetch distance: the number of iterations between a prefetch and its use.
     pub distance: u32,
-    /// The buffers of each tensor; more than `distance`.
+    /// The number of buffers of each tensor; more than `distance`.
     pub buffers: u32,
-    /// The operations that they depend on, executed for the prefetched iteration even if the loop ends before it.
+    /// The slice of an iteration that the prefetches depend on. It is executed speculatively if the loop ends before
+    /// the prefetched iteration.
     pub slice: Slice,
-    /// Whether some are asynchronous copies, which an iteration waits for as a commit group.
+    /// Whether some prefetches are asynchronous copies, which an iteration waits for as a commit group.
     pub has_copies: bool,
-    /// Whether some go through registers: loaded when an iteration begins, stored when it ends.
+    /// Whether some prefetches go through registers: loaded at the start of an iteration, stored at its end.
     pub has_loads: bool,
-    /// The bytes of all bulk tensor copies of an iteration, which arrive at an mbarrier of the buffer; 0 if there are none.
+    /// Number of bytes of all bulk tensor copies of an iteration, which arrive at the mbarrier of the buffer; 0 if
+    /// there are none.
     pub tensor_bytes: u64,
 }

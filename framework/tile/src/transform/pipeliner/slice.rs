@@ -1,24 +1,25 @@
-//! Slices of a loop's iteration: the operations that values of it depend on, and what of them one iteration hands to the next.
+//! Slices of a loop iteration: the operations that given values depend on, and the values that one iteration passes to
+//! the next.
 
 use std::collections::BTreeSet;
 
 use crate::op::name::arith;
 use crate::{Block, Body, Op, Value, ValueOrigin};
 
-/// A part of an iteration that can be executed by itself.
+/// A slice: a part of an iteration that can be executed independently of the rest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::transform) struct Slice {
-    /// Its operations, in the order of the text.
+    /// The operations of the slice, in the order of the text.
     pub ops: Vec<Op>,
-    /// The arguments of the loop's block that it depends on, ascending, without the counter.
+    /// Indices of the loop-carried block arguments that the slice depends on, ascending, without the counter.
     pub carried: Vec<usize>,
 }
 
-/// The backward slice of `roots` in the iteration of a block: all that they depend on, through values that the loop carries too.
-/// It ends at values of which `is_known` holds.
+/// The backward slice of `roots` in the iteration of a block: all operations that they depend on, through loop-carried
+/// values too. It ends at values that satisfy `is_known`.
 ///
 /// # Errors
-/// The first that `check` gives for an operation of the slice.
+/// The first error of `check` for an operation of the slice.
 pub(in crate::transform) fn backward(
     body: &Body,
     block: Block,
@@ -26,21 +27,21 @@ pub(in crate::transform) fn backward(
     is_known: impl Fn(Value) -> bool,
     check: impl Fn(Op) -> Result<(), String>,
 ) -> Result<Slice, String> {
-    let own: BTreeSet<Op> = body.ops(block).iter().copied().collect();
+    let loop_ops: BTreeSet<Op> = body.ops(block).iter().copied().collect();
     let yielded = body.ops(block).last().map(|last| body.op(*last).operands.clone()).unwrap_or_default();
     let (mut ops, mut carried, mut open) = (BTreeSet::new(), BTreeSet::new(), roots);
     while let Some(value) = open.pop() {
         match body.origin(value) {
             _ if is_known(value) => {}
-            ValueOrigin::Argument(of, number) if of == block && number > 0 => {
-                let number = number as usize;
-                if carried.insert(number) {
-                    open.extend(yielded.get(number - 1));
+            ValueOrigin::Argument(of, index) if of == block && index > 0 => {
+                let index = index as usize;
+                if carried.insert(index) {
+                    open.extend(yielded.get(index - 1));
                 }
             }
-            ValueOrigin::Result(op, _) if own.contains(&op) && ops.insert(op) => {
+            ValueOrigin::Result(op, _) if loop_ops.contains(&op) && ops.insert(op) => {
                 check(op)?;
-                open.extend(body.nested(op).into_iter().flat_map(|op| body.op(op).operands.iter().copied()));
+                open.extend(body.walk_op(op).into_iter().flat_map(|op| body.op(op).operands.iter().copied()));
             }
             _ => {}
         }
@@ -49,21 +50,21 @@ pub(in crate::transform) fn backward(
     Ok(Slice { ops, carried: carried.into_iter().collect() })
 }
 
-/// Whether an operation may be executed again for a later iteration: it has neither effects nor regions.
+/// Whether an operation can be rematerialized for a later iteration: it has neither effects nor regions.
 pub(in crate::transform) fn is_repeatable(body: &Body, op: Op) -> bool {
     let operation = body.op(op);
     operation.definition.traits.pure && operation.regions.is_empty()
 }
 
-/// Checks that an operation may be executed for an iteration that the loop does not have.
+/// Checks that an operation can be executed speculatively, for an iteration that the loop does not have.
 ///
 /// # Errors
-/// It has effects or regions, or divides by a value that may be zero there.
+/// The operation has effects or regions, or may divide by zero.
 pub(in crate::transform) fn check_speculatable(body: &Body, op: Op) -> Result<(), String> {
     let operation = body.op(op);
     let name = operation.name();
     if !is_repeatable(body, op) {
-        return Err(format!("where it loads from follows from `{name}`, which is not done ahead"));
+        return Err(format!("its slice has `{name}`, which cannot be executed for a later iteration"));
     }
     let divides = matches!(
         name,
@@ -76,9 +77,7 @@ pub(in crate::transform) fn check_speculatable(body: &Body, op: Op) -> Result<()
             | arith::FLOORDIVSI
     );
     if divides && !operation.operands.get(1).is_some_and(|divisor| body.is_nonzero(*divisor)) {
-        return Err(format!(
-            "where it loads from follows from `{name}` by what may be zero when there is no such turn"
-        ));
+        return Err(format!("its slice has `{name}` by a value that may be zero in an iteration that does not exist"));
     }
     Ok(())
 }

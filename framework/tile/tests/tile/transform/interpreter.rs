@@ -1,10 +1,10 @@
-//! Runs functions of 32-bit integers, jump by jump, and notes what they print.
+//! Interprets functions of 32-bit integers, branch by branch, and records their output.
 
 use std::collections::HashMap;
 
 use tilewright_tile::{Attribute, Block, Body, Function, Op, Region, TileModule, Value};
 
-/// What a function gave, and what it printed on the way. Poison is `None`.
+/// The results of a function, and its printed output. A poison value is `None`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Ran {
     pub given: Vec<Option<i64>>,
@@ -15,7 +15,7 @@ pub fn run(module: &TileModule, name: &str, arguments: &[i64]) -> Ran {
     run_within(module, name, arguments, usize::MAX).expect("an end")
 }
 
-/// The same; none where it has printed so often and not come to an end.
+/// Interprets a function; `None` if it does not terminate within `most` prints.
 pub fn run_within(module: &TileModule, name: &str, arguments: &[i64], most: usize) -> Option<Ran> {
     let mut printed = Vec::new();
     let function = module.function(name).expect("a function");
@@ -29,7 +29,7 @@ struct Frame<'a> {
     body: &'a Body,
     values: HashMap<Value, Option<i64>>,
     printed: &'a mut Vec<i64>,
-    /// How often it may print.
+    /// Maximum number of prints.
     most: usize,
 }
 
@@ -55,20 +55,22 @@ impl Frame<'_> {
             if self.printed.len() > self.most {
                 return Vec::new();
             }
-            let ended = self.body.op(*last);
-            let jump = |to: usize| {
-                let successor = &ended.successors[to];
-                (successor.block, self.all(&ended.operands[successor.operands.clone()]))
+            let terminator = self.body.op(*last);
+            let branch = |to: usize| {
+                let successor = &terminator.successors[to];
+                (successor.block, self.all(&terminator.operands[successor.operands.clone()]))
             };
-            next = match ended.name() {
-                "cf.br" => jump(0),
-                "cf.cond_br" => jump(usize::from(self.known(ended.operands[0]) == 0)),
+            next = match terminator.name() {
+                "cf.br" => branch(0),
+                "cf.cond_br" => branch(usize::from(self.known(terminator.operands[0]) == 0)),
                 "cf.switch" => {
-                    let Some(Attribute::List(cases)) = ended.attributes.get("case_values") else { panic!("cases") };
-                    let flag = Some(self.known(ended.operands[0]));
-                    jump(cases.iter().position(|case| case.as_integer() == flag).map_or(0, |case| case + 1))
+                    let Some(Attribute::List(cases)) = terminator.attributes.get("case_values") else {
+                        panic!("cases")
+                    };
+                    let flag = Some(self.known(terminator.operands[0]));
+                    branch(cases.iter().position(|case| case.as_integer() == flag).map_or(0, |case| case + 1))
                 }
-                _ => return self.all(&ended.operands),
+                _ => return self.all(&terminator.operands),
             };
         }
     }
@@ -85,7 +87,7 @@ impl Frame<'_> {
                 vec![Some((self.known(operation.operands[0]) * self.known(operation.operands[1])) & 0xffff)]
             }
             "arith.cmpi" => {
-                let [a, b] = [0, 1].map(|place| self.known(operation.operands[place]));
+                let [a, b] = [0, 1].map(|index| self.known(operation.operands[index]));
                 let holds = match operation.attributes.get("predicate").and_then(Attribute::as_text) {
                     Some("eq") => a == b,
                     Some("slt") => a < b,
@@ -100,10 +102,10 @@ impl Frame<'_> {
             "scf.while" => {
                 let mut carried = self.all(&operation.operands);
                 loop {
-                    // Whether it goes on, and what is passed.
-                    let ended = self.region(operation.regions[0], &carried);
-                    let (again, passed) = ended.split_first().expect("a condition");
-                    if again.expect("poison is used") == 0 {
+                    // The condition, and the values that are passed on.
+                    let outputs = self.region(operation.regions[0], &carried);
+                    let (condition, passed) = outputs.split_first().expect("a condition");
+                    if condition.expect("poison is used") == 0 {
                         break passed.to_vec();
                     }
                     carried = self.region(operation.regions[1], passed);
@@ -134,7 +136,7 @@ impl Frame<'_> {
         values.iter().map(|value| self.values[value]).collect()
     }
 
-    /// A number that is computed with: poison is not.
+    /// The value of an operand of a computation, which must not be poison.
     fn known(&self, value: Value) -> i64 {
         self.values[&value].expect("poison is used")
     }

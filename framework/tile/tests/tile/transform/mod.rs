@@ -1,4 +1,4 @@
-//! Transformations of tile programs mean the same before and after.
+//! Transformations of tile programs preserve semantics.
 
 mod interpreter;
 mod loops;
@@ -6,10 +6,10 @@ mod loops;
 use std::fmt::Write;
 
 use interpreter::run;
-use tilewright_testkit::split_mix::SplitMix64;
+use tilewright_testkit::seeded_rng::SeededRng;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::{parse, print};
-use tilewright_tile::transform::{inline_calls, remove_unused, structure};
+use tilewright_tile::transform::{inline_calls, remove_unused, structurize};
 use tilewright_tile::{TileModule, TileViolation, verify};
 
 fn read(text: &str) -> TileModule {
@@ -19,7 +19,7 @@ fn read(text: &str) -> TileModule {
 }
 
 fn structured(module: &TileModule) -> TileModule {
-    let done = structure(module, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
+    let done = structurize(module, &Dialects::neutral()).unwrap_or_else(|violation| panic!("{violation}"));
     verify(&done).unwrap_or_else(|violation| panic!("{violation}\n{}", print(&done)));
     done
 }
@@ -28,8 +28,8 @@ fn has(module: &TileModule, name: &str) -> bool {
     print(module).contains(name)
 }
 
-/// A function of blocks that jump forward at random, to blocks that take up to two numbers.
-fn random_jumps(random: &mut SplitMix64) -> String {
+/// The text of a function of blocks with random forward branches, which pass up to two block arguments.
+fn random_forward_branches(random: &mut SeededRng) -> String {
     let blocks = 2 + random.below(9);
     let takes: Vec<_> = (0..blocks).map(|block| if block == 0 { 0 } else { random.below(3) }).collect();
     let mut text = "module {\n tt.func public @f(%a: i32, %b: i32) -> i32 {\n".to_owned();
@@ -48,17 +48,17 @@ fn random_jumps(random: &mut SplitMix64) -> String {
             let _ = writeln!(text, "  %v{block}_{op} = arith.{name} {a}, {b} : i32");
             known.push(format!("%v{block}_{op}"));
         }
-        let pick = |random: &mut SplitMix64| known[random.below(known.len())].clone();
+        let pick = |random: &mut SeededRng| known[random.below(known.len())].clone();
         let _ = writeln!(text, "  tt.print \"\" {{hex = false, isSigned = array<i32: 1>}} : {} : i32", pick(random));
-        let to = |random: &mut SplitMix64, plain: bool| {
+        let to = |random: &mut SeededRng, plain: bool| {
             let target = block + 1 + random.below(blocks - block - 1);
             let along: Vec<_> = (0..takes[target]).map(|_| pick(random)).collect();
             let types = vec!["i32"; along.len()].join(", ");
             let _ = plain;
             if along.is_empty() { format!("^b{target}") } else { format!("^b{target}({} : {types})", along.join(", ")) }
         };
-        let ways = if block + 1 == blocks { 0 } else { random.below(5) };
-        match ways {
+        let terminator = if block + 1 == blocks { 0 } else { random.below(5) };
+        match terminator {
             0 => _ = writeln!(text, "  tt.return {} : i32", pick(random)),
             1 => _ = writeln!(text, "  cf.br {}", to(random, true)),
             4 => {
@@ -78,17 +78,17 @@ fn random_jumps(random: &mut SplitMix64) -> String {
 }
 
 #[test]
-fn jumps_forward_become_choices_that_do_the_same() {
-    let mut random = SplitMix64::new(1);
+fn forward_branches_become_equivalent_ifs() {
+    let mut random = SeededRng::new(1);
     let (mut choices, mut operations) = (0, (0, 0));
     for _ in 0..600 {
-        let text = random_jumps(&mut random);
+        let text = random_forward_branches(&mut random);
         let module = read(&text);
         let done = structured(&module);
         assert!(!has(&done, " cf."), "{}", print(&done));
         choices += usize::from(has(&done, "scf.if"));
         let count = |module: &TileModule, name: &str| print(module).matches(name).count();
-        // Nothing is written twice.
+        // No operation is duplicated.
         assert!(count(&done, "tt.print") <= count(&module, "tt.print"), "{text}\n{}", print(&done));
         operations.0 += count(&module, "\n");
         operations.1 += count(&done, "\n");
@@ -128,7 +128,7 @@ fn an_early_return_becomes_a_choice_without_selectors() {
 }
 
 #[test]
-fn regions_with_jumps_become_one_block() {
+fn regions_with_branches_become_one_block() {
     let module = read(
         "module {
            tt.func public @f(%a: tensor<8xi32>, %b: tensor<8xi32>) -> tensor<8xi32> {
@@ -167,7 +167,7 @@ fn regions_with_jumps_become_one_block() {
 }
 
 #[test]
-fn blocks_that_nothing_jumps_to_go() {
+fn unreachable_blocks_are_removed() {
     let module = read(
         "module {
            tt.func public @f(%n: i32) -> i32 {
@@ -239,7 +239,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn calls_that_cannot_be_written_out_are_refused_at_their_place() {
+fn calls_that_cannot_be_inlined_are_rejected_at_their_location() {
     let recursive = "module {
   tt.func private @a(%x: i32) {
     tt.call @b(%x) : (i32) -> ()
@@ -262,7 +262,7 @@ fn calls_that_cannot_be_written_out_are_refused_at_their_place() {
     tt.return
   }
 }";
-    assert_eq!(refused(declared), "4:5: `tt.call`: `@a` is only declared: what it does is not known");
+    assert_eq!(refused(declared), "4:5: `tt.call`: `@a` is a declaration without a body");
     // Each function calls the next one four times.
     let mut deep = "module {\n".to_owned();
     for level in 0..20 {
@@ -277,9 +277,9 @@ fn calls_that_cannot_be_written_out_are_refused_at_their_place() {
     assert!(refused(&deep).ends_with("`tt.call`: the calls become more than 1048576 operations"));
 }
 
-/// What went alone within a choice or a loop is not counted again when that goes.
+/// Operations removed earlier in a branch or loop are not counted again when it is removed.
 #[test]
-fn a_choice_goes_after_what_it_holds() {
+fn a_select_is_placed_after_its_operands() {
     let mut module = read(
         "module {
            tt.func public @f(%n: i32, %c: i1) {

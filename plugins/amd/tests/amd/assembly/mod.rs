@@ -1,14 +1,13 @@
-//! Reads AMD's assembly: what a lane stores to shared memory and loads from it, the exchanges and the
-//! barriers.
+//! Reads AMD's assembly: a lane's shared-memory stores and loads, shuffles and barriers.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_vendor_testkit::movement::{Movement, Reader};
 
-/// How AMD's assembly is read.
+/// The reader of AMD's assembly for tests that all vendors share.
 pub const READER: Reader = Reader { instructions, movement, spills_nothing };
 
-/// Bits that an access to shared memory moves for one lane: `ds_read2st64_b32`, on RDNA
-/// `ds_load_2addr_stride64_b32`, moves 64. `None` for a mnemonic of another kind.
+/// Returns the bits that a shared-memory access moves for one lane: 64 for `ds_read2st64_b32`, which is
+/// `ds_load_2addr_stride64_b32` on RDNA. `None` for other mnemonics.
 fn bits(mnemonic: &str, access: &str) -> Option<u64> {
     let rest = mnemonic.strip_prefix(access)?;
     let pair = rest.strip_prefix('2').or_else(|| rest.strip_prefix("_2addr"));
@@ -19,26 +18,26 @@ fn bits(mnemonic: &str, access: &str) -> Option<u64> {
     Some(accesses * width.parse::<u64>().unwrap_or_else(|_| panic!("a width in {mnemonic}")))
 }
 
-/// Whether lanes get words of others by it: by index, by a swap, from the other row, or, whatever is done
-/// with the word, from within the own row (DPP).
-fn is_exchange(mnemonic: &str) -> bool {
+/// Whether an instruction moves words between lanes: by index, by a swap, from the other row, or within a row by DPP,
+/// alone or with an arithmetic operation.
+fn is_shuffle(mnemonic: &str) -> bool {
     let permutes = ["v_permlane16_swap_b32", "v_permlane32_swap_b32", "v_permlanex16_b32", "v_permlane64_b32"];
     mnemonic == "ds_bpermute_b32"
         || mnemonic.ends_with("_dpp")
         || permutes.iter().any(|permute| mnemonic.starts_with(permute))
 }
 
-/// The instructions of a kernel.
+/// Returns the instructions of a kernel, one text for each.
 pub fn instructions<'a>(assembly: &'a str, kernel: &str) -> Vec<&'a str> {
     let body = assembly.split_once(&format!("\n{kernel}:")).unwrap().1.split_once(".section").unwrap().0;
     let lines = body.lines().map(str::trim).filter(|line| !line.starts_with([';', '.']) && !line.is_empty());
     lines.filter_map(|line| line.split_whitespace().next()).collect()
 }
 
-/// What a kernel moves, if each of its instructions is issued once.
+/// Counts the data movement in a kernel's assembly (bits that a lane stores and loads, shuffles, barriers), if each
+/// instruction is issued once.
 ///
-/// Barriers of one warp have no instruction here: lanes of a warp run together, and only the order
-/// of instructions is kept.
+/// Warp barriers have no instruction: lanes of a warp execute in lockstep, and only the order of instructions is kept.
 pub fn movement(assembly: &str, kernel: &str) -> Movement {
     let mut movement = Movement::default();
     for mnemonic in instructions(assembly, kernel) {
@@ -47,12 +46,12 @@ pub fn movement(assembly: &str, kernel: &str) -> Movement {
             movement.stored_bits += bits;
         } else if let Some(bits) = of("ds_read", "ds_load") {
             movement.loaded_bits += bits;
-        } else if is_exchange(mnemonic) {
-            movement.exchanges += 1;
+        } else if is_shuffle(mnemonic) {
+            movement.shuffles += 1;
         } else if mnemonic == "s_barrier" || mnemonic == "s_barrier_wait" {
             movement.block_barriers += 1;
         } else {
-            // No other way between lanes, to shared memory, or to scratch.
+            // No other movement between lanes, to shared memory, or to scratch memory.
             for other in ["ds_", "v_permlane", "v_readlane", "scratch_", "buffer_", "flat_"] {
                 assert!(!mnemonic.starts_with(other), "{mnemonic}: {assembly}");
             }
@@ -61,14 +60,14 @@ pub fn movement(assembly: &str, kernel: &str) -> Movement {
     movement
 }
 
-/// No register of the code's kernels lies in memory.
+/// Asserts that no register is spilled to memory.
 pub fn spills_nothing(name: &str, assembly: &str) {
     for line in [".private_segment_fixed_size: 0", ".sgpr_spill_count: 0", ".vgpr_spill_count: 0"] {
         assert!(assembly.contains(line), "{name}: no `{line}` in {assembly}");
     }
 }
 
-/// What is read here reads real assembly.
+/// Checks the reader on mnemonics of real assembly.
 #[test]
 fn widths_are_read_from_mnemonics() {
     for (mnemonic, expected) in [

@@ -1,4 +1,4 @@
-//! One device: its memory, its code, its launches.
+//! One Level Zero device: its memory, loaded code and launches.
 
 #![allow(unsafe_code)]
 
@@ -14,34 +14,35 @@ use super::found::Found;
 use super::functions::{
     ContextDescription, EventDescription, EventPoolDescription, Functions, HOST_SCOPE, Head, KernelDescription,
     MemoryDescription, ModuleDescription, OUT_OF_DEVICE_MEMORY, Object, QueueDescription, SYNCHRONOUS, Times,
-    UNSUPPORTED_SIZE, VISIBLE_WITH_TIMES, What, check, said,
+    UNSUPPORTED_SIZE, VISIBLE_WITH_TIMES, What, check, error_text,
 };
 use super::owned::{Context, Kind, Owned};
 
-/// Buffers begin at multiples of so many bytes: no access is wider.
+/// Alignment of device buffers in bytes; no access of a lane is wider.
 const ALIGNMENT: usize = 128;
 
-/// The number with which SPIR-V begins, least significant byte first (SPIR-V specification, section 2.3).
+/// The bytes with which SPIR-V begins: its magic number, least significant byte first (SPIR-V specification, section
+/// 2.3).
 const MAGIC: [u8; 4] = 0x0723_0203u32.to_le_bytes();
 
-/// A device of a driver. Objects are released in the order of the fields.
+/// A GPU that a Level Zero driver lists. Its objects are released in the order of the fields.
 pub(super) struct LevelZeroDevice {
     given: HandleTable<Owned, Owned>,
-    /// Commands, each of which has ended when its call returns.
+    /// The immediate command list in synchronous mode: each command has ended when its call returns.
     list: Owned,
     pool: Owned,
     context: Arc<Context>,
     about: Found,
 }
 
-// SAFETY: what is known of the device are numbers, which the driver reads in any thread (see `Context`).
+// SAFETY: the properties of the device are numbers, which the driver reads in any thread (see `Context`).
 unsafe impl Send for LevelZeroDevice {}
 
 impl LevelZeroDevice {
     pub(super) fn open(functions: Arc<Functions>, about: Found) -> Result<Self, DeviceError> {
         let description = ContextDescription { head: Head::of(What::Context), flags: 0 };
         let mut object = null_mut();
-        // SAFETY: a driver that was found; writes one object.
+        // SAFETY: a driver from the loader; writes one object.
         let code = unsafe { (functions.context_create)(about.driver, &raw const description, &raw mut object) };
         check("zeContextCreate", code)?;
         let context = Arc::new(Context { functions, object });
@@ -53,28 +54,28 @@ impl LevelZeroDevice {
         &self.context.functions
     }
 
-    /// Copies bytes, and waits.
+    /// Copies bytes between host and device memory, and waits.
     ///
     /// # Safety
-    /// So many bytes may be written at `to`, and read at `from`.
+    /// `bytes` bytes may be written at `to`, and read at `from`.
     unsafe fn copy(&self, to: *mut c_void, from: *const c_void, bytes: usize) -> Result<(), DeviceError> {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: as asked; no events.
+        // SAFETY: the caller's contract; no events.
         let code = unsafe { (self.functions().copy)(self.list.get(), to, from, bytes, null_mut(), 0, null_mut()) };
         check("zeCommandListAppendMemoryCopy", code)
     }
 
-    /// An event of the pool, which has one.
+    /// Creates an event in the device's pool, which has space for one.
     fn event(&self) -> Result<Owned, DeviceError> {
         let description =
             EventDescription { head: Head::of(What::Event), index: 0, signal: HOST_SCOPE, wait: HOST_SCOPE };
         let mut event = null_mut();
-        // SAFETY: no event of the pool is alive: a launch has one, and releases it.
+        // SAFETY: no event of the pool is alive: each launch creates one and releases it.
         let code = unsafe { (self.functions().event_create)(self.pool.get(), &raw const description, &raw mut event) };
         check("zeEventCreate", code)?;
-        // SAFETY: just made.
+        // SAFETY: just created.
         Ok(unsafe { Owned::of(event, Kind::Event, &self.context) })
     }
 
@@ -86,11 +87,11 @@ impl LevelZeroDevice {
         // SAFETY: the module is loaded, the name ends with a zero.
         let code = unsafe { (self.functions().kernel_create)(module.get(), &raw const description, &raw mut kernel) };
         check("zeKernelCreate", code).map_err(|error| bad(error.to_string()))?;
-        // SAFETY: just made.
+        // SAFETY: just created.
         Ok(unsafe { Owned::of(kernel, Kind::Kernel, &self.context) })
     }
 
-    /// Sets what a kernel is called with.
+    /// Sets the arguments of a kernel for its next launch.
     fn set_arguments(&self, kernel: &Owned, arguments: &[LaunchArgument]) -> Result<(), DeviceError> {
         for (index, argument) in (0..).zip(arguments) {
             let (value, bits) = argument.value(|buffer| Ok(self.given.memory(buffer, 0, 0)?.get() as u64))?;
@@ -104,7 +105,7 @@ impl LevelZeroDevice {
         Ok(())
     }
 
-    /// How long the work took that an event stands for; nothing where the device tells no times.
+    /// Returns the nanoseconds that the event's command took; `None` if the device measures no times.
     fn nanoseconds(&self, event: &Owned) -> Option<u64> {
         let mut times = Times::default();
         // SAFETY: writes two times of two clocks.
@@ -122,7 +123,7 @@ fn list(context: &Arc<Context>, device: Object) -> Result<Owned, DeviceError> {
     // SAFETY: a device of the context's driver; writes one object.
     let code = unsafe { (context.functions.list_create)(context.object, device, &raw const queue, &raw mut list) };
     check("zeCommandListCreateImmediate", code)?;
-    // SAFETY: just made.
+    // SAFETY: just created.
     Ok(unsafe { Owned::of(list, Kind::List, context) })
 }
 
@@ -133,7 +134,7 @@ fn pool(context: &Arc<Context>) -> Result<Owned, DeviceError> {
     let code =
         unsafe { (context.functions.pool_create)(context.object, &raw const pool, 0, null_mut(), &raw mut object) };
     check("zeEventPoolCreate", code)?;
-    // SAFETY: just made.
+    // SAFETY: just created.
     Ok(unsafe { Owned::of(object, Kind::Pool, context) })
 }
 
@@ -157,32 +158,32 @@ impl Device for LevelZeroDevice {
             return Err(DeviceError::OutOfMemory(bytes));
         }
         check("zeMemAllocDevice", code)?;
-        // SAFETY: just made.
+        // SAFETY: just created.
         let memory = unsafe { Owned::of(memory, Kind::Memory, &self.context) };
         let zero = 0u8;
-        // SAFETY: the pattern is one byte, and the range the memory; the command has ended when the call returns.
+        // SAFETY: the pattern is one byte, and the range is the memory; the command has ended when the call returns.
         let code = unsafe {
             let (list, pattern) = (self.list.get(), (&raw const zero).cast());
             (self.functions().fill)(list, memory.get(), pattern, 1, size, null_mut(), 0, null_mut())
         };
         check("zeCommandListAppendMemoryFill", code)?;
-        Ok(self.given.lend(memory, bytes))
+        Ok(self.given.insert_buffer(memory, bytes))
     }
 
     fn free(&mut self, buffer: DeviceBuffer) {
-        self.given.take_back(buffer);
+        self.given.remove_buffer(buffer);
     }
 
     fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let memory = self.given.memory(buffer, offset, bytes.len() as u64)?.get();
-        // SAFETY: the range is in the buffer.
+        // SAFETY: the range is within the buffer.
         unsafe { self.copy(memory.byte_add(offset as usize), bytes.as_ptr().cast(), bytes.len()) }
     }
 
     fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError> {
         let memory = self.given.memory(buffer, offset, bytes)?.get();
         let mut read = vec![0u8; bytes as usize];
-        // SAFETY: the range is in the buffer.
+        // SAFETY: the range is within the buffer.
         unsafe { self.copy(read.as_mut_ptr().cast(), memory.byte_add(offset as usize), read.len())? };
         Ok(read)
     }
@@ -191,35 +192,34 @@ impl Device for LevelZeroDevice {
         let object = artifact.payload(Emit::Object).filter(|object| object.format == "spv");
         let object = object.ok_or_else(|| DeviceError::BadLaunch("the artifact has no SPIR-V object".to_owned()))?;
         if !object.bytes.starts_with(&MAGIC) {
-            // Drivers break on it.
-            return Err(DeviceError::BadLaunch("the object is no SPIR-V".to_owned()));
+            // Drivers crash on it.
+            return Err(DeviceError::BadLaunch("the object is not SPIR-V".to_owned()));
         }
         artifact.kernels.iter().try_for_each(|kernel| self.about.limits.check(kernel))?;
         let (bytes, code) = (object.bytes.len(), object.bytes.as_ptr());
         let head = Head::of(What::Module);
         let description = ModuleDescription { head, format: 0, bytes, code, options: null(), constants: null() };
         let (mut module, mut log) = (null_mut(), null_mut());
-        // SAFETY: so many bytes of code are there; writes two objects, of which the log comes even where there is no
-        // module.
+        // SAFETY: the code has this many bytes; writes two objects, of these the log even if there is no module.
         let code = unsafe {
             let create = self.functions().module_create;
             create(self.context.object, self.about.device, &raw const description, &raw mut module, &raw mut log)
         };
-        let said_of_it = log_text(self.functions(), log);
+        let build_log = log_text(self.functions(), log);
         if code != 0 {
-            return Err(DeviceError::Driver(format!("{}: {said_of_it}", said("zeModuleCreate", code))));
+            return Err(DeviceError::Driver(format!("{}: {build_log}", error_text("zeModuleCreate", code))));
         }
-        // SAFETY: just made.
+        // SAFETY: just created.
         let module = unsafe { Owned::of(module, Kind::Module, &self.context) };
-        Ok(self.given.keep(module, artifact))
+        Ok(self.given.insert_code(module, artifact))
     }
 
     fn unload(&mut self, code: LoadedCode) {
-        self.given.forget(code);
+        self.given.remove_code(code);
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
-        let (module, known) = self.given.launched(launch)?;
+        let (module, known) = self.given.find_kernel(launch)?;
         let kernel = self.kernel(module, &launch.kernel)?;
         let functions = self.functions();
         // SAFETY: takes numbers.
@@ -227,7 +227,8 @@ impl Device for LevelZeroDevice {
         check("zeKernelSetGroupSize", code).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
         self.set_arguments(&kernel, &launch.arguments)?;
         let event = self.event()?;
-        // SAFETY: all arguments are set, or the driver says which is not; the command has ended when the call returns.
+        // SAFETY: all arguments are set, or the driver reports the missing one; the command has ended when the call
+        // returns.
         let code = unsafe {
             let (list, grid) = (self.list.get(), &raw const launch.grid);
             (functions.launch)(list, kernel.get(), grid, event.get(), 0, null_mut())
@@ -237,14 +238,14 @@ impl Device for LevelZeroDevice {
     }
 }
 
-/// What a compiler said, and the end of its log.
+/// Returns the end of the log of a compilation.
 fn log_text(functions: &Functions, log: Object) -> String {
     if log.is_null() {
         return String::new();
     }
     let mut bytes = 0;
     let mut text = Vec::new();
-    // SAFETY: asks how long the text is, then for so much of it; then nobody has the log any more.
+    // SAFETY: gets the length of the text, then the text; then the log is released.
     unsafe {
         if (functions.log_text)(log, &raw mut bytes, null_mut()) == 0 {
             text = vec![0u8; bytes];

@@ -1,7 +1,7 @@
-//! The functions of the loader that are used, the structs that they take, and what their codes mean.
+//! Declarations of the functions of the Level Zero loader, their structs, and their result codes.
 //!
-//! Declared by hand, as version 1.0 of the specification has them; later ones of the same major version add to the
-//! ends of chains, never to these.
+//! The declarations are written by hand, for version 1.0 of the specification. Later versions of the same major version
+//! add structs to the chains (`pNext`), but never change these structs.
 
 #![allow(unsafe_code)]
 
@@ -11,23 +11,24 @@ use std::mem::{offset_of, size_of};
 use libloading::Library;
 use tilewright_plugin::DeviceError;
 
-/// `ze_result_t`.
+/// A result code, `ze_result_t`.
 pub(super) type Code = u32;
-/// `ZE_RESULT_SUCCESS`.
+/// The result code of success, `ZE_RESULT_SUCCESS`.
 const SUCCESS: Code = 0;
-/// `ZE_RESULT_NOT_READY`.
+/// The result code of an incomplete event or command, `ZE_RESULT_NOT_READY`.
 pub(super) const NOT_READY: Code = 1;
-/// `ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY`.
+/// The result code of exhausted device memory, `ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY`.
 pub(super) const OUT_OF_DEVICE_MEMORY: Code = 0x7000_0003;
-/// `ZE_RESULT_ERROR_UNSUPPORTED_SIZE`.
+/// The result code of a size beyond the device's limits, `ZE_RESULT_ERROR_UNSUPPORTED_SIZE`.
 pub(super) const UNSUPPORTED_SIZE: Code = 0x7800_0009;
-/// `ZE_RESULT_ERROR_UNINITIALIZED`: no driver has a device.
+/// `ZE_RESULT_ERROR_UNINITIALIZED`, which `zeInit` returns if no driver has a device.
 pub(super) const UNINITIALIZED: Code = 0x7800_0001;
 
-/// An object of a driver.
+/// A handle of a driver's object.
 pub(super) type Object = *mut c_void;
 
-/// What begins every struct: what it is (`ze_structure_type_t`), and what follows it.
+/// The fields with which every struct begins: the struct's type (`ze_structure_type_t`), and the next struct of its
+/// chain.
 #[repr(C)]
 pub(super) struct Head {
     what: u32,
@@ -35,13 +36,13 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Of a struct that nothing follows.
+    /// Returns the head of a struct of this type, without a next struct.
     pub(super) fn of(what: What) -> Self {
         Self { what: what as u32, next: std::ptr::null() }
     }
 }
 
-/// `ze_structure_type_t`.
+/// The types of the structs here, `ze_structure_type_t`.
 #[derive(Clone, Copy)]
 pub(super) enum What {
     DriverProperties = 0x1,
@@ -56,7 +57,7 @@ pub(super) enum What {
     Kernel = 0x1d,
 }
 
-/// `ze_driver_properties_t`.
+/// Properties of a driver, `ze_driver_properties_t`.
 #[repr(C)]
 pub(super) struct DriverProperties {
     pub(super) head: Head,
@@ -64,11 +65,11 @@ pub(super) struct DriverProperties {
     pub(super) version: u32,
 }
 
-/// `ze_device_properties_t`.
+/// Properties of a device, `ze_device_properties_t`.
 #[repr(C)]
 pub(super) struct DeviceProperties {
     pub(super) head: Head,
-    /// `ze_device_type_t`.
+    /// The kind of the device, `ze_device_type_t`; see [`GPU`].
     pub(super) kind: u32,
     pub(super) vendor: u32,
     pub(super) device: u32,
@@ -83,7 +84,7 @@ pub(super) struct DeviceProperties {
     pub(super) units: u32,
     pub(super) subslices: u32,
     pub(super) slices: u32,
-    /// Nanoseconds of one tick.
+    /// Nanoseconds of one tick of the device's clock.
     pub(super) tick: u64,
     pub(super) timestamp_bits: u32,
     pub(super) kernel_timestamp_bits: u32,
@@ -91,10 +92,10 @@ pub(super) struct DeviceProperties {
     pub(super) name: [u8; 256],
 }
 
-/// `ZE_DEVICE_TYPE_GPU`.
+/// The kind of a GPU, `ZE_DEVICE_TYPE_GPU`.
 pub(super) const GPU: u32 = 1;
 
-/// `ze_device_compute_properties_t`.
+/// Limits of a device on kernels, `ze_device_compute_properties_t`.
 #[repr(C)]
 pub(super) struct ComputeProperties {
     pub(super) head: Head,
@@ -106,14 +107,14 @@ pub(super) struct ComputeProperties {
     pub(super) warp_size: [u32; 8],
 }
 
-/// `ze_context_desc_t`.
+/// Description of a context to create, `ze_context_desc_t`.
 #[repr(C)]
 pub(super) struct ContextDescription {
     pub(super) head: Head,
     pub(super) flags: u32,
 }
 
-/// `ze_command_queue_desc_t`.
+/// Description of a command queue to create, `ze_command_queue_desc_t`.
 #[repr(C)]
 pub(super) struct QueueDescription {
     pub(super) head: Head,
@@ -127,7 +128,7 @@ pub(super) struct QueueDescription {
 /// `ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS`: a command has ended when its call returns.
 pub(super) const SYNCHRONOUS: u32 = 1;
 
-/// `ze_event_pool_desc_t`.
+/// Description of an event pool to create, `ze_event_pool_desc_t`.
 #[repr(C)]
 pub(super) struct EventPoolDescription {
     pub(super) head: Head,
@@ -135,10 +136,11 @@ pub(super) struct EventPoolDescription {
     pub(super) count: u32,
 }
 
-/// `ZE_EVENT_POOL_FLAG_HOST_VISIBLE` and `ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP`.
+/// Flags of an event pool: visible to the host, with times of kernels (`ZE_EVENT_POOL_FLAG_HOST_VISIBLE` and
+/// `ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP`).
 pub(super) const VISIBLE_WITH_TIMES: u32 = 1 | 4;
 
-/// `ze_event_desc_t`.
+/// Description of an event to create, `ze_event_desc_t`.
 #[repr(C)]
 pub(super) struct EventDescription {
     pub(super) head: Head,
@@ -147,10 +149,10 @@ pub(super) struct EventDescription {
     pub(super) wait: u32,
 }
 
-/// `ZE_EVENT_SCOPE_FLAG_HOST`.
+/// Scope flag of an event: the host sees the effects (`ZE_EVENT_SCOPE_FLAG_HOST`).
 pub(super) const HOST_SCOPE: u32 = 4;
 
-/// `ze_device_mem_alloc_desc_t`.
+/// Description of device memory to allocate, `ze_device_mem_alloc_desc_t`.
 #[repr(C)]
 pub(super) struct MemoryDescription {
     pub(super) head: Head,
@@ -158,11 +160,11 @@ pub(super) struct MemoryDescription {
     pub(super) ordinal: u32,
 }
 
-/// `ze_module_desc_t`.
+/// Description of a module to create, `ze_module_desc_t`.
 #[repr(C)]
 pub(super) struct ModuleDescription {
     pub(super) head: Head,
-    /// `ze_module_format_t`; 0 is SPIR-V.
+    /// The format of the code, `ze_module_format_t`; 0 is SPIR-V.
     pub(super) format: u32,
     pub(super) bytes: usize,
     pub(super) code: *const u8,
@@ -170,7 +172,7 @@ pub(super) struct ModuleDescription {
     pub(super) constants: *const c_void,
 }
 
-/// `ze_kernel_desc_t`.
+/// Description of a kernel to create, `ze_kernel_desc_t`.
 #[repr(C)]
 pub(super) struct KernelDescription {
     pub(super) head: Head,
@@ -178,7 +180,8 @@ pub(super) struct KernelDescription {
     pub(super) name: *const c_char,
 }
 
-/// `ze_kernel_timestamp_result_t`: begin and end on the device's clock, then on the context's.
+/// `ze_kernel_timestamp_result_t`: begin and end of a kernel in ticks, first of the device's clock, then of the
+/// context's.
 #[repr(C)]
 #[derive(Default)]
 pub(super) struct Times {
@@ -187,7 +190,7 @@ pub(super) struct Times {
     pub(super) context: [u64; 2],
 }
 
-// As the vendor's C header has them, on machines with addresses of 64 bits.
+// Sizes as in the vendor's C header, on machines with 64-bit addresses.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     assert!(size_of::<DriverProperties>() == 40);
@@ -206,10 +209,10 @@ const _: () = {
 
 macro_rules! functions {
     ($($field:ident: $symbol:literal = fn($($argument:ty),*);)*) => {
-        /// The functions, by what they do. Each is as the specification declares it.
+        /// The loaded functions of the loader, named by purpose, with the signatures of the specification.
         pub(super) struct Functions {
             $(pub(super) $field: unsafe extern "C" fn($($argument),*) -> Code,)*
-            // Last: the functions above are in it.
+            // Last, so that it is dropped after the functions.
             _library: Library,
         }
 
@@ -254,12 +257,12 @@ functions! {
 }
 
 impl Functions {
-    /// Opens the loader.
+    /// Opens the loader and looks up its functions.
     ///
     /// # Errors
-    /// [`DeviceError::NoRuntime`] with what is missing, and how to get it.
+    /// [`DeviceError::NoRuntime`] with the missing library and how to install it.
     pub(super) fn open() -> Result<Self, DeviceError> {
-        // SAFETY: the library's initialisers are the loader's; it is looked up where the system's loader does.
+        // SAFETY: the library's initialisers are the loader's; it is found by the system's loader.
         let opened = unsafe { Library::new("libze_loader.so.1") };
         let missing = "libze_loader.so.1 cannot be opened; it is in Debian's package libze1, and a driver in \
                        intel-opencl-icd or libze-intel-gpu1";
@@ -268,18 +271,18 @@ impl Functions {
     }
 }
 
-/// An error where the code is not that of success.
+/// Returns an error that names the call unless the code is `ZE_RESULT_SUCCESS`.
 pub(super) fn check(call: &str, code: Code) -> Result<(), DeviceError> {
-    if code == SUCCESS { Ok(()) } else { Err(DeviceError::Driver(said(call, code))) }
+    if code == SUCCESS { Ok(()) } else { Err(DeviceError::Driver(error_text(call, code))) }
 }
 
-/// The call and its code, with the name of the specification where it has one.
-pub(super) fn said(call: &str, code: Code) -> String {
+/// Returns an error text: the call and its result code, with the code's meaning if [`NAMES`] has it.
+pub(super) fn error_text(call: &str, code: Code) -> String {
     let name = NAMES.iter().find(|(known, _)| *known == code).map_or("an unknown code", |(_, name)| name);
     format!("{call} gave {name} ({code:#x})")
 }
 
-/// `ze_result_t`, as far as the calls here give them.
+/// Meanings of the result codes that the calls here return.
 const NAMES: [(Code, &str); 17] = [
     (NOT_READY, "not ready"),
     (0x7000_0001, "device lost"),

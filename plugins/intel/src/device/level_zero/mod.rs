@@ -1,4 +1,4 @@
-//! Level Zero: the vendor's own interface to its GPUs, through the loader that is opened at run time.
+//! Devices through Level Zero, Intel's own interface to its GPUs. The loader library is opened at run time.
 
 mod device;
 mod found;

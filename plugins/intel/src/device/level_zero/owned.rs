@@ -1,4 +1,4 @@
-//! Objects of a driver, released when they are dropped.
+//! Objects of a Level Zero driver, released when they are dropped.
 
 #![allow(unsafe_code)]
 
@@ -6,27 +6,27 @@ use std::sync::Arc;
 
 use super::functions::{Functions, Object};
 
-/// A context: what all other objects of a device are made in.
+/// A context of a driver. Every other object is created in a context and keeps it alive.
 pub(super) struct Context {
     pub(super) functions: Arc<Functions>,
     pub(super) object: Object,
 }
 
-// SAFETY: Level Zero specification, "Multithreading and concurrency": functions are free-threaded but where they take
-// one object of several threads at once; an object here is used by one thread at a time.
+// SAFETY: Level Zero specification, "Multithreading and concurrency": functions are free-threaded except for concurrent
+// calls with one object; an object here is used by one thread at a time.
 unsafe impl Send for Context {}
-// SAFETY: as before; what is shared of a context is only read.
+// SAFETY: as above; shared parts of a context are only read.
 unsafe impl Sync for Context {}
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: the context is alive, and what was made in it is gone: it holds on to the context. Nobody is left who
-        // could be told of a failure.
+        // SAFETY: the context is alive, and its objects are gone, since each keeps the context alive. A failure has no
+        // caller to report to.
         let _ = unsafe { (self.functions.context_destroy)(self.object) };
     }
 }
 
-/// What an object is, and so how it is released.
+/// The kind of a driver's object, which selects the function that releases the object.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     Memory,
@@ -37,7 +37,7 @@ pub(super) enum Kind {
     Event,
 }
 
-/// One object of a driver.
+/// One object of a driver, which is released on drop.
 pub(super) struct Owned {
     object: Object,
     kind: Kind,
@@ -48,10 +48,10 @@ pub(super) struct Owned {
 unsafe impl Send for Owned {}
 
 impl Owned {
-    /// Takes an object over.
+    /// Takes ownership of an object of a driver, which is released on drop.
     ///
     /// # Safety
-    /// It is alive, of this kind, made in this context, and nobody else releases it.
+    /// The object is alive, of this kind, created in this context, and released by nobody else.
     pub(super) unsafe fn of(object: Object, kind: Kind, context: &Arc<Context>) -> Self {
         Self { object, kind, context: Arc::clone(context) }
     }
@@ -64,7 +64,7 @@ impl Owned {
 impl Drop for Owned {
     fn drop(&mut self) {
         let functions = &self.context.functions;
-        // SAFETY: as `of` asks. Nobody is left who could be told of a failure.
+        // SAFETY: the contract of `of`. A failure has no caller to report to.
         let _ = unsafe {
             match self.kind {
                 Kind::Memory => (functions.memory_free)(self.context.object, self.object),

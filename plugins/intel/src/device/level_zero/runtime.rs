@@ -1,4 +1,4 @@
-//! Which devices there are.
+//! Discovery of Level Zero devices.
 
 #![allow(unsafe_code)]
 
@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use tilewright_plugin::{Device, DeviceError};
 
+use super::super::gpu_model::{is_named, is_numbered};
 use super::super::limits::Limits;
-use super::super::product::{is_named, is_numbered};
 use super::device::LevelZeroDevice;
 use super::found::Found;
 use super::functions::{
@@ -16,38 +16,38 @@ use super::functions::{
     check,
 };
 
-/// The GPUs that are a product.
+/// Lists the GPUs of this model.
 ///
 /// # Errors
-/// [`DeviceError::NoRuntime`] where there is no loader.
-pub(crate) fn devices(product: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+/// [`DeviceError::NoRuntime`] without a loader.
+pub(crate) fn devices(gpu_model: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     let functions = Arc::new(Functions::open()?);
     let found = found(&functions)?.into_iter();
-    let ours = found.filter(|device| is_named(&device.name, product) || is_numbered(device.number, product));
+    let ours = found.filter(|device| is_named(&device.name, gpu_model) || is_numbered(device.number, gpu_model));
     ours.map(|device| Ok(Box::new(LevelZeroDevice::open(Arc::clone(&functions), device)?) as Box<dyn Device>)).collect()
 }
 
 fn found(functions: &Functions) -> Result<Vec<Found>, DeviceError> {
     // SAFETY: no flags.
     match unsafe { (functions.init)(0) } {
-        // The loader is here; no driver has a device.
+        // The loader works, but no driver has a device.
         UNINITIALIZED => return Ok(Vec::new()),
         code => check("zeInit", code)?,
     }
     let mut found = Vec::new();
-    // SAFETY: the functions write as many objects as there is room for, and their number.
+    // SAFETY: the functions write at most as many objects as the buffer holds, and their number.
     let drivers = all("zeDriverGet", |count, objects| unsafe { (functions.drivers)(count, objects) })?;
     for driver in drivers {
-        // SAFETY: as before.
+        // SAFETY: as above.
         let devices = all("zeDeviceGet", |count, objects| unsafe { (functions.devices)(driver, count, objects) })?;
         for device in devices {
-            found.extend(described(functions, driver, device)?);
+            found.extend(query_device(functions, driver, device)?);
         }
     }
     Ok(found)
 }
 
-/// All objects that a function lists: it is asked how many, then for them.
+/// Returns all objects of a list function, which is called once for their number, and then for the objects.
 fn all(call: &str, list: impl Fn(*mut u32, *mut Object) -> Code) -> Result<Vec<Object>, DeviceError> {
     let mut count = 0;
     check(call, list(&raw mut count, null_mut()))?;
@@ -57,15 +57,15 @@ fn all(call: &str, list: impl Fn(*mut u32, *mut Object) -> Code) -> Result<Vec<O
     Ok(objects)
 }
 
-/// What the driver says of a device; nothing where it is no GPU.
-fn described(functions: &Functions, driver: Object, device: Object) -> Result<Option<Found>, DeviceError> {
-    // SAFETY: structs of numbers, of which all are zero.
+/// Queries the properties of a device; `None` if the device is no GPU.
+fn query_device(functions: &Functions, driver: Object, device: Object) -> Result<Option<Found>, DeviceError> {
+    // SAFETY: structs of numbers, for which zeros are valid.
     let (mut about, mut compute, mut of_driver): (DeviceProperties, ComputeProperties, DriverProperties) =
         unsafe { (std::mem::zeroed(), std::mem::zeroed(), std::mem::zeroed()) };
     about.head = Head::of(What::DeviceProperties);
     compute.head = Head::of(What::ComputeProperties);
     of_driver.head = Head::of(What::DriverProperties);
-    // SAFETY: each function fills a struct of the kind that its head says.
+    // SAFETY: each function fills a struct of the type in its head.
     let codes = unsafe {
         [
             ("zeDeviceGetProperties", (functions.device_properties)(device, &raw mut about)),

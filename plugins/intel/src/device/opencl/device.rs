@@ -1,4 +1,4 @@
-//! One OpenCL device: its memory, its programs, its launches.
+//! One OpenCL device: its memory, programs and launches.
 
 #![allow(unsafe_code)]
 
@@ -25,14 +25,14 @@ use super::found::Found;
 use super::handle::{Handle, failed};
 use super::program;
 
-/// What a driver gives for an invalid size of a buffer.
+/// The error code of OpenCL for an invalid buffer size.
 const INVALID_BUFFER_SIZE: i32 = cl3::error_codes::CL_INVALID_BUFFER_SIZE;
 
-/// A device of a driver. Objects are released in the order of the fields.
+/// A GPU or processor that an OpenCL driver lists. Its objects are released in the order of the fields.
 pub(super) struct OpenClDevice {
     given: HandleTable<Handle, Handle>,
-    /// Products of matrices and loads of blocks, by the functions that they are.
-    products: HashMap<BTreeSet<String>, Handle>,
+    /// Compiled programs of builtins for MMA and 2-D block loads, by the set of builtins that each one defines.
+    builtins: HashMap<BTreeSet<String>, Handle>,
     queue: Handle,
     context: Handle,
     about: Arc<Found>,
@@ -41,14 +41,14 @@ pub(super) struct OpenClDevice {
 impl OpenClDevice {
     pub(super) fn open(about: Arc<Found>) -> Result<Self, DeviceError> {
         let (context, queue) = program::context_and_queue(about.id as *mut c_void)?;
-        Ok(Self { given: HandleTable::default(), products: HashMap::new(), queue, context, about })
+        Ok(Self { given: HandleTable::default(), builtins: HashMap::new(), queue, context, about })
     }
 
     fn id(&self) -> *mut c_void {
         self.about.id as *mut c_void
     }
 
-    /// Finishes SPIR-V, with the products of matrices and loads of blocks where the device lacks them.
+    /// Builds SPIR-V for the device, linked with builtins for MMA and 2-D block loads if the device lacks them.
     fn finished(&mut self, spirv: &[u8]) -> Result<Handle, DeviceError> {
         let (context, device) = (self.context.get(), self.id());
         let wants = program::wants(spirv)?;
@@ -59,14 +59,14 @@ impl OpenClDevice {
         }
         let functions: BTreeSet<_> =
             imports.iter().filter_map(|name| program::function(name)).map(str::to_owned).collect();
-        let products = match self.products.entry(functions) {
+        let builtins = match self.builtins.entry(functions) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
-                let products = program::products(context, device, new.key())?;
-                new.insert(products)
+                let builtins = program::compile_builtins(context, device, new.key())?;
+                new.insert(builtins)
             }
         };
-        program::linked(context, device, spirv, options, products).map_err(|error| match error {
+        program::link(context, device, spirv, options, builtins).map_err(|error| match error {
             DeviceError::Driver(message) => {
                 DeviceError::Driver(format!("{message}; the module imports {}", imports.join(", ")))
             }
@@ -74,7 +74,7 @@ impl OpenClDevice {
         })
     }
 
-    /// Sets what a kernel is called with.
+    /// Sets the arguments of a kernel for its next launch.
     fn set_arguments(&self, kernel: &Handle, arguments: &[LaunchArgument]) -> Result<(), DeviceError> {
         for (index, argument) in (0..).zip(arguments) {
             let (value, bits) = argument.value(|buffer| Ok(self.given.memory(buffer, 0, 0)?.get() as u64))?;
@@ -87,9 +87,9 @@ impl OpenClDevice {
         Ok(())
     }
 
-    /// Waits for everything, and releases the event of the last command.
+    /// Waits for all commands of the queue, then releases `event`.
     fn waited(&self, event: *mut c_void) -> Result<(), DeviceError> {
-        // SAFETY: an event that was just given.
+        // SAFETY: an event from the driver.
         let _event = unsafe { Handle::own(event, release_event) };
         finish(self.queue.get()).map_err(failed("clFinish"))
     }
@@ -98,15 +98,15 @@ impl OpenClDevice {
 impl Device for OpenClDevice {
     fn name(&self) -> String {
         let Found { name, driver, is_processor, .. } = &*self.about;
-        let what = if *is_processor { "processor, products of matrices and loads of blocks emulated" } else { "GPU" };
+        let what = if *is_processor { "processor, MMA and 2-D block loads emulated" } else { "GPU" };
         format!("{name} ({what}; OpenCL driver {driver})")
     }
 
     fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
         let too_much = |_| DeviceError::OutOfMemory(bytes);
-        // Buffers of no bytes there are none.
+        // Buffers of zero bytes do not exist.
         let size = usize::try_from(bytes.max(1)).map_err(too_much)?;
-        // SAFETY: no host memory is given.
+        // SAFETY: no host memory is passed.
         let memory = unsafe { create_buffer(self.context.get(), CL_MEM_READ_WRITE, size, null_mut()) };
         let memory = memory.map_err(|code| match code {
             CL_MEM_OBJECT_ALLOCATION_FAILURE | CL_OUT_OF_HOST_MEMORY | CL_OUT_OF_RESOURCES | INVALID_BUFFER_SIZE => {
@@ -114,7 +114,7 @@ impl Device for OpenClDevice {
             }
             code => failed("clCreateBuffer")(code),
         })?;
-        // SAFETY: just made.
+        // SAFETY: just created.
         let memory = unsafe { Handle::own(memory, release_mem_object) };
         let zero = 0u8;
         // SAFETY: the pattern is one byte, copied before the call returns; the range is the buffer.
@@ -122,11 +122,11 @@ impl Device for OpenClDevice {
             enqueue_fill_buffer(self.queue.get(), memory.get(), (&raw const zero).cast(), 1, 0, size, 0, null())
         };
         self.waited(event.map_err(failed("clEnqueueFillBuffer"))?)?;
-        Ok(self.given.lend(memory, bytes))
+        Ok(self.given.insert_buffer(memory, bytes))
     }
 
     fn free(&mut self, buffer: DeviceBuffer) {
-        self.given.take_back(buffer);
+        self.given.remove_buffer(buffer);
     }
 
     fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
@@ -135,7 +135,7 @@ impl Device for OpenClDevice {
             return Ok(());
         }
         let (data, size) = (bytes.as_ptr().cast(), bytes.len());
-        // SAFETY: the range is in the buffer, and the call waits until `bytes` are read.
+        // SAFETY: the range is within the buffer, and the call waits until `bytes` are read.
         let event =
             unsafe { enqueue_write_buffer(self.queue.get(), memory, 1, offset as usize, size, data, 0, null()) };
         self.waited(event.map_err(failed("clEnqueueWriteBuffer"))?)
@@ -148,7 +148,7 @@ impl Device for OpenClDevice {
             return Ok(read);
         }
         let (data, size) = (read.as_mut_ptr().cast(), read.len());
-        // SAFETY: the range is in the buffer, and the call waits until `read` is written.
+        // SAFETY: the range is within the buffer, and the call waits until `read` is written.
         let event = unsafe { enqueue_read_buffer(self.queue.get(), memory, 1, offset as usize, size, data, 0, null()) };
         self.waited(event.map_err(failed("clEnqueueReadBuffer"))?)?;
         Ok(read)
@@ -159,27 +159,27 @@ impl Device for OpenClDevice {
         let object = object.ok_or_else(|| DeviceError::BadLaunch("the artifact has no SPIR-V object".to_owned()))?;
         artifact.kernels.iter().try_for_each(|kernel| self.about.limits.check(kernel))?;
         let handle = self.finished(&object.bytes)?;
-        Ok(self.given.keep(handle, artifact))
+        Ok(self.given.insert_code(handle, artifact))
     }
 
     fn unload(&mut self, code: LoadedCode) {
-        self.given.forget(code);
+        self.given.remove_code(code);
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
         let bad = |message: String| DeviceError::BadLaunch(message);
-        let (program, found) = self.given.launched(launch)?;
+        let (program, found) = self.given.find_kernel(launch)?;
         let kernel = program::kernel(program, &launch.kernel)?;
         self.set_arguments(&kernel, &launch.arguments)?;
         let block = [found.lanes as usize * found.warps as usize, 1, 1];
         let grid = [0, 1, 2].map(|axis| launch.grid[axis] as usize * block[axis]);
-        // SAFETY: all arguments are set, or the driver says which is not; they live until the event has come.
+        // SAFETY: all arguments are set, or the driver reports the missing one; they live until the event completes.
         let event = unsafe {
             let (grid, block) = (grid.as_ptr(), block.as_ptr());
             enqueue_nd_range_kernel(self.queue.get(), kernel.get(), 3, null(), grid, block, 0, null())
         };
         let event = event.map_err(|code| bad(failed("clEnqueueNDRangeKernel")(code).to_string()))?;
-        // SAFETY: an event that was just given.
+        // SAFETY: an event from the driver.
         let event = unsafe { Handle::own(event, release_event) };
         wait_for_events(&[event.get()])
             .map_err(|code| DeviceError::Fault(failed("clWaitForEvents")(code).to_string()))?;
@@ -187,7 +187,7 @@ impl Device for OpenClDevice {
     }
 }
 
-/// How long the command of an event took, where the driver says.
+/// Returns the nanoseconds that the event's command took; `None` if the driver does not measure times.
 fn nanoseconds(event: &Handle) -> Option<u64> {
     let at = |what| get_event_profiling_data(event.get(), what).ok()?.try_into().ok().map(u64::from_le_bytes);
     at(CL_PROFILING_COMMAND_END)?.checked_sub(at(CL_PROFILING_COMMAND_START)?)

@@ -1,29 +1,29 @@
-//! A device, as its driver describes it.
+//! An OpenCL device as its driver describes it.
 
+use super::super::gpu_model::is_named;
 use super::super::limits::Limits;
-use super::super::product::is_named;
 
-/// A device that a driver lists, with its properties.
+/// A device from a driver's list, with the properties that the driver reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
-    /// The driver's number.
+    /// The driver's id of the device (`cl_device_id`).
     pub id: usize,
     pub name: String,
     pub driver: String,
-    /// Whether it is a processor, which lacks the builtins for products of matrices and loads of blocks.
+    /// Whether the device is a processor, which lacks the builtins for MMA and 2-D block loads.
     pub is_processor: bool,
     pub limits: Limits,
-    /// Whether quotients and square roots of binary32 are correctly rounded where that is asked for.
+    /// Whether the device can round quotients and square roots of binary32 correctly.
     pub rounds_correctly: bool,
 }
 
 impl Found {
-    pub(super) fn serves(&self, product: &str) -> bool {
-        self.is_processor || is_named(&self.name, product)
+    pub(super) fn serves(&self, gpu_model: &str) -> bool {
+        self.is_processor || is_named(&self.name, gpu_model)
     }
 }
 
-/// A driver's text, which ends with a zero.
+/// Returns a zero-terminated text of the driver, without surrounding blanks.
 pub(super) fn text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned()
 }

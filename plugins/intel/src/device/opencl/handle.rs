@@ -7,22 +7,22 @@ use std::ffi::c_void;
 use cl3::error_codes::error_text;
 use tilewright_plugin::DeviceError;
 
-/// A call of the driver that releases an object.
+/// A function of the driver that releases an object.
 type Release = unsafe fn(*mut c_void) -> Result<(), i32>;
 
-/// One object of a driver.
+/// One object of a driver, which is released on drop.
 #[derive(Debug)]
 pub(super) struct Handle {
     raw: *mut c_void,
     release: Release,
 }
 
-// SAFETY: OpenCL 3.0, section 2.1 and appendix A.2: calls may come from any thread; of kernels alone arguments
-// may not be set by several at once, and a handle is used by one thread at a time.
+// SAFETY: OpenCL 3.0, section 2.1 and appendix A.2: calls may come from any thread, except that several threads may not
+// set arguments of one kernel at once; a handle is used by one thread at a time.
 unsafe impl Send for Handle {}
 
 impl Handle {
-    /// Takes an object over, which `release` releases.
+    /// Takes ownership of an object, which `release` releases.
     ///
     /// # Safety
     /// The object is alive, nobody else releases it, and `release` is for objects of its kind.
@@ -37,12 +37,12 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: as `own` asks. Nobody is left who could be told of a failure.
+        // SAFETY: the contract of `own`. A failure has no caller to report to.
         let _ = unsafe { (self.release)(self.raw) };
     }
 }
 
-/// What a code of the driver means, with the call that gave it.
+/// Returns a conversion of a driver's error code into an error that names the failed call.
 pub(super) fn failed(call: &'static str) -> impl Fn(i32) -> DeviceError {
     move |code| DeviceError::Driver(format!("{call} gave {} ({code})", error_text(code)))
 }

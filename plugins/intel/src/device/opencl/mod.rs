@@ -1,7 +1,7 @@
-//! OpenCL: GPUs and the runtime for processors.
+//! Devices through OpenCL: GPUs, and Intel's runtime for processors.
 //!
-//! Calls go through `cl3`, whose objects are numbers without an owner (`opencl3`, above it, ends the process where an
-//! object cannot be released, and links programs in no context); `handle` owns them.
+//! Calls go through `cl3`, whose objects are plain numbers; `handle` owns and releases them. (`opencl3`, built on
+//! `cl3`, aborts the process if an object cannot be released, and passes no context when it links programs.)
 
 mod device;
 mod found;

@@ -1,8 +1,8 @@
-//! Programs of a device: SPIR-V, finished by its driver.
+//! Builds programs of a device: SPIR-V, compiled by the device's driver.
 //!
-//! A GPU's driver has the builtins that the plugin imports. The runtime for processors has none for products of
-//! matrices and for loads of blocks; they are compiled from `matrix_mad.cl` and `block_read.cl`, each set of them once for a
-//! device, and linked.
+//! A GPU's driver has all builtins that the plugin imports. The runtime for processors lacks the builtins for MMA and
+//! 2-D block loads; these are compiled from `matrix_mad.cl` and `block_read.cl`, once for each device and set of
+//! builtins, and linked.
 
 #![allow(unsafe_code)]
 
@@ -21,13 +21,13 @@ use tilewright_plugin::DeviceError;
 use super::found::text;
 use super::handle::{Handle, failed};
 
-/// What defines products of matrices, of which each is written where it is needed.
-const PRODUCTS: &str = include_str!("matrix_mad.cl");
+/// OpenCL C macros that define MMA builtins; a program instantiates only those that it needs.
+const MMA_BUILTINS: &str = include_str!("matrix_mad.cl");
 
-/// What defines loads of blocks; likewise.
+/// OpenCL C macros that define 2-D block loads; a program instantiates only those that it needs.
 const BLOCK_READS: &str = include_str!("block_read.cl");
 
-/// Finishes SPIR-V by the driver alone.
+/// Builds SPIR-V into a program, without further builtins.
 pub(super) fn built(
     context: *mut c_void,
     device: *mut c_void,
@@ -40,46 +40,47 @@ pub(super) fn built(
     Ok(program)
 }
 
-/// Finishes SPIR-V together with what it imports.
-pub(super) fn linked(
+/// Builds SPIR-V into a program that is linked with the compiled builtins that it imports.
+pub(super) fn link(
     context: *mut c_void,
     device: *mut c_void,
     spirv: &[u8],
     options: &CStr,
-    products: &Handle,
+    builtins: &Handle,
 ) -> Result<Handle, DeviceError> {
     let program = with_il(context, spirv)?;
     let outcome = compile_program(program.get(), &[device], options, &[], &[], None, null_mut());
     outcome.map_err(|code| refused("clCompileProgram", &program, device, code))?;
-    let parts = [program.get(), products.get()];
+    let programs = [program.get(), builtins.get()];
     // SAFETY: both programs are of this context, compiled for its device.
     unsafe {
-        let linked =
-            link_program(context, &[device], c"", &parts, None, null_mut()).map_err(failed("clLinkProgram"))?;
-        Ok(Handle::own(linked, release_program))
+        let program =
+            link_program(context, &[device], c"", &programs, None, null_mut()).map_err(failed("clLinkProgram"))?;
+        Ok(Handle::own(program, release_program))
     }
 }
 
-/// Products of matrices and loads of blocks, compiled and not yet linked: those of the given functions.
-pub(super) fn products(
+/// Compiles the builtins with these names, for MMA and 2-D block loads; the result is not yet linked.
+pub(super) fn compile_builtins(
     context: *mut c_void,
     device: *mut c_void,
     functions: &BTreeSet<String>,
 ) -> Result<Handle, DeviceError> {
-    let needed: String = functions.iter().filter_map(|name| product(name).or_else(|| block_read(name))).collect();
-    // One text: `cl3` hands on only the first of several as it should.
-    let source = [PRODUCTS, BLOCK_READS, needed.as_str()].concat();
+    let needed: String = functions.iter().filter_map(|name| mma_builtin(name).or_else(|| block_read(name))).collect();
+    // A single text: `cl3` passes only the first of several correctly.
+    let source = [MMA_BUILTINS, BLOCK_READS, needed.as_str()].concat();
     let program = create_program_with_source(context, &[&source]).map_err(failed("clCreateProgramWithSource"))?;
-    // SAFETY: just made.
+    // SAFETY: just created.
     let program = unsafe { Handle::own(program, release_program) };
     let outcome = compile_program(program.get(), &[device], c"-cl-std=CL3.0", &[], &[], None, null_mut());
-    outcome.map_err(|code| refused("clCompileProgram of products of matrices", &program, device, code))?;
+    outcome.map_err(|code| refused("clCompileProgram of MMA builtins", &program, device, code))?;
     Ok(program)
 }
 
-/// A use of `matrix_mad.cl` that defines a function of the extensions cl_intel_subgroup_matrix_multiply_accumulate; nothing
-/// where it is none. Its name says all: `{type of A}_{type of B}_matrix_mad_k{K}`.
-fn product(function: &str) -> Option<String> {
+/// Returns the use of a macro of `matrix_mad.cl` that defines a builtin of
+/// cl_intel_subgroup_matrix_multiply_accumulate, whose name has the form `{type of A}_{type of B}_matrix_mad_k{K}`;
+/// `None` for other functions.
+fn mma_builtin(function: &str) -> Option<String> {
     let (types, _) = function.strip_prefix("intel_sub_group_")?.split_once("_matrix_mad_k")?;
     let (a, b) = types.split_once('_')?;
     let of_integers = |a: &str, b: &str| {
@@ -99,8 +100,8 @@ fn product(function: &str) -> Option<String> {
     }
 }
 
-/// A use of `block_read.cl` that defines a function of the extension cl_intel_subgroup_2d_block_io; nothing where it is no
-/// load of a block. Its name says all: `[transform_|transpose_]{bits}b_{rows}r{columns}x{blocks}c`.
+/// Returns the use of a macro of `block_read.cl` that defines a builtin of cl_intel_subgroup_2d_block_io, whose name
+/// has the form `[transform_|transpose_]{bits}b_{rows}r{columns}x{blocks}c`; `None` for other functions.
 fn block_read(function: &str) -> Option<String> {
     let size = function.strip_prefix("intel_sub_group_2d_block_read_")?;
     let (form, size) = match size.split_once('_')? {
@@ -117,8 +118,8 @@ fn block_read(function: &str) -> Option<String> {
     Some(format!("{form}({function}, {word}, {bits}, {rows}, {columns}, {count})\n"))
 }
 
-/// The function of a mangled name (Itanium C++ ABI: `_Z`, the name's length, the name, its parameters); nothing where it
-/// is no such name of a C identifier.
+/// Returns the function name in a mangled name (Itanium C++ ABI: `_Z`, the name's length, the name, its parameters);
+/// `None` if the text is not a mangled C identifier.
 pub(super) fn function(mangled: &str) -> Option<&str> {
     let rest = mangled.strip_prefix("_Z")?;
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -128,11 +129,11 @@ pub(super) fn function(mangled: &str) -> Option<&str> {
 
 fn with_il(context: *mut c_void, spirv: &[u8]) -> Result<Handle, DeviceError> {
     let program = create_program_with_il(context, spirv).map_err(failed("clCreateProgramWithIL"))?;
-    // SAFETY: just made.
+    // SAFETY: just created.
     Ok(unsafe { Handle::own(program, release_program) })
 }
 
-/// Why the driver did not finish a program, in its words.
+/// Returns the error of a failed build, with the driver's log.
 fn refused(call: &'static str, program: &Handle, device: *mut c_void, code: i32) -> DeviceError {
     let log = get_program_build_data(program.get(), device, CL_PROGRAM_BUILD_LOG).map(text).unwrap_or_default();
     match failed(call)(code) {
@@ -141,30 +142,31 @@ fn refused(call: &'static str, program: &Handle, device: *mut c_void, code: i32)
     }
 }
 
-/// What a module wants of whoever finishes it.
+/// The requirements of a SPIR-V module on its linker and compiler.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wants {
-    /// The names that it imports.
+    /// Mangled names of the functions that the module imports.
     pub imports: Vec<String>,
-    /// Whether it has quotients or square roots, which are to be correctly rounded.
+    /// Whether the module has quotients or square roots, which must be rounded correctly.
     pub divides: bool,
 }
 
 impl Wants {
-    /// The options with which it is finished by a driver that can round correctly, or cannot.
+    /// Returns the build options for a device that can round quotients and square roots correctly (`rounds_correctly`),
+    /// or cannot.
     pub(super) fn options(&self, rounds_correctly: bool) -> &'static CStr {
         if self.divides && rounds_correctly { c"-cl-fp32-correctly-rounded-divide-sqrt" } else { c"" }
     }
 }
 
-/// The number of the extended instruction `sqrt` of OpenCL.
+/// The opcode of the OpenCL extended instruction `sqrt`.
 const SQRT: u32 = 61;
 
-/// What a module wants.
+/// Reads the requirements of a SPIR-V module.
 pub(super) fn wants(spirv: &[u8]) -> Result<Wants, DeviceError> {
-    let bad = |why: String| DeviceError::BadLaunch(format!("the object is no SPIR-V: {why}"));
+    let bad = |why: String| DeviceError::BadLaunch(format!("the object is not SPIR-V: {why}"));
     if !spirv.len().is_multiple_of(4) {
-        return Err(bad("its length is no number of words".to_owned()));
+        return Err(bad("its length is not a multiple of 4 bytes".to_owned()));
     }
     let words: Vec<u32> =
         spirv.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
@@ -186,15 +188,15 @@ pub(super) fn wants(spirv: &[u8]) -> Result<Wants, DeviceError> {
     Ok(Wants { imports: named.collect(), divides: module.all_inst_iter().any(divides) })
 }
 
-/// The kernel of this name, with its arguments unset.
+/// Creates the kernel of this name in a program, with its arguments unset.
 pub(super) fn kernel(program: &Handle, name: &str) -> Result<Handle, DeviceError> {
     let name = CString::new(name).map_err(|_| DeviceError::BadLaunch(format!("kernel name {name:?}")))?;
     let kernel = cl3::kernel::create_kernel(program.get(), &name).map_err(failed("clCreateKernel"))?;
-    // SAFETY: just made.
+    // SAFETY: just created.
     Ok(unsafe { Handle::own(kernel, cl3::kernel::release_kernel) })
 }
 
-/// A context of one device, and its queue, which measures what runs.
+/// Creates a context for one device, and a command queue that measures times.
 pub(super) fn context_and_queue(device: *mut c_void) -> Result<(Handle, Handle), DeviceError> {
     use cl3::command_queue::{
         CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, create_command_queue_with_properties, release_command_queue,
@@ -202,7 +204,7 @@ pub(super) fn context_and_queue(device: *mut c_void) -> Result<(Handle, Handle),
     use cl3::context::{create_context, release_context};
     let context = create_context(&[device], null(), None, null_mut()).map_err(failed("clCreateContext"))?;
     let properties = [CL_QUEUE_PROPERTIES as u64, CL_QUEUE_PROFILING_ENABLE, 0];
-    // SAFETY: both just made; the list of properties ends with a zero.
+    // SAFETY: both just created; the list of properties ends with a zero.
     unsafe {
         let context = Handle::own(context, release_context);
         let queue = create_command_queue_with_properties(context.get(), device, properties.as_ptr())
@@ -213,10 +215,10 @@ pub(super) fn context_and_queue(device: *mut c_void) -> Result<(Handle, Handle),
 
 #[cfg(test)]
 mod tests {
-    use super::{Wants, block_read, function, product};
+    use super::{Wants, block_read, function, mma_builtin};
 
     #[test]
-    fn products_are_defined_as_their_names_say() {
+    fn mma_builtins_are_derived_from_their_names() {
         for (types, expected) in [
             ("i8_u8_matrix_mad_k32", Some("INTEGERS(NAME, i8, u8, 4, int, short, uint8)\n")),
             ("u4_i4_matrix_mad_k64", Some("INTEGERS(NAME, u4, i4, 8, uint, ushort, int8)\n")),
@@ -226,7 +228,7 @@ mod tests {
             ("2d_block_read_16b_8r16x1c", None),
         ] {
             let name = format!("intel_sub_group_{types}");
-            assert_eq!(product(&name), expected.map(|text| text.replace("NAME", &name)), "{name}");
+            assert_eq!(mma_builtin(&name), expected.map(|text| text.replace("NAME", &name)), "{name}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Which devices there are.
+//! Discovery of OpenCL devices.
 
 use std::sync::Arc;
 
@@ -16,27 +16,28 @@ use super::device::OpenClDevice;
 use super::found::{Found, text};
 use super::handle::failed;
 
-/// What no platform at all is answered with (extension cl_khr_icd).
+/// The error code of OpenCL's loader if no platform is installed (extension cl_khr_icd).
 const NO_PLATFORM: i32 = -1001;
 
-/// The sizes of sub-groups (extension cl_intel_required_subgroup_size: CL_DEVICE_SUB_GROUP_SIZES_INTEL).
+/// The device property that lists the sub-group sizes (extension cl_intel_required_subgroup_size:
+/// CL_DEVICE_SUB_GROUP_SIZES_INTEL).
 const SUB_GROUP_SIZES: u32 = 0x4108;
 
-/// How drivers say that they take what the plugin writes.
+/// The intermediate language and version that a driver must support.
 const SPIRV: &str = "SPIR-V_1.3";
 
-/// The devices that run code for a product: those of its name first, then processors.
+/// Lists the devices that can run code for a GPU model: GPUs of that name first, then processors.
 ///
 /// # Errors
-/// [`DeviceError::NoRuntime`] where there is no OpenCL, or no driver of this vendor's.
-pub(crate) fn devices(product: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-    let mut found: Vec<Found> = found()?.into_iter().filter(|device| device.serves(product)).collect();
+/// [`DeviceError::NoRuntime`] without OpenCL, or without a driver of this vendor.
+pub(crate) fn devices(gpu_model: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+    let mut found: Vec<Found> = found()?.into_iter().filter(|device| device.serves(gpu_model)).collect();
     found.sort_by_key(|device| device.is_processor);
     let open = |device| Ok(Box::new(OpenClDevice::open(Arc::new(device))?) as Box<dyn Device>);
     found.into_iter().map(open).collect()
 }
 
-/// All devices of this vendor's drivers that take SPIR-V.
+/// Returns all devices of Intel's drivers that accept SPIR-V.
 fn found() -> Result<Vec<Found>, DeviceError> {
     let platforms = match get_platform_ids() {
         Ok(platforms) => platforms,
@@ -59,7 +60,7 @@ fn found() -> Result<Vec<Found>, DeviceError> {
     let mut devices = Vec::new();
     for platform in ours {
         match get_device_ids(platform, CL_DEVICE_TYPE_ALL) {
-            Ok(ids) => devices.extend(ids.into_iter().filter_map(|id| described(id as usize).transpose())),
+            Ok(ids) => devices.extend(ids.into_iter().filter_map(|id| query_device(id as usize).transpose())),
             Err(CL_DEVICE_NOT_FOUND) => {}
             Err(code) => return Err(failed("clGetDeviceIDs")(code)),
         }
@@ -67,8 +68,8 @@ fn found() -> Result<Vec<Found>, DeviceError> {
     devices.into_iter().collect()
 }
 
-/// What the driver says of a device; nothing where it takes no SPIR-V, or computes on neither GPU nor processor.
-fn described(id: usize) -> Result<Option<Found>, DeviceError> {
+/// Queries the properties of a device; `None` if it does not accept SPIR-V, or is neither GPU nor processor.
+fn query_device(id: usize) -> Result<Option<Found>, DeviceError> {
     let of = |what| get_device_data(id as _, what).map_err(failed("clGetDeviceInfo"));
     let kind = of(CL_DEVICE_TYPE)?;
     let is = |required: u64| kind.as_slice().try_into().is_ok_and(|kind| u64::from_le_bytes(kind) & required != 0);
@@ -87,7 +88,7 @@ fn described(id: usize) -> Result<Option<Found>, DeviceError> {
     Ok(Some(Found { id, name, driver, is_processor: is(CL_DEVICE_TYPE_CPU), limits, rounds_correctly }))
 }
 
-/// Numbers as wide as addresses.
+/// Reads numbers of 8 bytes each, least significant byte first.
 fn sizes(bytes: &[u8]) -> Vec<u64> {
     let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
     bytes.chunks(8).map(number).collect()

@@ -1,4 +1,4 @@
-//! The instructions, capabilities and modes that kernels are made of.
+//! Instructions, capabilities and modes of emitted kernels.
 
 use crate::spirv::kernels;
 use rspirv::binary::Disassemble;
@@ -6,7 +6,7 @@ use rspirv::dr::load_words;
 use tilewright_plugin::KernelMetadata;
 use tilewright_vendor_testkit::prelude::*;
 
-/// The lines of an artifact's assembly, in single spaces.
+/// The lines of an artifact's assembly text, with words separated by single spaces.
 struct Listing(Vec<String>);
 
 impl Listing {
@@ -21,7 +21,7 @@ impl Listing {
         Self(text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect())
     }
 
-    /// The lines of an instruction.
+    /// Returns the lines with an opcode.
     fn all(&self, opcode: &str) -> Vec<&str> {
         let has = |line: &&String| line.split(' ').any(|word| word == opcode);
         self.0.iter().filter(has).map(String::as_str).collect()
@@ -63,7 +63,8 @@ fn four_words_are_copied_by_one_load_and_one_store() {
     assert_eq!(listing.capabilities(), ["Addresses", "Kernel", "Int8", "SubgroupDispatch"]);
 }
 
-/// 32 words are two of SPIR-V's widest vectors; the second lies 64 bytes up and is aligned no better.
+/// Checks a value of 32 words, which is two of SPIR-V's widest vectors; the second one lies 64 bytes further and has
+/// the same alignment.
 #[test]
 fn wide_values_are_split() {
     let listing = Listing::of(&kernels::reversal(16, Element::I32, 32, 128));
@@ -82,17 +83,17 @@ fn what_is_aligned_less_than_its_elements_moves_as_narrower_integers() {
     assert_eq!(loads.len(), 1, "{loads:?}");
     assert!(loads[0].ends_with("Aligned 2"), "{loads:?}");
     let load_type = loads[0].split(' ').nth(3).expect("a type");
-    let halves = listing.all("OpTypeVector").into_iter().find(|line| line.starts_with(&format!("{load_type} =")));
-    assert!(halves.is_some_and(|line| line.ends_with(" 16")), "{halves:?}");
+    let vector_type = listing.all("OpTypeVector").into_iter().find(|line| line.starts_with(&format!("{load_type} =")));
+    assert!(vector_type.is_some_and(|line| line.ends_with(" 16")), "{vector_type:?}");
 }
 
 #[test]
-fn exchanges_are_shuffles_of_the_sub_group() {
+fn shuffles_are_group_non_uniform_shuffles() {
     for lanes in [16, 32] {
-        let listing = Listing::of(&kernels::exchange(lanes));
+        let listing = Listing::of(&kernels::shuffle(lanes));
         assert_eq!(listing.count("OpGroupNonUniformShuffle"), 2);
         assert!(listing.capabilities().contains(&"GroupNonUniformShuffle"));
-        let listing = Listing::of(&kernels::exchange_xor(lanes));
+        let listing = Listing::of(&kernels::shuffle_xor(lanes));
         assert_eq!(listing.count("OpGroupNonUniformShuffleXor"), 2);
         assert!(listing.capabilities().contains(&"GroupNonUniformShuffle"));
     }
@@ -101,7 +102,7 @@ fn exchanges_are_shuffles_of_the_sub_group() {
 #[test]
 fn shared_memory_is_one_variable_and_barriers_order_it() {
     let listing = Listing::of(&kernels::shared(16));
-    // A buffer of 64 bytes, then one of 2 * 16 words, at an alignment of 64.
+    // A buffer of 64 bytes, then one of 2 * 16 words, with an alignment of 64.
     let length = listing.all("OpTypeArray")[0].split(' ').next_back().expect("a length");
     let constant = listing.0.iter().find(|line| line.starts_with(&format!("{length} = OpConstant")));
     assert!(constant.is_some_and(|line| line.ends_with(" 192")), "{constant:?}");
@@ -138,9 +139,9 @@ fn predicates_branch_around_accesses() {
 fn control_flow_is_structured() {
     let listing = Listing::of(&kernels::loops(16));
     assert_eq!((listing.count("OpLoopMerge"), listing.count("OpSelectionMerge")), (1, 1));
-    // In the loop: the index, whether to go on, the sum and the vector; after the conditional: its result.
+    // In the loop: the index, the condition, the sum and the vector; after the conditional: its result.
     assert_eq!(listing.count("OpPhi"), 5);
-    // Bounds that are known need no more than the index and what is carried.
+    // Known bounds need only the index and the carried values.
     assert_eq!(Listing::of(&kernels::nested(16)).count("OpPhi"), 3);
 }
 
@@ -196,8 +197,8 @@ fn casts_are_conversions_of_numbers_or_of_bits() {
     }
 }
 
-/// Binary32 has two digits more than `bf16` by far: cut towards zero, with a lowest bit that tells that something was cut off, it is
-/// rounded as the number itself.
+/// Checks casts to `bf16` that would be rounded twice. The first rounding, to binary32, truncates toward zero and keeps
+/// a sticky lowest bit, so the second rounding gives what rounding the exact number gives.
 #[test]
 fn what_would_be_rounded_twice_is_cut_first() {
     for (op, from, opcode, back) in [
@@ -231,14 +232,14 @@ fn f64_is_only_moved_where_lanes_do_not_compute_it() {
     assert!(matches!(refused, Err(CompileError::Unsupported(_))), "{refused:?}");
 }
 
-/// What lanes do not compute natively is the same on all but binary64.
+/// Checks that the code of two architectures differs only in native binary64.
 #[test]
 fn architectures_differ_in_binary64_alone() {
     for lanes in [16, 32] {
         let module = kernels::together(&kernels::all(lanes));
         let of = |architecture: &str| kernels::target(architecture).compile(&module, &CompileOptions::default());
         let (pvc, xe2) = (of("pvc").expect("it compiles"), of("xe2").expect("it compiles"));
-        // Tools of one may not know the other.
+        // Tools for one architecture may not know the other.
         assert!(pvc.payloads == xe2.payloads && pvc.kernels == xe2.kernels, "the code is the same");
         let message = of("dg2").expect_err("some kernels compute binary64").to_string();
         assert!(message.contains("f64"), "{message}");
@@ -263,7 +264,7 @@ fn the_assembly_is_the_object_as_text() {
 }
 
 #[test]
-fn only_the_forms_that_were_asked_for_are_given() {
+fn only_requested_forms_are_emitted() {
     let target = kernels::target("pvc");
     let forms = |emit: &[Emit]| {
         let options = CompileOptions { emit: emit.to_vec(), optimisation: 0 };
@@ -276,7 +277,7 @@ fn only_the_forms_that_were_asked_for_are_given() {
 }
 
 #[test]
-fn metadata_says_what_a_launcher_needs() {
+fn metadata_has_the_launch_parameters() {
     let artifact = kernels::compile(&kernels::shared(32)).expect("it compiles");
     let expected = KernelMetadata {
         maps: Vec::new(),

@@ -1,11 +1,11 @@
-//! Evaluates the one block of a kernel without control flow for one lane, from the words alone.
+//! An evaluator of SPIR-V words: runs the single block of a kernel without control flow for one lane.
 
 use std::collections::HashMap;
 
 use rspirv::dr::{Instruction, Operand, load_words};
 use rspirv::spirv::{Op, StorageClass};
 
-/// What lane 0 stores, in order, where it loads the given bits in order.
+/// Returns the values that lane 0 stores, in order, if its loads return the given bits in order.
 pub fn evaluate(words: &[u32], loads: &[u64]) -> Vec<u64> {
     let module = load_words(words).expect("the words are a module");
     let mut lane = Lane { types: HashMap::new(), values: HashMap::new(), loads: loads.iter().copied() };
@@ -19,7 +19,7 @@ pub fn evaluate(words: &[u32], loads: &[u64]) -> Vec<u64> {
     block.instructions.iter().filter_map(|instruction| lane.step(instruction)).collect()
 }
 
-/// A scalar type; pointers, and vectors of inputs, are integers of 64 bits here.
+/// A scalar type of the evaluator; pointers, and vectors of inputs, are 64-bit integers here.
 #[derive(Clone, Copy)]
 struct Scalar {
     bits: u32,
@@ -61,7 +61,7 @@ impl<L: Iterator<Item = u64>> Lane<L> {
         self.values[&instruction.operands[index].id_ref_any().expect("it is an id")]
     }
 
-    /// Runs one instruction; gives what it stores.
+    /// Evaluates one instruction; returns the value that it stores, if it is a store.
     fn step(&mut self, instruction: &Instruction) -> Option<u64> {
         match instruction.class.opcode {
             Op::Return => return None,
@@ -110,7 +110,7 @@ impl<L: Iterator<Item = u64>> Lane<L> {
     }
 }
 
-/// A shift by the width or more has no result; none is emitted.
+/// Returns a shift distance; fails if the distance is the width or more, for which SPIR-V defines no result.
 fn checked(distance: u64, bits: u32) -> u64 {
     assert!(distance < u64::from(bits), "{bits} bits shifted by {distance}");
     distance

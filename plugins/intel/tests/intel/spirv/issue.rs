@@ -1,5 +1,5 @@
-//! Every row of the instruction table as code: a kernel that issues it once calls the builtin that
-//! stands for it, with operands of its types, and the emulator gives what the row says.
+//! Every instruction of the table as code: a kernel that issues it once calls its builtin with operands of its types,
+//! and the emulator gives the result of the instruction's semantics.
 
 use crate::spirv::kernels;
 use tilewright_intel::instructions::rows;
@@ -10,26 +10,26 @@ const ARCHITECTURES: [&str; 3] = ["pvc", "dg2", "xe2"];
 
 fn assembly(architecture: &str, row: &Instruction) -> String {
     let kernel = instruction_kernel("issue", row).expect("a kernel");
-    // The object is what the validator of the standard looks at, where it is installed.
+    // The Khronos validator, if installed, checks the object.
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
     let artifact = kernels::target(architecture).compile(&kernels::module(kernel), &options);
     let artifact = artifact.unwrap_or_else(|error| panic!("{architecture} {}: {error}", row.name));
     artifact.text(Emit::Assembly).expect("assembly is text").to_owned()
 }
 
-/// Prefetches have no value to look at: tests of their own do.
-fn products(architecture: &str) -> Vec<Instruction> {
+/// Returns the MMA instructions of an architecture; prefetches have no value and separate tests.
+fn mma_instructions(architecture: &str) -> Vec<Instruction> {
     rows(architecture).into_iter().filter(|row| row.kind == InstructionKind::Matrix).collect()
 }
 
 fn all_rows() -> Vec<(&'static str, Instruction)> {
     let all: Vec<_> =
-        ARCHITECTURES.iter().flat_map(|&name| products(name).into_iter().map(move |row| (name, row))).collect();
+        ARCHITECTURES.iter().flat_map(|&name| mma_instructions(name).into_iter().map(move |row| (name, row))).collect();
     assert!(ARCHITECTURES.iter().all(|name| all.iter().any(|(of, _)| of == name)), "each has rows");
     all
 }
 
-/// The line of an opcode, words in single spaces.
+/// Returns the words of the only line with an opcode.
 fn only(text: &str, opcode: &str) -> Vec<String> {
     let has = |line: &&str| line.split_whitespace().any(|word| word == opcode);
     let found: Vec<_> = text.lines().filter(has).collect();
@@ -48,8 +48,8 @@ fn every_row_is_one_call_of_its_builtin() {
         let words: Vec<_> = linkage.split_whitespace().collect();
         assert_eq!((words[1], words[4]), (call[4].as_str(), "Import"), "{linkage}");
         // `dpas.8x4.s32.s8.u8.s32` is `intel_sub_group_i8_u8_matrix_mad_k32`.
-        let parts: Vec<_> = row.name.split('.').collect();
-        let [a, b] = [3, 4].map(|at| parts[at].replace("s8", "i8").replace("s4", "i4"));
+        let name_fields: Vec<_> = row.name.split('.').collect();
+        let [a, b] = [3, 4].map(|at| name_fields[at].replace("s8", "i8").replace("s4", "i4"));
         let depth = [("tf32", 8), ("f16", 16), ("bf16", 16), ("i8", 32), ("u8", 32), ("i4", 64), ("u4", 64)];
         let depth = depth.iter().find(|(name, _)| *name == a).expect("a type").1;
         assert!(words[3].contains(&format!("intel_sub_group_{a}_{b}_matrix_mad_k{depth}")), "{linkage}");
@@ -73,16 +73,16 @@ fn a_builtin_is_declared_once_for_all_its_calls() {
 }
 
 #[test]
-fn on_the_emulator_every_row_is_a_plain_product() {
+fn on_the_emulator_every_instruction_is_a_plain_mma() {
     for (architecture, row) in all_rows() {
-        let proved = check_row(&row, &kernels::product(architecture));
+        let proved = check_row(&row, &kernels::description(architecture));
         proved.unwrap_or_else(|error| panic!("{architecture} {}: {error}", row.name));
     }
 }
 
 #[test]
 fn what_an_architecture_lacks_is_unsupported_by_name() {
-    // Only instructions of sixteen columns multiply tf32.
+    // Only instructions of sixteen columns support tf32.
     let row = rows("pvc").into_iter().find(|row| row.name == "dpas.8x8.f32.tf32.tf32.f32").expect("a row");
     let kernel = instruction_kernel("issue", &row).expect("a kernel");
     let refused = kernels::target("dg2").compile(&kernels::module(kernel), &CompileOptions::default());

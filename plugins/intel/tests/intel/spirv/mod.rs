@@ -1,11 +1,11 @@
-//! Kernel IR as SPIR-V: what comes out says what went in, and passes the checks of others.
+//! Kernel IR as SPIR-V: the output has the semantics of the input, and passes external checks.
 
 mod codegen;
 mod evaluate;
 mod issue;
 mod kernels;
-mod meaning;
 mod operations;
+mod semantics;
 use tilewright_vendor_testkit::operations as programs;
 mod rejection;
 mod validation;

@@ -1,4 +1,4 @@
-//! Operations of whole programs as SPIR-V, which the own validator takes, and the standard's where it is at hand.
+//! Operations of whole programs as SPIR-V, accepted by our validator, and by the Khronos validator if installed.
 
 use crate::spirv::programs;
 use crate::validated_target::target;
@@ -12,7 +12,8 @@ fn compiled(name: &str, kernel: Kernel) -> Result<String, CompileError> {
     Ok(artifact.text(Emit::Assembly).expect("assembly is text").to_owned())
 }
 
-/// The text of every kernel by name. What a target has no binary64 for is left out, and must say so.
+/// Returns the name and the SPIR-V text of every kernel. Kernels that need binary64 are left out on targets without it,
+/// after a check that their error names binary64.
 fn all(name: &str, kernels: Vec<Kernel>) -> Vec<(String, String)> {
     let mut texts = Vec::new();
     for kernel in kernels {
@@ -48,7 +49,7 @@ fn arithmetic_of_every_element_is_valid() {
         ] {
             assert!(one(&texts, kernel).contains(word), "{name} {kernel}: {}", one(&texts, kernel));
         }
-        // Where there is binary64, quotients and roots of narrower numbers are made in it.
+        // With binary64, quotients and square roots of narrower numbers are computed in it.
         for kernel in ["k_f_div_f32", "k_f_sqrt_f32", "k_f_div_f16", "k_f_sqrt_bf16"] {
             assert_eq!(one(&texts, kernel).contains("OpTypeFloat 64"), name == "max1550", "{name} {kernel}");
         }
@@ -66,7 +67,7 @@ fn atomics_of_every_element_are_valid() {
 
 #[test]
 fn programs_are_valid() {
-    // Two f64 among what is printed.
+    // Two f64 are among the printed values.
     let kernels = || programs::programs(LAUNCH);
     let texts = all("max1550", kernels());
     assert!(one(&texts, "grid").contains("NumWorkgroups"));
@@ -94,6 +95,6 @@ fn functions_that_the_target_lists_are_extended_instructions() {
 fn assembly_is_unsupported() {
     let mut k = Builder::new("k", LAUNCH, &[("at", Type::Pointer(MemorySpace::Global))]);
     k.assembly("mov.u32 $0, 1;", "=r", &[], &[Type::Scalar(Element::I32)]);
-    let error = compiled("max1550", k.finish()).expect_err("it is no SPIR-V");
+    let error = compiled("max1550", k.finish()).expect_err("it is not SPIR-V");
     assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("assembly")), "{error}");
 }

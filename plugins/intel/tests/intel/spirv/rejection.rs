@@ -1,15 +1,15 @@
-//! Modules that break a rule are refused with the place, and never with a panic or as a failure of
-//! the code generator.
+//! Modules that violate a rule are rejected with the position, and never by a panic or as a failure of the code
+//! generator.
 
 use crate::spirv::kernels::{self, GLOBAL, I1, I32, I64};
 use tilewright_intel::IntelTarget;
-use tilewright_kernel::{Exchange, Issuers, Region, SharedBuffer, Statement};
-use tilewright_testkit::split_mix::SplitMix64;
+use tilewright_kernel::{Issuers, Region, SharedBuffer, ShuffleMode, Statement};
+use tilewright_testkit::seeded_rng::SeededRng;
 use tilewright_vendor_testkit::damage::damage;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::refused_walks;
 
-/// A kernel of these statements, with two parameters: %0 a global pointer, %1 an `i32`.
+/// Returns a kernel with these statements and two parameters: %0, a global pointer, and %1, an `i32`.
 fn kernel(statements: Vec<(Vec<(u32, Type)>, Op)>) -> Kernel {
     let parameters = [("p", GLOBAL), ("n", I32)];
     let mut kernel = Builder::new("bad", Launch::new(16, 1), &parameters).finish();
@@ -25,7 +25,7 @@ fn region(statements: Vec<(Vec<(u32, Type)>, Op)>) -> Region {
     Region { arguments: Vec::new(), statements: statements.into_iter().map(statement).collect() }
 }
 
-/// Checks that a kernel is refused as invalid, with these words.
+/// Checks that a kernel is rejected as invalid, with these words.
 fn invalid(kernel: Kernel, words: &str) {
     match kernels::compile(&kernels::module(kernel)) {
         Err(CompileError::Invalid(message)) => assert!(message.contains(words), "`{words}` is not in: {message}"),
@@ -33,7 +33,7 @@ fn invalid(kernel: Kernel, words: &str) {
     }
 }
 
-/// Checks one statement with one result, %2.
+/// Checks that one statement with one result, %2, is rejected as invalid with these words.
 fn invalid_op(ty: Type, op: Op, words: &str) {
     invalid(kernel(vec![(vec![(2, ty)], op)]), words);
 }
@@ -48,22 +48,22 @@ fn operands_have_the_types_that_operations_take() {
     invalid_op(I32, binary(Binary::Add, N, P), "i32 was expected");
     invalid_op(I32, binary(Binary::FAdd, N, N), "FAdd of i32");
     invalid_op(I32, Op::Unary { op: Unary::FNeg, a: N }, "`f_neg` of");
-    invalid_op(I32, Op::FMulAdd { a: N, b: N, c: N }, "a multiply-add of i32");
+    invalid_op(I32, Op::Fma { a: N, b: N, c: N }, "a multiply-add of i32");
     invalid_op(I1, Op::Compare { op: Compare::Eq, a: P, b: P }, "a scalar or vector was expected");
     invalid_op(I32, Op::Select { condition: N, a: N, b: N }, "i1 was expected");
     invalid_op(I32, Op::PermuteBytes { a: P, b: N, selector: 0, alternative: None }, "i32 was expected");
     invalid_op(I32, Op::PermuteBytes { a: N, b: N, selector: 0x8000, alternative: None }, "nibbles");
-    invalid_op(I32, Op::Advance { pointer: N, bytes: N }, "i32 advanced");
-    invalid_op(GLOBAL, Op::Advance { pointer: P, bytes: P }, "advanced by ptr.global");
+    invalid_op(I32, Op::PtrAdd { pointer: N, bytes: N }, "i32 advanced");
+    invalid_op(GLOBAL, Op::PtrAdd { pointer: P, bytes: P }, "advanced by ptr.global");
     invalid_op(I32, Op::Extract { vector: N, index: 0 }, "element 0 of i32");
     invalid_op(
         I64,
-        Op::Exchange { kind: Exchange::Index, value: P, lane: N, issuers: Issuers::All },
-        "exchange of ptr",
+        Op::Shuffle { kind: ShuffleMode::Index, value: P, lane: N, issuers: Issuers::All },
+        "shuffle of ptr",
     );
     invalid_op(
         I32,
-        Op::Exchange { kind: Exchange::Index, value: N, lane: P, issuers: Issuers::All },
+        Op::Shuffle { kind: ShuffleMode::Index, value: N, lane: P, issuers: Issuers::All },
         "i32 was expected",
     );
 }
@@ -88,7 +88,7 @@ fn memory_is_accessed_by_pointers_at_alignments() {
     let predicated = Op::Load { pointer: P, predicate: Some(N), offset: 0, alignment: 4 };
     invalid_op(I32, predicated, "value %1 is a i32; a i1 is needed");
     invalid_op(Type::Pointer(MemorySpace::Shared), Op::SharedAddress { buffer: 0 }, "no shared buffer 0");
-    // A shared pointer can be made of bits, but there is nothing that it could point to.
+    // A shared pointer can be a constant, but without shared memory it has no target.
     let shared = (vec![(2, Type::Pointer(MemorySpace::Shared))], Op::Constant { bits: 0 });
     invalid(kernel(vec![shared, (vec![(3, I32)], load(Value(2), 4))]), "no shared memory");
 }
@@ -109,8 +109,8 @@ fn types_and_constants_are_possible() {
 #[test]
 fn instructions_have_the_operands_of_their_rows() {
     let instruction = Op::Instruction { name: "dpas.8x1.f32.f16.f16.f32".to_owned(), operands: vec![] };
-    invalid(kernel(vec![(vec![], instruction.clone())]), "3 operands, 0 are given");
-    invalid(kernel(vec![(vec![(2, I32), (3, I32)], instruction)]), "3 operands, 0 are given");
+    invalid(kernel(vec![(vec![], instruction.clone())]), "3 operands, 0 were passed");
+    invalid(kernel(vec![(vec![(2, I32), (3, I32)], instruction)]), "3 operands, 0 were passed");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn loops_take_and_yield_what_they_carry() {
 }
 
 #[test]
-fn launches_fit_the_product() {
+fn launches_fit_the_target() {
     let with = |change: &dyn Fn(&mut Kernel)| {
         let mut kernel = kernel(vec![]);
         change(&mut kernel);
@@ -161,7 +161,7 @@ fn parameter_names_that_would_not_print_are_left_out() {
 }
 
 #[test]
-fn messages_say_the_place() {
+fn messages_show_the_location() {
     let bad = kernel(vec![(vec![(2, I32)], Op::Binary { op: Binary::FAdd, a: N, b: N })]);
     let refused = kernels::compile(&kernels::module(bad)).expect_err("it is invalid");
     assert_eq!(refused.to_string(), "invalid module: kernel `bad`: `%2: i32 = binary`: FAdd of i32");
@@ -172,15 +172,15 @@ fn options_and_architectures_are_known_ones() {
     let options = CompileOptions { optimisation: 4, ..CompileOptions::default() };
     let refused = kernels::target("pvc").compile(&kernels::copy(16), &options);
     assert!(matches!(refused, Err(CompileError::Option { option, .. }) if option == "optimisation"));
-    let error = IntelTarget::new(kernels::product("gen9")).expect_err("it is not served");
+    let error = IntelTarget::new(kernels::description("gen9")).expect_err("it is not served");
     assert!(error.to_string().contains("gen9") && error.to_string().contains("pvc"), "{error}");
 }
 
-/// Modules that were valid until numbers, types or operations in them were exchanged: whatever they
-/// are now, the answer is code or a refusal.
+/// Checks that valid modules with randomly exchanged numbers, types or operations give code or an error, and never a
+/// panic.
 #[test]
 fn spoiled_modules_are_compiled_or_refused() {
-    let mut random = SplitMix64::new(1);
+    let mut random = SeededRng::new(1);
     let modules =
         [kernels::shared(16), kernels::predicated(16), kernels::loops(16), kernels::nested(16), kernels::permutes(16)];
     let mut refused = 0;

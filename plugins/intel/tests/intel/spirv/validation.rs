@@ -1,4 +1,4 @@
-//! The validator finds what is wrong with SPIR-V that was right before.
+//! The validator detects changes that make valid SPIR-V invalid.
 
 use crate::validate::validate;
 use rspirv::binary::Assemble;
@@ -11,7 +11,7 @@ fn words_of(module: &tilewright_kernel::Module) -> Vec<u32> {
     kernels::words(&kernels::compile(module).expect("it compiles"))
 }
 
-/// Changes a finished module and checks that the validator complains in these words.
+/// Checks that the validator reports this rule for a valid module after a change.
 fn finds(module: &tilewright_kernel::Module, rule: &str, change: impl FnOnce(&mut Module)) {
     let mut spirv = load_words(words_of(module)).expect("it is SPIR-V");
     change(&mut spirv);
@@ -21,7 +21,7 @@ fn finds(module: &tilewright_kernel::Module, rule: &str, change: impl FnOnce(&mu
     }
 }
 
-/// The first instruction of an opcode in the functions.
+/// Returns the first instruction with an opcode in the functions of a module.
 fn first(module: &mut Module, opcode: Op) -> &mut Instruction {
     let instructions = module.functions.iter_mut().flat_map(|function| &mut function.blocks);
     let mut instructions = instructions.flat_map(|block| &mut block.instructions);
@@ -44,19 +44,19 @@ fn ids_are_defined_once_and_in_bounds() {
 }
 
 #[test]
-fn definitions_come_before_uses_on_every_way() {
+fn definitions_dominate_uses() {
     finds(&kernels::copy(16), "not defined on every way", |m| {
         let instructions = &mut m.functions[0].blocks[0].instructions;
         let at = instructions.iter().position(|i| i.class.opcode == Op::IAdd).expect("an addition");
         instructions.swap(at, at + 1);
     });
-    // What one side of a branch defines is not known behind it.
+    // A value defined in one branch is not defined after it.
     finds(&kernels::loops(16), "not defined on every way", |m| {
         let blocks = &mut m.functions[0].blocks;
-        let is_product = |i: &Instruction| i.class.opcode == Op::IMul;
+        let is_multiplication = |i: &Instruction| i.class.opcode == Op::IMul;
         let count = blocks.len();
-        let side = blocks[count - 3].instructions.iter().find(|i| is_product(i)).and_then(|i| i.result_id);
-        let behind = blocks[count - 1].instructions.iter_mut().find(|i| is_product(i)).expect("an address");
+        let side = blocks[count - 3].instructions.iter().find(|i| is_multiplication(i)).and_then(|i| i.result_id);
+        let behind = blocks[count - 1].instructions.iter_mut().find(|i| is_multiplication(i)).expect("an address");
         behind.operands[0] = Operand::IdRef(side.expect("one side multiplies"));
     });
     finds(&kernels::copy(16), "used before it is defined", |m| m.types_global_values.reverse());
@@ -85,7 +85,7 @@ fn operands_are_of_the_types_that_opcodes_take() {
         let semantics = first(m, Op::ControlBarrier).operands[2].id_ref_any().expect("an id");
         first(m, Op::ControlBarrier).operands[0] = Operand::IdScope(semantics);
     });
-    finds(&kernels::exchange(16), "within sub-groups", |m| {
+    finds(&kernels::shuffle(16), "within sub-groups", |m| {
         let lane = first(m, Op::GroupNonUniformShuffle).operands[2].id_ref_any().expect("an id");
         first(m, Op::GroupNonUniformShuffle).operands[0] = Operand::IdScope(lane);
     });
@@ -96,7 +96,7 @@ fn operands_are_of_the_types_that_opcodes_take() {
 
 #[test]
 fn capabilities_are_declared() {
-    let exchange = kernels::exchange(16);
+    let shuffle = kernels::shuffle(16);
     for capability in [
         Capability::Kernel,
         Capability::Addresses,
@@ -104,9 +104,9 @@ fn capabilities_are_declared() {
         Capability::SubgroupDispatch,
         Capability::GroupNonUniformShuffle,
     ] {
-        // What is left may still imply Kernel; the rest of what falls away is needed by itself.
+        // Remaining capabilities may still imply Kernel; every other removed capability is needed.
         if capability != Capability::Kernel {
-            finds(&exchange, "capability", |m| remove_capability(m, capability));
+            finds(&shuffle, "capability", |m| remove_capability(m, capability));
         }
     }
     let wide = kernels::binary(16, tilewright_kernel::Binary::FAdd, tilewright_kernel::Element::F16, 8);
@@ -125,7 +125,7 @@ fn blocks_are_structured() {
     finds(&predicated, "merge before it", |m| remove(m, Op::SelectionMerge));
     finds(&loops, "merge", |m| remove(m, Op::LoopMerge));
     finds(&loops, "block", |m| remove(m, Op::Branch));
-    // The header of a loop with known bounds compares behind its phis.
+    // The header of a loop with known bounds compares after its phis.
     finds(&kernels::nested(16), "phis come first", |m| {
         let block = m.functions[0].blocks.iter_mut().find(|b| b.instructions[0].class.opcode == Op::Phi);
         let block = block.expect("a loop header");
@@ -169,11 +169,11 @@ fn entry_points_are_complete() {
 fn globals_are_sound() {
     let shared = kernels::shared(16);
     finds(&shared, "declared twice", |m| {
-        let mut again = m.types_global_values[0].clone();
+        let mut duplicate = m.types_global_values[0].clone();
         let bound = &mut m.header.as_mut().expect("a header").bound;
-        again.result_id = Some(*bound);
+        duplicate.result_id = Some(*bound);
         *bound += 1;
-        m.types_global_values.push(again);
+        m.types_global_values.push(duplicate);
     });
     finds(&shared, "storage class", |m| {
         let variable = m.types_global_values.iter_mut().rfind(|i| i.class.opcode == Op::Variable);
@@ -186,7 +186,7 @@ fn globals_are_sound() {
 }
 
 #[test]
-fn words_that_are_no_module_are_refused() {
+fn words_that_are_no_module_are_rejected() {
     let words = words_of(&kernels::loops(16));
     assert_eq!(validate(&words), Ok(()));
     for length in 0..words.len() {
@@ -199,8 +199,8 @@ fn words_that_are_no_module_are_refused() {
     }
 }
 
-/// No word, whatever is put in its place, makes the validator panic; and where the word matters, most
-/// changes are found.
+/// Checks that replacing any word of a module never makes the validator panic, and that it detects most changes of
+/// significant words.
 #[test]
 fn changed_words_never_panic() {
     let mut found = 0;

@@ -1,4 +1,4 @@
-//! Checks that capabilities are declared for all that is used.
+//! Checks that a module declares the capability for everything that it uses.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use rspirv::spirv::{Capability, Op};
 
 use super::{Fault, literal, require};
 
-/// Checks every instruction of a module.
+/// Checks the capabilities for every instruction of a module.
 pub(super) fn check(module: &Module) -> Result<(), Fault> {
     let declared = declared(module)?;
     for instruction in module.all_inst_iter() {
@@ -22,14 +22,14 @@ pub(super) fn check(module: &Module) -> Result<(), Fault> {
             check_any(&declared, instruction, &[capability])?;
         }
     }
-    let linked = declared.contains(&Capability::Linkage);
-    if module.entry_points.is_empty() && !linked {
+    let has_linkage = declared.contains(&Capability::Linkage);
+    if module.entry_points.is_empty() && !has_linkage {
         return Err(Fault::module("a module without entry points declares the capability Linkage"));
     }
     Ok(())
 }
 
-/// The capabilities declared, and those that they imply.
+/// Returns the declared capabilities, and the capabilities that these imply.
 fn declared(module: &Module) -> Result<HashSet<Capability>, Fault> {
     let mut declared = HashSet::new();
     let mut open = Vec::new();
@@ -47,7 +47,7 @@ fn declared(module: &Module) -> Result<HashSet<Capability>, Fault> {
     Ok(declared)
 }
 
-/// One of several capabilities is enough.
+/// Checks that at least one of the capabilities `any` is declared.
 fn check_any(declared: &HashSet<Capability>, instruction: &Instruction, any: &[Capability]) -> Result<(), Fault> {
     if any.is_empty() || any.iter().any(|capability| declared.contains(capability)) {
         return Ok(());
@@ -55,7 +55,7 @@ fn check_any(declared: &HashSet<Capability>, instruction: &Instruction, any: &[C
     Err(Fault::of(instruction, format!("needs a capability that is not declared: {any:?}")))
 }
 
-/// What a type needs by its width.
+/// Returns the capability that a type needs because of its width; `None` if it needs none.
 fn of_type(instruction: &Instruction) -> Result<Option<Capability>, Fault> {
     let opcode = instruction.class.opcode;
     let index = match opcode {

@@ -1,4 +1,4 @@
-//! Checks blocks: how they end, structured control flow, and that definitions dominate uses.
+//! Checks of blocks: terminators, structured control flow, and dominance of definitions over uses.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,27 +9,27 @@ use super::globals::Globals;
 use super::operations::Values;
 use super::{Fault, id, require, result};
 
-/// A place in a function: the block, and the instruction in it.
-type Place = (usize, usize);
+/// The position of an instruction in a function: index of the block, and index of the instruction in the block.
+type InstructionPosition = (usize, usize);
 
-/// The blocks of a function as a graph; blocks are numbered in their order.
+/// The blocks of a function as a graph; blocks are numbered in the function's order.
 struct Graph<'a> {
     function: &'a Function,
-    /// Block by label.
+    /// Number of each block, by label.
     numbers: HashMap<Word, usize>,
     successors: Vec<Vec<usize>>,
     predecessors: Vec<Vec<usize>>,
-    /// Immediate dominator; the entry's is itself.
+    /// Immediate dominator of each block; the entry block's is the entry block itself.
     dominators: Vec<usize>,
 }
 
 /// Checks the blocks of a function.
 pub(super) fn check(globals: &Globals, values: &Values<'_>, function: &Function) -> Result<(), Fault> {
     let graph = Graph::new(function)?;
-    for (number, block) in function.blocks.iter().enumerate() {
+    for (block_index, block) in function.blocks.iter().enumerate() {
         check_shape(block)?;
         graph.check_branch(values, block)?;
-        graph.check_phis(values, number)?;
+        graph.check_phis(values, block_index)?;
     }
     graph.check_structure()?;
     graph.check_definitions(globals)
@@ -43,19 +43,19 @@ fn is_merge(opcode: Op) -> bool {
     matches!(opcode, Op::SelectionMerge | Op::LoopMerge)
 }
 
-/// The instruction that ends a block.
+/// Returns the terminator of a block, its last instruction.
 fn terminator(block: &Block) -> Result<&Instruction, Fault> {
     let last = block.instructions.last().filter(|last| is_terminator(last.class.opcode));
     last.ok_or_else(|| Fault::module(format!("block %{} does not end with a branch", block.label_id().unwrap_or(0))))
 }
 
-/// The merge before the instruction that ends a block.
+/// Returns the merge instruction before the terminator of a block, if any.
 fn merge(block: &Block) -> Option<&Instruction> {
     let (_, before) = block.instructions.split_last()?;
     before.last().filter(|instruction| is_merge(instruction.class.opcode))
 }
 
-/// Phis first, then others, at most one merge, one end.
+/// Checks the order of instructions in a block: phis, other instructions, at most one merge, one terminator.
 fn check_shape(block: &Block) -> Result<(), Fault> {
     let end = terminator(block)?;
     let count = block.instructions.len();
@@ -74,7 +74,7 @@ fn check_shape(block: &Block) -> Result<(), Fault> {
     require(follows, end, "a conditional branch has a merge before it, and a merge is before a branch")
 }
 
-/// The labels that an instruction names.
+/// Returns the labels that a branch or merge instruction names.
 fn targets(instruction: &Instruction) -> &[Operand] {
     let operands = instruction.operands.as_slice();
     match instruction.class.opcode {
@@ -89,9 +89,9 @@ fn targets(instruction: &Instruction) -> &[Operand] {
 impl<'a> Graph<'a> {
     fn new(function: &'a Function) -> Result<Self, Fault> {
         let mut numbers = HashMap::new();
-        for (number, block) in function.blocks.iter().enumerate() {
+        for (block_index, block) in function.blocks.iter().enumerate() {
             let label = block.label_id().ok_or_else(|| Fault::module("a block has no label"))?;
-            numbers.insert(label, number);
+            numbers.insert(label, block_index);
         }
         let count = function.blocks.len();
         let mut graph = Self {
@@ -101,13 +101,13 @@ impl<'a> Graph<'a> {
             predecessors: vec![Vec::new(); count],
             dominators: Vec::new(),
         };
-        for (number, block) in function.blocks.iter().enumerate() {
+        for (block_index, block) in function.blocks.iter().enumerate() {
             let end = terminator(block)?;
             for label in targets(end) {
                 let to = graph.block_of(end, label)?;
-                if !graph.successors[number].contains(&to) {
-                    graph.successors[number].push(to);
-                    graph.predecessors[to].push(number);
+                if !graph.successors[block_index].contains(&to) {
+                    graph.successors[block_index].push(to);
+                    graph.predecessors[to].push(block_index);
                 }
             }
         }
@@ -116,16 +116,16 @@ impl<'a> Graph<'a> {
     }
 
     fn block_of(&self, instruction: &Instruction, label: &Operand) -> Result<usize, Fault> {
-        let number = label.id_ref_any().and_then(|label| self.numbers.get(&label));
-        number.copied().ok_or_else(|| Fault::of(instruction, "names no block of the function"))
+        let block_index = label.id_ref_any().and_then(|label| self.numbers.get(&label));
+        block_index.copied().ok_or_else(|| Fault::of(instruction, "names no block of the function"))
     }
 
-    fn label(&self, number: usize) -> Word {
-        self.function.blocks.get(number).and_then(Block::label_id).unwrap_or(0)
+    fn label(&self, block_index: usize) -> Word {
+        self.function.blocks.get(block_index).and_then(Block::label_id).unwrap_or(0)
     }
 
-    /// Immediate dominators, by meeting the predecessors' until nothing changes. Since every block
-    /// must come after its dominator, going through the blocks in order meets known ones only.
+    /// Computes immediate dominators by intersecting the dominators of the predecessors until nothing changes. Every
+    /// block must come after its dominator, so the dominators of earlier blocks are known.
     fn dominate(&mut self) -> Result<(), Fault> {
         if self.function.blocks.is_empty() {
             return Err(Fault::module("a function has no blocks"));
@@ -135,7 +135,7 @@ impl<'a> Graph<'a> {
         }
         let mut dominators: Vec<Option<usize>> = vec![None; self.function.blocks.len()];
         dominators[0] = Some(0);
-        // One pass settles blocks in a good order, another shows it; bad orders may never settle.
+        // In a valid order one pass finds the result and another confirms it; invalid orders may never converge.
         for pass in 0.. {
             if pass > dominators.len() {
                 return Err(Fault::module("the blocks are not in an order in which dominators come first"));
@@ -144,7 +144,8 @@ impl<'a> Graph<'a> {
             for block in 1..dominators.len() {
                 let mut known = self.predecessors[block].iter().copied().filter(|&before| dominators[before].is_some());
                 let first = known.next();
-                let dominator = first.map(|first| known.fold(first, |a, b| meet(&dominators, a, b)));
+                let dominator =
+                    first.map(|first| known.fold(first, |a, b| nearest_common_dominator(&dominators, a, b)));
                 changed |= dominator != dominators[block];
                 dominators[block] = dominator;
             }
@@ -163,7 +164,7 @@ impl<'a> Graph<'a> {
     }
 
     fn dominates(&self, a: usize, mut b: usize) -> bool {
-        // A dominator's number is lower, but for the entry.
+        // A dominator has a lower number, except for the entry.
         while b > a {
             b = self.dominators[b];
         }
@@ -182,9 +183,9 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// A phi has one value for each block that branches to its own.
-    fn check_phis(&self, values: &Values<'_>, number: usize) -> Result<(), Fault> {
-        let instructions = &self.function.blocks[number].instructions;
+    /// Checks that a phi has one value for each predecessor.
+    fn check_phis(&self, values: &Values<'_>, block_index: usize) -> Result<(), Fault> {
+        let instructions = &self.function.blocks[block_index].instructions;
         for phi in instructions.iter().take_while(|instruction| instruction.class.opcode == Op::Phi) {
             values.check_phi(phi)?;
             let mut blocks = HashSet::new();
@@ -192,13 +193,13 @@ impl<'a> Graph<'a> {
                 let [_, label] = pair else { return Err(Fault::of(phi, "values come with blocks")) };
                 require(blocks.insert(self.block_of(phi, label)?), phi, "a block is named twice")?;
             }
-            let before: HashSet<usize> = self.predecessors[number].iter().copied().collect();
+            let before: HashSet<usize> = self.predecessors[block_index].iter().copied().collect();
             require(blocks == before, phi, "the blocks are not those that branch here")?;
         }
         Ok(())
     }
 
-    /// Headers dominate what they merge to, and every edge back goes from the continue target of a
+    /// Checks that headers dominate their merge blocks, and that every back edge goes from the continue target of a
     /// loop to its header.
     fn check_structure(&self) -> Result<(), Fault> {
         let mut merged = HashSet::new();
@@ -232,25 +233,25 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// Every value is defined before it is used, on all ways.
+    /// Checks that every value is defined before its uses on all paths through the function.
     fn check_definitions(&self, globals: &Globals) -> Result<(), Fault> {
-        let mut places: HashMap<Word, Place> = HashMap::new();
+        let mut positions: HashMap<Word, InstructionPosition> = HashMap::new();
         for parameter in &self.function.parameters {
-            places.insert(result(parameter)?, (0, 0));
+            positions.insert(result(parameter)?, (0, 0));
         }
-        for (number, block) in self.function.blocks.iter().enumerate() {
+        for (block_index, block) in self.function.blocks.iter().enumerate() {
             for (index, instruction) in block.instructions.iter().enumerate() {
                 if let Some(result) = instruction.result_id {
-                    places.insert(result, (number, index + 1));
+                    positions.insert(result, (block_index, index + 1));
                 }
             }
         }
-        for (number, block) in self.function.blocks.iter().enumerate() {
+        for (block_index, block) in self.function.blocks.iter().enumerate() {
             for (index, instruction) in block.instructions.iter().enumerate() {
-                for (used, place) in self.uses(instruction, (number, index + 1))? {
-                    let before = match places.get(&used) {
-                        Some(&(block, index)) if block == place.0 => index < place.1,
-                        Some(&(block, _)) => self.dominates(block, place.0),
+                for (used, position) in self.uses(instruction, (block_index, index + 1))? {
+                    let before = match positions.get(&used) {
+                        Some(&(block, index)) if block == position.0 => index < position.1,
+                        Some(&(block, _)) => self.dominates(block, position.0),
                         None => globals.value_types.contains_key(&used) || globals.extended == Some(used),
                     };
                     if !before {
@@ -262,9 +263,13 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// The values that an instruction uses, each with the place where it must be known: for phis, the
-    /// end of the block that it comes from.
-    fn uses(&self, instruction: &Instruction, place: Place) -> Result<Vec<(Word, Place)>, Fault> {
+    /// Returns the values that an instruction uses, each with the position that the value's definition must dominate;
+    /// for a phi that is the end of the predecessor block.
+    fn uses(
+        &self,
+        instruction: &Instruction,
+        position: InstructionPosition,
+    ) -> Result<Vec<(Word, InstructionPosition)>, Fault> {
         let opcode = instruction.class.opcode;
         if opcode == Op::Phi {
             let pairs = instruction.operands.chunks_exact(2);
@@ -276,17 +281,17 @@ impl<'a> Graph<'a> {
         let values = match opcode {
             Op::Branch | Op::SelectionMerge | Op::LoopMerge => &[],
             Op::BranchConditional => instruction.operands.get(..1).unwrap_or_default(),
-            // What is called is a function, and no value.
+            // The callee is a function, not a value.
             Op::FunctionCall => instruction.operands.get(1..).unwrap_or_default(),
             _ => instruction.operands.as_slice(),
         };
-        Ok(values.iter().filter_map(Operand::id_ref_any).map(|used| (used, place)).collect())
+        Ok(values.iter().filter_map(Operand::id_ref_any).map(|used| (used, position)).collect())
     }
 }
 
-/// The nearest block that dominates both, as far as dominators are known.
-fn meet(dominators: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
-    // Where numbers do not fall towards the entry the order of blocks is wrong; zero ends the search.
+/// Returns the nearest block that dominates both `a` and `b`.
+fn nearest_common_dominator(dominators: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
+    // If numbers do not decrease towards the entry, the order of blocks is invalid; zero ends the search.
     while a != b {
         let lower = if a > b { &mut a } else { &mut b };
         *lower = dominators.get(*lower).copied().flatten().filter(|up| up < lower).unwrap_or(0);

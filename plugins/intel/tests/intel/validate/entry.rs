@@ -1,4 +1,4 @@
-//! Checks entry points, their execution modes, and the names of things.
+//! Checks entry points, their execution modes, and debug names.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +24,7 @@ pub(super) fn check(globals: &Globals, module: &Module) -> Result<(), Fault> {
         require(!name.is_empty() && names.insert(name), entry, "names of entry points are not empty and differ")?;
         require(entries.insert(function), entry, "the function is two entry points")?;
         let body = module.functions.iter().find(|body| body.def_id() == Some(function));
-        let body = body.ok_or_else(|| Fault::of(entry, "the entry point is no function"))?;
+        let body = body.ok_or_else(|| Fault::of(entry, "the entry point is not a function"))?;
         check_interface(globals, entry, interface, body)?;
         check_modes(module, entry, function)?;
     }
@@ -37,7 +37,7 @@ pub(super) fn check(globals: &Globals, module: &Module) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The interface is exactly the inputs that the function uses.
+/// Checks that an entry point's interface lists exactly the input variables that the function uses.
 fn check_interface(
     globals: &Globals,
     entry: &Instruction,
@@ -59,12 +59,12 @@ fn check_interface(
     require(used == listed, entry, "the interface is not the inputs that the function uses")
 }
 
-/// Every entry point says its work-group size, a multiple of its sub-group size.
+/// Checks that an entry point has a work-group size that is a multiple of its sub-group size.
 fn check_modes(module: &Module, entry: &Instruction, function: Word) -> Result<(), Fault> {
     let mut modes: HashMap<ExecutionMode, Vec<u32>> = HashMap::new();
     for instruction in module.execution_modes.iter().filter(|mode| id(mode, 0).is_ok_and(|id| id == function)) {
         let Some((&[_, Operand::ExecutionMode(mode)], values)) = instruction.operands.split_first_chunk() else {
-            return Err(Fault::of(instruction, "is no execution mode"));
+            return Err(Fault::of(instruction, "is not an execution mode"));
         };
         let values = values.iter().map(|value| match value {
             Operand::LiteralBit32(value) => Ok(*value),

@@ -1,4 +1,4 @@
-//! Checks types, constants, global variables and decorations, and remembers them.
+//! Checks and records the global part of a module: types, constants, global variables and decorations.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,24 +7,24 @@ use rspirv::spirv::{BuiltIn, Decoration, LinkageType, Op, StorageClass, Word};
 
 use super::{Fault, id, literal, require, result, result_type};
 
-/// A type.
+/// A type that a module declares; types inside of it are ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ty {
     Void,
     Bool,
     Int(u32),
     Float(u32),
-    /// Element type, number of elements.
+    /// A vector: element type, number of elements.
     Vector(Word, u32),
-    /// Element type, number of elements.
+    /// An array: element type, number of elements.
     Array(Word, u64),
-    /// Storage class, type pointed to.
+    /// A pointer: storage class, pointee type.
     Pointer(StorageClass, Word),
-    /// Result, parameters.
+    /// A function: result type, parameter types.
     Function(Word, Vec<Word>),
 }
 
-/// What a scalar is, or the elements of a vector.
+/// The kind of a scalar, or of a vector's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Bool,
@@ -32,7 +32,7 @@ pub(super) enum Kind {
     Float,
 }
 
-/// A scalar or vector: kind, bits of an element (none for booleans), number of elements.
+/// The properties of a scalar or vector type: kind, bits of an element (none for booleans), number of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbers {
     pub kind: Kind,
@@ -40,28 +40,28 @@ pub(super) struct Numbers {
     pub count: u32,
 }
 
-/// The global part of a module.
+/// The recorded global part of a module: types, constants, variables and functions.
 #[derive(Debug, Default)]
 pub(super) struct Globals {
     types: HashMap<Word, Ty>,
-    /// Types of constants and variables.
+    /// Types of constants and global variables, by id.
     pub value_types: HashMap<Word, Word>,
-    /// Scalar constants.
+    /// Values of scalar constants, by id.
     constants: HashMap<Word, u64>,
     /// Functions by id, with their types.
     pub functions: HashMap<Word, Word>,
-    /// The storage class of each variable.
+    /// The storage class of each global variable, by id.
     pub variables: HashMap<Word, StorageClass>,
-    /// The input that a variable stands for.
+    /// The built-in input of each input variable, by id.
     inputs: HashMap<Word, BuiltIn>,
-    /// Functions that other modules have.
+    /// Ids of imported functions.
     imports: HashSet<Word>,
-    /// The set of OpenCL's extended instructions.
+    /// Id of OpenCL's extended instruction set, if the module imports it.
     pub extended: Option<Word>,
 }
 
 impl Globals {
-    /// Checks the global part of a module.
+    /// Checks the global part of a module and records it.
     pub(super) fn check(module: &Module) -> Result<Self, Fault> {
         let mut globals = Self::default();
         for import in &module.ext_inst_imports {
@@ -225,8 +225,8 @@ impl Globals {
         };
         require(instruction.operands.len() == count as usize, instruction, "a vector has as many parts as elements")?;
         for index in 0..instruction.operands.len() {
-            let part = self.value_types.get(&id(instruction, index)?);
-            require(part == Some(&element), instruction, "the parts of a vector are of its element type")?;
+            let element_type = self.value_types.get(&id(instruction, index)?);
+            require(element_type == Some(&element), instruction, "the parts of a vector are of its element type")?;
         }
         Ok(())
     }
@@ -294,7 +294,7 @@ impl Globals {
         require(self.inputs.insert(variable, which).is_none(), instruction, "the variable is two inputs")
     }
 
-    /// A function without blocks is one of another module; one with blocks is a kernel.
+    /// Checks a function against its declaration: a function without blocks is an import, one with blocks is a kernel.
     pub(super) fn check_function(&self, function: &Function) -> Result<(), Fault> {
         let definition = function.def.as_ref().ok_or_else(|| Fault::module("a function has no OpFunction"))?;
         let imported = self.imports.contains(&result(definition)?);
@@ -304,19 +304,19 @@ impl Globals {
         require(declared || nothing, definition, "kernels return nothing")
     }
 
-    // Questions.
+    // Queries.
 
-    /// The type of this id, if it is one.
+    /// Returns the type with this id; `None` if the id is no type.
     pub(super) fn ty(&self, id: Word) -> Option<&Ty> {
         self.types.get(&id)
     }
 
-    /// The value of a constant scalar.
+    /// Returns the value of a scalar constant; `None` for other ids.
     pub(super) fn constant(&self, id: Word) -> Option<u64> {
         self.constants.get(&id).copied()
     }
 
-    /// What a scalar or vector type holds.
+    /// Returns the properties of a scalar or vector type; `None` for other types.
     pub(super) fn numbers(&self, ty: Word) -> Option<Numbers> {
         match *self.types.get(&ty)? {
             Ty::Bool => Some(Numbers { kind: Kind::Bool, bits: 1, count: 1 }),

@@ -1,4 +1,5 @@
-//! Reads words, and checks what the loader forgets: the order of sections, and the header.
+//! Parses the words of a module, and checks properties that `rspirv`'s loader drops: the order of sections, and the
+//! header.
 
 use std::collections::HashSet;
 
@@ -8,13 +9,13 @@ use rspirv::spirv::{AddressingModel, MemoryModel, Op};
 
 use super::{Fault, require};
 
-/// The most ids of a module.
+/// Max bound of a module's ids.
 const MAX_BOUND: u32 = 4_194_303;
 
-/// Words before the first instruction.
+/// Number of words before the first instruction.
 const HEADER_WORDS: usize = 5;
 
-/// Loads a module and notes the first instruction that is out of order.
+/// Loads a module and records the first instruction out of order.
 struct Ordered {
     loader: Loader,
     section: u8,
@@ -39,9 +40,9 @@ impl Consumer for Ordered {
         let opcode = instruction.class.opcode;
         let section = section(opcode, self.section);
         let second_model = opcode == Op::MemoryModel && self.section == section;
-        let late_parameter =
+        let misplaced_parameter =
             opcode == Op::FunctionParameter && !matches!(self.previous, Some(Op::Function | Op::FunctionParameter));
-        if section < self.section || second_model || late_parameter {
+        if section < self.section || second_model || misplaced_parameter {
             self.misplaced.get_or_insert_with(|| Fault::of(&instruction, "stands in the wrong place of the module"));
         }
         self.section = section;
@@ -50,7 +51,8 @@ impl Consumer for Ordered {
     }
 }
 
-/// The section of a module that an instruction belongs to; `current` where it may stand in several.
+/// Returns the section of a module that contains instructions with this opcode; `current` if several sections may
+/// contain them.
 fn section(opcode: Op, current: u8) -> u8 {
     const GLOBALS: u8 = 10;
     const FUNCTIONS: u8 = 11;
@@ -71,7 +73,7 @@ fn section(opcode: Op, current: u8) -> u8 {
     }
 }
 
-/// Checks that instructions fill the words after the header exactly; the parser relies on it.
+/// Checks that the lengths of the instructions add up to the words after the header; the parser relies on it.
 fn check_lengths(words: &[u32]) -> Result<(), Fault> {
     let mut rest = words.get(HEADER_WORDS..).ok_or_else(|| Fault::module("the header is incomplete"))?;
     while let Some(&first) = rest.first() {
@@ -84,7 +86,7 @@ fn check_lengths(words: &[u32]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The module of these words.
+/// Parses words to a module.
 pub(super) fn load(words: &[u32]) -> Result<Module, Fault> {
     check_lengths(words)?;
     let mut ordered = Ordered { loader: Loader::new(), section: 0, previous: None, misplaced: None };
@@ -95,11 +97,11 @@ pub(super) fn load(words: &[u32]) -> Result<Module, Fault> {
     }
 }
 
-/// Checks the header's words, the memory model, and that ids are in bounds and defined once.
+/// Checks the words of the header, the memory model, and that ids are below the bound and defined once.
 pub(super) fn check_header(module: &Module, words: &[u32]) -> Result<(), Fault> {
     let &[_, version, _, bound, schema, ..] = words else { return Err(Fault::module("the header is incomplete")) };
     if version & 0xff00_00ff != 0 || !(0x0001_0000..=0x0001_0600).contains(&version) {
-        return Err(Fault::module(format!("{version:#010x} is no version of SPIR-V")));
+        return Err(Fault::module(format!("{version:#010x} is not a version of SPIR-V")));
     }
     if schema != 0 {
         return Err(Fault::module(format!("the schema word is {schema}, not 0")));

@@ -1,8 +1,7 @@
-//! Checks finished SPIR-V against the rules of its specification, as far as they bear on what this
-//! plugin emits.
+//! Validates finished SPIR-V against those rules of its specification that concern this plugin's output.
 //!
-//! The words are read back with a loader that shares nothing with the code that wrote them. An
-//! instruction that the checks do not know is a fault, so nothing passes unlooked at.
+//! The loader of the words shares no code with the emitter. An instruction that the checks do not know is a fault, so
+//! nothing passes unchecked.
 
 mod capabilities;
 mod control;
@@ -18,12 +17,12 @@ use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::Word;
 use thiserror::Error;
 
-/// A broken rule.
+/// A rule of SPIR-V that a module violates.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct Fault {
-    /// The instruction that breaks it, as text; absent for the module as a whole.
+    /// The violating instruction as text; `None` if the module as a whole violates the rule.
     pub instruction: Option<String>,
-    /// The rule.
+    /// The violated rule, in words.
     pub rule: String,
 }
 
@@ -65,18 +64,18 @@ pub fn validate(words: &[u32]) -> Result<(), Fault> {
     entry::check(&globals, &module)
 }
 
-/// Fails with the rule where it does not hold.
+/// Returns the rule as a fault of the instruction unless `holds`.
 fn require(holds: bool, instruction: &Instruction, rule: &str) -> Result<(), Fault> {
     if holds { Ok(()) } else { Err(Fault::of(instruction, rule)) }
 }
 
-/// Operand `index` as an id.
+/// Returns operand `index` of an instruction as an id.
 fn id(instruction: &Instruction, index: usize) -> Result<Word, Fault> {
     let id = instruction.operands.get(index).and_then(Operand::id_ref_any);
-    id.ok_or_else(|| Fault::of(instruction, format!("operand {index} is no id")))
+    id.ok_or_else(|| Fault::of(instruction, format!("operand {index} is not an id")))
 }
 
-/// Operand `index` as a 32-bit literal.
+/// Returns operand `index` of an instruction as a 32-bit literal.
 fn literal(instruction: &Instruction, index: usize) -> Result<u32, Fault> {
     match instruction.operands.get(index) {
         Some(&Operand::LiteralBit32(value)) => Ok(value),
@@ -84,12 +83,12 @@ fn literal(instruction: &Instruction, index: usize) -> Result<u32, Fault> {
     }
 }
 
-/// The result id.
+/// Returns the result id of an instruction.
 fn result(instruction: &Instruction) -> Result<Word, Fault> {
     instruction.result_id.ok_or_else(|| Fault::of(instruction, "has no result"))
 }
 
-/// The type of the result.
+/// Returns the type of an instruction's result.
 fn result_type(instruction: &Instruction) -> Result<Word, Fault> {
     instruction.result_type.ok_or_else(|| Fault::of(instruction, "has no result type"))
 }

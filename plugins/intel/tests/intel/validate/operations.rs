@@ -1,4 +1,4 @@
-//! Checks the types of operands of the instructions in functions.
+//! Checks the types of operands and results of the instructions in functions.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use rspirv::spirv::{MemoryAccess, MemorySemantics, Op, Scope, StorageClass, Word
 use super::globals::{Globals, Kind, Numbers, Ty};
 use super::{Fault, id, literal, require, result, result_type};
 
-/// The extended instructions of OpenCL that kernels use: number, operands, and of what.
+/// The extended instructions of OpenCL that the plugin emits: opcode, number of operands, and kind of the operands.
 const EXTENDED: [(Word, usize, Kind); 16] = [
     (12, 1, Kind::Float),
     (20, 1, Kind::Float),
@@ -31,11 +31,11 @@ const EXTENDED: [(Word, usize, Kind); 16] = [
 /// The types of all values that a function can use.
 pub(super) struct Values<'a> {
     globals: &'a Globals,
-    /// Types of parameters and results of this function.
+    /// Types of the function's parameters and results of instructions, by id.
     local: HashMap<Word, Word>,
 }
 
-/// Checks every instruction of a function but for control flow.
+/// Checks every instruction of a function except control flow.
 pub(super) fn check<'a>(globals: &'a Globals, function: &Function) -> Result<Values<'a>, Fault> {
     let mut values = Values { globals, local: HashMap::new() };
     for instruction in function.all_inst_iter() {
@@ -57,25 +57,25 @@ pub(super) fn check<'a>(globals: &'a Globals, function: &Function) -> Result<Val
 }
 
 impl Values<'_> {
-    /// The type of a value.
+    /// Returns the type of a value.
     pub(super) fn type_of(&self, value: Word) -> Option<Word> {
         self.local.get(&value).or_else(|| self.globals.value_types.get(&value)).copied()
     }
 
-    /// Type of operand `index`, which is a value.
+    /// Returns the type of operand `index`, which must be a value.
     fn operand(&self, instruction: &Instruction, index: usize) -> Result<Word, Fault> {
         let ty = self.type_of(id(instruction, index)?);
-        ty.ok_or_else(|| Fault::of(instruction, format!("operand {index} is no value")))
+        ty.ok_or_else(|| Fault::of(instruction, format!("operand {index} is not a value")))
     }
 
-    /// The numbers of operand `index`.
+    /// Returns the properties of the type of operand `index`, which must be a scalar or vector.
     fn operand_numbers(&self, instruction: &Instruction, index: usize) -> Result<Numbers, Fault> {
         self.numbers(instruction, self.operand(instruction, index)?)
     }
 
     fn numbers(&self, instruction: &Instruction, ty: Word) -> Result<Numbers, Fault> {
         let numbers = self.globals.numbers(ty);
-        numbers.ok_or_else(|| Fault::of(instruction, format!("%{ty} is no type of scalars or vectors")))
+        numbers.ok_or_else(|| Fault::of(instruction, format!("%{ty} is not a type of scalars or vectors")))
     }
 
     fn check_signature(&self, function: &Function) -> Result<(), Fault> {
@@ -120,7 +120,7 @@ impl Values<'_> {
             O::UConvert | O::SConvert => self.resize(instruction),
             O::ConvertSToF | O::ConvertUToF => self.convert(instruction, Kind::Int),
             O::FConvert => self.convert(instruction, Kind::Float),
-            O::ConvertFToS | O::ConvertFToU => self.whole(instruction),
+            O::ConvertFToS | O::ConvertFToU => self.float_to_integer(instruction),
             O::Bitcast | O::ConvertPtrToU | O::ConvertUToPtr => self.reinterpret(instruction),
             O::CompositeExtract | O::CompositeConstruct | O::VectorShuffle => self.composite(instruction),
             O::PtrAccessChain | O::AccessChain => self.chain(instruction),
@@ -142,13 +142,13 @@ impl Values<'_> {
             }
             O::FunctionCall => self.call(instruction),
             O::Variable => self.variable(instruction),
-            // Control flow checks these.
+            // Checked in `control`.
             O::Phi | O::Branch | O::BranchConditional | O::SelectionMerge | O::LoopMerge | O::Return => Ok(()),
             _ => Err(Fault::of(instruction, "this instruction is not one that kernels use")),
         }
     }
 
-    /// All operands are of the result's type, which is of the given kind.
+    /// Checks that all operands have the result's type, and that this type is of the given kind.
     fn uniform(&self, instruction: &Instruction, kind: Kind, operands: usize) -> Result<(), Fault> {
         let ty = result_type(instruction)?;
         require(self.numbers(instruction, ty)?.kind == kind, instruction, "the result is of the wrong kind")?;
@@ -159,7 +159,7 @@ impl Values<'_> {
         Ok(())
     }
 
-    /// One of those that kernels use, of operands of the result's type.
+    /// Checks that an extended instruction is known, with operands of the result's type.
     fn extended(&self, instruction: &Instruction) -> Result<(), Fault> {
         let ty = result_type(instruction)?;
         require(Some(id(instruction, 0)?) == self.globals.extended, instruction, "the set is OpenCL's")?;
@@ -167,7 +167,7 @@ impl Values<'_> {
             .iter()
             .find(|&&(number, ..)| instruction.operands.get(1) == Some(&Operand::LiteralExtInstInteger(number)));
         let Some(&(_, count, kind)) = known else {
-            return Err(Fault::of(instruction, "it is no extended instruction that kernels use"));
+            return Err(Fault::of(instruction, "it is not an extended instruction that kernels use"));
         };
         require(self.numbers(instruction, ty)?.kind == kind, instruction, "the result is of the wrong kind")?;
         require(instruction.operands.len() == count + 2, instruction, "it has as many operands as it takes")?;
@@ -178,8 +178,8 @@ impl Values<'_> {
         Ok(())
     }
 
-    /// Floating-point numbers become integers.
-    fn whole(&self, instruction: &Instruction) -> Result<(), Fault> {
+    /// Checks a cast from floating point to integer.
+    fn float_to_integer(&self, instruction: &Instruction) -> Result<(), Fault> {
         let to = self.numbers(instruction, result_type(instruction)?)?;
         let from = self.operand_numbers(instruction, 0)?;
         require(
@@ -190,7 +190,8 @@ impl Values<'_> {
         require(to.count == from.count, instruction, "there are as many results as operands")
     }
 
-    /// A pointer to an integer, a scope, one meaning for the order or two, and values of the result's type.
+    /// Checks an atomic operation: a pointer to an integer, a scope, one or two memory semantics, and values of the
+    /// result's type.
     fn atomic(&self, instruction: &Instruction) -> Result<(), Fault> {
         let ty = result_type(instruction)?;
         let numbers = self.numbers(instruction, ty)?;
@@ -213,17 +214,18 @@ impl Values<'_> {
         Ok(())
     }
 
-    /// Constants that say among whom an order holds, and which: at most one way, of both memories.
+    /// Checks that the scope and memory semantics are constants, with at most one memory order, for global and shared
+    /// memory.
     fn ordering(&self, instruction: &Instruction, scope: usize, orders: &[usize]) -> Result<(), Fault> {
         let constant = |index| id(instruction, index).map(|id| self.globals.constant(id));
         let scopes = [Scope::CrossDevice, Scope::Device, Scope::Workgroup].map(|scope| u64::from(scope as u32));
         let known = constant(scope)?.is_some_and(|found| scopes.contains(&found));
         require(known, instruction, "the scope is the system, the device or a work-group")?;
         let memories = MemorySemantics::WORKGROUP_MEMORY | MemorySemantics::CROSS_WORKGROUP_MEMORY;
-        let ways = [MemorySemantics::ACQUIRE, MemorySemantics::RELEASE, MemorySemantics::ACQUIRE_RELEASE];
+        let orderings = [MemorySemantics::ACQUIRE, MemorySemantics::RELEASE, MemorySemantics::ACQUIRE_RELEASE];
         for &index in orders {
             let found = constant(index)?;
-            let ordered = ways.iter().any(|&way| found == Some(u64::from((way | memories).bits())));
+            let ordered = orderings.iter().any(|&ordering| found == Some(u64::from((ordering | memories).bits())));
             let relaxed = found == Some(0) && instruction.class.opcode != Op::MemoryBarrier;
             require(ordered || relaxed, instruction, "the order is one way or both, of both memories")?;
         }
@@ -272,7 +274,7 @@ impl Values<'_> {
         require(to.bits != from.bits, instruction, "the width changes")
     }
 
-    /// Numbers of one kind become floating-point ones; of those the width changes.
+    /// Checks a cast from numbers of one kind to floating point; floating-point operands must change their width.
     fn convert(&self, instruction: &Instruction, kind: Kind) -> Result<(), Fault> {
         let to = self.numbers(instruction, result_type(instruction)?)?;
         let from = self.operand_numbers(instruction, 0)?;
@@ -357,11 +359,11 @@ impl Values<'_> {
         Ok(())
     }
 
-    /// The class of the pointer of operand `index` and the type that it points to.
+    /// Returns the storage class and the pointee type of operand `index`, which must be a pointer.
     fn pointer(&self, instruction: &Instruction, index: usize) -> Result<(StorageClass, Word), Fault> {
         match self.globals.ty(self.operand(instruction, index)?) {
             Some(&Ty::Pointer(class, pointee)) => Ok((class, pointee)),
-            _ => Err(Fault::of(instruction, format!("operand {index} is no pointer"))),
+            _ => Err(Fault::of(instruction, format!("operand {index} is not a pointer"))),
         }
     }
 
@@ -370,12 +372,12 @@ impl Values<'_> {
         let index = self.operand_numbers(instruction, 1)?;
         let one = index.kind == Kind::Int && index.count == 1 && instruction.operands.len() == 2;
         require(one, instruction, "one integer is the index")?;
-        let pointed = match (instruction.class.opcode, self.globals.ty(pointee)) {
+        let pointee_type = match (instruction.class.opcode, self.globals.ty(pointee)) {
             (Op::PtrAccessChain, _) => pointee,
             (_, Some(&Ty::Array(element, _))) => element,
             _ => return Err(Fault::of(instruction, "arrays are indexed")),
         };
-        let expected = Ty::Pointer(class, pointed);
+        let expected = Ty::Pointer(class, pointee_type);
         let ty = self.globals.ty(result_type(instruction)?);
         require(ty == Some(&expected), instruction, "the result points to what is indexed, in the same storage class")
     }
@@ -397,7 +399,7 @@ impl Values<'_> {
         }
     }
 
-    /// An array of the work item's own.
+    /// Checks the declaration of a work item's private array.
     fn variable(&self, instruction: &Instruction) -> Result<(), Fault> {
         let own = instruction.operands == [Operand::StorageClass(StorageClass::Function)];
         let pointee = match self.globals.ty(result_type(instruction)?) {
@@ -408,7 +410,7 @@ impl Values<'_> {
         require(own && is_array, instruction, "variables of functions are arrays of their own, without initial value")
     }
 
-    /// The operands and the result are those of the function's type.
+    /// Checks that the operands and the result of a call have the types of the function's type.
     fn call(&self, instruction: &Instruction) -> Result<(), Fault> {
         let function = self.globals.functions.get(&id(instruction, 0)?).and_then(|&ty| self.globals.ty(ty));
         let Some(Ty::Function(result, parameters)) = function else {
@@ -456,7 +458,7 @@ impl Values<'_> {
         Ok(())
     }
 
-    /// Whether a value is one boolean.
+    /// Whether a value is a scalar boolean.
     pub(super) fn is_boolean(&self, value: Word) -> bool {
         self.type_of(value).is_some_and(|ty| self.globals.ty(ty) == Some(&Ty::Bool))
     }

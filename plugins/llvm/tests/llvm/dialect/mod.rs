@@ -1,15 +1,15 @@
-//! A dialect with just enough for tests of the parts that all targets share.
+//! A minimal dialect for tests of the code that all targets share.
 #![allow(dead_code, reason = "each test program uses some of this")]
 
 use tilewright_llvm::values::IntValue;
 use tilewright_llvm::{Dialect, Emitter, GeneratedCode, KernelForm, LlvmForm, LlvmTarget, SharedForm, compile};
 use tilewright_vendor_testkit::prelude::*;
 
-/// Plain names for one of LLVM's targets.
+/// The minimal dialect: the names of one of LLVM's targets, and few operations.
 pub struct Plain;
 
 impl Dialect for Plain {
-    fn machine(&self) -> LlvmTarget {
+    fn llvm_target(&self) -> LlvmTarget {
         let (triple, cpu) = ("amdgcn-amd-amdhsa".to_owned(), "gfx90a".to_owned());
         LlvmTarget { triple, cpu, features: String::new(), global: 1, shared: 3, cluster: None }
     }
@@ -34,7 +34,7 @@ impl Dialect for Plain {
         emit.call_i32("llvm.amdgcn.workitem.id.y", &[])
     }
 
-    fn program<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
+    fn block_index<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
         match axis {
             0 => emit.call_i32("llvm.amdgcn.workgroup.id.x", &[]),
             1 => emit.call_i32("llvm.amdgcn.workgroup.id.y", &[]),
@@ -42,7 +42,7 @@ impl Dialect for Plain {
         }
     }
 
-    fn exchange<'ctx>(
+    fn shuffle<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
         value: IntValue<'ctx>,
@@ -70,7 +70,7 @@ impl Dialect for Plain {
     }
 }
 
-/// The code of a module in the given forms.
+/// Returns the code of a module in the given forms.
 pub fn code(module: &Module, optimisation: u8, forms: &[LlvmForm]) -> Result<GeneratedCode, CompileError> {
     compile(&Plain, module, optimisation, forms)
 }

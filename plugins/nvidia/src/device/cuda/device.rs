@@ -1,4 +1,4 @@
-//! One GPU: its memory, its code, its launches.
+//! One CUDA GPU: its memory, loaded code and launches.
 
 #![allow(unsafe_code)]
 
@@ -16,25 +16,26 @@ use super::driver_error::failed;
 use super::maps;
 use super::owned::{Context, Event, Memory, Module};
 
-/// A GPU of the driver.
+/// A GPU that the CUDA driver lists.
 pub(super) struct CudaDevice {
     given: HandleTable<Memory, Module>,
     context: Arc<Context>,
     name: String,
-    /// Of the driver, as it says it: 1000 for each major, 10 for each minor.
+    /// Driver version as `cuDriverGetVersion` returns it: 1000 for each major, 10 for each minor version.
     version: i32,
-    /// Kernels have more shared memory than this as memory whose size the launch says.
+    /// Max bytes of static shared memory; the code generator gives a kernel with more of it dynamic shared memory,
+    /// whose size the launch passes.
     static_bytes: u64,
 }
 
-/// An argument as the driver takes it.
-enum Passed {
-    /// A number, in its least significant bytes.
+/// A kernel argument in the form that the driver reads.
+enum KernelArgument {
+    /// A scalar or an address, in the least significant bytes.
     Value(u64),
     Map(sys::CUtensorMap),
 }
 
-impl Passed {
+impl KernelArgument {
     fn pointer(&mut self) -> *mut c_void {
         match self {
             Self::Value(value) => (&raw mut *value).cast(),
@@ -46,7 +47,7 @@ impl Passed {
 impl CudaDevice {
     pub(super) fn open(device: sys::CUdevice, name: &str, target: &TargetDescription) -> Result<Self, DeviceError> {
         let mut version = 0;
-        // SAFETY: writes one number.
+        // SAFETY: the call writes one integer.
         unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().map_err(failed("cuDriverGetVersion"))?;
         let context = Arc::new(Context::of(device)?);
         let name = format!("{name} (GPU {device}; CUDA driver {}.{})", version / 1000, version % 1000 / 10);
@@ -54,16 +55,20 @@ impl CudaDevice {
         Ok(Self { given: HandleTable::default(), context, name, version, static_bytes })
     }
 
-    /// What the arguments of a kernel are to the driver.
-    fn passed(&self, kernel: &KernelMetadata, arguments: &[LaunchArgument]) -> Result<Vec<Passed>, DeviceError> {
+    /// Encodes the arguments of a kernel for the driver.
+    fn encode_arguments(
+        &self,
+        kernel: &KernelMetadata,
+        arguments: &[LaunchArgument],
+    ) -> Result<Vec<KernelArgument>, DeviceError> {
         let passed = |(number, argument): (u32, &LaunchArgument)| {
             let map = kernel.maps.iter().find(|map| map.parameter == number);
             match (argument, map) {
                 (LaunchArgument::Tensor(tensor), Some(map)) => {
                     let memory = self.given.tensor(tensor, &map.map)?;
-                    Ok(Passed::Map(maps::encoded(map, tensor, memory.0, self.version)?))
+                    Ok(KernelArgument::Map(maps::encode_tensor_map(map, tensor, memory.0, self.version)?))
                 }
-                _ => Ok(Passed::Value(argument.value(|buffer| Ok(self.given.memory(buffer, 0, 0)?.0))?.0)),
+                _ => Ok(KernelArgument::Value(argument.value(|buffer| Ok(self.given.memory(buffer, 0, 0)?.0))?.0)),
             }
         };
         (0..).zip(arguments).map(passed).collect()
@@ -80,7 +85,7 @@ impl CudaDevice {
         }
         let bytes = u32::try_from(kernel.shared_bytes).unwrap_or(u32::MAX);
         let most = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        // SAFETY: the function is of a loaded module.
+        // SAFETY: the function belongs to a loaded module.
         let allowed = unsafe {
             result::function::set_function_attribute(function, most, i32::try_from(bytes).unwrap_or(i32::MAX))
         };
@@ -96,22 +101,22 @@ impl Device for CudaDevice {
 
     fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
         self.context.enter()?;
-        // For no bytes the driver gives no address.
+        // The driver returns no address for an allocation of zero bytes.
         let size = usize::try_from(bytes.max(1)).map_err(|_| DeviceError::OutOfMemory(bytes))?;
         let memory = Memory::of(size, &self.context)?;
-        // SAFETY: so many bytes were just given.
+        // SAFETY: the allocation above has this many bytes.
         unsafe { result::memset_d8_sync(memory.0, 0, size) }.map_err(failed("cuMemsetD8"))?;
-        Ok(self.given.lend(memory, bytes))
+        Ok(self.given.insert_buffer(memory, bytes))
     }
 
     fn free(&mut self, buffer: DeviceBuffer) {
-        self.given.take_back(buffer);
+        self.given.remove_buffer(buffer);
     }
 
     fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         self.context.enter()?;
         let address = self.given.memory(buffer, offset, bytes.len() as u64)?.0 + offset;
-        // SAFETY: the range is in the buffer; the call waits until `bytes` are read.
+        // SAFETY: the range lies in the buffer; the call returns after it has read `bytes`.
         unsafe { result::memcpy_htod_sync(address, bytes) }.map_err(failed("cuMemcpyHtoD"))
     }
 
@@ -119,7 +124,7 @@ impl Device for CudaDevice {
         self.context.enter()?;
         let address = self.given.memory(buffer, offset, bytes)?.0 + offset;
         let mut read = vec![0u8; bytes as usize];
-        // SAFETY: the range is in the buffer; the call waits until `read` is written.
+        // SAFETY: the range lies in the buffer; the call returns after it has written `read`.
         unsafe { result::memcpy_dtoh_sync(&mut read, address) }.map_err(failed("cuMemcpyDtoH"))?;
         Ok(read)
     }
@@ -129,35 +134,36 @@ impl Device for CudaDevice {
         let missing = || DeviceError::BadLaunch("the artifact has no cubin and no PTX".to_owned());
         let object = artifact.payload(Emit::Object).or_else(|| artifact.payload(Emit::Assembly)).ok_or_else(missing)?;
         let mut image = object.bytes.clone();
-        // The driver reads PTX up to a zero; a cubin says itself how long it is.
+        // The driver reads PTX up to a zero byte; a cubin contains its length.
         image.push(0);
-        // SAFETY: objects of this plugin are one or the other, whole.
+        // SAFETY: an object of this plugin is a whole cubin or PTX with a final zero.
         let module = unsafe { Module::load(&image, &self.context) }?;
-        Ok(self.given.keep(module, artifact))
+        Ok(self.given.insert_code(module, artifact))
     }
 
     fn unload(&mut self, code: LoadedCode) {
-        self.given.forget(code);
+        self.given.remove_code(code);
     }
 
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError> {
         self.context.enter()?;
-        let (module, kernel) = self.given.launched(launch)?;
+        let (module, kernel) = self.given.find_kernel(launch)?;
         let (function, shared) = self.function(module, kernel)?;
-        let mut passed = self.passed(kernel, &launch.arguments)?;
-        let mut arguments: Vec<*mut c_void> = passed.iter_mut().map(Passed::pointer).collect();
+        let mut passed = self.encode_arguments(kernel, &launch.arguments)?;
+        let mut arguments: Vec<*mut c_void> = passed.iter_mut().map(KernelArgument::pointer).collect();
         let (start, end) = (Event::new()?, Event::new()?);
         let ([x, y, z], lanes) = (launch.grid, kernel.lanes * kernel.warps);
         start.record()?;
-        // SAFETY: the arguments are those that the kernel takes, as `launched` has seen, and live until it has ended.
+        // SAFETY: the arguments match the kernel's parameters, which was checked above, and live until the launch has
+        // completed.
         let launched = unsafe {
             result::launch_kernel(function, (x, y, z), (lanes, 1, 1), shared, result::stream::null(), &mut arguments)
         };
         launched.map_err(|error| DeviceError::BadLaunch(failed("cuLaunchKernel")(error).to_string()))?;
         end.record()?;
-        let ended = result::ctx::synchronize();
-        ended.map_err(|error| DeviceError::Fault(failed("cuCtxSynchronize")(error).to_string()))?;
-        // SAFETY: both events have come.
+        let synchronized = result::ctx::synchronize();
+        synchronized.map_err(|error| DeviceError::Fault(failed("cuCtxSynchronize")(error).to_string()))?;
+        // SAFETY: both events have completed.
         let milliseconds = unsafe { result::event::elapsed(start.0, end.0) };
         let nanoseconds = milliseconds.ok().map(|milliseconds| (f64::from(milliseconds) * 1e6) as u64);
         Ok(Launched { nanoseconds, ..Launched::default() })

@@ -1,9 +1,9 @@
-//! Errors of the driver, with the call that gave them.
+//! Driver errors, with the failed call.
 
 use cudarc::driver::DriverError;
 use tilewright_plugin::DeviceError;
 
-/// Converts the error of a driver call into a device error that names the call.
+/// Returns a conversion of a driver's error into a device error that names the failed call.
 pub(super) fn failed(call: &'static str) -> impl Fn(DriverError) -> DeviceError {
     move |error| {
         let name = error.error_name().map_or("an unknown code".into(), |name| name.to_string_lossy());

@@ -1,4 +1,4 @@
-//! Maps of tensors, as the driver encodes them for a launch. Source: CUDA driver API, "Tensor Map Object Management".
+//! Encodes tensor maps for a launch. Source: CUDA driver API, "Tensor Map Object Management".
 
 #![allow(unsafe_code)]
 
@@ -10,11 +10,11 @@ use tilewright_plugin::{DeviceBuffer, DeviceError, EncodedMap};
 
 use super::driver_error::failed;
 
-/// Drivers from this version on encode maps: 12.0.
+/// First driver version that encodes tensor maps: 12.0, as `cuDriverGetVersion` returns it.
 const FIRST_DRIVER: i32 = 12_000;
 
-/// The map of a tensor whose buffer begins at an address, for a driver of this version.
-pub(super) fn encoded(
+/// Encodes the tensor map of a tensor, whose buffer begins at the address `buffer`, with a driver of version `driver`.
+pub(super) fn encode_tensor_map(
     of: &EncodedMap,
     tensor: &TensorMapBinding<DeviceBuffer>,
     buffer: u64,
@@ -22,7 +22,7 @@ pub(super) fn encoded(
 ) -> Result<sys::CUtensorMap, DeviceError> {
     if driver < FIRST_DRIVER {
         return Err(DeviceError::Unsupported(format!(
-            "maps of tensors, which drivers encode from CUDA 12.0 on; this one is {}.{}",
+            "tensor maps, which drivers encode from CUDA 12.0 on; this one is {}.{}",
             driver / 1000,
             driver % 1000 / 10
         )));
@@ -32,21 +32,20 @@ pub(super) fn encoded(
     if rank == 0 || rank > MAX_RANK {
         return Err(bad(format!("a map of {rank} axes; expected 1 to {MAX_RANK}")));
     }
-    let mode =
-        of.mode.and_then(swizzle).ok_or_else(|| bad("no way to lay out boxes is known as its mode".to_owned()))?;
-    let ty = data_type(map).ok_or_else(|| bad(format!("no type of elements of {} bits", map.element_bits)))?;
+    let mode = of.mode.and_then(swizzle).ok_or_else(|| bad("its swizzle mode is unknown".to_owned()))?;
+    let ty = data_type(map).ok_or_else(|| bad(format!("no tensor map has elements of {} bits", map.element_bits)))?;
     let fill = match map.outside {
         Outside::Zeros => sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         Outside::NotANumber => sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
     };
-    // The driver takes no stride of the first axis, along which elements follow each other.
+    // The driver takes no stride of the first axis, along which elements are contiguous.
     let strides = &tensor.strides[1..];
     let every_element = [1u32; MAX_RANK];
-    let mut made = sys::CUtensorMap { opaque: [0; 16] };
-    // SAFETY: writes one map; reads `rank` sizes, box sizes and element strides, and one stride less.
+    let mut tensor_map = sys::CUtensorMap { opaque: [0; 16] };
+    // SAFETY: writes one map; reads `rank` sizes, box sizes and element strides, and `rank - 1` strides.
     let code = unsafe {
         sys::cuTensorMapEncodeTiled(
-            &raw mut made,
+            &raw mut tensor_map,
             ty,
             rank as u32,
             buffer.wrapping_add(tensor.offset) as *mut c_void,
@@ -61,7 +60,7 @@ pub(super) fn encoded(
         )
     };
     code.result().map_err(|error| bad(failed("cuTensorMapEncodeTiled")(error).to_string()))?;
-    Ok(made)
+    Ok(tensor_map)
 }
 
 fn swizzle(mode: u32) -> Option<sys::CUtensorMapSwizzle> {
@@ -74,8 +73,9 @@ fn swizzle(mode: u32) -> Option<sys::CUtensorMapSwizzle> {
     })
 }
 
-/// A type of such elements. What is outside is no number only of floating-point types, so that integers stand for all
-/// others; bytes have no number that is none.
+/// Returns a tensor map's data type for the element's width; `None` if there is none. Only floating-point types can
+/// fill with NaN outside of the tensor, so the map has an integer type if it fills with zero. Eight-bit types have no
+/// NaN.
 fn data_type(map: &TensorMap) -> Option<sys::CUtensorMapDataType> {
     use sys::CUtensorMapDataType as Type;
     Some(match (map.element_bits, map.outside) {

@@ -1,9 +1,9 @@
 //! GPUs under CUDA, whose driver is opened at run time.
 //!
-//! The driver's functions come from `cudarc`, which looks each up when it is first called and panics where the library is
-//! missing: that it is there is asked before anything else.
+//! `cudarc` looks up each driver function at its first call and panics if the library is missing, so the library's
+//! presence is checked first.
 //!
-//! May import the crate's root, and nothing of `compile`: what a device is handed comes from outside.
+//! This module may import the crate's root and nothing of `compile`: the caller passes artifacts in.
 
 mod device;
 mod driver_error;

@@ -1,4 +1,4 @@
-//! Objects of the driver, released when they are dropped.
+//! Driver objects that are released when dropped.
 
 #![allow(unsafe_code)]
 
@@ -9,44 +9,44 @@ use tilewright_plugin::DeviceError;
 
 use super::driver_error::failed;
 
-/// The primary context of a device, which all programs' parts share.
+/// The primary context of a device, which all parts of a process share.
 pub(super) struct Context {
     device: sys::CUdevice,
     context: sys::CUcontext,
 }
 
-// SAFETY: CUDA driver API, "Context management": a context may be made current in any thread, and in several.
+// SAFETY: CUDA driver API, "Context management": a context may be current in any thread, and in several.
 unsafe impl Send for Context {}
-// SAFETY: as before.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Context {}
 
 impl Context {
     pub(super) fn of(device: sys::CUdevice) -> Result<Self, DeviceError> {
-        // SAFETY: a device that the driver has named; released once, by `drop`.
+        // SAFETY: the driver has returned this device; `drop` releases the context once.
         let context = unsafe { result::primary_ctx::retain(device) }.map_err(failed("cuDevicePrimaryCtxRetain"))?;
         Ok(Self { device, context })
     }
 
-    /// Makes it this thread's.
+    /// Makes the context the current one of the calling thread.
     pub(super) fn enter(&self) -> Result<(), DeviceError> {
-        // SAFETY: it is alive.
+        // SAFETY: the context is alive.
         unsafe { result::ctx::set_current(self.context) }.map_err(failed("cuCtxSetCurrent"))
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: retained once, and what was made in it is gone. Nobody is left who could be told of a failure.
+        // SAFETY: retained once, and all its objects are released. `drop` cannot return an error.
         let _ = unsafe { result::primary_ctx::release(self.device) };
     }
 }
 
-/// Memory of a device.
+/// An allocation of device memory.
 pub(super) struct Memory(pub(super) sys::CUdeviceptr, Arc<Context>);
 
 impl Memory {
     pub(super) fn of(bytes: usize, context: &Arc<Context>) -> Result<Self, DeviceError> {
-        // SAFETY: the context is this thread's; released once, by `drop`.
+        // SAFETY: the context is current in this thread; `drop` frees the memory once.
         match unsafe { result::malloc_sync(bytes) } {
             Ok(address) => Ok(Self(address, Arc::clone(context))),
             Err(error) if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
@@ -59,12 +59,12 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: allocated once, in this context. Nobody is left who could be told of a failure.
+        // SAFETY: allocated once, in this context. `drop` cannot return an error.
         let _ = self.1.enter().map(|()| unsafe { result::free_sync(self.0) });
     }
 }
 
-/// Loaded code.
+/// A module of loaded code.
 pub(super) struct Module(pub(super) sys::CUmodule, Arc<Context>);
 
 // SAFETY: CUDA driver API: modules belong to their context, not to a thread.
@@ -74,7 +74,7 @@ impl Module {
     /// # Safety
     /// `image` is a whole cubin, or PTX that ends with a zero.
     pub(super) unsafe fn load(image: &[u8], context: &Arc<Context>) -> Result<Self, DeviceError> {
-        // SAFETY: as asked; the context is this thread's.
+        // SAFETY: as the caller guarantees; the context is current in this thread.
         match unsafe { result::module::load_data(image.as_ptr().cast()) } {
             Ok(module) => Ok(Self(module, Arc::clone(context))),
             Err(error) if error.0 == sys::CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => {
@@ -87,12 +87,12 @@ impl Module {
 
 impl Drop for Module {
     fn drop(&mut self) {
-        // SAFETY: loaded once, in this context. Nobody is left who could be told of a failure.
+        // SAFETY: loaded once, in this context. `drop` cannot return an error.
         let _ = self.1.enter().map(|()| unsafe { result::module::unload(self.0) });
     }
 }
 
-/// A place in a stream of work.
+/// An event in a stream.
 pub(super) struct Event(pub(super) sys::CUevent);
 
 impl Event {
@@ -100,16 +100,16 @@ impl Event {
         result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map(Self).map_err(failed("cuEventCreate"))
     }
 
-    /// Enters it behind what the stream has.
+    /// Records the event in the default stream, after all work that the stream has.
     pub(super) fn record(&self) -> Result<(), DeviceError> {
-        // SAFETY: the event is alive; the default stream is there always.
+        // SAFETY: the event is alive; the default stream always exists.
         unsafe { result::event::record(self.0, result::stream::null()) }.map_err(failed("cuEventRecord"))
     }
 }
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: made once. Nobody is left who could be told of a failure.
+        // SAFETY: created once. `drop` cannot return an error.
         let _ = unsafe { result::event::destroy(self.0) };
     }
 }

@@ -1,9 +1,9 @@
-//! Programs with explicit layouts whose operands a warpgroup reads where they lie.
+//! Explicit-memory programs whose operands a warpgroup reads in shared memory.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::explicit::case;
 
-pub fn reads_in_place_are_assembled() {
+pub fn mma_operands_in_shared_memory_are_assembled() {
     let target = target("h100");
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
@@ -11,10 +11,10 @@ pub fn reads_in_place_are_assembled() {
         let (case, text) = case(name);
         let kernel = case.compile(&compiler, &text, &ProgramOptions::default()).expect("a kernel");
         let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
-        let made = target.compile(&Module { kernels: vec![kernel] }, &options);
-        let made = made.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let ptx = made.text(Emit::Assembly).expect("text");
+        let compiled = target.compile(&Module { kernels: vec![kernel] }, &options);
+        let compiled = compiled.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let ptx = compiled.text(Emit::Assembly).expect("text");
         assert!(ptx.contains("wgmma.mma_async") && ptx.contains("fence.proxy.async"), "{name}: {ptx}");
-        assert_eq!(made.payload(Emit::Object).map(|object| object.format.as_str()), Some("cubin"), "{name}");
+        assert_eq!(compiled.payload(Emit::Object).map(|object| object.format.as_str()), Some("cubin"), "{name}");
     }
 }

@@ -1,4 +1,4 @@
-//! What the assembler says of bad PTX is what the user reads.
+//! The error for invalid PTX contains the assembler's message.
 
 use crate::prelude::*;
 

@@ -1,9 +1,9 @@
-//! Runs the assembler for what it prints.
+//! Runs `ptxas` and returns its output.
 
 use crate::prelude::*;
 use std::process::Command;
 
-/// What the assembler says of PTX that it takes.
+/// Assembles PTX that must be valid, and returns the assembler's output.
 pub fn assemble(name: &str, architecture: &str, ptx: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("kernel.ptx");
@@ -11,15 +11,15 @@ pub fn assemble(name: &str, architecture: &str, ptx: &str) -> String {
     let mut command = Command::new(object::assembler().unwrap());
     command.args(["-v", &format!("-arch={architecture}"), "-o"]).arg(directory.path().join("cubin")).arg(&file);
     let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{name}: {said}\n{ptx}");
-    said
+    let log = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{name}: {log}\n{ptx}");
+    log
 }
 
-/// The same; no kernel may spill registers.
+/// Assembles PTX as [`assemble`] does, and fails if a kernel spills registers.
 pub fn assemble_without_spills(name: &str, architecture: &str, ptx: &str) -> String {
-    let said = assemble(name, architecture, ptx);
+    let log = assemble(name, architecture, ptx);
     let none = "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads";
-    assert_eq!(said.matches(none).count(), ptx.matches(".entry ").count(), "{name}: {said}");
-    said
+    assert_eq!(log.matches(none).count(), ptx.matches(".entry ").count(), "{name}: {log}");
+    log
 }

@@ -1,4 +1,4 @@
-//! Kernels of every architecture, and of every row of its instruction table.
+//! Assembles, for every architecture, one kernel for each instruction of the architecture's table.
 
 use crate::issue::{is_tested_elsewhere, target};
 use crate::prelude::*;
@@ -26,7 +26,7 @@ pub fn every_row_is_assembled() {
             .iter()
             .filter(|row| !is_tested_elsewhere(row))
             .enumerate()
-            .map(|(number, row)| instruction_kernel(&format!("issue{number}"), row).unwrap())
+            .map(|(row_index, row)| instruction_kernel(&format!("issue{row_index}"), row).unwrap())
             .collect();
         is_assembled(architecture, &NvidiaTarget::new(target(architecture)).unwrap(), &kernels::module(kernels));
     }

@@ -1,4 +1,4 @@
-//! Plans of data movement need no local memory.
+//! The code of data-movement plans uses no local memory.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::{code, plans};

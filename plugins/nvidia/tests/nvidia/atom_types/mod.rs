@@ -1,6 +1,6 @@
-//! Element types as the tables of published atoms call them.
+//! Names of element types in the tables of published atoms.
 
-/// The type as rows call it; none where no row has it.
+/// Returns this plugin's name of a published element type; `None` if no instruction has the type.
 pub fn element(name: &str) -> Option<&'static str> {
     Some(match name {
         "float" => "f32",

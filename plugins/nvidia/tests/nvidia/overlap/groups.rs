@@ -1,22 +1,22 @@
-//! Groups of warps: some bring tiles, others multiply them; each waits for the other at mbarriers.
+//! Warp specialization: producer warps copy tiles and consumer warps multiply them; mbarriers synchronize both.
 
 use crate::overlap::program::{Matrices, assembles, text};
 use crate::prelude::*;
 
-/// Warps that multiply, and that bring tiles to as many buffers as there are.
+/// A warp-specialized program: the number of warps and buffers, and how producers and consumers synchronize.
 #[derive(Clone, Copy)]
 struct Groups {
     multiply: u32,
     bring: u32,
-    /// Whether products go on while the next tiles are waited for.
+    /// Whether MMAs stay in flight while consumers wait for the next tiles.
     pending: bool,
-    /// Whether those that bring wait until a buffer has been read.
+    /// Whether producers wait until a buffer has been read before they copy into it.
     waits_for_empty: bool,
-    /// Whether those that multiply say that they have read one.
-    says_empty: bool,
+    /// Whether consumers signal that they have read a buffer.
+    signals_empty: bool,
 }
 
-const GROUPS: Groups = Groups { multiply: 4, bring: 1, pending: false, waits_for_empty: true, says_empty: true };
+const GROUPS: Groups = Groups { multiply: 4, bring: 1, pending: false, waits_for_empty: true, signals_empty: true };
 
 const TILE_A: &str = "!ttg.memdesc<64x32xf16, #sa, #smem, mutable>";
 const TILE_B: &str = "!ttg.memdesc<32x64xf16, #sb, #smem, mutable>";
@@ -25,8 +25,8 @@ const TILES_B: &str = "!ttg.memdesc<2x32x64xf16, #sb, #smem, mutable>";
 const PHASE: &str = "!ttg.memdesc<1xi64, #flat, #smem, mutable>";
 const PHASES: &str = "!ttg.memdesc<2x1xi64, #flat, #smem, mutable>";
 
-/// Statements that give two buffers of each tile, and for each of both an mbarrier that says that it is full, and one that it is
-/// empty, made by an operation.
+/// Returns statements that allocate two buffers of each tile. Each buffer has a "full" and an "empty" mbarrier, which
+/// the operation `init` initializes.
 fn buffers(init: &str) -> String {
     let mut text = format!("%as = ttg.local_alloc : () -> {TILES_A}\n    %bs = ttg.local_alloc : () -> {TILES_B}\n");
     for name in ["full", "empty"] {
@@ -41,10 +41,10 @@ fn buffers(init: &str) -> String {
 
 impl Groups {
     fn text(self) -> String {
-        let Self { multiply, bring, pending, waits_for_empty, says_empty } = self;
+        let Self { multiply, bring, pending, waits_for_empty, signals_empty } = self;
         let empty =
             if waits_for_empty { format!("tw.mbarrier_wait %is_empty, %before : {PHASE}") } else { String::new() };
-        let read = if says_empty { format!("tw.mbarrier_arrive %is_empty, 1 : {PHASE}") } else { String::new() };
+        let read = if signals_empty { format!("tw.mbarrier_arrive %is_empty, 1 : {PHASE}") } else { String::new() };
         let of_a = "tensor<64x32xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>";
         let of_b = "tensor<32x64xf16, #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>>";
         let of_b = if multiply == 4 { "tensor<32x64xf16, #pb>" } else { of_b };
@@ -53,13 +53,13 @@ impl Groups {
         let body = format!(
             "
     {buffers}
-    %all = ttg.warp_specialize(%a, %b, %turns, %as, %bs, %full, %empty)
+    %all = ttg.warp_specialize(%a, %b, %iterations, %as, %bs, %full, %empty)
     default {{
       %d0 = arith.constant 0 : i32
       %d1 = arith.constant 1 : i32
       %d2 = arith.constant 2 : i32
       %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
-      %sums = scf.for %k = %d0 to %turns step %d1 iter_args(%sum = %zero) -> (tensor<64x64xf32, #mma>) : i32 {{
+      %acc_sum = scf.for %k = %d0 to %iterations step %d1 iter_args(%sum = %zero) -> (tensor<64x64xf32, #mma>) : i32 {{
         %slot = arith.remsi %k, %d2 : i32
         %phase = arith.divsi %k, %d2 : i32
         %is_full = ttg.memdesc_index %full[%slot] : {PHASES} -> {PHASE}
@@ -70,11 +70,11 @@ impl Groups {
         %x = ttg.local_load %a_own : {TILE_A} -> {of_a}
         %y = ttg.local_load %b_own : {TILE_B} -> {of_b}
         %issued = tt.dot %x, %y, %sum{marked} : {of_a} * {of_b} -> tensor<64x64xf32, #mma>
-        %done = tw.await_products %issued {{outstanding = 0 : i32}} : tensor<64x64xf32, #mma>
+        %done = tw.mma_wait %issued {{outstanding = 0 : i32}} : tensor<64x64xf32, #mma>
         {read}
         scf.yield %done : tensor<64x64xf32, #mma>
       }}
-      ttg.warp_yield %sums : tensor<64x64xf32, #mma>
+      ttg.warp_yield %acc_sum : tensor<64x64xf32, #mma>
     }}
     partition0(%pa: !tt.ptr<f16>, %pb: !tt.ptr<f16>, %count: i32, %to_a: {TILES_A}, %to_b: {TILES_B}, %filled: {PHASES}, %emptied: {PHASES}) num_warps({bring}) {{
       %e0 = arith.constant 0 : i32
@@ -126,25 +126,25 @@ fn some_warps_bring_what_others_multiply() {
             Matrices::is_right("h100", &kernel, iterations)
                 .unwrap_or_else(|fault| panic!("{multiply} and {bring}: {fault}"));
         }
-        // Barriers of all warps alone are those before and after the groups.
+        // Barriers of all warps are only before and after the partitions.
         let written = text(&kernel);
         assert!(!written.contains("barrier block"), "{written}");
-        assert_eq!(written.matches(&format!("group_barrier 0, {}\n", multiply + bring)).count(), 4, "{written}");
+        assert_eq!(written.matches(&format!("named_barrier 0, {}\n", multiply + bring)).count(), 4, "{written}");
         let ptx = assembles("h100", kernel);
         assert!(ptx.contains("bar.sync") || ptx.contains("barrier.sync"), "{ptx}");
     }
 }
 
 #[test]
-fn products_of_a_group_read_tiles_where_they_lie() {
+fn warpgroup_mmas_read_tiles_in_shared_memory() {
     let kernel = Groups { pending: true, bring: 4, ..GROUPS }.kernel();
-    assert!(text(&kernel).contains("pend products"));
+    assert!(text(&kernel).contains("ready_token products"));
     Matrices::is_right("h100", &kernel, 5).unwrap();
     assembles("h100", kernel);
 }
 
-/// Without the wait for a buffer to be read, a tile is brought over one that is being read, or phases run ahead of those who
-/// wait for them.
+/// Checks the faults of producers that do not wait for an empty buffer: a tile overwrites one that is being read, or
+/// phases get ahead of the waiting warps.
 #[test]
 fn tiles_are_not_brought_over_others() {
     for pending in [false, true] {
@@ -158,15 +158,16 @@ fn tiles_are_not_brought_over_others() {
     }
 }
 
-/// Who waits for what nobody says never goes on.
+/// Checks the fault of a wait for a phase that gets no arrival.
 #[test]
-fn a_phase_that_nobody_ends_is_found() {
-    let kernel = Groups { says_empty: false, ..GROUPS }.kernel();
+fn a_phase_without_arrivals_is_detected() {
+    let kernel = Groups { signals_empty: false, ..GROUPS }.kernel();
     let fault = Matrices::is_right("h100", &kernel, 5).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::NeverCompletes { .. }), "{fault}");
 }
 
-/// Copies that arrive at the mbarrier by themselves, once for each lane that issued them: its phase counts the lanes.
+/// Checks copies that arrive at the mbarrier themselves, once for each issuing lane; the mbarrier expects as many
+/// arrivals as lanes.
 #[test]
 fn copies_arrive_for_their_lanes() {
     let written = GROUPS.text();
@@ -192,7 +193,7 @@ fn copies_arrive_for_their_lanes() {
 
 #[test]
 fn targets_without_them_say_so() {
-    let wrong = |product: &str, text: &str| match Matrices::kernel(product, text) {
+    let wrong = |gpu_model: &str, text: &str| match Matrices::kernel(gpu_model, text) {
         Err(error @ ProgramError::Lower { .. }) if error.is_unsupported() => error.to_string(),
         other => panic!("{other:?}"),
     };
@@ -200,7 +201,8 @@ fn targets_without_them_say_so() {
     assert!(message.contains("no mbarriers"), "{message}");
 }
 
-/// Triton's own words: boxes of descriptors, whose bytes a phase expects, and a product that is waited for.
+/// Returns a program in Triton's operations: TMA copies by descriptors, whose bytes an mbarrier's phase expects, and a
+/// dot that is waited for.
 fn of_triton(bring: u32) -> String {
     let (bytes, buffers) = (2 * (64 * 32 + 32 * 64), buffers("ttng.init_barrier"));
     let body = format!(
@@ -213,13 +215,13 @@ fn of_triton(bring: u32) -> String {
     %da = tt.make_tensor_descriptor %a, [%rows, %k_all], [%pitch_a, %one] : <f16>, <64x32xf16, #sa>
     %db = tt.make_tensor_descriptor %b, [%k_all, %rows], [%pitch_b, %one] : <f16>, <32x64xf16, #sb>
     {buffers}
-    %all = ttg.warp_specialize(%da, %db, %turns, %as, %bs, %full, %empty)
+    %all = ttg.warp_specialize(%da, %db, %iterations, %as, %bs, %full, %empty)
     default {{
       %d0 = arith.constant 0 : i32
       %d1 = arith.constant 1 : i32
       %d2 = arith.constant 2 : i32
       %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
-      %sums = scf.for %k = %d0 to %turns step %d1 iter_args(%sum = %zero) -> (tensor<64x64xf32, #mma>) : i32 {{
+      %acc_sum = scf.for %k = %d0 to %iterations step %d1 iter_args(%sum = %zero) -> (tensor<64x64xf32, #mma>) : i32 {{
         %slot = arith.remsi %k, %d2 : i32
         %round = arith.divsi %k, %d2 : i32
         %phase = arith.andi %round, %d1 : i32
@@ -233,7 +235,7 @@ fn of_triton(bring: u32) -> String {
         ttng.arrive_barrier %is_empty, 1 : {PHASE}
         scf.yield %done : tensor<64x64xf32, #mma>
       }}
-      ttg.warp_yield %sums : tensor<64x64xf32, #mma>
+      ttg.warp_yield %acc_sum : tensor<64x64xf32, #mma>
     }}
     partition0(%ta: !tt.tensordesc<64x32xf16, #sa>, %tb: !tt.tensordesc<32x64xf16, #sb>, %count: i32, %to_a: {TILES_A}, %to_b: {TILES_B}, %filled: {PHASES}, %emptied: {PHASES}) num_warps({bring}) {{
       %e0 = arith.constant 0 : i32
@@ -267,7 +269,7 @@ fn of_triton(bring: u32) -> String {
 fn programs_of_triton_with_groups_of_warps_are_exact() {
     for bring in [1, 4] {
         let kernel = Matrices::kernel("h100", &of_triton(bring)).unwrap_or_else(|error| panic!("{error}"));
-        assert!(text(&kernel).contains("pend products"));
+        assert!(text(&kernel).contains("ready_token products"));
         for iterations in [0, 3, 6] {
             Matrices::is_right("h100", &kernel, iterations)
                 .unwrap_or_else(|fault| panic!("{bring}, {iterations}: {fault}"));

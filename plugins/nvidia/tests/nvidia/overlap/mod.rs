@@ -1,5 +1,5 @@
-//! What goes on while the program does: products that are under way, and groups of warps of which some bring what others multiply.
+//! Asynchronous operations of programs: MMAs in flight, and warp specialization.
 
+mod async_mma;
 mod groups;
-mod products;
 mod program;

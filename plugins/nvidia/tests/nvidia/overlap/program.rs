@@ -1,21 +1,23 @@
-//! Programs that multiply two matrices tile by tile, exactly, and what they give.
+//! Test programs that multiply two matrices of small integers tile by tile, and their exact results.
 
 use crate::layouts::mma;
 use crate::prelude::*;
 
-/// Tiles of K that there are; one more is copied.
+/// Number of tiles along K; the programs copy one more.
 const TILES: usize = 6;
 
-/// The kernel as text.
+/// Returns a kernel as text.
 pub fn text(kernel: &Kernel) -> String {
     Module { kernels: vec![kernel.clone()] }.to_string()
 }
 
-/// `c = a * b` of 64 x K by K x 64, K in tiles of 32; elements are small integers, so that every order of sums gives the same.
+/// The problem `c = a * b` of 64 x K by K x 64, with tiles of 32 along K. Elements are small integers, so the order of
+/// summation does not matter.
 pub struct Matrices;
 
 impl Matrices {
-    /// Addresses of the first tiles for so many warps, `%from_a` and `%from_b`, behind pointers of these names.
+    /// Returns statements that compute the addresses of the first tiles for `warps` warps, `%from_a` and `%from_b`,
+    /// from the pointers named `a` and `b`.
     pub fn pointers(warps: u32, [a, b]: [&str; 2]) -> String {
         let [of_a, of_b] = [format!("#pa{warps}"), format!("#pb{warps}")];
         let pitch = 32 * (TILES as u64 + 1);
@@ -25,17 +27,17 @@ impl Matrices {
             .concat()
     }
 
-    /// A program of so many warps whose body gives `%all`, the sums, and takes the pointers.
+    /// Returns a program for `warps` warps. Its body `body` uses the pointers and defines `%all`, the accumulator.
     pub fn text(warps: u32, body: &str) -> String {
         Self::around(warps, &format!("{}{body}", Self::pointers(warps, ["a", "b"])), "")
     }
 
-    /// A program of so many warps whose body gives `%all`; aliases of layouts for other groups of warps come with it.
+    /// Returns a program as [`Self::text`] does, with further layout aliases for warp-specialized partitions.
     pub fn around(warps: u32, body: &str, aliases: &str) -> String {
         let mma = if warps == 4 { mma(3, &[4, 1], &[16, 64, 16]) } else { mma(2, &[warps.into(), 1], &[16, 8]) };
         let own = Self::aliases(warps);
         let tile = Tile { name: "_c", rows: 64, columns: 64, pitch: 64, layout: Some("#out") };
-        let places = tile.offsets() + &tile.addresses("to", "c", "f32");
+        let address_ops = tile.offsets() + &tile.addresses("to", "c", "f32");
         format!(
             "{own}{aliases}#mma = {mma}
 #sa = #ttg.nvmma_shared<{{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}}>
@@ -44,14 +46,14 @@ impl Matrices {
 #out = #ttg.blocked<{{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [{warps}, 1], order = [1, 0]}}>
 #smem = #ttg.shared_memory
 module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = {warps} : i32, \"ttg.threads-per-warp\" = 32 : i32}} {{
-  tt.func public @product(%a: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %b: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %c: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %turns: i32) {{
+  tt.func public @product(%a: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %b: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %c: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %iterations: i32) {{
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %c2 = arith.constant 2 : i32
     %c32 = arith.constant 32 : i32
     %c2048 = arith.constant 2048 : i32
 {body}
-    {places}
+    {address_ops}
     %given = ttg.convert_layout %all : tensor<64x64xf32, #mma> -> tensor<64x64xf32, #out>
     tt.store %to, %given : tensor<64x64x!tt.ptr<f32>, #out>
     tt.return
@@ -65,7 +67,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = {warps} : i3
         .replace("#pb>", &format!("#pb{warps}>"))
     }
 
-    /// The layouts of pointers for so many warps.
+    /// Returns the layout aliases of pointers for `warps` warps.
     pub fn aliases(warps: u32) -> String {
         format!(
             "#pa{warps} = #ttg.blocked<{{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [{warps}, 1], order = [1, 0]}}>
@@ -74,46 +76,46 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = {warps} : i3
         )
     }
 
-    pub fn kernel(product: &str, text: &str) -> Result<Kernel, ProgramError> {
-        program_kernel(&target(product), text)
+    pub fn kernel(gpu_model: &str, text: &str) -> Result<Kernel, ProgramError> {
+        program_kernel(&target(gpu_model), text)
     }
 
-    /// The elements of `a` and `b`, from -3 to 3.
+    /// Returns element `number` of `a` or `b`, from -3 to 3.
     fn element(number: usize) -> f32 {
         ((number * 5 + number / 7) % 7) as f32 - 3.0
     }
 
-    /// The bytes of both factors.
-    pub fn factors() -> [Vec<u8>; 2] {
+    /// Returns the bytes of both operands.
+    pub fn operand_bytes() -> [Vec<u8>; 2] {
         let (of_a, of_b) = (64 * 32 * (TILES + 1), 32 * (TILES + 1) * 64);
         [0..of_a, of_a..of_a + of_b].map(|numbers| numbers.flat_map(|n| half(Self::element(n)).to_le_bytes()).collect())
     }
 
-    /// What the sums must be after so many turns.
+    /// Returns the expected accumulator after `iterations` iterations of the loop.
     pub fn expected(iterations: usize) -> Vec<f32> {
         let pitch = 32 * (TILES + 1);
         let at = |m: usize, n: usize| -> f32 {
             (0..32 * iterations).map(|k| Self::element(m * pitch + k) * Self::element(64 * pitch + k * 64 + n)).sum()
         };
-        (0..64 * 64).map(|place| at(place / 64, place % 64)).collect()
+        (0..64 * 64).map(|index| at(index / 64, index % 64)).collect()
     }
 
-    /// Runs the kernel on the emulator; its sums are exact.
-    pub fn is_right(product: &str, kernel: &Kernel, iterations: u32) -> Result<(), Fault> {
-        let buffers = Self::factors().map(Given::Bytes).into_iter().chain([Given::Empty(4 * 64 * 64)]);
-        let (left, _) = run_block(&target(product), kernel, &buffers.collect::<Vec<_>>(), &[iterations.into()])?;
+    /// Runs the kernel on the emulator and checks its results, which are exact.
+    pub fn is_right(gpu_model: &str, kernel: &Kernel, iterations: u32) -> Result<(), Fault> {
+        let buffers = Self::operand_bytes().map(Given::Bytes).into_iter().chain([Given::Empty(4 * 64 * 64)]);
+        let (left, _) = run_block(&target(gpu_model), kernel, &buffers.collect::<Vec<_>>(), &[iterations.into()])?;
         Self::are_right(&left[2], iterations as usize);
         Ok(())
     }
 
-    /// Whether these are the sums after so many turns.
+    /// Checks that the bytes are the accumulator after `iterations` iterations of the loop.
     pub fn are_right(bytes: &[u8], iterations: usize) {
         let found: Vec<f32> = bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect();
         assert_eq!(found, Self::expected(iterations));
     }
 }
 
-/// A small integer as binary16.
+/// Returns a small integer as binary16.
 fn half(number: f32) -> u16 {
     if number == 0.0 {
         return 0;
@@ -123,7 +125,7 @@ fn half(number: f32) -> u16 {
     (bits >> 16 & 0x8000) as u16 | (exponent << 10) as u16 | (bits >> 13 & 0x3ff) as u16
 }
 
-/// The kernel's code, which the vendor's assembler takes where it is at hand.
-pub fn assembles(product: &str, kernel: Kernel) -> String {
-    assembled(&target(product), vec![kernel])
+/// Compiles the kernel and returns its PTX, which `ptxas` must accept if it is installed.
+pub fn assembles(gpu_model: &str, kernel: Kernel) -> String {
+    assembled(&target(gpu_model), vec![kernel])
 }

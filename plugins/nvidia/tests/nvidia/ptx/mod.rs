@@ -1,25 +1,26 @@
-//! Reads PTX: what a lane stores to shared memory and loads from it, the exchanges and the barriers.
+//! Reads PTX: a lane's shared-memory stores and loads, shuffles and barriers.
 
 use tilewright_vendor_testkit::movement::{Movement, Reader};
 
-/// How PTX is read. Local memory is looked for wherever movement is.
+/// The reader of PTX for tests that all vendors share. It needs no check for spills: the movement of a kernel includes
+/// accesses to local memory.
 pub const READER: Reader = Reader { instructions, movement, spills_nothing: |_, _| () };
 
-/// Bits that a PTX access moves for one lane: `ld.shared.v4.b32` moves 128.
+/// Returns the bits that a PTX access moves for one lane, such as 128 for `ld.shared.v4.b32`.
 fn bits(mnemonic: &str) -> u64 {
-    mnemonic.split('.').fold(1, |bits, part| match part.split_at(1) {
+    mnemonic.split('.').fold(1, |bits, field| match field.split_at(1) {
         ("v" | "b" | "u" | "s", number) => bits * number.parse::<u64>().unwrap_or(1),
         _ => bits,
     })
 }
 
-/// Bits of one lane that matrices have: 32 of each.
+/// Returns the bits that a matrix move moves for one lane: 32 for each matrix.
 fn matrix_bits(mnemonic: &str) -> u64 {
-    let matrices = mnemonic.split('.').find_map(|part| part.strip_prefix('x')?.parse::<u64>().ok());
+    let matrices = mnemonic.split('.').find_map(|field| field.strip_prefix('x')?.parse::<u64>().ok());
     32 * matrices.unwrap_or_else(|| panic!("a number of matrices in {mnemonic}"))
 }
 
-/// The instructions of a kernel: mnemonics, behind their predicates.
+/// Returns the instructions of a kernel without their predicates.
 pub fn instructions<'a>(ptx: &'a str, kernel: &str) -> Vec<&'a str> {
     let body = ptx.split_once(&format!(".entry {kernel}")).unwrap().1;
     let body = body.split_once(".entry").map_or(body, |(own, _)| own);
@@ -27,7 +28,8 @@ pub fn instructions<'a>(ptx: &'a str, kernel: &str) -> Vec<&'a str> {
     words.filter_map(|line| line.split_whitespace().find(|word| !word.starts_with('@'))).collect()
 }
 
-/// What a kernel moves, if each of its instructions is issued once.
+/// Counts the data movement in a kernel's PTX (bits that a lane stores and loads, shuffles, barriers), if each
+/// instruction is issued once.
 pub fn movement(ptx: &str, kernel: &str) -> Movement {
     let mut movement = Movement::default();
     for mnemonic in instructions(ptx, kernel) {
@@ -43,7 +45,7 @@ pub fn movement(ptx: &str, kernel: &str) -> Movement {
             _ if mnemonic.starts_with("st.shared") => movement.stored_bits += bits(mnemonic),
             _ if mnemonic.starts_with("ld.shared") => movement.loaded_bits += bits(mnemonic),
             _ if mnemonic.starts_with("shfl.sync.idx.b32") || mnemonic.starts_with("shfl.sync.bfly.b32") => {
-                movement.exchanges += 1;
+                movement.shuffles += 1;
             }
             _ if mnemonic.starts_with("bar.warp.sync") => movement.warp_barriers += 1,
             _ if mnemonic.starts_with("bar.sync") || mnemonic.starts_with("barrier") => movement.block_barriers += 1,
@@ -57,7 +59,7 @@ pub fn movement(ptx: &str, kernel: &str) -> Movement {
     movement
 }
 
-/// What is read here reads real PTX.
+/// Checks the reader on mnemonics of real PTX.
 #[test]
 fn widths_are_read_from_mnemonics() {
     for (mnemonic, expected) in

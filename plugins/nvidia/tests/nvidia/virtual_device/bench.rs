@@ -1,17 +1,17 @@
-//! Runs PTX on the virtual device.
+//! Helpers that run PTX on the virtual device.
 
 use crate::prelude::*;
 use tilewright_plugin::{KernelMetadata, Payload};
 use tilewright_virtual_ptx::{LaunchReport, VirtualDevice};
 
-/// A target and its virtual device.
+/// Returns the target of this name and its virtual device.
 pub fn device_of(name: &str) -> (NvidiaTarget, VirtualDevice) {
     let target = target(name);
     let device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
     (target, device)
 }
 
-/// The device whose code most tests run.
+/// Returns the virtual device that most tests use.
 pub fn device() -> VirtualDevice {
     device_of("a100").1
 }
@@ -27,7 +27,7 @@ pub enum Given {
     Long(u64),
 }
 
-/// How a kernel is launched.
+/// The launch configuration of a kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     pub warps: u32,
@@ -41,7 +41,7 @@ impl Shape {
     }
 }
 
-/// The artifact of a text with one kernel.
+/// Returns an artifact with a PTX text of one kernel.
 pub fn artifact(ptx: &str, kernel: &str, shape: Shape) -> Artifact {
     let metadata = KernelMetadata {
         name: kernel.to_owned(),
@@ -54,10 +54,10 @@ pub fn artifact(ptx: &str, kernel: &str, shape: Shape) -> Artifact {
     };
     let payload =
         Payload { form: Emit::Assembly, format: "ptx".to_owned(), bytes: ptx.as_bytes().to_vec(), may_differ: false };
-    Artifact { payloads: vec![payload], kernels: vec![metadata], taken_by: None }
+    Artifact { payloads: vec![payload], kernels: vec![metadata], accepted_by: None }
 }
 
-/// Runs a kernel; what its buffers hold then, and what it did.
+/// Runs a kernel on the default virtual device; returns the contents of its buffers and its counts.
 pub fn run(
     ptx: &str,
     kernel: &str,
@@ -67,7 +67,7 @@ pub fn run(
     run_on(&mut device(), ptx, kernel, shape, given)
 }
 
-/// The same on a device.
+/// Runs a kernel on a given virtual device; returns the contents of its buffers and its counts.
 pub fn run_on(
     device: &mut VirtualDevice,
     ptx: &str,
@@ -94,8 +94,8 @@ pub fn run_on(
     Ok((left, device.report().clone()))
 }
 
-/// A kernel of one buffer, whose address is in `%io`; each lane has its number in `%lane`. The body may use `%p0` to
-/// `%p9`, `%h0`.. of 16 bits, `%r0`.. of 32 and `%d0`.. of 64.
+/// Returns the PTX of a kernel with one buffer, whose address is in `%io`; `%lane` is the lane index. The body may use
+/// the predicates `%p0` to `%p9`, and the registers `%h0`.. of 16 bits, `%r0`.. of 32 and `%d0`.. of 64.
 pub fn kernel(body: &str) -> String {
     format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n\
@@ -105,12 +105,12 @@ pub fn kernel(body: &str) -> String {
     )
 }
 
-/// The words of a buffer.
+/// Returns the 32-bit words of a buffer.
 pub fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
-/// Runs a body whose lanes store a word each at their place; the words.
+/// Runs a body whose lanes each store one word at the lane's location; returns the words.
 pub fn lanes(body: &str) -> Vec<u32> {
     let body = format!("{body}\nmul.wide.u32 %d19, %lane, 4; add.u64 %d19, %d19, %io; st.global.u32 [%d19], %r0;");
     let (left, _) = run(&kernel(&body), "k", Shape::warps(1), &[Given::Buffer(vec![0; 128])])
@@ -118,7 +118,7 @@ pub fn lanes(body: &str) -> Vec<u32> {
     words(&left[0])
 }
 
-/// Why a body does not run; no lane stores anything.
+/// Returns the error message for a body that must fault, with `warps` warps.
 pub fn fault(body: &str, warps: u32) -> String {
     match run(&kernel(body), "k", Shape::warps(warps), &[Given::Buffer(vec![0; 4096])]) {
         Err(error) => error.to_string(),

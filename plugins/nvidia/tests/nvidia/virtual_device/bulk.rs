@@ -1,4 +1,5 @@
-//! Bulk copies on the virtual device: boxes and spans there and back, what they may not do, and every row as we emit it.
+//! Bulk copies on the virtual device: bulk tensor copies and 1-D copies in both directions, their faults, and every
+//! instruction as this plugin emits it.
 
 use crate::prelude::*;
 use crate::virtual_device::bench::device_of;
@@ -6,9 +7,10 @@ use crate::virtual_device::bench::{Shape, artifact, fault, words};
 use tilewright_kernel::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
 use tilewright_plugin::EncodedMap;
 use tilewright_target::{TensorCopyOperand, XorSwizzle};
-use tilewright_verify::{TestCase, box_copy_case, box_origins, span_copy_case};
+use tilewright_verify::{TestCase, box_copy_case, box_origins, bulk_copy_1d_case};
 
-/// A kernel that takes a map and a pointer; one lane is `%one`, and `b` an mbarrier of one arrival.
+/// Returns the PTX of a kernel with a tensor map and a pointer. The predicate `%one` selects one lane, and `b` is an
+/// mbarrier of one arrival.
 fn kernel(body: &str) -> String {
     format!(
         ".version 8.6\n.target sm_90a\n.address_size 64\n\
@@ -24,19 +26,19 @@ fn kernel(body: &str) -> String {
 const BRING: &str = "@%one mbarrier.arrive.expect_tx.shared.b64 _, [b], 256; \
     @%one cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [box], [%map, {%r1, %r2}], [b];";
 const WAIT: &str = "W: mbarrier.try_wait.parity.shared.b64 %p0, [b], 0; @!%p0 bra W;";
-/// Each lane stores the two words at its place of the box.
+/// PTX text: each lane writes two words of the box in shared memory to the buffer.
 const SHOW: &str = "mul.lo.u32 %r3, %lane, 8; mov.u32 %r4, box; add.u32 %r4, %r4, %r3; \
     ld.shared.v2.u32 {%r5, %r6}, [%r4]; cvt.u64.u32 %d0, %r3; add.u64 %d0, %d0, %io; st.global.v2.u32 [%d0], {%r5, %r6};";
 
-/// Runs a body on a tensor of 16 rows of 24 words, each its own number, whose boxes have 4 rows of 16 words; what is at
-/// the pointer, and in the tensor, afterwards.
+/// Runs a body on a tensor of 16 rows of 24 words, each equal to its index, whose boxes have 4 rows of 16 words.
+/// Returns the words at the pointer, and the tensor.
 fn run(body: &str, mode: u32, outside: Outside) -> Result<[Vec<u32>; 2], DeviceError> {
     let (_, mut device) = device_of("h100");
-    let map = TensorMap { element_bits: 32, box_sizes: vec![16, 4], mix: XorSwizzle::default(), outside };
-    let mut made = artifact(&kernel(body), "k", Shape::warps(1));
-    made.kernels[0].maps = vec![EncodedMap { parameter: 0, map, mode: Some(mode), rows: None }];
-    made.kernels[0].parameters = Some(vec![0, 64]);
-    let code = device.load(&made)?;
+    let map = TensorMap { element_bits: 32, box_sizes: vec![16, 4], swizzle: XorSwizzle::default(), outside };
+    let mut modified = artifact(&kernel(body), "k", Shape::warps(1));
+    modified.kernels[0].maps = vec![EncodedMap { parameter: 0, map, mode: Some(mode), rows: None }];
+    modified.kernels[0].parameters = Some(vec![0, 64]);
+    let code = device.load(&modified)?;
     let tensor: Vec<u8> = (0..16 * 24u32).flat_map(u32::to_le_bytes).collect();
     let buffers = [device.allocate(256)?, device.allocate(tensor.len() as u64)?];
     device.write(buffers[1], 0, &tensor)?;
@@ -51,23 +53,24 @@ fn a_box_comes_with_what_is_outside() {
     let at = "mov.u32 %r1, 20; mov.u32 %r2, -1;";
     for (outside, filler) in [(Outside::Zeros, 0), (Outside::NotANumber, u32::MAX)] {
         let [found, _] = run(&format!("{at} {BRING} {WAIT} {SHOW}"), 0, outside).unwrap();
-        for (place, found) in (0..).zip(found) {
-            let (row, column) = (place / 16, 20 + place % 16);
+        for (index, found) in (0..).zip(found) {
+            let (row, column) = (index / 16, 20 + index % 16);
             let inside = row > 0 && column < 24;
-            assert_eq!(found, if inside { (row - 1) * 24 + column } else { filler }, "place {place}");
+            assert_eq!(found, if inside { (row - 1) * 24 + column } else { filler }, "place {index}");
         }
     }
 }
 
-/// PTX ISA, "Swizzling modes": in rows of 64 bytes chunk `c` of row `r` of two lies at chunk `c ^ (r / 2 % 4)`.
+/// Compares a box with PTX ISA, "Swizzling modes": in rows of 64 bytes, chunk `c` of row `r` is at chunk
+/// `c ^ (r / 2 % 4)`.
 #[test]
-fn a_box_lies_as_its_mode_says() {
+fn a_box_has_the_layout_of_its_swizzle_mode() {
     let [found, _] = run(&format!("mov.u32 %r1, 0; mov.u32 %r2, 8; {BRING} {WAIT} {SHOW}"), 2, Outside::Zeros).unwrap();
     for row in 0..4u32 {
         for chunk in 0..4 {
-            let place = (row * 16 + (chunk ^ (row / 2 % 4)) * 4) as usize;
+            let index = (row * 16 + (chunk ^ (row / 2 % 4)) * 4) as usize;
             let first = (8 + row) * 24 + chunk * 4;
-            assert_eq!(found[place..place + 4], [first, first + 1, first + 2, first + 3], "row {row}, chunk {chunk}");
+            assert_eq!(found[index..index + 4], [first, first + 1, first + 2, first + 3], "row {row}, chunk {chunk}");
         }
     }
 }
@@ -78,43 +81,43 @@ const PUT: &str = "@%one cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_gr
     cp.async.bulk.commit_group;";
 
 #[test]
-fn a_box_goes_back_where_there_is_a_tensor() {
+fn a_bulk_tensor_store_writes_only_in_bounds() {
     for wait in ["cp.async.bulk.wait_group 0;", "cp.async.bulk.wait_group.read 0; bar.sync 0; st.shared.u32 [%r4], 7;"]
     {
         let [_, tensor] = run(&format!("{FILL} {PUT} {wait}"), 0, Outside::Zeros).unwrap();
-        for (place, found) in (0..).zip(tensor) {
-            let (row, column) = (place / 24, place % 24);
+        for (index, found) in (0..).zip(tensor) {
+            let (row, column) = (index / 24, index % 24);
             let written = row >= 14 && column >= 16;
             // A lane has two words of the box, whose rows have 16.
             let lane = (row.max(14) - 14) * 8 + (column.max(16) - 16) / 2;
-            assert_eq!(found, if written { 1000 + lane } else { place }, "place {place}");
+            assert_eq!(found, if written { 1000 + lane } else { index }, "place {index}");
         }
     }
 }
 
 #[test]
-fn what_is_under_way_is_not_touched() {
-    let says = |body: String, parts: &[&str]| {
+fn data_of_a_bulk_copy_in_flight_is_not_accessed() {
+    let assert_error = |body: String, phrases: &[&str]| {
         let error = run(&body, 0, Outside::Zeros).unwrap_err().to_string();
-        parts.iter().for_each(|part| assert!(error.contains(part), "{error}"));
+        phrases.iter().for_each(|phrase| assert!(error.contains(phrase), "{error}"));
     };
     let at = "mov.u32 %r1, 0; mov.u32 %r2, 0;";
-    says(format!("{at} {BRING} {SHOW}"), &["being written", "not waited for"]);
-    says(format!("{FILL} {PUT} st.shared.u32 [%r4], 7;"), &["being read by what was issued"]);
-    says(format!("{FILL} {PUT}"), &["ends", "not waited for"]);
-    says(format!("{at} {}", BRING.replace("[box]", "[box+16]")), &["no multiple of 128"]);
-    says(format!("{at} {}", BRING.replace("[%map,", "[%io,")), &["no map of a tensor"]);
-    says(format!("{at} {}", BRING.replace("{%r1, %r2}", "{%r1}")), &["1 coordinates"]);
-    // More bytes are awaited than come: the phase never completes.
+    assert_error(format!("{at} {BRING} {SHOW}"), &["being written", "not waited for"]);
+    assert_error(format!("{FILL} {PUT} st.shared.u32 [%r4], 7;"), &["being read by an asynchronous operation"]);
+    assert_error(format!("{FILL} {PUT}"), &["exits", "not waited for"]);
+    assert_error(format!("{at} {}", BRING.replace("[box]", "[box+16]")), &["not a multiple of 128"]);
+    assert_error(format!("{at} {}", BRING.replace("[%map,", "[%io,")), &["no map of a tensor"]);
+    assert_error(format!("{at} {}", BRING.replace("{%r1, %r2}", "{%r1}")), &["1 coordinates"]);
+    // More bytes are expected than arrive: the phase never completes.
     let more = BRING.replace(", 256;", ", 272;");
     let (_, mut device) = device_of("h100");
-    let mut made = artifact(
+    let mut modified = artifact(
         &kernel(&format!("{at} {more} mbarrier.test_wait.parity.shared.b64 %p0, [b], 0; {SHOW}")),
         "k",
         Shape::warps(1),
     );
-    made.kernels[0].parameters = Some(vec![0, 64]);
-    let code = device.load(&made).unwrap();
+    modified.kernels[0].parameters = Some(vec![0, 64]);
+    let code = device.load(&modified).unwrap();
     let buffer = device.allocate(16).unwrap();
     let tensor = TensorMapBinding { buffer, offset: 0, sizes: [1; MAX_RANK], strides: [0; MAX_RANK] };
     let arguments = vec![LaunchArgument::Tensor(tensor), LaunchArgument::Buffer(buffer)];
@@ -126,15 +129,15 @@ fn what_is_under_way_is_not_touched() {
 }
 
 #[test]
-fn spans_are_of_whole_grains() {
+fn bulk_copies_are_of_multiples_of_the_granularity() {
     let shared = ".shared .align 16 .b8 w[64]; .shared .align 8 .b64 b; setp.eq.u32 %p0, %lane, 0; \
                   @%p0 mbarrier.init.shared.b64 [b], 1; bar.sync 0;";
     let copy = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes";
     let wrong = |what: &str| fault(&format!("{shared} @%p0 {copy} {what};"), 1);
     assert!(wrong("[w], [%io], 24, [b]").contains("a multiple of 16"));
-    assert!(wrong("[w+8], [%io], 16, [b]").contains("no multiple of 16"));
-    assert!(wrong("[w], [%io+4], 16, [b]").contains("no multiple of 16"));
-    assert!(wrong("[w], [%io], 16, [w]").contains("none was made"));
+    assert!(wrong("[w+8], [%io], 16, [b]").contains("not a multiple of 16"));
+    assert!(wrong("[w], [%io+4], 16, [b]").contains("not a multiple of 16"));
+    assert!(wrong("[w], [%io], 16, [w]").contains("not initialized"));
 }
 
 fn box_operand(row: &Instruction) -> Option<&TensorCopyOperand> {
@@ -144,7 +147,7 @@ fn box_operand(row: &Instruction) -> Option<&TensorCopyOperand> {
     })
 }
 
-/// As the plugin emits them: wherever a box begins, in every arrangement, for elements of 16 and 64 bits.
+/// Runs every bulk copy as the plugin emits it: any start of a box, every swizzle, elements of 16 and 64 bits.
 #[test]
 fn every_row_runs() {
     let (target, mut device) = device_of("h100");
@@ -156,17 +159,17 @@ fn every_row_runs() {
     };
     for row in rows {
         let Some(operand) = box_operand(row) else {
-            right(span_copy_case(row, 1040, 32, None).unwrap(), row.name.clone());
+            right(bulk_copy_1d_case(row, 1040, 32, None).unwrap(), row.name.clone());
             continue;
         };
-        for (arrangement, element_bits) in operand.arrangements.iter().zip([16, 64].into_iter().cycle()) {
-            let mut box_sizes = vec![arrangement.row_bytes.unwrap_or(48) * 8 / element_bits, 5, 2, 3, 1];
+        for (box_layout, element_bits) in operand.layouts.iter().zip([16, 64].into_iter().cycle()) {
+            let mut box_sizes = vec![box_layout.row_bytes.unwrap_or(48) * 8 / element_bits, 5, 2, 3, 1];
             box_sizes.truncate(operand.rank as usize);
-            let map = TensorMap { element_bits, box_sizes, mix: arrangement.mix, outside: Outside::NotANumber };
+            let map = TensorMap { element_bits, box_sizes, swizzle: box_layout.swizzle, outside: Outside::NotANumber };
             for which in 0..4 {
                 let origin: Vec<i32> = map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect();
                 let case = box_copy_case(row, &map, &origin, 32, None).unwrap();
-                right(case, format!("{} {} at {origin:?}", row.name, arrangement.name));
+                right(case, format!("{} {} at {origin:?}", row.name, box_layout.name));
             }
         }
     }

@@ -1,5 +1,5 @@
-//! PTX that another compiler made: three kernels of our own, written in Triton's language and compiled by Triton 3.9.0
-//! for `cuda:80`, without lines of debugging.
+//! PTX of another compiler: three kernels written in Triton's language and compiled by Triton 3.9.0 for `cuda:80`,
+//! without debug lines.
 
 use crate::virtual_device::bench::{Given, Shape, run};
 
@@ -11,12 +11,12 @@ fn read(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(|word| f32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
-/// A number from -8 to 8 in steps of an eighth, in no order.
+/// Returns a number from -8 to 8 in steps of an eighth, in a scrambled order.
 fn number(index: usize) -> f32 {
     ((index * 37 + 11) % 129) as f32 / 8.0 - 8.0
 }
 
-/// The scratch memory that Triton's kernels take and these do not use.
+/// Arguments for the scratch memory that Triton's kernels take and these kernels do not use.
 const NOTHING: [Given; 2] = [Given::Long(0), Given::Long(0)];
 
 fn given(own: Vec<Given>) -> Vec<Given> {
@@ -37,7 +37,8 @@ fn a_masked_sum_of_vectors() {
     let (left, report) = run(include_str!("../../data/ptx/triton_add.ptx"), "add", shape, &arguments).unwrap();
     let accumulator: Vec<f32> = x.iter().zip(&y).map(|(x, y)| x + y).take(n - 1).chain([99.0]).collect();
     assert_eq!(read(&left[2]), accumulator, "the element beyond the mask stays as it was");
-    // 999 words in units of eight; each lane stores two neighbours one after the other, so that each unit is touched twice.
+    // 999 words in sectors of eight; each lane stores two adjacent words one after the other, so that each sector is
+    // touched twice.
     assert_eq!(report.transactions_stored, 250);
 }
 
@@ -59,11 +60,11 @@ fn a_softmax_of_rows() {
             assert!((f64::from(got) - expected).abs() <= 1e-6 * expected, "{got} is not {expected}");
         }
     }
-    assert!(report.counts.exchanges > 0 && report.counts.barriers > 0, "{report:?}");
+    assert!(report.counts.shuffles > 0 && report.counts.barriers > 0, "{report:?}");
 }
 
 #[test]
-fn a_pipelined_product_of_matrices() {
+fn a_pipelined_gemm() {
     let (m, n, k) = (32, 32, 128);
     // Integers and halves: every sum is exact.
     let half = |index: usize| (number(index) * 2.0).round() / 2.0;
@@ -86,7 +87,7 @@ fn a_pipelined_product_of_matrices() {
     assert!(report.counts.asynchronous_copies > 0 && report.counts.matrix_loads > 0, "{report:?}");
 }
 
-/// The bits of a small number that binary16 has.
+/// Returns the bits of a small number as binary16, which represents it exactly.
 fn f16(value: f32) -> u16 {
     if value == 0.0 {
         return 0;

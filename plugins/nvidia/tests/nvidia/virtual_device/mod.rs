@@ -1,11 +1,11 @@
-//! The virtual device: what instructions compute, what is refused, and whole kernels, ours and others'.
+//! The virtual device: results of instructions, rejected texts, and whole kernels of this and other compilers.
 
 mod bench;
 mod bulk;
 mod emitted;
 mod faults;
 mod foreign;
-mod group_products;
 mod programs;
 mod rows;
 mod text;
+mod wgmma;

@@ -1,5 +1,5 @@
-//! Whole programs: compiled from their text for the product, and executed over their grids; every buffer must hold what
-//! the case says, which no compiler computed.
+//! Whole programs, compiled from their text and executed on the virtual device over their grids. Every buffer must
+//! equal the case's expected data, which no compiler computed.
 
 use crate::prelude::*;
 use std::path::{Path, PathBuf};
@@ -7,23 +7,23 @@ use std::path::{Path, PathBuf};
 use crate::virtual_device::bench::device;
 use tilewright_verify::case::ProgramCase;
 
-/// The programs that the suite carries, or all.
+/// Returns the files of the programs: those of the committed suite, or all.
 fn files(answers: Answers) -> Vec<PathBuf> {
     let folder = match answers {
-        Answers::Sample => shared_data::workspace().join("conformance/kernels"),
+        Answers::SampleLayout => shared_data::workspace().join("conformance/kernels"),
         Answers::All => shared_data::path("kernels/cases"),
     };
     ProgramCase::files(&folder).unwrap()
 }
 
-/// Why a program does not do what it must; `Err` with what the target cannot.
+/// Runs a program; returns why its results are wrong, or `None` if they are right. `Err` if the target does not support
+/// the program.
 fn run(file: &Path) -> Result<Option<String>, String> {
     let case = ProgramCase::read(file).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&case.program).unwrap();
     let (target, dialects, imports) = (target("a100"), tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
-    let options =
-        ProgramOptions { warps: Some(case.warps), entry: Some(case.entry.clone()), ..ProgramOptions::default() };
+    let options = ProgramOptions::default().with_warps(case.warps).with_entry(&case.entry);
     let kernel = match compiler.kernel(&text, &options, &mut |_| {}) {
         Ok(kernel) => kernel,
         Err(error) if error.is_unsupported() => return Err(error.to_string()),
@@ -33,12 +33,12 @@ fn run(file: &Path) -> Result<Option<String>, String> {
     Ok(checked.err().map(|wrong| wrong.to_string()))
 }
 
-/// Data that no execution of their program gives: `docs/programs.md`.
+/// Cases whose expected data no execution of their program gives; see `docs/programs.md`.
 const MISTAKEN: [&str; 1] = ["loop_forms_i32"];
 
 #[test]
 fn programs_leave_what_they_must() {
-    check_programs_leave_what_they_must(Answers::Sample);
+    check_programs_leave_what_they_must(Answers::SampleLayout);
 }
 
 pub fn check_programs_leave_what_they_must(answers: Answers) {

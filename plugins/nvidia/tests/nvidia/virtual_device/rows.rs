@@ -1,15 +1,15 @@
-//! What single instructions compute, by PTX ISA's own words and by hand.
+//! Results of single instructions, compared with PTX ISA and with values computed by hand.
 
 use crate::virtual_device::bench::lanes;
 
-/// What an instruction gives in all lanes.
+/// Returns the result that a body leaves in `%r0`, which is the same in all lanes.
 fn value(body: &str) -> u32 {
     let all = lanes(body);
     assert!(all.iter().all(|&word| word == all[0]), "{body}: {all:x?}");
     all[0]
 }
 
-/// The low and the high word of a 64-bit result in `%d0`.
+/// Returns the low and the high word of the 64-bit result that a body leaves in `%d0`.
 fn long(body: &str) -> u64 {
     let low = value(&format!("{body} cvt.u32.u64 %r0, %d0;"));
     let high = value(&format!("{body} shr.u64 %d0, %d0, 32; cvt.u32.u64 %r0, %d0;"));
@@ -205,7 +205,7 @@ fn comparisons() {
 }
 
 #[test]
-fn exchanges_follow_the_pseudocode() {
+fn shuffles_follow_the_pseudocode() {
     let by = |f: fn(u32) -> u32| (0..32).map(f).collect::<Vec<u32>>();
     for (instruction, expected) in [
         ("shfl.sync.bfly.b32 %r0, %lane, 5, 31, -1;", by(|lane| lane ^ 5)),
@@ -247,20 +247,20 @@ fn lanes_find_out_together() {
 }
 
 #[test]
-fn lanes_part_and_meet() {
-    // Odd lanes go another way; behind it all vote together.
+fn lanes_diverge_and_reconverge() {
+    // Odd lanes diverge; after reconvergence all vote together.
     let body = "and.b32 %r1, %lane, 1; setp.ne.u32 %p0, %r1, 0; mov.u32 %r0, 5; @%p0 bra ODD; add.u32 %r0, %r0, 1; bra MEET;\n\
                 ODD: add.u32 %r0, %r0, 10;\n MEET: redux.sync.add.u32 %r0, %r0, -1;";
     assert_eq!(value(body), 16 * 6 + 16 * 15);
-    // Each lane goes round as often as its number says.
+    // Each lane iterates as often as its index.
     let body = "mov.u32 %r0, 0; mov.u32 %r1, %lane;\n AGAIN: setp.eq.u32 %p0, %r1, 0; @%p0 bra OUT; add.u32 %r0, %r0, 2;\n\
                 sub.u32 %r1, %r1, 1; bra AGAIN;\n OUT: redux.sync.add.u32 %r2, %r0, -1; add.u32 %r0, %r0, %r2;";
     assert_eq!(lanes(body), (0..32).map(|lane| 2 * lane + 992).collect::<Vec<u32>>());
-    // A table of branches.
+    // A branch table.
     let body = "and.b32 %r1, %lane, 3;\n TABLE: .branchtargets A, B, A, C;\n brx.idx %r1, TABLE;\n\
                 A: mov.u32 %r0, 1; bra OUT;\n B: mov.u32 %r0, 2; bra OUT;\n C: mov.u32 %r0, 3;\n OUT: bar.warp.sync -1;";
     assert_eq!(lanes(body), (0..32).map(|lane| [1, 2, 1, 3][lane % 4]).collect::<Vec<u32>>());
-    // Names of a block are its own.
+    // Names in a scope are local to it.
     let body = "mov.u32 %r0, 1; { .reg .b32 own; mov.u32 own, 5; L: add.u32 %r0, %r0, own; }\n\
                 { .reg .b32 own; mov.u32 own, 7; bra L; L: add.u32 %r0, %r0, own; }";
     assert_eq!(value(body), 13);
@@ -308,7 +308,7 @@ fn memories() {
             258,
         ),
     ]);
-    // Two warps hand on by an mbarrier.
+    // Two warps synchronize by an mbarrier.
     let body = ".shared .align 8 .b64 b; .shared .u32 w; .reg .pred %one; setp.eq.u32 %one, %lane, 0; \
                 @%one mbarrier.init.shared.b64 [b], 1; bar.sync 0; \
                 @%one st.shared.u32 [w], 41; @%one mbarrier.arrive.shared.b64 _, [b]; \
@@ -316,8 +316,8 @@ fn memories() {
     assert_eq!(value(body), 41);
 }
 
-/// Two numbers side by side, the first in the low bits.
-fn halves(low: u32, high: u32) -> u32 {
+/// Returns two 16-bit numbers packed in a word, `low` in the low bits.
+fn pack_u16x2(low: u32, high: u32) -> u32 {
     low + (high << 16)
 }
 
@@ -332,19 +332,19 @@ fn matrices_move_by_rows_that_lanes_address() {
     let turned = lanes(&format!("{fill} ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {{%r0}}, [%r5];"));
     for lane in 0..32u32 {
         let (row, column) = (lane / 4, lane % 4 * 2);
-        assert_eq!(plain[lane as usize], halves(16 * row + column, 16 * row + column + 1));
-        assert_eq!(turned[lane as usize], halves(16 * column + row, 16 * (column + 1) + row));
+        assert_eq!(plain[lane as usize], pack_u16x2(16 * row + column, 16 * row + column + 1));
+        assert_eq!(turned[lane as usize], pack_u16x2(16 * column + row, 16 * (column + 1) + row));
     }
 }
 
 #[test]
 fn matrices_are_multiplied() {
-    // A is all ones, B all twos: sixteen products of two, and what is added.
+    // A is all ones, B all twos: sixteen products of two, and the addend.
     let body = "mov.b32 %r1, 0x3c003c00; mov.b32 %r2, 0x40004000; mov.b32 %r3, 0f40A00000; \
                 mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r0,%r4,%r5,%r6}, {%r1,%r1,%r1,%r1}, {%r2,%r2}, \
                 {%r3,%r3,%r3,%r3};";
     assert_eq!(value(body), 37f32.to_bits());
-    // Bytes -1 and 100 along K of 32, which saturate nowhere.
+    // Bytes -1 and 100 along K of 32, which do not saturate.
     let body = "mov.b32 %r1, 0xffffffff; mov.b32 %r2, 0x64646464; mov.b32 %r3, 7; \
                 mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32 {%r0,%r4,%r5,%r6}, {%r1,%r1,%r1,%r1}, {%r2,%r2}, \
                 {%r3,%r3,%r3,%r3};";

@@ -1,4 +1,4 @@
-//! Texts that are no programs, or have what is not known: an error with the line, whatever the text.
+//! Invalid and unsupported PTX texts: the parser returns an error with the line, and never panics, for any text.
 
 use proptest::prelude::*;
 use tilewright_virtual_ptx::parse;
@@ -13,13 +13,13 @@ fn refused(body: &str) -> String {
 fn what_is_not_known_is_named_with_its_line_and_the_nearest() {
     for (body, words) in [
         ("mull.lo.s32 %r0, 1, 2;", &["line 9", "mull.lo.s32", "`mul"] as &[&str]),
-        ("mul.low.s32 %r0, 1, 2;", &["`low` is not known here of `mul`", "`lo`"]),
+        ("mul.low.s32 %r0, 1, 2;", &["`low` is not supported for `mul`", "`lo`"]),
         ("tcgen05.wait::ld.sync.aligned;", &["tcgen05.wait::ld.sync.aligned"]),
-        ("add.s32 %r0, %r1;", &["takes 3 operands, 2 are given"]),
+        ("add.s32 %r0, %r1;", &["takes 3 operands, not 2"]),
         ("add.s32 %r0, %r1, %r99;", &["the register `%r99` is not declared"]),
         ("bra NOWHERE;", &["no label `NOWHERE`"]),
         ("mov.u32 %r0, %clock;", &["%clock"]),
-        ("add.sat.u32 %r0, 1, 2;", &["these modifiers and types together"]),
+        ("add.sat.u32 %r0, 1, 2;", &["this combination of modifiers and types"]),
         (
             "mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32 {%r0}, {%r0}, {%r0}, {%r0};",
             &["no instruction `mma", "the nearest"],
@@ -37,10 +37,10 @@ fn what_is_not_known_is_named_with_its_line_and_the_nearest() {
 
 #[test]
 fn texts_that_end_early_or_nest_without_end_are_errors() {
-    let whole = kernel("mov.u32 %r0, 1;");
-    for end in 0..whole.trim_end().len() {
-        if let Ok(module) = parse(&whole[..end]) {
-            assert_eq!(module.kernels().count(), 0, "{}", &whole[..end]);
+    let source = kernel("mov.u32 %r0, 1;");
+    for end in 0..source.trim_end().len() {
+        if let Ok(module) = parse(&source[..end]) {
+            assert_eq!(module.kernels().count(), 0, "{}", &source[..end]);
         }
     }
     assert!(parse(&kernel(&format!("mov.b32 %r0, {};", "{".repeat(10_000)))).is_err());
@@ -48,11 +48,11 @@ fn texts_that_end_early_or_nest_without_end_are_errors() {
     assert!(parse("\u{e9}").is_err() && parse("/* open").is_err() && parse("\"open").is_err());
     assert!(parse(".global .b8 large[99999999999999999999];").is_err());
     assert!(parse(".global .b8 large[4294967295][4294967295];").is_err());
-    assert!(refused(".local .b8 l[200000000]; mov.u32 %r0, 1;").contains("a lane's own memory"));
+    assert!(refused(".local .b8 l[200000000]; mov.u32 %r0, 1;").contains("bytes of local memory"));
     assert!(refused(".reg .b32 %many<1000000>; mov.u32 %r0, 1;").contains("registers"));
 }
 
-/// Pieces of PTX, so that random texts come far.
+/// Fragments of PTX from which random texts are made, so that some get past the lexer.
 const PIECES: [&str; 44] = [
     ".version 8.0",
     ".target sm_80",
@@ -112,7 +112,7 @@ proptest! {
     fn no_text_of_pieces_panics(pieces in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 0..60)) {
         let text = pieces.join(" ");
         let _ = parse(&text);
-        // As the body of a kernel it is decoded, too, and run where it can be.
+        // As the body of a kernel it is also decoded, and run if possible.
         let body = format!("{{ .reg .b32 %q<9>; .reg .pred p; .shared .align 8 .b8 m[64]; {text} }}");
         let _ = run(&kernel(&body), "k", Shape::warps(1), &[Given::Buffer(vec![0; 64])]);
     }

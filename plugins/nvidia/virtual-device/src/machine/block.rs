@@ -1,101 +1,102 @@
-//! One block: its warps take turns, each until it waits, and meet at barriers.
+//! Runs one block: each warp runs until it waits at a barrier, exits or has used its share of instructions.
 
 use std::collections::BTreeMap;
 
 use super::registers::LANES;
-use super::warp::{Around, Standing, Warp};
+use super::warp::{BlockContext, Warp, WarpState};
 use super::{DeviceFault, DeviceFaultKind};
 
-/// Runs a block to its end.
-pub(super) fn run(warps: &mut [Warp], around: &mut Around<'_>) -> Result<(), Box<DeviceFault>> {
+/// Runs the warps of a block until all of them have exited.
+pub(super) fn run(warps: &mut [Warp], around: &mut BlockContext<'_>) -> Result<(), Box<DeviceFault>> {
     // Threads that have arrived at a barrier without waiting there.
-    let mut arrived: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut arrivals: BTreeMap<u32, u32> = BTreeMap::new();
     loop {
         let mut ran = false;
         for warp in warps.iter_mut() {
-            if warp.standing == Standing::Runs {
+            if warp.standing == WarpState::Runs {
                 warp.run(around)?;
                 ran = true;
             }
-            if let Standing::Waits(arrival) = warp.standing
+            if let WarpState::Waits(arrival) = warp.standing
                 && arrival.only_arrives
             {
-                *arrived.entry(arrival.barrier).or_default() += LANES as u32;
-                around.shared.ordered_otherwise();
-                warp.standing = Standing::Runs;
+                *arrivals.entry(arrival.barrier).or_default() += LANES as u32;
+                around.shared.record_partial_barrier();
+                warp.standing = WarpState::Runs;
             }
         }
-        if warps.iter().all(|warp| warp.standing == Standing::Ended) {
+        if warps.iter().all(|warp| warp.standing == WarpState::Finished) {
             return Ok(());
         }
-        if !released(warps, around, &mut arrived)? && !ran {
-            return Err(stuck(warps, around));
+        if !release_barriers(warps, around, &mut arrivals)? && !ran {
+            return Err(deadlock_fault(warps, around));
         }
     }
 }
 
-/// Lets those warps go on whose barriers are complete.
-fn released(
+/// Lets the warps whose barriers are complete continue; returns whether there were any.
+fn release_barriers(
     warps: &mut [Warp],
-    around: &mut Around<'_>,
-    arrived: &mut BTreeMap<u32, u32>,
+    around: &mut BlockContext<'_>,
+    arrivals: &mut BTreeMap<u32, u32>,
 ) -> Result<bool, Box<DeviceFault>> {
     let mut waiting: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for (number, warp) in warps.iter().enumerate() {
-        if let Standing::Waits(arrival) = warp.standing {
-            waiting.entry(arrival.barrier).or_default().push(number);
+    for (index, warp) in warps.iter().enumerate() {
+        if let WarpState::Waits(arrival) = warp.standing {
+            waiting.entry(arrival.barrier).or_default().push(index);
         }
     }
-    let going = warps.iter().filter(|warp| warp.standing != Standing::Ended).count();
+    let going = warps.iter().filter(|warp| warp.standing != WarpState::Finished).count();
     let mut any = false;
     for (barrier, numbers) in waiting {
-        let threads = numbers.iter().find_map(|&number| match warps[number].standing {
-            Standing::Waits(arrival) => arrival.threads,
+        let threads = numbers.iter().find_map(|&index| match warps[index].standing {
+            WarpState::Waits(arrival) => arrival.threads,
             _ => None,
         });
-        let without = arrived.get(&barrier).copied().unwrap_or(0);
+        let without = arrivals.get(&barrier).copied().unwrap_or(0);
         let here = numbers.len() as u32 * LANES as u32 + without;
-        let is_whole = numbers.len() == going && without == 0;
+        let includes_all_warps = numbers.len() == going && without == 0;
         let is_complete = match threads {
-            // Threads that have ended are not waited for where the whole block is.
+            // A barrier of the whole block does not wait for threads that have exited.
             None => here >= going as u32 * LANES as u32,
-            Some(threads) => here >= threads || is_whole && threads as usize >= warps.len() * LANES,
+            Some(threads) => here >= threads || includes_all_warps && threads as usize >= warps.len() * LANES,
         };
         if !is_complete {
             continue;
         }
         if let Some(threads) = threads.filter(|&threads| here > threads) {
-            let kind =
-                DeviceFaultKind::Barrier(format!("{here} threads came to barrier {barrier}, which is of {threads}"));
+            let kind = DeviceFaultKind::Barrier(format!(
+                "{here} threads arrived at barrier {barrier}, which expects {threads}"
+            ));
             return Err(fault(around, numbers[0] as u32, kind));
         }
         any = true;
-        arrived.remove(&barrier);
-        if is_whole {
-            around.shared.ordered();
+        arrivals.remove(&barrier);
+        if includes_all_warps {
+            around.shared.record_block_barrier();
         } else {
-            around.shared.ordered_otherwise();
+            around.shared.record_partial_barrier();
         }
-        numbers.into_iter().for_each(|number| warps[number].released());
+        numbers.into_iter().for_each(|index| warps[index].released());
     }
     Ok(any)
 }
 
-/// Nobody can go on.
-fn stuck(warps: &[Warp], around: &Around<'_>) -> Box<DeviceFault> {
+/// Returns the fault of a deadlock: no warp can continue.
+fn deadlock_fault(warps: &[Warp], around: &BlockContext<'_>) -> Box<DeviceFault> {
     let waiting: Vec<String> = warps
         .iter()
         .enumerate()
-        .filter_map(|(number, warp)| match warp.standing {
-            Standing::Waits(arrival) => Some(format!("warp {number} at barrier {}", arrival.barrier)),
+        .filter_map(|(index, warp)| match warp.standing {
+            WarpState::Waits(arrival) => Some(format!("warp {index} at barrier {}", arrival.barrier)),
             _ => None,
         })
         .collect();
-    let kind = DeviceFaultKind::Barrier(format!("all warps wait and none comes: {}", waiting.join(", ")));
+    let kind = DeviceFaultKind::Barrier(format!("deadlock, all warps wait: {}", waiting.join(", ")));
     fault(around, 0, kind)
 }
 
-fn fault(around: &Around<'_>, warp: u32, kind: DeviceFaultKind) -> Box<DeviceFault> {
+fn fault(around: &BlockContext<'_>, warp: u32, kind: DeviceFaultKind) -> Box<DeviceFault> {
     let (kernel, block) = (around.program.name.clone(), around.block);
     Box::new(DeviceFault { kernel, line: 0, opcode: "barrier".to_owned(), block, warp, kind })
 }

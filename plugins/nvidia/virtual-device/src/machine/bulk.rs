@@ -1,13 +1,15 @@
-//! Bulk copies under way: those to shared memory arrive at an mbarrier, those from there are in groups of the lane that
-//! issued them. They land as late as they may: when somebody waits for them. Source: PTX ISA, `cp.async.bulk`.
+//! Bulk copies in flight. A copy to shared memory arrives at an mbarrier when it completes; a copy from shared memory
+//! is in a bulk group of the lane that issued it. Copies complete as late as possible: when a lane waits for them.
+//! Source: PTX ISA, `cp.async.bulk`.
 
 use std::collections::VecDeque;
 
-use super::in_flight::{Arriving, Leaving};
+use super::in_flight::{PendingBulkLoad, PendingBulkStore};
 use super::{DeviceFaultKind, PtxSpace, Running};
 
 impl Running<'_> {
-    /// Sends bytes to places in shared memory; they arrive at an mbarrier.
+    /// Issues a bulk copy to shared memory, which arrives at an mbarrier. `pieces` are destination addresses with their
+    /// data.
     pub(crate) fn bulk_send(
         &mut self,
         lane: usize,
@@ -19,14 +21,14 @@ impl Running<'_> {
         for (address, bytes) in &pieces {
             self.shared.send(*address, bytes.len() as u64, &who)?;
         }
-        self.shared.arriving.entry(mbarrier).or_default().push_back(Arriving { pieces });
+        self.shared.arriving.entry(mbarrier).or_default().push_back(PendingBulkLoad { pieces });
         Ok(())
     }
 
-    /// Lets the oldest copy land that arrives at an mbarrier; whether there was one.
+    /// Completes the oldest bulk copy that arrives at an mbarrier; returns whether there was one.
     pub(super) fn bulk_arrive(&mut self, mbarrier: u64, lane: usize) -> Result<bool, DeviceFaultKind> {
         let oldest = self.shared.arriving.get_mut(&mbarrier).and_then(VecDeque::pop_front);
-        let Some(Arriving { pieces }) = oldest else { return Ok(false) };
+        let Some(PendingBulkLoad { pieces }) = oldest else { return Ok(false) };
         let who = self.accessor(lane);
         let bytes: usize = pieces.iter().map(|(_, bytes)| bytes.len()).sum();
         pieces.iter().for_each(|(address, bytes)| self.shared.land(*address, bytes, &who));
@@ -34,14 +36,15 @@ impl Running<'_> {
         Ok(true)
     }
 
-    /// Reads places of shared memory, in the lane's open group, for what some time is in global memory.
+    /// Issues a bulk copy from shared to global memory, into the lane's open group. `pieces` are source address,
+    /// destination address and number of bytes.
     pub(crate) fn bulk_take(&mut self, lane: usize, pieces: Vec<(u64, u64, u64)>) -> Result<(), DeviceFaultKind> {
         let who = self.accessor(lane);
-        let mut leaving = Leaving::default();
+        let mut leaving = PendingBulkStore::default();
         for (from, to, count) in pieces {
             let mut bytes = vec![0; count as usize];
             self.shared.load(from, &mut bytes, &who)?;
-            self.shared.lend(from, count, true);
+            self.shared.track_async_read(from, count, true);
             leaving.from.push((from, count));
             leaving.to.push((to, bytes));
         }
@@ -49,38 +52,39 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Closes the group of a lane.
+    /// Commits the open bulk group of a lane.
     pub(crate) fn bulk_commit(&mut self, lane: usize) {
         let groups = &mut self.groups[lane];
         let open = std::mem::take(&mut groups.open);
-        groups.rejected.push_back(open);
+        groups.committed.push_back(open);
     }
 
-    /// Waits for all groups of a lane but the latest so many; only until what they read has been read, where so asked.
+    /// Waits until at most `outstanding` bulk groups of a lane are in flight. With `only_read`, waits only until the
+    /// sources of the other groups have been read.
     pub(crate) fn bulk_wait(
         &mut self,
         lane: usize,
         outstanding: usize,
         only_read: bool,
     ) -> Result<(), DeviceFaultKind> {
-        let landed = self.groups[lane].rejected.len().saturating_sub(outstanding);
-        for number in 0..landed {
-            for copy in &mut self.groups[lane].rejected[number] {
-                copy.from.iter().for_each(|&(address, bytes)| self.shared.lend(address, bytes, false));
+        let completed = self.groups[lane].committed.len().saturating_sub(outstanding);
+        for index in 0..completed {
+            for copy in &mut self.groups[lane].committed[index] {
+                copy.from.iter().for_each(|&(address, bytes)| self.shared.track_async_read(address, bytes, false));
                 copy.is_read = true;
             }
         }
         if only_read {
             return Ok(());
         }
-        let copies: Vec<Leaving> = self.groups[lane].rejected.drain(..landed).flatten().collect();
+        let copies: Vec<PendingBulkStore> = self.groups[lane].committed.drain(..completed).flatten().collect();
         self.write(lane, copies)
     }
 
-    /// Ends what a lane has issued: what nobody waited for must have read what it copies.
+    /// Ends the bulk copies of a lane that exits; an error if the lane has not waited until a copy's source was read.
     pub(super) fn bulk_end(&mut self, lane: usize) -> Result<(), DeviceFaultKind> {
         let groups = &mut self.groups[lane];
-        let mut copies: Vec<Leaving> = groups.rejected.drain(..).flatten().collect();
+        let mut copies: Vec<PendingBulkStore> = groups.committed.drain(..).flatten().collect();
         copies.append(&mut groups.open);
         match copies.iter().any(|copy| !copy.is_read) {
             true => Err(DeviceFaultKind::Unfinished { lane: lane as u32 }),
@@ -88,7 +92,7 @@ impl Running<'_> {
         }
     }
 
-    fn write(&mut self, lane: usize, copies: Vec<Leaving>) -> Result<(), DeviceFaultKind> {
+    fn write(&mut self, lane: usize, copies: Vec<PendingBulkStore>) -> Result<(), DeviceFaultKind> {
         for (address, bytes) in copies.into_iter().flat_map(|copy| copy.to) {
             self.store((PtxSpace::Global, address), &bytes, true, lane)?;
         }

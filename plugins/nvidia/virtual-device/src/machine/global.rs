@@ -1,53 +1,55 @@
-//! Global memory: buffers far apart, so that wrong addresses meet no other.
+//! Global memory: buffers are far apart in the address space, so that an address just outside of a buffer is in no
+//! other buffer.
 
-/// Buffers begin at multiples of this, as a power of two.
+/// Log2 of the distance in bytes between the starts of consecutive buffers.
 const SPACING_BITS: u32 = 36;
 
-/// Keeps buffers from being aligned to more than 256 bytes, which no allocator promises.
+/// Offset of each buffer from a multiple of the distance. It limits a buffer's alignment to 256 bytes, the least that
+/// allocators guarantee.
 const SKEW: u64 = 0x100;
 
-/// All buffers, by number.
+/// All buffers of global memory, by index.
 #[derive(Debug, Default)]
 pub(crate) struct Global {
     buffers: Vec<Option<Vec<u8>>>,
 }
 
 impl Global {
-    /// A buffer of zeros; its number.
+    /// Allocates a zeroed buffer of `bytes` bytes and returns its index; `None` if the memory is exhausted.
     pub(crate) fn allocate(&mut self, bytes: usize) -> Option<u64> {
         let mut buffer = Vec::new();
         buffer.try_reserve_exact(bytes).ok()?;
         buffer.resize(bytes, 0);
-        // A number is not used again: a buffer that was freed is seen.
+        // An index is not reused, so that an access to a freed buffer is detected.
         self.buffers.push(Some(buffer));
         Some(self.buffers.len() as u64)
     }
 
     pub(crate) fn free(&mut self, number: u64) {
-        if let Some(buffer) = self.slot(number) {
+        if let Some(buffer) = self.buffer_entry(number) {
             *buffer = None;
         }
     }
 
-    fn slot(&mut self, number: u64) -> Option<&mut Option<Vec<u8>>> {
+    fn buffer_entry(&mut self, number: u64) -> Option<&mut Option<Vec<u8>>> {
         self.buffers.get_mut(usize::try_from(number.checked_sub(1)?).ok()?)
     }
 
     pub(crate) fn buffer(&mut self, number: u64) -> Option<&mut Vec<u8>> {
-        self.slot(number)?.as_mut()
+        self.buffer_entry(number)?.as_mut()
     }
 
-    /// The address of a buffer's first byte.
+    /// Returns the address of a buffer's first byte.
     pub(crate) fn address(number: u64) -> u64 {
         number << SPACING_BITS | SKEW
     }
 
-    /// The bytes at an address; what is near where there are none.
+    /// Returns `count` bytes at an address; if they are not inside of one buffer, a description of the nearest buffer.
     pub(super) fn bytes(&mut self, address: u64, count: u64) -> Result<&mut [u8], String> {
         let number = address >> SPACING_BITS;
         let offset = (address & ((1 << SPACING_BITS) - 1)).wrapping_sub(SKEW);
-        let Some(slot) = self.slot(number) else { return Err("no buffer is near".to_owned()) };
-        let Some(buffer) = slot else { return Err(format!("buffer {number} was freed")) };
+        let Some(buffer_entry) = self.buffer_entry(number) else { return Err("no buffer is near".to_owned()) };
+        let Some(buffer) = buffer_entry else { return Err(format!("buffer {number} was freed")) };
         let size = buffer.len() as u64;
         match offset.checked_add(count).filter(|&end| end <= size) {
             Some(end) => Ok(&mut buffer[offset as usize..end as usize]),

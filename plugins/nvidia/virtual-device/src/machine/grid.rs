@@ -1,16 +1,16 @@
-//! All blocks of a grid, run one after another, so that every run is the same.
+//! Runs all blocks of a grid one after another, always in the same order.
 
 use super::launch::{Launch, LaunchReport};
 use super::registers::LANES;
 use super::shared::Shared;
-use super::warp::{Around, Warp};
+use super::warp::{BlockContext, Warp};
 use super::{DeviceFault, Global, block};
 use crate::program::Program;
 
-/// Runs a program over a grid.
+/// Runs a program over a grid and returns the counts of the run.
 ///
 /// # Errors
-/// The first thing that it does and may not.
+/// The first fault, at which the run ends.
 pub(crate) fn run(
     program: &Program,
     launch: &Launch<'_>,
@@ -28,7 +28,7 @@ pub(crate) fn run(
     for block in blocks {
         shared.clear();
         warps.iter_mut().for_each(|warp| warp.begin(program, launch, block));
-        let mut around = Around {
+        let mut around = BlockContext {
             program,
             target: launch.target,
             parameters: launch.parameters,
@@ -41,7 +41,7 @@ pub(crate) fn run(
             most_steps: launch.most_steps,
         };
         block::run(&mut warps, &mut around)?;
-        report.counts = warps.iter().fold(report.counts, |most, warp| most.most(warp.counts));
+        report.counts = warps.iter().fold(report.counts, |most, warp| most.componentwise_max(warp.counts));
     }
     [report.transactions_loaded, report.transactions_stored] = transactions;
     report.instructions = launch.most_steps - steps_left;

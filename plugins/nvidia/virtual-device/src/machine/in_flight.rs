@@ -1,89 +1,92 @@
-//! State of what is under way in a block: asynchronous and bulk copies, reads of matrix multiplications, mbarriers.
+//! Asynchronous operations of a block in flight: asynchronous copies, bulk copies, operand reads of MMAs; and
+//! mbarriers.
 
 use std::collections::VecDeque;
 
-/// A copy to shared memory: addresses there, with what lands.
+/// A bulk copy to shared memory in flight: destination addresses and their data.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Arriving {
+pub(super) struct PendingBulkLoad {
     pub(super) pieces: Vec<(u64, Vec<u8>)>,
 }
 
-/// A copy from shared memory.
+/// A bulk copy from shared to global memory in flight.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Leaving {
-    /// Addresses in shared memory, with how many bytes.
+pub(super) struct PendingBulkStore {
+    /// Source ranges in shared memory: addresses and numbers of bytes.
     pub(super) from: Vec<(u64, u64)>,
-    /// Addresses in global memory, with what lands.
+    /// Destination addresses in global memory, and their data.
     pub(super) to: Vec<(u64, Vec<u8>)>,
-    /// Whether what it has read was waited for.
+    /// Whether a wait for the reads (`.read`) has covered this copy, so that its source may be written again.
     pub(super) is_read: bool,
 }
 
-/// The copies from shared memory that a lane has issued: groups that are closed, the oldest first, and the open one.
+/// A lane's groups of bulk copies from shared memory: the committed groups, the oldest first, and the open one.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
-    pub(super) rejected: VecDeque<Vec<Leaving>>,
-    pub(super) open: Vec<Leaving>,
+    pub(super) committed: VecDeque<Vec<PendingBulkStore>>,
+    pub(super) open: Vec<PendingBulkStore>,
 }
 
 impl Groups {
     pub(super) fn clear(&mut self) {
-        self.rejected.clear();
+        self.committed.clear();
         self.open.clear();
     }
 }
 
-/// Bytes on their way.
+/// An asynchronous copy (`cp.async`) in flight: its destination in shared memory, its data, and the lane that issued
+/// it.
 #[derive(Debug, Clone)]
-pub(super) struct Flight {
+pub(super) struct PendingCopy {
     pub(super) address: u64,
     pub(super) bytes: Vec<u8>,
     pub(super) lane: u8,
 }
 
-/// The copies of a warp that have not landed: the groups that are closed, the oldest first, and the open one.
+/// A warp's asynchronous copies in flight: the committed groups, the oldest first, and the open group.
 #[derive(Debug, Default)]
-pub(crate) struct Flights {
-    pub(super) rejected: Vec<Vec<Flight>>,
-    pub(super) open: Vec<Flight>,
+pub(crate) struct PendingCopies {
+    pub(super) committed: Vec<Vec<PendingCopy>>,
+    pub(super) open: Vec<PendingCopy>,
 }
 
-impl Flights {
+impl PendingCopies {
     pub(super) fn clear(&mut self) {
-        self.rejected.clear();
+        self.committed.clear();
         self.open.clear();
     }
 }
 
-/// Pieces of shared memory that a warp's products read: of groups that are closed, the oldest first, and of the open one.
+/// Ranges of shared memory that a warp's MMAs in flight read: of the committed groups, the oldest first, and of the
+/// open group.
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
-    pub(super) rejected: VecDeque<Vec<(u64, u64)>>,
+    pub(super) committed: VecDeque<Vec<(u64, u64)>>,
     pub(super) open: Vec<(u64, u64)>,
 }
 
 impl Reads {
     pub(super) fn clear(&mut self) {
-        self.rejected.clear();
+        self.committed.clear();
         self.open.clear();
     }
 }
 
-/// An mbarrier.
+/// State of an mbarrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mbarrier {
-    /// Arrivals of a phase.
+    /// Number of arrivals that a phase needs.
     pub(super) expected: u32,
-    /// Arrivals that the current phase still waits for.
+    /// Number of arrivals that the current phase still needs.
     pub(super) pending: u32,
-    /// Bytes that are awaited.
+    /// Number of bytes that the current phase still waits for; negative if bytes arrived before they were expected.
     pub(super) bytes: i64,
-    /// Phases that have completed.
+    /// Number of completed phases.
     pub(super) phase: u64,
 }
 
 impl Mbarrier {
-    /// Completes the phase where nothing is missing.
+    /// Completes the phase, and begins the next one, if no arrival and no byte is missing.
     pub(super) fn settle(&mut self) {
         if self.pending == 0 && self.bytes == 0 {
             self.pending = self.expected;

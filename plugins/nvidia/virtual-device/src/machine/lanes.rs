@@ -1,19 +1,20 @@
-//! Operations of each lane by itself.
+//! Per-lane operations: the result of a lane depends only on the lane's operands.
 
 use super::registers::LANES;
-use super::{DeviceFaultKind, Next, Operation, Place, Running};
+use super::{Destination, DeviceFaultKind, Next, Operation, Running};
 use crate::program::Compute;
 
-/// A result that each lane computes from at most four operands. What comes of an undefined operand is undefined.
+/// An operation whose result each lane computes from at most four operands; an undefined operand makes the result
+/// undefined.
 pub(crate) struct Lanes {
-    to: Option<Place>,
+    to: Option<Destination>,
     from: [u32; 4],
     count: usize,
     compute: Compute,
 }
 
 impl Lanes {
-    pub(crate) fn new(to: Option<Place>, from: &[u32], compute: Compute) -> Self {
+    pub(crate) fn new(to: Option<Destination>, from: &[u32], compute: Compute) -> Self {
         let mut all = [0; 4];
         let count = from.len().min(all.len());
         all[..count].copy_from_slice(&from[..count]);
@@ -23,7 +24,7 @@ impl Lanes {
 
 impl Operation for Lanes {
     fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
-        let Some(to) = self.to else { return Ok(Next::Follow) };
+        let Some(to) = self.to else { return Ok(Next::Continue) };
         let mut values = [0; LANES];
         let mut defined = u32::MAX;
         {
@@ -33,7 +34,7 @@ impl Operation for Lanes {
                 *row = warp.registers.row(register);
                 defined &= warp.registers.defined(register);
             }
-            // What idle lanes hold must not stop the others: nothing here can fail.
+            // Values of inactive lanes must not cause faults: `compute` cannot fail.
             for (lane, value) in values.iter_mut().enumerate() {
                 if warp.active >> lane & 1 == 1 {
                     *value = (self.compute)([rows[0][lane], rows[1][lane], rows[2][lane], rows[3][lane]]) & to.mask;
@@ -41,11 +42,11 @@ impl Operation for Lanes {
             }
         }
         warp.registers.write(to.register, warp.active, defined, &values);
-        Ok(Next::Follow)
+        Ok(Next::Continue)
     }
 }
 
-/// An operation that is a function.
+/// An operation that runs a function, after which the warp continues with the next step.
 struct Each<F>(F);
 
 impl<F> Operation for Each<F>
@@ -53,11 +54,11 @@ where
     F: Fn(&mut Running<'_>) -> Result<(), DeviceFaultKind> + Send + Sync,
 {
     fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
-        (self.0)(warp).map(|()| Next::Follow)
+        (self.0)(warp).map(|()| Next::Continue)
     }
 }
 
-/// The operation that a function is; the next step follows.
+/// Returns the operation that runs `work`, after which the warp continues with the next step.
 pub(crate) fn each(
     work: impl Fn(&mut Running<'_>) -> Result<(), DeviceFaultKind> + Send + Sync + 'static,
 ) -> Box<dyn Operation> {

@@ -1,34 +1,34 @@
-//! The parameters and the result of a launch.
+//! The parameters and the report of a launch.
 
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
-/// What is run, and where.
+/// The parameters of a launch: a program, its grid, and its arguments.
 pub(crate) struct Launch<'a> {
     pub(crate) target: &'a TargetDescription,
-    /// Blocks along the three axes.
+    /// Number of blocks along each of the three axes of the grid.
     pub(crate) grid: [u32; 3],
-    /// Threads of a block along the three axes.
+    /// Number of threads of a block along each of the three axes.
     pub(crate) threads: [u32; 3],
-    /// Bytes of shared memory that the launch gives.
+    /// Bytes of dynamic shared memory.
     pub(crate) dynamic_bytes: u64,
-    /// The bytes of the parameters.
+    /// Bytes of the kernel's parameters.
     pub(crate) parameters: &'a [u8],
-    /// Instructions of all warps that are executed at most.
+    /// Max instructions of the launch, summed over all warps.
     pub(crate) most_steps: u64,
 }
 
-/// What a run did, counted as the emulator counts.
+/// Counts of a launch, in the same units as those of the kernel IR's emulator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LaunchReport {
-    /// Of one warp; where warps differ, the most over all warps of all blocks.
+    /// Counts of one warp: for each count, the maximum over all warps of all blocks.
     pub counts: Counts,
-    /// Units of global memory that loads touched, access by access.
+    /// Number of global-memory sectors that loads touched, summed over all accesses.
     pub transactions_loaded: u64,
-    /// Those that stores touched.
+    /// Number of global-memory sectors that stores touched, summed over all accesses.
     pub transactions_stored: u64,
-    /// Instructions of all warps.
+    /// Number of executed instructions, summed over all warps.
     pub instructions: u64,
-    /// What `vprintf` printed.
+    /// Output of `vprintf`, one text for each call of a lane.
     pub printed: Vec<String>,
 }

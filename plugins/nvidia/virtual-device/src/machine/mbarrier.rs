@@ -1,9 +1,9 @@
-//! Mbarriers: phases that arrivals, and bytes that are awaited, complete. Source: PTX ISA, "mbarrier".
+//! Mbarriers: a phase completes with the last of its arrivals and expected bytes. Source: PTX ISA, "mbarrier".
 
 use super::in_flight::Mbarrier;
 use super::{DeviceFaultKind, Running};
 
-/// Arrivals that a phase counts at most.
+/// Max arrivals that a phase of an mbarrier can need.
 const MOST: u32 = (1 << 20) - 1;
 
 impl Running<'_> {
@@ -13,16 +13,16 @@ impl Running<'_> {
             return Err(wrong("it counts 1 to 1048575 arrivals"));
         }
         if !address.is_multiple_of(8) {
-            return Err(wrong("its address is no multiple of 8"));
+            return Err(wrong("its address is not a multiple of 8"));
         }
         if self.shared.mbarriers.contains_key(&address) {
-            return Err(wrong("it is made twice; `mbarrier.inval` ends it"));
+            return Err(wrong("it is initialized twice; `mbarrier.inval` invalidates it"));
         }
         let who = self.accessor(lane);
         self.shared.reserve(address, true, &who)?;
-        let made = Mbarrier { expected: arrivals, pending: arrivals, bytes: 0, phase: 0 };
-        self.shared.mbarriers.insert(address, made);
-        self.shared.ordered_otherwise();
+        let fresh = Mbarrier { expected: arrivals, pending: arrivals, bytes: 0, phase: 0 };
+        self.shared.mbarriers.insert(address, fresh);
+        self.shared.record_partial_barrier();
         Ok(())
     }
 
@@ -34,11 +34,12 @@ impl Running<'_> {
     }
 
     pub(super) fn mbarrier(&mut self, address: u64) -> Result<&mut Mbarrier, DeviceFaultKind> {
-        let missing = || DeviceFaultKind::Mbarrier { address, message: "none was made there".to_owned() };
+        let missing = || DeviceFaultKind::Mbarrier { address, message: "it is not initialized".to_owned() };
         self.shared.mbarriers.get_mut(&address).ok_or_else(missing)
     }
 
-    /// Expects bytes, then arrives so many times; the number of the phase before.
+    /// Adds `bytes` expected bytes to the current phase, then arrives `arrivals` times. Returns the number of the phase
+    /// before these arrivals.
     pub(crate) fn mbarrier_arrive(&mut self, address: u64, arrivals: u32, bytes: u32) -> Result<u64, DeviceFaultKind> {
         let barrier = self.mbarrier(address)?;
         let phase = barrier.phase;
@@ -53,7 +54,7 @@ impl Running<'_> {
         Ok(phase)
     }
 
-    /// Bytes that were awaited have come.
+    /// Counts bytes of a bulk copy that have arrived at an mbarrier.
     pub(super) fn mbarrier_bytes_arrive(&mut self, address: u64, bytes: u64) -> Result<(), DeviceFaultKind> {
         let barrier = self.mbarrier(address)?;
         barrier.bytes -= bytes.cast_signed();
@@ -61,7 +62,8 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Whether the phase of this number, or parity, has completed; a lane asks, and what is under way to it lands.
+    /// Whether the phase with this number (or parity, with `by_parity`) has completed. Before the test, bulk copies
+    /// that arrive at the mbarrier complete.
     pub(crate) fn mbarrier_is_past(
         &mut self,
         lane: usize,

@@ -1,17 +1,17 @@
-//! Loads and stores of a warp: addresses, checks, counts.
+//! Loads and stores of a warp: address resolution, checks and counts.
 
 use tilewright_target::{Direction, wavefronts};
 
 use super::registers::LANES;
 use super::space::WINDOW_BITS;
-use super::{Address, DeviceFaultKind, Next, Operation, Place, PtxSpace, Running};
+use super::{Address, Destination, DeviceFaultKind, Next, Operation, PtxSpace, Running};
 use crate::program::Type;
 
-/// The widest access of a lane, in bytes.
+/// Max bytes that a lane accesses by one instruction.
 const WIDEST: usize = 64;
 
 impl Running<'_> {
-    /// The space and the address of a lane's access.
+    /// Returns the memory space of a lane's access, and the address in that space.
     pub(crate) fn resolve(
         &self,
         space: PtxSpace,
@@ -19,22 +19,22 @@ impl Running<'_> {
         lane: usize,
     ) -> Result<(PtxSpace, u64), DeviceFaultKind> {
         let base = match address.base {
-            register if address.space.is_none() => self.known(register, lane, "the address")?,
+            register if address.space.is_none() => self.read_defined(register, lane, "the address")?,
             register => self.registers.get(register, lane),
         };
         let at = base.wrapping_add(address.offset);
         let at = if address.is_wide { at } else { at & u64::from(u32::MAX) };
         Ok(match (space, address.space) {
-            // A variable that is named has an address in its own space.
-            (PtxSpace::Generic | PtxSpace::Parameter, Some(own)) => (own, at),
+            // A variable named in the text has an address in its own space.
+            (PtxSpace::Generic | PtxSpace::Parameter, Some(space)) => (space, at),
             (PtxSpace::Generic, None) => PtxSpace::of_generic(at),
-            // Pointers to shared memory may be generic ones whose space is known.
+            // Pointers to shared memory may be generic addresses even if the instruction names the space.
             (PtxSpace::Shared, _) if at >> WINDOW_BITS == 1 => (space, at - space.window()),
             _ => (space, at),
         })
     }
 
-    /// The bytes of global, local or parameter memory at an address.
+    /// Returns `count` bytes of global, local or parameter memory at an address.
     pub(crate) fn bytes(
         &mut self,
         direction: Direction,
@@ -63,7 +63,7 @@ impl Running<'_> {
         }
     }
 
-    /// Loads bytes for a lane, which may be of any space.
+    /// Loads bytes from an address in any space for a lane.
     pub(crate) fn load(
         &mut self,
         (space, address): (PtxSpace, u64),
@@ -84,7 +84,7 @@ impl Running<'_> {
                     space,
                     address,
                     bytes: count,
-                    near: format!("the kernel was given {size} bytes"),
+                    near: format!("the kernel was launched with {size} bytes"),
                     lane: lane as u32,
                 })?;
                 into.copy_from_slice(&self.parameters[address as usize..end as usize]);
@@ -94,7 +94,7 @@ impl Running<'_> {
         }
     }
 
-    /// Stores bytes for a lane.
+    /// Stores bytes to an address in any space for a lane. If not `is_defined`, the bytes become unwritten.
     pub(crate) fn store(
         &mut self,
         (space, address): (PtxSpace, u64),
@@ -107,7 +107,7 @@ impl Running<'_> {
             return self.shared.store(address, from, is_defined, &who);
         }
         if space == PtxSpace::Parameter {
-            let near = "parameters are not written".to_owned();
+            let near = "parameters are read-only".to_owned();
             let (direction, bytes) = (Direction::Store, from.len() as u64);
             return Err(DeviceFaultKind::OutOfBounds { direction, space, address, bytes, near, lane: lane as u32 });
         }
@@ -121,18 +121,19 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Counts an access of the warp: wavefronts of shared memory, and units of global memory.
+    /// Counts one access of the warp: shared-memory wavefronts, or global-memory sectors. `addresses` are the lanes'
+    /// addresses, `None` for lanes that do not access memory.
     pub(crate) fn count(
         &mut self,
         direction: Direction,
-        places: &[Option<(PtxSpace, u64)>; LANES],
+        addresses: &[Option<(PtxSpace, u64)>; LANES],
         bytes: u32,
     ) -> Result<(), DeviceFaultKind> {
-        let of = |required| places.map(|place| place.and_then(|(space, at)| (space == required).then_some(at)));
+        let of = |required| addresses.map(|address| address.and_then(|(space, at)| (space == required).then_some(at)));
         let shared = of(PtxSpace::Shared);
         if shared.iter().any(Option::is_some) {
             let row = self.target.bank_row(direction, bytes * 8).ok_or_else(|| {
-                DeviceFaultKind::Instruction(format!("the target has no row of banks for accesses of {bytes} bytes"))
+                DeviceFaultKind::Instruction(format!("the target has no bank row for accesses of {bytes} bytes"))
             })?;
             let taken = wavefronts(row, &shared, bytes);
             let (operations, total) = match direction {
@@ -142,21 +143,21 @@ impl Running<'_> {
             *operations += 1;
             *total += taken;
         }
-        let unit = u64::from(self.target.global.transaction_bytes.max(1));
+        let sector_bytes = u64::from(self.target.global.transaction_bytes.max(1));
         let global = of(PtxSpace::Global);
-        let mut units: Vec<u64> = global
+        let mut sectors: Vec<u64> = global
             .iter()
             .flatten()
-            .flat_map(|&at| at / unit..=at.saturating_add(u64::from(bytes) - 1) / unit)
+            .flat_map(|&at| at / sector_bytes..=at.saturating_add(u64::from(bytes) - 1) / sector_bytes)
             .collect();
-        units.sort_unstable();
-        units.dedup();
-        self.transactions[usize::from(direction == Direction::Store)] += units.len() as u64;
+        sectors.sort_unstable();
+        sectors.dedup();
+        self.transactions[usize::from(direction == Direction::Store)] += sectors.len() as u64;
         Ok(())
     }
 }
 
-/// A load or a store.
+/// A load or store instruction.
 pub(crate) struct Access {
     pub(crate) space: PtxSpace,
     pub(crate) address: Address,
@@ -164,9 +165,9 @@ pub(crate) struct Access {
     pub(crate) data: Data,
 }
 
-/// What is loaded or stored, element by element.
+/// The registers of the loaded or stored elements.
 pub(crate) enum Data {
-    Load(Vec<Option<Place>>),
+    Load(Vec<Option<Destination>>),
     Store(Vec<u32>),
 }
 
@@ -180,45 +181,45 @@ impl Operation for Access {
     fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let size = self.element_bytes();
         let (direction, count) = match &self.data {
-            Data::Load(places) => (Direction::Load, places.len()),
+            Data::Load(destinations) => (Direction::Load, destinations.len()),
             Data::Store(sources) => (Direction::Store, sources.len()),
         };
         let bytes = size * count;
         let mut buffer = [0u8; WIDEST];
         let buffer = &mut buffer[..bytes];
-        let mut places = [None; LANES];
+        let mut addresses = [None; LANES];
         for lane in warp.lanes() {
             let (space, address) = warp.resolve(self.space, &self.address, lane)?;
             if !address.is_multiple_of(bytes as u64) {
                 let alignment = bytes as u64;
                 return Err(DeviceFaultKind::Misaligned { direction, space, address, alignment, lane: lane as u32 });
             }
-            places[lane] = Some((space, address));
+            addresses[lane] = Some((space, address));
             match &self.data {
                 Data::Load(to) => {
                     warp.load((space, address), buffer, lane)?;
-                    for (place, own) in to.iter().zip(buffer.chunks_exact(size)) {
-                        let bits = own.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
-                        warp.set(*place, lane, self.ty.extended_whole(bits));
+                    for (destination, register_bytes) in to.iter().zip(buffer.chunks_exact(size)) {
+                        let bits = register_bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+                        warp.set(*destination, lane, self.ty.extend_all_elements(bits));
                     }
                 }
                 Data::Store(from) => {
                     let mut is_defined = true;
-                    for (&register, own) in from.iter().zip(buffer.chunks_exact_mut(size)) {
+                    for (&register, register_bytes) in from.iter().zip(buffer.chunks_exact_mut(size)) {
                         is_defined &= warp.registers.is_defined(register, lane);
-                        own.copy_from_slice(&warp.registers.get(register, lane).to_le_bytes()[..size]);
+                        register_bytes.copy_from_slice(&warp.registers.get(register, lane).to_le_bytes()[..size]);
                     }
                     self.put(warp, (space, address), buffer, is_defined, lane)?;
                 }
             }
         }
-        warp.count(direction, &places, bytes as u32)?;
-        Ok(Next::Follow)
+        warp.count(direction, &addresses, bytes as u32)?;
+        Ok(Next::Continue)
     }
 }
 
 impl Access {
-    /// Stores; where some elements are undefined, each by itself.
+    /// Stores a lane's elements; if only some elements are defined, stores each one separately.
     fn put(
         &self,
         warp: &mut Running<'_>,
@@ -232,9 +233,11 @@ impl Access {
             return warp.store((space, address), bytes, is_defined, lane);
         }
         let size = self.element_bytes();
-        for ((&register, own), at) in from.iter().zip(bytes.chunks_exact(size)).zip((address..).step_by(size)) {
+        for ((&register, register_bytes), at) in
+            from.iter().zip(bytes.chunks_exact(size)).zip((address..).step_by(size))
+        {
             let is_defined = warp.registers.is_defined(register, lane);
-            warp.store((space, at), own, is_defined, lane)?;
+            warp.store((space, at), register_bytes, is_defined, lane)?;
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
-//! What programs run on: registers, memories, warps, blocks, and what is counted and checked.
+//! The simulated machine that executes programs: registers, memories, warps and blocks, with counts and checks.
 //!
-//! May import `tilewright_target`, `tilewright_kernel` (counts) and [`super::program`].
+//! This module may import `tilewright_target`, `tilewright_kernel` (counts) and [`super::program`].
 
+mod async_copies;
 mod block;
 mod bulk;
 mod fault;
-mod flight;
 mod global;
 mod grid;
 mod in_flight;
@@ -13,8 +13,8 @@ mod lanes;
 mod launch;
 mod mbarrier;
 mod memory;
+mod mma_reads;
 mod operand;
-mod products;
 mod registers;
 mod running;
 mod shared;
@@ -30,9 +30,9 @@ pub(super) use lanes::{Lanes, each};
 pub(super) use launch::Launch;
 pub use launch::LaunchReport;
 pub(super) use memory::{Access, Data};
-pub(super) use operand::{Address, Place};
+pub(super) use operand::{Address, Destination};
 pub(super) use registers::LANES;
 pub(super) use running::{Arrival, Leaves, Next, Operation, Running};
 pub(super) use shared::Accessor;
 pub use space::PtxSpace;
-pub(super) use tensor_map::{GRAIN, MAP_BYTES, Tensor};
+pub(super) use tensor_map::{BULK_ALIGNMENT, MAP_BYTES, Tensor};

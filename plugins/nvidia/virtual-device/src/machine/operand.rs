@@ -1,21 +1,21 @@
-//! Operands of an operation: registers that it writes, and addresses.
+//! Decoded operands of an instruction: destination registers and addresses.
 
 use super::space::PtxSpace;
 
-/// A register that is written: its number, and the bits that it has.
+/// A destination register: its index, and a mask of the bits that it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Destination {
     pub(crate) register: u32,
     pub(crate) mask: u64,
 }
 
-/// An address operand: a register and an offset.
+/// An address operand: a base register and a constant offset in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) base: u32,
     pub(crate) offset: u64,
-    /// Whether the register has 64 bits; else addresses are of 32.
+    /// Whether the base register has 64 bits. If false, addresses wrap around at 32 bits.
     pub(crate) is_wide: bool,
-    /// The space of a variable that is named.
+    /// The memory space of the variable that the operand names; `None` if the base is a register in the text.
     pub(crate) space: Option<PtxSpace>,
 }

@@ -1,9 +1,9 @@
-//! Registers of a warp: for each the values of all lanes, and in which lanes it was ever written.
+//! Registers of a warp: for each register the values of all lanes, and a mask of the lanes that have written it.
 
-/// Lanes of a warp.
+/// Number of lanes of a warp.
 pub(crate) const LANES: usize = 32;
 
-/// All registers of a warp.
+/// The values of all registers of a warp.
 pub(crate) struct Registers {
     values: Vec<[u64; LANES]>,
     defined: Vec<u32>,
@@ -14,12 +14,12 @@ impl Registers {
         Self { values: vec![[0; LANES]; count as usize], defined: vec![0; count as usize] }
     }
 
-    /// Forgets what was written.
+    /// Marks all registers as unwritten.
     pub(super) fn clear(&mut self) {
         self.defined.fill(0);
     }
 
-    /// Gives all lanes a value.
+    /// Sets a register in all lanes, as written.
     pub(super) fn fill(&mut self, register: u32, values: [u64; LANES]) {
         self.values[register as usize] = values;
         self.defined[register as usize] = u32::MAX;
@@ -33,7 +33,7 @@ impl Registers {
         &self.values[register as usize]
     }
 
-    /// Lanes in which a register was written.
+    /// Returns the mask of lanes that have written a register.
     pub(crate) fn defined(&self, register: u32) -> u32 {
         self.defined[register as usize]
     }
@@ -47,12 +47,13 @@ impl Registers {
         self.defined[register as usize] |= 1 << lane;
     }
 
-    /// Leaves a register undefined in a lane.
+    /// Marks a register as unwritten in a lane.
     pub(crate) fn unset(&mut self, register: u32, lane: usize) {
         self.defined[register as usize] &= !(1 << lane);
     }
 
-    /// Sets a register in the lanes of a mask; of those only `defined` hold something.
+    /// Sets a register in the lanes of the mask `lanes`. Of these lanes, only those in `defined` count as having
+    /// written it.
     pub(crate) fn write(&mut self, register: u32, lanes: u32, defined: u32, values: &[u64; LANES]) {
         let own = &mut self.values[register as usize];
         if lanes == u32::MAX {

@@ -1,87 +1,87 @@
-//! A running operation: the state that it reads and writes.
+//! The state of a warp and its block that an operation reads and writes while it executes.
 
 use super::fault::DeviceFaultKind;
 use super::global::Global;
-use super::in_flight::{Flights, Groups, Reads};
-use super::operand::Place;
+use super::in_flight::{Groups, PendingCopies, Reads};
+use super::operand::Destination;
 use super::registers::{LANES, Registers};
 use super::shared::{Accessor, Shared};
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
-/// What an instruction does to a warp.
+/// The operation of an instruction: its effect on the registers, memories and control flow of a warp.
 pub(crate) trait Operation: Send + Sync {
-    /// Does it for the lanes that [`Running::active`] has.
+    /// Executes the operation for the lanes in [`Running::active`].
     fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind>;
 
-    /// Steps that it may jump to.
+    /// Returns the steps (instructions of the program) that lanes may jump to.
     fn targets(&self) -> &[u32] {
         &[]
     }
 
-    /// Whether the step behind it never follows, and why.
+    /// Returns why the step after this one never follows; [`Leaves::Never`] if it may follow.
     fn leaves(&self) -> Leaves {
         Leaves::Never
     }
 }
 
-/// Why the step behind an instruction never follows.
+/// The reason why the step after an instruction never follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leaves {
-    /// It does.
+    /// The step after the instruction may follow.
     Never,
-    /// Lanes go elsewhere.
-    Jumps,
-    /// Lanes end.
+    /// All lanes that execute the instruction jump.
+    Branches,
+    /// All lanes that execute the instruction exit.
     Ends,
-    /// The run ends.
+    /// The instruction always faults.
     Faults,
 }
 
-/// What a warp does after an instruction.
+/// Control flow of a warp after an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// The step behind it.
-    Follow,
-    /// The lanes that executed it go to this step, the others on.
+    /// The warp continues with the next step.
+    Continue,
+    /// The lanes that executed the instruction jump to this step; the others continue with the next step.
     Jump(u32),
-    /// Each of the lanes that executed it goes to a step of its own.
+    /// Each lane that executed the instruction jumps to its own step.
     Scatter(Box<[u32; LANES]>),
-    /// The lanes that executed it end.
+    /// The lanes that executed the instruction exit.
     End,
     /// The warp waits at a barrier of the block.
     Wait(Arrival),
-    /// The step behind it, after other warps had their turn.
+    /// The warp continues with the next step after other warps have run.
     Yield,
 }
 
-/// How a warp comes to a barrier of its block.
+/// The arrival of a warp at a barrier of the warp's block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Arrival {
     pub(crate) barrier: u32,
-    /// Threads that the barrier waits for; all of the block where nothing is said.
+    /// Number of threads that the barrier waits for; `None` for all threads of the block.
     pub(crate) threads: Option<u32>,
-    /// Whether the warp goes on at once.
+    /// Whether the warp continues without waiting (`barrier.arrive`).
     pub(crate) only_arrives: bool,
 }
 
-/// A warp while it executes an instruction.
+/// The state of a warp, and of its block, while the warp executes an instruction.
 pub(crate) struct Running<'a> {
     pub(crate) registers: &'a mut Registers,
-    /// Lanes that execute it.
+    /// Mask of the lanes that execute the instruction.
     pub(crate) active: u32,
-    /// Lanes that have not ended.
+    /// Mask of the lanes that have not exited.
     pub(crate) alive: u32,
     pub(crate) warp: u32,
     pub(crate) step: u32,
-    /// Barriers of the warp so far.
+    /// Number of barriers that the warp has passed; accesses are recorded with it.
     pub(crate) epoch: &'a mut u32,
-    pub(crate) flights: &'a mut Flights,
-    /// Bulk copies from shared memory, of each lane.
+    pub(crate) pending_copies: &'a mut PendingCopies,
+    /// Groups of bulk copies from shared memory, for each lane.
     pub(crate) groups: &'a mut [Groups; LANES],
-    /// What products of four warps read.
+    /// Ranges of shared memory that the warp's MMAs in flight read.
     pub(crate) reads: &'a mut Reads,
-    /// The lanes' own memory, one lane's after the other's.
+    /// Local memory of the warp: the bytes of lane 0, then those of lane 1, and so on.
     pub(crate) local: &'a mut [u8],
     pub(crate) parameters: &'a [u8],
     pub(crate) shared: &'a mut Shared,
@@ -93,7 +93,7 @@ pub(crate) struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// The numbers of the lanes that execute it.
+    /// Returns the indices of the lanes that execute the instruction.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
         let active = self.active;
         (0..LANES).filter(move |lane| active >> lane & 1 == 1)
@@ -103,22 +103,24 @@ impl Running<'_> {
         Accessor { warp: self.warp as u8, lane: lane as u8, epoch: *self.epoch, step: self.step, atomic: false }
     }
 
-    /// The value of a register in a lane, which something depends on.
-    pub(crate) fn known(&self, register: u32, lane: usize, what: &'static str) -> Result<u64, DeviceFaultKind> {
+    /// Returns a register of a lane. An undefined register is a fault; `what` describes the value that depends on the
+    /// register.
+    pub(crate) fn read_defined(&self, register: u32, lane: usize, what: &'static str) -> Result<u64, DeviceFaultKind> {
         if self.registers.is_defined(register, lane) {
             return Ok(self.registers.get(register, lane));
         }
         Err(DeviceFaultKind::UndefinedRegister { what, lane: lane as u32 })
     }
 
-    pub(crate) fn set(&mut self, place: Option<Place>, lane: usize, value: u64) {
-        if let Some(place) = place {
-            self.registers.set(place.register, lane, value & place.mask);
+    pub(crate) fn set(&mut self, destination: Option<Destination>, lane: usize, value: u64) {
+        if let Some(destination) = destination {
+            self.registers.set(destination.register, lane, value & destination.mask);
         }
     }
 
-    /// Checks that all lanes of a mask that have not ended execute this together, the executing ones among them.
-    pub(crate) fn together(&self, members: u32) -> Result<(), DeviceFaultKind> {
+    /// Returns a fault unless all lanes of the mask `members` that have not exited execute the instruction together,
+    /// and no other lane executes it.
+    pub(crate) fn check_convergent(&self, members: u32) -> Result<(), DeviceFaultKind> {
         let (missing, others) = (members & self.alive & !self.active, self.active & !members);
         if missing == 0 && others == 0 {
             return Ok(());
@@ -126,25 +128,26 @@ impl Running<'_> {
         Err(DeviceFaultKind::Divergent { members, active: self.active })
     }
 
-    /// The mask of members that all executing lanes name.
+    /// Returns the member mask in a register; all executing lanes must have the same mask.
     pub(crate) fn members(&self, register: u32) -> Result<u32, DeviceFaultKind> {
         let mut members = None;
         for lane in self.lanes() {
-            let own = self.known(register, lane, "the mask of members")? as u32;
-            if *members.get_or_insert(own) != own {
-                return Err(DeviceFaultKind::Divergent { members: own, active: self.active });
+            let lane_value = self.read_defined(register, lane, "the member mask")? as u32;
+            if *members.get_or_insert(lane_value) != lane_value {
+                return Err(DeviceFaultKind::Divergent { members: lane_value, active: self.active });
             }
         }
         let members = members.unwrap_or(0);
-        self.together(members).map(|()| members)
+        self.check_convergent(members).map(|()| members)
     }
 
-    /// A value that all executing lanes have.
-    pub(crate) fn same(&self, register: u32, what: &'static str) -> Result<u64, DeviceFaultKind> {
+    /// Returns the value of a register that must be uniform over the executing lanes; `what` names the value in the
+    /// fault's message.
+    pub(crate) fn read_uniform(&self, register: u32, what: &'static str) -> Result<u64, DeviceFaultKind> {
         let mut same = None;
         for lane in self.lanes() {
-            let own = self.known(register, lane, what)?;
-            if *same.get_or_insert(own) != own {
+            let lane_value = self.read_defined(register, lane, what)?;
+            if *same.get_or_insert(lane_value) != lane_value {
                 return Err(DeviceFaultKind::Differs { what });
             }
         }

@@ -1,27 +1,27 @@
-//! Shared memory of a block: bytes, who accessed them last, and what is under way to them.
+//! Shared memory of a block: its bytes, the last access to each byte, and asynchronous operations on them.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use tilewright_target::Direction;
 
-use super::in_flight::{Arriving, Mbarrier};
+use super::in_flight::{Mbarrier, PendingBulkLoad};
 use super::{DeviceFaultKind, PtxSpace};
 
-/// Who accesses.
+/// The lane and the instruction of an access.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accessor {
     pub(crate) warp: u8,
     pub(crate) lane: u8,
-    /// Barriers of the warp so far.
+    /// Number of barriers that the accessing warp has passed before the access.
     pub(crate) epoch: u32,
     pub(crate) step: u32,
     pub(crate) atomic: bool,
 }
 
-/// An access that was made.
+/// The last load or store of a byte.
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
-    /// Barriers of the block before it, and one; zero where there was no access.
+    /// Number of barriers of the whole block before the access, plus one; zero if there was no access.
     generation: u32,
     epoch: u32,
     step: u32,
@@ -30,16 +30,16 @@ struct Record {
     atomic: bool,
 }
 
-/// In the place of a number: several.
+/// Stands for several warps or lanes, instead of a warp or lane index.
 const SEVERAL: u8 = u8::MAX;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct State {
     is_written: bool,
     in_flight: bool,
-    /// How many asynchronous operations read it.
-    lent: u16,
-    /// Part of an mbarrier.
+    /// Number of asynchronous operations in flight that read the byte.
+    async_reads: u16,
+    /// Whether the byte belongs to an mbarrier.
     is_mbarrier: bool,
 }
 
@@ -51,12 +51,12 @@ pub(crate) struct Shared {
     writes: Vec<Record>,
     reads: Vec<Record>,
     generation: u32,
-    /// Whether warps order each other by other means than barriers of the whole block: then nothing is said of races
-    /// between them.
+    /// Whether warps also synchronize by other means than barriers of the whole block. If true, races between warps are
+    /// not reported.
     other_orders: bool,
     pub(super) mbarriers: BTreeMap<u64, Mbarrier>,
-    /// Bulk copies that arrive at each mbarrier, the oldest first.
-    pub(super) arriving: BTreeMap<u64, VecDeque<Arriving>>,
+    /// Bulk copies in flight that arrive at each mbarrier, by its address, the oldest first.
+    pub(super) arriving: BTreeMap<u64, VecDeque<PendingBulkLoad>>,
 }
 
 impl Shared {
@@ -73,7 +73,7 @@ impl Shared {
         }
     }
 
-    /// Memory of another block.
+    /// Resets the shared memory for another block.
     pub(super) fn clear(&mut self) {
         self.state.fill(State::default());
         self.writes.fill(Record::default());
@@ -84,13 +84,13 @@ impl Shared {
         self.arriving.clear();
     }
 
-    /// All warps have come to a barrier of the block.
-    pub(super) fn ordered(&mut self) {
+    /// Records a barrier of the whole block.
+    pub(super) fn record_block_barrier(&mut self) {
         self.generation += 1;
     }
 
-    /// Some warps order each other.
-    pub(crate) fn ordered_otherwise(&mut self) {
+    /// Records a synchronization of some warps of the block; from then on, races between warps are not reported.
+    pub(crate) fn record_partial_barrier(&mut self) {
         self.other_orders = true;
     }
 
@@ -118,7 +118,7 @@ impl Shared {
     pub(crate) fn load(&mut self, address: u64, into: &mut [u8], who: &Accessor) -> Result<(), DeviceFaultKind> {
         let range = self.range(Direction::Load, address, into.len() as u64, who)?;
         for at in range.clone() {
-            self.is_free(at, who)?;
+            self.check_accessible(at, who)?;
             if !self.state[at].is_written {
                 return Err(DeviceFaultKind::Uninitialised {
                     space: PtxSpace::Shared,
@@ -135,7 +135,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Stores bytes; of those the undefined ones hold nothing afterwards.
+    /// Stores bytes for a lane. If not `is_defined`, the bytes become unwritten.
     pub(crate) fn store(
         &mut self,
         address: u64,
@@ -145,8 +145,8 @@ impl Shared {
     ) -> Result<(), DeviceFaultKind> {
         let range = self.range(Direction::Store, address, from.len() as u64, who)?;
         for (at, &byte) in range.zip(from) {
-            self.is_free(at, who)?;
-            self.is_own(at, who)?;
+            self.check_accessible(at, who)?;
+            self.check_not_being_read(at, who)?;
             let write = self.writes[at];
             let is_same = write.warp == who.warp
                 && write.step == who.step
@@ -166,11 +166,11 @@ impl Shared {
         Ok(())
     }
 
-    /// Bytes that an asynchronous copy writes some time: nobody may access them until it has landed.
+    /// Marks bytes as being written by an asynchronous copy: no thread may access them before the copy completes.
     pub(super) fn send(&mut self, address: u64, bytes: u64, who: &Accessor) -> Result<(), DeviceFaultKind> {
         for at in self.range(Direction::Store, address, bytes, who)? {
-            self.is_free(at, who)?;
-            self.is_own(at, who)?;
+            self.check_accessible(at, who)?;
+            self.check_not_being_read(at, who)?;
             if self.races(&self.writes[at], who) {
                 return Err(self.race(Direction::Store, at, Direction::Store, &self.writes[at], who));
             }
@@ -182,7 +182,7 @@ impl Shared {
         Ok(())
     }
 
-    /// It has landed: as if the lane had stored it now.
+    /// Completes an asynchronous copy: writes its bytes as if the lane stored them now.
     pub(super) fn land(&mut self, address: u64, from: &[u8], who: &Accessor) {
         for (at, &byte) in (address as usize..).zip(from) {
             self.bytes[at] = byte;
@@ -191,22 +191,23 @@ impl Shared {
         }
     }
 
-    /// Lends bytes to an asynchronous operation that reads them, or takes them back.
-    pub(super) fn lend(&mut self, address: u64, bytes: u64, is_lent: bool) {
+    /// Marks bytes as being read by an asynchronous operation that begins, or removes the mark when the operation ends.
+    pub(super) fn track_async_read(&mut self, address: u64, bytes: u64, begins: bool) {
         let range = address as usize..(address + bytes) as usize;
         self.state.get_mut(range).unwrap_or_default().iter_mut().for_each(|state| {
-            state.lent = if is_lent { state.lent.saturating_add(1) } else { state.lent.saturating_sub(1) };
+            state.async_reads =
+                if begins { state.async_reads.saturating_add(1) } else { state.async_reads.saturating_sub(1) };
         });
     }
 
-    fn is_own(&self, at: usize, who: &Accessor) -> Result<(), DeviceFaultKind> {
-        match self.state[at].lent {
+    fn check_not_being_read(&self, at: usize, who: &Accessor) -> Result<(), DeviceFaultKind> {
+        match self.state[at].async_reads {
             0 => Ok(()),
-            _ => Err(DeviceFaultKind::Lent { address: at as u64, lane: who.lane.into() }),
+            _ => Err(DeviceFaultKind::AsyncReadInFlight { address: at as u64, lane: who.lane.into() }),
         }
     }
 
-    /// Makes eight bytes those of an mbarrier, or plain ones again.
+    /// Makes eight bytes an mbarrier, or makes an mbarrier plain bytes again.
     pub(super) fn reserve(&mut self, address: u64, is_mbarrier: bool, who: &Accessor) -> Result<(), DeviceFaultKind> {
         for at in self.range(Direction::Store, address, 8, who)? {
             self.state[at] = State { is_mbarrier, ..State::default() };
@@ -214,7 +215,7 @@ impl Shared {
         Ok(())
     }
 
-    fn is_free(&self, at: usize, who: &Accessor) -> Result<(), DeviceFaultKind> {
+    fn check_accessible(&self, at: usize, who: &Accessor) -> Result<(), DeviceFaultKind> {
         let state = self.state[at];
         if state.in_flight {
             return Err(DeviceFaultKind::InFlight { address: at as u64, lane: who.lane.into() });
@@ -231,7 +232,7 @@ impl Shared {
         Record { generation: self.generation, epoch, step, warp, lane, atomic }
     }
 
-    /// Whether nothing orders an earlier access and this one.
+    /// Whether an earlier access and the access by `who` race: no synchronization orders them.
     fn races(&self, earlier: &Record, who: &Accessor) -> bool {
         if earlier.generation != self.generation || earlier.atomic && who.atomic {
             return false;
@@ -259,20 +260,20 @@ impl Shared {
     }
 
     fn note_read(&mut self, at: usize, who: &Accessor) {
-        let own = self.record(who);
+        let access_record = self.record(who);
         let before = &mut self.reads[at];
-        if before.generation != own.generation {
-            *before = own;
+        if before.generation != access_record.generation {
+            *before = access_record;
             return;
         }
-        if before.warp != own.warp {
+        if before.warp != access_record.warp {
             before.warp = SEVERAL;
         }
-        if before.lane != own.lane {
+        if before.lane != access_record.lane {
             before.lane = SEVERAL;
         }
-        before.epoch = before.epoch.max(own.epoch);
-        before.step = own.step;
-        before.atomic &= own.atomic;
+        before.epoch = before.epoch.max(access_record.epoch);
+        before.step = access_record.step;
+        before.atomic &= access_record.atomic;
     }
 }

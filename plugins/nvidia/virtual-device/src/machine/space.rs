@@ -1,20 +1,20 @@
-//! Memory spaces, and where each begins among generic addresses.
+//! Memory spaces, and the ranges (windows) of generic addresses that they have.
 
 use std::fmt;
 
-/// A memory.
+/// A memory space of PTX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PtxSpace {
-    /// Any of the others, told by the address.
+    /// Generic addresses: the address selects one of the other spaces.
     Generic,
-    /// Of all blocks.
+    /// Global memory, shared by all blocks.
     Global,
-    /// Of a block.
+    /// Shared memory, one for each block.
     Shared,
-    /// Of a lane.
+    /// Local memory, one for each lane.
     Local,
-    /// The kernel's parameters.
+    /// Parameter memory, which holds the kernel's arguments.
     Parameter,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for PtxSpace {
 }
 
 impl PtxSpace {
-    /// The space of a modifier.
+    /// Returns the space that a modifier names, such as `global`; `None` for other words.
     pub(crate) fn named(word: &str) -> Option<Self> {
         Some(match word {
             "global" | "const" => Self::Global,
@@ -42,7 +42,7 @@ impl PtxSpace {
         })
     }
 
-    /// Where the space begins among generic addresses.
+    /// Returns the first generic address of the space's window.
     pub(crate) fn window(self) -> u64 {
         match self {
             Self::Generic | Self::Global => 0,
@@ -52,7 +52,7 @@ impl PtxSpace {
         }
     }
 
-    /// The space of a generic address, and the address there.
+    /// Returns the space of a generic address, and the address in that space.
     pub(crate) fn of_generic(address: u64) -> (Self, u64) {
         let space = match address >> WINDOW_BITS {
             1 => Self::Shared,
@@ -64,5 +64,5 @@ impl PtxSpace {
     }
 }
 
-/// Generic addresses of a space lie in a window of so many bits, far above all buffers.
+/// Log2 of the bytes of a space's window in the generic addresses; windows lie far above all buffers of global memory.
 pub(super) const WINDOW_BITS: u32 = 56;

@@ -1,36 +1,37 @@
-//! Which lanes of a warp are where: lanes that part meet again where the program says ([`Program::meeting`]).
+//! The reconvergence stack of a warp. Lanes that diverge reconverge at the step that the program gives for the
+//! diverging instruction ([`Program::reconvergence`]).
 //!
-//! [`Program::meeting`]: super::super::program::Program::meeting
+//! [`Program::reconvergence`]: super::super::program::Program::reconvergence
 
 use super::registers::LANES;
 
-/// Lanes that go together.
+/// Lanes of a warp that execute the same steps together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Path {
     step: u32,
-    /// Where they meet the path below.
-    meeting: u32,
+    /// Step at which these lanes reconverge with the path below on the stack.
+    reconvergence: u32,
     lanes: u32,
 }
 
-/// The paths of a warp; the last one runs.
+/// The stack of a warp's paths; the last path runs.
 #[derive(Debug)]
 pub(super) struct Stack {
     paths: Vec<Path>,
 }
 
-/// Behind all steps.
+/// Step index that stands for the end of the program.
 const END: u32 = u32::MAX;
 
 impl Stack {
     pub(super) fn new(lanes: u32) -> Self {
-        Self { paths: vec![Path { step: 0, meeting: END, lanes }] }
+        Self { paths: vec![Path { step: 0, reconvergence: END, lanes }] }
     }
 
-    /// The step that runs next, and the lanes that execute it; none where all have ended.
+    /// Returns the next step, and the mask of lanes that execute it; `None` if all lanes have exited.
     pub(super) fn top(&mut self) -> Option<(u32, u32)> {
         while let Some(path) = self.paths.last() {
-            if path.lanes != 0 && (path.step != path.meeting || self.paths.len() == 1) {
+            if path.lanes != 0 && (path.step != path.reconvergence || self.paths.len() == 1) {
                 return Some((path.step, path.lanes));
             }
             self.paths.pop();
@@ -38,7 +39,7 @@ impl Stack {
         None
     }
 
-    /// Lanes that have not ended.
+    /// Returns the mask of lanes that have not exited.
     pub(super) fn alive(&self) -> u32 {
         self.paths.iter().fold(0, |all, path| all | path.lanes)
     }
@@ -49,56 +50,59 @@ impl Stack {
         }
     }
 
-    /// Some of the running lanes go to a step, the others on; they meet at `meeting`.
-    pub(super) fn jump(&mut self, lanes: u32, target: u32, meeting: u32) {
+    /// Moves some of the running lanes to the step `target`; the other lanes continue with the next step. They
+    /// reconverge at `reconvergence`.
+    pub(super) fn jump(&mut self, lanes: u32, target: u32, reconvergence: u32) {
         let Some(path) = self.paths.last_mut() else { return };
         if path.lanes == lanes {
             path.step = target;
             return;
         }
         let next = path.step + 1;
-        self.part(&[(lanes, target), (!lanes, next)], meeting);
+        self.diverge(&[(lanes, target), (!lanes, next)], reconvergence);
     }
 
-    /// Each of the given lanes goes to its own step, the others on.
-    pub(super) fn scatter(&mut self, lanes: u32, targets: &[u32; LANES], meeting: u32) {
+    /// Moves each of the given lanes to its own step; the other lanes continue. All reconverge at `reconvergence`.
+    pub(super) fn scatter(&mut self, lanes: u32, targets: &[u32; LANES], reconvergence: u32) {
         let Some(&path) = self.paths.last() else { return };
-        let mut ways: Vec<(u32, u32)> = Vec::new();
+        let mut groups: Vec<(u32, u32)> = Vec::new();
         for lane in (0..LANES).filter(|lane| path.lanes >> lane & 1 == 1) {
             let target = if lanes >> lane & 1 == 1 { targets[lane] } else { path.step + 1 };
-            match ways.iter_mut().find(|(_, known)| *known == target) {
+            match groups.iter_mut().find(|(_, known)| *known == target) {
                 Some((lanes, _)) => *lanes |= 1 << lane,
-                None => ways.push((1 << lane, target)),
+                None => groups.push((1 << lane, target)),
             }
         }
-        match ways.as_slice() {
-            &[(_, target)] => self.jump(path.lanes, target, meeting),
-            ways => self.part(ways, meeting),
+        match groups.as_slice() {
+            &[(_, target)] => self.jump(path.lanes, target, reconvergence),
+            groups => self.diverge(groups, reconvergence),
         }
     }
 
-    fn part(&mut self, ways: &[(u32, u32)], meeting: u32) {
+    fn diverge(&mut self, groups: &[(u32, u32)], reconvergence: u32) {
         let is_last = self.paths.len() == 1;
         let Some(path) = self.paths.last_mut() else { return };
-        let (all, below) = (path.lanes, path.meeting);
-        if below == meeting && !is_last {
+        let (all, below) = (path.lanes, path.reconvergence);
+        if below == reconvergence && !is_last {
             // The path below already waits there for all of them.
             self.paths.pop();
         } else {
-            path.step = meeting;
+            path.step = reconvergence;
         }
-        for &(lanes, step) in ways.iter().rev() {
-            self.paths.push(Path { step, meeting, lanes: lanes & all });
+        for &(lanes, step) in groups.iter().rev() {
+            self.paths.push(Path { step, reconvergence, lanes: lanes & all });
         }
     }
 
-    /// Lets another path run whose lanes meet the running ones nowhere before the end; false where there is none.
-    pub(super) fn iteration(&mut self) -> bool {
-        let Some(first) = self.paths.iter().skip(1).position(|path| path.meeting == END && path.lanes != 0) else {
+    /// Switches to another path that does not reconverge with the running one before the end of the program; returns
+    /// whether there was one.
+    pub(super) fn rotate(&mut self) -> bool {
+        let Some(first) = self.paths.iter().skip(1).position(|path| path.reconvergence == END && path.lanes != 0)
+        else {
             return false;
         };
         let first = first + 1;
-        let is_among_them = self.paths.last().is_some_and(|path| path.meeting == END);
+        let is_among_them = self.paths.last().is_some_and(|path| path.reconvergence == END);
         if !is_among_them || self.paths.len() - first < 2 {
             return false;
         }
@@ -106,7 +110,7 @@ impl Stack {
         true
     }
 
-    /// Lanes end.
+    /// Removes the lanes of a mask, which exit.
     pub(super) fn end(&mut self, lanes: u32) {
         self.paths.iter_mut().for_each(|path| path.lanes &= !lanes);
     }

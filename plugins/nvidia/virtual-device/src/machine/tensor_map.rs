@@ -1,43 +1,44 @@
-//! Maps of tensors as a parameter's bytes, and boxes of the tensors: where each run of bytes is in global memory and in
-//! the box. Source: PTX ISA, "Tensors"; CUDA driver API, `cuTensorMapEncodeTiled`. What hardware has in these bytes is
-//! not published; ours begin with a word of their own.
+//! Tensor maps as the bytes of a kernel parameter, and the locations of a box's elements in global and shared memory.
+//! The hardware's encoding is not published; the encoding here begins with its own magic number. Source: PTX ISA,
+//! "Tensors"; CUDA driver API, `cuTensorMapEncodeTiled`.
 
 use tilewright_kernel::{MAX_RANK, Outside};
 use tilewright_plugin::EncodedMap;
 
-/// Bytes of a map.
+/// Number of bytes of a tensor map.
 pub(crate) const MAP_BYTES: usize = 128;
 
-/// With which our maps begin.
+/// The first 64-bit word of an encoded tensor map.
 const MAGIC: u64 = 0x7469_6c65_6d61_7031;
 
-/// A tensor in global memory, as a kernel has it by its map.
+/// A tensor in global memory, with the box and swizzle of its tensor map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tensor {
     pub(crate) address: u64,
     pub(crate) sizes: [u64; MAX_RANK],
-    /// Bytes between neighbours along each axis.
+    /// Distance in bytes between adjacent elements along each axis.
     pub(crate) strides: [u64; MAX_RANK],
     pub(crate) box_sizes: [u64; MAX_RANK],
     pub(crate) rank: usize,
     pub(crate) element_bytes: u64,
-    /// `CUtensorMapSwizzle`.
+    /// The swizzle mode, a value of `CUtensorMapSwizzle`.
     pub(crate) mode: u64,
-    /// What each byte outside of the tensor is.
+    /// Byte that fills elements of a box outside of the tensor.
     pub(crate) outside: u8,
 }
 
-/// Bytes of a box that follow each other in the box, and in the tensor where they are of one.
+/// One element of a box: its locations in shared memory and in the tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Where they begin in shared memory, before bits are mixed.
+    /// Address of the element in shared memory, after the swizzle.
     pub(crate) at: u64,
-    /// Their address in global memory; none where there is no tensor.
+    /// Address of the element in global memory; `None` outside of the tensor.
     pub(crate) address: Option<u64>,
 }
 
 impl Tensor {
-    /// The tensor at an address, with its sizes and strides, as a kernel was compiled for it.
+    /// Returns the tensor at `address` with these sizes and strides, as the tensor map `of` that the kernel was
+    /// compiled for describes it.
     pub(crate) fn new(
         of: &EncodedMap,
         address: u64,
@@ -45,16 +46,18 @@ impl Tensor {
         given_strides: [u64; MAX_RANK],
     ) -> Result<Self, String> {
         let (map, mut strides) = (&of.map, given_strides);
-        map.check()?;
-        let mode = of.mode.filter(|&mode| mode <= 3).ok_or("no way to lay out its boxes is known as its mode")?;
+        map.check().map_err(|error| error.to_string())?;
+        let mode = of.mode.filter(|&mode| mode <= 3).ok_or("its swizzle mode is unknown")?;
         let element_bytes = u64::from(map.element_bits / 8);
         strides[0] = element_bytes;
         let further = strides.iter().take(map.rank()).skip(1);
-        if let Some(bytes) = further.chain([&address]).find(|bytes| !bytes.is_multiple_of(GRAIN)) {
-            return Err(format!("its address or a stride is {bytes:#x}; expected a multiple of {GRAIN} bytes"));
+        if let Some(bytes) = further.chain([&address]).find(|bytes| !bytes.is_multiple_of(BULK_ALIGNMENT)) {
+            return Err(format!(
+                "its address or a stride is {bytes:#x}; expected a multiple of {BULK_ALIGNMENT} bytes"
+            ));
         }
         let mut box_sizes = [1; MAX_RANK];
-        box_sizes.iter_mut().zip(&map.box_sizes).for_each(|(own, &size)| *own = size.into());
+        box_sizes.iter_mut().zip(&map.box_sizes).for_each(|(destination, &size)| *destination = size.into());
         let outside = match map.outside {
             Outside::Zeros => 0,
             Outside::NotANumber => 0xff,
@@ -62,20 +65,23 @@ impl Tensor {
         Ok(Self { address, sizes, strides, box_sizes, rank: map.rank(), element_bytes, mode: mode.into(), outside })
     }
 
-    /// The words of the map.
+    /// Encodes the tensor as the bytes of a tensor map.
     pub(crate) fn to_bytes(self) -> [u8; MAP_BYTES] {
         let packed = |numbers: &[u64], bits: u32| numbers.iter().rev().fold(0, |word, &number| word << bits | number);
         let small = [self.rank as u64, self.element_bytes, self.mode, self.outside.into()];
-        // A box has 256 elements along an axis at most.
+        // A box has at most 256 elements along an axis, so a size minus one fits a byte.
         let [first, others @ ..] = self.box_sizes;
         let head = [MAGIC, self.address, packed(&small, 8), first, packed(&others, 16)];
         let words = head.into_iter().chain(self.sizes).chain(self.strides);
         let mut bytes = [0; MAP_BYTES];
-        bytes.chunks_exact_mut(8).zip(words).for_each(|(own, word)| own.copy_from_slice(&word.to_le_bytes()));
+        bytes
+            .chunks_exact_mut(8)
+            .zip(words)
+            .for_each(|(destination, word)| destination.copy_from_slice(&word.to_le_bytes()));
         bytes
     }
 
-    /// The tensor of such words; none where there are others.
+    /// Decodes the bytes of a tensor map; `None` if they are not in this encoding.
     pub(crate) fn from_bytes(bytes: &[u8; MAP_BYTES]) -> Option<Self> {
         let mut words = [0; MAP_BYTES / 8];
         for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
@@ -84,22 +90,27 @@ impl Tensor {
         let [MAGIC, address, small, first, others, rest @ ..] = words else { return None };
         let byte = |number: u32| small >> (8 * number) & 0xff;
         let (mut box_sizes, mut sizes, mut strides) = ([first; MAX_RANK], [1; MAX_RANK], [0; MAX_RANK]);
-        box_sizes.iter_mut().skip(1).zip(0..).for_each(|(own, number)| *own = others >> (16 * number) & 0xffff);
-        sizes.iter_mut().zip(&rest[..MAX_RANK]).for_each(|(own, &word)| *own = word);
-        strides.iter_mut().zip(&rest[MAX_RANK..]).for_each(|(own, &word)| *own = word);
+        box_sizes
+            .iter_mut()
+            .skip(1)
+            .zip(0..)
+            .for_each(|(destination, number)| *destination = others >> (16 * number) & 0xffff);
+        sizes.iter_mut().zip(&rest[..MAX_RANK]).for_each(|(destination, &word)| *destination = word);
+        strides.iter_mut().zip(&rest[MAX_RANK..]).for_each(|(destination, &word)| *destination = word);
         let (rank, outside) = (byte(0) as usize, byte(3) as u8);
         Some(Self { address, sizes, strides, box_sizes, rank, element_bytes: byte(1), mode: byte(2), outside })
     }
 
-    /// Bytes of a box.
+    /// Returns the number of bytes of a box in shared memory.
     pub(crate) fn box_bytes(&self) -> u64 {
         self.box_sizes.iter().take(self.rank).fold(self.element_bytes, |bytes, &size| bytes.saturating_mul(size))
     }
 
-    /// The elements of the box that begins at these coordinates and lies at an address of shared memory.
+    /// Returns the elements of the box that starts at the coordinates `origin` and lies at address `to` of shared
+    /// memory.
     pub(crate) fn pieces(&self, origin: &[i32], to: u64) -> impl Iterator<Item = Piece> + use<'_> {
         let mut begin = [0i64; MAX_RANK];
-        begin.iter_mut().zip(origin).for_each(|(own, &at)| *own = at.into());
+        begin.iter_mut().zip(origin).for_each(|(destination, &at)| *destination = at.into());
         (0..self.box_bytes() / self.element_bytes.max(1)).map(move |element| {
             let (mut rest, mut address) = (element, Some(self.address));
             let axes = self.box_sizes.iter().zip(&self.sizes).zip(&self.strides).zip(&begin).take(self.rank);
@@ -113,13 +124,13 @@ impl Tensor {
         })
     }
 
-    /// Where what would be at an address of shared memory lies: chunks of 16 bytes are swapped in a row of 32, 64 or 128,
-    /// by the rows' number.
+    /// Returns the swizzled address: the number of the 128-byte line permutes the 16-byte chunks of a row of 32, 64 or
+    /// 128 bytes.
     fn mixed(&self, address: u64) -> u64 {
         let chunks = (1 << self.mode) - 1;
         address ^ ((address >> 7 & chunks) << 4)
     }
 }
 
-/// Addresses, strides and sizes are multiples of so many bytes.
-pub(crate) const GRAIN: u64 = 16;
+/// Alignment in bytes that addresses, strides and sizes of bulk copies need.
+pub(crate) const BULK_ALIGNMENT: u64 = 16;

@@ -1,9 +1,9 @@
-//! One warp of a block: its lanes' places, registers, own memory and copies under way.
+//! One warp of a block: its reconvergence stack, registers, local memory and copies in flight.
 
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
-use super::in_flight::{Flights, Groups, Reads};
+use super::in_flight::{Groups, PendingCopies, Reads};
 use super::launch::Launch;
 use super::registers::{LANES, Registers};
 use super::shared::Shared;
@@ -11,32 +11,32 @@ use super::stack::Stack;
 use super::{Arrival, DeviceFault, DeviceFaultKind, Global, Next, Running};
 use crate::program::{Program, Special, Step};
 
-/// Where a warp is.
+/// The execution state of a warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum WarpState {
     Runs,
     Waits(Arrival),
-    Ended,
+    Finished,
 }
 
-/// A warp.
+/// A warp of the running block.
 pub(super) struct Warp {
     number: u32,
-    /// Lanes that there are.
+    /// Mask of the lanes that the warp has.
     lanes: u32,
     stack: Stack,
     registers: Registers,
-    flights: Flights,
+    pending_copies: PendingCopies,
     groups: [Groups; LANES],
     reads: Reads,
     local: Vec<u8>,
     epoch: u32,
-    pub(super) standing: Standing,
+    pub(super) standing: WarpState,
     pub(super) counts: Counts,
 }
 
-/// What a block's warps share while one of them runs.
-pub(super) struct Around<'a> {
+/// State that all warps of a block share, and that the running warp may change.
+pub(super) struct BlockContext<'a> {
     pub(super) program: &'a Program,
     pub(super) target: &'a TargetDescription,
     pub(super) parameters: &'a [u8],
@@ -45,13 +45,13 @@ pub(super) struct Around<'a> {
     pub(super) global: &'a mut Global,
     pub(super) transactions: &'a mut [u64; 2],
     pub(super) printed: &'a mut Vec<String>,
-    /// Instructions that may still be executed, of all warps.
+    /// Number of instructions that all warps together may still execute in this launch.
     pub(super) steps_left: &'a mut u64,
     pub(super) most_steps: u64,
 }
 
-/// A warp that does not wait gives others a turn after so many instructions.
-const TURN: u32 = 100_000;
+/// Number of instructions after which a warp that does not wait yields to the other warps.
+const TIME_SLICE: u32 = 100_000;
 
 impl Warp {
     pub(super) fn new(program: &Program, launch: &Launch<'_>, number: u32) -> Self {
@@ -65,24 +65,24 @@ impl Warp {
             lanes,
             stack: Stack::new(lanes),
             registers,
-            flights: Flights::default(),
+            pending_copies: PendingCopies::default(),
             groups: Default::default(),
             reads: Reads::default(),
             local: vec![0; program.local_bytes as usize * LANES],
             epoch: 0,
-            standing: Standing::Runs,
+            standing: WarpState::Runs,
             counts: Counts::default(),
         }
     }
 
-    /// Begins a block.
+    /// Resets the warp for the block with this index.
     pub(super) fn begin(&mut self, program: &Program, launch: &Launch<'_>, block: [u32; 3]) {
         self.stack = Stack::new(self.lanes);
-        self.flights.clear();
+        self.pending_copies.clear();
         self.groups.iter_mut().for_each(Groups::clear);
         self.reads.clear();
         self.epoch = 0;
-        self.standing = Standing::Runs;
+        self.standing = WarpState::Runs;
         self.counts = Counts::default();
         self.local.fill(0);
         self.registers.clear();
@@ -126,21 +126,21 @@ impl Warp {
         })
     }
 
-    /// A barrier that this warp was at is complete.
+    /// Lets the warp continue after a barrier that it waited at has completed.
     pub(super) fn released(&mut self) {
         self.epoch += 1;
-        self.standing = Standing::Runs;
+        self.standing = WarpState::Runs;
     }
 
-    /// Runs until the warp waits, ends or has had its turn; gives whether it executed anything.
-    pub(super) fn run(&mut self, around: &mut Around<'_>) -> Result<(), Box<DeviceFault>> {
+    /// Runs the warp until it waits, exits or has executed [`TIME_SLICE`] instructions.
+    pub(super) fn run(&mut self, around: &mut BlockContext<'_>) -> Result<(), Box<DeviceFault>> {
         let mut waited = 0;
-        for _ in 0..TURN {
+        for _ in 0..TIME_SLICE {
             let Some((number, lanes)) = self.stack.top() else {
                 return self.end(around);
             };
             let Some(step) = around.program.steps.get(number as usize) else {
-                // Behind the last instruction a kernel ends.
+                // A kernel exits after its last instruction.
                 self.stack.end(lanes);
                 continue;
             };
@@ -150,15 +150,15 @@ impl Warp {
                 .ok_or_else(|| self.fault(around, number, DeviceFaultKind::Steps(around.most_steps)))?;
             let (active, next) = match self.step(around, number, step, lanes) {
                 Ok(next) => next,
-                // Lanes that end elsewhere need not come; those that come later must.
-                Err(DeviceFaultKind::Divergent { .. }) if waited < LANES && self.stack.iteration() => {
+                // Diverged lanes run first: those that exit need not arrive, those that arrive later must.
+                Err(DeviceFaultKind::Divergent { .. }) if waited < LANES && self.stack.rotate() => {
                     waited += 1;
                     continue;
                 }
                 Err(kind) => return Err(self.fault(around, number, kind)),
             };
             waited = 0;
-            if let Some(standing) = self.go(next, active, around.program.meeting[number as usize]) {
+            if let Some(standing) = self.go(next, active, around.program.reconvergence[number as usize]) {
                 self.standing = standing;
                 return Ok(());
             }
@@ -166,7 +166,7 @@ impl Warp {
         Ok(())
     }
 
-    fn fault(&self, around: &Around<'_>, number: u32, kind: DeviceFaultKind) -> Box<DeviceFault> {
+    fn fault(&self, around: &BlockContext<'_>, number: u32, kind: DeviceFaultKind) -> Box<DeviceFault> {
         let (line, opcode) = around
             .program
             .steps
@@ -176,10 +176,11 @@ impl Warp {
         Box::new(DeviceFault { kernel: around.program.name.clone(), line, opcode, block, warp, kind })
     }
 
-    /// Executes one instruction for the lanes whose guard says so.
+    /// Executes one instruction for those of the lanes `lanes` whose guard predicate holds. Returns these lanes, and
+    /// the control flow after the instruction.
     fn step(
         &mut self,
-        around: &mut Around<'_>,
+        around: &mut BlockContext<'_>,
         number: u32,
         step: &Step,
         lanes: u32,
@@ -193,18 +194,19 @@ impl Warp {
                     return Err(DeviceFaultKind::UndefinedRegister { what: "the predicate of the instruction", lane });
                 }
                 let row = self.registers.row(register);
-                let truth = (0..LANES).fold(0u32, |truth, lane| truth | ((row[lane] & 1) as u32) << lane);
-                lanes & if negated { !truth } else { truth }
+                let guard_lanes =
+                    (0..LANES).fold(0u32, |guard_lanes, lane| guard_lanes | ((row[lane] & 1) as u32) << lane);
+                lanes & if negated { !guard_lanes } else { guard_lanes }
             }
         };
         if active == 0 {
-            return Ok((0, Next::Follow));
+            return Ok((0, Next::Continue));
         }
         step.operation.execute(&mut self.running(around, number, active)).map(|next| (active, next))
     }
 
-    /// The warp while these lanes execute a step.
-    fn running<'a>(&'a mut self, around: &'a mut Around<'_>, step: u32, active: u32) -> Running<'a> {
+    /// Returns the state for an operation that the lanes `active` execute at a step.
+    fn running<'a>(&'a mut self, around: &'a mut BlockContext<'_>, step: u32, active: u32) -> Running<'a> {
         Running {
             registers: &mut self.registers,
             active,
@@ -212,7 +214,7 @@ impl Warp {
             warp: self.number,
             step,
             epoch: &mut self.epoch,
-            flights: &mut self.flights,
+            pending_copies: &mut self.pending_copies,
             groups: &mut self.groups,
             reads: &mut self.reads,
             local: &mut self.local,
@@ -226,31 +228,32 @@ impl Warp {
         }
     }
 
-    /// All lanes have ended: so must what they have issued.
-    fn end(&mut self, around: &mut Around<'_>) -> Result<(), Box<DeviceFault>> {
+    /// Ends the warp after all lanes have exited, and their bulk copies; a fault if a lane has not waited until a
+    /// copy's source was read.
+    fn end(&mut self, around: &mut BlockContext<'_>) -> Result<(), Box<DeviceFault>> {
         let mut running = self.running(around, u32::MAX, self.lanes);
-        let ended = running.lanes().try_for_each(|lane| running.bulk_end(lane));
-        self.standing = Standing::Ended;
-        ended.map_err(|kind| self.fault(around, u32::MAX, kind))
+        let result = running.lanes().try_for_each(|lane| running.bulk_end(lane));
+        self.standing = WarpState::Finished;
+        result.map_err(|kind| self.fault(around, u32::MAX, kind))
     }
 
-    /// Goes on; where the warp does not, why.
-    fn go(&mut self, next: Next, active: u32, meeting: u32) -> Option<Standing> {
+    /// Moves the lanes to their next steps; returns the warp's new state if it stops running.
+    fn go(&mut self, next: Next, active: u32, reconvergence: u32) -> Option<WarpState> {
         match next {
-            Next::Follow => self.stack.follow(),
-            Next::Jump(target) => self.stack.jump(active, target, meeting),
-            Next::Scatter(targets) => self.stack.scatter(active, &targets, meeting),
+            Next::Continue => self.stack.follow(),
+            Next::Jump(target) => self.stack.jump(active, target, reconvergence),
+            Next::Scatter(targets) => self.stack.scatter(active, &targets, reconvergence),
             Next::End => {
                 self.stack.end(active);
                 self.stack.follow();
             }
             Next::Wait(arrival) => {
                 self.stack.follow();
-                return Some(Standing::Waits(arrival));
+                return Some(WarpState::Waits(arrival));
             }
             Next::Yield => {
                 self.stack.follow();
-                return Some(Standing::Runs);
+                return Some(WarpState::Runs);
             }
         }
         None

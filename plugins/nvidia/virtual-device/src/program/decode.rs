@@ -1,10 +1,10 @@
-//! From the statements of a kernel to its steps.
+//! Decodes the statements of a kernel to steps, the instructions of an executable program.
 
 use tilewright_target::Instruction as InstructionRow;
 
-use super::flow::{Follows, meetings};
-use super::form::{Form, Meaning};
-use super::operands::{Held, Operands};
+use super::flow::{Follows, reconvergence_points};
+use super::form::{Form, Semantics};
+use super::operands::{Operands, RegisterFile};
 use super::scope::{Entity, Labels, Scope};
 use super::types::Type;
 use super::{Addresses, Parameter, Program, Step};
@@ -12,10 +12,10 @@ use crate::machine::{Lanes, Leaves, Operation, PtxSpace};
 use crate::rows::ROWS;
 use crate::text::{Instruction, Kernel, PtxError, PtxModule, Statement, Variable};
 
-/// The program of a kernel of a module whose variables in global memory lie at these addresses.
+/// Decodes a kernel of a module to a program. `addresses` are the addresses of the module's global variables.
 ///
 /// # Errors
-/// [`PtxError`], with the line of what is not known, or wrong.
+/// [`PtxError`] with the line of an unknown or invalid statement.
 pub(crate) fn program(
     module: &PtxModule,
     kernel: &Kernel,
@@ -37,13 +37,13 @@ struct Decoder<'a> {
     labels: Labels,
     addresses: &'a Addresses,
     instructions: &'a [InstructionRow],
-    held: Held,
+    register_file: RegisterFile,
     steps: Vec<Step>,
-    /// Blocks around the statement, and how many there were so far.
+    /// Indices of the scopes around the current statement, and the number of scopes that have been opened so far.
     open: Vec<usize>,
     opened: usize,
     shared: u64,
-    /// Variables of shared memory whose size the launch gives: they begin behind all others.
+    /// Variables in dynamic shared memory: each variable's name and its alignment in bytes.
     dynamic: Vec<(String, u64)>,
     local: u64,
 }
@@ -55,7 +55,7 @@ impl<'a> Decoder<'a> {
             labels: Labels::of(body),
             addresses,
             instructions,
-            held: Held::default(),
+            register_file: RegisterFile::default(),
             steps: Vec::new(),
             open: Vec::new(),
             opened: 0,
@@ -91,7 +91,7 @@ impl<'a> Decoder<'a> {
             }
             Statement::Registers { line, ty, name, count } => self.registers(*line, ty, name, *count)?,
             Statement::Variable(variable) => self.variable(variable)?,
-            // A register that may hold anything holds zero.
+            // A register with an undefined value on purpose holds zero.
             Statement::Undefined(name) => self.undefined(name),
             Statement::Instruction(instruction) => self.instruction(instruction)?,
             Statement::Label { .. } | Statement::Targets { .. } => {}
@@ -100,18 +100,18 @@ impl<'a> Decoder<'a> {
     }
 
     fn registers(&mut self, line: u32, ty: &str, name: &str, count: Option<u32>) -> Result<(), PtxError> {
-        let known = Type::named(ty).ok_or_else(|| PtxError::new(line, format!("`.{ty}` is no type of registers")))?;
+        let known = Type::named(ty).ok_or_else(|| PtxError::new(line, format!("`.{ty}` is not a register type")))?;
         let bits = known.width();
         if bits > 64 {
-            return Err(PtxError::new(line, format!("registers of {bits} bits are not known here; 64 is the most")));
+            return Err(PtxError::new(line, format!("registers of {bits} bits are not supported; at most 64")));
         }
-        let first = self.held.registers;
+        let first = self.register_file.registers;
         let total = first.checked_add(count.unwrap_or(1)).filter(|&total| total <= MOST_REGISTERS);
-        let message = || format!("a kernel with more than {MOST_REGISTERS} registers is not run");
-        self.held.registers = total.ok_or_else(|| PtxError::new(line, message()))?;
+        let message = || format!("a kernel must not have more than {MOST_REGISTERS} registers");
+        self.register_file.registers = total.ok_or_else(|| PtxError::new(line, message()))?;
         match count {
             Some(count) => self.scope.declare_numbered(name.to_owned(), first, count, bits),
-            None => self.scope.declare(name.to_owned(), Entity::Register { number: first, bits }),
+            None => self.scope.declare(name.to_owned(), Entity::Register { index: first, bits }),
         }
         Ok(())
     }
@@ -120,13 +120,13 @@ impl<'a> Decoder<'a> {
         let unknown = || PtxError::new(variable.line, format!("a kernel has no variables of `.{}`", variable.space));
         let (space, end) = match variable.space.as_str() {
             "shared" => (PtxSpace::Shared, &mut self.shared),
-            // Those of calls are a lane's own, too.
+            // Parameters of calls are in local memory too.
             "local" | "param" => (PtxSpace::Local, &mut self.local),
             _ => return Err(unknown()),
         };
         if variable.elements.is_none() {
             self.dynamic.push((variable.name.clone(), variable.alignment));
-            // They have addresses only once all others have: one that is past all.
+            // Dynamic variables get addresses after all others; a placeholder stands for them until then.
             let entity = Entity::Memory { space, address: DYNAMIC };
             self.scope.declare(variable.name.clone(), entity);
             return Ok(());
@@ -138,8 +138,8 @@ impl<'a> Decoder<'a> {
     }
 
     fn undefined(&mut self, name: &str) {
-        if let Some(Entity::Register { number, .. }) = self.scope.find(name) {
-            self.held.undefined.push(number);
+        if let Some(Entity::Register { index, .. }) = self.scope.find(name) {
+            self.register_file.undefined.push(index);
         }
     }
 
@@ -152,11 +152,11 @@ impl<'a> Decoder<'a> {
             labels: &self.labels,
             block: self.open.last().copied().unwrap_or(0),
             addresses: self.addresses,
-            held: &mut self.held,
+            register_file: &mut self.register_file,
         };
-        let operation = match row.meaning {
-            Meaning::Lanes(count, computes) => lanes(&form, &mut operands, count, computes),
-            Meaning::Warp(reads) => reads(&form, &mut operands),
+        let operation = match row.semantics {
+            Semantics::Lanes(count, computes) => lanes(&form, &mut operands, count, computes),
+            Semantics::Warp(reads) => reads(&form, &mut operands),
         };
         let operation = operation.map_err(wrong)?;
         let guard = match &instruction.guard {
@@ -185,22 +185,22 @@ impl<'a> Decoder<'a> {
                 ends: step.operation.leaves() == Leaves::Ends,
             })
             .collect();
-        // An address of what the launch gives was taken as a distance from here.
+        // A constant near the placeholder is an address in dynamic shared memory.
         let constant = |(&value, &register): (&u64, &u32)| {
             let dynamic = value.wrapping_sub(DYNAMIC).wrapping_add(DYNAMIC_REACH) < 2 * DYNAMIC_REACH;
             (register, if dynamic { value.wrapping_sub(DYNAMIC).wrapping_add(shared_bytes) } else { value })
         };
-        let constants = self.held.constants.iter().map(constant).collect();
-        let undefined = std::mem::take(&mut self.held.undefined);
+        let constants = self.register_file.constants.iter().map(constant).collect();
+        let undefined = std::mem::take(&mut self.register_file.undefined);
         Ok(Program {
             name: kernel.name.clone(),
             parameters,
             parameter_bytes,
-            meeting: meetings(&follows),
+            reconvergence: reconvergence_points(&follows),
             steps: self.steps,
-            registers: self.held.registers,
+            registers: self.register_file.registers,
             constants,
-            specials: self.held.specials.iter().map(|(&special, &register)| (register, special)).collect(),
+            specials: self.register_file.specials.iter().map(|(&special, &register)| (register, special)).collect(),
             undefined,
             shared_bytes,
             local_bytes: self.local,
@@ -208,13 +208,13 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Stands for the address of shared memory that the launch gives, until it is known.
+/// Placeholder address of dynamic shared memory, until all static variables are known.
 const DYNAMIC: u64 = 0x7d79_6e61_6d69_6300;
 
-/// Offsets from there are smaller.
+/// Distance from the placeholder address in bytes, within which a constant is an address in dynamic shared memory.
 const DYNAMIC_REACH: u64 = 1 << 20;
 
-/// A kernel has no more; each takes 256 bytes of every warp.
+/// Max registers of a kernel; each register takes 256 bytes in every warp.
 const MOST_REGISTERS: u32 = 1 << 17;
 
 fn bytes(variable: &Variable) -> Result<u64, PtxError> {
@@ -227,7 +227,7 @@ fn bytes(variable: &Variable) -> Result<u64, PtxError> {
     Ok(elements * variable.element_bytes)
 }
 
-/// An operation of each lane by itself.
+/// Returns a per-lane operation on `count` operands: a lane's result depends only on the lane's operands.
 fn lanes(
     form: &Form<'_>,
     operands: &mut Operands<'_>,
@@ -237,7 +237,7 @@ fn lanes(
     operands.expect(count + 1..=count + 1)?;
     let compute = computes(form).ok_or_else(|| form.unknown())?;
     let ty = form.types.last().copied().unwrap_or(form.ty());
-    let to = operands.place(0)?;
-    let from = (1..=count).map(|number| operands.source(number, ty)).collect::<Result<Vec<_>, _>>()?;
+    let to = operands.destination(0)?;
+    let from = (1..=count).map(|index| operands.source(index, ty)).collect::<Result<Vec<_>, _>>()?;
     Ok(Box::new(Lanes::new(to, &from, compute)))
 }

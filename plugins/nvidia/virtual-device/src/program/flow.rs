@@ -1,39 +1,39 @@
-//! Where lanes that parted meet again: at the immediate post-dominator of the step at which they part.
+//! Computes the reconvergence points of diverged lanes: the immediate post-dominator of the step that they diverge at.
 
 use tilewright_target::dominators;
 
-/// The step that comes after all others: lanes that meet nowhere.
+/// Step index that stands for the end of the program, for lanes that do not reconverge earlier.
 pub(super) const END: u32 = u32::MAX;
 
-/// What may follow a step.
+/// The successors of a step (an instruction of the program).
 pub(super) struct Follows {
-    /// Steps that it may jump to.
+    /// Steps that lanes may jump to from the step.
     pub(super) targets: Vec<u32>,
-    /// Whether the next step may follow.
+    /// Whether lanes may continue with the next step.
     pub(super) falls_through: bool,
-    /// Whether lanes may end there.
+    /// Whether lanes may exit at the step.
     pub(super) ends: bool,
 }
 
-/// For each step its meeting point; only those of steps that jump mean something.
-pub(super) fn meetings(steps: &[Follows]) -> Vec<u32> {
+/// Returns the step at which lanes that diverge at each step reconverge; only the entries of jumps are used.
+pub(super) fn reconvergence_points(steps: &[Follows]) -> Vec<u32> {
     let graph = Graph::of(steps);
     let dominators = graph.post_dominators();
-    let meeting = |step: usize| {
-        let own = graph.block_of[step];
-        // A block from which the end is not reached is its own.
-        let block = Some(dominators[own]).filter(|&block| block != own);
+    let reconvergence = |step: usize| {
+        let block_of_step = graph.block_of[step];
+        // A block from which the end is not reachable is its own post-dominator.
+        let block = Some(dominators[block_of_step]).filter(|&block| block != block_of_step);
         block.and_then(|block| graph.first.get(block)).copied().unwrap_or(END)
     };
-    (0..steps.len()).map(meeting).collect()
+    (0..steps.len()).map(reconvergence).collect()
 }
 
 struct Graph {
-    /// The block of each step.
+    /// Index of the basic block that contains each step.
     block_of: Vec<usize>,
-    /// The first step of each block.
+    /// The first step of each basic block.
     first: Vec<u32>,
-    /// Blocks after each; the end is one more block.
+    /// Successors of each basic block; the end of the program is one more block.
     after: Vec<Vec<usize>>,
 }
 
@@ -49,9 +49,9 @@ impl Graph {
         let first: Vec<u32> = (0..steps.len()).filter(|&at| begins[at]).map(|at| at as u32).collect();
         let mut block_of = vec![first.len(); steps.len() + 1];
         let mut block = 0;
-        for (at, own) in block_of.iter_mut().enumerate().take(steps.len()) {
+        for (at, block_of_step) in block_of.iter_mut().enumerate().take(steps.len()) {
             block += usize::from(begins[at] && at > 0);
-            *own = block;
+            *block_of_step = block;
         }
         let after = (0..first.len())
             .map(|block| {
@@ -64,7 +64,7 @@ impl Graph {
         Self { block_of, first, after }
     }
 
-    /// The immediate post-dominator of each block; of those from which the end is not reached the block itself.
+    /// Returns the immediate post-dominator of each basic block; the block itself if the end is not reachable from it.
     fn post_dominators(&self) -> Vec<usize> {
         let end = self.first.len();
         let mut before = vec![Vec::new(); end + 1];
@@ -88,38 +88,38 @@ mod tests {
     }
 
     #[test]
-    fn lanes_meet_behind_a_choice() {
-        // 0 jumps to 3; 1, 2 jump to 4; 3 falls to 4; 4 ends.
+    fn lanes_reconverge_after_an_if() {
+        // 0 jumps to 3; 1, 2 jump to 4; 3 falls through to 4; 4 exits.
         let steps = graph(&[(&[3], true), (&[], true), (&[4], false), (&[], true), (&[], false)]);
-        assert_eq!(meetings(&steps)[0], 4);
+        assert_eq!(reconvergence_points(&steps)[0], 4);
     }
 
     #[test]
-    fn lanes_meet_behind_a_loop() {
-        // 1 goes back to 0 or on to 2.
+    fn lanes_reconverge_after_a_loop() {
+        // 1 jumps back to 0 or continues with 2.
         let steps = graph(&[(&[], true), (&[0], true), (&[], false)]);
-        assert_eq!(meetings(&steps)[1], 2);
+        assert_eq!(reconvergence_points(&steps)[1], 2);
     }
 
     #[test]
-    fn a_cold_part_behind_the_end_comes_back() {
-        // 0 jumps to 3, which comes back to 1.
+    fn a_cold_block_after_the_end_returns() {
+        // 0 jumps to 3, which jumps back to 1.
         let steps = graph(&[(&[3], true), (&[], true), (&[], false), (&[1], false)]);
-        assert_eq!(meetings(&steps)[0], 1);
+        assert_eq!(reconvergence_points(&steps)[0], 1);
     }
 
     #[test]
-    fn a_part_that_only_faults_does_not_keep_lanes_from_meeting() {
+    fn a_path_that_only_faults_does_not_prevent_reconvergence() {
         // 0 jumps to 2, which traps.
         let mut steps = graph(&[(&[2], true), (&[], false), (&[], false)]);
         steps[2].ends = false;
-        assert_eq!(meetings(&steps)[0], 1);
+        assert_eq!(reconvergence_points(&steps)[0], 1);
     }
 
     #[test]
-    fn lanes_that_end_apart_meet_nowhere() {
+    fn lanes_that_exit_separately_do_not_reconverge() {
         let steps = graph(&[(&[2], true), (&[], false), (&[], false)]);
-        assert_eq!(meetings(&steps)[0], END);
-        assert_eq!(meetings(&graph(&[(&[0], false)]))[0], END);
+        assert_eq!(reconvergence_points(&steps)[0], END);
+        assert_eq!(reconvergence_points(&graph(&[(&[0], false)]))[0], END);
     }
 }

@@ -1,6 +1,8 @@
-//! PTX as it is run: names are places, labels are steps, instructions are operations with their operands.
+//! Executable programs: PTX with names resolved to registers and variables, labels to steps (indices of instructions),
+//! and instructions to operations.
 //!
-//! May import `super::text`, `super::rows` (what instructions mean) and `super::machine` (what operations work on).
+//! This module may import `super::text`, `super::rows` (semantics of instructions) and `super::machine` (state of
+//! operations).
 
 mod decode;
 mod flow;
@@ -11,7 +13,7 @@ mod steps;
 mod types;
 
 pub(super) use decode::program;
-pub(super) use form::{Compute, Form, Meaning, Row};
+pub(super) use form::{Compute, Form, Row, Semantics};
 pub(super) use operands::Operands;
 pub(super) use steps::{Addresses, Parameter, Program, Special, Step};
 pub(super) use types::{Class, Type, mask, sign_extend};

@@ -1,4 +1,4 @@
-//! Operands of one instruction as places: what rows ask for.
+//! Resolves the operands of one PTX instruction, for the functions that decode it.
 
 use std::collections::HashMap;
 
@@ -7,23 +7,23 @@ use tilewright_target::nearest;
 use super::scope::{Entity, Labels, Scope};
 use super::types::{Class, Type, mask};
 use super::{Addresses, Special};
-use crate::machine::{Address, Place, PtxSpace};
-use crate::number::Rounding;
+use crate::float::Rounding;
+use crate::machine::{Address, Destination, PtxSpace};
 use crate::text::{Instruction, Operand};
 
-/// What a kernel's registers hold from the beginning on, and how many there are.
+/// The registers of a kernel: their number, and the registers with an initial value.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct RegisterFile {
     pub(super) registers: u32,
     pub(super) constants: HashMap<u64, u32>,
     pub(super) specials: HashMap<Special, u32>,
-    /// Those that may hold anything.
+    /// Registers that may be read before they are written, because the code generator leaves them undefined on purpose.
     pub(super) undefined: Vec<u32>,
-    /// What sums carry.
+    /// Register of the carry flag; `None` if no instruction uses it.
     carry: Option<u32>,
 }
 
-impl Held {
+impl RegisterFile {
     pub(super) fn constant(&mut self, value: u64) -> u32 {
         *self.constants.entry(value).or_insert_with(|| {
             self.registers += 1;
@@ -39,15 +39,15 @@ impl Held {
     }
 }
 
-/// The operands of one instruction.
+/// The operands of one instruction, with the names that are visible at the instruction.
 pub(crate) struct Operands<'a> {
     pub(super) instruction: &'a Instruction,
     pub(super) scope: &'a Scope,
     pub(super) labels: &'a Labels,
-    /// The block that the instruction stands in.
+    /// Index of the scope that contains the instruction.
     pub(super) block: usize,
     pub(super) addresses: &'a Addresses,
-    pub(super) held: &'a mut Held,
+    pub(super) register_file: &'a mut RegisterFile,
 }
 
 impl Operands<'_> {
@@ -55,28 +55,28 @@ impl Operands<'_> {
         self.instruction.operands.len()
     }
 
-    /// Whether there are so many operands.
+    /// Returns an error message unless the number of operands is in the range.
     pub(crate) fn expect(&self, counts: std::ops::RangeInclusive<usize>) -> Result<(), String> {
         if counts.contains(&self.count()) {
             return Ok(());
         }
-        let (least, most) = (counts.start(), counts.end());
-        let required = if least == most { least.to_string() } else { format!("{least} to {most}") };
-        Err(format!("`{}` takes {required} operands, {} are given", self.instruction.opcode, self.count()))
+        let (min, most) = (counts.start(), counts.end());
+        let required = if min == most { min.to_string() } else { format!("{min} to {most}") };
+        Err(format!("`{}` takes {required} operands, not {}", self.instruction.opcode, self.count()))
     }
 
-    fn operand(&self, number: usize) -> Result<&Operand, String> {
-        let missing = || format!("`{}` lacks operand {}", self.instruction.opcode, number + 1);
-        self.instruction.operands.get(number).ok_or_else(missing)
+    fn operand(&self, index: usize) -> Result<&Operand, String> {
+        let missing = || format!("`{}` lacks operand {}", self.instruction.opcode, index + 1);
+        self.instruction.operands.get(index).ok_or_else(missing)
     }
 
-    fn wrong(&self, number: usize, expected: &str) -> String {
-        format!("`{}`: operand {} is no {expected}", self.instruction.opcode, number + 1)
+    fn wrong(&self, index: usize, expected: &str) -> String {
+        format!("`{}`: operand {} is no {expected}", self.instruction.opcode, index + 1)
     }
 
     fn register(&self, name: &str) -> Result<(u32, u32), String> {
         match self.scope.find(name) {
-            Some(Entity::Register { number, bits }) => Ok((number, bits)),
+            Some(Entity::Register { index, bits }) => Ok((index, bits)),
             Some(Entity::Memory { .. }) => Err(format!("`{name}` is a variable; expected a register")),
             None => {
                 let near = nearest(name, self.scope.names()).map(|near| format!("; `{near}` is")).unwrap_or_default();
@@ -85,56 +85,58 @@ impl Operands<'_> {
         }
     }
 
-    fn place_of(&self, operand: &Operand) -> Option<Result<Option<Place>, String>> {
+    fn find_destination(&self, operand: &Operand) -> Option<Result<Option<Destination>, String>> {
         let Operand::Name(name) = operand else { return None };
         if name == "_" {
             return Some(Ok(None));
         }
-        Some(self.register(name).map(|(register, bits)| Some(Place { register, mask: mask(bits) })))
+        Some(self.register(name).map(|(register, bits)| Some(Destination { register, mask: mask(bits) })))
     }
 
-    /// The register that is written; none for `_`.
-    pub(crate) fn place(&self, number: usize) -> Result<Option<Place>, String> {
-        self.place_of(self.operand(number)?).unwrap_or_else(|| Err(self.wrong(number, "register")))
+    /// Returns the destination register of an operand; `None` for `_`, which discards the result.
+    pub(crate) fn destination(&self, index: usize) -> Result<Option<Destination>, String> {
+        self.find_destination(self.operand(index)?).unwrap_or_else(|| Err(self.wrong(index, "register")))
     }
 
-    /// One or two results: `a|b`.
-    pub(crate) fn places_of_pair(&self, number: usize) -> Result<[Option<Place>; 2], String> {
-        let Operand::Pair(first, second) = self.operand(number)? else { return Ok([self.place(number)?, None]) };
-        let place = |operand| self.place_of(operand).unwrap_or_else(|| Err(self.wrong(number, "pair of registers")));
-        Ok([place(first)?, place(second)?])
+    /// Returns the destinations of an operand with one or two registers: `a` or `a|b`.
+    pub(crate) fn destination_pair(&self, index: usize) -> Result<[Option<Destination>; 2], String> {
+        let Operand::Pair(first, second) = self.operand(index)? else { return Ok([self.destination(index)?, None]) };
+        let destination =
+            |operand| self.find_destination(operand).unwrap_or_else(|| Err(self.wrong(index, "pair of registers")));
+        Ok([destination(first)?, destination(second)?])
     }
 
-    /// The registers of a group that are written, or of one operand.
-    pub(crate) fn places(&self, number: usize) -> Result<Vec<Option<Place>>, String> {
-        let Operand::Group(all) = self.operand(number)? else { return Ok(vec![self.place(number)?]) };
-        let place = |operand| self.place_of(operand).unwrap_or_else(|| Err(self.wrong(number, "group of registers")));
-        all.iter().map(place).collect()
+    /// Returns the destinations of a register group `{a, b}`, or of a single operand.
+    pub(crate) fn destinations(&self, index: usize) -> Result<Vec<Option<Destination>>, String> {
+        let Operand::Group(all) = self.operand(index)? else { return Ok(vec![self.destination(index)?]) };
+        let destination =
+            |operand| self.find_destination(operand).unwrap_or_else(|| Err(self.wrong(index, "group of registers")));
+        all.iter().map(destination).collect()
     }
 
-    /// Whether an operand is a group.
-    pub(crate) fn is_group(&self, number: usize) -> bool {
-        matches!(self.instruction.operands.get(number), Some(Operand::Group(_)))
+    /// Whether an operand is a register group `{a, b}`.
+    pub(crate) fn is_group(&self, index: usize) -> bool {
+        matches!(self.instruction.operands.get(index), Some(Operand::Group(_)))
     }
 
-    /// The register that holds an operand, which may be a constant.
-    pub(crate) fn source(&mut self, number: usize, ty: Type) -> Result<u32, String> {
-        let operand = self.operand(number)?.clone();
-        self.source_of(&operand, ty).unwrap_or_else(|| Err(self.wrong(number, "register or constant")))
+    /// Returns the register of a source operand. A constant operand gets a register that holds its value.
+    pub(crate) fn source(&mut self, index: usize, ty: Type) -> Result<u32, String> {
+        let operand = self.operand(index)?.clone();
+        self.source_of(&operand, ty).unwrap_or_else(|| Err(self.wrong(index, "register or constant")))
     }
 
-    /// The registers that hold the operands of a group, or one operand.
-    pub(crate) fn sources(&mut self, number: usize, ty: Type) -> Result<Vec<u32>, String> {
-        let Operand::Group(all) = self.operand(number)?.clone() else { return Ok(vec![self.source(number, ty)?]) };
+    /// Returns the registers of a group of source operands, or of a single one.
+    pub(crate) fn sources(&mut self, index: usize, ty: Type) -> Result<Vec<u32>, String> {
+        let Operand::Group(all) = self.operand(index)?.clone() else { return Ok(vec![self.source(index, ty)?]) };
         let source =
-            |operand| self.source_of(operand, ty).unwrap_or_else(|| Err(self.wrong(number, "group of registers")));
+            |operand| self.source_of(operand, ty).unwrap_or_else(|| Err(self.wrong(index, "group of registers")));
         all.iter().map(source).collect::<Vec<_>>().into_iter().collect()
     }
 
     fn source_of(&mut self, operand: &Operand, ty: Type) -> Option<Result<u32, String>> {
         Some(match operand {
-            Operand::Integer(value) => Ok(self.held.constant(of_type(*value, ty))),
-            Operand::Float(bits, width) => Ok(self.held.constant(float_of_type(*bits, *width, ty))),
+            Operand::Integer(value) => Ok(self.register_file.constant(of_type(*value, ty))),
+            Operand::Float(bits, width) => Ok(self.register_file.constant(float_of_type(*bits, *width, ty))),
             Operand::Name(name) => self.named(name, 0),
             Operand::Offset(name, offset) => self.named(name, *offset),
             _ => return None,
@@ -143,18 +145,18 @@ impl Operands<'_> {
 
     fn named(&mut self, name: &str, offset: u64) -> Result<u32, String> {
         if let Some((_, address)) = self.variable(name) {
-            return Ok(self.held.constant(address.wrapping_add(offset)));
+            return Ok(self.register_file.constant(address.wrapping_add(offset)));
         }
         if offset != 0 {
             return Err(format!("`{name}` with an offset: expected a variable"));
         }
         match special(name) {
-            Some(special) => Ok(self.held.special(special)),
+            Some(special) => Ok(self.register_file.special(special)),
             None => self.register(name).map(|(register, _)| register),
         }
     }
 
-    /// The space and the address of a variable.
+    /// Returns the memory space and the address of the variable with this name; `None` if the name is no variable.
     fn variable(&self, name: &str) -> Option<(PtxSpace, u64)> {
         match self.scope.find(name) {
             Some(Entity::Memory { space, address }) => Some((space, address)),
@@ -163,40 +165,41 @@ impl Operands<'_> {
         }
     }
 
-    /// `[base + offset]`.
-    pub(crate) fn address(&mut self, number: usize) -> Result<Address, String> {
-        match self.operand(number)?.clone() {
-            Operand::Address { base, offset, more } if more.is_empty() => self.address_of(number, *base, offset),
+    /// Returns an address operand `[base + offset]`.
+    pub(crate) fn address(&mut self, index: usize) -> Result<Address, String> {
+        match self.operand(index)?.clone() {
+            Operand::Address { base, offset, more } if more.is_empty() => self.address_of(index, *base, offset),
             Operand::Address { .. } => {
-                Err(format!("`{}`: an address with coordinates is not known here", self.instruction.opcode))
+                Err(format!("`{}`: an address with coordinates is not supported", self.instruction.opcode))
             }
-            _ => Err(self.wrong(number, "address")),
+            _ => Err(self.wrong(index, "address")),
         }
     }
 
-    /// `[map, {coordinates}]`: the address of a tensor's map, and the registers of the coordinates.
-    pub(crate) fn tensor(&mut self, number: usize, ty: Type) -> Result<(Address, Vec<u32>), String> {
-        let Operand::Address { base, offset, more } = self.operand(number)?.clone() else {
-            return Err(self.wrong(number, "tensor with coordinates"));
+    /// Returns a tensor operand `[map, {coordinates}]`: the address of its tensor map, and the registers of the
+    /// coordinates.
+    pub(crate) fn tensor(&mut self, index: usize, ty: Type) -> Result<(Address, Vec<u32>), String> {
+        let Operand::Address { base, offset, more } = self.operand(index)?.clone() else {
+            return Err(self.wrong(index, "tensor with coordinates"));
         };
         let all = match more.as_slice() {
             [Operand::Group(all)] => all,
-            _ => return Err(self.wrong(number, "tensor with one group of coordinates")),
+            _ => return Err(self.wrong(index, "tensor with one group of coordinates")),
         };
-        let source = |one| self.source_of(one, ty).unwrap_or_else(|| Err(self.wrong(number, "group of coordinates")));
+        let source = |one| self.source_of(one, ty).unwrap_or_else(|| Err(self.wrong(index, "group of coordinates")));
         let coordinates = all.iter().map(source).collect::<Result<_, _>>()?;
-        Ok((self.address_of(number, *base, offset)?, coordinates))
+        Ok((self.address_of(index, *base, offset)?, coordinates))
     }
 
-    fn address_of(&mut self, number: usize, base: Operand, offset: u64) -> Result<Address, String> {
+    fn address_of(&mut self, index: usize, base: Operand, offset: u64) -> Result<Address, String> {
         match base {
             Operand::Integer(value) => {
-                let base = self.held.constant(value.wrapping_add(offset));
+                let base = self.register_file.constant(value.wrapping_add(offset));
                 Ok(Address { base, offset: 0, is_wide: true, space: None })
             }
             Operand::Name(name) => match self.variable(&name) {
                 Some((space, address)) => {
-                    let base = self.held.constant(address.wrapping_add(offset));
+                    let base = self.register_file.constant(address.wrapping_add(offset));
                     Ok(Address { base, offset: 0, is_wide: true, space: Some(space) })
                 }
                 None => {
@@ -204,45 +207,45 @@ impl Operands<'_> {
                     Ok(Address { base, offset, is_wide: bits == 64, space: None })
                 }
             },
-            _ => Err(self.wrong(number, "address")),
+            _ => Err(self.wrong(index, "address")),
         }
     }
 
-    /// The register of what sums carry.
+    /// Returns the register of the carry flag, which is created at first use.
     pub(crate) fn carry(&mut self) -> u32 {
-        let held = &mut *self.held;
-        *held.carry.get_or_insert_with(|| {
-            held.registers += 1;
-            held.registers - 1
+        let register_file = &mut *self.register_file;
+        *register_file.carry.get_or_insert_with(|| {
+            register_file.registers += 1;
+            register_file.registers - 1
         })
     }
 
-    /// A predicate as a source, and whether it is negated.
-    pub(crate) fn predicate(&mut self, number: usize) -> Result<(u32, bool), String> {
-        match self.operand(number)?.clone() {
+    /// Returns the register of a predicate operand, and whether the predicate is negated.
+    pub(crate) fn predicate(&mut self, index: usize) -> Result<(u32, bool), String> {
+        match self.operand(index)?.clone() {
             Operand::Not(name) => Ok((self.register(&name)?.0, true)),
-            Operand::Integer(value) => Ok((self.held.constant(u64::from(value != 0)), false)),
+            Operand::Integer(value) => Ok((self.register_file.constant(u64::from(value != 0)), false)),
             Operand::Name(name) => Ok((self.register(&name)?.0, false)),
-            _ => Err(self.wrong(number, "predicate")),
+            _ => Err(self.wrong(index, "predicate")),
         }
     }
 
-    /// The predicate of this name under which the instruction is executed.
+    /// Returns the register of the guard predicate with this name.
     pub(super) fn guard(&self, name: &str) -> Result<u32, String> {
         self.register(name).map(|(register, _)| register)
     }
 
-    /// A constant.
-    pub(crate) fn constant(&self, number: usize) -> Result<u64, String> {
-        match self.operand(number)? {
+    /// Returns the value of an operand that must be a constant.
+    pub(crate) fn constant(&self, index: usize) -> Result<u64, String> {
+        match self.operand(index)? {
             Operand::Integer(value) => Ok(*value),
-            _ => Err(self.wrong(number, "constant")),
+            _ => Err(self.wrong(index, "constant")),
         }
     }
 
-    /// The step of a label.
-    pub(crate) fn label(&self, number: usize) -> Result<u32, String> {
-        let Operand::Name(name) = self.operand(number)? else { return Err(self.wrong(number, "label")) };
+    /// Returns the step (index of the instruction) that a label operand refers to.
+    pub(crate) fn label(&self, index: usize) -> Result<u32, String> {
+        let Operand::Name(name) = self.operand(index)? else { return Err(self.wrong(index, "label")) };
         self.step_of(name)
     }
 
@@ -250,23 +253,23 @@ impl Operands<'_> {
         self.labels.step(self.block, name).ok_or_else(|| format!("there is no label `{name}`"))
     }
 
-    /// The steps of the labels of a table.
-    pub(crate) fn table(&self, number: usize) -> Result<Vec<u32>, String> {
-        let Operand::Name(name) = self.operand(number)? else { return Err(self.wrong(number, "table of labels")) };
+    /// Returns the steps of the labels in a branch table.
+    pub(crate) fn table(&self, index: usize) -> Result<Vec<u32>, String> {
+        let Operand::Name(name) = self.operand(index)? else { return Err(self.wrong(index, "table of labels")) };
         let table = self.labels.table(self.block, name);
         let table = table.ok_or_else(|| format!("there is no table `{name}` of labels"))?;
         table.iter().map(|label| self.step_of(label)).collect()
     }
 
-    /// A name that is neither a register nor a label: a function.
-    pub(crate) fn name(&self, number: usize) -> Result<&str, String> {
-        match self.operand(number)? {
+    /// Returns an operand that names a function.
+    pub(crate) fn name(&self, index: usize) -> Result<&str, String> {
+        match self.operand(index)? {
             Operand::Name(name) => Ok(name),
-            _ => Err(self.wrong(number, "name")),
+            _ => Err(self.wrong(index, "name")),
         }
     }
 
-    /// Number of the first operand that is a plain name, and the names of the list after it.
+    /// Returns the function name of a call, and the addresses of the call's parameters.
     pub(crate) fn call(&self) -> Result<(&str, Vec<Address>), String> {
         let position = self.instruction.operands.iter().position(|operand| matches!(operand, Operand::Name(_)));
         let position = position.ok_or("a call names no function")?;
@@ -277,7 +280,7 @@ impl Operands<'_> {
         };
         let address = |operand: &Operand| match operand {
             Operand::Name(name) => {
-                let (space, address) = self.variable(name).ok_or_else(|| format!("`{name}` is no parameter"))?;
+                let (space, address) = self.variable(name).ok_or_else(|| format!("`{name}` is not a parameter"))?;
                 Ok(Address { base: 0, offset: address, is_wide: true, space: Some(space) })
             }
             _ => Err("a call takes parameters by name".to_owned()),
@@ -286,12 +289,12 @@ impl Operands<'_> {
     }
 }
 
-/// An integer as a constant of a type; of a floating-point type its bits.
+/// Converts an integer literal to the bits of a type; for a floating-point type, to the bits of the same number.
 fn of_type(value: u64, ty: Type) -> u64 {
     if ty.class == Class::Predicate { u64::from(value != 0) } else { value }
 }
 
-/// A floating-point literal, which may be wider than the type.
+/// Converts a floating-point literal of `width` bits, which may be wider than the type, to the bits of the type.
 fn float_of_type(bits: u64, width: u32, ty: Type) -> u64 {
     match ty.float() {
         Some(float) if width == 64 && float.bits() == 32 => float.round(f64::from_bits(bits), Rounding::Even, false),
@@ -299,7 +302,7 @@ fn float_of_type(bits: u64, width: u32, ty: Type) -> u64 {
     }
 }
 
-/// Special registers by name.
+/// Returns the special register with this name, such as `%tid.x`; `None` for other names.
 fn special(name: &str) -> Option<Special> {
     let axis = |name: &str| ["x", "y", "z"].iter().position(|axis| *axis == name);
     if let Some((base, dot)) = name.split_once('.') {

@@ -1,18 +1,19 @@
-//! Names of a kernel: registers, variables and labels, each known in its block and those within.
+//! Names of a kernel: registers, variables and labels. A name is visible in the scope `{...}` that declares it and in
+//! inner scopes.
 
 use std::collections::HashMap;
 
 use crate::machine::PtxSpace;
 use crate::text::Statement;
 
-/// What a name stands for.
+/// The entity that a name refers to: a register or a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entity {
-    Register { number: u32, bits: u32 },
+    Register { index: u32, bits: u32 },
     Memory { space: PtxSpace, address: u64 },
 }
 
-/// Registers of one name with numbers behind it.
+/// Registers with a common name and a number, such as `%r<10>`.
 #[derive(Debug, Clone, Copy)]
 struct Numbered {
     first: u32,
@@ -26,7 +27,7 @@ struct Block {
     numbered: HashMap<String, Numbered>,
 }
 
-/// The blocks around a statement, the innermost last.
+/// The scopes around a statement, the innermost last, with the names that they declare.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     blocks: Vec<Block>,
@@ -69,20 +70,20 @@ impl Block {
         }
         let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         (1..=digits).find_map(|count| {
-            let (prefix, number) = name.split_at(name.len() - count);
+            let (prefix, index) = name.split_at(name.len() - count);
             let family = self.numbered.get(prefix)?;
-            let number = number.parse::<u32>().ok().filter(|&number| number < family.count)?;
-            Some(Entity::Register { number: family.first + number, bits: family.bits })
+            let index = index.parse::<u32>().ok().filter(|&index| index < family.count)?;
+            Some(Entity::Register { index: family.first + index, bits: family.bits })
         })
     }
 }
 
-/// Labels of all blocks of a kernel. Blocks are numbered as they open.
+/// The labels of all scopes of a kernel. Scopes are numbered in the order of their opening braces.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     steps: HashMap<(usize, String), u32>,
     tables: HashMap<(usize, String), Vec<String>>,
-    /// The block around each.
+    /// Index of the scope around each scope; `None` for the outermost.
     around: Vec<Option<usize>>,
 }
 
@@ -113,17 +114,17 @@ impl Labels {
         labels
     }
 
-    /// The step of a label, seen from a block.
+    /// Returns the step (index of an instruction) of a label that is visible in the scope `block`.
     pub(super) fn step(&self, block: usize, name: &str) -> Option<u32> {
-        self.outward(block).find_map(|block| self.steps.get(&(block, name.to_owned())).copied())
+        self.enclosing_blocks(block).find_map(|block| self.steps.get(&(block, name.to_owned())).copied())
     }
 
-    /// The labels of a table.
+    /// Returns the labels of a branch table that is visible in the scope `block`.
     pub(super) fn table(&self, block: usize, name: &str) -> Option<&[String]> {
-        self.outward(block).find_map(|block| self.tables.get(&(block, name.to_owned()))).map(Vec::as_slice)
+        self.enclosing_blocks(block).find_map(|block| self.tables.get(&(block, name.to_owned()))).map(Vec::as_slice)
     }
 
-    fn outward(&self, block: usize) -> impl Iterator<Item = usize> {
+    fn enclosing_blocks(&self, block: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(block), |&block| self.around.get(block).copied().flatten())
     }
 }

@@ -1,80 +1,83 @@
-//! A program as steps.
+//! An executable program: a list of steps, one for each instruction.
 
 use crate::machine::Operation;
 use std::collections::HashMap;
 
-/// One kernel, ready to run.
+/// The executable program of one kernel.
 pub(crate) struct Program {
     pub(crate) name: String,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) parameter_bytes: u64,
     pub(crate) steps: Vec<Step>,
-    /// For each step where lanes that part there meet again: a step, or the end.
-    pub(crate) meeting: Vec<u32>,
-    /// How many registers a lane has, constants among them.
+    /// For each step, the step at which lanes reconverge that diverge there; the index after all steps if there is
+    /// none.
+    pub(crate) reconvergence: Vec<u32>,
+    /// Number of registers of a lane, including registers that hold constants.
     pub(crate) registers: u32,
-    /// Registers that hold one value from the beginning on.
+    /// Registers that hold a constant, with its value.
     pub(crate) constants: Vec<(u32, u64)>,
-    /// Registers that hold what the machine says.
+    /// Registers that hold the value of a special register, such as `%tid.x`.
     pub(crate) specials: Vec<(u32, Special)>,
-    /// Registers that may be read before they are written.
+    /// Registers that may be read before they are written, because the code generator leaves them undefined on purpose.
     pub(crate) undefined: Vec<u32>,
-    /// Bytes of shared memory that the text asks for by itself; what the launch gives begins there.
+    /// Bytes of static shared memory; dynamic shared memory begins after them.
     pub(crate) shared_bytes: u64,
-    /// Bytes of a lane's own memory.
+    /// Bytes of local memory of each lane.
     pub(crate) local_bytes: u64,
 }
 
-/// One parameter of a kernel.
+/// One parameter of a kernel: its location in the bytes of all parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
 }
 
-/// One instruction.
+/// One instruction of a program.
 pub(crate) struct Step {
-    /// The predicate under which it is executed, and whether where that is false.
+    /// The register of the guard predicate, and whether the predicate is negated; `None` if the instruction has no
+    /// guard.
     pub(crate) guard: Option<(u32, bool)>,
     pub(crate) operation: Box<dyn Operation>,
     pub(crate) line: u32,
     pub(crate) opcode: String,
 }
 
-/// What the machine says of a lane.
+/// Special registers of PTX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Special {
-    /// Index in the block along an axis.
+    /// Index of the thread in its block along an axis (`%tid`).
     Thread(usize),
-    /// Threads of the block along an axis.
+    /// Number of threads of the block along an axis (`%ntid`).
     Threads(usize),
-    /// Index of the block along an axis.
+    /// Index of the block in the grid along an axis (`%ctaid`).
     Block(usize),
-    /// Blocks along an axis.
+    /// Number of blocks of the grid along an axis (`%nctaid`).
     Blocks(usize),
-    /// Index in the warp.
+    /// Index of the lane in its warp (`%laneid`).
     Lane,
-    /// Index of the warp in the block.
+    /// Index of the warp in its block (`%warpid`).
     Warp,
-    /// Warps of the block.
+    /// Number of warps of the block (`%nwarpid`).
     Warps,
-    /// Lanes below, up to, from and above the own, as a mask.
+    /// Mask of the lanes below the own lane (`%lanemask_lt`).
     LanesBelow,
-    /// See [`Special::LanesBelow`].
+    /// Mask of the own lane and the lanes below it (`%lanemask_le`).
     LanesUpTo,
-    /// See [`Special::LanesBelow`].
+    /// Mask of the own lane and the lanes above it (`%lanemask_ge`).
     LanesFrom,
-    /// See [`Special::LanesBelow`].
+    /// Mask of the lanes above the own lane (`%lanemask_gt`).
     LanesAbove,
-    /// The own lane alone, as a mask.
+    /// Mask of the own lane alone (`%lanemask_eq`).
     LaneAlone,
-    /// Bytes of shared memory that the launch gives, and all of them.
+    /// Bytes of dynamic shared memory (`%dynamic_smem_size`).
     DynamicBytes,
-    /// See [`Special::DynamicBytes`].
+    /// Bytes of all shared memory (`%total_smem_size`).
     SharedBytes,
-    /// A number that is the same for all: the multiprocessor, the grid, a cluster of one block.
+    /// A constant that all lanes share: the index of the multiprocessor or of the grid, or a position in a cluster of
+    /// one block.
     Number(u64),
 }
 
-/// Addresses of a module's variables in global memory, by name.
+/// Addresses of a module's global variables, by the variable's name.
 pub(crate) type Addresses = HashMap<String, u64>;

@@ -1,8 +1,8 @@
-//! Types of instructions.
+//! Types of PTX instructions.
 
-use crate::number::Float;
+use crate::float::Float;
 
-/// What the bits of a value stand for.
+/// The class of a type: how the bits of a value are interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     Bits,
@@ -12,27 +12,27 @@ pub(crate) enum Class {
     Predicate,
 }
 
-/// A type: so many equal parts side by side, the first in the low bits.
+/// A PTX type: one element, or several equal elements side by side, the first in the low bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Type {
     pub(crate) class: Class,
-    /// Bits of one part.
+    /// Number of bits of one element.
     pub(crate) bits: u32,
-    pub(crate) parts: u32,
+    pub(crate) element_count: u32,
 }
 
 impl Type {
-    /// The type of this name, without its dot.
+    /// Returns the type with this PTX name without its dot, such as `f16x2`; `None` for other names.
     pub(crate) fn named(name: &str) -> Option<Self> {
         if name == "pred" {
-            return Some(Self { class: Class::Predicate, bits: 1, parts: 1 });
+            return Some(Self { class: Class::Predicate, bits: 1, element_count: 1 });
         }
-        if let Some((part, count)) = name.split_once('x').filter(|(_, count)| matches!(*count, "2" | "4")) {
-            let part = Self::named(part).filter(|part| part.parts == 1 && part.bits <= 16)?;
-            return Some(Self { parts: count.parse().ok()?, ..part });
+        if let Some((element, count)) = name.split_once('x').filter(|(_, count)| matches!(*count, "2" | "4")) {
+            let element = Self::named(element).filter(|element| element.element_count == 1 && element.bits <= 16)?;
+            return Some(Self { element_count: count.parse().ok()?, ..element });
         }
         if let Some(float) = Float::named(name).filter(|_| FLOATS.contains(&name)) {
-            return Some(Self { class: Class::Float(float), bits: float.bits(), parts: 1 });
+            return Some(Self { class: Class::Float(float), bits: float.bits(), element_count: 1 });
         }
         let (letter, digits) = name.split_at_checked(1)?;
         let class = match letter {
@@ -42,12 +42,12 @@ impl Type {
             _ => return None,
         };
         let bits = digits.parse().ok().filter(|bits| [8, 16, 32, 64, 128].contains(bits))?;
-        Some(Self { class, bits, parts: 1 })
+        Some(Self { class, bits, element_count: 1 })
     }
 
-    /// Bits of all parts.
+    /// Returns the number of bits of all elements together.
     pub(crate) fn width(self) -> u32 {
-        self.bits * self.parts
+        self.bits * self.element_count
     }
 
     pub(crate) fn is_signed(self) -> bool {
@@ -61,12 +61,13 @@ impl Type {
         }
     }
 
-    /// All parts from the low bits of a register, with the sign where there is one part that has one.
-    pub(crate) fn extended_whole(self, bits: u64) -> u64 {
-        if self.parts == 1 { self.extended(bits) } else { bits & mask(self.width()) }
+    /// Returns all elements of the type from the low bits of a register; a single signed element is sign-extended to 64
+    /// bits.
+    pub(crate) fn extend_all_elements(self, bits: u64) -> u64 {
+        if self.element_count == 1 { self.extended(bits) } else { bits & mask(self.width()) }
     }
 
-    /// A value of this type from the low bits of a register, with its sign where it has one.
+    /// Returns one element of the type from the low bits of a register, sign-extended to 64 bits if signed.
     pub(crate) fn extended(self, bits: u64) -> u64 {
         if self.is_signed() { sign_extend(bits, self.bits) as u64 } else { bits & mask(self.bits) }
     }
@@ -74,12 +75,12 @@ impl Type {
 
 const FLOATS: [&str; 9] = ["f16", "bf16", "f32", "f64", "tf32", "e4m3", "e5m2", "e2m1", "ue8m0"];
 
-/// So many low bits.
+/// Returns a mask of the lowest `bits` bits.
 pub(crate) fn mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// A number of so many bits with a sign.
+/// Sign-extends a number of `width` bits to 64 bits.
 pub(crate) fn sign_extend(bits: u64, width: u32) -> i64 {
     let shift = 64 - width.clamp(1, 64);
     (bits << shift) as i64 >> shift

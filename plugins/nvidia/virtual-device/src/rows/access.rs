@@ -1,23 +1,23 @@
-//! Loads and stores.
+//! Load and store instructions.
 
 use crate::machine::{Access, Data, Operation, PtxSpace};
-use crate::program::{Form, Meaning, Operands, Row};
+use crate::program::{Form, Operands, Row, Semantics};
 
 const MODIFIERS: &str = "weak relaxed acquire release volatile mmio cta cluster gpu sys ca cg cs lu cv wb wt nc unified \
                          v2 v4 v8 global const shared shared::cta local param param::entry param::func L1:: L2:: level::";
 const TYPES: &str = "b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f16x2 bf16x2 f32 f64";
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "ld", modifiers: MODIFIERS, types: TYPES, meaning: Meaning::Warp(load) },
-    Row { name: "ldu", modifiers: MODIFIERS, types: TYPES, meaning: Meaning::Warp(load) },
-    Row { name: "st", modifiers: MODIFIERS, types: TYPES, meaning: Meaning::Warp(store) },
+    Row { name: "ld", modifiers: MODIFIERS, types: TYPES, semantics: Semantics::Warp(load) },
+    Row { name: "ldu", modifiers: MODIFIERS, types: TYPES, semantics: Semantics::Warp(load) },
+    Row { name: "st", modifiers: MODIFIERS, types: TYPES, semantics: Semantics::Warp(store) },
 ];
 
 fn space(form: &Form<'_>) -> PtxSpace {
     form.find(PtxSpace::named).unwrap_or(PtxSpace::Generic)
 }
 
-/// Elements of an access.
+/// Returns the number of elements that each lane loads or stores: 1, or 2 to 8 for vectors.
 fn elements(form: &Form<'_>) -> usize {
     [("v2", 2), ("v4", 4), ("v8", 8)].into_iter().find(|(word, _)| form.has(word)).map_or(1, |(_, count)| count)
 }
@@ -31,9 +31,9 @@ fn fits(form: &Form<'_>, found: usize) -> Result<(), String> {
 }
 
 fn load(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    // A policy of the cache may follow.
+    // A cache policy may follow.
     operands.expect(2..=3)?;
-    let to = operands.places(0)?;
+    let to = operands.destinations(0)?;
     fits(form, to.len())?;
     let address = operands.address(1)?;
     Ok(Box::new(Access { space: space(form), address, ty: form.ty(), data: Data::Load(to) }))

@@ -1,34 +1,44 @@
-//! Arithmetic that integers and floating-point numbers have in common.
+//! Arithmetic instructions that exist for both integers and floating-point numbers.
 
 use super::{float, integer};
-use crate::program::{Compute, Form, Meaning, Row};
+use crate::program::{Compute, Form, Row, Semantics};
 
 const NUMBERS: &str = "u16 u32 u64 s16 s32 s64 u16x2 s16x2 f16 bf16 f16x2 bf16x2 f32 f64";
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "add", modifiers: "rn rz rm rp ftz sat noftz", types: NUMBERS, meaning: Meaning::Lanes(2, add) },
-    Row { name: "sub", modifiers: "rn rz rm rp ftz sat noftz", types: NUMBERS, meaning: Meaning::Lanes(2, sub) },
-    Row { name: "mul", modifiers: "lo hi wide rn rz rm rp ftz sat", types: NUMBERS, meaning: Meaning::Lanes(2, mul) },
-    Row { name: "mad", modifiers: "lo hi wide sat rn rz rm rp ftz", types: NUMBERS, meaning: Meaning::Lanes(3, mad) },
+    Row { name: "add", modifiers: "rn rz rm rp ftz sat noftz", types: NUMBERS, semantics: Semantics::Lanes(2, add) },
+    Row { name: "sub", modifiers: "rn rz rm rp ftz sat noftz", types: NUMBERS, semantics: Semantics::Lanes(2, sub) },
+    Row {
+        name: "mul",
+        modifiers: "lo hi wide rn rz rm rp ftz sat",
+        types: NUMBERS,
+        semantics: Semantics::Lanes(2, mul),
+    },
+    Row {
+        name: "mad",
+        modifiers: "lo hi wide sat rn rz rm rp ftz",
+        types: NUMBERS,
+        semantics: Semantics::Lanes(3, mad),
+    },
     Row {
         name: "fma",
         modifiers: "rn rz rm rp ftz sat relu",
         types: "f16 bf16 f16x2 bf16x2 f32 f64",
-        meaning: Meaning::Lanes(3, float::fused),
+        semantics: Semantics::Lanes(3, float::fused),
     },
-    Row { name: "mul24", modifiers: "lo hi", types: "u32 s32", meaning: Meaning::Lanes(2, integer::mul24) },
-    Row { name: "mad24", modifiers: "lo hi", types: "u32 s32", meaning: Meaning::Lanes(3, integer::mad24) },
-    Row { name: "div", modifiers: "approx full rn rz rm rp ftz", types: NUMBERS, meaning: Meaning::Lanes(2, div) },
-    Row { name: "rem", modifiers: "", types: NUMBERS, meaning: Meaning::Lanes(2, integer::rem) },
-    Row { name: "abs", modifiers: "ftz", types: NUMBERS, meaning: Meaning::Lanes(1, abs) },
-    Row { name: "neg", modifiers: "ftz", types: NUMBERS, meaning: Meaning::Lanes(1, neg) },
-    Row { name: "min", modifiers: "ftz NaN relu", types: NUMBERS, meaning: Meaning::Lanes(2, min) },
-    Row { name: "max", modifiers: "ftz NaN relu", types: NUMBERS, meaning: Meaning::Lanes(2, max) },
-    Row { name: "sad", modifiers: "", types: NUMBERS, meaning: Meaning::Lanes(3, integer::sad) },
-    Row { name: "dp4a", modifiers: "", types: "u32 s32", meaning: Meaning::Lanes(3, integer::dot_bytes) },
+    Row { name: "mul24", modifiers: "lo hi", types: "u32 s32", semantics: Semantics::Lanes(2, integer::mul24) },
+    Row { name: "mad24", modifiers: "lo hi", types: "u32 s32", semantics: Semantics::Lanes(3, integer::mad24) },
+    Row { name: "div", modifiers: "approx full rn rz rm rp ftz", types: NUMBERS, semantics: Semantics::Lanes(2, div) },
+    Row { name: "rem", modifiers: "", types: NUMBERS, semantics: Semantics::Lanes(2, integer::rem) },
+    Row { name: "abs", modifiers: "ftz", types: NUMBERS, semantics: Semantics::Lanes(1, abs) },
+    Row { name: "neg", modifiers: "ftz", types: NUMBERS, semantics: Semantics::Lanes(1, neg) },
+    Row { name: "min", modifiers: "ftz NaN relu", types: NUMBERS, semantics: Semantics::Lanes(2, min) },
+    Row { name: "max", modifiers: "ftz NaN relu", types: NUMBERS, semantics: Semantics::Lanes(2, max) },
+    Row { name: "sad", modifiers: "", types: NUMBERS, semantics: Semantics::Lanes(3, integer::sad) },
+    Row { name: "dp4a", modifiers: "", types: "u32 s32", semantics: Semantics::Lanes(3, integer::dot_bytes) },
 ];
 
-/// The one of two functions that the type asks for.
+/// Returns the compute function for the opcode's type: `of_floats` for floating-point types, `of_integers` for others.
 fn either(
     form: &Form<'_>,
     of_floats: fn(&Form<'_>) -> Option<Compute>,

@@ -1,21 +1,23 @@
-//! Atomic updates of global, shared and generic memory: lanes in their order, which is one of those that hardware may take.
+//! Atomic operations on global, shared and generic memory. Lanes execute them in order of their index, which is one of
+//! the orders that hardware allows.
 
 use tilewright_target::Direction;
 
 use super::float;
 use crate::machine::{Accessor, DeviceFaultKind, LANES, Operation, PtxSpace, Running, each};
-use crate::program::{Compute, Form, Meaning, Operands, Row, Type, mask, sign_extend};
+use crate::program::{Compute, Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const MODIFIERS: &str = "relaxed acquire release acq_rel cta cluster gpu sys global shared shared::cta and or xor cas \
                          exch add inc dec min max noftz L1:: L2::";
 const TYPES: &str = "b16 b32 b64 u32 u64 s32 s64 f16 bf16 f16x2 bf16x2 f32 f64";
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "atom", modifiers: MODIFIERS, types: TYPES, meaning: Meaning::Warp(update) },
-    Row { name: "red", modifiers: MODIFIERS, types: TYPES, meaning: Meaning::Warp(update) },
+    Row { name: "atom", modifiers: MODIFIERS, types: TYPES, semantics: Semantics::Warp(update) },
+    Row { name: "red", modifiers: MODIFIERS, types: TYPES, semantics: Semantics::Warp(update) },
 ];
 
-/// What comes of the old value and one or two operands.
+/// Returns the function that computes the new value from the old value and one or two operands; `None` for an invalid
+/// combination of modifiers and types.
 fn updated(form: &Form<'_>) -> Option<Compute> {
     let ty = form.ty();
     let number =
@@ -47,31 +49,31 @@ fn update(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operat
     let gives = form.opcode.starts_with("atom");
     let (first, terms) = (usize::from(gives), if form.has("cas") { 2 } else { 1 });
     operands.expect(first + 1 + terms..=first + 2 + terms)?;
-    let to = if gives { operands.place(0)? } else { None };
+    let to = if gives { operands.destination(0)? } else { None };
     let address = operands.address(first)?;
     let from = (0..terms).map(|term| operands.source(first + 1 + term, ty)).collect::<Result<Vec<_>, _>>()?;
     let space = form.find(PtxSpace::named).unwrap_or(PtxSpace::Generic);
     Ok(each(move |warp| {
-        let mut places = [None; LANES];
+        let mut addresses = [None; LANES];
         for lane in warp.lanes() {
-            let place = warp.resolve(space, &address, lane)?;
+            let resolved = warp.resolve(space, &address, lane)?;
             let mut values = [0; 4];
             for (value, &register) in values[1..].iter_mut().zip(&from) {
-                *value = warp.known(register, lane, "an operand of the update")? & mask(ty.width());
+                *value = warp.read_defined(register, lane, "an operand of the update")? & mask(ty.width());
             }
-            let old = swap(warp, place, ty, lane, |old| {
+            let old = swap(warp, resolved, ty, lane, |old| {
                 values[0] = old;
                 compute(values) & mask(ty.width())
             })?;
-            places[lane] = Some(place);
-            warp.set(to, lane, ty.extended_whole(old));
+            addresses[lane] = Some(resolved);
+            warp.set(to, lane, ty.extend_all_elements(old));
         }
-        let global = places.map(|place| place.filter(|(space, _)| *space == PtxSpace::Global));
+        let global = addresses.map(|resolved| resolved.filter(|(space, _)| *space == PtxSpace::Global));
         warp.count(Direction::Store, &global, ty.width() / 8)
     }))
 }
 
-/// Puts another value in the place of the one that is there, which it gives.
+/// Replaces a lane's value in memory by `update` of it, and returns the old value.
 fn swap(
     warp: &mut Running<'_>,
     (space, address): (PtxSpace, u64),
@@ -92,9 +94,9 @@ fn swap(
         warp.shared.store(address, &update(old).to_le_bytes()[..bytes], true, &who)?;
         return Ok(old);
     }
-    let place = warp.bytes(Direction::Store, (space, address), bytes as u64, lane)?;
-    word[..bytes].copy_from_slice(place);
+    let memory = warp.bytes(Direction::Store, (space, address), bytes as u64, lane)?;
+    word[..bytes].copy_from_slice(memory);
     let old = u64::from_le_bytes(word);
-    place.copy_from_slice(&update(old).to_le_bytes()[..bytes]);
+    memory.copy_from_slice(&update(old).to_le_bytes()[..bytes]);
     Ok(old)
 }

@@ -1,18 +1,18 @@
-//! Barriers of the block and of the warp.
+//! Barrier instructions of the block and of the warp.
 
 use crate::machine::{Arrival, DeviceFaultKind, Next, Operation, Running, each};
-use crate::program::{Form, Meaning, Operands, Row, Type};
+use crate::program::{Form, Operands, Row, Semantics, Type};
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "bar.sync", modifiers: "aligned", types: "", meaning: Meaning::Warp(wait) },
-    Row { name: "bar.cta.sync", modifiers: "aligned", types: "", meaning: Meaning::Warp(wait) },
-    Row { name: "barrier.sync", modifiers: "aligned", types: "", meaning: Meaning::Warp(wait) },
-    Row { name: "barrier.cta.sync", modifiers: "aligned", types: "", meaning: Meaning::Warp(wait) },
-    Row { name: "bar.arrive", modifiers: "aligned", types: "", meaning: Meaning::Warp(arrive) },
-    Row { name: "bar.cta.arrive", modifiers: "aligned", types: "", meaning: Meaning::Warp(arrive) },
-    Row { name: "barrier.arrive", modifiers: "aligned", types: "", meaning: Meaning::Warp(arrive) },
-    Row { name: "barrier.cta.arrive", modifiers: "aligned", types: "", meaning: Meaning::Warp(arrive) },
-    Row { name: "bar.warp.sync", modifiers: "", types: "", meaning: Meaning::Warp(of_warp) },
+    Row { name: "bar.sync", modifiers: "aligned", types: "", semantics: Semantics::Warp(wait) },
+    Row { name: "bar.cta.sync", modifiers: "aligned", types: "", semantics: Semantics::Warp(wait) },
+    Row { name: "barrier.sync", modifiers: "aligned", types: "", semantics: Semantics::Warp(wait) },
+    Row { name: "barrier.cta.sync", modifiers: "aligned", types: "", semantics: Semantics::Warp(wait) },
+    Row { name: "bar.arrive", modifiers: "aligned", types: "", semantics: Semantics::Warp(arrive) },
+    Row { name: "bar.cta.arrive", modifiers: "aligned", types: "", semantics: Semantics::Warp(arrive) },
+    Row { name: "barrier.arrive", modifiers: "aligned", types: "", semantics: Semantics::Warp(arrive) },
+    Row { name: "barrier.cta.arrive", modifiers: "aligned", types: "", semantics: Semantics::Warp(arrive) },
+    Row { name: "bar.warp.sync", modifiers: "", types: "", semantics: Semantics::Warp(of_warp) },
 ];
 
 struct Barrier {
@@ -45,13 +45,13 @@ impl Operation for Barrier {
         if warp.active != warp.alive {
             return Err(DeviceFaultKind::Divergent { members: warp.alive, active: warp.active });
         }
-        let barrier = warp.same(self.number, "the number of the barrier")? as u32;
+        let barrier = warp.read_uniform(self.number, "the number of the barrier")? as u32;
         if barrier > 15 {
             return Err(DeviceFaultKind::Barrier(format!("there is no barrier {barrier}; a block has sixteen")));
         }
         let threads = match self.threads {
             None => None,
-            Some(threads) => Some(warp.same(threads, "the threads of the barrier")? as u32),
+            Some(threads) => Some(warp.read_uniform(threads, "the threads of the barrier")? as u32),
         };
         if threads.is_some_and(|threads| threads == 0 || threads % 32 != 0) {
             return Err(DeviceFaultKind::Barrier("the threads of a barrier are a multiple of 32".to_owned()));

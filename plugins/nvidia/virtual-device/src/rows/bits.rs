@@ -1,36 +1,51 @@
-//! Bits: logic, shifts, fields, bytes.
+//! Instructions on bits: logic, shifts, bit fields and byte permutes.
 
 use super::{one, three, two};
-use crate::machine::{DeviceFaultKind, Lanes, Next, Operation, Place, Running};
-use crate::program::{Compute, Form, Meaning, Operands, Row, Type, mask, sign_extend};
+use crate::machine::{Destination, DeviceFaultKind, Lanes, Next, Operation, Running};
+use crate::program::{Compute, Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const LOGIC: &str = "pred b16 b32 b64";
 const WIDE: &str = "b32 b64 u32 s32 u64 s64";
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "and", modifiers: "", types: LOGIC, meaning: Meaning::Lanes(2, |form| two(form.ty(), |a, b| a & b)) },
-    Row { name: "or", modifiers: "", types: LOGIC, meaning: Meaning::Lanes(2, |form| two(form.ty(), |a, b| a | b)) },
-    Row { name: "xor", modifiers: "", types: LOGIC, meaning: Meaning::Lanes(2, |form| two(form.ty(), |a, b| a ^ b)) },
-    Row { name: "not", modifiers: "", types: LOGIC, meaning: Meaning::Lanes(1, |form| one(form.ty(), |a| !a)) },
-    Row { name: "cnot", modifiers: "", types: LOGIC, meaning: Meaning::Lanes(1, none_set) },
-    Row { name: "shl", modifiers: "", types: "b16 b32 b64", meaning: Meaning::Warp(shift_left) },
+    Row {
+        name: "and",
+        modifiers: "",
+        types: LOGIC,
+        semantics: Semantics::Lanes(2, |form| two(form.ty(), |a, b| a & b)),
+    },
+    Row {
+        name: "or",
+        modifiers: "",
+        types: LOGIC,
+        semantics: Semantics::Lanes(2, |form| two(form.ty(), |a, b| a | b)),
+    },
+    Row {
+        name: "xor",
+        modifiers: "",
+        types: LOGIC,
+        semantics: Semantics::Lanes(2, |form| two(form.ty(), |a, b| a ^ b)),
+    },
+    Row { name: "not", modifiers: "", types: LOGIC, semantics: Semantics::Lanes(1, |form| one(form.ty(), |a| !a)) },
+    Row { name: "cnot", modifiers: "", types: LOGIC, semantics: Semantics::Lanes(1, none_set) },
+    Row { name: "shl", modifiers: "", types: "b16 b32 b64", semantics: Semantics::Warp(shift_left) },
     Row {
         name: "shr",
         modifiers: "",
         types: "b16 b32 b64 u16 u32 u64 s16 s32 s64",
-        meaning: Meaning::Warp(shift_right),
+        semantics: Semantics::Warp(shift_right),
     },
-    Row { name: "shf", modifiers: "l r clamp wrap", types: "b32", meaning: Meaning::Lanes(3, funnel) },
-    Row { name: "lop3", modifiers: "", types: "b32", meaning: Meaning::Lanes(4, table) },
-    Row { name: "prmt", modifiers: "f4e b4e rc8 ecl ecr rc16", types: "b32", meaning: Meaning::Warp(permutation) },
-    Row { name: "bfe", modifiers: "", types: WIDE, meaning: Meaning::Lanes(3, extract) },
-    Row { name: "bfi", modifiers: "", types: WIDE, meaning: Meaning::Lanes(4, insert) },
-    Row { name: "bmsk", modifiers: "clamp wrap", types: "b32", meaning: Meaning::Lanes(2, field_mask) },
-    Row { name: "szext", modifiers: "clamp wrap", types: "u32 s32", meaning: Meaning::Lanes(2, extend) },
-    Row { name: "popc", modifiers: "", types: WIDE, meaning: Meaning::Lanes(1, count) },
-    Row { name: "clz", modifiers: "", types: WIDE, meaning: Meaning::Lanes(1, leading) },
-    Row { name: "bfind", modifiers: "shiftamt", types: WIDE, meaning: Meaning::Lanes(1, find) },
-    Row { name: "brev", modifiers: "", types: WIDE, meaning: Meaning::Lanes(1, reverse) },
+    Row { name: "shf", modifiers: "l r clamp wrap", types: "b32", semantics: Semantics::Lanes(3, funnel) },
+    Row { name: "lop3", modifiers: "", types: "b32", semantics: Semantics::Lanes(4, table) },
+    Row { name: "prmt", modifiers: "f4e b4e rc8 ecl ecr rc16", types: "b32", semantics: Semantics::Warp(permutation) },
+    Row { name: "bfe", modifiers: "", types: WIDE, semantics: Semantics::Lanes(3, extract) },
+    Row { name: "bfi", modifiers: "", types: WIDE, semantics: Semantics::Lanes(4, insert) },
+    Row { name: "bmsk", modifiers: "clamp wrap", types: "b32", semantics: Semantics::Lanes(2, field_mask) },
+    Row { name: "szext", modifiers: "clamp wrap", types: "u32 s32", semantics: Semantics::Lanes(2, extend) },
+    Row { name: "popc", modifiers: "", types: WIDE, semantics: Semantics::Lanes(1, count) },
+    Row { name: "clz", modifiers: "", types: WIDE, semantics: Semantics::Lanes(1, leading) },
+    Row { name: "bfind", modifiers: "shiftamt", types: WIDE, semantics: Semantics::Lanes(1, find) },
+    Row { name: "brev", modifiers: "", types: WIDE, semantics: Semantics::Lanes(1, reverse) },
 ];
 
 fn none_set(form: &Form<'_>) -> Option<Compute> {
@@ -38,7 +53,7 @@ fn none_set(form: &Form<'_>) -> Option<Compute> {
     one(ty, move |a| u64::from(a & mask(ty.bits) == 0))
 }
 
-/// A shift, whose distance has 32 bits whatever its type.
+/// Returns a shift operation; the shift distance has 32 bits for all types.
 fn shift(
     form: &Form<'_>,
     operands: &mut Operands<'_>,
@@ -48,7 +63,7 @@ fn shift(
     let ty = form.ty();
     let distance = Type::named("u32").unwrap_or(ty);
     let from = [operands.source(1, ty)?, operands.source(2, distance)?];
-    Ok(Box::new(Lanes::new(operands.place(0)?, &from, Box::new(move |[a, b, ..]| shift(ty, a, b & mask(32))))))
+    Ok(Box::new(Lanes::new(operands.destination(0)?, &from, Box::new(move |[a, b, ..]| shift(ty, a, b & mask(32))))))
 }
 
 fn shift_left(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
@@ -66,7 +81,7 @@ fn shift_right(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn O
     })
 }
 
-/// `b:a` shifted: its high word to the left, its low word to the right.
+/// Returns a funnel shift of the 64 bits `b:a`: the high word for a left shift, the low word for a right shift.
 fn funnel(form: &Form<'_>) -> Option<Compute> {
     let clamps = match (form.has("clamp"), form.has("wrap")) {
         (true, false) => true,
@@ -84,7 +99,7 @@ fn funnel(form: &Form<'_>) -> Option<Compute> {
     })
 }
 
-/// Any function of three bits, by its table.
+/// Returns `lop3`: a bitwise function of three operands, given by a table of eight bits.
 fn table(form: &Form<'_>) -> Option<Compute> {
     let ty = form.ty();
     Some(Box::new(move |[a, b, c, table]| {
@@ -96,9 +111,10 @@ fn table(form: &Form<'_>) -> Option<Compute> {
     }))
 }
 
-/// Bytes of `b:a` by selectors of four bits, whose highest repeats the byte's sign; or by a mode.
+/// A byte permute `prmt`: each result byte is one of the eight bytes of `b:a`. Four-bit selectors, or a mode, choose
+/// the bytes; the highest bit of a selector replicates the byte's sign.
 struct Permute {
-    to: Option<Place>,
+    to: Option<Destination>,
     from: [u32; 3],
     mode: Option<&'static str>,
 }
@@ -113,51 +129,52 @@ fn permutation(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn O
     let mode = MODES.into_iter().find(|mode| form.has(mode));
     let ty = form.ty();
     let from = [operands.source(1, ty)?, operands.source(2, ty)?, operands.source(3, ty)?];
-    Ok(Box::new(Permute { to: operands.place(0)?, from, mode }))
+    Ok(Box::new(Permute { to: operands.destination(0)?, from, mode }))
 }
 
 impl Permute {
-    /// The selector of a byte of the result.
-    fn selector(&self, c: u64, place: u64) -> u64 {
+    /// Returns the four-bit selector of a result byte.
+    fn selector(&self, c: u64, byte_index: u64) -> u64 {
         let at = c & 3;
         match self.mode {
-            Some("f4e") => at + place,
-            Some("b4e") => (at + 8 - place) & 7,
+            Some("f4e") => at + byte_index,
+            Some("b4e") => (at + 8 - byte_index) & 7,
             Some("rc8") => at,
-            Some("ecl") => place.max(at),
-            Some("ecr") => place.min(at),
-            Some(_) => (at & 1) * 2 + (place & 1),
-            None => c >> (4 * place) & 0xf,
+            Some("ecl") => byte_index.max(at),
+            Some("ecr") => byte_index.min(at),
+            Some(_) => (at & 1) * 2 + (byte_index & 1),
+            None => c >> (4 * byte_index) & 0xf,
         }
     }
 }
 
 impl Operation for Permute {
     fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
-        let Some(to) = self.to else { return Ok(Next::Follow) };
+        let Some(to) = self.to else { return Ok(Next::Continue) };
         for lane in warp.lanes() {
             let [a, b, c] = self.from.map(|register| warp.registers.get(register, lane));
             let both = (b & mask(32)) << 32 | a & mask(32);
             let (mut word, mut defined) = (0, warp.registers.is_defined(self.from[2], lane));
-            for place in 0..4 {
-                let selector = self.selector(c, place);
-                // Of an operand of which no byte is taken it does not matter whether it is defined.
+            for byte_index in 0..4 {
+                let selector = self.selector(c, byte_index);
+                // An operand without a selected byte may be undefined.
                 let taken = self.from[usize::from(selector & 7 >= 4)];
                 defined &= warp.registers.is_defined(taken, lane);
                 let byte = both >> (8 * (selector & 7)) & 0xff;
                 let byte = if selector & 8 == 0 { byte } else { (byte >> 7) * 0xff };
-                word |= byte << (8 * place);
+                word |= byte << (8 * byte_index);
             }
             match defined {
                 true => warp.registers.set(to.register, lane, word & to.mask),
                 false => warp.registers.unset(to.register, lane),
             }
         }
-        Ok(Next::Follow)
+        Ok(Next::Continue)
     }
 }
 
-/// A field of a word, with its sign, or the word's, above it where the type has one.
+/// Returns `bfe`, which extracts a bit field. Signed types are extended by the sign of the field, or of the word if the
+/// field ends beyond the word.
 fn extract(form: &Form<'_>) -> Option<Compute> {
     let ty = form.ty();
     three(ty, move |a, b, c| {
@@ -175,7 +192,7 @@ fn extract(form: &Form<'_>) -> Option<Compute> {
     })
 }
 
-/// The low bits of `a` in a field of `b`.
+/// Returns `bfi`, which inserts the low bits of `a` into a bit field of `b`.
 fn insert(form: &Form<'_>) -> Option<Compute> {
     let ty = form.ty();
     Some(Box::new(move |[a, b, c, d]| {
@@ -217,7 +234,7 @@ fn leading(form: &Form<'_>) -> Option<Compute> {
     one(ty, move |a| u64::from((a & mask(ty.bits)).leading_zeros() - (64 - ty.bits)))
 }
 
-/// The highest bit that differs from the sign; all ones where there is none.
+/// Returns `bfind`, which finds the highest bit that differs from the sign; its result is all ones if there is none.
 fn find(form: &Form<'_>) -> Option<Compute> {
     let (ty, shifts) = (form.ty(), form.has("shiftamt"));
     one(ty, move |a| {

@@ -1,27 +1,32 @@
-//! Bulk copies: boxes of tensors and spans of bytes, between global memory and the block's own shared memory.
+//! Bulk tensor copies and 1-D bulk copies between global memory and the block's own shared memory.
 
 use std::ops::Range;
 
 use tilewright_target::Direction;
 
-use crate::machine::{Address, DeviceFaultKind, GRAIN, MAP_BYTES, Operation, PtxSpace, Running, Tensor, each};
-use crate::program::{Form, Meaning, Operands, Row, Type};
+use crate::machine::{Address, BULK_ALIGNMENT, DeviceFaultKind, MAP_BYTES, Operation, PtxSpace, Running, Tensor, each};
+use crate::program::{Form, Operands, Row, Semantics, Type};
 
-const WAYS: &str = "shared::cluster shared::cta global tile mbarrier::complete_tx::bytes bulk_group L2::";
-const BOXES: &str =
+const COPY_MODIFIERS: &str = "shared::cluster shared::cta global tile mbarrier::complete_tx::bytes bulk_group L2::";
+const TENSOR_MODIFIERS: &str =
     "1d 2d 3d 4d 5d shared::cluster shared::cta global tile mbarrier::complete_tx::bytes bulk_group L2::";
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "cp.async.bulk", modifiers: WAYS, types: "", meaning: Meaning::Warp(span) },
-    Row { name: "cp.async.bulk.tensor", modifiers: BOXES, types: "", meaning: Meaning::Warp(boxes) },
-    Row { name: "cp.async.bulk.commit_group", modifiers: "", types: "", meaning: Meaning::Warp(commit) },
-    Row { name: "cp.async.bulk.wait_group", modifiers: "read", types: "", meaning: Meaning::Warp(wait) },
+    Row { name: "cp.async.bulk", modifiers: COPY_MODIFIERS, types: "", semantics: Semantics::Warp(bulk_copy_1d) },
+    Row {
+        name: "cp.async.bulk.tensor",
+        modifiers: TENSOR_MODIFIERS,
+        types: "",
+        semantics: Semantics::Warp(tensor_copy),
+    },
+    Row { name: "cp.async.bulk.commit_group", modifiers: "", types: "", semantics: Semantics::Warp(commit) },
+    Row { name: "cp.async.bulk.wait_group", modifiers: "read", types: "", semantics: Semantics::Warp(wait) },
 ];
 
-/// A box in shared memory begins at multiples of so many bytes.
+/// Alignment in bytes of a box in shared memory.
 const BOX_ALIGNMENT: u64 = 128;
 
-/// Whether a form copies to shared memory, rather than from there: what comes first is where to.
+/// Whether a bulk copy is to shared memory; the first space of the opcode is the destination.
 fn is_to_shared(form: &Form<'_>) -> Result<bool, String> {
     let at = |required: &[&str]| form.words.iter().position(|word| required.contains(word));
     match (at(&["shared::cluster", "shared::cta"]), at(&["global"])) {
@@ -51,8 +56,8 @@ fn aligned(
     }
 }
 
-/// `[to], [from], bytes{, [mbarrier]}`.
-fn span(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+/// Decodes the operands `[to], [from], bytes{, [mbarrier]}` of a 1-D bulk copy.
+fn bulk_copy_1d(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     let to_shared = is_to_shared(form)?;
     let hinted = usize::from(form.has("L2::cache_hint"));
     let count = 3 + usize::from(to_shared) + hinted;
@@ -62,18 +67,28 @@ fn span(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
     let mbarrier = if to_shared { Some(operands.address(3)?) } else { None };
     Ok(each(move |warp| {
         for lane in warp.lanes() {
-            let bytes = warp.known(bytes, lane, "how many bytes are copied")?;
-            if bytes == 0 || !bytes.is_multiple_of(GRAIN) {
-                let message = format!("lane {lane} copies {bytes} bytes; expected a multiple of {GRAIN}");
+            let bytes = warp.read_defined(bytes, lane, "the size of the copy")?;
+            if bytes == 0 || !bytes.is_multiple_of(BULK_ALIGNMENT) {
+                let message = format!("lane {lane} copies {bytes} bytes; expected a multiple of {BULK_ALIGNMENT}");
                 return Err(DeviceFaultKind::Instruction(message));
             }
             let (inside, outside) = if to_shared { (&to, &from) } else { (&from, &to) };
             let (shared, global) = (Direction::Store, Direction::Load);
             let (shared, global) = if to_shared { (shared, global) } else { (global, shared) };
-            let inside =
-                aligned(warp.resolve(PtxSpace::Shared, inside, lane)?.1, GRAIN, shared, PtxSpace::Shared, lane)?;
-            let outside =
-                aligned(warp.resolve(PtxSpace::Global, outside, lane)?.1, GRAIN, global, PtxSpace::Global, lane)?;
+            let inside = aligned(
+                warp.resolve(PtxSpace::Shared, inside, lane)?.1,
+                BULK_ALIGNMENT,
+                shared,
+                PtxSpace::Shared,
+                lane,
+            )?;
+            let outside = aligned(
+                warp.resolve(PtxSpace::Global, outside, lane)?.1,
+                BULK_ALIGNMENT,
+                global,
+                PtxSpace::Global,
+                lane,
+            )?;
             copied(warp, bytes, global, std::iter::once(outside..outside + bytes));
             match &mbarrier {
                 Some(mbarrier) => {
@@ -89,30 +104,32 @@ fn span(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
     }))
 }
 
-/// Counts a copy of so many bytes of shared memory, which touches the units of global memory of these pieces.
+/// Counts a bulk copy of `bytes` bytes of shared memory, which touches the global-memory sectors in the ranges
+/// `pieces`.
 fn copied(warp: &mut Running<'_>, bytes: u64, direction: Direction, pieces: impl IntoIterator<Item = Range<u64>>) {
-    let unit = u64::from(warp.target.global.transaction_bytes.max(1));
-    let mut units: Vec<u64> =
-        pieces.into_iter().flat_map(|piece| piece.start / unit..piece.end.div_ceil(unit)).collect();
-    units.sort_unstable();
-    units.dedup();
+    let sector_bytes = u64::from(warp.target.global.transaction_bytes.max(1));
+    let mut sectors: Vec<u64> =
+        pieces.into_iter().flat_map(|piece| piece.start / sector_bytes..piece.end.div_ceil(sector_bytes)).collect();
+    sectors.sort_unstable();
+    sectors.dedup();
     warp.counts.bulk_copies += 1;
     warp.counts.bulk_bytes += bytes;
-    warp.transactions[usize::from(direction == Direction::Store)] += units.len() as u64;
+    warp.transactions[usize::from(direction == Direction::Store)] += sectors.len() as u64;
 }
 
-/// A box on its way.
-struct Boxes {
-    /// Where it lies in shared memory.
+/// A bulk tensor copy.
+struct TensorCopy {
+    /// Address of the box in shared memory.
     inside: Address,
     map: Address,
     coordinates: Vec<u32>,
-    /// At which it arrives, of copies to shared memory.
+    /// Address of the mbarrier at which a copy to shared memory arrives; `None` for a copy from shared memory.
     mbarrier: Option<Address>,
 }
 
-/// `[to], [map, {coordinates}], [mbarrier]`, or `[map, {coordinates}], [from]`.
-fn boxes(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+/// Decodes the operands of a bulk tensor copy: `[to], [map, {coordinates}], [mbarrier]`, or
+/// `[map, {coordinates}], [from]`.
+fn tensor_copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     let to_shared = is_to_shared(form)?;
     let hinted = usize::from(form.has("L2::cache_hint"));
     let count = 2 + usize::from(to_shared) + hinted;
@@ -127,16 +144,16 @@ fn boxes(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operati
         return Err(format!("`{}` with {} coordinates", form.opcode, coordinates.len()));
     }
     let mbarrier = if to_shared { Some(operands.address(2)?) } else { None };
-    let copied = Boxes { inside, map, coordinates, mbarrier };
+    let copied = TensorCopy { inside, map, coordinates, mbarrier };
     Ok(each(move |warp| warp.lanes().try_for_each(|lane| copied.issue(warp, lane))))
 }
 
-impl Boxes {
+impl TensorCopy {
     fn issue(&self, warp: &mut Running<'_>, lane: usize) -> Result<(), DeviceFaultKind> {
         let tensor = self.tensor(warp, lane)?;
         let mut origin = Vec::new();
         for &register in &self.coordinates {
-            origin.push(warp.known(register, lane, "where the box begins")? as u32 as i32);
+            origin.push(warp.read_defined(register, lane, "a coordinate of the box")? as u32 as i32);
         }
         let to_shared = self.mbarrier.is_some();
         let (shared, global) = match to_shared {
@@ -165,14 +182,14 @@ impl Boxes {
         warp.bulk_send(lane, mbarrier, sent)
     }
 
-    /// The tensor whose map a lane names.
+    /// Returns the tensor that the tensor map at a lane's address describes.
     fn tensor(&self, warp: &mut Running<'_>, lane: usize) -> Result<Tensor, DeviceFaultKind> {
-        let place = warp.resolve(PtxSpace::Generic, &self.map, lane)?;
+        let resolved = warp.resolve(PtxSpace::Generic, &self.map, lane)?;
         let mut bytes = [0; MAP_BYTES];
-        warp.load(place, &mut bytes, lane)?;
+        warp.load(resolved, &mut bytes, lane)?;
         let wrong = |message: String| DeviceFaultKind::Instruction(format!("lane {lane}: {message}"));
         let tensor = Tensor::from_bytes(&bytes);
-        let tensor = tensor.ok_or_else(|| wrong(format!("there is no map of a tensor at {:#x}", place.1)))?;
+        let tensor = tensor.ok_or_else(|| wrong(format!("there is no map of a tensor at {:#x}", resolved.1)))?;
         match tensor.rank == self.coordinates.len() {
             true => Ok(tensor),
             false => Err(wrong(format!("a map of {} axes for {} coordinates", tensor.rank, self.coordinates.len()))),

@@ -1,10 +1,10 @@
-//! Calls of the functions that every device has: `vprintf` and `__assertfail`. Source: CUDA C++ Programming Guide,
-//! formatted output and assertions; PTX Interoperability, system calls.
+//! Calls of the functions that every CUDA device provides: `vprintf` and `__assertfail`. Source: CUDA C++ Programming
+//! Guide, formatted output and assertions; PTX Interoperability, system calls.
 
 use crate::machine::{Address, DeviceFaultKind, Leaves, Next, Operation, PtxSpace, Running, each};
 use crate::program::{Form, Operands};
 
-/// Texts are no longer.
+/// Max bytes of a string that a call reads.
 const LONGEST: usize = 1 << 16;
 
 pub(super) fn call(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
@@ -12,24 +12,29 @@ pub(super) fn call(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn 
     match (name, given.as_slice()) {
         ("vprintf", &[format, values]) => Ok(each(move |warp| print(warp, &format, &values))),
         ("__assertfail", &[message, file, line, function, ..]) => Ok(Box::new(Fails([message, file, line, function]))),
-        ("vprintf" | "__assertfail", _) => Err(format!("`{name}` is given {} parameters", given.len())),
-        _ => Err(format!("the function `{name}` is not known here; known are `vprintf` and `__assertfail`: inline it")),
+        ("vprintf" | "__assertfail", _) => Err(format!("`{name}` is called with {} parameters", given.len())),
+        _ => Err(format!("the function `{name}` is not supported; only `vprintf` and `__assertfail` are: inline it")),
     }
 }
 
-/// So many bytes of a lane's memory as a number.
-fn number(warp: &mut Running<'_>, place: (PtxSpace, u64), bytes: usize, lane: usize) -> Result<u64, DeviceFaultKind> {
+/// Loads an integer of `bytes` bytes from memory for a lane.
+fn number(
+    warp: &mut Running<'_>,
+    resolved: (PtxSpace, u64),
+    bytes: usize,
+    lane: usize,
+) -> Result<u64, DeviceFaultKind> {
     let mut word = [0; 8];
-    warp.load(place, &mut word[..bytes], lane)?;
+    warp.load(resolved, &mut word[..bytes], lane)?;
     Ok(u64::from_le_bytes(word))
 }
 
-/// What a parameter of a call holds; its address is no register's but its own.
+/// Loads the value of a call's parameter for a lane.
 fn parameter(warp: &mut Running<'_>, address: &Address, bytes: usize, lane: usize) -> Result<u64, DeviceFaultKind> {
     number(warp, (address.space.unwrap_or(PtxSpace::Local), address.offset), bytes, lane)
 }
 
-/// The text that ends with a zero.
+/// Loads a zero-terminated string from memory for a lane.
 fn text(warp: &mut Running<'_>, pointer: u64, lane: usize) -> Result<String, DeviceFaultKind> {
     let (space, address) = PtxSpace::of_generic(pointer);
     let mut bytes = Vec::new();
@@ -53,7 +58,8 @@ fn print(warp: &mut Running<'_>, format: &Address, values: &Address) -> Result<(
     Ok(())
 }
 
-/// C's formats, of integers, floating-point numbers, pointers and texts; widths and precisions are left out.
+/// Formats values in memory as C's `printf`: integers, floating-point numbers, pointers and strings. Widths and
+/// precisions are ignored.
 fn formatted(
     warp: &mut Running<'_>,
     format: &str,
@@ -102,7 +108,7 @@ fn formatted(
     Ok(out)
 }
 
-/// A failed assertion: message, file, line, function.
+/// A call of `__assertfail`, with the addresses of its parameters message, file, line and function.
 struct Fails([Address; 4]);
 
 impl Operation for Fails {

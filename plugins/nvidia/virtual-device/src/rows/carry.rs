@@ -1,30 +1,31 @@
-//! Sums of several words: each keeps what it carries for the next, in a register of the lane's own.
+//! Extended-precision integer arithmetic: instructions with `.cc` write a carry flag, which a following instruction
+//! reads. The flag is a register of each lane.
 
-use crate::machine::{DeviceFaultKind, Next, Operation, Place, Running};
-use crate::program::{Form, Meaning, Operands, Row, Type, mask, sign_extend};
+use crate::machine::{Destination, DeviceFaultKind, Next, Operation, Running};
+use crate::program::{Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const TYPES: &str = "u32 s32 u64 s64";
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "add.cc", modifiers: "", types: TYPES, meaning: Meaning::Warp(add) },
-    Row { name: "addc", modifiers: "cc", types: TYPES, meaning: Meaning::Warp(add) },
-    Row { name: "sub.cc", modifiers: "", types: TYPES, meaning: Meaning::Warp(sub) },
-    Row { name: "subc", modifiers: "cc", types: TYPES, meaning: Meaning::Warp(sub) },
-    Row { name: "mad.lo.cc", modifiers: "", types: TYPES, meaning: Meaning::Warp(mad) },
-    Row { name: "mad.hi.cc", modifiers: "", types: TYPES, meaning: Meaning::Warp(mad) },
-    Row { name: "madc.lo", modifiers: "cc", types: TYPES, meaning: Meaning::Warp(mad) },
-    Row { name: "madc.hi", modifiers: "cc", types: TYPES, meaning: Meaning::Warp(mad) },
+    Row { name: "add.cc", modifiers: "", types: TYPES, semantics: Semantics::Warp(add) },
+    Row { name: "addc", modifiers: "cc", types: TYPES, semantics: Semantics::Warp(add) },
+    Row { name: "sub.cc", modifiers: "", types: TYPES, semantics: Semantics::Warp(sub) },
+    Row { name: "subc", modifiers: "cc", types: TYPES, semantics: Semantics::Warp(sub) },
+    Row { name: "mad.lo.cc", modifiers: "", types: TYPES, semantics: Semantics::Warp(mad) },
+    Row { name: "mad.hi.cc", modifiers: "", types: TYPES, semantics: Semantics::Warp(mad) },
+    Row { name: "madc.lo", modifiers: "cc", types: TYPES, semantics: Semantics::Warp(mad) },
+    Row { name: "madc.hi", modifiers: "cc", types: TYPES, semantics: Semantics::Warp(mad) },
 ];
 
-/// A sum with a carry.
+/// An addition, subtraction or multiply-add that reads or writes the carry flag.
 struct Carrying {
-    to: Option<Place>,
-    /// The terms; where there are three the first two are factors.
+    to: Option<Destination>,
+    /// The registers of the operands; of three operands, the first two are multiplied.
     from: Vec<u32>,
     ty: Type,
     high: bool,
     subtracts: bool,
-    /// Where the carry comes from, and where it goes.
+    /// The register that holds the carry flag.
     carry: u32,
     takes: bool,
     leaves: bool,
@@ -38,10 +39,10 @@ fn operation(
 ) -> Result<Box<dyn Operation>, String> {
     operands.expect(count + 1..=count + 1)?;
     let ty = form.ty();
-    let from = (1..=count).map(|number| operands.source(number, ty)).collect::<Result<_, _>>()?;
+    let from = (1..=count).map(|index| operands.source(index, ty)).collect::<Result<_, _>>()?;
     let words: Vec<&str> = form.opcode.split('.').collect();
     Ok(Box::new(Carrying {
-        to: operands.place(0)?,
+        to: operands.destination(0)?,
         from,
         ty,
         high: words.contains(&"hi"),
@@ -65,7 +66,7 @@ fn mad(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation
 }
 
 impl Carrying {
-    /// What is added: a term, or half of a product.
+    /// Returns the first term of the addition: the first operand, or half of the product of the first two.
     fn term(&self, values: &[u64]) -> u64 {
         let bits = self.ty.bits;
         let &[a, b, _] = values else { return values[0] & mask(bits) };
@@ -102,6 +103,6 @@ impl Operation for Carrying {
                 warp.registers.set(self.carry, lane, (sum >> bits) as u64 & 1);
             }
         }
-        Ok(Next::Follow)
+        Ok(Next::Continue)
     }
 }

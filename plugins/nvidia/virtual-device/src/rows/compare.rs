@@ -1,25 +1,25 @@
-//! Comparisons and choices.
+//! Instructions that compare or select.
 
+use crate::machine::{Destination, LANES};
 use crate::machine::{DeviceFaultKind, Next, Operation, Running, each};
-use crate::machine::{LANES, Place};
-use crate::program::{Class, Compute, Form, Meaning, Operands, Row, Type, mask, sign_extend};
+use crate::program::{Class, Compute, Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const COMPARISONS: &str = "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan and or xor ftz";
 const TYPES: &str = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64";
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "setp", modifiers: COMPARISONS, types: TYPES, meaning: Meaning::Warp(set_predicate) },
-    Row { name: "set", modifiers: COMPARISONS, types: TYPES, meaning: Meaning::Lanes(2, set) },
+    Row { name: "setp", modifiers: COMPARISONS, types: TYPES, semantics: Semantics::Warp(set_predicate) },
+    Row { name: "set", modifiers: COMPARISONS, types: TYPES, semantics: Semantics::Lanes(2, set) },
     Row {
         name: "selp",
         modifiers: "",
         types: "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64",
-        meaning: Meaning::Warp(select),
+        semantics: Semantics::Warp(select),
     },
-    Row { name: "slct", modifiers: "ftz", types: TYPES, meaning: Meaning::Lanes(3, by_sign) },
+    Row { name: "slct", modifiers: "ftz", types: TYPES, semantics: Semantics::Lanes(3, by_sign) },
 ];
 
-/// How two values stand: the first is less, equal, greater; or one is NaN.
+/// The order of two values: less, equal, greater, or unordered if one is NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     Less,
@@ -50,7 +50,7 @@ fn order(ty: Type, flushes: bool, a: u64, b: u64) -> Order {
     }
 }
 
-/// The orders for which a comparison holds.
+/// Returns the orders of two values for which a comparison, such as `ltu`, is true; `None` for other words.
 fn holds(word: &str) -> Option<&'static [Order]> {
     use Order::{Equal, Greater, Less, Unordered};
     Some(match word {
@@ -72,21 +72,21 @@ fn holds(word: &str) -> Option<&'static [Order]> {
     })
 }
 
-/// A comparison, of one part.
+/// Returns the function that compares two elements of the opcode's type.
 fn comparison(form: &Form<'_>) -> Option<impl Fn(u64, u64) -> bool + Send + Sync + use<>> {
     let ty = form.types.last().copied()?;
     let (holds, flushes) = (form.find(holds)?, form.has("ftz"));
     Some(move |a, b| holds.contains(&order(ty, flushes, a, b)))
 }
 
-/// `setp.lt.and.f32 p|q, a, b, c`: `p = (a < b) and c`, `q = not (a < b) and c`; of two parts `p` is the first's and `q`
-/// the second's.
+/// Decodes `setp.lt.and.f32 p|q, a, b, c`: `p = (a < b) and c`, `q = not (a < b) and c`. For types of two elements, `p`
+/// is the result of the first element and `q` of the second.
 fn set_predicate(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     let ty = form.ty();
     let compares = comparison(form).ok_or_else(|| form.unknown())?;
     let combined = ["and", "or", "xor"].into_iter().find(|word| form.has(word));
     operands.expect(if combined.is_some() { 4..=4 } else { 3..=3 })?;
-    let to = operands.places_of_pair(0)?;
+    let to = operands.destination_pair(0)?;
     let [a, b] = [operands.source(1, ty)?, operands.source(2, ty)?];
     let other = combined.map(|word| operands.predicate(3).map(|predicate| (word, predicate))).transpose()?;
     Ok(each(move |warp| {
@@ -94,80 +94,80 @@ fn set_predicate(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn
             let [x, y] = [a, b].map(|register| warp.registers.get(register, lane));
             let mut defined = [a, b].iter().all(|&register| warp.registers.is_defined(register, lane));
             let first = compares(x, y);
-            let second = if ty.parts == 2 { compares(x >> ty.bits, y >> ty.bits) } else { !first };
-            let combine = |truth: bool, warp: &Running<'_>| match other {
-                None => truth,
+            let second = if ty.element_count == 2 { compares(x >> ty.bits, y >> ty.bits) } else { !first };
+            let combine = |result: bool, warp: &Running<'_>| match other {
+                None => result,
                 Some((word, (register, negated))) => {
                     let other = (warp.registers.get(register, lane) & 1 == 1) != negated;
                     match word {
-                        "and" => truth && other,
-                        "or" => truth || other,
-                        _ => truth != other,
+                        "and" => result && other,
+                        "or" => result || other,
+                        _ => result != other,
                     }
                 }
             };
             defined &= other.is_none_or(|(_, (register, _))| warp.registers.is_defined(register, lane));
-            for (to, truth) in to.into_iter().zip([first, second]) {
-                let truth = combine(truth, warp);
-                put(warp, to, lane, defined, truth.into());
+            for (to, result) in to.into_iter().zip([first, second]) {
+                let result = combine(result, warp);
+                put(warp, to, lane, defined, result.into());
             }
         }
         Ok(())
     }))
 }
 
-fn put(warp: &mut Running<'_>, to: Option<Place>, lane: usize, defined: bool, value: u64) {
+fn put(warp: &mut Running<'_>, to: Option<Destination>, lane: usize, defined: bool, value: u64) {
     match to {
         Some(to) if !defined => warp.registers.unset(to.register, lane),
         to => warp.set(to, lane, value),
     }
 }
 
-/// All ones, or the number one, where the comparison holds.
+/// Returns `set`, whose result is all ones (for floating-point types 1.0) if the comparison is true, else zero.
 fn set(form: &Form<'_>) -> Option<Compute> {
     let &[to, ty] = form.types.as_slice() else { return None };
     if ["and", "or", "xor"].iter().any(|word| form.has(word)) {
         return None;
     }
     let compares = comparison(form)?;
-    let truth = match to.float() {
-        Some(float) => float.round(1.0, crate::number::Rounding::Even, false),
+    let result = match to.float() {
+        Some(float) => float.round(1.0, crate::float::Rounding::Even, false),
         None => mask(to.bits),
     };
-    super::two(ty, move |a, b| if compares(a, b) { truth } else { 0 })
+    super::two(ty, move |a, b| if compares(a, b) { result } else { 0 })
 }
 
-/// One of two operands by a predicate; whether the other is defined does not matter.
+/// A select (`selp`) of one of two operands by a predicate; the operand that is not selected may be undefined.
 struct Select {
-    to: Option<Place>,
-    ways: [u32; 2],
+    to: Option<Destination>,
+    choices: [u32; 2],
     by: (u32, bool),
 }
 
 fn select(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(4..=4)?;
-    let ways = [operands.source(1, form.ty())?, operands.source(2, form.ty())?];
-    Ok(Box::new(Select { to: operands.place(0)?, ways, by: operands.predicate(3)? }))
+    let choices = [operands.source(1, form.ty())?, operands.source(2, form.ty())?];
+    Ok(Box::new(Select { to: operands.destination(0)?, choices, by: operands.predicate(3)? }))
 }
 
 impl Operation for Select {
     fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
-        let Some(to) = self.to else { return Ok(Next::Follow) };
+        let Some(to) = self.to else { return Ok(Next::Continue) };
         let (by, negated) = self.by;
         let mut values = [0; LANES];
         let mut defined = 0;
         for (lane, value) in values.iter_mut().enumerate() {
-            let way = self.ways[usize::from((warp.registers.get(by, lane) & 1 == 1) == negated)];
-            *value = warp.registers.get(way, lane) & to.mask;
-            defined |= u32::from(warp.registers.is_defined(way, lane)) << lane;
+            let chosen = self.choices[usize::from((warp.registers.get(by, lane) & 1 == 1) == negated)];
+            *value = warp.registers.get(chosen, lane) & to.mask;
+            defined |= u32::from(warp.registers.is_defined(chosen, lane)) << lane;
         }
         defined &= warp.registers.defined(by);
         warp.registers.write(to.register, warp.active, defined, &values);
-        Ok(Next::Follow)
+        Ok(Next::Continue)
     }
 }
 
-/// One of two operands by the sign of a third.
+/// Returns `slct`, which selects one of two operands by the sign of a third.
 fn by_sign(form: &Form<'_>) -> Option<Compute> {
     let by = form.types.last().copied().filter(|_| form.types.len() == 2)?;
     match by.class {

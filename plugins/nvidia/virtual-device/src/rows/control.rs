@@ -1,17 +1,17 @@
-//! Control flow.
+//! Control-flow instructions: branches, exits and traps.
 
 use super::super::machine::LANES;
 use super::call;
 use crate::machine::{DeviceFaultKind, Leaves, Next, Operation, Running};
-use crate::program::{Form, Meaning, Operands, Row, Type};
+use crate::program::{Form, Operands, Row, Semantics, Type};
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "bra", modifiers: "uni", types: "", meaning: Meaning::Warp(jump) },
-    Row { name: "brx.idx", modifiers: "uni", types: "", meaning: Meaning::Warp(jump_by_index) },
-    Row { name: "ret", modifiers: "uni", types: "", meaning: Meaning::Warp(end) },
-    Row { name: "exit", modifiers: "", types: "", meaning: Meaning::Warp(end) },
-    Row { name: "trap", modifiers: "", types: "", meaning: Meaning::Warp(trap) },
-    Row { name: "call", modifiers: "uni", types: "", meaning: Meaning::Warp(call::call) },
+    Row { name: "bra", modifiers: "uni", types: "", semantics: Semantics::Warp(jump) },
+    Row { name: "brx.idx", modifiers: "uni", types: "", semantics: Semantics::Warp(jump_by_index) },
+    Row { name: "ret", modifiers: "uni", types: "", semantics: Semantics::Warp(end) },
+    Row { name: "exit", modifiers: "", types: "", semantics: Semantics::Warp(end) },
+    Row { name: "trap", modifiers: "", types: "", semantics: Semantics::Warp(trap) },
+    Row { name: "call", modifiers: "uni", types: "", semantics: Semantics::Warp(call::call) },
 ];
 
 struct Jump(u32);
@@ -31,7 +31,7 @@ impl Operation for Jump {
     }
 
     fn leaves(&self) -> Leaves {
-        Leaves::Jumps
+        Leaves::Branches
     }
 }
 
@@ -50,7 +50,7 @@ impl Operation for JumpByIndex {
     fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let mut steps = Box::new([0; LANES]);
         for lane in warp.lanes() {
-            let index = warp.known(self.index, lane, "the index of a branch")?;
+            let index = warp.read_defined(self.index, lane, "the index of a branch")?;
             steps[lane] = *usize::try_from(index).ok().and_then(|index| self.targets.get(index)).ok_or_else(|| {
                 DeviceFaultKind::Instruction(format!("lane {lane}: label {index} of {}", self.targets.len()))
             })?;
@@ -63,7 +63,7 @@ impl Operation for JumpByIndex {
     }
 
     fn leaves(&self) -> Leaves {
-        Leaves::Jumps
+        Leaves::Branches
     }
 }
 
@@ -93,7 +93,7 @@ fn trap(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>,
 
 impl Operation for Trap {
     fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
-        Err(DeviceFaultKind::Trap(format!("lanes {:#010x} came here", warp.active)))
+        Err(DeviceFaultKind::Trap(format!("lanes {:#010x} arrived", warp.active)))
     }
 
     fn leaves(&self) -> Leaves {

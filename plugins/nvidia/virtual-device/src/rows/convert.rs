@@ -1,8 +1,8 @@
-//! Conversions: `cvt` of all types, one or two values at a time. The result's type comes first.
+//! Conversions: `cvt` between all types, for one or two values at a time. The opcode names the result's type first.
 
+use crate::float::{Exact, Float, Rounding, integral, of_integer};
 use crate::machine::{Lanes, Operation};
-use crate::number::{Exact, Float, Rounding, integral, of_integer};
-use crate::program::{Class, Compute, Form, Meaning, Operands, Row, Type, mask, sign_extend};
+use crate::program::{Class, Compute, Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const TYPES: &str = "u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f32 f64 tf32 f16x2 bf16x2 e4m3x2 e5m2x2 e2m1x2 b16 b32";
 
@@ -11,40 +11,54 @@ pub(super) const ROWS: &[Row] = &[
         name: "cvt",
         modifiers: "rn rna rz rm rp rni rzi rmi rpi ftz sat satfinite relu",
         types: TYPES,
-        meaning: Meaning::Warp(convert),
+        semantics: Semantics::Warp(convert),
     },
-    Row { name: "cvt.pack.sat", modifiers: "", types: TYPES, meaning: Meaning::Warp(pack) },
+    Row { name: "cvt.pack.sat", modifiers: "", types: TYPES, semantics: Semantics::Warp(pack) },
 ];
 
 fn convert(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     let &[to, from] = form.types.as_slice() else { return Err(form.unknown()) };
     let unknown = || form.unknown();
-    let (count, compute): (usize, Compute) = match (to.parts, from.parts) {
+    let (count, compute): (usize, Compute) = match (to.element_count, from.element_count) {
         (1, 1) => {
-            let part = part(form, to, from).ok_or_else(unknown)?;
-            (1, Box::new(move |[a, ..]| part(a)))
+            let element_conversion = element_conversion(form, to, from).ok_or_else(unknown)?;
+            (1, Box::new(move |[a, ..]| element_conversion(a)))
         }
-        // The first operand goes to the high part.
+        // The first operand is the high part.
         (2, 1) => {
-            let part = part(form, Type { parts: 1, ..to }, from).ok_or_else(unknown)?;
+            let element_conversion =
+                element_conversion(form, Type { element_count: 1, ..to }, from).ok_or_else(unknown)?;
             let bits = to.bits;
-            (2, Box::new(move |[a, b, ..]| (part(a) & mask(bits)) << bits | part(b) & mask(bits)))
+            (
+                2,
+                Box::new(move |[a, b, ..]| {
+                    (element_conversion(a) & mask(bits)) << bits | element_conversion(b) & mask(bits)
+                }),
+            )
         }
         (2, 2) => {
-            let part = part(form, Type { parts: 1, ..to }, Type { parts: 1, ..from }).ok_or_else(unknown)?;
+            let element_conversion =
+                element_conversion(form, Type { element_count: 1, ..to }, Type { element_count: 1, ..from })
+                    .ok_or_else(unknown)?;
             let (bits, from) = (to.bits, from.bits);
-            (1, Box::new(move |[a, ..]| (part(a >> from) & mask(bits)) << bits | part(a & mask(from)) & mask(bits)))
+            (
+                1,
+                Box::new(move |[a, ..]| {
+                    (element_conversion(a >> from) & mask(bits)) << bits
+                        | element_conversion(a & mask(from)) & mask(bits)
+                }),
+            )
         }
         _ => return Err(form.unknown()),
     };
     operands.expect(count + 1..=count + 1)?;
-    let sources = (1..=count).map(|number| operands.source(number, from)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Box::new(Lanes::new(operands.place(0)?, &sources, compute)))
+    let sources = (1..=count).map(|index| operands.source(index, from)).collect::<Result<Vec<_>, _>>()?;
+    Ok(Box::new(Lanes::new(operands.destination(0)?, &sources, compute)))
 }
 
-type Part = Box<dyn Fn(u64) -> u64 + Send + Sync>;
+type ConvertElement = Box<dyn Fn(u64) -> u64 + Send + Sync>;
 
-fn part(form: &Form<'_>, to: Type, from: Type) -> Option<Part> {
+fn element_conversion(form: &Form<'_>, to: Type, from: Type) -> Option<ConvertElement> {
     match (to.class, from.class) {
         (Class::Float(to), Class::Float(from)) => floats(form, to, from),
         (Class::Float(to), _) => of_integers(form, to, from),
@@ -53,7 +67,7 @@ fn part(form: &Form<'_>, to: Type, from: Type) -> Option<Part> {
     }
 }
 
-fn floats(form: &Form<'_>, to: Float, from: Float) -> Option<Part> {
+fn floats(form: &Form<'_>, to: Float, from: Float) -> Option<ConvertElement> {
     let (flushes, saturates, finite, relu) =
         (form.has("ftz"), form.has("sat"), form.has("satfinite"), form.has("relu"));
     let to_integral = ["rni", "rzi", "rmi", "rpi"].into_iter().find(|word| form.has(word)).and_then(Rounding::named);
@@ -76,7 +90,7 @@ fn floats(form: &Form<'_>, to: Float, from: Float) -> Option<Part> {
     }))
 }
 
-fn of_integers(form: &Form<'_>, to: Float, from: Type) -> Option<Part> {
+fn of_integers(form: &Form<'_>, to: Float, from: Type) -> Option<ConvertElement> {
     let rounding = form.find(Rounding::named)?;
     let saturates = form.has("sat");
     Some(Box::new(move |bits| {
@@ -90,8 +104,9 @@ fn value(ty: Type, bits: u64) -> i128 {
     if ty.is_signed() { i128::from(sign_extend(bits, ty.bits)) } else { i128::from(bits & mask(ty.bits)) }
 }
 
-/// The nearest integer that the type has; of NaN zero.
-fn to_integers(form: &Form<'_>, to: Type, from: Float) -> Option<Part> {
+/// Returns the conversion from a floating-point type to an integer type: out-of-range values saturate, and NaN becomes
+/// zero.
+fn to_integers(form: &Form<'_>, to: Type, from: Float) -> Option<ConvertElement> {
     let rounding = form.find(Rounding::named)?;
     let flushes = form.has("ftz");
     Some(Box::new(move |bits| {
@@ -100,16 +115,16 @@ fn to_integers(form: &Form<'_>, to: Type, from: Float) -> Option<Part> {
     }))
 }
 
-/// The integer of a type that is nearest.
+/// Returns the integer of a type that is nearest to a value (saturation).
 fn nearest(ty: Type, value: i128) -> u64 {
-    let (least, most) = match ty.is_signed() {
+    let (min, most) = match ty.is_signed() {
         true => (-(1i128 << (ty.bits - 1)), (1i128 << (ty.bits - 1)) - 1),
         false => (0, i128::from(mask(ty.bits))),
     };
-    value.clamp(least, most) as u64
+    value.clamp(min, most) as u64
 }
 
-fn integers(form: &Form<'_>, to: Type, from: Type) -> Option<Part> {
+fn integers(form: &Form<'_>, to: Type, from: Type) -> Option<ConvertElement> {
     match form.words.as_slice() {
         [] => Some(Box::new(move |bits| to.extended(value(from, bits) as u64))),
         ["sat"] => Some(Box::new(move |bits| nearest(to, value(from, bits)))),
@@ -117,16 +132,16 @@ fn integers(form: &Form<'_>, to: Type, from: Type) -> Option<Part> {
     }
 }
 
-/// `cvt.pack.sat.u8.s32.b32 d, a, b, c`: `a` and `b` made narrow, above what `c` has.
+/// Decodes `cvt.pack.sat.u8.s32.b32 d, a, b, c`: packs the saturated `a` and `b` in the low bits, with `c` above them.
 fn pack(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     let (&[to, from], counts) = (&form.types[..form.types.len().min(2)], 3..=4) else { return Err(form.unknown()) };
     operands.expect(counts)?;
     let count = operands.count() - 1;
-    let sources = (1..=count).map(|number| operands.source(number, from)).collect::<Result<Vec<_>, _>>()?;
+    let sources = (1..=count).map(|index| operands.source(index, from)).collect::<Result<Vec<_>, _>>()?;
     let compute = move |[a, b, c, _]: [u64; 4]| {
         let narrow = |bits| nearest(to, value(from, bits)) & mask(to.bits);
         let above = if count == 3 { c << (2 * to.bits).min(63) } else { 0 };
         (narrow(a) << to.bits | narrow(b) | above) & mask(32)
     };
-    Ok(Box::new(Lanes::new(operands.place(0)?, &sources, Box::new(compute))))
+    Ok(Box::new(Lanes::new(operands.destination(0)?, &sources, Box::new(compute))))
 }

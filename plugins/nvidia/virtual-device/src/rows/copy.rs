@@ -1,7 +1,7 @@
-//! Asynchronous copies from global to shared memory.
+//! Asynchronous copies from global to shared memory (`cp.async`).
 
 use crate::machine::{DeviceFaultKind, LANES, Operation, PtxSpace, each};
-use crate::program::{Form, Meaning, Operands, Row, Type};
+use crate::program::{Form, Operands, Row, Semantics, Type};
 use tilewright_target::Direction;
 
 use super::groups;
@@ -11,16 +11,17 @@ pub(super) const ROWS: &[Row] = &[
         name: "cp.async",
         modifiers: "ca cg shared shared::cta global L2::",
         types: "",
-        meaning: Meaning::Warp(copy),
+        semantics: Semantics::Warp(copy),
     },
-    Row { name: "cp.async.commit_group", modifiers: "", types: "", meaning: Meaning::Warp(commit) },
-    Row { name: "cp.async.wait_group", modifiers: "", types: "", meaning: Meaning::Warp(wait) },
-    Row { name: "cp.async.wait_all", modifiers: "", types: "", meaning: Meaning::Warp(wait_all) },
+    Row { name: "cp.async.commit_group", modifiers: "", types: "", semantics: Semantics::Warp(commit) },
+    Row { name: "cp.async.wait_group", modifiers: "", types: "", semantics: Semantics::Warp(wait) },
+    Row { name: "cp.async.wait_all", modifiers: "", types: "", semantics: Semantics::Warp(wait_all) },
 ];
 
-/// `[to], [from], size{, bytes that are read}`: what is not read is zero.
+/// Decodes the operands `[to], [from], size{, bytes to read}` of `cp.async`; the bytes that are not read are written as
+/// zeros.
 fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    // The hint of a policy comes last.
+    // The operand of a cache policy comes last.
     let hinted = usize::from(form.has("L2::cache_hint"));
     operands.expect(3 + hinted..=4 + hinted)?;
     let (to, from, size) = (operands.address(0)?, operands.address(1)?, operands.constant(2)?);
@@ -35,7 +36,7 @@ fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
         let mut units = [None; LANES];
         for lane in warp.lanes() {
             let (_, target) = warp.resolve(PtxSpace::Shared, &to, lane)?;
-            let bytes = read.map_or(Ok(size), |read| warp.known(read, lane, "how many bytes are read"))?;
+            let bytes = read.map_or(Ok(size), |read| warp.read_defined(read, lane, "the number of bytes to read"))?;
             if bytes > size {
                 return Err(DeviceFaultKind::Instruction(format!("lane {lane}: {bytes} bytes of {size} are read")));
             }
@@ -51,12 +52,12 @@ fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
             }
             let mut data = vec![0; size as usize];
             if bytes > 0 {
-                let place = warp.resolve(PtxSpace::Global, &from, lane)?;
-                if !place.1.is_multiple_of(size) {
-                    return Err(misaligned(PtxSpace::Global, Direction::Load, place.1));
+                let resolved = warp.resolve(PtxSpace::Global, &from, lane)?;
+                if !resolved.1.is_multiple_of(size) {
+                    return Err(misaligned(PtxSpace::Global, Direction::Load, resolved.1));
                 }
-                warp.load(place, &mut data[..bytes as usize], lane)?;
-                units[lane] = Some(place);
+                warp.load(resolved, &mut data[..bytes as usize], lane)?;
+                units[lane] = Some(resolved);
             }
             warp.send(lane, target, data)?;
         }

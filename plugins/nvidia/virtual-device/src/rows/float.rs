@@ -1,19 +1,19 @@
-//! Floating-point arithmetic.
+//! Floating-point arithmetic instructions.
 
 use super::{one, three, two};
-use crate::number::{Exact, Float, Rounding};
+use crate::float::{Exact, Float, Rounding};
 use crate::program::{Compute, Form};
 
-/// How operands are read and results are written.
+/// The style of a floating-point instruction: its type, rounding, and treatment of operands and results.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     pub(super) float: Float,
     pub(super) rounding: Rounding,
-    /// Subnormal operands and results are zero.
+    /// Whether subnormal operands and results become zero (`.ftz`).
     flushes: bool,
-    /// Results lie between 0 and 1, NaN being 0.
+    /// Whether results are clamped to the range 0 to 1, and NaN becomes 0 (`.sat`).
     saturates: bool,
-    /// Results below zero are zero.
+    /// Whether negative results become zero (`.relu`).
     relu: bool,
 }
 
@@ -44,13 +44,13 @@ impl Style {
         if self.flushes { self.float.flushed(bits) } else { bits }
     }
 
-    /// Whether this is binary32 as processors have it.
+    /// Whether the instruction is plain binary32 arithmetic, which the host's processor computes exactly alike.
     fn is_plain_single(self) -> bool {
         self.float.is_single() && self.rounding == Rounding::Even && !(self.flushes || self.saturates || self.relu)
     }
 }
 
-/// The bits of a result in binary32.
+/// Returns the bits of a binary32 result, with the canonical NaN.
 fn single(value: f32) -> u64 {
     u64::from(if value.is_nan() { 0x7fff_ffff } else { value.to_bits() })
 }
@@ -92,7 +92,7 @@ pub(super) fn fused(form: &Form<'_>) -> Option<Compute> {
         return three(form.ty(), |a, b, c| single(from_single(a).mul_add(from_single(b), from_single(c))));
     }
     if style.float.is_double() {
-        // What a fused operation leaves out has no number of binary64 to tell it.
+        // The remainder of a fused operation may have no binary64 number, so only round-to-nearest is exact.
         let even = style.rounding == Rounding::Even;
         let fused = move |a, b, c| style.write(style.read(a).mul_add(style.read(b), style.read(c)));
         return if even { three(form.ty(), fused) } else { None };
@@ -100,7 +100,7 @@ pub(super) fn fused(form: &Form<'_>) -> Option<Compute> {
     three(form.ty(), move |a, b, c| style.write(Exact::fused(style.read(a), style.read(b), style.read(c))))
 }
 
-/// Approximate quotients are rounded right, too.
+/// Returns division. Quotients are rounded correctly even for approximate opcodes.
 pub(super) fn div(form: &Form<'_>) -> Option<Compute> {
     let style = Style::of(form)?;
     if form.ty().bits == 16 {
@@ -123,7 +123,8 @@ pub(super) fn neg(form: &Form<'_>) -> Option<Compute> {
     one(form.ty(), move |a| if style.flushes { style.float.flushed(a) ^ sign } else { a ^ sign })
 }
 
-/// The lesser or the greater of two numbers, -0 being less than +0. Of a number and NaN the number, or with `.NaN` NaN.
+/// Returns minimum (or maximum if `greater`), for which -0 is less than +0. If one operand is NaN, the result is the
+/// other operand, or NaN with the modifier `.NaN`.
 pub(super) fn extreme(form: &Form<'_>, greater: bool) -> Option<Compute> {
     let (style, keeps_nan) = (Style::of(form)?, form.has("NaN"));
     if form.has("relu") {

@@ -1,10 +1,10 @@
-//! Functions. Those that are approximate on hardware are computed in binary64 and rounded once here, so that what comes
-//! out lies within any error that PTX ISA allows.
+//! Instructions for math functions. Functions that are approximate on hardware are computed in binary64 and rounded
+//! once, so results are within any error that PTX ISA allows.
 
 use super::float::Style;
 use super::{one, two};
-use crate::number::Exact;
-use crate::program::{Compute, Form, Meaning, Row};
+use crate::float::Exact;
+use crate::program::{Compute, Form, Row, Semantics};
 
 const SINGLE: &str = "f32";
 
@@ -13,46 +13,51 @@ pub(super) const ROWS: &[Row] = &[
         name: "ex2",
         modifiers: "approx ftz",
         types: "f32 f16 f16x2 bf16 bf16x2",
-        meaning: Meaning::Lanes(1, |form| real(form, f64::exp2)),
+        semantics: Semantics::Lanes(1, |form| real(form, f64::exp2)),
     },
     Row {
         name: "lg2",
         modifiers: "approx ftz",
         types: SINGLE,
-        meaning: Meaning::Lanes(1, |form| real(form, f64::log2)),
+        semantics: Semantics::Lanes(1, |form| real(form, f64::log2)),
     },
     Row {
         name: "sin",
         modifiers: "approx ftz",
         types: SINGLE,
-        meaning: Meaning::Lanes(1, |form| real(form, f64::sin)),
+        semantics: Semantics::Lanes(1, |form| real(form, f64::sin)),
     },
     Row {
         name: "cos",
         modifiers: "approx ftz",
         types: SINGLE,
-        meaning: Meaning::Lanes(1, |form| real(form, f64::cos)),
+        semantics: Semantics::Lanes(1, |form| real(form, f64::cos)),
     },
     Row {
         name: "tanh",
         modifiers: "approx ftz",
         types: "f32 f16 f16x2 bf16 bf16x2",
-        meaning: Meaning::Lanes(1, |form| real(form, f64::tanh)),
+        semantics: Semantics::Lanes(1, |form| real(form, f64::tanh)),
     },
     Row {
         name: "rsqrt",
         modifiers: "approx ftz",
         types: "f32 f64",
-        meaning: Meaning::Lanes(1, |form| real(form, |value| 1.0 / value.sqrt())),
+        semantics: Semantics::Lanes(1, |form| real(form, |value| 1.0 / value.sqrt())),
     },
-    Row { name: "sqrt", modifiers: "approx rn rz rm rp ftz", types: "f32 f64", meaning: Meaning::Lanes(1, sqrt) },
-    Row { name: "rcp", modifiers: "approx rn rz rm rp ftz", types: "f32 f64", meaning: Meaning::Lanes(1, reciprocal) },
-    Row { name: "copysign", modifiers: "", types: "f32 f64", meaning: Meaning::Lanes(2, copy_sign) },
+    Row { name: "sqrt", modifiers: "approx rn rz rm rp ftz", types: "f32 f64", semantics: Semantics::Lanes(1, sqrt) },
+    Row {
+        name: "rcp",
+        modifiers: "approx rn rz rm rp ftz",
+        types: "f32 f64",
+        semantics: Semantics::Lanes(1, reciprocal),
+    },
+    Row { name: "copysign", modifiers: "", types: "f32 f64", semantics: Semantics::Lanes(2, copy_sign) },
     Row {
         name: "testp",
         modifiers: "finite infinite number notanumber normal subnormal",
         types: "f32 f64",
-        meaning: Meaning::Lanes(1, test),
+        semantics: Semantics::Lanes(1, test),
     },
 ];
 
@@ -71,7 +76,7 @@ fn reciprocal(form: &Form<'_>) -> Option<Compute> {
     one(form.ty(), move |a| style.write(Exact::quotient(1.0, style.read(a))))
 }
 
-/// The second operand with the sign of the first.
+/// Returns `copysign`: the second operand with the sign of the first.
 fn copy_sign(form: &Form<'_>) -> Option<Compute> {
     let sign = 1u64 << (form.ty().bits - 1);
     two(form.ty(), move |a, b| a & sign | b & !sign)

@@ -1,29 +1,34 @@
-//! Instructions that change nothing that a program can see here: fences (one warp runs at a time and sees everything),
-//! hints for caches, waits for time.
+//! Instructions without an effect on a program in the virtual device: fences (one warp runs at a time and sees all
+//! memory), cache hints, and waits for time.
 
 use crate::machine::{Lanes, Operation, each};
-use crate::program::{Form, Meaning, Operands, Row};
+use crate::program::{Form, Operands, Row, Semantics};
 
 const FENCES: &str = "sc acq_rel acquire release cta cluster gpu sys proxy alias async global shared::cta shared::cluster \
                       generic mbarrier_init";
 const CACHES: &str = "global local L1 L2 L1:: L2:: generic level:: v2 const param tensormap";
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "fence", modifiers: FENCES, types: "", meaning: Meaning::Warp(nothing) },
-    Row { name: "membar", modifiers: "cta gl gpu sys proxy alias async", types: "", meaning: Meaning::Warp(nothing) },
-    Row { name: "nanosleep", modifiers: "", types: "u32", meaning: Meaning::Warp(nothing) },
-    Row { name: "pmevent", modifiers: "mask", types: "", meaning: Meaning::Warp(nothing) },
-    Row { name: "griddepcontrol", modifiers: "wait launch_dependents", types: "", meaning: Meaning::Warp(nothing) },
-    Row { name: "setmaxnreg", modifiers: "inc dec sync aligned", types: "u32", meaning: Meaning::Warp(nothing) },
-    Row { name: "prefetch", modifiers: CACHES, types: "", meaning: Meaning::Warp(nothing) },
-    Row { name: "prefetchu", modifiers: CACHES, types: "", meaning: Meaning::Warp(nothing) },
-    Row { name: "discard", modifiers: CACHES, types: "", meaning: Meaning::Warp(nothing) },
-    Row { name: "applypriority", modifiers: CACHES, types: "", meaning: Meaning::Warp(nothing) },
+    Row { name: "fence", modifiers: FENCES, types: "", semantics: Semantics::Warp(nothing) },
+    Row {
+        name: "membar",
+        modifiers: "cta gl gpu sys proxy alias async",
+        types: "",
+        semantics: Semantics::Warp(nothing),
+    },
+    Row { name: "nanosleep", modifiers: "", types: "u32", semantics: Semantics::Warp(nothing) },
+    Row { name: "pmevent", modifiers: "mask", types: "", semantics: Semantics::Warp(nothing) },
+    Row { name: "griddepcontrol", modifiers: "wait launch_dependents", types: "", semantics: Semantics::Warp(nothing) },
+    Row { name: "setmaxnreg", modifiers: "inc dec sync aligned", types: "u32", semantics: Semantics::Warp(nothing) },
+    Row { name: "prefetch", modifiers: CACHES, types: "", semantics: Semantics::Warp(nothing) },
+    Row { name: "prefetchu", modifiers: CACHES, types: "", semantics: Semantics::Warp(nothing) },
+    Row { name: "discard", modifiers: CACHES, types: "", semantics: Semantics::Warp(nothing) },
+    Row { name: "applypriority", modifiers: CACHES, types: "", semantics: Semantics::Warp(nothing) },
     Row {
         name: "createpolicy",
         modifiers: "fractional range cvt L2 L2:: global",
         types: "b64",
-        meaning: Meaning::Warp(policy),
+        semantics: Semantics::Warp(policy),
     },
 ];
 
@@ -31,7 +36,7 @@ fn nothing(_: &Form<'_>, _: &mut Operands<'_>) -> Result<Box<dyn Operation>, Str
     Ok(each(|_| Ok(())))
 }
 
-/// A policy of the cache, which is a number like any other.
+/// Decodes `createpolicy`, whose result, a cache policy, is an arbitrary constant.
 fn policy(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    Ok(Box::new(Lanes::new(operands.place(0)?, &[], Box::new(|_| 0))))
+    Ok(Box::new(Lanes::new(operands.destination(0)?, &[], Box::new(|_| 0))))
 }

@@ -1,9 +1,10 @@
-//! Integers. Results wrap; division by zero gives all ones, for which PTX names no value.
+//! Integer arithmetic instructions. Results wrap around. Division by zero returns all ones, because PTX leaves the
+//! value unspecified.
 
 use super::{one, three, two};
 use crate::program::{Compute, Form, Type, mask, sign_extend};
 
-/// A value of a type as a number.
+/// Returns the integer that the bits of a value of this type represent.
 fn number(ty: Type, bits: u64) -> i128 {
     if ty.is_signed() { i128::from(sign_extend(bits, ty.bits)) } else { i128::from(bits & mask(ty.bits)) }
 }
@@ -30,14 +31,15 @@ pub(super) fn sub(form: &Form<'_>) -> Option<Compute> {
     }
 }
 
-/// The nearest number that a signed type has.
+/// Returns the bits of an integer, saturated to a signed type.
 fn saturated(ty: Type, value: i128) -> u64 {
     let most = (1i128 << (ty.bits - 1)) - 1;
     value.clamp(-most - 1, most) as u64
 }
 
-/// Which bits of a product are the result.
-fn part(form: &Form<'_>) -> Option<fn(Type, i128) -> u64> {
+/// Returns the function that selects the result from a product: its low half, its high half or all of it (`.lo`, `.hi`,
+/// `.wide`).
+fn select_half(form: &Form<'_>) -> Option<fn(Type, i128) -> u64> {
     match form.words.as_slice() {
         ["lo"] | ["wide"] => Some(|_, product| product as u64),
         ["hi"] => Some(|ty, product| (product >> ty.bits) as u64),
@@ -45,7 +47,7 @@ fn part(form: &Form<'_>) -> Option<fn(Type, i128) -> u64> {
     }
 }
 
-/// The exact product; of unsigned 64 bits its 128 bits as they are.
+/// Returns the exact product of two values of this type; for unsigned 64-bit values, the 128 bits of the product.
 fn product(ty: Type, a: u64, b: u64) -> i128 {
     if ty.is_signed() {
         number(ty, a) * number(ty, b)
@@ -54,7 +56,7 @@ fn product(ty: Type, a: u64, b: u64) -> i128 {
     }
 }
 
-/// The high bits, without sign where the type has none.
+/// Returns the high half of a product, zero-extended for unsigned types.
 fn high(ty: Type, product: i128) -> u64 {
     if ty.is_signed() { (product >> ty.bits) as u64 } else { (product.cast_unsigned() >> ty.bits) as u64 }
 }
@@ -64,8 +66,8 @@ pub(super) fn mul(form: &Form<'_>) -> Option<Compute> {
     if form.words == ["hi"] {
         return two(ty, move |a, b| high(ty, product(ty, a, b)));
     }
-    let part = part(form)?;
-    two(ty, move |a, b| part(ty, product(ty, a, b)))
+    let select_half = select_half(form)?;
+    two(ty, move |a, b| select_half(ty, product(ty, a, b)))
 }
 
 pub(super) fn mad(form: &Form<'_>) -> Option<Compute> {
@@ -80,7 +82,7 @@ pub(super) fn mad(form: &Form<'_>) -> Option<Compute> {
     }
 }
 
-/// Products of 24 bits: the low 32 bits, or those from 16 on.
+/// Returns `mul24`: the low 32 bits of a product of 24-bit numbers, or with `.hi` the 32 bits from bit 16 on.
 fn product24(form: &Form<'_>) -> Option<impl Fn(u64, u64) -> u64 + Send + Sync + use<>> {
     let signed = form.ty().is_signed();
     let shift = match form.words.as_slice() {
@@ -88,8 +90,8 @@ fn product24(form: &Form<'_>) -> Option<impl Fn(u64, u64) -> u64 + Send + Sync +
         ["hi"] => 16,
         _ => return None,
     };
-    let factor = move |bits: u64| if signed { sign_extend(bits, 24) } else { (bits & mask(24)) as i64 };
-    Some(move |a, b| (factor(a).wrapping_mul(factor(b)) >> shift) as u64)
+    let extend24 = move |bits: u64| if signed { sign_extend(bits, 24) } else { (bits & mask(24)) as i64 };
+    Some(move |a, b| (extend24(a).wrapping_mul(extend24(b)) >> shift) as u64)
 }
 
 pub(super) fn mul24(form: &Form<'_>) -> Option<Compute> {
@@ -132,8 +134,8 @@ pub(super) fn extreme(form: &Form<'_>, greater: bool) -> Option<Compute> {
         return None;
     }
     two(ty, move |a, b| {
-        let least = if number(ty, a) < number(ty, b) { [a, b] } else { [b, a] };
-        let chosen = least[usize::from(greater)];
+        let ordered = if number(ty, a) < number(ty, b) { [a, b] } else { [b, a] };
+        let chosen = ordered[usize::from(greater)];
         if relu && number(ty, chosen) < 0 { 0 } else { chosen }
     })
 }
@@ -143,7 +145,8 @@ pub(super) fn sad(form: &Form<'_>) -> Option<Compute> {
     three(ty, move |a, b, c| c.wrapping_add((number(ty, a) - number(ty, b)).unsigned_abs() as u64))
 }
 
-/// The product of four bytes with four, added up. The types are those of the bytes of each factor.
+/// Returns `dp4a`: the dot product of four bytes with four bytes, plus a third operand. The opcode's two types are the
+/// types of the bytes of `a` and of `b`.
 pub(super) fn dot_bytes(form: &Form<'_>) -> Option<Compute> {
     let &[a_type, b_type] = form.types.as_slice() else { return None };
     let byte = |ty: Type, word: u64, at: u32| {

@@ -1,37 +1,37 @@
-//! Matrix moves between registers and shared memory, as the target's own rows have them: which lane addresses which slot,
-//! and which lane holds which byte.
+//! Matrix moves between registers and shared memory (`ldmatrix`, `stmatrix`). The target's instruction table gives the
+//! lane that addresses each segment (a 16-byte row in shared memory), and the lane that holds each byte.
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Direction, Instruction, InstructionKind, Operand, wavefronts};
 
 use crate::machine::{Address, DeviceFaultKind, Next, Operation, PtxSpace, Running};
-use crate::machine::{LANES, Place};
-use crate::program::{Form, Meaning, Operands, Row, mask};
+use crate::machine::{Destination, LANES};
+use crate::program::{Form, Operands, Row, Semantics, mask};
 
 const MODIFIERS: &str = "m8n8 m16n16 m16n8 x1 x2 x4 trans shared shared::cta";
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "ldmatrix.sync.aligned", modifiers: MODIFIERS, types: "b8 b16", meaning: Meaning::Warp(load) },
-    Row { name: "stmatrix.sync.aligned", modifiers: MODIFIERS, types: "b8 b16", meaning: Meaning::Warp(store) },
+    Row { name: "ldmatrix.sync.aligned", modifiers: MODIFIERS, types: "b8 b16", semantics: Semantics::Warp(load) },
+    Row { name: "stmatrix.sync.aligned", modifiers: MODIFIERS, types: "b8 b16", semantics: Semantics::Warp(store) },
 ];
 
-/// The slot, and the byte of it, of each byte of a register.
+/// The segment of each of a register's four bytes, and the byte's offset in the segment.
 type Bytes = [(usize, usize); 4];
 
-/// Where the bytes of a matrix move lie.
+/// A matrix move: the registers, and the location of each byte.
 struct Transfer {
     name: String,
     address: Address,
     space: PtxSpace,
     alignment: u32,
-    slot_bytes: usize,
-    /// The lane that gives the address of each slot.
+    segment_bytes: usize,
+    /// For each segment, the lane that gives its address.
     addressed_by: Vec<usize>,
-    /// For each register and lane, where its four bytes are: slot and byte.
+    /// For each register and lane, the segments of the register's four bytes, and their offsets in the segments.
     bytes: Vec<Vec<Bytes>>,
 }
 
-/// The target's row of an opcode, whose words may stand in another order.
+/// Returns the target's instruction with this opcode, whose modifiers may be in another order.
 pub(super) fn row_of<'a>(form: &Form<'a>) -> Result<&'a Instruction, String> {
     let words = |name: &str| {
         let mut words: Vec<String> = name.replace("shared::cta", "shared").split('.').map(str::to_owned).collect();
@@ -57,50 +57,52 @@ impl Transfer {
             _ => None,
         });
         let (data, by_lane, alignment) =
-            access.filter(|_| row.kind == InstructionKind::SharedMove).ok_or("the row moves no matrix")?;
-        let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
-        let slots = 1usize << data.out_bits(slot);
+            access.filter(|_| row.kind == InstructionKind::SharedMove).ok_or("the instruction moves no matrix")?;
+        let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
+        let segments = 1usize << data.out_bits(segment);
         let lanes: Vec<usize> = (0..1u64 << by_lane.ins().bits())
-            .map(|lane| by_lane.outs().coordinate(by_lane.apply_packed(lane), slot) as usize)
+            .map(|lane| by_lane.outs().coordinate(by_lane.apply_packed(lane), segment) as usize)
             .collect();
-        let addressed_by = (0..slots)
-            .map(|slot| lanes.iter().position(|&own| own == slot).ok_or("no lane addresses some slot"))
+        let addressed_by = (0..segments)
+            .map(|segment| {
+                lanes.iter().position(|&lane_segment| lane_segment == segment).ok_or("no lane addresses some segment")
+            })
             .collect::<Result<_, _>>()?;
         Ok(Self {
             name: row.name.clone(),
             address,
             space: if form.find(PtxSpace::named).is_some() { PtxSpace::Shared } else { PtxSpace::Generic },
             alignment,
-            slot_bytes: 1 << data.out_bits(byte),
+            segment_bytes: 1 << data.out_bits(byte),
             addressed_by,
             bytes: bytes(data)?,
         })
     }
 
-    /// The addresses of the slots, checked and counted.
-    fn slots(&self, warp: &mut Running<'_>, direction: Direction) -> Result<Vec<(u64, usize)>, DeviceFaultKind> {
-        warp.together(u32::MAX)?;
-        let mut slots = Vec::with_capacity(self.addressed_by.len());
+    /// Returns the address of each segment with the lane that gives it, after checking and counting the access.
+    fn segments(&self, warp: &mut Running<'_>, direction: Direction) -> Result<Vec<(u64, usize)>, DeviceFaultKind> {
+        warp.check_convergent(u32::MAX)?;
+        let mut segments = Vec::with_capacity(self.addressed_by.len());
         for &lane in &self.addressed_by {
             let (space, address) = warp.resolve(self.space, &self.address, lane)?;
             let fault_lane = lane as u32;
             if space != PtxSpace::Shared {
                 let near = "matrices are in shared memory".to_owned();
-                let bytes = self.slot_bytes as u64;
+                let bytes = self.segment_bytes as u64;
                 return Err(DeviceFaultKind::OutOfBounds { direction, space, address, bytes, near, lane: fault_lane });
             }
             if !address.is_multiple_of(self.alignment.into()) {
                 let alignment = self.alignment.into();
                 return Err(DeviceFaultKind::Misaligned { direction, space, address, alignment, lane: fault_lane });
             }
-            slots.push((address, lane));
+            segments.push((address, lane));
         }
-        let bits = self.slot_bytes as u32 * 8;
+        let bits = self.segment_bytes as u32 * 8;
         let banks = warp.target.instruction_bank_row(&self.name, direction, bits);
         let banks =
-            banks.ok_or_else(|| DeviceFaultKind::Instruction("the target has no row of banks for it".to_owned()))?;
-        let addresses: Vec<Option<u64>> = slots.iter().map(|&(address, _)| Some(address)).collect();
-        let taken = wavefronts(banks, &addresses, self.slot_bytes as u32);
+            banks.ok_or_else(|| DeviceFaultKind::Instruction("the target has no bank row for it".to_owned()))?;
+        let addresses: Vec<Option<u64>> = segments.iter().map(|&(address, _)| Some(address)).collect();
+        let taken = wavefronts(banks, &addresses, self.segment_bytes as u32);
         match direction {
             Direction::Load => {
                 warp.counts.matrix_loads += 1;
@@ -111,37 +113,38 @@ impl Transfer {
                 warp.counts.wavefronts_stored += taken;
             }
         }
-        Ok(slots)
+        Ok(segments)
     }
 }
 
-/// For each register and lane the slot and the byte of each of its four bytes.
+/// Returns, for each register and lane, the segment of each of the register's four bytes, and the offset in it. `data`
+/// maps (register, lane, byte) to (segment, byte of the segment).
 fn bytes(data: &LinearLayout) -> Result<Vec<Vec<Bytes>>, String> {
-    let (slot, byte) = (Dim::named("slot"), Dim::named("byte"));
+    let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
     if data.in_bits(byte) != 2 || data.in_bits(Dim::LANE) != 5 {
-        return Err("the row has other registers than those of 32 bits of 32 lanes".to_owned());
+        return Err("the instruction does not have 32-bit registers of 32 lanes".to_owned());
     }
     let mut all = vec![vec![[(0, 0); 4]; LANES]; 1 << data.in_bits(Dim::REGISTER)];
-    for place in 0..1u64 << data.ins().bits() {
-        let image = data.apply_packed(place);
+    for packed in 0..1u64 << data.ins().bits() {
+        let image = data.apply_packed(packed);
         let [register, lane, at] =
-            [Dim::REGISTER, Dim::LANE, byte].map(|dim| data.ins().coordinate(place, dim) as usize);
+            [Dim::REGISTER, Dim::LANE, byte].map(|dim| data.ins().coordinate(packed, dim) as usize);
         all[register][lane][at] =
-            (data.outs().coordinate(image, slot) as usize, data.outs().coordinate(image, byte) as usize);
+            (data.outs().coordinate(image, segment) as usize, data.outs().coordinate(image, byte) as usize);
     }
     Ok(all)
 }
 
 struct Load {
     transfer: Transfer,
-    to: Vec<Option<Place>>,
+    to: Vec<Option<Destination>>,
 }
 
 fn load(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(2..=2)?;
-    let (to, transfer) = (operands.places(0)?, Transfer::of(form, operands.address(1)?)?);
+    let (to, transfer) = (operands.destinations(0)?, Transfer::of(form, operands.address(1)?)?);
     if to.len() != transfer.bytes.len() {
-        return Err(format!("`{}` gives {} registers", form.opcode, transfer.bytes.len()));
+        return Err(format!("`{}` has {} result registers", form.opcode, transfer.bytes.len()));
     }
     Ok(Box::new(Load { transfer, to }))
 }
@@ -149,20 +152,20 @@ fn load(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
 impl Operation for Load {
     fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let transfer = &self.transfer;
-        let slots = transfer.slots(warp, Direction::Load)?;
-        let mut data = vec![0; transfer.slot_bytes * slots.len()];
-        for (&(address, lane), own) in slots.iter().zip(data.chunks_exact_mut(transfer.slot_bytes)) {
+        let segments = transfer.segments(warp, Direction::Load)?;
+        let mut data = vec![0; transfer.segment_bytes * segments.len()];
+        for (&(address, lane), lane_segment) in segments.iter().zip(data.chunks_exact_mut(transfer.segment_bytes)) {
             let who = warp.accessor(lane);
-            warp.shared.load(address, own, &who)?;
+            warp.shared.load(address, lane_segment, &who)?;
         }
         for (to, lanes) in self.to.iter().zip(&transfer.bytes) {
             for lane in warp.lanes() {
-                let byte = |(slot, byte): (usize, usize)| u64::from(data[slot * transfer.slot_bytes + byte]);
-                let word = lanes[lane].iter().rev().fold(0, |word, &place| word << 8 | byte(place));
+                let byte = |(segment, byte): (usize, usize)| u64::from(data[segment * transfer.segment_bytes + byte]);
+                let word = lanes[lane].iter().rev().fold(0, |word, &source| word << 8 | byte(source));
                 warp.set(*to, lane, word);
             }
         }
-        Ok(Next::Follow)
+        Ok(Next::Continue)
     }
 }
 
@@ -184,20 +187,20 @@ fn store(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operati
 impl Operation for Store {
     fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind> {
         let transfer = &self.transfer;
-        let slots = transfer.slots(warp, Direction::Store)?;
-        let mut data = vec![0; transfer.slot_bytes * slots.len()];
+        let segments = transfer.segments(warp, Direction::Store)?;
+        let mut data = vec![0; transfer.segment_bytes * segments.len()];
         for (&from, lanes) in self.from.iter().zip(&transfer.bytes) {
             for lane in warp.lanes() {
-                let word = warp.known(from, lane, "what is stored")?;
-                for (at, &(slot, byte)) in lanes[lane].iter().enumerate() {
-                    data[slot * transfer.slot_bytes + byte] = (word >> (8 * at) & mask(8)) as u8;
+                let word = warp.read_defined(from, lane, "what is stored")?;
+                for (at, &(segment, byte)) in lanes[lane].iter().enumerate() {
+                    data[segment * transfer.segment_bytes + byte] = (word >> (8 * at) & mask(8)) as u8;
                 }
             }
         }
-        for (&(address, lane), own) in slots.iter().zip(data.chunks_exact(transfer.slot_bytes)) {
+        for (&(address, lane), lane_segment) in segments.iter().zip(data.chunks_exact(transfer.segment_bytes)) {
             let who = warp.accessor(lane);
-            warp.shared.store(address, own, true, &who)?;
+            warp.shared.store(address, lane_segment, true, &who)?;
         }
-        Ok(Next::Follow)
+        Ok(Next::Continue)
     }
 }

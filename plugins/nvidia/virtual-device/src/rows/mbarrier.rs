@@ -1,24 +1,24 @@
-//! Mbarriers in the block's own shared memory.
+//! Mbarrier instructions, for mbarriers in the block's own shared memory.
 
-use crate::machine::{Address, DeviceFaultKind, Next, Operation, Place, PtxSpace, Running, each};
-use crate::program::{Form, Meaning, Operands, Row, Type};
+use crate::machine::{Address, Destination, DeviceFaultKind, Next, Operation, PtxSpace, Running, each};
+use crate::program::{Form, Operands, Row, Semantics, Type};
 
 const MODIFIERS: &str = "shared shared::cta release acquire relaxed cta cluster parity expect_tx";
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "mbarrier.init", modifiers: MODIFIERS, types: "b64", meaning: Meaning::Warp(init) },
-    Row { name: "mbarrier.inval", modifiers: MODIFIERS, types: "b64", meaning: Meaning::Warp(end) },
-    Row { name: "mbarrier.arrive", modifiers: MODIFIERS, types: "b64", meaning: Meaning::Warp(arrive) },
-    Row { name: "mbarrier.expect_tx", modifiers: MODIFIERS, types: "b64", meaning: Meaning::Warp(expect) },
-    Row { name: "mbarrier.test_wait", modifiers: MODIFIERS, types: "b64", meaning: Meaning::Warp(test) },
-    Row { name: "mbarrier.try_wait", modifiers: MODIFIERS, types: "b64", meaning: Meaning::Warp(test) },
+    Row { name: "mbarrier.init", modifiers: MODIFIERS, types: "b64", semantics: Semantics::Warp(init) },
+    Row { name: "mbarrier.inval", modifiers: MODIFIERS, types: "b64", semantics: Semantics::Warp(end) },
+    Row { name: "mbarrier.arrive", modifiers: MODIFIERS, types: "b64", semantics: Semantics::Warp(arrive) },
+    Row { name: "mbarrier.expect_tx", modifiers: MODIFIERS, types: "b64", semantics: Semantics::Warp(expect) },
+    Row { name: "mbarrier.test_wait", modifiers: MODIFIERS, types: "b64", semantics: Semantics::Warp(test) },
+    Row { name: "mbarrier.try_wait", modifiers: MODIFIERS, types: "b64", semantics: Semantics::Warp(test) },
 ];
 
 fn word(form: &Form<'_>) -> Type {
     Type::named("u32").unwrap_or(form.ty())
 }
 
-/// Where a lane's mbarrier is.
+/// Returns the shared-memory address of the mbarrier that a lane names.
 fn at(warp: &Running<'_>, form_is_shared: bool, address: &Address, lane: usize) -> Result<u64, DeviceFaultKind> {
     let space = if form_is_shared { PtxSpace::Shared } else { PtxSpace::Generic };
     warp.resolve(space, address, lane).map(|(_, at)| at)
@@ -33,7 +33,8 @@ fn init(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
     let (shared, address, count) = (is_shared(form), operands.address(0)?, operands.source(1, word(form))?);
     Ok(each(move |warp| {
         for lane in warp.lanes() {
-            let (at, count) = (at(warp, shared, &address, lane)?, warp.known(count, lane, "how many arrive")?);
+            let (at, count) =
+                (at(warp, shared, &address, lane)?, warp.read_defined(count, lane, "the number of arrivals")?);
             warp.mbarrier_init(lane, at, count as u32)?;
         }
         Ok(())
@@ -52,10 +53,11 @@ fn end(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation
     }))
 }
 
-/// `state, [address]{, count or bytes}`; the state is the number of the phase.
+/// Decodes the operands `state, [address]{, count or bytes}` of an arrival; the resulting state is the number of the
+/// phase.
 fn arrive(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(2..=3)?;
-    let (shared, to, address) = (is_shared(form), operands.place(0)?, operands.address(1)?);
+    let (shared, to, address) = (is_shared(form), operands.destination(0)?, operands.address(1)?);
     let more = if operands.count() == 3 { Some(operands.source(2, word(form))?) } else { None };
     let expects = form.has("expect_tx");
     if expects && more.is_none() {
@@ -64,7 +66,10 @@ fn arrive(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operat
     Ok(each(move |warp| {
         for lane in warp.lanes() {
             let at = at(warp, shared, &address, lane)?;
-            let more = more.map(|more| warp.known(more, lane, "what arrives")).transpose()?.map(|more| more as u32);
+            let more = more
+                .map(|more| warp.read_defined(more, lane, "the arrivals or bytes"))
+                .transpose()?
+                .map(|more| more as u32);
             let (arrivals, bytes) = if expects { (1, more.unwrap_or(0)) } else { (more.unwrap_or(1), 0) };
             let phase = warp.mbarrier_arrive(at, arrivals, bytes)?;
             warp.set(to, lane, phase);
@@ -78,7 +83,8 @@ fn expect(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operat
     let (shared, address, bytes) = (is_shared(form), operands.address(0)?, operands.source(1, word(form))?);
     Ok(each(move |warp| {
         for lane in warp.lanes() {
-            let (at, bytes) = (at(warp, shared, &address, lane)?, warp.known(bytes, lane, "how many bytes come")?);
+            let (at, bytes) =
+                (at(warp, shared, &address, lane)?, warp.read_defined(bytes, lane, "the expected bytes")?);
             warp.mbarrier_arrive(at, 0, bytes as u32)?;
         }
         Ok(())
@@ -87,18 +93,18 @@ fn expect(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operat
 
 struct Test {
     shared: bool,
-    to: Option<Place>,
+    to: Option<Destination>,
     address: Address,
     phase: u32,
     by_parity: bool,
 }
 
 fn test(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    // A limit of time may follow.
+    // A time limit may follow.
     operands.expect(3..=4)?;
     let by_parity = form.has("parity");
     let ty = if by_parity { word(form) } else { form.ty() };
-    let (shared, to, address) = (is_shared(form), operands.place(0)?, operands.address(1)?);
+    let (shared, to, address) = (is_shared(form), operands.destination(0)?, operands.address(1)?);
     Ok(Box::new(Test { shared, to, address, phase: operands.source(2, ty)?, by_parity }))
 }
 
@@ -107,14 +113,14 @@ impl Operation for Test {
         let mut all = true;
         for lane in warp.lanes() {
             let at = at(warp, self.shared, &self.address, lane)?;
-            let phase = warp.known(self.phase, lane, "the phase")?;
+            let phase = warp.read_defined(self.phase, lane, "the phase")?;
             let is_past = warp.mbarrier_is_past(lane, at, phase, self.by_parity)?;
             warp.set(self.to, lane, is_past.into());
             all &= is_past;
         }
-        // What came before the arrivals is ordered before what follows.
+        // The wait orders what precedes the arrivals before what follows it.
         *warp.epoch += u32::from(all);
-        // Where it is not, others must run before it can be.
-        Ok(if all { Next::Follow } else { Next::Yield })
+        // If the phase is not complete, other warps must run first.
+        Ok(if all { Next::Continue } else { Next::Yield })
     }
 }

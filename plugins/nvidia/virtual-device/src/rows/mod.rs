@@ -1,10 +1,10 @@
-//! The instruction table: what begins an opcode, what may follow it, what it does. An instruction is a row, or a row of
-//! the target's own table where it is one of matrices ([`matrix`]).
+//! The table of PTX instructions: opcodes, their modifiers and types, and their semantics. Matrix instructions have
+//! rows here too, but their layouts come from the target's instruction table (see [`matrix`]).
 //!
-//! Source of all meanings: PTX ISA, "Instructions". Modifiers that say how memory is cached or ordered change nothing
-//! here: one warp runs at a time, and sees everything.
+//! Source of all semantics: PTX ISA, "Instructions". Modifiers for caching and memory order have no effect: one warp
+//! runs at a time and sees all memory.
 //!
-//! May import [`super::program`], [`super::machine`] and [`super::number`].
+//! This module may import [`super::program`], [`super::machine`] and [`super::float`].
 
 mod access;
 mod arithmetic;
@@ -18,20 +18,20 @@ mod compare;
 mod control;
 mod convert;
 mod copy;
-mod exchange;
 mod float;
 mod function;
-mod group_product;
 mod groups;
 mod hints;
 mod integer;
 mod matrix;
 mod mbarrier;
+mod mma;
 mod moves;
 mod packed;
-mod product;
+mod shuffle;
 mod table;
 mod vote;
+mod wgmma;
 
 use packed::{one, three, two};
 pub(super) use table::ROWS;

@@ -1,23 +1,24 @@
-//! Moves between registers, into and out of groups, and between spaces of addresses.
+//! Instructions that move values between registers, pack and unpack register groups, and convert addresses between
+//! spaces.
 
 use crate::machine::{Lanes, Operation, PtxSpace, each};
-use crate::program::{Compute, Form, Meaning, Operands, Row, Type, mask};
+use crate::program::{Compute, Form, Operands, Row, Semantics, Type, mask};
 
 const TYPES: &str = "pred b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f16x2 bf16x2 f32 f64";
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "mov", modifiers: "", types: TYPES, meaning: Meaning::Warp(copy) },
+    Row { name: "mov", modifiers: "", types: TYPES, semantics: Semantics::Warp(copy) },
     Row {
         name: "cvta",
         modifiers: "to global const shared shared::cta local param param::entry",
         types: "u32 u64",
-        meaning: Meaning::Lanes(1, generic_address),
+        semantics: Semantics::Lanes(1, generic_address),
     },
     Row {
         name: "isspacep",
         modifiers: "global const shared shared::cta local param param::entry",
         types: "",
-        meaning: Meaning::Warp(is_in_space),
+        semantics: Semantics::Warp(is_in_space),
     },
 ];
 
@@ -26,36 +27,36 @@ fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
     let ty = form.ty();
     match (operands.is_group(0), operands.is_group(1)) {
         (false, false) => {
-            let to = operands.place(0)?;
+            let to = operands.destination(0)?;
             let from = operands.source(1, ty)?;
             Ok(Box::new(Lanes::new(to, &[from], Box::new(|[a, ..]| a))))
         }
-        (true, false) => apart(ty, operands),
-        (false, true) => together(ty, operands),
+        (true, false) => unpack(ty, operands),
+        (false, true) => pack(ty, operands),
         (true, true) => Err(form.unknown()),
     }
 }
 
-/// The bits of each of so many parts of a type.
-fn part_bits(ty: Type, parts: usize) -> Result<u32, String> {
-    let bits = ty.width() / (parts as u32).max(1);
-    if [8, 16, 32].contains(&bits) && bits as usize * parts == ty.width() as usize {
+/// Returns the number of bits of each element, if a type is split into `elements` equal elements.
+fn element_bits(ty: Type, elements: usize) -> Result<u32, String> {
+    let bits = ty.width() / (elements as u32).max(1);
+    if [8, 16, 32].contains(&bits) && bits as usize * elements == ty.width() as usize {
         return Ok(bits);
     }
-    Err(format!("{parts} registers do not share {} bits", ty.width()))
+    Err(format!("{elements} registers do not share {} bits", ty.width()))
 }
 
-fn apart(ty: Type, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    let to = operands.places(0)?;
+fn unpack(ty: Type, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    let to = operands.destinations(0)?;
     let from = operands.source(1, ty)?;
-    let bits = part_bits(ty, to.len())?;
+    let bits = element_bits(ty, to.len())?;
     Ok(each(move |warp| {
         for lane in warp.lanes() {
             let (value, defined) = (warp.registers.get(from, lane), warp.registers.is_defined(from, lane));
-            for (part, to) in (0..).zip(&to) {
+            for (element, to) in (0..).zip(&to) {
                 match to {
                     Some(to) if !defined => warp.registers.unset(to.register, lane),
-                    to => warp.set(*to, lane, value >> (part * bits) & mask(bits)),
+                    to => warp.set(*to, lane, value >> (element * bits) & mask(bits)),
                 }
             }
         }
@@ -63,19 +64,20 @@ fn apart(ty: Type, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, St
     }))
 }
 
-fn together(ty: Type, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    let to = operands.place(0)?;
+fn pack(ty: Type, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
+    let to = operands.destination(0)?;
     let from = operands.sources(1, ty)?;
-    let bits = part_bits(ty, from.len())?;
-    let compute: Compute =
-        Box::new(move |parts| parts.into_iter().rev().fold(0, |word, part| word << bits | part & mask(bits)));
+    let bits = element_bits(ty, from.len())?;
+    let compute: Compute = Box::new(move |elements| {
+        elements.into_iter().rev().fold(0, |word, element| word << bits | element & mask(bits))
+    });
     if from.len() > 4 {
-        return Err(format!("a group of {} registers is not known here; four are the most", from.len()));
+        return Err(format!("a group of {} registers is not supported; at most four", from.len()));
     }
     Ok(Box::new(Lanes::new(to, &from, compute)))
 }
 
-/// To a generic address, or from one.
+/// Returns `cvta`, which converts an address of a space to a generic address, or back with `.to`.
 fn generic_address(form: &Form<'_>) -> Option<Compute> {
     let window = form.find(PtxSpace::named)?.window();
     let to = form.has("to");
@@ -87,5 +89,5 @@ fn is_in_space(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn O
     let required = form.find(PtxSpace::named).ok_or_else(|| form.unknown())?;
     let address = operands.source(1, Type::named("u64").unwrap_or(form.ty()))?;
     let is_in = move |[address, ..]: [u64; 4]| u64::from(PtxSpace::of_generic(address).0 == required);
-    Ok(Box::new(Lanes::new(operands.place(0)?, &[address], Box::new(is_in))))
+    Ok(Box::new(Lanes::new(operands.destination(0)?, &[address], Box::new(is_in))))
 }

@@ -11,18 +11,18 @@ use super::compare;
 use super::control;
 use super::convert;
 use super::copy;
-use super::exchange;
 use super::function;
-use super::group_product;
 use super::hints;
 use super::matrix;
 use super::mbarrier;
+use super::mma;
 use super::moves;
-use super::product;
+use super::shuffle;
 use super::vote;
+use super::wgmma;
 use crate::program::Row;
 
-/// All rows.
+/// All rows of the table, in groups by module.
 pub(crate) const ROWS: &[&[Row]] = &[
     arithmetic::ROWS,
     carry::ROWS,
@@ -33,13 +33,13 @@ pub(crate) const ROWS: &[&[Row]] = &[
     moves::ROWS,
     access::ROWS,
     atomic::ROWS,
-    exchange::ROWS,
+    shuffle::ROWS,
     vote::ROWS,
     barrier::ROWS,
     control::ROWS,
     matrix::ROWS,
-    product::ROWS,
-    group_product::ROWS,
+    mma::ROWS,
+    wgmma::ROWS,
     copy::ROWS,
     bulk::ROWS,
     mbarrier::ROWS,

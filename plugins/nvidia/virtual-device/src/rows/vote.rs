@@ -1,19 +1,19 @@
-//! What the lanes of a warp find out together: votes, matches, elections, reductions of integers.
+//! Collective operations of a warp: votes, matches, elections, integer reductions.
 
 use crate::machine::{DeviceFaultKind, Operation, Running, each};
-use crate::program::{Form, Meaning, Operands, Row, Type, mask, sign_extend};
+use crate::program::{Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "vote.sync", modifiers: "all any uni ballot", types: "pred b32", meaning: Meaning::Warp(vote) },
-    Row { name: "activemask", modifiers: "", types: "b32", meaning: Meaning::Warp(active_mask) },
-    Row { name: "match.any.sync", modifiers: "", types: "b32 b64", meaning: Meaning::Warp(match_any) },
-    Row { name: "match.all.sync", modifiers: "", types: "b32 b64", meaning: Meaning::Warp(match_all) },
-    Row { name: "elect.sync", modifiers: "", types: "", meaning: Meaning::Warp(elect) },
+    Row { name: "vote.sync", modifiers: "all any uni ballot", types: "pred b32", semantics: Semantics::Warp(vote) },
+    Row { name: "activemask", modifiers: "", types: "b32", semantics: Semantics::Warp(active_mask) },
+    Row { name: "match.any.sync", modifiers: "", types: "b32 b64", semantics: Semantics::Warp(match_any) },
+    Row { name: "match.all.sync", modifiers: "", types: "b32 b64", semantics: Semantics::Warp(match_all) },
+    Row { name: "elect.sync", modifiers: "", types: "", semantics: Semantics::Warp(elect) },
     Row {
         name: "redux.sync",
         modifiers: "add min max and or xor",
         types: "b32 u32 s32",
-        meaning: Meaning::Warp(reduce),
+        semantics: Semantics::Warp(reduce),
     },
 ];
 
@@ -30,14 +30,14 @@ fn vote(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
         "uni" => |yes, all| u64::from(yes == all || yes == 0),
         _ => |yes, _| yes.into(),
     };
-    let to = operands.place(0)?;
+    let to = operands.destination(0)?;
     let (by, negated) = operands.predicate(1)?;
     let members = operands.source(2, word(form))?;
     Ok(each(move |warp| {
         let members = warp.members(members)? & warp.active;
         let mut yes = 0;
         for lane in warp.lanes() {
-            yes |= u32::from((warp.known(by, lane, "what is voted on")? & 1 == 1) != negated) << lane;
+            yes |= u32::from((warp.read_defined(by, lane, "the vote")? & 1 == 1) != negated) << lane;
         }
         let result = counts(yes, members);
         warp.lanes().for_each(|lane| warp.set(to, lane, result));
@@ -47,7 +47,7 @@ fn vote(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
 
 fn active_mask(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(1..=1)?;
-    let to = operands.place(0)?;
+    let to = operands.destination(0)?;
     Ok(each(move |warp| {
         let active = warp.active.into();
         warp.lanes().for_each(|lane| warp.set(to, lane, active));
@@ -55,21 +55,22 @@ fn active_mask(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Oper
     }))
 }
 
-/// The values of the lanes that execute this, none elsewhere.
+/// Returns the register's value in each lane that executes the instruction, with the lane's index.
 fn values(warp: &Running<'_>, register: u32, ty: Type) -> Result<Vec<(usize, u64)>, DeviceFaultKind> {
-    let value = |lane| Ok((lane, warp.known(register, lane, "what lanes compare")? & mask(ty.bits)));
+    let value = |lane| Ok((lane, warp.read_defined(register, lane, "the value to compare")? & mask(ty.bits)));
     warp.lanes().map(value).collect()
 }
 
 fn match_any(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(3..=3)?;
-    let (ty, to) = (form.ty(), operands.place(0)?);
+    let (ty, to) = (form.ty(), operands.destination(0)?);
     let (from, members) = (operands.source(1, ty)?, operands.source(2, word(form))?);
     Ok(each(move |warp| {
         warp.members(members)?;
         let all = values(warp, from, ty)?;
-        for &(lane, own) in &all {
-            let same = all.iter().filter(|(_, value)| *value == own).fold(0u64, |mask, (other, _)| mask | 1 << other);
+        for &(lane, lane_value) in &all {
+            let same =
+                all.iter().filter(|(_, value)| *value == lane_value).fold(0u64, |mask, (other, _)| mask | 1 << other);
             warp.set(to, lane, same);
         }
         Ok(())
@@ -78,7 +79,7 @@ fn match_any(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Ope
 
 fn match_all(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(3..=3)?;
-    let (ty, [to, is_same]) = (form.ty(), operands.places_of_pair(0)?);
+    let (ty, [to, is_same]) = (form.ty(), operands.destination_pair(0)?);
     let (from, members) = (operands.source(1, ty)?, operands.source(2, word(form))?);
     Ok(each(move |warp| {
         let members = warp.members(members)?;
@@ -92,10 +93,10 @@ fn match_all(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Ope
     }))
 }
 
-/// The lowest of the lanes: any would do, always the same one.
+/// Decodes `elect.sync`. It elects the lowest lane; PTX allows any deterministic choice.
 fn elect(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(2..=2)?;
-    let [to, is_it] = operands.places_of_pair(0)?;
+    let [to, is_it] = operands.destination_pair(0)?;
     let members = operands.source(1, word(form))?;
     Ok(each(move |warp| {
         warp.members(members)?;
@@ -124,7 +125,7 @@ fn reduce(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operat
         "min" => Box::new(move |a, b| if less(b, a) { b } else { a }),
         _ => Box::new(move |a, b| if less(a, b) { b } else { a }),
     };
-    let to = operands.place(0)?;
+    let to = operands.destination(0)?;
     let (from, members) = (operands.source(1, ty)?, operands.source(2, word(form))?);
     Ok(each(move |warp| {
         warp.members(members)?;

@@ -1,17 +1,17 @@
-//! Bodies of kernels, and variables, which stand in and outside of them.
+//! Parses kernel bodies, and declarations of variables inside and outside of bodies.
 
 use super::PtxError;
 use super::cursor::Cursor;
 use super::lexer::Kind;
 use super::syntax::{Guard, Initial, Instruction, Operand, Statement, Variable};
 
-/// No variable has more bytes.
+/// Max bytes of a variable in PTX text.
 const MOST: u64 = 1 << 28;
 
-/// Registers that one directive declares at most.
+/// Max registers that one `.reg` directive declares.
 const MOST_REGISTERS: u64 = 1 << 20;
 
-/// Statements from `{` to the `}` that ends it.
+/// Parses the statements of a kernel body, from `{` to the matching `}`.
 pub(super) fn body(cursor: &mut Cursor) -> Result<Vec<Statement>, PtxError> {
     let mut statements = Vec::new();
     let mut depth = 0u32;
@@ -41,15 +41,15 @@ fn statement(cursor: &mut Cursor, statements: &mut Vec<Statement>) -> Result<(),
     if cursor.takes(';') {
         return Ok(());
     }
-    let Some(word) = cursor.peeked().map(str::to_owned) else {
+    let Some(identifier) = cursor.peeked().map(str::to_owned) else {
         return instruction(cursor).map(|instruction| statements.push(Statement::Instruction(instruction)));
     };
     if *cursor.following() == Kind::Symbol(':') {
         cursor.step();
         cursor.step();
-        return label(cursor, statements, line, word);
+        return label(cursor, statements, line, identifier);
     }
-    match word.as_str() {
+    match identifier.as_str() {
         ".reg" => {
             cursor.step();
             registers(cursor, statements, line)
@@ -59,13 +59,13 @@ fn statement(cursor: &mut Cursor, statements: &mut Vec<Statement>) -> Result<(),
             cursor.symbol(';')
         }
         ".loc" => {
-            // It has no end of its own: numbers, then names with values.
+            // The directive has no terminator: numbers, then names with values.
             cursor.step();
             while matches!(cursor.kind(), Kind::Integer(_)) {
                 cursor.step();
             }
             while cursor.takes(',') {
-                while matches!(cursor.kind(), Kind::Integer(_) | Kind::Word(_) | Kind::Symbol('+'))
+                while matches!(cursor.kind(), Kind::Integer(_) | Kind::Identifier(_) | Kind::Symbol('+'))
                     && cursor.line() == line
                 {
                     cursor.step();
@@ -79,10 +79,10 @@ fn statement(cursor: &mut Cursor, statements: &mut Vec<Statement>) -> Result<(),
 }
 
 fn label(cursor: &mut Cursor, statements: &mut Vec<Statement>, line: u32, name: String) -> Result<(), PtxError> {
-    if cursor.takes_word(".branchtargets") {
-        let mut labels = vec![cursor.word("a label")?];
+    if cursor.takes_identifier(".branchtargets") {
+        let mut labels = vec![cursor.identifier("a label")?];
         while cursor.takes(',') {
-            labels.push(cursor.word("a label")?);
+            labels.push(cursor.identifier("a label")?);
         }
         statements.push(Statement::Targets { line, name, labels });
         return cursor.symbol(';');
@@ -94,14 +94,14 @@ fn label(cursor: &mut Cursor, statements: &mut Vec<Statement>, line: u32, name: 
     Ok(())
 }
 
-/// `.reg .b32 %r<10>, done;`
+/// Parses a register declaration, such as `.reg .b32 %r<10>, done;`.
 fn registers(cursor: &mut Cursor, statements: &mut Vec<Statement>, line: u32) -> Result<(), PtxError> {
-    let ty = cursor.word("a type")?;
+    let ty = cursor.identifier("a type")?;
     loop {
-        let name = cursor.word("the name of a register")?;
+        let name = cursor.identifier("the name of a register")?;
         let mut count = None;
         if cursor.takes('<') {
-            let number = cursor.integer("how many registers there are")?;
+            let number = cursor.integer("the number of registers")?;
             if number > MOST_REGISTERS {
                 let message = format!("{number} registers `{name}`; a directive may declare {MOST_REGISTERS}");
                 return Err(PtxError::new(line, message));
@@ -116,33 +116,36 @@ fn registers(cursor: &mut Cursor, statements: &mut Vec<Statement>, line: u32) ->
     }
 }
 
-/// `.shared .align 16 .b8 name[64] = {...}`, several after commas; up to what ends it.
+/// Parses a declaration of one or more variables, such as `.shared .align 16 .b8 name[64] = {...}, other[8]`, up to the
+/// terminator.
 pub(super) fn variable(cursor: &mut Cursor) -> Result<Vec<Variable>, PtxError> {
     let line = cursor.line();
-    let space = cursor.word("a space")?.trim_start_matches('.').to_owned();
+    let space = cursor.identifier("a space")?.trim_start_matches('.').to_owned();
     let (mut alignment, mut lanes, mut bytes) = (None, 1, None);
-    while let Some(word) = cursor.peeked().filter(|word| word.starts_with('.')).map(str::to_owned) {
+    while let Some(identifier) = cursor.peeked().filter(|identifier| identifier.starts_with('.')).map(str::to_owned) {
         cursor.step();
-        match word.as_str() {
+        match identifier.as_str() {
             ".align" => {
                 let known =
                     cursor.integer("an alignment").ok().filter(|bytes| bytes.is_power_of_two() && *bytes <= MOST);
                 alignment = Some(known.ok_or_else(|| cursor.expected("a power of two"))?);
             }
-            // What a pointer among the parameters points to, and how that is aligned.
+            // The space and alignment of a pointer parameter's target.
             ".ptr" => {
                 if matches!(cursor.peeked(), Some(".global" | ".shared" | ".const" | ".local")) {
                     cursor.step();
                 }
-                if cursor.takes_word(".align") {
+                if cursor.takes_identifier(".align") {
                     cursor.integer("an alignment")?;
                 }
             }
             ".attribute" => cursor.skip_past(')')?,
-            ".v2" | ".v4" | ".v8" => lanes = word[2..].parse::<u64>().unwrap_or(1),
-            word => {
-                let known = bytes_of(word);
-                bytes = Some(known.ok_or_else(|| PtxError::new(line, format!("`{word}` is no type of variables")))?);
+            ".v2" | ".v4" | ".v8" => lanes = identifier[2..].parse::<u64>().unwrap_or(1),
+            identifier => {
+                let known = bytes_of(identifier);
+                bytes = Some(
+                    known.ok_or_else(|| PtxError::new(line, format!("`{identifier}` is not a type of variables")))?,
+                );
             }
         }
     }
@@ -150,13 +153,14 @@ pub(super) fn variable(cursor: &mut Cursor) -> Result<Vec<Variable>, PtxError> {
     let alignment = alignment.unwrap_or(element_bytes);
     let mut all = Vec::new();
     loop {
-        let name = cursor.word("a name")?;
+        let name = cursor.identifier("a name")?;
         let elements = elements(cursor, element_bytes)?;
         let initial = if cursor.takes('=') { initials(cursor)? } else { Vec::new() };
         let space = space.clone();
         all.push(Variable { line, space, alignment, element_bytes, name, elements, initial });
         // Parameters of kernels are separated by commas too, each with its space.
-        let another = cursor.is(',') && matches!(cursor.following(), Kind::Word(word) if !word.starts_with('.'));
+        let another = cursor.is(',')
+            && matches!(cursor.following(), Kind::Identifier(identifier) if !identifier.starts_with('.'));
         if !another {
             return Ok(all);
         }
@@ -172,7 +176,8 @@ fn bytes_of(ty: &str) -> Option<u64> {
     }
 }
 
-/// `[4][8]`, `[]`, or nothing, which is one.
+/// Parses the dimensions of an array, such as `[4][8]`, into the number of elements: `None` for `[]`, one if there are
+/// no dimensions.
 fn elements(cursor: &mut Cursor, bytes: u64) -> Result<Option<u64>, PtxError> {
     let mut elements = Some(1u64);
     while cursor.takes('[') {
@@ -180,7 +185,7 @@ fn elements(cursor: &mut Cursor, bytes: u64) -> Result<Option<u64>, PtxError> {
             elements = None;
             continue;
         }
-        let count = cursor.integer("how many elements there are")?;
+        let count = cursor.integer("the number of elements")?;
         cursor.symbol(']')?;
         let product = elements.map(|before| before.checked_mul(count).filter(|all| all.saturating_mul(bytes) <= MOST));
         elements = match product {
@@ -191,7 +196,7 @@ fn elements(cursor: &mut Cursor, bytes: u64) -> Result<Option<u64>, PtxError> {
     Ok(elements)
 }
 
-/// A number, or a list of numbers and addresses.
+/// Parses the initial values of a variable: a number, or a list of numbers and addresses.
 fn initials(cursor: &mut Cursor) -> Result<Vec<Initial>, PtxError> {
     if !cursor.takes('{') {
         return Ok(vec![initial(cursor)?]);
@@ -214,11 +219,11 @@ fn initial(cursor: &mut Cursor) -> Result<Initial, PtxError> {
             cursor.step();
             Ok(Initial::Bits(bits))
         }
-        Kind::Word(_) => {
-            let mut name = cursor.word("a name")?;
+        Kind::Identifier(_) => {
+            let mut name = cursor.identifier("a name")?;
             let generic = name == "generic" && cursor.takes('(');
             if generic {
-                name = cursor.word("a name")?;
+                name = cursor.identifier("a name")?;
                 cursor.symbol(')')?;
             }
             let offset = if cursor.takes('+') { cursor.integer("an offset")? } else { 0 };
@@ -233,9 +238,9 @@ fn instruction(cursor: &mut Cursor) -> Result<Instruction, PtxError> {
     let mut guard = None;
     if cursor.takes('@') {
         let negated = cursor.takes('!');
-        guard = Some(Guard { name: cursor.word("a predicate")?, negated });
+        guard = Some(Guard { name: cursor.identifier("a predicate")?, negated });
     }
-    let opcode = cursor.word("an instruction")?;
+    let opcode = cursor.identifier("an instruction")?;
     let mut operands = Vec::new();
     while !cursor.takes(';') {
         if !operands.is_empty() {
@@ -261,7 +266,7 @@ fn simple(cursor: &mut Cursor) -> Result<Operand, PtxError> {
         Kind::Symbol('[') => address(cursor),
         Kind::Symbol('!') => {
             cursor.step();
-            cursor.word("a predicate").map(Operand::Not)
+            cursor.identifier("a predicate").map(Operand::Not)
         }
         Kind::Symbol('-') if matches!(cursor.following(), Kind::Float(..)) => {
             cursor.step();
@@ -273,8 +278,8 @@ fn simple(cursor: &mut Cursor) -> Result<Operand, PtxError> {
             cursor.step();
             Ok(Operand::Float(bits, width))
         }
-        Kind::Word(_) => {
-            let name = cursor.word("a name")?;
+        Kind::Identifier(_) => {
+            let name = cursor.identifier("a name")?;
             match offset(cursor)? {
                 0 => Ok(Operand::Name(name)),
                 offset => Ok(Operand::Offset(name, offset)),
@@ -284,7 +289,7 @@ fn simple(cursor: &mut Cursor) -> Result<Operand, PtxError> {
     }
 }
 
-/// `+4`, `+-4`, `-4`, or nothing.
+/// Parses an offset `+4`, `+-4` or `-4`; returns zero if there is none.
 fn offset(cursor: &mut Cursor) -> Result<u64, PtxError> {
     if cursor.takes('+') || cursor.is('-') { cursor.integer("an offset") } else { Ok(0) }
 }
@@ -303,11 +308,11 @@ fn listed(cursor: &mut Cursor, end: char) -> Result<Vec<Operand>, PtxError> {
     })
 }
 
-/// `[base+offset]`, `[base, {x, y}]`.
+/// Parses an address operand, `[base+offset]` or `[base, {x, y}]`.
 fn address(cursor: &mut Cursor) -> Result<Operand, PtxError> {
     cursor.step();
     let (base, mut displacement) = match *cursor.kind() {
-        Kind::Word(_) => (Operand::Name(cursor.word("an address")?), 0),
+        Kind::Identifier(_) => (Operand::Name(cursor.identifier("an address")?), 0),
         _ => (Operand::Integer(cursor.integer("an address")?), 0),
     };
     displacement += offset(cursor)?;

@@ -1,4 +1,4 @@
-//! A place among tokens.
+//! A cursor over the tokens of PTX text, for the parser.
 
 use super::PtxError;
 use super::lexer::{Kind, Token};
@@ -6,11 +6,11 @@ use super::lexer::{Kind, Token};
 pub(super) struct Cursor {
     tokens: Vec<Token>,
     at: usize,
-    /// Open brackets of operands, so that none makes the reader recurse without end.
+    /// Number of open brackets around the current token, limited so that the parser's recursion is bounded.
     depth: u32,
 }
 
-/// Operands nest no deeper.
+/// Max nesting of brackets in operands.
 const DEEPEST: u32 = 16;
 
 impl Cursor {
@@ -18,12 +18,12 @@ impl Cursor {
         Self { tokens, at: 0, depth: 0 }
     }
 
-    /// The token here; the last one is the end.
+    /// Returns the current token; after the last token, the token that marks the end.
     pub(super) fn kind(&self) -> &Kind {
         self.tokens.get(self.at).map_or(&Kind::End, |token| &token.kind)
     }
 
-    /// The token after this one.
+    /// Returns the token after the current one.
     pub(super) fn following(&self) -> &Kind {
         self.tokens.get(self.at + 1).map_or(&Kind::End, |token| &token.kind)
     }
@@ -48,7 +48,7 @@ impl Cursor {
 
     pub(super) fn expected(&self, what: &str) -> PtxError {
         let found = match self.kind() {
-            Kind::Word(word) | Kind::Undefined(word) => format!("`{word}`"),
+            Kind::Identifier(identifier) | Kind::Undefined(identifier) => format!("`{identifier}`"),
             Kind::Integer(value) => format!("`{value}`"),
             Kind::Float(bits, _) => format!("the number {bits:#x}"),
             Kind::Text(text) => format!("the text \"{text}\""),
@@ -62,7 +62,7 @@ impl Cursor {
         *self.kind() == Kind::Symbol(symbol)
     }
 
-    /// Takes a symbol where it stands here.
+    /// Consumes the current token if it is this symbol; returns whether it was.
     pub(super) fn takes(&mut self, symbol: char) -> bool {
         let is = self.is(symbol);
         self.at += usize::from(is);
@@ -73,28 +73,28 @@ impl Cursor {
         if self.takes(symbol) { Ok(()) } else { Err(self.expected(&format!("`{symbol}`"))) }
     }
 
-    /// The word here, which is not taken.
+    /// Returns the current token without consuming it, if it is a word; `None` otherwise.
     pub(super) fn peeked(&self) -> Option<&str> {
         match self.kind() {
-            Kind::Word(word) => Some(word),
+            Kind::Identifier(identifier) => Some(identifier),
             _ => None,
         }
     }
 
-    pub(super) fn takes_word(&mut self, word: &str) -> bool {
-        let is = self.peeked() == Some(word);
+    pub(super) fn takes_identifier(&mut self, identifier: &str) -> bool {
+        let is = self.peeked() == Some(identifier);
         self.at += usize::from(is);
         is
     }
 
-    pub(super) fn word(&mut self, what: &str) -> Result<String, PtxError> {
-        let Kind::Word(word) = self.kind() else { return Err(self.expected(what)) };
-        let word = word.clone();
+    pub(super) fn identifier(&mut self, what: &str) -> Result<String, PtxError> {
+        let Kind::Identifier(identifier) = self.kind() else { return Err(self.expected(what)) };
+        let identifier = identifier.clone();
         self.at += 1;
-        Ok(word)
+        Ok(identifier)
     }
 
-    /// An integer, which may have a sign.
+    /// Consumes an integer with an optional sign; `what` names it in the error message.
     pub(super) fn integer(&mut self, what: &str) -> Result<u64, PtxError> {
         let negative = self.takes('-');
         let Kind::Integer(value) = *self.kind() else { return Err(self.expected(what)) };
@@ -102,7 +102,7 @@ impl Cursor {
         Ok(if negative { value.wrapping_neg() } else { value })
     }
 
-    /// Leaves everything out up to this symbol, and takes it.
+    /// Consumes all tokens up to and including this symbol.
     pub(super) fn skip_past(&mut self, symbol: char) -> Result<(), PtxError> {
         while !self.takes(symbol) {
             if *self.kind() == Kind::End {

@@ -1,14 +1,14 @@
-//! Errors with a place in PTX text.
+//! Errors in PTX text, with the line.
 
 use thiserror::Error;
 
-/// Why a text is no program that the virtual device runs; its author's fault, or a limit that the message names.
+/// The reason why the virtual device cannot run a PTX text: a mistake in the text, or a limit of the virtual device.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}: {message}")]
 pub struct PtxError {
-    /// The line, counted from one.
+    /// The line of the text, counted from one.
     pub line: u32,
-    /// What was found, what was expected, and what to do.
+    /// The error message: found and expected text, and the remedy.
     pub message: String,
 }
 

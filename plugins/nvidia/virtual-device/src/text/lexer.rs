@@ -1,8 +1,9 @@
-//! Text to tokens. Opcodes keep their modifiers and names their `%`, `$` and `.x`: `ld.global.v4.b32`, `%tid.x`.
+//! Splits PTX text into tokens. An opcode with its modifiers is one token (`ld.global.v4.b32`), and so is a name with
+//! its `%`, `$` and `.x` (`%tid.x`).
 
 use super::PtxError;
 
-/// A token with its line.
+/// A token of PTX text, with its line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
     pub(super) line: u32,
@@ -12,23 +13,23 @@ pub(super) struct Token {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
     /// A name, an opcode or a directive.
-    Word(String),
-    /// An integer, by its low 64 bits.
+    Identifier(String),
+    /// The low 64 bits of an integer literal.
     Integer(u64),
-    /// The bits of a floating-point number and their count.
+    /// The bits of a floating-point literal, and the number of these bits.
     Float(u64, u32),
-    /// What stands between quotes.
+    /// The characters of a string literal, without the quotes.
     Text(String),
     Symbol(char),
-    /// A register that code generators leave undefined on purpose; they say so in a comment.
+    /// The name of a register that the code generator leaves undefined on purpose, as a comment in the text notes.
     Undefined(String),
     End,
 }
 
-/// What LLVM writes where a value may be anything.
+/// Start of the comment by which LLVM notes a register whose value may be anything.
 const UNDEFINED: &str = "implicit-def: ";
 
-/// The tokens of a text, the last of which is the end.
+/// Returns the tokens of a text, ending with the token that marks the end.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, PtxError> {
     let mut lexer = Lexer { rest: text, line: 1, tokens: Vec::new() };
     while lexer.next()? {}
@@ -42,12 +43,12 @@ struct Lexer<'a> {
     tokens: Vec<Token>,
 }
 
-fn begins_word(c: char) -> bool {
+fn begins_identifier(c: char) -> bool {
     c.is_ascii_alphabetic() || matches!(c, '_' | '$' | '%' | '.')
 }
 
-fn is_of_word(c: char) -> bool {
-    begins_word(c) || c.is_ascii_digit()
+fn continues_identifier(c: char) -> bool {
+    begins_identifier(c) || c.is_ascii_digit()
 }
 
 impl<'a> Lexer<'a> {
@@ -59,14 +60,14 @@ impl<'a> Lexer<'a> {
         PtxError::new(self.line, message)
     }
 
-    /// Takes so many bytes, which end at a character's end.
+    /// Consumes the next `bytes` bytes of the text, which end at a character boundary, and returns them.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(bytes);
         self.rest = rest;
         taken
     }
 
-    /// One token, blank or comment; false at the end.
+    /// Reads one token, or skips one blank or comment; returns false at the end of the text.
     fn next(&mut self) -> Result<bool, PtxError> {
         let Some(first) = self.rest.chars().next() else { return Ok(false) };
         if first == '\n' {
@@ -80,15 +81,15 @@ impl<'a> Lexer<'a> {
             self.block_comment()?;
         } else if first.is_ascii_digit() {
             self.number()?;
-        } else if begins_word(first) {
-            self.word();
+        } else if begins_identifier(first) {
+            self.identifier();
         } else if first == '"' {
             self.quoted()?;
         } else if "{}[](),;:+-|!@=<>*/&^~?".contains(first) {
             self.take(1);
             self.push(Kind::Symbol(first));
         } else {
-            return Err(self.wrong(format!("`{}` begins no word of PTX", first.escape_default())));
+            return Err(self.wrong(format!("`{}` does not begin a token of PTX", first.escape_default())));
         }
         Ok(true)
     }
@@ -116,28 +117,28 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// A `::` is part of a word, a single `:` ends it.
-    fn word(&mut self) {
+    /// Reads a word token. A word may contain `::`, but a single `:` ends it.
+    fn identifier(&mut self) {
         let bytes = self.rest.as_bytes();
         let mut end = 0;
         loop {
             let is_double = bytes[end..].starts_with(b"::");
             match bytes.get(end) {
-                Some(&byte) if is_of_word(byte.into()) => end += 1,
+                Some(&byte) if continues_identifier(byte.into()) => end += 1,
                 Some(_) if is_double => end += 2,
                 _ => break,
             }
         }
-        let word = self.take(end).to_owned();
-        self.push(Kind::Word(word));
+        let identifier = self.take(end).to_owned();
+        self.push(Kind::Identifier(identifier));
     }
 
-    /// `12`, `0x1f`, `0b1`, `12U`, `0f3F800000`, `0d3FF0000000000000`, `1.5`.
+    /// Reads a number token: `12`, `0x1f`, `0b1`, `12U`, `0f3F800000`, `0d3FF0000000000000` or `1.5`.
     fn number(&mut self) -> Result<(), PtxError> {
-        let is_of_number = |c: char| c.is_ascii_alphanumeric() || c == '.';
-        let end = self.rest.find(|c| !is_of_number(c)).unwrap_or(self.rest.len());
+        let continues_number = |c: char| c.is_ascii_alphanumeric() || c == '.';
+        let end = self.rest.find(|c| !continues_number(c)).unwrap_or(self.rest.len());
         let text = self.take(end);
-        let kind = number(text).ok_or_else(|| self.wrong(format!("`{text}` is no number of PTX")))?;
+        let kind = number(text).ok_or_else(|| self.wrong(format!("`{text}` is not a number of PTX")))?;
         self.push(kind);
         Ok(())
     }
@@ -145,22 +146,22 @@ impl<'a> Lexer<'a> {
 
 fn number(text: &str) -> Option<Kind> {
     let radix = |digits: &str, radix| u64::from_str_radix(digits, radix).ok();
-    let whole = text.trim_end_matches('U');
+    let unsuffixed = text.trim_end_matches('U');
     if let Some(digits) = text.strip_prefix("0f").or(text.strip_prefix("0F")).filter(|digits| digits.len() == 8) {
         return Some(Kind::Float(radix(digits, 16)?, 32));
     }
     if let Some(digits) = text.strip_prefix("0d").or(text.strip_prefix("0D")).filter(|digits| digits.len() == 16) {
         return Some(Kind::Float(radix(digits, 16)?, 64));
     }
-    if let Some(digits) = whole.strip_prefix("0x").or(whole.strip_prefix("0X")) {
+    if let Some(digits) = unsuffixed.strip_prefix("0x").or(unsuffixed.strip_prefix("0X")) {
         return Some(Kind::Integer(radix(digits, 16)?));
     }
-    if let Some(digits) = whole.strip_prefix("0b").or(whole.strip_prefix("0B")) {
+    if let Some(digits) = unsuffixed.strip_prefix("0b").or(unsuffixed.strip_prefix("0B")) {
         return Some(Kind::Integer(radix(digits, 2)?));
     }
     if text.contains('.') {
         return Some(Kind::Float(text.parse::<f64>().ok()?.to_bits(), 64));
     }
-    let octal = whole.len() > 1 && whole.starts_with('0');
-    Some(Kind::Integer(radix(whole, if octal { 8 } else { 10 })?))
+    let octal = unsuffixed.len() > 1 && unsuffixed.starts_with('0');
+    Some(Kind::Integer(radix(unsuffixed, if octal { 8 } else { 10 })?))
 }

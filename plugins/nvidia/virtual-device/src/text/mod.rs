@@ -1,7 +1,6 @@
-//! PTX as text: what it is made of, read by the grammar of PTX ISA alone. What names and instructions mean is said
-//! elsewhere ([`super::program`]).
+//! Parses PTX text by the grammar of the PTX ISA alone. The module [`super::program`] resolves names and instructions.
 //!
-//! May import nothing else of the crate.
+//! This module may import nothing else of the crate.
 
 mod body;
 mod cursor;

@@ -1,4 +1,4 @@
-//! Directives of a module: variables, kernels, functions that are declared.
+//! Parses a PTX module: directives that declare variables, kernels and functions.
 
 use super::PtxError;
 use super::body::{body, variable};
@@ -6,14 +6,14 @@ use super::cursor::Cursor;
 use super::lexer::{Kind, tokens};
 use super::syntax::{Kernel, PtxModule};
 
-/// What stands before a variable or an entry and changes nothing here.
+/// Linkage directives before a variable or an entry, which the parser ignores.
 const LINKAGE: [&str; 4] = [".visible", ".weak", ".extern", ".common"];
 
-/// Spaces of a module's variables.
+/// Spaces that a variable outside of kernels may have.
 const SPACES: [&str; 3] = [".global", ".const", ".shared"];
 
-/// Directives between the parameters and the body of a kernel, and whether numbers follow. A launch that does not keep
-/// to them is for the caller to refuse.
+/// Directives that may stand between the parameters and the body of a kernel. The parser skips them and the integers
+/// after them; the caller checks launches against the limits.
 const OF_KERNELS: [&str; 9] = [
     ".maxntid",
     ".reqntid",
@@ -26,10 +26,10 @@ const OF_KERNELS: [&str; 9] = [
     ".blocksareclusters",
 ];
 
-/// Reads a module.
+/// Parses the text of a PTX module.
 ///
 /// # Errors
-/// [`PtxError`]: where the text is no PTX, or has what is not known here.
+/// [`PtxError`] if the text is not PTX, or uses an unsupported feature.
 pub fn parse(text: &str) -> Result<PtxModule, PtxError> {
     let mut cursor = Cursor::new(tokens(text)?);
     let mut module = PtxModule::default();
@@ -41,25 +41,27 @@ pub fn parse(text: &str) -> Result<PtxModule, PtxError> {
 
 fn directive(cursor: &mut Cursor, module: &mut PtxModule) -> Result<(), PtxError> {
     let line = cursor.line();
-    let Some(word) = cursor.peeked().map(str::to_owned) else { return Err(cursor.expected("a directive")) };
-    if SPACES.contains(&word.as_str()) {
+    let Some(identifier) = cursor.peeked().map(str::to_owned) else { return Err(cursor.expected("a directive")) };
+    if SPACES.contains(&identifier.as_str()) {
         let all = variable(cursor)?;
         cursor.symbol(';')?;
         module.variables.extend(all);
         return Ok(());
     }
     cursor.step();
-    match word.as_str() {
-        word if LINKAGE.contains(&word) => Ok(()),
+    match identifier.as_str() {
+        identifier if LINKAGE.contains(&identifier) => Ok(()),
         ".version" => version(cursor),
         ".address_size" => match cursor.integer("64")? {
             64 => Ok(()),
-            other => Err(PtxError::new(line, format!("addresses of {other} bits; only those of 64 bits are run"))),
+            other => {
+                Err(PtxError::new(line, format!("addresses of {other} bits; only 64-bit addresses are supported")))
+            }
         },
         ".target" => {
-            module.target = cursor.word("a processor")?;
+            module.target = cursor.identifier("a processor")?;
             while cursor.takes(',') {
-                cursor.word("what the target has")?;
+                cursor.identifier("a feature of the target")?;
             }
             Ok(())
         }
@@ -78,7 +80,7 @@ fn directive(cursor: &mut Cursor, module: &mut PtxModule) -> Result<(), PtxError
     }
 }
 
-/// `8.0`.
+/// Parses the number of a `.version` directive, such as `8.0`.
 fn version(cursor: &mut Cursor) -> Result<(), PtxError> {
     match cursor.kind() {
         Kind::Float(..) | Kind::Integer(_) => {
@@ -90,7 +92,7 @@ fn version(cursor: &mut Cursor) -> Result<(), PtxError> {
 }
 
 fn kernel(cursor: &mut Cursor) -> Result<Kernel, PtxError> {
-    let name = cursor.word("the name of a kernel")?;
+    let name = cursor.identifier("the name of a kernel")?;
     let mut parameters = Vec::new();
     if cursor.takes('(') && !cursor.takes(')') {
         loop {
@@ -104,7 +106,7 @@ fn kernel(cursor: &mut Cursor) -> Result<Kernel, PtxError> {
     while !cursor.is('{') {
         match cursor.peeked() {
             Some(".pragma") => cursor.skip_past(';')?,
-            Some(word) if OF_KERNELS.contains(&word) => {
+            Some(identifier) if OF_KERNELS.contains(&identifier) => {
                 cursor.step();
                 while matches!(cursor.kind(), Kind::Integer(_)) {
                     cursor.step();
@@ -117,12 +119,12 @@ fn kernel(cursor: &mut Cursor) -> Result<Kernel, PtxError> {
     Ok(Kernel { name, parameters, body: body(cursor)? })
 }
 
-/// Functions are declared, as `vprintf` is; those with a body are not run.
+/// Parses the declaration of a function, such as `vprintf`, and ignores it; functions with a body are an error.
 fn function(cursor: &mut Cursor, line: u32) -> Result<(), PtxError> {
     if cursor.is('(') {
         cursor.skip_past(')')?;
     }
-    let name = cursor.word("the name of a function")?;
+    let name = cursor.identifier("the name of a function")?;
     if cursor.takes('(') {
         cursor.skip_past(')')?;
     }
@@ -130,7 +132,7 @@ fn function(cursor: &mut Cursor, line: u32) -> Result<(), PtxError> {
         cursor.step();
     }
     if cursor.is('{') {
-        let message = format!("function `{name}` has a body; only kernels without calls of such are run: inline it");
+        let message = format!("function `{name}` has a body; calls of it are not supported: inline it");
         return Err(PtxError::new(line, message));
     }
     cursor.symbol(';')

@@ -1,28 +1,28 @@
-//! What a text of PTX is made of.
+//! The syntax tree of PTX text.
 
-/// A module of PTX as it stands.
+/// A parsed PTX module: its target, global variables and kernels.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PtxModule {
-    /// The processor that it was written for: `sm_80`.
+    /// Target processor that the text names, such as `sm_80`.
     pub(crate) target: String,
     pub(crate) variables: Vec<Variable>,
     pub(crate) kernels: Vec<Kernel>,
 }
 
 impl PtxModule {
-    /// Names of its kernels, in their order.
+    /// Returns the names of the module's kernels, in order.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.kernels.iter().map(|kernel| kernel.name.as_str())
     }
 
-    /// The processor that it was written for: `sm_80`.
+    /// Returns the target processor that the text names, such as `sm_80`.
     #[must_use]
     pub fn target(&self) -> &str {
         &self.target
     }
 }
 
-/// An entry.
+/// A kernel entry: its name, parameters and body.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Kernel {
     pub(crate) name: String,
@@ -30,25 +30,25 @@ pub(crate) struct Kernel {
     pub(crate) body: Vec<Statement>,
 }
 
-/// A variable: a parameter, or memory of some space.
+/// The declaration of a variable: a parameter, or memory of some space.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Variable {
     pub(crate) line: u32,
-    /// `global`, `const`, `shared`, `local` or `param`.
+    /// Memory space of the variable: `global`, `const`, `shared`, `local` or `param`.
     pub(crate) space: String,
     pub(crate) alignment: u64,
     pub(crate) element_bytes: u64,
     pub(crate) name: String,
-    /// Elements; none where the launch says how many.
+    /// Number of elements; `None` if the launch gives it (dynamic shared memory).
     pub(crate) elements: Option<u64>,
     pub(crate) initial: Vec<Initial>,
 }
 
-/// What an element of a variable holds at first.
+/// The initial value of one element of a variable.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Initial {
     Bits(u64),
-    /// The address of a variable, so many bytes behind it; a generic one or one of its space.
+    /// The address of the variable `name` plus an offset; a generic address, or an address in the variable's space.
     Address {
         name: String,
         offset: u64,
@@ -56,13 +56,13 @@ pub(crate) enum Initial {
     },
 }
 
-/// A statement of a body.
+/// A statement of a kernel's body.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Statement {
-    /// `{`: names from here on are the block's own.
+    /// `{`, which opens a scope of names.
     Open,
     Close,
-    /// One register, or as many as `count` says with numbers behind the name.
+    /// Declaration of one register, or of `count` registers whose names end with a number.
     Registers {
         line: u32,
         ty: String,
@@ -74,18 +74,18 @@ pub(crate) enum Statement {
         line: u32,
         name: String,
     },
-    /// The labels of a table of branches.
+    /// A branch table (`.branchtargets`) with its labels.
     Targets {
         line: u32,
         name: String,
         labels: Vec<String>,
     },
-    /// A register that may hold anything.
+    /// The name of a register that the code generator leaves undefined on purpose.
     Undefined(String),
     Instruction(Instruction),
 }
 
-/// An instruction as it stands.
+/// A parsed instruction with its guard and operands.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Instruction {
     pub(crate) line: u32,
@@ -94,34 +94,34 @@ pub(crate) struct Instruction {
     pub(crate) operands: Vec<Operand>,
 }
 
-/// `@p` or `@!p`.
+/// The guard predicate of an instruction: `@p` or `@!p`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Guard {
     pub(crate) name: String,
     pub(crate) negated: bool,
 }
 
-/// An operand as it stands.
+/// A parsed operand.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Operand {
     Name(String),
-    /// `!p`.
+    /// A negated predicate, `!p`.
     Not(String),
     Integer(u64),
-    /// Bits of a floating-point number, and how many.
+    /// The bits of a floating-point literal, and the number of these bits.
     Float(u64, u32),
-    /// `{a, b}`.
+    /// A register group, `{a, b}`.
     Group(Vec<Operand>),
-    /// `[base + offset]`, or with coordinates.
+    /// An address, `[base + offset]`; `more` has the coordinates of `[map, {x, y}]`.
     Address {
         base: Box<Operand>,
         offset: u64,
         more: Vec<Operand>,
     },
-    /// `a|b`: two results.
+    /// Two results, `a|b`.
     Pair(Box<Operand>, Box<Operand>),
-    /// `(a, b)` of a call.
+    /// The list of results or arguments of a call, `(a, b)`.
     List(Vec<Operand>),
-    /// `name+4`, where no memory is accessed.
+    /// A variable's address plus a constant, `name+4`, as a value.
     Offset(String, u64),
 }

@@ -1,4 +1,4 @@
-//! Plans conversions between the blocks of a cluster.
+//! A conversion between the blocks of a cluster (distributed shared memory).
 
 use super::distance::Groups;
 use crate::movement::choose::swizzle::ScratchLayout;
@@ -7,31 +7,33 @@ use crate::movement::{Bound, PlanStats};
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
-/// How data goes through the memories of a cluster.
+/// The plan of a conversion across blocks: stores to the block's own memory, and loads from the memories of the
+/// cluster.
 #[derive(Debug, Clone)]
-pub(crate) struct Exchanged {
-    /// What happens in each block's memory; loads are those of one group of registers.
+pub(crate) struct ClusterPlan {
+    /// The accesses within one block's memory; the loads are those of one group of registers, which load from one
+    /// block.
     pub(super) scratch: Scratch,
     pub(super) groups: Groups,
-    /// For each lane bit, then warp bit, then bit of the block, how far away the block is that a load
-    /// goes to.
+    /// For each lane bit, then warp bit, then block bit, the distance that it adds to the loaded block: the xor with
+    /// the own block index.
     pub(super) distances: Vec<u64>,
     pub(super) lane_bits: u32,
     pub(super) warp_bits: u32,
     pub(super) block_bits: u32,
     pub(super) register_bits: u32,
-    /// Whether any load leaves its block.
+    /// Whether any load accesses another block's memory.
     pub(super) leaves: bool,
-    /// Whether the blocks hold more than the tensor has.
+    /// Whether several blocks hold the same elements.
     pub(super) copies: bool,
 }
 
-impl Exchanged {
+impl ClusterPlan {
     pub(crate) fn swizzle(&self) -> &ScratchLayout {
         self.scratch.swizzle()
     }
 
-    /// Blocks that run together.
+    /// Number of blocks of a cluster.
     pub(crate) fn blocks(&self) -> u32 {
         1 << self.block_bits
     }
@@ -47,7 +49,7 @@ impl Exchanged {
     pub(super) fn stats(&self, bound: Bound, warps: u64, target: &TargetDescription) -> PlanStats {
         let mut stats = self.scratch.stats(self.counts(target), bound, warps, target);
         if self.copies && stats.counts.wavefronts_stored > bound.wavefronts_stored {
-            let also = |why: String| why + "; blocks store what others hold too, or nobody needs";
+            let also = |why: String| why + "; blocks store replicas, or elements that no block needs";
             stats.above_bound = stats.above_bound.map(also);
         }
         stats

@@ -1,20 +1,20 @@
-//! How far away what a block needs is: the source's blocks by their distance (xor) from the own one, and
-//! the elements within the block that holds them.
+//! The distance between a block and the block that holds an element it needs: the xor of their indices, and the
+//! element's position in that block.
 
 use tilewright_layout::f2::{Columns, Solver, Subspace, multiply};
 
-use super::super::super::Conversion;
+use super::super::super::ConversionProblem;
 use super::super::super::conversion::Side;
 
-/// A conversion across blocks, seen from each block: where every destination bit leads.
+/// A conversion across blocks, seen from each block.
 ///
-/// Position `x` of a block's destination finds its element in the block at distance `D x`, at
-/// element `E x` of what that block holds; both are linear.
+/// Position `x` of a block's destination has its element in the block at distance `D x`, as element `E x` of that
+/// block. Both maps are linear.
 #[derive(Debug, Clone)]
 pub(super) struct Distances {
-    /// Elements and distances of the register bits.
+    /// The element and the distance that each register bit adds.
     registers: Vec<Step>,
-    /// Of the lane bits, then the warp bits, then the bits of the block.
+    /// The element and the distance that each lane bit, then each warp bit, then each block bit adds.
     threads: Vec<Step>,
 }
 
@@ -25,18 +25,18 @@ struct Step {
 }
 
 impl Distances {
-    /// `None` where no block holds what some block needs.
-    pub(super) fn of(conversion: &Conversion) -> Option<Self> {
+    /// Solves for the distances; `None` if no block of the cluster holds an element that some block needs.
+    pub(super) fn of(conversion: &ConversionProblem) -> Option<Self> {
         let (src, dst) = (&conversion.src, &conversion.dst);
         let own = Subspace::span(src.registers.iter().chain(&src.threads).copied());
         let blocks: Columns = src.blocks.iter().map(|&column| own.reduce(column)).collect();
         let solver = Solver::new(&blocks);
-        // Unknowns that are free stay zero: of several blocks with the element the own one, if it has it.
+        // Free unknowns are zero: of several blocks with the element this block, if it has it.
         let step = |column: u64| {
             let distance = solver.solve(own.reduce(column))?;
             Some(Step { element: column ^ multiply(&src.blocks, distance), distance })
         };
-        // Distances are counted from the own block, which holds what the source says.
+        // Distances are relative to this block, whose elements the source layout gives.
         let of_blocks = dst.blocks.iter().zip(&src.blocks).map(|(required, there)| required ^ there);
         Some(Self {
             registers: dst.registers.iter().map(|&column| step(column)).collect::<Option<_>>()?,
@@ -44,82 +44,83 @@ impl Distances {
         })
     }
 
-    /// Whether every block has what it needs.
+    /// Whether every block holds all elements that it needs, so that no load accesses another block.
     pub(super) fn are_zero(&self) -> bool {
         self.registers.iter().chain(&self.threads).all(|step| step.distance == 0)
     }
 
-    /// For each lane bit, then warp bit, then bit of the block the distance.
+    /// Returns the distance that each lane bit, then each warp bit, then each block bit adds.
     pub(super) fn of_threads(&self) -> Columns {
         self.threads.iter().map(|step| step.distance).collect()
     }
 
-    /// The registers by the blocks that they come from.
+    /// Groups the destination registers by the distance of the block from which they are loaded.
     pub(super) fn groups(&self) -> Groups {
         let distances: Columns = self.registers.iter().map(|step| step.distance).collect();
         let solver = Solver::new(&distances);
         let free = solver.free_columns();
         let elements: Columns = self.registers.iter().map(|step| step.element).collect();
         let element = |registers: u64| multiply(&elements, registers);
-        let (mut near, mut apart) = (Vec::new(), Vec::new());
+        let (mut near, mut group_selectors) = (Vec::new(), Vec::new());
         for (bit, &distance) in distances.iter().enumerate() {
             if free >> bit & 1 == 1 {
                 let registers = 1 << bit ^ solver.solve(distance).unwrap_or(0);
                 near.push((registers, element(registers)));
             } else {
-                apart.push((1 << bit, element(1 << bit), distance));
+                group_selectors.push((1 << bit, element(1 << bit), distance));
             }
         }
-        Groups { near, apart }
+        Groups { near, group_selectors }
     }
 
-    /// The question within one block's memory: what the block holds, to what is loaded from one block for
-    /// one group of registers. After the bits of the block come those of the group's number: to
-    /// an address, both are as threads are.
-    pub(super) fn within_block(&self, conversion: &Conversion, groups: &Groups) -> Conversion {
+    /// Returns the conversion within one block's memory: from the elements that the block stores to the elements that
+    /// one group of registers loads from it. The bits of the group index follow the block bits; for an address, both
+    /// act like thread bits.
+    pub(super) fn within_block(&self, conversion: &ConversionProblem, groups: &Groups) -> ConversionProblem {
         let elements = |steps: &[Step]| steps.iter().map(|step| step.element).collect::<Vec<_>>();
-        let threads = elements(&self.threads).into_iter().chain(groups.apart.iter().map(|&(_, element, _)| element));
+        let threads =
+            elements(&self.threads).into_iter().chain(groups.group_selectors.iter().map(|&(_, element, _)| element));
         let src = Side { blocks: Columns::new(), ..conversion.src.clone() };
         let registers = groups.near.iter().map(|&(_, element)| element).collect();
         let dst = Side { registers, threads: threads.collect(), blocks: Columns::new() };
-        Conversion { src, dst, origin: None, ..*conversion }
+        ConversionProblem { src, dst, origin: None, ..*conversion }
     }
 }
 
-/// Destination registers in groups: the registers of a group come from blocks of one distance, but for
-/// what their thread adds.
+/// Destination registers grouped by distance: all registers of a group load from one block (before the distance that
+/// the thread itself adds).
 #[derive(Debug, Clone)]
 pub(super) struct Groups {
-    /// The registers that number those of a group, with their elements. Each is one bit, plus bits that
-    /// lead away and back.
+    /// The registers that number the members of a group, each with its element. Each is one register bit, combined with
+    /// further bits so that the distances cancel.
     near: Vec<(u64, u64)>,
-    /// Register bits that lead to another group, with their elements and distances.
-    apart: Vec<(u64, u64, u64)>,
+    /// The register bits that number the groups, each with its element and distance.
+    group_selectors: Vec<(u64, u64, u64)>,
 }
 
 impl Groups {
-    /// Log2 of how many groups there are.
+    /// Log2 of the number of groups of registers.
     pub(super) fn bits(&self) -> u32 {
-        self.apart.len() as u32
+        self.group_selectors.len() as u32
     }
 
-    /// The distance of a group.
+    /// Returns the distance of the block from which a group of registers loads.
     pub(super) fn distance(&self, group: u64) -> u64 {
-        let distances: Columns = self.apart.iter().map(|&(_, _, distance)| distance).collect();
+        let distances: Columns = self.group_selectors.iter().map(|&(_, _, distance)| distance).collect();
         multiply(&distances, group)
     }
 
-    /// The group that a register is in, and its number there.
+    /// Returns the group of a register, and the register's index within the group.
     pub(super) fn of(&self, register: u64) -> (u64, u64) {
-        let leading_away = self.apart.iter().fold(0, |all, (bit, ..)| all | bit);
-        let (mut rest, mut number) = (register, 0);
+        let leading_away = self.group_selectors.iter().fold(0, |all, (bit, ..)| all | bit);
+        let (mut rest, mut index) = (register, 0);
         for (bit, &(registers, _)) in self.near.iter().enumerate() {
             if register & registers & !leading_away != 0 {
                 rest ^= registers;
-                number |= 1 << bit;
+                index |= 1 << bit;
             }
         }
-        let group = self.apart.iter().enumerate().filter(|(_, (registers, ..))| rest & registers != 0);
-        (group.fold(0, |group, (bit, _)| group | 1 << bit), number)
+        let group = self.group_selectors.iter().enumerate().filter(|(_, (registers, ..))| rest & registers != 0);
+        (group.fold(0, |group, (bit, _)| group | 1 << bit), index)
     }
 }

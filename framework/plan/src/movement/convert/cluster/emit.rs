@@ -1,39 +1,45 @@
-//! A conversion across the blocks of a cluster as kernel IR.
+//! Emits a conversion across the blocks of a cluster.
 
 use tilewright_kernel::{Binary, Builder, Scope, SpecialRegister, Value};
 
-use super::super::super::address::{ClusterBits, Thread};
+use super::super::super::address::{ClusterBits, ThreadIndices};
 use super::super::super::tile::Loads;
-use super::Exchanged;
+use super::ClusterPlan;
 
-impl Exchanged {
+impl ClusterPlan {
     pub(in super::super) fn emit(&self, builder: &mut Builder, registers: &[Value]) -> Vec<Value> {
-        builder.in_clusters_of(self.blocks());
+        builder.require_cluster_blocks(self.blocks());
         let buffer = self.scratch.buffer(builder);
-        let thread = Thread::new(builder, self.lane_bits);
+        let thread = ThreadIndices::new(builder, self.lane_bits);
         let block = builder.special(SpecialRegister::Block);
         let stores = self.scratch.stores(builder, thread, buffer);
         let mut loads = self.loads(builder, thread, block, buffer);
         let scope = if self.leaves { Scope::Cluster } else { Scope::Block };
         self.scratch.filled(builder, scope, registers, stores, &mut loads);
         if self.leaves {
-            // Others may still read what this block holds.
+            // Other blocks may still read this block's memory.
             builder.barrier(scope);
         }
         let groups: Vec<Vec<Value>> = loads.into_iter().map(Loads::finish).collect();
         let of = |register| {
-            let (group, number) = self.groups.of(register);
-            groups[group as usize][number as usize]
+            let (group, index) = self.groups.of(register);
+            groups[group as usize][index as usize]
         };
         (0..1u64 << self.register_bits).map(of).collect()
     }
 
-    /// The loads of each group of registers.
-    fn loads<'a>(&'a self, builder: &mut Builder, thread: Thread, block: Value, buffer: Value) -> Vec<Loads<'a>> {
+    /// Emits the loads of each group of registers; a group loads from one block.
+    fn loads<'a>(
+        &'a self,
+        builder: &mut Builder,
+        thread: ThreadIndices,
+        block: Value,
+        buffer: Value,
+    ) -> Vec<Loads<'a>> {
         let (warp_bits, block_bits) = (self.warp_bits, self.block_bits);
         let of_group = |group| thread.in_cluster(ClusterBits { warp_bits, block, block_bits, group });
         let moves = self.distances.iter().any(|&distance| distance != 0);
-        let distance = moves.then(|| of_group(0).product(builder, &self.distances));
+        let distance = moves.then(|| of_group(0).emit_product(builder, &self.distances));
         let first = distance.map(|distance| builder.binary(Binary::Xor, block, distance));
         let mut loads = Vec::new();
         for group in 0..1u64 << self.groups.bits() {

@@ -1,16 +1,15 @@
-//! Conversions in which blocks of a cluster need what others hold: every block stores what it has to its
-//! own shared memory and loads what it needs from the nearest block that has it.
+//! Conversions between the blocks of a cluster: every block stores its elements to its own shared memory, and loads
+//! from the nearest block that holds the element (distributed shared memory).
 //!
-//! Stores never leave a block, loads may: so what a block holds is one question within a block's memory
-//! (`shared` answers it), and which block a load goes to is linear in the register, lane, warp and
-//! block that ask. A barrier of the cluster lies between stores and loads, and one after the loads, for
-//! a block may neither end nor store again while others read. Where every block has a copy of what it
-//! needs, nothing leaves it, and barriers of the block are enough.
+//! Stores stay within the block, loads need not. So the layout within one block's memory is planned as in `shared`, and
+//! the block that a load accesses is linear in the register, lane, warp and block index. A cluster barrier separates
+//! stores and loads. Another one follows the loads, since a block must neither exit nor store again while others read
+//! its memory. If every block holds a replica of the elements that it needs, block barriers suffice.
 
 mod across_blocks;
 mod distance;
 mod emit;
 mod plan;
 
-pub(super) use across_blocks::Exchanged;
-pub(super) use plan::{is_asked, plan};
+pub(super) use across_blocks::ClusterPlan;
+pub(super) use plan::{crosses_blocks, plan};

@@ -1,25 +1,25 @@
 //! Plans conversions between the blocks of a cluster.
 
-use super::across_blocks::Exchanged;
+use super::across_blocks::ClusterPlan;
 use super::distance::Distances;
 use crate::movement::conversion::Side;
-use crate::movement::convert::plan::{Path, Plan, Steps};
+use crate::movement::convert::plan::{ConversionKind, ConversionPlan, Steps};
 use crate::movement::convert::shared::within;
 use crate::movement::tile::Reach;
-use crate::movement::{Conversion, PlanContext, bound};
+use crate::movement::{ConversionProblem, PlanContext, bound};
 use tilewright_layout::f2::Subspace;
 use tilewright_target::TargetDescription;
 
-/// Whether some block needs what it does not hold at the same place of the tensor.
-pub(crate) fn is_asked(conversion: &Conversion) -> bool {
+/// Whether some block lacks an element that its destination positions need.
+pub(crate) fn crosses_blocks(conversion: &ConversionProblem) -> bool {
     conversion.origin.is_none()
 }
 
-pub(crate) fn plan(conversion: &Conversion, context: &PlanContext<'_>) -> Result<Plan, String> {
+pub(crate) fn plan(conversion: &ConversionProblem, context: &PlanContext<'_>) -> Result<ConversionPlan, String> {
     let target = context.target;
     let block_bits = conversion.src.blocks.len() as u32;
     has_clusters(target, block_bits)?;
-    let distances = Distances::of(conversion).ok_or("blocks need elements that no block holds")?;
+    let distances = Distances::of(conversion).ok_or("a block needs elements that no block has")?;
     let leaves = !distances.are_zero();
     let groups = distances.groups();
     let local = distances.within_block(conversion, &groups);
@@ -31,7 +31,7 @@ pub(crate) fn plan(conversion: &Conversion, context: &PlanContext<'_>) -> Result
     let lanes = distances[..conversion.lane_bits as usize].iter().copied().collect();
     let reach = Reach { leaves, lanes, times: groups.bits() };
     let scratch = within(&local, reach, &bound, context)?;
-    let exchanged = Exchanged {
+    let cluster_conversion = ClusterPlan {
         scratch,
         groups,
         distances: distances.to_vec(),
@@ -42,12 +42,12 @@ pub(crate) fn plan(conversion: &Conversion, context: &PlanContext<'_>) -> Result
         leaves,
         copies: holds_copies(&conversion.src),
     };
-    let stats = exchanged.stats(bound, conversion.warps(), target);
-    let path = if leaves { Path::Cluster } else { Path::Shared };
-    Ok(Plan { path, stats, steps: Steps::Cluster(Box::new(exchanged)) })
+    let stats = cluster_conversion.stats(bound, conversion.warps(), target);
+    let path = if leaves { ConversionKind::Cluster } else { ConversionKind::Shared };
+    Ok(ConversionPlan { path, stats, steps: Steps::Cluster(Box::new(cluster_conversion)) })
 }
 
-/// Whether the blocks hold the same elements as others, wholly or in part.
+/// Whether several blocks hold the same elements, entirely or in part.
 fn holds_copies(src: &Side) -> bool {
     let in_block = Subspace::span(src.registers.iter().chain(&src.threads).copied());
     let all = src.blocks.iter().fold(in_block.clone(), |mut all, &column| {

@@ -1,15 +1,15 @@
-//! The elements of a block in the coordinates in which scratch memory is laid out, and in which it is
-//! filled in rounds.
+//! Coordinates of a block's elements in scratch memory: the offset, and the round (one filling of the memory) that
+//! moves the element.
 
 use tilewright_layout::f2::{Columns, Solver, Subspace};
 use tilewright_target::Direction;
 
 use super::super::super::conversion::Side;
-use super::super::super::tile::Located;
-use super::super::super::{Conversion, PlanContext};
+use super::super::super::tile::LocatedAccessor;
+use super::super::super::{ConversionProblem, PlanContext};
 
-/// The elements of a block: the first `kept` bits are in memory at one time, the bits above number
-/// rounds.
+/// Coordinates of a block's elements. The first `kept` bits are the offset in scratch memory, the bits above are the
+/// number of the round, a filling of that memory.
 pub(super) struct Coordinates {
     solver: Solver,
     pub(super) basis: Columns,
@@ -18,13 +18,14 @@ pub(super) struct Coordinates {
 }
 
 impl Coordinates {
-    /// Coordinates in which as few rounds are needed as the scratch memory allows.
-    pub(super) fn new(conversion: &Conversion, context: &PlanContext<'_>) -> Result<Self, String> {
+    /// Finds coordinates with the fewest rounds: in each round the scratch memory is filled with as many elements as
+    /// fit.
+    pub(super) fn new(conversion: &ConversionProblem, context: &PlanContext<'_>) -> Result<Self, String> {
         let (src, dst) = (&conversion.src, &conversion.dst);
         let of = |side: &Side| Subspace::span(side.registers.iter().chain(&side.threads).copied());
         let all = of(src);
         if !of(dst).basis().iter().all(|&column| all.contains(column)) {
-            return Err("a block needs elements that it does not hold".to_owned());
+            return Err("a block needs elements that it does not have".to_owned());
         }
         let elements = context.scratch_bytes / conversion.element_bytes();
         let room = elements.checked_ilog2().ok_or("there is no shared memory")?;
@@ -39,17 +40,17 @@ impl Coordinates {
         Ok(Self { solver: Solver::new(&basis), basis, kept: kept.len() as u32, rounds })
     }
 
-    pub(super) fn located(&self, conversion: &Conversion, side: &Side, direction: Direction) -> Located {
+    pub(super) fn located(&self, conversion: &ConversionProblem, side: &Side, direction: Direction) -> LocatedAccessor {
         let of = |columns: &[u64]| -> Columns { columns.iter().map(|&c| self.solver.solve(c).unwrap_or(0)).collect() };
         let accessed = (conversion.element, direction, conversion.lane_bits);
-        Located::new(accessed, of(&side.registers), of(&side.threads), (self.kept, self.rounds))
+        LocatedAccessor::new(accessed, of(&side.registers), of(&side.threads), (self.kept, self.rounds))
     }
 }
 
-/// The vectors that number rounds: registers of both sides, so that every thread has its share of
-/// each round.
+/// Returns the columns that number the rounds (fillings of scratch memory): register columns of both sides, so that
+/// every thread has an equal share of each round.
 fn numbering(
-    conversion: &Conversion,
+    conversion: &ConversionProblem,
     taken: &mut Subspace,
     rounds: u32,
     dimension: u32,

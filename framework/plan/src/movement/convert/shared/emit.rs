@@ -1,37 +1,37 @@
-//! A round trip through scratch memory as kernel IR.
+//! Emits stores to and loads from scratch memory.
 
 use tilewright_kernel::{Builder, Scope, Value};
 
-use super::super::super::address::Thread;
+use super::super::super::address::ThreadIndices;
 use super::super::super::tile::{Loads, Stores};
 use super::Scratch;
 
 impl Scratch {
     pub(in super::super) fn emit(&self, builder: &mut Builder, registers: &[Value]) -> Vec<Value> {
         let buffer = self.buffer(builder);
-        let thread = Thread::new(builder, self.lane_bits);
+        let thread = ThreadIndices::new(builder, self.lane_bits);
         let stores = self.stores(builder, thread, buffer);
         let mut loads = self.loads(builder, thread, buffer);
         self.filled(builder, self.scope, registers, stores, std::slice::from_mut(&mut loads));
         loads.finish()
     }
 
-    /// The memory, as a buffer of the kernel.
+    /// Declares the scratch memory as a shared buffer of the kernel; returns its address.
     pub(in super::super) fn buffer(&self, builder: &mut Builder) -> Value {
         builder.shared_buffer(self.bytes as u32, 16)
     }
 
-    /// The stores, by a thread of the source.
-    pub(in super::super) fn stores(&self, builder: &mut Builder, thread: Thread, buffer: Value) -> Stores<'_> {
+    /// Returns the emitter of the stores of a source thread.
+    pub(in super::super) fn stores(&self, builder: &mut Builder, thread: ThreadIndices, buffer: Value) -> Stores<'_> {
         Stores::new(builder, &self.store, thread, buffer, &[])
     }
 
-    /// The loads from a memory, by a thread of the destination.
-    pub(in super::super) fn loads(&self, builder: &mut Builder, thread: Thread, memory: Value) -> Loads<'_> {
+    /// Returns the emitter of the loads of a destination thread from `memory`.
+    pub(in super::super) fn loads(&self, builder: &mut Builder, thread: ThreadIndices, memory: Value) -> Loads<'_> {
         Loads::new(builder, &self.load, thread, memory, &[])
     }
 
-    /// Writes all rounds, with barriers of the scope between stores and loads.
+    /// Emits all rounds (fillings of scratch memory), with barriers of the given scope between stores and loads.
     pub(in super::super) fn filled(
         &self,
         builder: &mut Builder,

@@ -1,13 +1,13 @@
-//! The layouts of scratch memory that are worth trying.
+//! Candidate layouts of the scratch memory of a conversion.
 
 use tilewright_layout::f2::{Columns, Subspace};
 use tilewright_target::{BankRow, TargetDescription};
 
 use super::Sides;
 use crate::movement::choose::swizzle::{self, ScratchLayout};
-use crate::movement::tile::{Located, Tile, slot};
+use crate::movement::tile::{LocatedAccessor, Tile, find_common_segment};
 
-/// What a layout is chosen from.
+/// Parameters of a scratch layout: the lanes of writer and reader, the vector, and the banks.
 struct Shape {
     writer: Columns,
     reader: Columns,
@@ -17,8 +17,8 @@ struct Shape {
 }
 
 impl Sides<'_> {
-    /// Layouts for plain accesses: every vector width, the widest first, each filled up so that one side
-    /// can go wider or not. Made as they are asked for.
+    /// Iterates over layouts for plain accesses: every vector width, the widest first, each also extended so that one
+    /// side has wider accesses. Layouts are computed lazily.
     pub(super) fn plain_layouts(&self) -> impl Iterator<Item = ScratchLayout> {
         let (src, dst, conversion) = (self.src, self.dst, self.conversion);
         let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0) / conversion.element.bits();
@@ -29,7 +29,7 @@ impl Sides<'_> {
         for vector_bits in (0..=widest.min(common.dimension() as usize)).rev() {
             let vector = &common.basis()[..vector_bits];
             for (src_extra, dst_extra, first) in fills(vector, src, dst, widest - vector_bits) {
-                let phase = |side: &Located, extra: usize| {
+                let phase = |side: &LocatedAccessor, extra: usize| {
                     let bits = conversion.element.bits() << (vector_bits + extra);
                     side.phase(bits, self.target)
                 };
@@ -46,9 +46,10 @@ impl Sides<'_> {
         shapes.into_iter().map(move |shape| shape.layout(kept))
     }
 
-    /// Layouts whose vector is the slot of an instruction of one side or of both.
+    /// Returns layouts whose vector is the slot (contiguous memory of one access) of an instruction of one side or of
+    /// both.
     pub(super) fn tiled_layouts(&self, tiles: &[Tile<'_>]) -> Vec<ScratchLayout> {
-        let of = |side: &Located| -> Vec<Option<&Tile<'_>>> {
+        let of = |side: &LocatedAccessor| -> Vec<Option<&Tile<'_>>> {
             let mut kinds = Tile::kinds(tiles, side.direction);
             kinds.retain(|tile| tile.is_none_or(|tile| tile.reaches(&side.reach)));
             kinds
@@ -59,15 +60,16 @@ impl Sides<'_> {
         shapes.flatten().map(|shape| shape.layout(self.coordinates.kept)).collect()
     }
 
-    /// The layouts for instructions on either side; `None` where both are plain or cannot be together.
+    /// Returns the parameters of layouts for an instruction on at least one side; `None` if both sides use plain
+    /// accesses or if their slots conflict.
     fn tiled(&self, store: Option<&Tile<'_>>, load: Option<&Tile<'_>>) -> Option<Vec<Shape>> {
-        let slot_bits = store.or(load)?.slot_bits();
-        let vector = slot(&[(self.src, store), (self.dst, load)])?;
-        let phase = |side: &Located, tile: Option<&Tile<'_>>| match tile {
+        let segment_bits = store.or(load)?.segment_bits();
+        let vector = find_common_segment(&[(self.src, store), (self.dst, load)])?;
+        let phase = |side: &LocatedAccessor, tile: Option<&Tile<'_>>| match tile {
             Some(tile) => tile.phase(side, &vector, self.target),
             None => {
-                let held = vector.iter().take_while(|&&column| side.span.contains(column)).count();
-                side.phase(self.conversion.element.bits() << held, self.target)
+                let in_lane = vector.iter().take_while(|&&column| side.span.contains(column)).count();
+                side.phase(self.conversion.element.bits() << in_lane, self.target)
             }
         };
         let (writer, reader) = (phase(self.src, store)?, phase(self.dst, load)?);
@@ -76,7 +78,7 @@ impl Sides<'_> {
             reader: reader.clone(),
             vector: vector.clone(),
             bank_first: Columns::new(),
-            bank_bits: (line >> slot_bits).max(1).ilog2(),
+            bank_bits: (line >> segment_bits).max(1).ilog2(),
         });
         Some(shapes.collect())
     }
@@ -88,9 +90,10 @@ impl Shape {
     }
 }
 
-/// What may fill the banks first: nothing, or up to `most` more registers of one side, so that it can
-/// go wider; with their numbers on either side.
-fn fills(vector: &[u64], src: &Located, dst: &Located, most: usize) -> Vec<(usize, usize, Columns)> {
+/// Returns sets of columns that come first in the banks: none, or up to `most` further register columns of one side,
+/// which make its accesses wider. Each set comes with the number of its columns from the source and from the
+/// destination.
+fn fills(vector: &[u64], src: &LocatedAccessor, dst: &LocatedAccessor, most: usize) -> Vec<(usize, usize, Columns)> {
     let mut fills = vec![(0, 0, Columns::new())];
     for extra in 1..=most {
         fills.extend(fill(vector, &src.kept, extra).map(|fill| (extra, 0, fill)));
@@ -99,14 +102,14 @@ fn fills(vector: &[u64], src: &Located, dst: &Located, most: usize) -> Vec<(usiz
     fills
 }
 
-/// `extra` register vectors that are independent of the vector.
+/// Returns `extra` register columns that are independent of the vector; `None` if there are fewer.
 fn fill(vector: &[u64], registers: &[u64], extra: usize) -> Option<Columns> {
     let mut space = Subspace::span(vector.iter().copied());
     let fill: Columns = registers.iter().copied().filter(|&column| space.insert(column)).take(extra).collect();
     (fill.len() == extra).then_some(fill)
 }
 
-/// The different numbers of bytes that a wavefront moves.
+/// Returns the numbers of bytes that one wavefront moves, each distinct number once.
 fn lines(target: &TargetDescription) -> Vec<u64> {
     let mut lines: Vec<_> = target.shared.banks.iter().map(BankRow::wavefront_bytes).collect();
     lines.sort_unstable();

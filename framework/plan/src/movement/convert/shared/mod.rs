@@ -1,5 +1,5 @@
-//! Conversions through shared memory: every element is stored once by one of those that hold it,
-//! and loaded by all that want it, in one round or, where scratch is short, in several.
+//! Conversions through shared memory: one thread that holds an element stores it, and every thread that needs it loads
+//! it. The memory is filled once, or in several rounds if scratch memory is too small.
 
 mod coordinates;
 mod emit;
@@ -8,5 +8,5 @@ mod plan;
 mod scratch;
 
 use plan::Sides;
-pub(super) use plan::{least_slots, plan, stays_in_warps, within};
+pub(super) use plan::{plan, price_lower_bound, stays_in_warps, within};
 pub(super) use scratch::Scratch;

@@ -1,32 +1,32 @@
-//! Plans conversions through scratch in shared memory.
+//! Plans conversions through scratch memory in shared memory.
 
 use super::coordinates::Coordinates;
 use super::scratch::Scratch;
 use crate::movement::bound;
 use crate::movement::choose::swizzle::ScratchLayout;
-use crate::movement::convert::plan::{Path, Plan, Steps};
-use crate::movement::price::slots;
-use crate::movement::tile::{Accesses, Located, Memory, Placed, Reach, Tile, TileStats};
-use crate::movement::{Conversion, PlanContext};
+use crate::movement::convert::plan::{ConversionKind, ConversionPlan, Steps};
+use crate::movement::price::price;
+use crate::movement::tile::{Accesses, LocatedAccessor, Memory, PlacedAccessor, Reach, Tile, TileStats};
+use crate::movement::{ConversionProblem, PlanContext};
 use smallvec::SmallVec;
 use tilewright_kernel::{Counts, Scope};
 use tilewright_layout::f2::multiply;
 use tilewright_target::{Direction, TargetDescription};
 
-pub(crate) fn plan(conversion: &Conversion, context: &PlanContext<'_>) -> Result<Plan, String> {
+pub(crate) fn plan(conversion: &ConversionProblem, context: &PlanContext<'_>) -> Result<ConversionPlan, String> {
     if conversion.src.blocks != conversion.dst.blocks {
         return Err("elements cross blocks".to_owned());
     }
     let bound = bound::of_shared(conversion, context);
     let scratch = within(conversion, Reach::default(), &bound, context)?;
     let stats = scratch.stats(scratch.counts(context.target), bound, conversion.warps(), context.target);
-    Ok(Plan { path: Path::Shared, stats, steps: Steps::Scratch(Box::new(scratch)) })
+    Ok(ConversionPlan { path: ConversionKind::Shared, stats, steps: Steps::Scratch(Box::new(scratch)) })
 }
 
-/// What goes through the memory of a block: the source's registers and threads store, the destination's load, of
-/// as many blocks as they reach.
+/// Plans the stores of the source's registers and the loads of the destination's, through the memory of the blocks that
+/// `reach` covers.
 pub(crate) fn within(
-    conversion: &Conversion,
+    conversion: &ConversionProblem,
     reach: Reach,
     bound: &bound::Bound,
     context: &PlanContext<'_>,
@@ -34,44 +34,44 @@ pub(crate) fn within(
     let target = context.target;
     let coordinates = Coordinates::new(conversion, context)?;
     let src = coordinates.located(conversion, &conversion.src, Direction::Store);
-    let dst = Located { reach, ..coordinates.located(conversion, &conversion.dst, Direction::Load) };
+    let dst = LocatedAccessor { reach, ..coordinates.located(conversion, &conversion.dst, Direction::Load) };
     let plain = |direction| Tile::plain(target, direction, conversion.element, conversion.lane_bits);
     let (stores, loads) = (plain(Direction::Store), plain(Direction::Load));
     let sides = Sides { conversion, coordinates: &coordinates, src: &src, dst: &dst, stores, loads, target };
-    let mut best = Best { chosen: None, bound: *bound, access_slots: context.access_slots };
+    let mut best = Best { chosen: None, bound: *bound, access_price: context.access_price };
     for layout in sides.plain_layouts() {
         best.weigh(&sides, layout, &[]);
-        if best.meets_bound() {
+        if best.reaches_bound() {
             break;
         }
     }
-    if !best.meets_bound() {
+    if !best.reaches_bound() {
         let tiles = Tile::of_rows(context.instructions, conversion.lane_bits);
         sides.tiled_layouts(&tiles).into_iter().for_each(|layout| best.weigh(&sides, layout, &tiles));
     }
-    let none = "the target has no access of the element's width to shared memory";
+    let none = "the target has no shared-memory access of the element's width";
     let (layout, store, load) = best.chosen.ok_or(none)?;
     sides.scratch(store, load, &layout).ok_or_else(|| none.to_owned())
 }
 
-/// Both sides, in coordinates.
+/// Both sides of a conversion, in coordinates of the scratch memory.
 pub(super) struct Sides<'a> {
-    pub(super) conversion: &'a Conversion,
+    pub(super) conversion: &'a ConversionProblem,
     pub(super) coordinates: &'a Coordinates,
-    pub(super) src: &'a Located,
-    pub(super) dst: &'a Located,
-    /// Plain accesses, the widest first.
+    pub(super) src: &'a LocatedAccessor,
+    pub(super) dst: &'a LocatedAccessor,
+    /// The plain accesses that store, the widest first.
     stores: SmallVec<[Tile<'a>; 5]>,
     loads: SmallVec<[Tile<'a>; 5]>,
     pub(super) target: &'a TargetDescription,
 }
 
-/// The best layout so far, with the figures of its stores and loads.
+/// The best scratch layout so far, with the counts of its stores and loads.
 pub(super) struct Best {
     chosen: Option<(ScratchLayout, TileStats, TileStats)>,
     bound: bound::Bound,
-    /// As in the means.
-    access_slots: f64,
+    /// The price of one shared-memory access besides its wavefronts; see [`PlanContext`].
+    access_price: f64,
 }
 
 impl Best {
@@ -86,8 +86,8 @@ impl Best {
             let cycles = stored as f64 * table.shared_store_wavefront.cycles
                 + loaded as f64 * table.shared_load_wavefront.cycles;
             let accesses = store.issued() + load.issued();
-            // Of as many wavefronts the fewer accesses: each is issued, and addressed.
-            ((stored + loaded) as f64 + self.access_slots * accesses as f64, cycles, accesses)
+            // Of layouts with equal wavefronts the one with fewer accesses: each access is issued and addressed.
+            ((stored + loaded) as f64 + self.access_price * accesses as f64, cycles, accesses)
         };
         let known = self.chosen.as_ref().map(|(_, store, load)| price(store, load));
         if known.is_none_or(|known| price(&store, &load) < known) {
@@ -95,10 +95,10 @@ impl Best {
         }
     }
 
-    /// Whether no layout can be better.
-    fn meets_bound(&self) -> bool {
+    /// Whether the best layout so far reaches the lower bound, so that no layout can be better.
+    fn reaches_bound(&self) -> bool {
         let bound = &self.bound;
-        self.access_slots == 0.0
+        self.access_price == 0.0
             && self.chosen.as_ref().is_some_and(|(_, store, load)| {
                 store.wavefronts() <= bound.wavefronts_stored && load.wavefronts() <= bound.wavefronts_loaded
             })
@@ -106,20 +106,27 @@ impl Best {
 }
 
 impl Sides<'_> {
-    /// The figures of a side by the best of the widest plain accesses and the given tiles.
-    fn stats(&self, side: &Located, plain: &[Tile<'_>], memory: &Memory<'_>, tiles: &[Tile<'_>]) -> Option<TileStats> {
-        let placed = Placed::new(side, memory, self.target);
+    /// Returns the counts of one side's accesses: the best of the widest plain accesses and the given instructions;
+    /// `None` if none fits.
+    fn stats(
+        &self,
+        side: &LocatedAccessor,
+        plain: &[Tile<'_>],
+        memory: &Memory<'_>,
+        tiles: &[Tile<'_>],
+    ) -> Option<TileStats> {
+        let placed = PlacedAccessor::new(side, memory, self.target);
         let plain = plain.iter().find_map(|tile| placed.by(tile));
         let own = tiles.iter().filter(|tile| tile.direction == side.direction);
         let tiled = own.filter_map(|tile| placed.by(tile));
         plain.into_iter().chain(tiled).min_by_key(|stats| (stats.wavefronts(), stats.issued()))
     }
 
-    /// What goes through a layout by these accesses.
+    /// Builds the plan with this scratch layout and these stores and loads.
     fn scratch(&self, store: TileStats, load: TileStats, layout: &ScratchLayout) -> Option<Scratch> {
         let (conversion, coordinates) = (self.conversion, self.coordinates);
         let memory = Memory::new(&layout.columns, &[]);
-        let accesses = |stats, side| Accesses::new(stats, &Placed::new(side, &memory, self.target));
+        let accesses = |stats, side| Accesses::new(stats, &PlacedAccessor::new(side, &memory, self.target));
         let store = accesses(store, self.src)?;
         let shown = |&column: &u64| multiply(&coordinates.basis, column);
         Some(Scratch {
@@ -134,19 +141,20 @@ impl Sides<'_> {
     }
 }
 
-/// Warps need to wait for each other only where one reads what another stored.
-pub(super) fn scope(conversion: &Conversion, idle: u64) -> Scope {
+/// Returns the scope of the barrier between stores and loads: a warp barrier suffices if no warp reads elements that
+/// another warp stored.
+pub(super) fn scope(conversion: &ConversionProblem, idle: u64) -> Scope {
     let lanes = conversion.lane_mask();
     if stays_in_warps(conversion) && idle & !lanes == 0 { Scope::Warp } else { Scope::Block }
 }
 
-/// Whether every warp needs only what it holds itself.
-pub(crate) fn stays_in_warps(conversion: &Conversion) -> bool {
+/// Whether every warp holds all elements that its threads need.
+pub(crate) fn stays_in_warps(conversion: &ConversionProblem) -> bool {
     conversion.origin.as_ref().is_some_and(|origin| !origin.crosses_warps(conversion.lane_mask()))
 }
 
-/// Wavefront slots that no plan through shared memory can go below: what is moved, and a barrier.
-pub(crate) fn least_slots(conversion: &Conversion, context: &PlanContext<'_>) -> f64 {
+/// Lower bound of the price of all plans through shared memory, in wavefronts: accesses and a barrier.
+pub(crate) fn price_lower_bound(conversion: &ConversionProblem, context: &PlanContext<'_>) -> f64 {
     let waits = Counts { barriers: u64::from(!stays_in_warps(conversion)), ..Counts::default() };
-    bound::of_shared(conversion, context).slots() + slots(&waits)
+    bound::of_shared(conversion, context).price() + price(&waits)
 }

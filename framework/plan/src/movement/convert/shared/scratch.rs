@@ -1,13 +1,13 @@
-//! Plans conversions through scratch in shared memory, in one or more rounds.
+//! The plan of a conversion through scratch memory, in one or more rounds.
 
 use crate::movement::choose::swizzle::ScratchLayout;
-use crate::movement::price::cost;
+use crate::movement::price::cycles;
 use crate::movement::tile::Accesses;
 use crate::movement::{Bound, PlanStats};
 use tilewright_kernel::{Counts, Scope};
 use tilewright_target::TargetDescription;
 
-/// How data goes through scratch memory.
+/// Stores to and loads from scratch memory, with the layout of that memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Scratch {
     pub(super) lane_bits: u32,
@@ -24,24 +24,24 @@ impl Scratch {
         &self.swizzle
     }
 
-    /// The figures of a plan that executes the counts, against a bound.
+    /// Returns the stats of a plan with these counts and this bound.
     pub(crate) fn stats(&self, counts: Counts, bound: Bound, warps: u64, target: &TargetDescription) -> PlanStats {
         PlanStats {
             counts,
             shared_bytes: self.bytes,
             shared_bits: self.store.shared_bits() + self.load.shared_bits(),
-            cost: cost(&counts, warps, self.rounds(), target),
+            cost: cycles(&counts, warps, self.rounds(), target),
             bound,
             above_bound: self.why_above(&counts, &bound),
         }
     }
 
-    /// How often scratch memory is filled.
+    /// Number of rounds: how often scratch memory is filled.
     pub(crate) fn rounds(&self) -> u64 {
         1 << self.rounds
     }
 
-    /// Why the counts are above the bound, where they are.
+    /// The reason why the counts exceed the lower bound; `None` if they do not.
     fn why_above(&self, counts: &Counts, bound: &Bound) -> Option<String> {
         let reasons: Vec<_> =
             [&self.store, &self.load].into_iter().filter_map(|side| side.why_above(counts, bound)).collect();

@@ -1,0 +1,79 @@
+//! The targets of a catalogue (a set of target files), through the plugins that serve them.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use tilewright::{Session, SessionBuilder};
+use tilewright_plugin::{self as plugin, Target};
+use tilewright_target::{Catalogue, TargetDescription};
+
+use crate::results::digest;
+use crate::{OpenError, PluginIsolation, ServingPlugin, Targets, answers};
+
+/// All targets of a catalogue (a set of target files).
+#[derive(Debug)]
+pub struct CatalogueTargets(Session);
+
+impl CatalogueTargets {
+    /// Opens the targets of a catalogue. The plugins are the given files, then those that the standard search finds.
+    /// With isolation, each plugin runs in a child process of this program, see [`CatalogueTargets::serve_plugin`].
+    ///
+    /// # Errors
+    /// [`OpenError`] if a file is not a plugin or the path of this program is unknown.
+    pub fn open(catalogue: Catalogue, plugins: &[PathBuf], isolation: PluginIsolation) -> Result<Self, OpenError> {
+        let unknown = |error: &dyn std::fmt::Display| OpenError::Unknown(error.to_string());
+        let mut builder = Session::builder(catalogue).plugins(plugins);
+        if let PluginIsolation::Process(limit) = isolation {
+            builder = builder.isolated(std::env::current_exe().map_err(|error| unknown(&error))?, limit);
+        }
+        Ok(Self(builder.open().map_err(|error| unknown(&error))?))
+    }
+
+    /// Returns the plugin that serves a target; `None` if none does.
+    fn serving(&self, name: &str) -> Option<&plugin::Plugin> {
+        self.0.registry().serves(&self.0.catalogue().get(name).ok()?.architecture)
+    }
+
+    /// Serves a plugin until the end of the input, if the arguments (without the program's name) request it; `None`
+    /// otherwise.
+    #[must_use]
+    pub fn serve_plugin(arguments: &[OsString]) -> Option<ExitCode> {
+        let [command, file] = arguments else { return None };
+        if command != SessionBuilder::PLUGIN_HOST {
+            return None;
+        }
+        Some(plugin::serve(file.as_ref()).map_or_else(
+            |error| {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
+            },
+            |()| ExitCode::SUCCESS,
+        ))
+    }
+}
+
+impl Targets for CatalogueTargets {
+    fn list(&self) -> Vec<&TargetDescription> {
+        self.0.catalogue().iter().collect()
+    }
+
+    fn open(&self, name: &str) -> Result<Arc<dyn Target>, OpenError> {
+        let description = self.0.catalogue().get(name).map_err(|error| OpenError::Unknown(error.to_string()))?;
+        let broken = |message: String| OpenError::Broken { target: name.to_owned(), message };
+        self.0.registry().target(description).map_err(|error| broken(error.to_string()))
+    }
+
+    fn plugin(&self, name: &str) -> Option<ServingPlugin> {
+        let plugin = self.serving(name)?;
+        let sha256 = plugin.file.as_deref().and_then(|file| digest(file).ok()).unwrap_or_default();
+        let (name, version, built_with) = (plugin.name.clone(), plugin.version.clone(), plugin.built_with.clone());
+        Some(ServingPlugin { name, version, built_with, sha256 })
+    }
+
+    fn answers(&self, name: &str) -> Option<PathBuf> {
+        let plugin = self.serving(name)?;
+        answers::plugin_answers_file(plugin.file.as_deref()?, &plugin.name)
+    }
+}

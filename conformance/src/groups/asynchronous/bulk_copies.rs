@@ -1,0 +1,95 @@
+//! Checks every bulk copy instruction (as `cp.async.bulk`) alone: with every shared-memory layout and element width,
+//! across the borders of the tensor, and in faulty kernels that the emulator must reject.
+
+use tilewright_emulator::FaultKind;
+use tilewright_target::Instruction;
+use tilewright_verify::CheckFailure;
+use tilewright_verify::kernels::{Bulk, BulkFlaw};
+
+use super::super::bulk::{box_operand, box_test_cases, check_box_cases, copy_direction, map_of, run_flawed};
+use super::super::executed::device_case;
+use super::super::law::case_name_part;
+use crate::{Case, Context, Level, Verdict};
+
+/// Element widths of tensor maps in bits.
+const WIDTHS: [u32; 4] = [8, 16, 32, 64];
+
+/// Returns all cases of bulk copy instructions.
+pub(super) fn cases(context: &Context) -> Vec<Case> {
+    let rows = context.target().instructions().iter().filter(|row| Bulk::is_of(row));
+    rows.flat_map(|row| borders(context, row).into_iter().chain(wrong(row))).collect()
+}
+
+/// Returns the cases that copy across the tensor's borders: `boxes/to-shared/2d/swizzle-of-128-bytes/b16`.
+fn borders(context: &Context, row: &Instruction) -> Vec<Case> {
+    let Some(operand) = box_operand(row) else { return Vec::new() };
+    let mut cases = Vec::new();
+    for box_layout in &operand.layouts {
+        for bits in WIDTHS {
+            let map = map_of(operand, box_layout, bits);
+            let name =
+                format!("boxes/{}/{}d/{}/b{bits}", copy_direction(row), operand.rank, case_name_part(&box_layout.name));
+            if context.devices().is_some() {
+                let (row, map) = (row.clone(), map.clone());
+                let name = format!("async/device/{name}");
+                cases.push(device_case(name, move |context| box_test_cases(context, &row, &map)));
+            }
+            let row = row.clone();
+            cases.push(Case::new(format!("async/{name}"), move |context| {
+                match check_box_cases(&row, &map, context.target().description()) {
+                    Ok(()) => Verdict::pass(Level::Emulated),
+                    Err(wrong) => Verdict::fail(Level::Emulated, wrong.to_string()),
+                }
+            }));
+        }
+    }
+    cases
+}
+
+/// Returns the cases with a faulty kernel: `wrong-boxes/to-shared/2d/no-wait`, `wrong-spans/from-shared/no-fence`.
+fn wrong(row: &Instruction) -> Vec<Case> {
+    let flaws = BulkFlaw::ALL.into_iter().filter(|flaw| flaw.concerns(row.completion));
+    let what = match box_operand(row) {
+        Some(operand) => format!("wrong-boxes/{}/{}d", copy_direction(row), operand.rank),
+        None => format!("wrong-spans/{}", copy_direction(row)),
+    };
+    let case = |flaw: BulkFlaw| {
+        let row = row.clone();
+        Case::new(format!("async/{what}/{}", named(flaw)), move |context| {
+            let checked = run_flawed(&row, flaw, context.target().description());
+            expect_fault(checked, |kind| is_caused_by(flaw, kind))
+        })
+    };
+    flaws.map(case).collect()
+}
+
+fn named(flaw: BulkFlaw) -> &'static str {
+    match flaw {
+        BulkFlaw::NoWait => "no-wait",
+        BulkFlaw::NothingExpected => "nothing-expected",
+        BulkFlaw::OtherPhase => "other-phase",
+        BulkFlaw::NoFence => "no-fence",
+    }
+}
+
+/// Whether a fault that the emulator reported is the one that the flaw of the kernel causes.
+fn is_caused_by(flaw: BulkFlaw, kind: &FaultKind) -> bool {
+    match flaw {
+        BulkFlaw::NoWait => matches!(kind, FaultKind::InFlight { .. } | FaultKind::Unfinished { .. }),
+        BulkFlaw::NothingExpected => matches!(kind, FaultKind::InFlight { .. } | FaultKind::NeverCompletes { .. }),
+        BulkFlaw::OtherPhase => matches!(kind, FaultKind::InFlight { .. }),
+        BulkFlaw::NoFence => matches!(kind, FaultKind::Unfenced { .. }),
+    }
+}
+
+/// Passes if the emulator reported a fault that the given function accepts.
+pub(super) fn expect_fault<T: std::fmt::Debug>(
+    checked: Result<T, CheckFailure>,
+    right: impl Fn(&FaultKind) -> bool,
+) -> Verdict {
+    match checked {
+        Err(CheckFailure::Fault(fault)) if right(&fault.kind) => Verdict::pass(Level::Emulated).with_detail("caught"),
+        Err(other) => Verdict::fail(Level::Emulated, format!("expected another fault: {other}")),
+        Ok(_) => Verdict::fail(Level::Emulated, "the flaw was not found"),
+    }
+}

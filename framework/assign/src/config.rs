@@ -1,0 +1,27 @@
+//! The target and launch configuration for which layouts are assigned.
+
+use tilewright_layout::Families;
+use tilewright_plan::movement::PlanContext;
+
+/// A target with the number of lanes and warps of a launch.
+#[derive(Clone, Copy)]
+pub struct LaunchConfig<'a> {
+    /// The target, its instruction table and the limits of plans.
+    pub context: PlanContext<'a>,
+    /// The families (named constructors of layouts, such as `blocked`) that resolve the layout names of types.
+    pub families: &'a dyn Families,
+    /// Number of lanes of a warp.
+    pub lanes: u32,
+    /// Number of warps of a block.
+    pub warps: u32,
+}
+
+impl std::fmt::Debug for LaunchConfig<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Machine")
+            .field("target", &self.context.target.name)
+            .field("lanes", &self.lanes)
+            .field("warps", &self.warps)
+            .finish_non_exhaustive()
+    }
+}

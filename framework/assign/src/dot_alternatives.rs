@@ -1,0 +1,226 @@
+//! Alternative plans of dots, compared by the cost of the surrounding program.
+//!
+//! By default a dot takes the plan with the fewest cycles for row-major operands in memory. If operands are masked or
+//! come from other dots, or users of the result have another layout, another plan may need fewer conversions. A dot
+//! takes it if the surrounding cost falls, and the total with the dot's own cost. Attributes record the choice, so that
+//! lowering finds the same plan.
+
+use std::collections::BTreeSet;
+
+use super::dot_plan::{DotPlan, plan_dot, write_plan_attributes};
+use super::graph::{DotNodes, Kind, Role};
+use super::interner::LayoutId;
+use super::local_search::{Suggested, improve, suggestions, sweeps};
+use super::moves::MIN_GAIN;
+use super::state::{Change, State};
+use super::{EngineError, LOOP_WEIGHT, LaunchConfig};
+use tilewright_plan::mma::{MmaError, MmaProblem, mma_alternatives};
+use tilewright_target::Direction;
+use tilewright_tile::op_attrs::{INSTRUCTION, PENDING, WARPS_ALONG_M};
+use tilewright_tile::{Attributes, Body, Function, Op};
+
+/// Max number of alternative plans that are tried for a dot.
+const MOST: usize = 6;
+/// Max number of dots in a program for which alternatives are tried; in programs with more dots each keeps the plan
+/// with the fewest cycles.
+const MAX_DOTS: usize = 8;
+/// Max number of graph nodes around a dot whose layouts may follow another plan of the dot.
+const AROUND: usize = 32;
+/// Max number of operations between a load and the shared memory through which its value passes.
+const CHAIN: usize = 6;
+/// Max number of local-search steps for each of the nodes around a dot.
+const STEPS: usize = 64;
+
+/// Chooses better plans for dots, records them in the attributes of the dots, and updates the layouts of the graph's
+/// nodes.
+pub(super) fn take(
+    state: &mut State<'_, '_>,
+    function: &mut Function,
+    config: &LaunchConfig<'_>,
+) -> Result<(), EngineError> {
+    let Some(body) = &mut function.body else { return Ok(()) };
+    let graph = state.graph;
+    if graph.dots.len() > MAX_DOTS {
+        return Ok(());
+    }
+    let mut taken = false;
+    for dot_nodes in &graph.dots {
+        if !is_open(body, dot_nodes) {
+            continue;
+        }
+        let suggested = suggestions(state, config)?;
+        let Some((attributes, keys)) = find_best_alternative(state, body, dot_nodes, &suggested, config)? else {
+            continue;
+        };
+        body.op_mut(dot_nodes.op).attributes = attributes;
+        state.keys = keys;
+        taken = true;
+    }
+    if !taken {
+        return Ok(());
+    }
+    for dot_nodes in &graph.dots {
+        keep(state, body, dot_nodes, config)?;
+    }
+    improve(state, config)
+}
+
+/// Records the plan of a dot, which followed from another dot's plan, in its attributes if recomputation would no
+/// longer give this plan.
+fn keep(state: &State<'_, '_>, body: &mut Body, of: &DotNodes, config: &LaunchConfig<'_>) -> Result<(), EngineError> {
+    if of.dot_plan.plan.problem.operand_layouts == [None, None] {
+        return Ok(());
+    }
+    let operation = body.op(of.op).name().to_owned();
+    let now = plan_dot(body, of.op, config).map_err(|source| EngineError::Mma { operation, source })?;
+    let is_key = |&(node, key): &(usize, LayoutId)| state.keys[node] == key;
+    if !change(state, of, &now)?.is_some_and(|keys| keys.iter().all(is_key)) {
+        write_plan_attributes(&mut body.op_mut(of.op).attributes, &of.dot_plan.plan.explicit_problem());
+    }
+    Ok(())
+}
+
+/// Whether the program states no plan for the dot and no layouts of its values, and all operands are in registers.
+fn is_open(body: &Body, of: &DotNodes) -> bool {
+    let operation = body.op(of.op);
+    let explicit = [INSTRUCTION, PENDING, WARPS_ALONG_M].iter().any(|name| operation.attributes.get(name).is_some());
+    let in_registers = of.dot_plan.operands.iter().all(Option::is_some) && of.dot_plan.batches.is_none();
+    let unsaid = operation.operands.iter().chain(&operation.results).all(|value| body.ty(*value).layout().is_none());
+    in_registers && unsaid && !explicit
+}
+
+/// Returns the best alternative plan of a dot: its attributes, and the key (chosen layout) of each graph node. `None`
+/// if no alternative lowers the cost.
+fn find_best_alternative(
+    state: &State<'_, '_>,
+    body: &mut Body,
+    of: &DotNodes,
+    suggested: &Suggested,
+    config: &LaunchConfig<'_>,
+) -> Result<Option<(Attributes, Vec<LayoutId>)>, EngineError> {
+    let (plan, near) = (&of.dot_plan.plan, around(state, of));
+    if !converts(state, &near) && !is_narrow(state, &near, suggested) {
+        return Ok(None);
+    }
+    let operation = body.op(of.op).name().to_owned();
+    let wrong = |source| EngineError::Mma { operation: operation.clone(), source };
+    let weight = of.nodes.iter().flatten().map(|&node| state.graph.nodes[node].weight).fold(1.0, f64::max);
+    let dot_price = |dot_plan: &DotPlan| weight * dot_plan.plan.issue_price(config.context.target);
+    let before = (state.total(), dot_price(&of.dot_plan));
+    let waiting = waits(state);
+    let mut best = None;
+    let mut lowest = before;
+    for problem in mma_alternatives(&plan.problem, plan, MOST, config.context).map_err(wrong)? {
+        let (attributes, dot_plan) = match try_problem(body, of.op, &problem, config) {
+            Err(MmaError::Impossible { .. }) => continue,
+            other => other.map_err(wrong)?,
+        };
+        let Some(change) = change(state, of, &dot_plan)? else { continue };
+        let mut tried = state.clone();
+        tried.apply(&change);
+        sweeps(&mut tried, &near, suggested, STEPS * near.len());
+        let after = (tried.total(), dot_price(&dot_plan));
+        // The surrounding cost must fall, so that the total stays below propagation's.
+        let waits_no_longer = waits(&tried) <= waiting;
+        if waits_no_longer && after.0 < before.0 - MIN_GAIN && after.0 + after.1 < lowest.0 + lowest.1 - MIN_GAIN {
+            lowest = after;
+            best = Some((attributes, tried.keys));
+        }
+    }
+    Ok(best)
+}
+
+/// Plans a dot with the attributes that `problem` determines; returns these attributes and the plan.
+fn try_problem(
+    body: &mut Body,
+    op: Op,
+    problem: &MmaProblem,
+    config: &LaunchConfig<'_>,
+) -> Result<(Attributes, DotPlan), MmaError> {
+    let before = body.op(op).attributes.clone();
+    write_plan_attributes(&mut body.op_mut(op).attributes, problem);
+    let planned = plan_dot(body, op, config);
+    let explicit = std::mem::replace(&mut body.op_mut(op).attributes, before);
+    Ok((explicit, planned?))
+}
+
+/// Returns the new keys (chosen layouts) of a dot's operand nodes under the plan `dot_plan`; `None` if the plan has an
+/// operand in memory.
+fn change(state: &State<'_, '_>, of: &DotNodes, dot_plan: &DotPlan) -> Result<Option<Change>, EngineError> {
+    let mut change = Change::new();
+    for (node, layout) in of.nodes.iter().zip(dot_plan.layouts()) {
+        match (node, layout) {
+            (Some(node), Some(layout)) => change.push((*node, state.graph.interner.layout(layout)?)),
+            (None, None) => {}
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(change))
+}
+
+/// Returns the graph nodes nearest to a dot, at most [`AROUND`].
+fn around(state: &State<'_, '_>, of: &DotNodes) -> Vec<usize> {
+    let graph = state.graph;
+    let mut near: BTreeSet<usize> = of.nodes.iter().flatten().copied().collect();
+    let mut edge: Vec<usize> = near.iter().copied().collect();
+    while !edge.is_empty() && near.len() < AROUND {
+        let mut next = Vec::new();
+        for node in edge {
+            let node_info = &graph.nodes[node];
+            let makers = node_info.ins.iter().filter_map(|end| match graph.roles[end.value.index()] {
+                Role::Of(maker, _) => Some(maker),
+                _ => None,
+            });
+            let users = node_info.outs.iter().flat_map(|end| &graph.users[end.value.index()]).map(|&(user, _)| user);
+            next.extend(makers.chain(users).filter(|other| near.len() < AROUND && near.insert(*other)));
+        }
+        edge = next;
+    }
+    near.into_iter().collect()
+}
+
+/// Whether some value of these graph nodes is converted. If none is, the default plan stays.
+fn converts(state: &State<'_, '_>, nodes: &[usize]) -> bool {
+    let given = nodes.iter().flat_map(|&node| &state.graph.nodes[node].outs);
+    given.map(|end| end.value).any(|value| {
+        let required = state.required(value);
+        required.into_iter().flatten().any(|to| state.conversion(value, to) > MIN_GAIN)
+    })
+}
+
+/// Whether some memory access among these graph nodes costs more than in its preferred layout.
+fn is_narrow(state: &State<'_, '_>, nodes: &[usize], suggested: &Suggested) -> bool {
+    nodes.iter().any(|&node| {
+        let node_info = &state.graph.nodes[node];
+        let price = |key: LayoutId| state.prices.operation(node, &node_info.kind, key, None);
+        let mut others = suggested.get(&node_info.shape).into_iter().flatten();
+        let is_access = matches!(node_info.kind, Kind::Access(_));
+        is_access && others.any(|&other| price(other) + MIN_GAIN < price(state.keys[node]))
+    })
+}
+
+/// Number of loads in loops, weighted by executions, that software pipelining ([`super::stages`]) cannot prefetch
+/// because their values do not pass through shared memory. The latency of these loads has no cost of its own.
+fn waits(state: &State<'_, '_>) -> f64 {
+    let is_load = |kind: &Kind| matches!(kind, Kind::Access(access) if access.direction == Direction::Load);
+    let in_loops = state.graph.nodes.iter().enumerate();
+    let in_loops = in_loops.filter(|(_, node)| node.weight >= LOOP_WEIGHT as f64 && is_load(&node.kind));
+    in_loops.filter(|&(node, _)| !passes_through_shared(state, node, CHAIN)).map(|(_, node)| node.weight).sum()
+}
+
+/// Whether a value of the graph node, or one derived from it by at most `most` operations, is converted through shared
+/// memory.
+fn passes_through_shared(state: &State<'_, '_>, node: usize, most: usize) -> bool {
+    let graph = state.graph;
+    graph.nodes[node].outs.iter().any(|end| {
+        let bits = graph.bits[end.value.index()];
+        let assigned = state.assigned_layout(end.value);
+        let shared = |to: LayoutId| assigned.is_some_and(|assigned| state.prices.is_shared(assigned, to, bits));
+        state.required(end.value).into_iter().flatten().any(shared)
+            || most > 0
+                && graph.users[end.value.index()].iter().any(|&(user, _)| {
+                    let is_chain = matches!(graph.nodes[user].kind, Kind::Elementwise(_) | Kind::Nothing);
+                    is_chain && user != node && passes_through_shared(state, user, most - 1)
+                })
+    })
+}

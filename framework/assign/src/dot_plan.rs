@@ -1,0 +1,295 @@
+//! Dots: the MMA problem that a `tt.dot` states, and the operand layouts of its plan.
+//!
+//! The MMA problem follows from the program alone and has one plan, so lowering recomputes the plan and finds the
+//! layouts that the operands have.
+
+use super::LaunchConfig;
+use super::chain;
+use super::layouts::{LayoutTransfer, canonical_order};
+use tilewright_layout::{Dim, LayoutError, LinearLayout};
+use tilewright_plan::mma::{MmaError, MmaPlan, MmaProblem, Scale, WarpPartition, plan_mma};
+use tilewright_target::ElementType;
+use tilewright_tile::op_attrs::{
+    COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, LANES_ALONG, PENDING, SWAP_AB, WARPS_ALONG, WARPS_ALONG_M,
+};
+use tilewright_tile::{Attribute, Attributes, Body, Op, TileType};
+
+/// The plan of a dot, with the layouts of its operands as tensors of the program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DotPlan {
+    /// The MMA plan for one matrix of the batch.
+    pub plan: MmaPlan,
+    /// The layouts of operands A and B; `None` if any layout will do, because the instruction reads the operand from
+    /// shared memory.
+    pub operands: [Option<LinearLayout>; 2],
+    /// The layouts of the scales of A and B; `None` if the operand has no scales or if any layout will do.
+    pub scales: [Option<LinearLayout>; 2],
+    /// The layout of the accumulator.
+    pub accumulator: LinearLayout,
+    /// For a batched dot, the number of matrices and their distribution over warps; `None` for a dot of two matrices.
+    pub batches: Option<Batches>,
+}
+
+/// The names of the operand groups of a dot that have layouts.
+pub(super) const OPERANDS: [&str; 5] = ["a", "b", "c", "a_scale", "b_scale"];
+
+impl DotPlan {
+    /// Returns the layout of each operand group in [`OPERANDS`]; `None` for an operand that is taken in any layout.
+    pub(super) fn layouts(&self) -> [Option<&LinearLayout>; 5] {
+        let ([a, b], [a_scale, b_scale]) = (&self.operands, &self.scales);
+        [a.as_ref(), b.as_ref(), Some(&self.accumulator), a_scale.as_ref(), b_scale.as_ref()]
+    }
+}
+
+/// A batch of matrices along the first axis of a dot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Batches {
+    /// Number of matrices of the batch.
+    pub count: u64,
+    /// Log2 of the number of warp groups that multiply different matrices.
+    pub groups: u32,
+}
+
+impl Batches {
+    /// Number of matrices that one warp multiplies; the highest register bits of a layout number them.
+    #[must_use]
+    pub fn per_warp(self) -> u64 {
+        self.count >> self.groups
+    }
+}
+
+/// Max number of dots in a chain for which a plan counts the cost of converting the accumulator of the dot before.
+const LONGEST_CHAIN: u32 = 3;
+
+/// Plans a `tt.dot` or `tt.dot_scaled`.
+///
+/// # Errors
+/// [`MmaError`]: the target has no instruction for the dot.
+pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPlan, MmaError> {
+    let problem = mma_problem(body, op, config.lanes, config.warps)?;
+    let attributes = &body.op(op).attributes;
+    let (batches, packed) = (batches(body, op), packed(body, op));
+    let makers = chain::producing_dots(body, op);
+    let chained = attributes.get(WARPS_ALONG_M).is_some() || chain::is_operand(body, op);
+    let in_chain = chained || makers != [None, None];
+    // An explicit instruction was chosen with operand conversions counted; an asynchronous MMA reads its operands from
+    // shared memory.
+    let is_open = problem.atom.is_none() && attributes.get(PENDING).is_none() && batches.is_none();
+    let mut operand_layouts = [None, None];
+    if is_open && packed == [None, None] && chain::length(body, op) <= LONGEST_CHAIN {
+        for (layout, maker) in operand_layouts.iter_mut().zip(makers) {
+            let accumulator =
+                maker.map(|maker| plan_dot(body, maker, config)).transpose()?.map(|maker| maker.accumulator);
+            *layout = accumulator.map(|accumulator| canonical_order(&accumulator)).transpose()?;
+        }
+    }
+    let (plan, batches) = warp_partition(
+        &problem.with_chained(chained).with_in_chain(in_chain).with_operand_layouts(operand_layouts),
+        batches,
+        config,
+    )?;
+    let operand_layout = |side: usize| -> Result<Option<LinearLayout>, MmaError> {
+        let layout = [&plan.a, &plan.b][side];
+        if layout.ins().contains(Dim::OFFSET) {
+            return Ok(None);
+        }
+        let full = extend_axis(layout, 1 - side, plan.problem.shape[2])?;
+        let value_layout = match packed[side] {
+            Some(axis) => LayoutTransfer::Halved(axis).apply(&full)?,
+            None => full,
+        };
+        Ok(Some(extend_over_batches(&value_layout, batches)?))
+    };
+    let scale = |side: usize| -> Result<Option<LinearLayout>, MmaError> {
+        let (Some(layout), Some(scale)) = (&plan.scales[side], plan.problem.scales[side]) else { return Ok(None) };
+        let blocks = (plan.problem.shape[2] / scale.block).max(1);
+        let full = extend_axis(layout, 1, blocks)?;
+        // The plan repeats a scale for each register of its operand; as a tile value each scale is stored once.
+        let value_layout = LayoutTransfer::ReduceToOne(Vec::new()).apply(&full)?;
+        Ok(Some(extend_over_batches(&value_layout, batches)?))
+    };
+    let (operands, scales) = ([operand_layout(0)?, operand_layout(1)?], [scale(0)?, scale(1)?]);
+    let accumulator = extend_over_batches(&plan.c, batches)?;
+    Ok(DotPlan { operands, scales, accumulator, plan, batches })
+}
+
+/// Plans one matrix over all warps. For a batch, plans a matrix over the fewest warps with which the same instruction
+/// still applies and operands stay in registers.
+fn warp_partition(
+    problem: &MmaProblem,
+    count: Option<u64>,
+    config: &LaunchConfig<'_>,
+) -> Result<(MmaPlan, Option<Batches>), MmaError> {
+    let full = match plan_mma(problem, config.context) {
+        Err(MmaError::Impossible { .. }) if problem.chained => {
+            plan_mma(&problem.clone().with_chained(false), config.context)?
+        }
+        other => other?,
+    };
+    let Some(count) = count else { return Ok((full, None)) };
+    let in_registers =
+        |plan: &MmaPlan| [&plan.a, &plan.b].iter().all(|operand_layout| !operand_layout.ins().contains(Dim::OFFSET));
+    let most = count.trailing_zeros().min(problem.warps.trailing_zeros());
+    for groups in (1..=most).rev() {
+        let fewer = problem.clone().with_warps(problem.warps >> groups).with_chained(full.problem.chained);
+        match plan_mma(&fewer, config.context) {
+            Ok(own) if own.instruction() == full.instruction() && in_registers(&own) => {
+                return Ok((own, Some(Batches { count, groups })));
+            }
+            Ok(_) | Err(MmaError::Impossible { .. }) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    Ok((full, Some(Batches { count, groups: 0 })))
+}
+
+/// Returns the MMA problem of a `tt.dot` or `tt.dot_scaled`, for one matrix of a batch.
+///
+/// # Errors
+/// [`MmaError::Impossible`]: no MMA has these types.
+pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaProblem, MmaError> {
+    let shape = |group: &str| body.operand(op, group).and_then(|value| body.ty(value).shape()).unwrap_or_default();
+    let (a, c) = (shape("a"), shape("c"));
+    let rank = c.len();
+    if rank < 2 || a.len() != rank {
+        return Err(impossible("operands and accumulator have two or three axes".to_owned()));
+    }
+    let [(a_number, a_scale), (b_number, b_scale)] = [operand_type(body, op, 0)?, operand_type(body, op, 1)?];
+    let k = a[rank - 1] * if packed(body, op)[0] == Some(1) { 2 } else { 1 };
+    let accumulator = body.operand(op, "c").map(|value| body.ty(value).element());
+    // No MMA accumulates in types of eight bits or fewer.
+    let accumulator = accumulator.filter(|ty| !matches!(ty, TileType::Float(float) if float.bits() < 16));
+    let accumulator =
+        accumulator.and_then(element_type).ok_or_else(|| impossible("no MMA accumulates in this type".to_owned()))?;
+    let shape = [c[rank - 2], c[rank - 1], k];
+    let requested =
+        MmaProblem::new(shape, [a_number, b_number, accumulator], lanes, warps).with_scales([a_scale, b_scale]);
+    let attributes = &body.op(op).attributes;
+    let atom = attributes.get(INSTRUCTION).and_then(Attribute::as_text).map(str::to_owned);
+    let number = |name: &str| attributes.get(name).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
+    let warp_partition = explicit_warp_partition(attributes)?;
+    Ok(requested
+        .with_unit(atom)
+        .with_warp_partition(warp_partition)
+        .with_k_width(number(K_WIDTH))
+        .with_n_width(number(COLUMNS_PER_LANE)))
+}
+
+fn explicit_warp_partition(attributes: &Attributes) -> Result<Option<WarpPartition>, MmaError> {
+    let Some(explicit) = attributes.get(WARPS_ALONG) else { return Ok(None) };
+    let warps = match explicit {
+        Attribute::Array(_, warps) => <[u64; 2]>::try_from(&warps[..]).ok(),
+        _ => None,
+    };
+    let Some(warps) = warps else {
+        return Err(impossible(format!(
+            "`{WARPS_ALONG}` is `array<i64: M, N>`, warps along M and along N; found {explicit}"
+        )));
+    };
+    let lanes = attributes.get(LANES_ALONG).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
+    Ok(Some(WarpPartition { swap_ab: attributes.get(SWAP_AB).is_some(), warps, lanes }))
+}
+
+/// Writes the chosen instruction and warp partition into the attributes of a dot.
+pub(super) fn write_plan_attributes(attributes: &mut Attributes, problem: &MmaProblem) {
+    let number = |value: u64| Attribute::integer(value as i64, TileType::integer(32));
+    if let Some(atom) = &problem.atom {
+        attributes.set(INSTRUCTION, Attribute::Text(atom.as_str().into()));
+    }
+    let shared = problem.warp_partition;
+    let numbers = [
+        (K_WIDTH, problem.k_width),
+        (COLUMNS_PER_LANE, problem.n_width),
+        (LANES_ALONG, shared.and_then(|shared| shared.lanes)),
+    ];
+    for (name, value) in numbers {
+        value.map(|value| attributes.set(name, number(value)));
+    }
+    if let Some(WarpPartition { swap_ab, warps, .. }) = shared {
+        attributes.set(WARPS_ALONG, Attribute::Array(TileType::integer(64), warps.to_vec()));
+        swap_ab.then(|| attributes.set(SWAP_AB, Attribute::Unit));
+    }
+}
+
+/// Returns the element type and the scales of operand A (`side` 0) or B (1).
+fn operand_type(body: &Body, op: Op, side: usize) -> Result<(ElementType, Option<Scale>), MmaError> {
+    let (group, scale_group, kind) = [("a", "a_scale", "a_elem_type"), ("b", "b_scale", "b_elem_type")][side];
+    let operation = body.op(op);
+    let ty = body.operand(op, group).map(|value| body.ty(value).element());
+    let ty = ty.ok_or_else(|| impossible(format!("it has no operand `{group}`")))?;
+    let unknown = || impossible(format!("no MMA has operands of `{ty}`"));
+    let Some(kind) = operation.attributes.get(kind).and_then(Attribute::as_text) else {
+        let precision = operation.attributes.get("inputPrecision").and_then(Attribute::as_text).unwrap_or("ieee");
+        let number = match (ty, precision) {
+            // Higher precision than the instruction offers is computed in full binary32.
+            (TileType::Float(tilewright_tile::Float::F32), "tf32") => ElementType::from_name("tf32"),
+            _ => element_type(ty),
+        };
+        return Ok((number.ok_or_else(unknown)?, None));
+    };
+    let number = ElementType::from_name(if kind == "fp16" { "f16" } else { kind }).ok_or_else(unknown)?;
+    let Some(scale) = body.operand(op, scale_group) else { return Ok((number, None)) };
+    let blocks = body.ty(scale).shape().and_then(|shape| shape.last().copied()).unwrap_or(1).max(1);
+    let shape = body.operand(op, "a").and_then(|value| body.ty(value).shape()).unwrap_or_default();
+    let k = shape.last().copied().unwrap_or(1) * if packed(body, op)[0] == Some(1) { 2 } else { 1 };
+    let kept = match body.ty(scale).element() {
+        // MMAs read these scales without a sign; PTX names them `ue4m3`.
+        TileType::Float(tilewright_tile::Float::F8E4M3Fn) => ElementType::from_name("ue4m3"),
+        other => element_type(other).filter(|number| number.is_float()),
+    };
+    let scale_type = kept.or_else(|| ElementType::from_name("e8m0")).ok_or_else(unknown)?;
+    Ok((number, Some(Scale { element_type: scale_type, block: (k / blocks).max(1), exponents: None })))
+}
+
+/// Returns the element type by which an MMA reads a tile type: integers are signed. `None` if no MMA reads the type.
+pub(crate) fn element_type(ty: &TileType) -> Option<ElementType> {
+    match ty {
+        TileType::Integer(bits, _) => Some(ElementType::Integer { bits: *bits, signed: true }),
+        TileType::Float(float) => Some(ElementType::Float(float.format())),
+        _ => None,
+    }
+}
+
+/// Returns for operands A and B the matrix axis along which two packed 4-bit elements share a tensor element; `None`
+/// for an operand that is not packed.
+fn packed(body: &Body, op: Op) -> [Option<usize>; 2] {
+    let attributes = &body.op(op).attributes;
+    let narrow = |kind: &str| attributes.get(kind).and_then(Attribute::as_text) == Some("e2m1");
+    let along_k = |name: &str| attributes.get(name).and_then(Attribute::as_integer) != Some(0);
+    let of =
+        |kind: &str, pack: &str, k_axis: usize| narrow(kind).then(|| if along_k(pack) { k_axis } else { 1 - k_axis });
+    [of("a_elem_type", "lhs_k_pack", 1), of("b_elem_type", "rhs_k_pack", 0)]
+}
+
+/// Returns the number of matrices of a batched dot; `None` for operands of rank two.
+fn batches(body: &Body, op: Op) -> Option<u64> {
+    let shape = body.operand(op, "c").and_then(|value| body.ty(value).shape()).unwrap_or_default();
+    (shape.len() > 2).then(|| shape[0])
+}
+
+/// Extends the layout of one chunk to `size` elements along an axis; further chunks are in further registers.
+fn extend_axis(layout: &LinearLayout, axis: usize, size: u64) -> Result<LinearLayout, LayoutError> {
+    let mut full = canonical_order(layout)?;
+    while 1u64 << full.out_bits(Dim::tensor(axis)) < size {
+        full = LayoutTransfer::Stacked(axis).apply(&full)?;
+    }
+    Ok(full)
+}
+
+/// Extends the layout of one matrix to a batch: warp groups hold different matrices; further matrices are in further
+/// registers.
+pub fn extend_over_batches(layout: &LinearLayout, batches: Option<Batches>) -> Result<LinearLayout, LayoutError> {
+    let Some(Batches { count, groups }) = batches else { return Ok(layout.clone()) };
+    let mut all = LayoutTransfer::InsertAxis(0).apply(&canonical_order(layout)?)?;
+    for _ in 0..groups {
+        all = LayoutTransfer::DoubledOverWarps(0).apply(&all)?;
+    }
+    while 1u64 << all.out_bits(Dim::tensor(0)) < count {
+        all = LayoutTransfer::Stacked(0).apply(&all)?;
+    }
+    Ok(all)
+}
+
+fn impossible(reasons: String) -> MmaError {
+    MmaError::Impossible { reasons }
+}

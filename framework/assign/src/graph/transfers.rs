@@ -1,0 +1,56 @@
+//! Layout transfers of shape operations: how the layouts of operand and result follow from the key of a node.
+
+use super::build::Builder;
+use crate::layouts::LayoutTransfer;
+use tilewright_tile::op::name::{tt, ttg};
+use tilewright_tile::{Attribute, Op};
+
+/// The layout transfers from a node's key to the result and to the operands, each with its inverse (`None` if it has
+/// none).
+pub(super) struct ReshapeTransfers {
+    pub(super) result: (LayoutTransfer, Option<LayoutTransfer>),
+    pub(super) operand: (LayoutTransfer, Option<LayoutTransfer>),
+}
+
+impl Builder<'_, '_> {
+    /// Returns the layout transfers of an operation that only moves elements to other coordinates; `None` for other
+    /// operations.
+    pub(super) fn transfers(&self, op: Op) -> Option<ReshapeTransfers> {
+        let operation = self.body.op(op);
+        let from = self.shape(*operation.operands.first()?);
+        let to = self.shape(*operation.results.first()?);
+        let of_result = |operand: LayoutTransfer, back: Option<LayoutTransfer>| ReshapeTransfers {
+            result: (LayoutTransfer::Same, Some(LayoutTransfer::Same)),
+            operand: (operand, back),
+        };
+        let of_source = |result: LayoutTransfer, back: Option<LayoutTransfer>| ReshapeTransfers {
+            result: (result, back),
+            operand: (LayoutTransfer::Same, Some(LayoutTransfer::Same)),
+        };
+        Some(match operation.name() {
+            tt::EXPAND_DIMS => {
+                let axis = self.integer_attribute(op, "axis")?;
+                of_result(LayoutTransfer::RemoveAxis(axis), Some(LayoutTransfer::InsertAxis(axis)))
+            }
+            tt::BROADCAST => {
+                let cut = (0..to.len()).filter(|&axis| from.get(axis) == Some(&1) && to[axis] != 1);
+                of_result(LayoutTransfer::ReduceToOne(cut.collect()), None)
+            }
+            tt::RESHAPE => of_result(LayoutTransfer::Reshaped(from), Some(LayoutTransfer::Reshaped(to))),
+            tt::TRANS => {
+                let Some(Attribute::Array(_, order)) = operation.attributes.get("order") else { return None };
+                let order: Vec<usize> = order.iter().map(|&axis| axis as usize).collect();
+                let mut inverse = vec![0; order.len()];
+                for (index, &axis) in order.iter().enumerate() {
+                    *inverse.get_mut(axis)? = index;
+                }
+                of_result(LayoutTransfer::Permuted(inverse), Some(LayoutTransfer::Permuted(order)))
+            }
+            tt::JOIN => of_source(LayoutTransfer::Paired, Some(LayoutTransfer::Unpaired)),
+            tt::SPLIT => of_result(LayoutTransfer::Paired, Some(LayoutTransfer::Unpaired)),
+            tt::CAT => of_source(LayoutTransfer::Stacked(0), None),
+            ttg::FP4_TO_FP => of_source(LayoutTransfer::Doubled(self.integer_attribute(op, "axis")?), None),
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! Interner of layouts and layout transfers: each layout is stored and named once, and each transfer is applied once.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::layouts::{LayoutTransfer, canonical_order, layout_name};
+use tilewright_layout::{LayoutError, LinearLayout};
+use tilewright_tile::LayoutName;
+
+/// The index of an interned layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct LayoutId(u32);
+
+/// The index of an interned layout transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct TransferId(u32);
+
+impl TransferId {
+    /// The index of the identity, [`LayoutTransfer::Same`].
+    pub(super) const IDENTITY: Self = Self(0);
+}
+
+/// The interned layouts and layout transfers of a function.
+#[derive(Debug)]
+pub(super) struct Interner {
+    layouts: RefCell<Vec<Arc<LinearLayout>>>,
+    numbers: RefCell<HashMap<Arc<LinearLayout>, LayoutId>>,
+    names: RefCell<HashMap<LayoutId, LayoutName>>,
+    transfers: RefCell<Vec<LayoutTransfer>>,
+    transfer_ids: RefCell<HashMap<LayoutTransfer, TransferId>>,
+    transferred: RefCell<HashMap<(LayoutId, TransferId), Option<LayoutId>>>,
+}
+
+impl Default for Interner {
+    fn default() -> Self {
+        Self {
+            layouts: RefCell::default(),
+            numbers: RefCell::default(),
+            names: RefCell::default(),
+            transfers: RefCell::new(vec![LayoutTransfer::Same]),
+            transfer_ids: RefCell::new(HashMap::from([(LayoutTransfer::Same, TransferId::IDENTITY)])),
+            transferred: RefCell::default(),
+        }
+    }
+}
+
+impl Interner {
+    /// Interns a layout, with its dims in canonical order; returns its index.
+    pub(super) fn layout(&self, layout: &LinearLayout) -> Result<LayoutId, LayoutError> {
+        let layout = canonical_order(layout)?;
+        if let Some(&known) = self.numbers.borrow().get(&layout) {
+            return Ok(known);
+        }
+        let mut layouts = self.layouts.borrow_mut();
+        let id = LayoutId(layouts.len() as u32);
+        let layout = Arc::new(layout);
+        layouts.push(Arc::clone(&layout));
+        self.numbers.borrow_mut().insert(layout, id);
+        Ok(id)
+    }
+
+    /// Returns the layout with the index `id`.
+    pub(super) fn get(&self, id: LayoutId) -> Arc<LinearLayout> {
+        Arc::clone(&self.layouts.borrow()[id.0 as usize])
+    }
+
+    /// Returns the name by which types refer to the layout with the index `id`.
+    pub(super) fn name(&self, id: LayoutId) -> LayoutName {
+        if let Some(known) = self.names.borrow().get(&id) {
+            return known.clone();
+        }
+        let name = layout_name(&self.get(id));
+        self.names.borrow_mut().insert(id, name.clone());
+        name
+    }
+
+    /// Interns a layout transfer; returns its index.
+    pub(super) fn transfer(&self, transfer: LayoutTransfer) -> TransferId {
+        if let Some(&known) = self.transfer_ids.borrow().get(&transfer) {
+            return known;
+        }
+        let mut transfers = self.transfers.borrow_mut();
+        let id = TransferId(transfers.len() as u32);
+        transfers.push(transfer.clone());
+        self.transfer_ids.borrow_mut().insert(transfer, id);
+        id
+    }
+
+    /// Applies a layout transfer to a layout; `None` if the transfer does not apply to the layout.
+    pub(super) fn seen(&self, layout: LayoutId, transfer: TransferId) -> Option<LayoutId> {
+        if transfer == TransferId::IDENTITY {
+            return Some(layout);
+        }
+        if let Some(&known) = self.transferred.borrow().get(&(layout, transfer)) {
+            return known;
+        }
+        let image = self.transfers.borrow()[transfer.0 as usize].apply(&self.get(layout));
+        let found = image.and_then(|image| self.layout(&image)).ok();
+        self.transferred.borrow_mut().insert((layout, transfer), found);
+        found
+    }
+}

@@ -1,0 +1,204 @@
+//! Layout transfers: functions by which the layout of one value of an operation follows from that of another.
+//!
+//! A shape operation maps elements to new coordinates without moving data: each position of the result has the element
+//! of a position of the operand in the same lane (seed 000, appendix, Theorem 9.3). A [`LayoutTransfer`] applies this
+//! map to layouts. If it removes elements, registers that only replicate others are removed as well.
+
+use tilewright_layout::f2::Subspace;
+use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
+
+use super::coordinates::{coordinates_of_index, map_coordinates, row_major};
+
+/// A map from the layout of one tensor to that of another with the same elements in the same registers and threads.
+/// Axes are numbered in the source tensor.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum LayoutTransfer {
+    /// The identity: both tensors have the same layout.
+    Same,
+    /// Reshapes to this shape; elements keep their row-major order.
+    Reshaped(Vec<u64>),
+    /// Permutes axes: axis `i` of the result is axis `self[i]` of the source.
+    Permuted(Vec<usize>),
+    /// Removes an axis, keeping only coordinate 0 along it.
+    RemoveAxis(usize),
+    /// Inserts an axis of size 1.
+    InsertAxis(usize),
+    /// Reduces the sizes of these axes to 1.
+    ReduceToOne(Vec<usize>),
+    /// Appends an axis of size 2; a new lowest register bit is the index along it.
+    Paired,
+    /// Takes one half of a tensor along its last axis, which has size 2; a register bit must be the index along it. If
+    /// lanes or warps index that axis, this transfers the nearest layout whose index is a register bit.
+    Unpaired,
+    /// Doubles the size of an axis; a new highest register bit selects the upper half.
+    Stacked(usize),
+    /// Doubles the size of an axis and the number of warps; the upper half of the warps holds the upper half of the
+    /// axis.
+    DoubledOverWarps(usize),
+    /// Merges each two neighbours along an axis into one element.
+    Halved(usize),
+    /// Splits each element along an axis into two neighbours; a new lowest register bit selects the neighbour.
+    Doubled(usize),
+}
+
+impl LayoutTransfer {
+    /// Returns the layout of the other tensor, from `layout`.
+    ///
+    /// # Errors
+    /// [`LayoutError`]: the transfer does not apply to this shape.
+    pub fn apply(&self, layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
+        let shape = shape_of(layout);
+        let rank = shape.len();
+        match self {
+            Self::Same => Ok(layout.clone()),
+            Self::Reshaped(to) => {
+                map_coordinates(layout, to, |source| coordinates_of_index(to, row_major(&shape, source)))
+            }
+            Self::Permuted(order) => {
+                let to: Vec<u64> = order.iter().map(|&axis| shape.get(axis).copied().unwrap_or(1)).collect();
+                map_coordinates(layout, &to, |source| {
+                    order.iter().map(|&axis| source.get(axis).copied().unwrap_or(0)).collect()
+                })
+            }
+            Self::RemoveAxis(axis) => {
+                let to = without(&shape, *axis);
+                map_coordinates(layout, &to, |source| without(source, *axis)).map(remove_replicated_registers)?
+            }
+            Self::InsertAxis(axis) => {
+                let at = (*axis).min(rank);
+                let inserted = |values: &[u64], new| [&values[..at], &[new], &values[at..]].concat();
+                map_coordinates(layout, &inserted(&shape, 1), |source| inserted(source, 0))
+            }
+            Self::ReduceToOne(axes) => {
+                let cut = |values: &[u64], to: u64| -> Vec<u64> {
+                    values.iter().enumerate().map(|(axis, &at)| if axes.contains(&axis) { to } else { at }).collect()
+                };
+                map_coordinates(layout, &cut(&shape, 1), |source| cut(source, 0)).map(remove_replicated_registers)?
+            }
+            Self::Paired => {
+                let pairs = map_coordinates(layout, &[&shape[..], &[2]].concat(), |source| [source, &[0]].concat())?;
+                with_register(&pairs, 0, rank, 1)
+            }
+            Self::Unpaired => unpaired(layout, rank.saturating_sub(1)),
+            Self::Stacked(axis) => {
+                let stacked = map_coordinates(layout, &longer(&shape, *axis)?, <[u64]>::to_vec)?;
+                with_register(&stacked, layout.in_bits(Dim::REGISTER) as usize, *axis, shape[*axis])
+            }
+            Self::DoubledOverWarps(axis) => {
+                let wide = map_coordinates(layout, &longer(&shape, *axis)?, <[u64]>::to_vec)?;
+                let upper = wide.outs().pack(&[(Dim::tensor(*axis), shape[*axis])])?;
+                with_columns(&wide, Dim::WARP, &[wide.columns_of(Dim::WARP), &[upper]].concat())
+            }
+            Self::Halved(axis) => {
+                let halved = |values: &[u64]| -> Vec<u64> {
+                    values.iter().enumerate().map(|(index, &at)| if index == *axis { at / 2 } else { at }).collect()
+                };
+                let to: Vec<u64> = halved(&shape).into_iter().map(|size| size.max(1)).collect();
+                map_coordinates(layout, &to, halved).map(remove_replicated_registers)?
+            }
+            Self::Doubled(axis) => {
+                let doubled = map_coordinates(layout, &longer(&shape, *axis)?, |source| {
+                    source.iter().enumerate().map(|(index, &at)| if index == *axis { 2 * at } else { at }).collect()
+                })?;
+                with_register(&doubled, 0, *axis, 1)
+            }
+        }
+    }
+}
+
+/// Returns a shape with the size of an axis doubled.
+fn longer(shape: &[u64], axis: usize) -> Result<Vec<u64>, LayoutError> {
+    let mut longer = shape.to_vec();
+    *longer.get_mut(axis).ok_or(LayoutError::NoSuchDim { dim: Dim::tensor(axis) })? *= 2;
+    Ok(longer)
+}
+
+/// Returns the shape of the tensor that a layout covers.
+#[must_use]
+pub fn shape_of(layout: &LinearLayout) -> Vec<u64> {
+    layout.outs().iter().map(|(_, bits)| 1 << bits).collect()
+}
+
+/// Puts the dims of a layout into the order that types use: register, lane, warp, block, and the tensor axes.
+///
+/// # Errors
+/// [`LayoutError`]: the layout has other dims.
+pub fn canonical_order(layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
+    let axes: Vec<Dim> = (0..layout.outs().len()).map(Dim::tensor).collect();
+    let layout = layout.transpose_outs(&axes)?;
+    let mut ins = Space::default();
+    let mut columns = Vec::new();
+    for dim in [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK] {
+        ins.push(dim, layout.in_bits(dim))?;
+        columns.extend_from_slice(layout.columns_of(dim));
+    }
+    LinearLayout::from_columns(ins, layout.outs().clone(), &columns)
+}
+
+fn without(values: &[u64], axis: usize) -> Vec<u64> {
+    values.iter().enumerate().filter(|(index, _)| *index != axis).map(|(_, &at)| at).collect()
+}
+
+/// Removes register bases that are linearly dependent on earlier ones.
+fn remove_replicated_registers(layout: LinearLayout) -> Result<LinearLayout, LayoutError> {
+    let mut span = Subspace::default();
+    let registers: Vec<u64> =
+        layout.columns_of(Dim::REGISTER).iter().copied().filter(|&column| span.insert(column)).collect();
+    with_registers(&layout, &registers)
+}
+
+/// Returns a layout with other register bases.
+fn with_registers(layout: &LinearLayout, registers: &[u64]) -> Result<LinearLayout, LayoutError> {
+    with_columns(layout, Dim::REGISTER, registers)
+}
+
+/// Returns a layout with the bases `instead` of one input dim.
+fn with_columns(layout: &LinearLayout, of: Dim, instead: &[u64]) -> Result<LinearLayout, LayoutError> {
+    let mut ins = Space::default();
+    let mut columns = Vec::new();
+    for (dim, bits) in layout.ins().iter() {
+        let own = if dim == of { instead } else { layout.columns_of(dim) };
+        ins.push(dim, if dim == of { instead.len() as u32 } else { bits })?;
+        columns.extend_from_slice(own);
+    }
+    LinearLayout::from_columns(ins, layout.outs().clone(), &columns)
+}
+
+/// Inserts a register basis at the index `source`; it advances by `by` along an axis.
+fn with_register(layout: &LinearLayout, source: usize, axis: usize, by: u64) -> Result<LinearLayout, LayoutError> {
+    let mut registers = layout.columns_of(Dim::REGISTER).to_vec();
+    registers.insert(source.min(registers.len()), layout.outs().pack(&[(Dim::tensor(axis), by)])?);
+    with_registers(layout, &registers)
+}
+
+/// Removes the register basis that selects the half of each pair. If lanes or warps select it, the lowest register
+/// basis takes their place, because the conversion that this implies needs the fewest shuffles.
+fn unpaired(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, LayoutError> {
+    let moves = |&column: &u64| layout.outs().coordinate(column, Dim::tensor(axis)) != 0;
+    let mut registers = layout.columns_of(Dim::REGISTER).to_vec();
+    let pair_column = registers.iter().position(moves).map(|source| registers.remove(source));
+    let instead = if pair_column.is_some() || registers.is_empty() { 0 } else { registers.remove(0) };
+    let pair_column = match pair_column.or_else(|| layout.columns().iter().copied().find(|column| moves(column))) {
+        Some(pair_column) => pair_column,
+        None => return Err(LayoutError::NotSurjective { rank: layout.rank(), bits: layout.outs().bits() }),
+    };
+    let rest = with_registers(layout, &registers)?;
+    // Other bases that also cross the halves are taken relative to the removed one.
+    let mut found = false;
+    let columns: Vec<u64> = rest
+        .columns()
+        .iter()
+        .enumerate()
+        .map(|(source, &column)| match () {
+            () if !moves(&column) => column,
+            () if source >= registers.len() && instead != 0 && !found && column == pair_column => {
+                found = true;
+                instead
+            }
+            () => column ^ pair_column,
+        })
+        .collect();
+    let rest = LinearLayout::from_columns(rest.ins().clone(), rest.outs().clone(), &columns)?;
+    let shape = shape_of(layout);
+    map_coordinates(&rest, &without(&shape, axis), |source| without(source, axis))?.require_surjective()
+}

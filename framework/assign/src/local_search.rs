@@ -1,0 +1,157 @@
+//! Local search: improves the layouts that propagation finds until no step lowers the cost.
+//!
+//! A step assigns a graph node a key (its layout) that removes an adjacent conversion, or that another access of the
+//! same shape prefers. Neighbouring nodes follow in one or both directions, with or without anchors (operations that
+//! prefer a layout). If few nodes have alternatives, all combinations of keys are compared instead. Steps run in
+//! program order and their number is bounded, so the result is deterministic. No step raises the cost, so the result
+//! costs at most as much as propagation's.
+
+use std::collections::BTreeMap;
+
+use super::EngineError;
+use super::LaunchConfig;
+use super::interner::LayoutId;
+use super::moves::{Follow, attempt, from_operands, from_users};
+use super::propagate::anchored;
+use super::state::State;
+
+/// Max number of sweeps over the program.
+const SWEEPS: usize = 8;
+/// Max number of steps, as an average for each node.
+const STEPS: usize = 200;
+/// Max number of suggested layouts for each shape.
+const SUGGESTIONS: usize = 6;
+/// Max number of combinations of keys that are compared exhaustively.
+const FEW: usize = 4096;
+
+/// All choices of the neighbours that follow a node, the smallest step first.
+const FOLLOW_CHOICES: [Follow; 7] = [
+    Follow { before: false, after: false, anchors: false },
+    Follow { before: true, after: false, anchors: false },
+    Follow { before: false, after: true, anchors: false },
+    Follow { before: true, after: true, anchors: false },
+    Follow { before: true, after: false, anchors: true },
+    Follow { before: false, after: true, anchors: true },
+    Follow { before: true, after: true, anchors: true },
+];
+
+/// Candidate layouts for nodes, by shape.
+pub(super) type Suggested = BTreeMap<Vec<u64>, Vec<LayoutId>>;
+
+/// Lowers the cost by changing the keys (chosen layouts) of nodes, until no step gains.
+pub(super) fn improve(state: &mut State<'_, '_>, config: &LaunchConfig<'_>) -> Result<(), EngineError> {
+    let suggested = suggestions(state, config)?;
+    let nodes: Vec<usize> = (0..state.graph.nodes.len()).collect();
+    if sweeps(state, &nodes, &suggested, STEPS * nodes.len() + FEW) {
+        compare_all(state, &suggested);
+    }
+    Ok(())
+}
+
+/// Tries steps at these nodes, forward and backward in turn, until no step gains or `steps` are used up. Returns
+/// whether it ended because no step gains.
+pub(super) fn sweeps(state: &mut State<'_, '_>, nodes: &[usize], suggested: &Suggested, mut steps: usize) -> bool {
+    let everything = vec![true; state.graph.nodes.len()];
+    for sweep in 0..SWEEPS {
+        let mut gained = false;
+        for index in 0..nodes.len() {
+            let node = nodes[if sweep % 2 == 0 { index } else { nodes.len() - 1 - index }];
+            if state.graph.nodes[node].fixed.is_some() {
+                continue;
+            }
+            for key in keys_for(state, node, suggested, &everything) {
+                for follow in FOLLOW_CHOICES {
+                    if steps == 0 {
+                        return false;
+                    }
+                    steps -= 1;
+                    gained |= attempt(state, node, key, follow);
+                }
+            }
+        }
+        if !gained {
+            break;
+        }
+    }
+    true
+}
+
+/// Returns the candidate keys (layouts) of a node.
+fn keys_for(state: &State<'_, '_>, node: usize, suggested: &Suggested, everything: &[bool]) -> Vec<LayoutId> {
+    let mut keys = from_operands(state, node, everything);
+    keys.extend(from_users(state, node, everything));
+    let current = &state.graph.nodes[node];
+    if current.kind.is_anchor() {
+        keys.extend(suggested.get(&current.shape).into_iter().flatten());
+    }
+    let mut different: Vec<LayoutId> = Vec::new();
+    for key in keys {
+        if key != state.keys[node] && !different.contains(&key) {
+            different.push(key);
+        }
+    }
+    different
+}
+
+/// Returns for each shape the layouts that memory accesses of this shape prefer.
+pub(super) fn suggestions(state: &State<'_, '_>, config: &LaunchConfig<'_>) -> Result<Suggested, EngineError> {
+    let mut found = Suggested::new();
+    let mut seen = Vec::new();
+    for node in &state.graph.nodes {
+        if !node.kind.is_anchor() || seen.contains(&&node.kind) {
+            continue;
+        }
+        if seen.len() < FEW {
+            seen.push(&node.kind);
+        }
+        let current = match node.fixed {
+            Some(fixed) => Some(fixed),
+            None => anchored(&node.kind, config, state.graph.interner)?,
+        };
+        let known = found.entry(node.shape.clone()).or_default();
+        if let Some(current) = current
+            && known.len() < SUGGESTIONS
+            && !known.contains(&current)
+        {
+            known.push(current);
+        }
+    }
+    Ok(found)
+}
+
+/// Compares all combinations of keys (chosen layouts) if there are at most [`FEW`], and takes the cheapest.
+fn compare_all(state: &mut State<'_, '_>, suggested: &Suggested) {
+    let everything = vec![true; state.graph.nodes.len()];
+    let mut open: Vec<(usize, Vec<LayoutId>)> = Vec::new();
+    let mut choices = 1usize;
+    for (node, current) in state.graph.nodes.iter().enumerate() {
+        if current.fixed.is_some() {
+            continue;
+        }
+        let mut keys = vec![state.keys[node]];
+        keys.extend(keys_for(state, node, suggested, &everything));
+        for key in suggested.get(&current.shape).into_iter().flatten() {
+            if !keys.contains(key) {
+                keys.push(*key);
+            }
+        }
+        choices = choices.saturating_mul(keys.len());
+        if choices > FEW {
+            return;
+        }
+        open.push((node, keys));
+    }
+    let mut best = (state.total(), state.keys.clone());
+    for choice in 0..choices {
+        let mut rest = choice;
+        for (node, keys) in &open {
+            state.keys[*node] = keys[rest % keys.len()];
+            rest /= keys.len();
+        }
+        let total = state.total();
+        if total < best.0 - 1e-6 {
+            best = (total, state.keys.clone());
+        }
+    }
+    state.keys = best.1;
+}

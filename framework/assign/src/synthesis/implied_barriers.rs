@@ -1,0 +1,36 @@
+//! Block barriers that are needed to order accesses of tensors in shared memory.
+
+use tilewright_plan::barrier_hazards::BarrierHazards;
+use tilewright_target::Direction;
+use tilewright_tile::{Body, Value};
+
+use super::accesses::{allocation, buffer_count};
+
+/// The accesses of shared memory since the last block barrier, while a program is walked.
+#[derive(Debug, Default)]
+pub(super) struct BarrierState {
+    /// Whether the walk is in the body of a pipelined loop.
+    pub is_pipelined: bool,
+    hazards: BarrierHazards<Value>,
+}
+
+impl BarrierState {
+    pub(super) fn pass_barrier(&mut self) {
+        self.hazards.pass_barrier();
+    }
+
+    /// Returns the number of block barriers (0 or 1) needed before an access of the tensor `accessed`, and records the
+    /// access. In a pipelined loop, the loop's own barrier protects tensors with several buffers.
+    pub(super) fn count_barriers_before(&mut self, body: &Body, accessed: Value, direction: Direction) -> u64 {
+        if buffer_count(body, accessed).is_some() {
+            return 0;
+        }
+        let tensor = allocation(body, accessed);
+        let is_hazard = self.hazards.needs_barrier(direction, |other| *other == tensor);
+        if is_hazard {
+            self.pass_barrier();
+        }
+        self.hazards.access(direction, [tensor]);
+        u64::from(is_hazard)
+    }
+}

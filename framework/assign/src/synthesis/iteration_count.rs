@@ -1,0 +1,33 @@
+//! Trip counts of loops, and numbers of executions of operations.
+
+use crate::LOOP_WEIGHT;
+use tilewright_tile::axis_info::AxisInfoMap;
+use tilewright_tile::op::name::scf;
+use tilewright_tile::{Body, Op};
+
+/// Returns the trip count of a loop; [`LOOP_WEIGHT`] if its bounds are not constant.
+pub(super) fn iteration_count(body: &Body, axis_info: &AxisInfoMap, op: Op) -> u64 {
+    known_iteration_count(body, axis_info, op).unwrap_or(LOOP_WEIGHT)
+}
+
+/// Returns the trip count of a loop with constant bounds; `None` for other loops.
+pub(crate) fn known_iteration_count(body: &Body, axis_info: &AxisInfoMap, op: Op) -> Option<u64> {
+    let bound = |index: usize| axis_info.get(body.op(op).operands[index])?.range.single();
+    match (bound(0)?, bound(1)?, bound(2)?) {
+        (begin, end, step) if step > 0 => {
+            Some(u64::try_from(end.saturating_sub(begin)).unwrap_or(0).div_ceil(step as u64))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the number of executions of an operation: the product of the trip counts of all enclosing loops.
+pub(super) fn execution_count(body: &Body, axis_info: &AxisInfoMap, op: Op) -> u64 {
+    let mut execution_count = 1u64;
+    for of in body.walk(body.root()).into_iter().filter(|of| body.op(*of).name() == scf::FOR) {
+        if body.op(of).regions.iter().any(|region| body.walk(*region).contains(&op)) {
+            execution_count = execution_count.saturating_mul(iteration_count(body, axis_info, of));
+        }
+    }
+    execution_count
+}

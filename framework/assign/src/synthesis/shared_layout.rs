@@ -1,0 +1,167 @@
+//! Finds the layouts of tensors in shared memory that need the fewest wavefronts over all accesses.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use super::accesses::{CopyConstraints, accesses, buffers};
+use super::work::AccessCounts;
+use super::{AccessLine, MemoryLine, SynthesisError, SynthesisOptions};
+use crate::LaunchConfig;
+use crate::layouts::LayoutCache;
+use crate::memory::moved_bits;
+use tilewright_layout::cute::{CuteLayout, IntTuple};
+use tilewright_layout::{self as layout, Dim, FamilyAttribute, FamilySpec, LinearLayout, MemoryLayout};
+use tilewright_plan::memory_synthesis::{
+    self as memory, AccessAlternative, AccessSolution, SharedLayoutSolution, SharedTensor, TensorAccess,
+};
+use tilewright_plan::movement::SharedLayoutKind;
+use tilewright_tile::{Body, LayoutName, MemDescType, Op, TileType, Value};
+
+/// A tensor in shared memory with the layout that was found.
+pub(super) struct Placed {
+    pub line: MemoryLine,
+    /// The counts of each access, by the operation that makes it.
+    pub moved: Vec<(Op, AccessCounts)>,
+    /// For each copy whose lanes write neighbouring bytes, the layout by which the lanes fetch.
+    pub fetched: Vec<(Op, LinearLayout)>,
+    /// The memory layout of the tensor.
+    pub memory: MemoryLayout,
+}
+
+/// The parts of a tensor's memory layout that are already known.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Known<'k> {
+    /// The layout up to a swizzle, as the program states it; `None` if it states none.
+    pub given: Option<&'k str>,
+    /// The whole layout, if choices for copies already depend on it; `None` otherwise.
+    pub settled: Option<&'k MemoryLayout>,
+}
+
+/// Finds the layout of a tensor in shared memory and writes it into the types of its values; returns the counts of each
+/// access. `requested` has the properties of copies.
+pub(super) fn choose_layout(
+    body: &mut Body,
+    tensor: Value,
+    (known, requested): (Known<'_>, &HashMap<Op, CopyConstraints>),
+    config: &LaunchConfig<'_>,
+    layouts: &LayoutCache<'_>,
+    options: SynthesisOptions,
+) -> Result<Placed, SynthesisError> {
+    let buffers = buffers(body, tensor);
+    let named = body.display_name(tensor);
+    let ty = body.ty(tensor).clone();
+    let one = body.ty(*buffers.last().unwrap_or(&tensor)).clone();
+    let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };
+    let (ops, accesses): (Vec<Vec<Op>>, Vec<TensorAccess<'_>>) =
+        accesses(body, &buffers, requested, config, layouts)?.into_iter().unzip();
+    let mut problem = SharedTensor::new(one.shape().unwrap_or_default(), moved_bits(ty.element()));
+    if let Some(given) = known.given {
+        problem.layout = Some(given.parse::<CuteLayout>().map_err(|error| refused(Box::new(error.into())))?);
+    }
+    if !options.memory && problem.layout.is_none() {
+        let strides = (0..problem.shape.len()).map(|axis| problem.shape[axis + 1..].iter().product::<u64>());
+        let rows = CuteLayout::new(&IntTuple::flat(problem.shape.iter().copied()), &IntTuple::flat(strides));
+        problem.layout = Some(rows.map_err(|error| refused(Box::new(error.into())))?);
+    }
+    let kinds = if options.memory { memory::SearchBounds::default().kinds } else { vec![SharedLayoutKind::Plain] };
+    let bounds = memory::SearchBounds { kinds, ..memory::SearchBounds::default() };
+    let solution = match known.settled {
+        Some(memory) => memory::serve_accesses(&problem, &accesses, memory, &config.context).map_err(Box::new),
+        None => solve(&problem, &accesses, config, &bounds),
+    };
+    let solution = solution.map_err(refused)?;
+    let layout = memory_name(&solution.memory);
+    for &buffer in &buffers {
+        if let TileType::Memory(memory) = body.ty(buffer) {
+            let memory = MemDescType { layout: layout.clone(), ..(**memory).clone() };
+            body.set_type(buffer, TileType::Memory(memory.into()));
+        }
+    }
+    let line = |((served, ops), access): ((&AccessSolution, &Vec<Op>), &TensorAccess<'_>)| AccessLine {
+        operation: ops.first().map_or_else(String::new, |op| body.op(*op).name().to_owned()),
+        name: served.access.clone(),
+        instruction: served.instruction.clone(),
+        vector_bits: served.bytes * 8,
+        term: served.term.as_ref().map(ToString::to_string),
+        issued: served.issued,
+        wavefronts: served.wavefronts,
+        least: served.lower_bound,
+        excess: served.conflicts(),
+        weight: access.weight,
+    };
+    let elements: u64 = ty.shape().unwrap_or_default().iter().product();
+    let copies = (elements >> solution.memory.linear.outs().bits()).max(1);
+    let how = |(served, ops): (&AccessSolution, &Vec<Op>)| -> Vec<(Op, AccessCounts)> {
+        let by_row = served.instruction.is_some();
+        let moved = AccessCounts { issued: served.issued, wavefronts: served.wavefronts, by_row };
+        ops.iter().map(|op| (*op, moved)).collect()
+    };
+    let moved = solution.served.iter().zip(&ops).flat_map(how).collect();
+    let fetched = solution.served.iter().zip(&ops).filter_map(|(served, ops)| Some((served.fetched.clone()?, ops)));
+    let fetched = fetched.flat_map(|(layout, ops)| ops.iter().map(move |op| (*op, layout.clone()))).collect();
+    let line = MemoryLine {
+        tensor: named.clone(),
+        ty: one.to_string(),
+        layout: layout.text().to_owned(),
+        notation: solution.composed().map(|layout| layout.to_string()).unwrap_or_default(),
+        term: solution.term.as_ref().map(ToString::to_string),
+        price: solution.price,
+        bytes: solution.memory.allocated_bytes(problem.bits) * copies,
+        accesses: solution.served.iter().zip(&ops).zip(&accesses).map(line).collect(),
+    };
+    Ok(Placed { line, moved, fetched, memory: solution.memory })
+}
+
+/// Solves for a layout that the widest asynchronous copy can fill. If that layout has bank conflicts, a cheaper layout
+/// whose copies go through registers is preferred.
+fn solve<'a>(
+    problem: &SharedTensor,
+    accesses: &[TensorAccess<'a>],
+    config: &LaunchConfig<'a>,
+    bounds: &memory::SearchBounds,
+) -> Result<SharedLayoutSolution, Box<memory::MemorySynthesisError>> {
+    let row_bytes = |access: &TensorAccess<'_>| {
+        let rows =
+            access.alternatives.iter().filter(|alternative| access.from_global && alternative.instruction().is_some());
+        rows.map(AccessAlternative::bytes).collect::<Vec<_>>()
+    };
+    let mut widths: Vec<u64> = accesses.iter().flat_map(row_bytes).collect();
+    widths.sort_unstable();
+    widths.dedup();
+    for &width in widths.iter().rev() {
+        let by_rows = |access: &TensorAccess<'a>| -> TensorAccess<'a> {
+            match access.from_global {
+                true => access.clone().retain_alternatives(|alternative| {
+                    alternative.instruction().is_some() && alternative.bytes() == width
+                }),
+                false => access.clone(),
+            }
+        };
+        let narrowed: Vec<TensorAccess<'a>> = accesses.iter().map(by_rows).collect();
+        if let Ok(solution) = memory::solve_shared_layout_with(problem, &narrowed, &config.context, bounds) {
+            let conflicts = solution.served.iter().any(|served| served.conflicts() > 0);
+            let other = conflicts
+                .then(|| memory::solve_shared_layout_with(problem, accesses, &config.context, bounds).ok())
+                .flatten();
+            return Ok(other.filter(|other| other.price < solution.price).unwrap_or(solution));
+        }
+    }
+    memory::solve_shared_layout_with(problem, accesses, &config.context, bounds).map_err(Box::new)
+}
+
+/// Returns the attribute that names a memory layout.
+pub(crate) fn memory_name(memory: &MemoryLayout) -> LayoutName {
+    let spec = layout::Layout::Memory(memory.clone()).to_spec().unwrap_or_else(|| FamilySpec::new("shared_linear"));
+    let mut text = String::from("#ttg.shared_linear<{offset = [");
+    for (index, basis) in memory.linear.bases_of(Dim::OFFSET).iter().enumerate() {
+        let basis: Vec<String> = basis.iter().map(u64::to_string).collect();
+        // Writing to a text does not fail.
+        let _ = write!(text, "{}[{}]", if index == 0 { "" } else { ", " }, basis.join(", "));
+    }
+    text.push_str("]}");
+    if let Some(FamilyAttribute::Int(alignment)) = spec.attributes.get("alignment") {
+        let _ = write!(text, ", alignment = {alignment}");
+    }
+    text.push('>');
+    LayoutName::new(spec, text)
+}

@@ -1,0 +1,239 @@
+//! Copies of a loop that can be bulk tensor copies (TMA): tiles of rank two whose tensor map the launch can build from
+//! a function argument.
+//!
+//! TMA fills out-of-bounds elements with zeros, so a tile must provably stay within the rows of the tensor: it is as
+//! wide as a row, or loop bounds limit it along the row, as constants or as row length over step.
+
+use crate::LaunchConfig;
+use tilewright_target::{Completion, Instruction, Operand, TensorCopyOperand};
+use tilewright_tile::axis_info::AxisInfoMap;
+use tilewright_tile::op::name::{arith, scf, tt, tw};
+use tilewright_tile::transform::explicit::{Distance, Mapped, ScaledValue};
+use tilewright_tile::view_layout::{ModeStride, StridedLayout};
+use tilewright_tile::{Attribute, Body, Op, TileType, Value, ValueOrigin};
+
+/// Returns the tensor map of a copy from global to shared memory; `None` if the target has no such copy, or if a
+/// requirement is not known to hold.
+pub(super) fn find_tensor_map(
+    body: &Body,
+    axis_info: &AxisInfoMap,
+    copy: Op,
+    config: &LaunchConfig<'_>,
+) -> Option<Mapped> {
+    let operation = body.op(copy);
+    let target = body.operand(copy, "dst")?;
+    let shape = body.ty(target).shape()?;
+    let bits = body.ty(target).element_bits()?;
+    let plain = body.operands(copy, "bounds").is_empty() && operation.attributes.get("instruction").is_none();
+    if !plain || shape.len() != 2 || bits < 8 {
+        return None;
+    }
+    let required_alignment = required_alignment(shape.len(), config)?;
+    let tile = Tile::of(body, operation.operands[0])?;
+    let program = Program { body, axis_info };
+    let along = (0..2).find(|&axis| tile.strides[axis] == Distance::Number(1) && shape[axis] > 1)?;
+    let row = Row { along, across: 1 - along, width: shape[along], pitch: tile.strides[1 - along] };
+    let mut begins = [Vec::new(), Vec::new()];
+    let (base, offsets) = program.base(tile.pointer)?;
+    for offset in offsets {
+        begins[row.across].push(program.rows_of(offset, row.pitch)?);
+    }
+    for &(index, step) in &tile.steps {
+        let (axis, term) = program.moved(index, step, &row)?;
+        begins[axis].push(term);
+    }
+    // Bounds constrain one index; the sum of several is unknown.
+    let steps_along = begins[along].len();
+    let fits = |pitch: Distance| match pitch {
+        Distance::Number(pitch) => row.width <= pitch && steps_along <= 1,
+        // The trip count bounds the index.
+        Distance::Value(_) => steps_along == 1,
+    };
+    let bytes = u64::from(bits / 8);
+    let row_pitch = match row.pitch {
+        Distance::Number(pitch) => pitch,
+        Distance::Value(pitch) => program.divisor(pitch),
+    };
+    let aligned = program.divisor(base).is_multiple_of(required_alignment)
+        && (row_pitch * bytes).is_multiple_of(required_alignment);
+    let is_word = |value: Value| *body.ty(value) == TileType::integer(32);
+    let words = begins.iter().flatten().all(|term| is_word(term.value));
+    (fits(row.pitch) && aligned && words).then(|| Mapped { base, strides: tile.strides, begins: begins.into() })
+}
+
+/// Returns the alignment that a tensor map requires of its address and strides, in bytes; `None` if no instruction
+/// copies boxes of this rank.
+fn required_alignment(rank: usize, config: &LaunchConfig<'_>) -> Option<u64> {
+    rows(rank, config).map(|(_, operand)| u64::from(operand.global_alignment.max(1))).max()
+}
+
+/// Iterates over the target's bulk tensor copies of boxes of this rank that complete on an mbarrier.
+pub(super) fn rows<'a>(
+    rank: usize,
+    config: &LaunchConfig<'a>,
+) -> impl Iterator<Item = (&'a Instruction, &'a TensorCopyOperand)> {
+    let arriving = config.context.instructions.iter().filter(|row| row.completion == Completion::Mbarrier);
+    arriving.flat_map(move |row| {
+        row.operands.iter().filter_map(move |operand| match operand {
+            Operand::Box(axis_value) if axis_value.rank as usize == rank => Some((row, axis_value)),
+            _ => None,
+        })
+    })
+}
+
+/// A tile of rank two in global memory: its base pointer, the strides of its axes, and the indices and strides by which
+/// it is sliced.
+struct Tile {
+    pointer: Value,
+    strides: Vec<Distance>,
+    steps: Vec<(Value, Distance)>,
+}
+
+impl Tile {
+    fn of(body: &Body, value: Value) -> Option<Self> {
+        let mut slices = Vec::new();
+        let mut view = value;
+        let view_op = loop {
+            let ValueOrigin::Result(op, _) = body.origin(view) else { return None };
+            match body.op(op).name() {
+                tw::SLICE => {
+                    slices.push(body.operands(op, "index").to_vec());
+                    view = body.op(op).operands[0];
+                }
+                tw::GLOBAL_VIEW => break op,
+                _ => return None,
+            }
+        };
+        let text = body.op(view_op).attributes.get("layout").and_then(Attribute::as_text)?;
+        let layout = StridedLayout::parse(text).ok()?;
+        let operands = body.operands(view_op, "strides");
+        let mut strides = Vec::new();
+        for modes in &layout.axes {
+            let [mode] = modes[..] else { return None };
+            strides.push(match mode.stride {
+                ModeStride::Elements(0) => return None,
+                ModeStride::Elements(number) => Distance::Number(number),
+                ModeStride::Operand(number) => Distance::Value(*operands.get(number)?),
+            });
+        }
+        let mut steps = Vec::new();
+        for indices in slices.into_iter().rev() {
+            let sliced = strides.split_off(strides.len().checked_sub(indices.len())?);
+            steps.extend(indices.into_iter().zip(sliced));
+        }
+        (strides.len() == 2).then_some(Self { pointer: body.op(view_op).operands[0], strides, steps })
+    }
+}
+
+/// The position of a tile relative to the rows of memory.
+struct Row {
+    /// The axis that runs along rows; `across` is the other axis.
+    along: usize,
+    across: usize,
+    /// Number of elements of the tile along a row.
+    width: u64,
+    /// Number of elements between the starts of consecutive rows.
+    pitch: Distance,
+}
+
+struct Program<'p> {
+    body: &'p Body,
+    axis_info: &'p AxisInfoMap,
+}
+
+impl Program<'_> {
+    fn divisor(&self, value: Value) -> u64 {
+        self.axis_info.get(value).and_then(|info| info.axes.first()).map_or(1, |along| along.divisibility)
+    }
+
+    fn constant(&self, value: Value) -> Option<u64> {
+        self.axis_info.get(value)?.range.single().and_then(|number| u64::try_from(number).ok())
+    }
+
+    /// Returns the two operands of the operation that defines a value; `None` if the operation has another name than
+    /// `name`.
+    fn defining_operands(&self, value: Value, name: &str) -> Option<[Value; 2]> {
+        let ValueOrigin::Result(op, _) = self.body.origin(value) else { return None };
+        let operation = self.body.op(op);
+        (operation.name() == name).then(|| <[Value; 2]>::try_from(&*operation.operands).ok()).flatten()
+    }
+
+    /// Returns the function argument on which a pointer is based, and the element offsets added to it; `None` if the
+    /// base is no argument.
+    fn base(&self, pointer: Value) -> Option<(Value, Vec<Value>)> {
+        let (mut pointer, mut offsets) = (pointer, Vec::new());
+        while let Some([from, offset]) = self.defining_operands(pointer, tt::ADDPTR) {
+            pointer = from;
+            let mut open = vec![offset];
+            while let Some(offset) = open.pop() {
+                match self.defining_operands(offset, arith::ADDI) {
+                    Some(both) => open.extend(both),
+                    None => offsets.push(offset),
+                }
+            }
+        }
+        let entry = *self.body.blocks(self.body.root()).first()?;
+        let is_given = self.body.arguments(entry).contains(&pointer);
+        is_given.then_some((pointer, offsets))
+    }
+
+    /// Returns the number of rows by which an offset in elements advances; `None` if it is not known to be whole rows.
+    fn rows_of(&self, offset: Value, pitch: Distance) -> Option<ScaledValue> {
+        match pitch {
+            Distance::Number(pitch) => {
+                let is_multiple = self.divisor(offset).is_multiple_of(pitch);
+                is_multiple.then_some(ScaledValue { value: offset, times: 1, over: pitch })
+            }
+            Distance::Value(pitch) => {
+                let [a, b] = self.defining_operands(offset, arith::MULI)?;
+                let rows = [(a, b), (b, a)].into_iter().find(|(_, by)| *by == pitch);
+                rows.map(|(value, _)| ScaledValue { value, times: 1, over: 1 })
+            }
+        }
+    }
+
+    /// Returns the axis along which a slice index moves the tile, and the distance; `None` if the tile might leave its
+    /// row.
+    fn moved(&self, index: Value, step: Distance, row: &Row) -> Option<(usize, ScaledValue)> {
+        let times = |times: u64| ScaledValue { value: index, times, over: 1 };
+        match (step, row.pitch) {
+            (Distance::Number(step), Distance::Number(pitch)) if step % pitch == 0 => {
+                Some((row.across, times(step / pitch)))
+            }
+            (Distance::Number(step), Distance::Number(pitch)) => {
+                let range = self.axis_info.get(index)?.range;
+                let most = u64::try_from(range.max).ok()?;
+                let within = range.min >= 0 && most.checked_mul(step)?.checked_add(row.width)? <= pitch;
+                within.then_some((row.along, times(step)))
+            }
+            (Distance::Number(step), Distance::Value(pitch)) => {
+                let within = step >= row.width && self.find_iteration_count(index) == Some((pitch, step));
+                within.then_some((row.along, times(step)))
+            }
+            (Distance::Value(step), Distance::Value(pitch)) if step == pitch => Some((row.across, times(1))),
+            (Distance::Value(step), Distance::Value(pitch)) => {
+                let [a, b] = self.defining_operands(step, arith::MULI)?;
+                let (_, by) = [(a, b), (b, a)].into_iter().find(|(axis_value, _)| *axis_value == pitch)?;
+                Some((row.across, times(self.constant(by)?)))
+            }
+            (Distance::Value(_), Distance::Number(_)) => None,
+        }
+    }
+
+    /// Returns `(n, d)` such that the loop indexed by `index` (start 0, step 1) runs `n / d` iterations.
+    fn find_iteration_count(&self, index: Value) -> Option<(Value, u64)> {
+        let ValueOrigin::Argument(block, 0) = self.body.origin(index) else { return None };
+        let all = self.body.walk(self.body.root()).into_iter();
+        let of = all.filter(|op| self.body.op(*op).name() == scf::FOR).find(|op| {
+            let regions = &self.body.op(*op).regions;
+            regions.first().is_some_and(|region| self.body.blocks(*region).first() == Some(&block))
+        })?;
+        let [begin, end, step] = [0, 1, 2].map(|number| self.body.op(of).operands[number]);
+        if (self.constant(begin)?, self.constant(step)?) != (0, 1) {
+            return None;
+        }
+        let [dividend, divisor_value] =
+            self.defining_operands(end, arith::DIVSI).or_else(|| self.defining_operands(end, arith::DIVUI))?;
+        Some((dividend, self.constant(divisor_value)?))
+    }
+}

@@ -1,0 +1,79 @@
+//! Bulk copies of contiguous bytes between global and shared memory, issued once by a warp.
+
+use super::super::fault::LaneFault;
+use super::super::mapped_tensor::Run;
+use super::super::semantics::InstructionCall;
+use tilewright_target::{Completion, Instruction, Operand};
+
+/// The global or the shared side of the copy: its operand index, and the required alignment in bytes.
+type Side = (usize, u32);
+
+/// The semantics of a bulk copy of contiguous bytes.
+pub(super) struct BulkCopy1d {
+    shared: Side,
+    global: Side,
+    /// Index of the size operand, and the granularity of the size in bytes.
+    bytes: (usize, u32),
+    /// Index of the mbarrier operand; `None` for a copy from shared memory.
+    mbarrier: Option<usize>,
+}
+
+impl BulkCopy1d {
+    /// Derives the semantics of a bulk copy from a table row; `None` if the row has no span operand.
+    pub(super) fn of(row: &Instruction) -> Option<Result<Self, String>> {
+        let find = |of: &dyn Fn(&Operand) -> Option<u32>| {
+            row.operands.iter().enumerate().find_map(|(index, operand)| Some((index, of(operand)?)))
+        };
+        let shared = find(&|operand| match operand {
+            Operand::SharedBulk { alignment } => Some(*alignment),
+            _ => None,
+        })?;
+        let global = find(&|operand| match operand {
+            Operand::GlobalBulk { alignment } => Some(*alignment),
+            _ => None,
+        });
+        let bytes = find(&|operand| match operand {
+            Operand::BulkBytes { granularity } => Some(*granularity),
+            _ => None,
+        });
+        let mbarrier = row.operands.iter().position(|operand| *operand == Operand::Mbarrier);
+        let (Some(global), Some(bytes)) = (global, bytes) else {
+            return Some(Err("its description lacks the span in global memory, or its size in bytes".to_owned()));
+        };
+        Some(match (row.completion, mbarrier, shared.0 < global.0) {
+            (Completion::Mbarrier, Some(_), true) | (Completion::Queue(_), None, false) => {
+                Ok(Self { shared, global, bytes, mbarrier })
+            }
+            _ => Err("its description has neither an mbarrier nor a queue".to_owned()),
+        })
+    }
+
+    pub(super) fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
+        let (index, granularity) = self.bytes;
+        let bytes = call.same_operand(index)?;
+        if bytes == 0 || !bytes.is_multiple_of(u64::from(granularity.max(1))) {
+            return Err(call.invalid_use(&format!("{bytes} bytes; expected a multiple of {granularity}, not zero")));
+        }
+        let shared = call.same_operand(self.shared.0)?;
+        let run = Run { address: call.same_operand(self.global.0)?, at: 0, bytes };
+        match self.mbarrier {
+            Some(mbarrier) => {
+                let mbarrier = call.same_operand(mbarrier)?;
+                let room = call.shared_bytes();
+                if bytes > room {
+                    return Err(call.invalid_use(&format!("{bytes} bytes; shared memory has {room}")));
+                }
+                let mut content = vec![0; bytes as usize];
+                call.load_runs(&[run], self.global.1, &mut content)?;
+                call.completes_on_mbarrier(mbarrier);
+                call.send_write(0, shared, &content, self.shared.1)?;
+            }
+            None => {
+                let content = call.send_read(shared, bytes as u32, self.shared.1)?;
+                call.send_runs(&[run], self.global.1, &content)?;
+            }
+        }
+        call.count_bulk_copy(bytes as usize);
+        Ok(())
+    }
+}

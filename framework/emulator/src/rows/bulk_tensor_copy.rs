@@ -1,0 +1,120 @@
+//! Bulk tensor copies (TMA) between global and shared memory, issued once by a warp. A copy to shared memory fills
+//! bytes outside of the tensor as its map states, and completes on an mbarrier by all bytes of the box. A copy from
+//! shared memory drops bytes outside of the tensor, and completes on a queue.
+
+use super::super::fault::LaneFault;
+use super::super::semantics::InstructionCall;
+use tilewright_kernel::Outside;
+use tilewright_target::{Completion, Instruction, Operand, TensorCopyLayout, TensorCopyOperand};
+
+/// The semantics of a bulk tensor copy instruction, with the indices of its operands.
+pub(super) struct BulkTensorCopy {
+    tensor: usize,
+    coordinates: Vec<usize>,
+    memory: usize,
+    /// Index of the mbarrier operand; `None` for a copy from shared memory.
+    mbarrier: Option<usize>,
+    operand: TensorCopyOperand,
+}
+
+impl BulkTensorCopy {
+    /// Derives the semantics of a bulk tensor copy from a table row; `None` if the row has no box operand.
+    pub(super) fn of(row: &Instruction) -> Option<Result<Self, String>> {
+        let (memory, operand) = row.operands.iter().enumerate().find_map(|(index, operand)| match operand {
+            Operand::Box(operand) => Some((index, operand)),
+            _ => None,
+        })?;
+        Some(Self::with(row, memory, operand))
+    }
+
+    fn with(row: &Instruction, memory: usize, operand: &TensorCopyOperand) -> Result<Self, String> {
+        let at = |required: &Operand| row.operands.iter().position(|operand| operand == required);
+        let tensor = at(&Operand::TensorMap).ok_or("its description has no tensor")?;
+        let numbers = row.operands.iter().enumerate();
+        let coordinates: Vec<_> =
+            numbers.filter(|(_, operand)| **operand == Operand::Coordinate).map(|(index, _)| index).collect();
+        if coordinates.len() != operand.rank as usize {
+            return Err(format!("its description has {} coordinates of {} axes", coordinates.len(), operand.rank));
+        }
+        let mbarrier = at(&Operand::Mbarrier);
+        match (row.completion, mbarrier, memory < tensor) {
+            (Completion::Mbarrier, Some(_), true) | (Completion::Queue(_), None, false) => {}
+            _ => return Err("its description has neither an mbarrier nor a queue".to_owned()),
+        }
+        Ok(Self { tensor, coordinates, memory, mbarrier, operand: operand.clone() })
+    }
+
+    pub(super) fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
+        let tensor = call.tensor(self.tensor)?;
+        let fits = tensor.map.check_for(&self.operand).map_err(|error| error.to_string());
+        let aligned = || tensor.check_alignment(self.operand.global_alignment.into());
+        fits.and_then(|()| aligned()).map_err(|message| call.invalid_use(&message))?;
+        let missing = || call.invalid_use("no layout of its boxes has this mode");
+        let box_layout = self.operand.find_layout(tensor.map.swizzle).ok_or_else(missing)?;
+        let mut origin = Vec::with_capacity(self.coordinates.len());
+        for &coordinate in &self.coordinates {
+            origin.push(i64::from(call.same_operand(coordinate)? as u32 as i32));
+        }
+        let start = call.same_operand(self.memory)?;
+        match self.mbarrier {
+            Some(mbarrier) => self.bring(call, (start, box_layout), &origin, mbarrier),
+            None => self.put_back(call, (start, box_layout), &origin),
+        }
+    }
+
+    fn bring(
+        &self,
+        call: &mut InstructionCall<'_>,
+        (start, box_layout): (u64, &TensorCopyLayout),
+        origin: &[i64],
+        mbarrier: usize,
+    ) -> Result<(), LaneFault> {
+        let tensor = call.tensor(self.tensor)?;
+        let outside = match tensor.map.outside {
+            Outside::Zeros => 0,
+            Outside::NotANumber => 0xff,
+        };
+        let mut content = vec![outside; tensor.map.box_bytes() as usize];
+        call.load_runs(&tensor.runs(origin), tensor.map.element_bits / 8, &mut content)?;
+        let mut placed = vec![0; content.len()];
+        for (at, byte) in (0..).zip(content) {
+            *swizzled_byte(&mut placed, (start, box_layout), at).ok_or_else(|| call.invalid_use(PARTED))? = byte;
+        }
+        let mbarrier = call.same_operand(mbarrier)?;
+        call.completes_on_mbarrier(mbarrier);
+        call.send_write(0, start, &placed, box_layout.alignment)?;
+        call.count_bulk_copy(placed.len());
+        Ok(())
+    }
+
+    fn put_back(
+        &self,
+        call: &mut InstructionCall<'_>,
+        (start, box_layout): (u64, &TensorCopyLayout),
+        origin: &[i64],
+    ) -> Result<(), LaneFault> {
+        let tensor = call.tensor(self.tensor)?;
+        let bytes = tensor.map.box_bytes();
+        let mut placed = call.send_read(start, bytes as u32, box_layout.alignment)?;
+        let mut content = Vec::with_capacity(placed.len());
+        for at in 0..bytes {
+            content.push(*swizzled_byte(&mut placed, (start, box_layout), at).ok_or_else(|| call.invalid_use(PARTED))?);
+        }
+        call.send_runs(&tensor.runs(origin), tensor.map.element_bits / 8, &content)?;
+        call.count_bulk_copy(content.len());
+        Ok(())
+    }
+}
+
+/// The byte at offset `at` of the box, counted from the box's first byte. The XOR swizzle permutes bytes only between
+/// multiples of the alignment.
+fn swizzled_byte<'a>(
+    placed: &'a mut [u8],
+    (start, box_layout): (u64, &TensorCopyLayout),
+    at: u64,
+) -> Option<&'a mut u8> {
+    let offset = box_layout.swizzle.apply(start.wrapping_add(at)).checked_sub(start)?;
+    placed.get_mut(usize::try_from(offset).ok()?)
+}
+
+const PARTED: &str = "the XOR swizzle moves bytes out of the box: it must start at a multiple of the alignment";

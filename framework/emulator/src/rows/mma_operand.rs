@@ -1,0 +1,112 @@
+//! Operands A and B of an MMA, and their scales: matrices in registers, tensor memory or shared memory.
+
+use super::super::arithmetic::mask;
+use super::super::fault::LaneFault;
+use super::super::semantics::InstructionCall;
+use super::operand::{element_type, position};
+use super::register_tile::RegisterTile;
+use super::tensor_tile::TensorTile;
+use tilewright_target::{ElementType, Instruction, MemoryOperand, Operand};
+
+/// Maximum number of elements of an operand's tile.
+const LONGEST: u64 = 1 << 12;
+
+/// Operand A or B of an MMA, or its scales, by the memory that holds it.
+pub(super) enum MmaOperand {
+    Registers(RegisterTile),
+    Tensor(TensorTile),
+    Memory { operand: usize, element_type: ElementType, shape: [u32; 3], memory: MemoryOperand },
+}
+
+impl MmaOperand {
+    pub(super) fn of(row: &Instruction, required: &str) -> Result<Self, String> {
+        let memory = row.operands.iter().find_map(|operand| match operand {
+            Operand::Memory(memory) if memory.role == required => Some((operand, memory)),
+            _ => None,
+        });
+        let Some((operand, memory)) = memory else {
+            let tile = TensorTile::of(row, required)?;
+            return tile
+                .map_or_else(|| RegisterTile::of(row, required).map(Self::Registers), |tile| Ok(Self::Tensor(tile)));
+        };
+        let element_type = element_type(&memory.element, memory.bits)?;
+        if !memory.bits.is_power_of_two() || memory.shape.iter().any(|size| *size == 0 || *size > LONGEST) {
+            return Err(format!("operand `{required}` is not a tile of elements whose width is a power of two"));
+        }
+        // Only elements of the tile are read, though the tile is rounded up to powers of two.
+        let [rows, columns] = memory.shape.map(|size| size.next_power_of_two().trailing_zeros());
+        let shape = [rows, columns, 0];
+        Ok(Self::Memory { operand: position(row, operand), element_type, shape, memory: memory.clone() })
+    }
+
+    pub(super) fn shape(&self) -> [u32; 3] {
+        match self {
+            Self::Registers(tile) => tile.shape,
+            Self::Tensor(tile) => [tile.shape[0], tile.shape[1], 0],
+            Self::Memory { shape, .. } => *shape,
+        }
+    }
+
+    pub(super) fn element_type(&self) -> ElementType {
+        match self {
+            Self::Registers(tile) => tile.element_type,
+            Self::Tensor(tile) => tile.element_type,
+            Self::Memory { element_type, .. } => *element_type,
+        }
+    }
+
+    /// Returns the bits of the needed elements, and zeros for the others.
+    pub(super) fn elements(&self, call: &mut InstructionCall<'_>, is_needed: &[bool]) -> Result<Vec<u64>, LaneFault> {
+        match self {
+            Self::Registers(tile) => {
+                let warp = tile.warp(call);
+                if (0..is_needed.len()).any(|at| is_needed[at] && !tile.holds(warp, at)) {
+                    return Err(call.invalid_use("an element of an operand is in no lane"));
+                }
+                tile.elements(call)
+            }
+            Self::Tensor(tile) => tile.elements(call),
+            Self::Memory { operand, memory, .. } => read_memory_operand(call, *operand, memory, is_needed),
+        }
+    }
+}
+
+/// Reads the needed elements of a tile in shared memory through its descriptor.
+fn read_memory_operand(
+    call: &mut InstructionCall<'_>,
+    operand: usize,
+    memory: &MemoryOperand,
+    is_needed: &[bool],
+) -> Result<Vec<u64>, LaneFault> {
+    let descriptor = call.same_in_all(operand)?;
+    if !memory.descriptor.is_complete(descriptor) {
+        let fixed = memory.descriptor.fixed;
+        return Err(call.invalid_use(&format!("operand {operand}: a descriptor has all bits of {fixed:#x} set")));
+    }
+    let fields = memory.descriptor.decode(descriptor);
+    let missing = || call.invalid_use(&format!("operand {operand}: no canonical layout has the mode {}", fields.mode));
+    let canonical_layout = memory.find_mode(fields.mode).ok_or_else(missing)?;
+    let columns = memory.shape[1].next_power_of_two();
+    let bytes = u64::from(memory.bits / 8).max(1);
+    // Address of the containing bytes, index of the element in them, index of the element in the tile.
+    let mut address_runs: Vec<(u64, u64, usize)> = Vec::new();
+    for at in (0..is_needed.len()).filter(|&at| is_needed[at]) {
+        let element = [at as u64 / columns, at as u64 % columns];
+        address_runs.push((canonical_layout.address(&fields, element), canonical_layout.in_byte(element), at));
+    }
+    address_runs.sort_unstable();
+    let mut elements = vec![0; is_needed.len()];
+    // One access reads a run of contiguous bytes.
+    for run in address_runs.chunk_by(|before, after| after.0 == before.0 + bytes || after.0 == before.0) {
+        let begin = run[0].0;
+        let length = run.last().map_or(0, |last| last.0 - begin) + bytes;
+        let data = call.send_read(begin, length as u32, bytes as u32)?;
+        for &(address, in_byte, at) in run {
+            let from = (address - begin) as usize;
+            let own = &data[from..from + bytes as usize];
+            let value = own.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+            elements[at] = value >> (in_byte * u64::from(memory.bits)) & mask(memory.bits);
+        }
+    }
+    Ok(elements)
+}

@@ -1,0 +1,143 @@
+//! Lowers bulk tensor copies (PTX `cp.async.bulk.tensor`). The launch encodes a tensor map of the memory behind one of
+//! the program's pointers, one lane issues the copy, and the copied bytes are counted at an mbarrier.
+//!
+//! Tensor maps are parameters of the kernel, so they are found before any operation is lowered: `tw.derived_tensor_map`
+//! names a pointer and strides, which are arguments of the function or constants.
+
+use std::collections::HashMap;
+use tilewright_tile::op::name::tw;
+
+use crate::shared_memory::Access;
+use tilewright_assign::LaunchConfig;
+use tilewright_assign::layouts::LayoutCache;
+use tilewright_kernel::{DerivedTensorMap, ElementStride, Parameter, Value};
+use tilewright_layout::{Dim, Layout};
+use tilewright_plan::movement::{
+    AsyncCopySpec, AxisStride, GlobalTensor, TensorCopy, TensorCopySource, plan_tensor_copy,
+};
+use tilewright_tile::axis_info::AxisInfoMap;
+use tilewright_tile::transform::captured_value;
+use tilewright_tile::{self as tile, Body, Op, ValueOrigin};
+
+use super::error::{LowerError, Lowered, Reason};
+use super::lowering::{Lowering, TensorCopies};
+use super::mbarrier::by_first;
+use super::shared::placed_at;
+use super::types::{carrier, stored};
+
+const COPY: &str = tw::BULK_TENSOR_LOAD;
+const DERIVED_TENSOR_MAP: &str = tw::DERIVED_TENSOR_MAP;
+
+/// The planner of a program's bulk tensor copies, before the program is lowered.
+pub(super) struct TensorCopyPlanner<'a> {
+    pub body: &'a Body,
+    pub axis_info: &'a AxisInfoMap,
+    pub layouts: &'a LayoutCache<'a>,
+    pub config: &'a LaunchConfig<'a>,
+    /// For each argument, the number of its first kernel parameter.
+    pub parameters: &'a HashMap<tile::Value, u32>,
+}
+
+impl TensorCopyPlanner<'_> {
+    /// Plans all bulk tensor copies; returns the plans, and the tensor maps as further parameters of the kernel, which
+    /// follow the first `before` parameters.
+    ///
+    /// # Errors
+    /// [`LowerError`] at a copy that no instruction of the target executes, or whose memory a launch cannot encode as a
+    /// tensor map.
+    pub(super) fn plan_tensor_copies(&self, before: usize) -> Result<(TensorCopies, Vec<Parameter>), LowerError> {
+        let (mut tensor_copies, mut maps) = (TensorCopies::new(), Vec::<Parameter>::new());
+        let all = self.body.walk(self.body.root());
+        for op in all.into_iter().filter(|&op| self.body.op(op).name() == COPY) {
+            let (copy, map) = self.planned(op).map_err(|reason| reason.at(self.body, op))?;
+            let known = maps.iter().position(|known| known.map == map.map && known.rows == map.rows);
+            let number = known.unwrap_or_else(|| {
+                maps.push(map);
+                maps.len() - 1
+            });
+            tensor_copies.insert(op, (copy, (before + number) as u32));
+        }
+        Ok((tensor_copies, maps))
+    }
+
+    fn planned(&self, op: Op) -> Lowered<(TensorCopy, Parameter)> {
+        let body = self.body;
+        let operand = |group: &str| body.operand(op, group).ok_or_else(|| Reason::malformed("an operand is missing"));
+        let mapped = match body.origin(captured_value(body, operand("desc")?)) {
+            ValueOrigin::Result(mapped, _) if body.op(mapped).name() == DERIVED_TENSOR_MAP => mapped,
+            _ => return Err(Reason::unsupported("a bulk tensor copy of a tensor without a tensor map")),
+        };
+        let ty = body.ty(operand("dst")?);
+        let memory_layout = self.layouts.memory(ty)?;
+        let Layout::Memory(memory) = memory_layout.layout else {
+            return Err(Reason::unsupported("a bulk tensor copy whose destination is not shared memory"));
+        };
+        let element_bits = stored(carrier(ty.element())?).bits();
+        let (global, extents, base) = self.global(mapped, &memory_layout.shape, element_bits)?;
+        let (lanes, warps) = (self.config.lanes, self.config.warps);
+        let problem = AsyncCopySpec::new(&global, &memory, element_bits, lanes, warps).with_mapped(true);
+        let copy = plan_tensor_copy(&problem, self.config.context)?;
+        let bytes = memory.allocated_bytes(element_bits);
+        if !bytes.is_multiple_of(copy.alignment) {
+            let message = format!("boxes need {}-byte alignment, not {bytes}-byte buffers", copy.alignment);
+            return Err(Reason::unsupported(message));
+        }
+        let strides =
+            copy.axes.iter().filter_map(|axis| axis.tensor_axis().and_then(|axis| extents.get(axis).copied()));
+        let rows = DerivedTensorMap { pointer: base, strides: strides.collect() };
+        let name = format!("map{base}");
+        let map = Parameter { rows: Some(rows), ..Parameter::tensor(&name, copy.map.clone()) };
+        Ok((copy, map))
+    }
+
+    /// Returns the tensor behind a tensor map: its known properties, its strides as a launch computes them, and the
+    /// parameter that points to it.
+    fn global(&self, mapped: Op, shape: &[u64], element_bits: u32) -> Lowered<(GlobalTensor, Vec<ElementStride>, u32)> {
+        let body = self.body;
+        let base = body.operand(mapped, "base").ok_or_else(|| Reason::malformed("it has no pointer"))?;
+        let known = |value: tile::Value| {
+            self.axis_info.get(value).and_then(|info| info.axes.first()).map_or(1, |along| along.divisibility)
+        };
+        let parameter = |value: tile::Value| {
+            let number = self.parameters.get(&value).copied();
+            number.ok_or_else(|| Reason::unsupported("a tensor map whose pointer or stride is not an argument"))
+        };
+        let (mut axes, mut extents) = (Vec::new(), Vec::new());
+        for ((axis, &size), &stride) in shape.iter().enumerate().zip(body.operands(mapped, "strides")) {
+            let (stride, extent) = match body.constant_integer(stride).and_then(|number| u64::try_from(number).ok()) {
+                Some(number) => (AxisStride::Elements(number), ElementStride::Number(number)),
+                None => (AxisStride::MultipleOf(known(stride)), ElementStride::Parameter(parameter(stride)?)),
+            };
+            axes.push((Dim::tensor(axis), size, stride));
+            extents.push(extent);
+        }
+        if axes.len() != shape.len() || element_bits < 8 {
+            return Err(Reason::malformed("a tensor map needs a stride for each axis, and elements of whole bytes"));
+        }
+        Ok((GlobalTensor { axes, alignment: known(base) }, extents, parameter(base)?))
+    }
+}
+
+/// Lowers `tw.bulk_tensor_load`: the first warp issues the copy.
+pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let Some((copy, number)) = lowering.tensor_copies.get(&op).cloned() else {
+        return Err(Reason::unsupported("a bulk tensor copy without a plan"));
+    };
+    let indices: Vec<Value> =
+        lowering.body.operands(op, "indices").iter().map(|&index| lowering.scalar(index)).collect::<Lowered<_>>()?;
+    let along = copy.axes.iter().map(|axis| axis.tensor_axis().and_then(|axis| indices.get(axis).copied()));
+    let origin: Option<Vec<Value>> = along.collect();
+    let origin = origin.ok_or_else(|| Reason::malformed("an index is missing"))?;
+    let at = |group: &str| {
+        let value = lowering.body.operand(op, group).ok_or_else(|| Reason::malformed("an operand is missing"))?;
+        placed_at(lowering, value)
+    };
+    let (buffer, mbarrier) = (at("dst")?, at("mbarrier")?);
+    let active = lowering.optional(op, "pred").map(|active| lowering.scalar(active)).transpose()?;
+    lowering.mark_access(Access::Copy);
+    let map = lowering.builder.parameter(number);
+    by_first(&mut lowering.builder, active, |builder| {
+        copy.emit_tensor_copies(builder, buffer, TensorCopySource { map, origin: &origin }, mbarrier);
+    });
+    Ok(())
+}

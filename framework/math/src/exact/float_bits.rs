@@ -1,0 +1,82 @@
+//! Decomposition of floating-point values into sign, exponent and fraction.
+
+use super::super::formula_builder::{Int, Real};
+
+/// Splits a value into a signed mantissa, of magnitude from one to below two, and the exponent; unspecified for zero,
+/// infinity and NaN.
+pub(super) fn split<'p>(x: Real<'p>) -> (Real<'p>, Int<'p>) {
+    let formula = x.formula;
+    let (lift, least) = formula.by_type((32, f64::from(f32::MIN_POSITIVE)), (64, f64::MIN_POSITIVE));
+    let is_small = x.abs().is_less(least);
+    let bits = is_small.select(x * 2f64.powi(lift), x).bits();
+    let fields = formula.by_type(0xff, 0x7ff);
+    let exponent =
+        ((bits >> formula.fraction()) & fields) - is_small.select_int(formula.bias() + lift as u64, formula.bias());
+    let mantissa = (bits & !(fields << formula.fraction())) | (formula.bias() << formula.fraction());
+    (mantissa.as_real(), exponent)
+}
+
+/// Minimum of two signed integers of magnitude below 2^20.
+pub(super) fn least<'p>(a: Int<'p>, b: Int<'p>) -> Int<'p> {
+    let lifted = |int: Int<'p>| int + (1 << 20);
+    lifted(a).is_less(lifted(b)).select_int(a, b)
+}
+
+/// Maximum of two signed integers of magnitude below 2^20.
+pub(super) fn greatest<'p>(a: Int<'p>, b: Int<'p>) -> Int<'p> {
+    let lifted = |int: Int<'p>| int + (1 << 20);
+    lifted(a).is_less(lifted(b)).select_int(b, a)
+}
+
+/// The next value above a value that is not NaN.
+pub(super) fn next_up<'p>(x: Real<'p>) -> Real<'p> {
+    let formula = x.formula;
+    // Adding zero removes the sign of a negative zero.
+    let bits = (x + 0.0).bits();
+    let sign = bits >> (formula.width() - 1);
+    // Plus one for positive values, minus one for negative ones.
+    let next = bits + 1 - (sign << 1);
+    x.is_equal(f64::INFINITY).select(x, next.as_real())
+}
+
+/// The next value below a value that is not NaN.
+pub(super) fn next_down<'p>(x: Real<'p>) -> Real<'p> {
+    -next_up(-x)
+}
+
+/// The next value after `x` toward `y`; `y` if they are equal.
+pub(in super::super) fn next_after<'p>(x: Real<'p>, y: Real<'p>) -> Real<'p> {
+    let moved = x.is_less(y).select(next_up(x), next_down(x));
+    let result = x.is_equal(y).select(y, moved);
+    x.is_unordered(y).select(f64::NAN, result)
+}
+
+/// The unbiased exponent of `x`, as a floating-point value.
+pub(in super::super) fn logb<'p>(x: Real<'p>) -> Real<'p> {
+    let (_, exponent) = split(x);
+    let result = x.is_equal(0.0).select(f64::NEG_INFINITY, exponent.small_to_real());
+    let size = x.abs();
+    // The exponent of infinity is infinity; NaN stays NaN.
+    size.is_less(f64::INFINITY).select(result, size)
+}
+
+/// `x` times two to the power of the integer `n`, with one rounding.
+pub(in super::super) fn scaled_by<'p>(x: Real<'p>, n: Real<'p>) -> Real<'p> {
+    let formula = x.formula;
+    let (mantissa, exponent) = split(x);
+    let far = formula.by_type(400.0, 2400.0);
+    let exponent = exponent + n.clamped(-far, far).to_int();
+    // Results beyond are zero or infinite anyway. One step is exact, the other rounds.
+    let (most, step) = formula.by_type((190, 64), (1150, 128));
+    let zero = formula.int(0);
+    let exponent = least(greatest(exponent, zero - most), formula.int(most));
+    let is_negative = (exponent >> (formula.width() - 1)).is_equal(1);
+    let second = is_negative.select_int(zero - step, step);
+    let far = mantissa * (exponent - second).power_of_two() * second.power_of_two();
+    // In the normal range, a second step could leave the range.
+    let is_near = (exponent + (formula.bias() - 1)).is_less(2 * formula.bias());
+    let result = is_near.select(mantissa * exponent.power_of_two(), far);
+    let is_itself = x.is_equal(0.0) | !x.abs().is_less(f64::INFINITY);
+    let result = is_itself.select(x + x, result);
+    n.is_unordered(n).select(n, result)
+}

@@ -1,0 +1,149 @@
+//! The kernel under construction, and the values of formulas: floating-point values, integers and conditions.
+
+use std::cell::RefCell;
+
+use super::table::Table;
+use tilewright_kernel::{Builder, Element, Type, Value};
+
+/// The point in a kernel under construction at which a formula appends its operations. Values refer to it, so that
+/// operators on them append operations.
+pub(super) struct FormulaBuilder<'p> {
+    pub(super) builder: RefCell<&'p mut Builder>,
+    element: Element,
+}
+
+impl<'p> FormulaBuilder<'p> {
+    /// Starts at the end of the kernel in `builder`; the floating-point type is `f32` or `f64`.
+    pub fn new(builder: &'p mut Builder, element: Element) -> Self {
+        Self { builder: RefCell::new(builder), element }
+    }
+
+    /// The floating-point type of the formula's values.
+    pub fn float_type(&self) -> Type {
+        Type::Scalar(self.element)
+    }
+
+    /// The integer type that is as wide as the floating-point type.
+    pub fn int_type(&self) -> Type {
+        Type::Scalar(if self.is_single() { Element::I32 } else { Element::I64 })
+    }
+
+    /// Whether the floating-point type is `f32`.
+    pub fn is_single(&self) -> bool {
+        self.element == Element::F32
+    }
+
+    /// Selects `single` if the floating-point type is `f32`, otherwise `double`.
+    pub fn by_type<T>(&self, single: T, double: T) -> T {
+        if self.is_single() { single } else { double }
+    }
+
+    /// Width of the floating-point type in bits.
+    pub fn width(&self) -> u64 {
+        self.by_type(32, 64)
+    }
+
+    /// Number of fraction bits of the floating-point type.
+    pub fn fraction(&self) -> u64 {
+        self.by_type(23, 52)
+    }
+
+    /// Exponent bias of the floating-point type.
+    pub fn bias(&self) -> u64 {
+        self.by_type(127, 1023)
+    }
+
+    /// The bits of a number rounded to the floating-point type.
+    pub fn bits_of(&self, constant: f64) -> u64 {
+        if self.is_single() { u64::from((constant as f32).to_bits()) } else { constant.to_bits() }
+    }
+
+    /// Appends the operations of `append`, and returns its value.
+    pub fn build(&self, append: impl FnOnce(&mut Builder) -> Value) -> Value {
+        append(&mut self.builder.borrow_mut())
+    }
+
+    /// Wraps a kernel value as a floating-point value.
+    pub fn real(&'p self, value: Value) -> Real<'p> {
+        Real { formula: self, value }
+    }
+
+    /// A floating-point constant, rounded to the type.
+    pub fn constant(&'p self, constant: f64) -> Real<'p> {
+        let (ty, bits) = (self.float_type(), self.bits_of(constant));
+        self.real(self.build(|builder| builder.constant(ty, bits)))
+    }
+
+    /// An integer constant, truncated to the width.
+    pub fn int(&'p self, bits: u64) -> Int<'p> {
+        let (ty, bits) = (self.int_type(), if self.is_single() { bits & 0xffff_ffff } else { bits });
+        self.int_of(self.build(|builder| builder.constant(ty, bits)))
+    }
+
+    /// Wraps a kernel value as an integer.
+    pub fn int_of(&'p self, value: Value) -> Int<'p> {
+        Int { formula: self, value }
+    }
+
+    /// An entry of a table, as a constant.
+    pub fn entry(&'p self, table: &Table, index: usize) -> Real<'p> {
+        self.constant(table.entry(self.is_single(), index))
+    }
+}
+
+/// A floating-point value of a kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Real<'p> {
+    pub formula: &'p FormulaBuilder<'p>,
+    pub value: Value,
+}
+
+/// An operand of floating-point arithmetic: a value or a constant.
+pub(super) trait Number<'p>: Copy {
+    /// Converts the operand to a value of the kernel.
+    fn at(self, formula: &'p FormulaBuilder<'p>) -> Real<'p>;
+}
+
+impl<'p> Number<'p> for Real<'p> {
+    fn at(self, _: &'p FormulaBuilder<'p>) -> Real<'p> {
+        self
+    }
+}
+
+impl<'p> Number<'p> for f64 {
+    fn at(self, formula: &'p FormulaBuilder<'p>) -> Real<'p> {
+        formula.constant(self)
+    }
+}
+
+/// An integer of a kernel, as wide as the floating-point type.
+#[derive(Clone, Copy)]
+pub(super) struct Int<'p> {
+    pub formula: &'p FormulaBuilder<'p>,
+    pub value: Value,
+}
+
+/// An operand of integer arithmetic: a value or the low bits of a constant.
+pub(super) trait Bits<'p>: Copy {
+    /// Converts the operand to a value of the kernel.
+    fn at(self, formula: &'p FormulaBuilder<'p>) -> Int<'p>;
+}
+
+impl<'p> Bits<'p> for Int<'p> {
+    fn at(self, _: &'p FormulaBuilder<'p>) -> Int<'p> {
+        self
+    }
+}
+
+impl<'p> Bits<'p> for u64 {
+    fn at(self, formula: &'p FormulaBuilder<'p>) -> Int<'p> {
+        formula.int(self)
+    }
+}
+
+/// A condition: an `i1` value of a kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Bool<'p> {
+    pub formula: &'p FormulaBuilder<'p>,
+    pub value: Value,
+}

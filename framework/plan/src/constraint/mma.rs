@@ -1,0 +1,341 @@
+//! The MMA constraint: M, N and K of the instruction's tile are mapped to the tensors' by one map each, common to all
+//! operands (seed 003, theorem 1, with corrected projections).
+//!
+//! `a` is M x K, `b` K x N and `c` M x N, as dim0 x dim1.
+
+use super::composite::differs;
+use super::{Unsatisfied, composite_map};
+use crate::layouts;
+use tilewright_layout::f2::Subspace;
+use tilewright_layout::{Dim, LinearLayout, Space};
+use tilewright_target::{Instruction, Operand};
+
+const NAME: &str = "mma";
+
+/// The layouts of an MMA instruction's operand tiles in registers; `None` for an operand that the instruction reads
+/// from memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperandTiles {
+    /// The tile of operand A: (register, lane) to M x K.
+    pub a: Option<LinearLayout>,
+    /// The tile of operand B: (register, lane) to K x N.
+    pub b: Option<LinearLayout>,
+    /// The tile of the accumulator: (register, lane) to M x N.
+    pub c: LinearLayout,
+}
+
+impl OperandTiles {
+    /// Returns the operand tiles of a matrix instruction.
+    ///
+    /// # Errors
+    /// [`Unsatisfied::Instruction`] if the instruction's accumulator is not in registers.
+    pub fn from_instruction(row: &Instruction) -> Result<Self, Unsatisfied> {
+        let in_registers = |required: &str| {
+            row.operands.iter().find_map(|operand| match operand {
+                Operand::Register { role, layout, .. } if role == required => Some(layout.clone()),
+                _ => None,
+            })
+        };
+        let accumulator = in_registers("d").or_else(|| in_registers("c"));
+        let c = accumulator.ok_or_else(|| Unsatisfied::Instruction {
+            instruction: row.name.clone(),
+            reason: "its accumulator is not in registers, so no operand layouts follow from it".to_owned(),
+        })?;
+        Ok(Self { a: in_registers("a"), b: in_registers("b"), c })
+    }
+}
+
+/// The maps from the M, N and K of an instruction's tile to the M, N and K of the tensors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tiling {
+    /// For each bit of the instruction's M, its offset along the tensors' M, in elements.
+    pub m: Vec<u64>,
+    /// For each bit of the instruction's N, its offset along the tensors' N, in elements.
+    pub n: Vec<u64>,
+    /// For each bit of the instruction's K, its offset along the tensors' K, in elements.
+    pub k: Vec<u64>,
+}
+
+/// The register layouts of operands A and B of an MMA.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperandLayouts {
+    /// The layout of `a` in registers; `None` if the instruction reads it from memory.
+    pub a: Option<LinearLayout>,
+    /// The layout of `b`; `None` if the instruction reads it from memory.
+    pub b: Option<LinearLayout>,
+}
+
+/// Solves for the layouts of both operands, with `depth` elements along K, from the layout `c` of the accumulator. K is
+/// in the instruction's order; warps that share rows or columns of the accumulator hold replicas.
+///
+/// # Errors
+/// [`Unsatisfied`]: the instruction's tile does not divide the layout of the accumulator.
+pub fn solve_mma_operands(
+    c: &LinearLayout,
+    operands: &OperandTiles,
+    depth: u64,
+) -> Result<OperandLayouts, Unsatisfied> {
+    let [m, n] = accumulator(c, operands)?;
+    let rest = Rest::of(c, &operands.c);
+    let in_tile =
+        |layout: &Option<LinearLayout>, axis: usize| layout.as_ref().map(|own| own.out_bits(Dim::tensor(axis)));
+    let k_bits = in_tile(&operands.a, 1).or(in_tile(&operands.b, 0)).unwrap_or(0);
+    let required = Space::of_sizes(&[(Dim::tensor(0), depth)])?.bits();
+    if k_bits > required {
+        let (first, second) = ("the instruction".into(), "the operands".into());
+        let dim = Dim::tensor(1);
+        return Err(Unsatisfied::Sizes { constraint: NAME, dim, first, second, left: k_bits, right: required });
+    }
+    let k: Vec<u64> = (0..k_bits).map(|bit| 1 << bit).collect();
+    let over: Vec<u64> = (k_bits..required).map(|bit| 1 << bit).collect();
+    let sizes = [c.out_bits(Dim::tensor(0)), c.out_bits(Dim::tensor(1)), required];
+    let operand = |own: &Option<LinearLayout>, side: usize| -> Result<Option<LinearLayout>, Unsatisfied> {
+        let Some(own) = own else { return Ok(None) };
+        let maps = if side == 0 { [&m, &k] } else { [&k, &n] };
+        let bits = if side == 0 { [sizes[0], sizes[2]] } else { [sizes[2], sizes[1]] };
+        let packed_at = |along: u64, axis: usize| if axis == 0 { along } else { along << bits[0] };
+        let through = |dim: Dim| -> Vec<u64> {
+            let column = |&element: &u64| {
+                (0..2).fold(0, |all, axis| {
+                    let at = own.outs().coordinate(element, Dim::tensor(axis));
+                    all ^ packed_at(tilewright_layout::f2::multiply(maps[axis], at), axis)
+                })
+            };
+            own.columns_of(dim).iter().map(column).collect()
+        };
+        let k_axis = 1 - side;
+        let more = over.iter().map(|&bit| packed_at(bit, k_axis));
+        let repeated = rest.registers[side].iter().map(|&at| packed_at(at, side));
+        let registers: Vec<u64> = through(Dim::REGISTER).into_iter().chain(more).chain(repeated).collect();
+        let (lanes, together) = (through(Dim::LANE), through(Dim::WARP));
+        let warps: Vec<u64> =
+            together.into_iter().chain(rest.warps[side].iter().map(|&at| packed_at(at, side))).collect();
+        let outs = Space::of_sizes(&[(Dim::tensor(0), 1 << bits[0]), (Dim::tensor(1), 1 << bits[1])])?;
+        Ok(Some(layouts::distributed([&registers, &lanes, &warps], &outs)?))
+    };
+    Ok(OperandLayouts { a: operand(&operands.a, 0)?, b: operand(&operands.b, 1)? })
+}
+
+/// The columns of the accumulator's layout that lie beyond the instruction's tile: those along M and those along N.
+struct Rest {
+    registers: [Vec<u64>; 2],
+    warps: [Vec<u64>; 2],
+}
+
+impl Rest {
+    fn of(c: &LinearLayout, operand: &LinearLayout) -> Self {
+        let along = |dim: Dim, axis: usize, all: bool| -> Vec<u64> {
+            let own = c.columns_of(dim).iter().skip(operand.in_bits(dim) as usize);
+            let own = own.map(|&column| c.outs().coordinate(column, Dim::tensor(axis)));
+            own.filter(|&at| all || at != 0).collect()
+        };
+        Self {
+            registers: [0, 1].map(|axis| along(Dim::REGISTER, axis, false)),
+            warps: [0, 1].map(|axis| along(Dim::WARP, axis, true)),
+        }
+    }
+}
+
+/// Returns the maps of M and N from the instruction's tile to the accumulator.
+fn accumulator(c: &LinearLayout, operands: &OperandTiles) -> Result<[Vec<u64>; 2], Unsatisfied> {
+    let map = composite_map(c, &operands.c)?;
+    let mut maps = [Vec::new(), Vec::new()];
+    for axis in 0..2 {
+        for (bit, &column) in map.columns_of(Dim::tensor(axis)).iter().enumerate() {
+            let required = c.outs().coordinate(column, Dim::tensor(axis));
+            let own = c.outs().pack(&[(Dim::tensor(axis), required), (Dim::tensor(1 - axis), 0)])?;
+            if own != column {
+                let location = format!("element {} along {}", 1u64 << bit, ["M", "N"][axis]);
+                return Err(differs(NAME, location, ("the accumulator", column), ("a dot", own), c.outs()));
+            }
+            maps[axis].push(required);
+        }
+    }
+    Ok(maps)
+}
+
+/// Checks that an instruction multiplies tensors of these layouts; registers of an operand may be in any order. Returns
+/// the maps of M, N and K from the instruction's tile to the tensors.
+///
+/// # Errors
+/// [`Unsatisfied::Differ`] with the bit of M, N or K that operands map to different positions, or whose element a
+/// thread does not hold.
+pub fn check_mma(
+    a: Option<&LinearLayout>,
+    b: Option<&LinearLayout>,
+    c: &LinearLayout,
+    operands: &OperandTiles,
+) -> Result<Tiling, Unsatisfied> {
+    let [m, n] = accumulator(c, operands)?;
+    let mut maps = [m.into_iter().map(Some).collect(), n.into_iter().map(Some).collect(), Vec::new()];
+    let operand = |layout: Option<&LinearLayout>, own: &Option<LinearLayout>, side: usize| {
+        layout.zip(own.clone()).map(|(layout, own)| TiledOperand { layout: layout.clone(), own, side })
+    };
+    let both: Vec<TiledOperand> =
+        [operand(a, &operands.a, 0), operand(b, &operands.b, 1)].into_iter().flatten().collect();
+    both.iter().try_for_each(|operand| operand.by_lanes(&mut maps))?;
+    for operand in &both {
+        let other = both.iter().find(|other| other.side != operand.side);
+        operand.by_registers(&mut maps, other)?;
+    }
+    both.iter().try_for_each(|operand| operand.of_the_rest(c, &operands.c))?;
+    let known = |map: &[Option<u64>]| map.iter().map(|at| at.unwrap_or(0)).collect();
+    Ok(Tiling { m: known(&maps[0]), n: known(&maps[1]), k: known(&maps[2]) })
+}
+
+/// The maps of M, N and K from the instruction's tile to the tensors under construction; `None` for a bit that is not
+/// mapped yet.
+type Maps = [Vec<Option<u64>>; 3];
+
+/// One operand with its layout and the instruction's tile of it; side 0 is `a`, side 1 is `b`.
+struct TiledOperand {
+    layout: LinearLayout,
+    own: LinearLayout,
+    side: usize,
+}
+
+impl TiledOperand {
+    fn name(&self) -> &'static str {
+        ["a", "b"][self.side]
+    }
+
+    /// Returns the index (0 for M, 1 for N, 2 for K) of the map along an axis of the operand: K is dim1 of `a` and dim0
+    /// of `b`.
+    fn map(&self, axis: usize) -> usize {
+        if axis == self.side { self.side } else { 2 }
+    }
+
+    fn at(&self, layout: &LinearLayout, column: u64) -> [u64; 2] {
+        [0, 1].map(|axis| layout.outs().coordinate(column, Dim::tensor(axis)))
+    }
+
+    /// Returns the single bit of M, N or K that a column of the instruction's tile moves along; `None` for a zero
+    /// column.
+    fn single(&self, column: u64) -> Result<Option<(usize, usize)>, Unsatisfied> {
+        let at = self.at(&self.own, column);
+        let axis = usize::from(at[0] == 0);
+        match (column, at[axis].is_power_of_two() && at[1 - axis] == 0) {
+            (0, _) => Ok(None),
+            (_, true) => Ok(Some((axis, at[axis].trailing_zeros() as usize))),
+            (_, false) => Err(Unsatisfied::Instruction {
+                instruction: format!("operand `{}`", self.name()),
+                reason: "a lane or register moves along several bits of its tile".to_owned(),
+            }),
+        }
+    }
+
+    fn differs(&self, location: String, has: u64, wants: u64) -> Unsatisfied {
+        differs(NAME, location, (&format!("`{}`", self.name()), has), ("the other operands", wants), self.layout.outs())
+    }
+
+    fn packed(&self, axis: usize, along: u64) -> Result<u64, Unsatisfied> {
+        Ok(self.layout.outs().pack(&[(Dim::tensor(axis), along), (Dim::tensor(1 - axis), 0)])?)
+    }
+
+    /// Fills in the maps from the lanes of the operand, and from the warps that issue the instruction together.
+    fn by_lanes(&self, maps: &mut Maps) -> Result<(), Unsatisfied> {
+        for dim in [Dim::LANE, Dim::WARP] {
+            let (own, have) = (self.own.columns_of(dim), self.layout.columns_of(dim));
+            if dim == Dim::LANE && own.len() != have.len() || own.len() > have.len() {
+                let (first, second) = (format!("`{}`", self.name()).into(), "the instruction".into());
+                let (left, right) = (have.len() as u32, own.len() as u32);
+                return Err(Unsatisfied::Sizes { constraint: NAME, dim, first, second, left, right });
+            }
+            for (bit, (&element, &column)) in own.iter().zip(have).enumerate() {
+                let location = format!("{dim} {}", 1u64 << bit);
+                let Some((axis, of_axis)) = self.single(element)? else {
+                    if column != 0 {
+                        return Err(self.differs(location, column, 0));
+                    }
+                    continue;
+                };
+                let map = &mut maps[self.map(axis)];
+                map.resize(map.len().max(of_axis + 1), None);
+                let along = self.at(&self.layout, column)[axis];
+                let known = *map[of_axis].get_or_insert(along);
+                let required = self.packed(axis, known)?;
+                if column != required {
+                    return Err(self.differs(location, column, required));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn in_registers(&self) -> Subspace {
+        Subspace::span(self.layout.columns_of(Dim::REGISTER).iter().copied())
+    }
+
+    /// Fills in the maps from the registers of the operand. The registers must hold the elements of bits that are
+    /// mapped already; a bit that is not mapped yet is mapped to the first register along K that both operands hold.
+    fn by_registers(&self, maps: &mut Maps, other: Option<&Self>) -> Result<(), Unsatisfied> {
+        let in_registers = self.in_registers();
+        for (bit, &element) in self.own.columns_of(Dim::REGISTER).iter().enumerate() {
+            let Some((axis, of_axis)) = self.single(element)? else { continue };
+            let index = self.map(axis);
+            let map = &maps[index];
+            let along = match map.get(of_axis).copied().flatten() {
+                Some(known) => known,
+                None => self.free(axis, map, other)?.ok_or_else(|| Unsatisfied::Instruction {
+                    instruction: format!("operand `{}`", self.name()),
+                    reason: format!("offset {} along K of the tile is in no register", 1u64 << of_axis),
+                })?,
+            };
+            let required = self.packed(axis, along)?;
+            if !in_registers.contains(required) {
+                return Err(self.differs(
+                    format!("register {}", 1u64 << bit),
+                    in_registers.reduce(required) ^ required,
+                    required,
+                ));
+            }
+            let map = &mut maps[index];
+            map.resize(map.len().max(of_axis + 1), None);
+            map[of_axis] = Some(along);
+        }
+        Ok(())
+    }
+
+    /// Returns the first register along an axis that is not mapped yet and that the other operand holds too; `None` if
+    /// there is none.
+    fn free(&self, axis: usize, map: &[Option<u64>], other: Option<&Self>) -> Result<Option<u64>, Unsatisfied> {
+        for &column in self.layout.columns_of(Dim::REGISTER) {
+            let at = self.at(&self.layout, column);
+            let is_new = at[1 - axis] == 0 && at[axis] != 0 && !map.contains(&Some(at[axis]));
+            let shared = match other {
+                Some(other) => other.in_registers().contains(other.packed(1 - axis, at[axis])?),
+                None => true,
+            };
+            if is_new && shared {
+                return Ok(Some(at[axis]));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Checks the registers and warps of the operand beyond the instruction's tile: each warp holds the rows, or
+    /// columns, of its part of the accumulator, and all of K.
+    fn of_the_rest(&self, c: &LinearLayout, own_accumulator: &LinearLayout) -> Result<(), Unsatisfied> {
+        let axis = self.side;
+        let together = own_accumulator.in_bits(Dim::WARP) as usize;
+        let of_accumulator = |&column: &u64| c.outs().coordinate(column, Dim::tensor(axis));
+        let warps = c.columns_of(Dim::WARP).iter().map(of_accumulator).enumerate().skip(together);
+        let in_registers = self.in_registers();
+        for (bit, along) in warps {
+            let column = self.layout.columns_of(Dim::WARP).get(bit).copied().unwrap_or(0);
+            let required = self.packed(axis, along)?;
+            // A warp may also hold the difference in registers.
+            if !in_registers.contains(column ^ required) {
+                return Err(self.differs(format!("warp {}", 1u64 << bit), column, required));
+            }
+        }
+        let registers = c.columns_of(Dim::REGISTER).iter().map(of_accumulator).enumerate();
+        for (bit, along) in registers.skip(own_accumulator.in_bits(Dim::REGISTER) as usize) {
+            let required = self.packed(axis, along)?;
+            if !in_registers.contains(required) {
+                return Err(self.differs(format!("register {} of the accumulator", 1u64 << bit), 0, required));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,286 @@
+//! Enumerates and ranks the candidates for an MMA.
+//!
+//! Candidates are all matrix instructions, each as it is and with A and B swapped, and plain multiply-adds with lanes
+//! in every arrangement; each with every warp partition. The fewest cycles win. Among candidates that are as good
+//! ([`AS_GOOD`]) the order is: the fewest issues; the fewest registers; in a chain of MMAs, an accumulator whose lanes
+//! are those of operand A; an accumulator that is not transposed. Among the remaining equals and the orders of K, the
+//! plan wins whose operands reach their layouts at the lowest price in shared-memory wavefronts; then the first
+//! instruction in the table, in its own order of K.
+
+use std::cmp::Ordering;
+
+use crate::movement::{PlanContext, Rejected, TensorMoveTable, check_block, plan_conversion};
+use tilewright_layout::{Dim, LinearLayout};
+
+use super::mma_atom::MmaAtom;
+use super::plan::MmaPlan;
+use super::{MmaCost, MmaError, MmaProblem};
+
+/// Candidates count as equally good if they take at most this many times the fewest cycles. This limit is the smallest
+/// 1 + 1/2^n with which the cost model reproduces published results: MMAs of four warps, at the full rate, must win
+/// wherever they fit (Linear Layouts, 6.1; MMAs of one warp reach 62.9 % of the peak, Luo et al.). If half of the warps
+/// hold copies, MMAs of four warps take 560 cycles by h100's costs and MMAs of one warp 553.4: 1.2 % less; 1/64 is 1.6
+/// %.
+const AS_GOOD: f64 = 1.0 + 1.0 / 64.0;
+
+/// A candidate for an MMA, with its best warp partition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MmaCandidate {
+    /// The name of the MMA atom: of the instruction, or of the plain multiply-adds.
+    pub atom: String,
+    /// Whether A and B are swapped: the atom's first operand is `b`.
+    pub transposed: bool,
+    /// Warps along M and along N.
+    pub warps: [u64; 2],
+    /// Elements of K that are multiplied at a time.
+    pub chunk: u64,
+    /// The cost of the candidate's plan, in cycles and registers.
+    pub cost: MmaCost,
+}
+
+/// Returns the best plan for an MMA problem.
+///
+/// # Errors
+/// [`MmaError`]: sizes that no layout has; an MMA that no instruction of the target computes.
+///
+/// # Examples
+/// ```
+/// use tilewright_plan::mma::{MmaProblem, plan_mma};
+/// use tilewright_target::ElementType;
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// // The context has no instruction table, so the plan takes fused multiply-adds.
+/// let f32 = ElementType::from_name("f32").ok_or("no type")?;
+/// let plan = plan_mma(&MmaProblem::new([8, 8, 8], [f32; 3], 8, 1), &target)?;
+/// assert_eq!((plan.instruction(), plan.warps()), (None, [1, 1]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn plan_mma<'a>(problem: &MmaProblem, context: impl Into<PlanContext<'a>>) -> Result<MmaPlan, MmaError> {
+    let context = context.into();
+    let (mut weighed, refused) = weigh(problem, context)?;
+    if let Some(required) = &problem.required {
+        weighed = best_of_each_side(weighed);
+        for plan in &mut weighed {
+            let cheapest = plan_conversion(&plan.c, required, problem.accumulator.bits(), context)?;
+            plan.cost.conversion_cycles = cheapest.stats.cost;
+        }
+        sort(&mut weighed);
+    }
+    let Some(best) = weighed.first() else {
+        return Err(MmaError::Impossible { reasons: Rejected::summary(&refused) });
+    };
+    let equals = weighed.iter().take_while(|plan| compare(plan, best).is_eq());
+    let mut chosen: Option<(f64, MmaPlan)> = None;
+    for plan in equals {
+        let (price, plan) = with_best_width(plan, context)?;
+        if chosen.as_ref().is_none_or(|(lowest, _)| price < *lowest) {
+            chosen = Some((price, plan));
+        }
+    }
+    Ok(chosen.map_or_else(|| best.clone(), |(_, plan)| plan))
+}
+
+/// Returns the candidates that [`plan_mma`] compares, best first, and the rejected ones with the reasons.
+///
+/// # Errors
+/// [`MmaError::Shape`], [`MmaError::Threads`], [`MmaError::Layout`].
+///
+/// # Examples
+/// ```
+/// use tilewright_plan::mma::{MmaProblem, mma_candidates};
+/// use tilewright_target::ElementType;
+/// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+/// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+/// let f32 = ElementType::from_name("f32").ok_or("no type")?;
+/// let (candidates, _) = mma_candidates(&MmaProblem::new([8, 8, 8], [f32; 3], 8, 1), &target)?;
+/// assert!(candidates.iter().all(|candidate| candidate.warps == [1, 1]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn mma_candidates<'a>(
+    problem: &MmaProblem,
+    context: impl Into<PlanContext<'a>>,
+) -> Result<(Vec<MmaCandidate>, Vec<Rejected<String>>), MmaError> {
+    let (weighed, refused) = weigh(problem, context.into())?;
+    let candidate = |plan: &MmaPlan| MmaCandidate {
+        atom: plan.atom_name().to_owned(),
+        transposed: plan.is_transposed(),
+        warps: plan.warps(),
+        chunk: plan.chunk(),
+        cost: plan.cost,
+    };
+    Ok((weighed.iter().map(candidate).collect(), refused))
+}
+
+fn weigh(problem: &MmaProblem, context: PlanContext<'_>) -> Result<(Vec<MmaPlan>, Vec<Rejected<String>>), MmaError> {
+    problem.check()?;
+    let target = context.target;
+    check_block(problem.lanes.into(), problem.warps.into(), target)?;
+    let (mut plans, mut refused) = (Vec::new(), Vec::new());
+    let mut table = TensorMoveTable::new(context.instructions, target);
+    let requested = |name: &str| problem.atom.as_deref().is_none_or(|atom| atom == name);
+    for row in context.instructions.iter().filter(|row| requested(&row.name)) {
+        let mut refuse = |reason| refused.push(Rejected { candidate: row.name.clone(), reason });
+        let atoms = match MmaAtom::of_row(row, problem, target, &mut table) {
+            // Moves from tensor memory to registers differ only for a required result layout.
+            Ok(mut atoms) if problem.required.is_none() => {
+                atoms.truncate(1);
+                atoms
+            }
+            Ok(atoms) => atoms,
+            Err(reason) => {
+                refuse(reason);
+                continue;
+            }
+        };
+        let mut reason = None;
+        let atoms = atoms.into_iter().flat_map(|atom| atom.swap_ab().into_iter().chain([atom]));
+        for atom in atoms.filter(|atom| atom.has_partition(problem)) {
+            let cheapest =
+                atom.check(problem).and_then(|()| best_split(problem, &atom, min_cycles_of(&plans), context));
+            match cheapest {
+                Ok(plan) => plans.push(plan),
+                // One reason for each instruction is enough.
+                Err(why) if !atom.transposed && reason.is_none() => reason = Some(why),
+                Err(_) => {}
+            }
+        }
+        reason.into_iter().for_each(&mut refuse);
+    }
+    for rows in (0..=problem.lanes.trailing_zeros()).rev() {
+        let atom = MmaAtom::of_multiply_adds(problem, rows, target);
+        if !requested(atom.name()) || !atom.has_partition(problem) {
+            continue;
+        }
+        match atom.check(problem).and_then(|()| best_split(problem, &atom, min_cycles_of(&plans), context)) {
+            Ok(plan) => plans.push(plan),
+            Err(reason) if rows == 0 => refused.push(Rejected { candidate: atom.name().to_owned(), reason }),
+            Err(_) => {}
+        }
+    }
+    sort(&mut plans);
+    Ok((plans, refused))
+}
+
+/// Returns the fewest cycles of these plans, times [`AS_GOOD`].
+fn min_cycles_of(plans: &[MmaPlan]) -> f64 {
+    plans.iter().map(|plan| plan.cost.cycles() * AS_GOOD).fold(f64::INFINITY, f64::min)
+}
+
+/// Returns the plan with the best warp partition; all warps are along M if the result is the operand of another MMA.
+/// Conversions of operands that another MMA produced are priced only if the plan takes less than `most` cycles without
+/// them.
+fn best_split(problem: &MmaProblem, atom: &MmaAtom, most: f64, context: PlanContext<'_>) -> Result<MmaPlan, String> {
+    // Warps that issue together are along M.
+    let warps = problem.warps.trailing_zeros().saturating_sub(atom.group);
+    let min_row_bits = if problem.chained { warps } else { 0 };
+    let (mut best, mut reason): (Option<MmaPlan>, _) = (None, String::new());
+    let explicit_rows =
+        problem.warp_partition.map(|shared| shared.warps[0].trailing_zeros().saturating_sub(atom.group));
+    let row_warp_bits = explicit_rows.map_or(min_row_bits..=warps, |rows| rows.min(warps)..=rows.min(warps));
+    for rows in row_warp_bits.rev() {
+        let plan = MmaPlan::new(problem, atom, [rows, warps - rows], context.target);
+        let plan = plan.and_then(|plan| {
+            let beaten = plan.cost.cycles() > most || best.as_ref().is_some_and(|best| compare(best, &plan).is_lt());
+            Ok(if beaten { plan } else { plan.with_conversion_cycles(context)? })
+        });
+        match plan {
+            Ok(plan) if best.as_ref().is_none_or(|best| compare(&plan, best).is_lt()) => best = Some(plan),
+            Ok(_) => {}
+            Err(MmaError::Impossible { reasons }) => reason = reasons,
+            Err(other) => reason = other.to_string(),
+        }
+    }
+    best.ok_or(reason)
+}
+
+/// Sorts plans, the best first.
+fn sort(plans: &mut [MmaPlan]) {
+    plans.sort_by(compare);
+    let most = plans.first().map_or(0.0, |best| best.cost.cycles() * AS_GOOD);
+    let as_good = plans.partition_point(|plan| plan.cost.cycles() <= most);
+    plans[..as_good].sort_by(compare_as_good);
+}
+
+fn compare(a: &MmaPlan, b: &MmaPlan) -> Ordering {
+    a.cost.cycles().total_cmp(&b.cost.cycles()).then_with(|| compare_as_good(a, b))
+}
+
+/// Ranks two plans whose cycles count as equally good; the better one compares less.
+fn compare_as_good(a: &MmaPlan, b: &MmaPlan) -> Ordering {
+    let by_issues = a.cost.issues.cmp(&b.cost.issues);
+    by_issues
+        .then(a.cost.registers.cmp(&b.cost.registers))
+        .then(has_chained_lanes(b).cmp(&has_chained_lanes(a)))
+        .then(a.is_transposed().cmp(&b.is_transposed()))
+        .then(a.atom.scales.is_some().cmp(&b.atom.scales.is_some()))
+}
+
+/// Whether the accumulator's lanes are those of operand A, so that the next MMA of a chain with the same atom needs no
+/// shuffle: lane bits along the rows of the accumulator are along the rows of A, and lane bits along its columns are
+/// along K.
+fn has_chained_lanes(plan: &MmaPlan) -> bool {
+    let axes = |layout: &LinearLayout| -> Vec<Vec<Dim>> {
+        let moved = |basis: &u64| layout.outs().unpack(*basis).filter(|(_, at)| *at != 0).map(|(dim, _)| dim).collect();
+        layout.columns_of(Dim::LANE).iter().map(moved).collect()
+    };
+    plan.problem.in_chain && axes(&plan.c) == axes(&plan.a)
+}
+
+/// Returns the best plan as it is and the best plan with A and B swapped, each with the equally good plans whose
+/// accumulator is in other registers. `weighed` has the best plan first.
+fn best_of_each_side(weighed: Vec<MmaPlan>) -> Vec<MmaPlan> {
+    let mut kept: Vec<MmaPlan> = Vec::new();
+    for plan in weighed {
+        let side = || kept.iter().filter(|known| known.is_transposed() == plan.is_transposed());
+        if side().all(|known| compare(known, &plan).is_eq() && known.c != plan.c) {
+            kept.push(plan);
+        }
+    }
+    kept
+}
+
+/// Returns the price of the operand loads, in shared-memory wavefronts, and the plan with the number of consecutive
+/// elements of K in a lane for which this price is lowest.
+fn with_best_width(best: &MmaPlan, context: PlanContext<'_>) -> Result<(f64, MmaPlan), MmaError> {
+    let price = |plan: &MmaPlan| -> Result<f64, MmaError> { Ok(plan.operand_load_price(context)?) };
+    let of_width = |width: u32| -> Result<MmaPlan, MmaError> {
+        Ok(keep_conversion(best.with_width(width, context.target)?, best).with_conversion_cycles(context)?)
+    };
+    let widths = best.widths();
+    if let Some(required) = best.problem.k_width {
+        let width = required.trailing_zeros();
+        if !widths.contains(&width) {
+            let most = widths.iter().max().map_or(1, |&width| 1u64 << width);
+            let reasons = format!("{}: a lane has at most {most} elements of K, not {required}", best.atom_name());
+            return Err(MmaError::Impossible { reasons });
+        }
+        let plan = of_width(width)?;
+        // The problem fixes everything, so there is nothing to compare.
+        return Ok((if plan.problem.warp_partition.is_some() { 0.0 } else { price(&plan)? }, plan));
+    }
+    let widest = context.target.global.access_bits.iter().copied().max().unwrap_or(8);
+    let narrow = best.problem.a.bits().min(best.problem.b.bits());
+    let mut chosen: Option<(f64, MmaPlan)> = None;
+    for (index, width) in widths.into_iter().enumerate() {
+        if index > 0 && narrow << width > widest {
+            continue;
+        }
+        let plan = of_width(width)?;
+        if index > 0 && plan.order == best.order {
+            continue;
+        }
+        let price = price(&plan)?;
+        if chosen.as_ref().is_none_or(|(lowest, _)| price < *lowest) {
+            chosen = Some((price, plan));
+        }
+    }
+    match chosen {
+        Some(chosen) => Ok(chosen),
+        None => Ok((price(best)?, best.clone())),
+    }
+}
+
+fn keep_conversion(mut plan: MmaPlan, from: &MmaPlan) -> MmaPlan {
+    plan.cost.conversion_cycles = from.cost.conversion_cycles;
+    plan
+}

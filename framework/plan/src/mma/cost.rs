@@ -1,0 +1,131 @@
+//! The cost of an MMA plan, computed from the atom and the layouts alone.
+
+use tilewright_layout::f2::Subspace;
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_target::{Direction, ElementType, TargetDescription};
+
+use super::MmaProblem;
+use super::cast;
+use super::mma_atom::MmaAtom;
+use super::tiling::Tiling;
+
+/// The cost of an MMA plan: cycles of a compute unit for one block, and registers of a lane.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MmaCost {
+    /// Number of times that each warp issues the atom.
+    pub issues: u64,
+    /// Cycles that the issues of all warps take: the warps of each pipe issue one after the other.
+    pub issue_cycles: f64,
+    /// Lower bound of the cycles for shared-memory wavefronts that bring both operands to the warps, plus those that
+    /// move the accumulator from tensor memory.
+    pub traffic_cycles: f64,
+    /// Cycles of casting and scaling the operands' elements.
+    pub cast_cycles: f64,
+    /// Cycles of converting operands that another MMA produced to the operand layouts of this MMA's atom.
+    pub operand_load_cycles: f64,
+    /// Cycles of converting the result to the required layout; 0 if no layout is required.
+    pub conversion_cycles: f64,
+    /// Number of 32-bit registers of a lane for both operands and the accumulator.
+    pub registers: u64,
+}
+
+impl MmaCost {
+    /// The sum of all cycles of the plan.
+    #[must_use]
+    pub fn cycles(&self) -> f64 {
+        self.issue_cycles + self.traffic_cycles + self.cast_cycles + self.operand_load_cycles + self.conversion_cycles
+    }
+
+    /// Computes the cost of an atom that is repeated over these layouts of the operands, of the accumulator and of the
+    /// scales.
+    pub(super) fn new(
+        problem: &MmaProblem,
+        (atom, tiling): (&MmaAtom, &Tiling),
+        ([a, b], c): ([&LinearLayout; 2], &LinearLayout),
+        scale_layouts: &[Option<LinearLayout>; 2],
+        target: &TargetDescription,
+    ) -> Self {
+        let [m, n, k] = tiling.repeats();
+        let chunks = problem.shape[2] >> tiling.chunk;
+        let issues = chunks << (m + n + k);
+        let warps_per_pipe = problem.warps.div_ceil(atom.pipes);
+        let operands = [(a, problem.a, &atom.a), (b, problem.b, &atom.b)];
+        let by_atom = atom.scales.is_some();
+        let (mut wavefronts, mut read, mut operations, mut scales) = (0, 0, 0, 0);
+        let accumulator = words(c, atom.accumulator.bits);
+        // An accumulator in tensor memory reaches registers when the operands are dead.
+        let mut registers = if atom.tensor.is_some() { 0 } else { accumulator };
+        let wavefront = widest_wavefront(target);
+        for (((layout, from, to), scale), produced) in
+            operands.into_iter().zip(problem.scales).zip(&problem.operand_layouts)
+        {
+            let scaling = if scale.is_some() && !by_atom { cast::SCALING } else { 0 };
+            let conversion_ops = cast::operations(from, to.element_type) + scaling;
+            if to.memory.is_some() {
+                // A warp group reads the tile of each issue once; warps share the stores.
+                read += (issues * to.tile_bits()).div_ceil(wavefront);
+                let own = (1u64 << layout.outs().bits()).div_ceil(u64::from(problem.lanes * problem.warps));
+                operations += chunks * conversion_ops * own;
+                registers += (own * u64::from(from.bits())).div_ceil(32);
+                if from != to.element_type {
+                    registers += (own * u64::from(to.bits)).div_ceil(32);
+                }
+                continue;
+            }
+            if produced.is_none() {
+                wavefronts += chunks * different_bits(layout, from).div_ceil(wavefront);
+            }
+            operations += chunks * (conversion_ops << layout.in_bits(Dim::REGISTER));
+            registers += words(layout, to.bits);
+            if from != to.element_type {
+                registers += words(layout, from.bits());
+            }
+        }
+        for (layout, scale) in scale_layouts.iter().zip(problem.scales) {
+            let (Some(layout), Some(scale)) = (layout, scale) else { continue };
+            wavefronts += chunks * different_bits(layout, scale.element_type).div_ceil(wavefront);
+            registers += words(layout, scale.element_type.bits());
+            scales += if by_atom { chunks * words(layout, scale.element_type.bits()) } else { 0 };
+        }
+        let moved = match (&atom.tensor, &target.tensor) {
+            (Some(_), Some(memory)) => (accumulator + scales) as f64 * memory.column_cycles * f64::from(warps_per_pipe),
+            _ => 0.0,
+        };
+        let warps = f64::from(problem.warps);
+        let issue_cycles = issues as f64 * atom.cycles * f64::from(warps_per_pipe);
+        let cycles = |wavefronts: u64| wavefronts as f64 * target.costs.shared_load_wavefront.cycles * warps;
+        let read_cycles = cycles(read) / f64::from(atom.group).exp2();
+        // Reads of shared memory overlap the MMAs that issue them; only the excess takes time.
+        let hidden = if atom.queue.is_some() { issue_cycles } else { 0.0 };
+        Self {
+            issues,
+            issue_cycles,
+            traffic_cycles: cycles(wavefronts) + (read_cycles - hidden).max(0.0) + moved,
+            cast_cycles: operations as f64 * target.costs.select.cycles * warps,
+            operand_load_cycles: 0.0,
+            conversion_cycles: 0.0,
+            registers: if atom.tensor.is_some() { registers.max(accumulator) } else { registers },
+        }
+    }
+}
+
+/// Max registers of a lane that a kernel of the problem may use.
+pub(super) fn limit(problem: &MmaProblem, target: &TargetDescription) -> u64 {
+    let threads = problem.lanes.saturating_mul(problem.warps).max(1);
+    u64::from(target.limits.registers_per_lane.min(target.limits.registers_per_block / threads))
+}
+
+fn words(layout: &LinearLayout, bits: u32) -> u64 {
+    (u64::from(bits) << layout.in_bits(Dim::REGISTER)).div_ceil(32)
+}
+
+/// Bits of the distinct elements that one warp holds in a layout.
+fn different_bits(layout: &LinearLayout, element_type: ElementType) -> u64 {
+    let warp_span = Subspace::span([layout.columns_of(Dim::REGISTER), layout.columns_of(Dim::LANE)].concat());
+    u64::from(element_type.bits()) << warp_span.dimension()
+}
+
+fn widest_wavefront(target: &TargetDescription) -> u64 {
+    let loads = target.shared.banks.iter().filter(|row| row.directions.contains(&Direction::Load));
+    loads.map(|row| row.wavefront_bytes() * 8).max().unwrap_or(1).max(1)
+}

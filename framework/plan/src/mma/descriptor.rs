@@ -1,0 +1,53 @@
+//! Matrix descriptors (PTX) of the tiles that an atom reads from shared memory, as kernel IR.
+
+use crate::movement::{DescriptorMatch, ThreadIndices};
+use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
+use tilewright_layout::LinearLayout;
+use tilewright_target::MemoryOperand;
+
+/// The tiles of an operand in shared memory, each addressed by a matrix descriptor.
+pub(super) struct Tiles<'a> {
+    operand: &'a MemoryOperand,
+    descriptor_match: DescriptorMatch,
+    /// The start-address field of the descriptor of the current warp's first tile, shifted to its position in the
+    /// descriptor.
+    start: Value,
+}
+
+impl<'a> Tiles<'a> {
+    /// Computes the start address of the current warp's tiles in the memory at `buffer`, which has `layout`. Each set
+    /// bit of the thread index (lanes, then warps) moves the start address by the corresponding entry of `threads`, in
+    /// tiles.
+    ///
+    /// # Panics
+    /// If the atom cannot read the layout: plans only have layouts that it reads.
+    pub(super) fn new(
+        builder: &mut Builder,
+        (layout, operand): (&LinearLayout, &'a MemoryOperand),
+        buffer: Value,
+        lane_bits: u32,
+        threads: &[[u64; 2]],
+    ) -> Self {
+        let descriptor_match = DescriptorMatch::find(layout, operand).unwrap_or_else(|reason| panic!("{reason}"));
+        let mut address = builder.cast(Cast::Bits, buffer, Type::Scalar(Element::I32));
+        let columns: Vec<u64> = threads.iter().map(|&tile| descriptor_match.start(tile)).collect();
+        if columns.iter().any(|&bytes| bytes != 0) {
+            let thread = ThreadIndices::new(builder, lane_bits);
+            let moved = thread.emit_product(builder, &columns);
+            address = builder.binary(Binary::Add, address, moved);
+        }
+        let start = DescriptorMatch::emit_start(builder, operand, address);
+        Self { operand, descriptor_match, start }
+    }
+
+    /// Emits the descriptor of the tile with the index `tile` along dim0 and dim1.
+    ///
+    /// # Panics
+    /// If no descriptor reaches the tile: plans are only as large as descriptors reach.
+    pub(super) fn descriptor(&self, builder: &mut Builder, tile: [u64; 2]) -> Value {
+        let bits =
+            self.descriptor_match.descriptor(self.operand, tile).unwrap_or_else(|| panic!("tile {tile:?} is too far"));
+        let constant = builder.constant(Type::Scalar(Element::I64), bits);
+        builder.binary(Binary::Add, self.start, constant)
+    }
+}

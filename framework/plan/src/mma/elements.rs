@@ -1,0 +1,236 @@
+//! Converts the elements of an operand from the loaded values to the values that the atom takes: unpacks bytes, casts,
+//! scales, and packs.
+
+use tilewright_kernel::{Binary, Builder, Cast, Element, SpecialRegister, Type, Value};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_target::{ElementType, Format};
+
+use super::cast;
+use super::operands::Operands;
+use super::scale::Scale;
+
+const WORD: Type = Type::Scalar(Element::I32);
+
+/// One element of a matrix: the bits of `value` from bit `at` on. Bits above the element are undefined.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PackedElement {
+    pub value: Value,
+    pub at: u32,
+}
+
+impl PackedElement {
+    /// Makes an element that is a whole value.
+    pub(super) fn from_value(value: Value) -> Self {
+        Self { value, at: 0 }
+    }
+
+    /// Shifts the element to the low bits of a value.
+    pub(super) fn low(self, builder: &mut Builder) -> Value {
+        if self.at == 0 { self.value } else { by_constant(builder, Binary::ShrU, self.value, self.at) }
+    }
+}
+
+/// The conversion of an operand's elements from their type in memory to the type that the MMA atom takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ElementConversion {
+    pub from: ElementType,
+    pub to: ElementType,
+    /// The scales that multiply the elements before the cast; `None` for an operand without scales.
+    pub scale: Option<Scale>,
+    /// The axis of the operand along which K runs: 0 or 1.
+    pub k_axis: usize,
+}
+
+impl ElementConversion {
+    /// Emits the conversion of elements to the atom's type: unpacks, scales and casts them. `values` and `scales` have
+    /// one value for each register of the elements' layout.
+    pub(super) fn emit(
+        &self,
+        builder: &mut Builder,
+        layout: &LinearLayout,
+        values: &[Value],
+        scales: &[Value],
+    ) -> Vec<PackedElement> {
+        let packed_elements = unpacked(builder, values, layout, self.k_axis, self.from);
+        match self.scale {
+            Some(scale) => scaled(builder, &packed_elements, (self.from, self.to), scales, scale),
+            None => cast_all(builder, &packed_elements, self.from, self.to),
+        }
+    }
+}
+
+/// Emits an operation on a value and a constant of its type.
+fn by_constant(builder: &mut Builder, op: Binary, value: Value, constant: u32) -> Value {
+    let ty = builder.type_of(value);
+    let constant = builder.constant(ty, constant.into());
+    builder.binary(op, value, constant)
+}
+
+/// Log2 of the number of elements in a byte of memory; 0 for elements of a byte or more.
+pub(super) fn in_byte(element_type: ElementType) -> u32 {
+    (8 / element_type.stored_bits().min(8)).trailing_zeros()
+}
+
+/// Unpacks one element for each register of a layout; `bytes` has the byte that contains the register's element.
+/// Register bits select the element within its byte, and so do lane bits that move within a byte.
+fn unpacked(
+    builder: &mut Builder,
+    bytes: &[Value],
+    layout: &LinearLayout,
+    k_axis: usize,
+    element_type: ElementType,
+) -> Vec<PackedElement> {
+    let bits = in_byte(element_type);
+    if bits == 0 {
+        return bytes.iter().copied().map(PackedElement::from_value).collect();
+    }
+    let within = |dim| -> Vec<u64> {
+        let k = |&column: &u64| layout.outs().coordinate(column, Dim::tensor(k_axis)) & ((1 << bits) - 1);
+        layout.columns_of(dim).iter().map(k).collect()
+    };
+    let (registers, lanes) = (within(Dim::REGISTER), within(Dim::LANE));
+    let width = element_type.stored_bits();
+    let of_lane = lanes.iter().any(|&column| column != 0).then(|| lane_sum(builder, &lanes));
+    let mut packed_elements = Vec::with_capacity(bytes.len());
+    for (register, &byte) in (0u64..).zip(bytes) {
+        let own = tilewright_layout::f2::multiply(&registers, register) as u32;
+        packed_elements.push(match of_lane {
+            None => PackedElement { value: byte, at: own * width },
+            Some(of_lane) => {
+                let index = builder.binary_const(Binary::Xor, of_lane, own);
+                let shift = builder.binary_const(Binary::Mul, index, width);
+                let shift = builder.cast(Cast::Truncate, shift, Type::Scalar(Element::I8));
+                PackedElement::from_value(builder.binary(Binary::ShrU, byte, shift))
+            }
+        });
+    }
+    packed_elements
+}
+
+/// Emits the sum over F2 of the entries of `lanes` whose bit is set in the current lane's index.
+pub(super) fn lane_sum(builder: &mut Builder, lanes: &[u64]) -> Value {
+    let lane = builder.special(SpecialRegister::Lane);
+    let mut sum = builder.i32(0);
+    for (bit, &column) in (0..).zip(lanes).filter(|(_, column)| **column != 0) {
+        let own = builder.binary_const(Binary::ShrU, lane, bit);
+        let own = builder.binary_const(Binary::And, own, 1);
+        let own = builder.binary_const(Binary::Mul, own, column as u32);
+        sum = builder.binary(Binary::Xor, sum, own);
+    }
+    sum
+}
+
+/// Casts elements to another type.
+fn cast_all(
+    builder: &mut Builder,
+    packed_elements: &[PackedElement],
+    from: ElementType,
+    to: ElementType,
+) -> Vec<PackedElement> {
+    if from == to {
+        return packed_elements.to_vec();
+    }
+    let mut all = Vec::with_capacity(packed_elements.len());
+    for packed_element in packed_elements {
+        let value = packed_element.low(builder);
+        all.push(PackedElement::from_value(cast::cast(builder, value, from, to)));
+    }
+    all
+}
+
+/// Multiplies elements by their scales in binary32, where the product is exact, and rounds to another type.
+fn scaled(
+    builder: &mut Builder,
+    packed_elements: &[PackedElement],
+    (from, to): (ElementType, ElementType),
+    scales: &[Value],
+    scale: Scale,
+) -> Vec<PackedElement> {
+    let Some(format) = scale.format() else { return packed_elements.to_vec() };
+    // Registers that share a scale share its decoded value.
+    let mut known: Vec<(Value, Value)> = Vec::new();
+    let mut all = Vec::with_capacity(packed_elements.len());
+    for (packed_element, &bits) in packed_elements.iter().zip(scales) {
+        let decoded_scale = match known.iter().find(|(given, _)| *given == bits) {
+            Some(&(_, decoded_scale)) => decoded_scale,
+            None => {
+                let decoded_scale = decoded(builder, bits, format);
+                known.push((bits, decoded_scale));
+                decoded_scale
+            }
+        };
+        let value = packed_element.low(builder);
+        let value = cast::as_single(builder, value, from);
+        let product = builder.binary(Binary::FMul, value, decoded_scale);
+        all.push(PackedElement::from_value(cast::widened_float_bits(builder, product, to)));
+    }
+    all
+}
+
+/// Emits the binary32 number that a scale of the type `format` encodes.
+fn decoded(builder: &mut Builder, value: Value, format: Format) -> Value {
+    let word = builder.cast(Cast::ExtendU, value, WORD);
+    cast::decode_to_f32(builder, word, format)
+}
+
+/// Packs elements into one value that the atom takes; each element is as wide as the operand's elements.
+pub(super) fn packed(builder: &mut Builder, packed_elements: &[PackedElement], operands: &Operands) -> Value {
+    if !operands.bits.is_power_of_two() {
+        return across_words(builder, packed_elements, operands.bits);
+    }
+    if operands.bits < 8 {
+        let in_byte = (8 / operands.bits) as usize;
+        let bytes: Vec<Value> =
+            packed_elements.chunks(in_byte).map(|own| byte_of(builder, own, operands.bits)).collect();
+        return builder.pack(&bytes);
+    }
+    let integer_type = Type::Scalar(Element::integer_of_width(operands.bits).unwrap_or(Element::I32));
+    let mut wide = Vec::with_capacity(packed_elements.len());
+    for packed_element in packed_elements {
+        let element = packed_element.low(builder);
+        let element = match operands.element_type.bits() {
+            bits if bits < 8 => by_constant(builder, Binary::And, element, (1 << bits) - 1),
+            _ => element,
+        };
+        wide.push(builder.cast(Cast::ExtendU, element, integer_type));
+    }
+    builder.pack(&wide)
+}
+
+/// Packs elements whose width is not a power of two: some straddle two words.
+fn across_words(builder: &mut Builder, packed_elements: &[PackedElement], bits: u32) -> Value {
+    let count = (packed_elements.len() as u32 * bits).div_ceil(32).next_power_of_two();
+    let mut words = vec![builder.i32(0); count as usize];
+    for (index, packed_element) in (0u32..).zip(packed_elements) {
+        let element = packed_element.low(builder);
+        let element = builder.cast(Cast::ExtendU, element, WORD);
+        let element = builder.binary_const(Binary::And, element, (1 << bits) - 1);
+        let (word, shift) = ((index * bits / 32) as usize, index * bits % 32);
+        let low = builder.binary_const(Binary::Shl, element, shift);
+        words[word] = builder.binary(Binary::Or, words[word], low);
+        if shift + bits > 32 {
+            let high = builder.binary_const(Binary::ShrU, element, 32 - shift);
+            words[word + 1] = builder.binary(Binary::Or, words[word + 1], high);
+        }
+    }
+    builder.pack(&words)
+}
+
+/// Emits the byte of several elements: the loaded byte if it holds these elements in order, else a newly packed byte.
+fn byte_of(builder: &mut Builder, packed_elements: &[PackedElement], bits: u32) -> Value {
+    let first = packed_elements[0].value;
+    let as_loaded = (0..)
+        .zip(packed_elements)
+        .all(|(index, packed_element)| packed_element.value == first && packed_element.at == index * bits);
+    if as_loaded && packed_elements.len() as u32 * bits == 8 {
+        return first;
+    }
+    let mut byte = builder.constant(Type::Scalar(Element::I8), 0);
+    for (index, packed_element) in (0u32..).zip(packed_elements) {
+        let own = packed_element.low(builder);
+        let own = by_constant(builder, Binary::And, own, (1 << bits) - 1);
+        let own = by_constant(builder, Binary::Shl, own, index * bits);
+        byte = builder.binary(Binary::Or, byte, own);
+    }
+    byte
+}

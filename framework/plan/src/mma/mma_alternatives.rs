@@ -1,0 +1,136 @@
+//! Alternatives to the best plan, for layout assignment to choose between.
+//!
+//! [`super::plan_mma`] finds the fewest cycles for operands that are row-major in memory. In a program, operands may
+//! come from masked loads or from other MMAs; this module lists other plans that may be better there, and layout
+//! assignment prices them in context.
+
+use crate::movement::{PlanContext, TensorMoveTable};
+use tilewright_layout::LinearLayout;
+use tilewright_target::TargetDescription;
+
+use super::mma_atom::MmaAtom;
+use super::plan::MmaPlan;
+use super::tiling::Tiling;
+use super::{MmaError, MmaProblem, WarpPartition};
+
+/// Max cycles of a listed alternative, as a multiple of the best plan's cycles (MMAs alone).
+const SLOWEST: f64 = 2.0;
+
+/// Returns problems that fix a plan other than `best` with both operands in registers. There are at most `most`,
+/// ordered by the price of MMAs and operand loads in shared-memory wavefronts, the cheapest first.
+///
+/// # Errors
+/// [`MmaError::Movement`], [`MmaError::Layout`].
+pub fn mma_alternatives(
+    problem: &MmaProblem,
+    best: &MmaPlan,
+    most: usize,
+    context: PlanContext<'_>,
+) -> Result<Vec<MmaProblem>, MmaError> {
+    let limit = best.cost.cycles() * SLOWEST;
+    let mut found: Vec<(f64, MmaPlan)> = Vec::new();
+    let mut fed = [Vec::new(), Vec::new()];
+    for atom in atoms(problem, context) {
+        for plan in warp_partition(problem, &atom, limit, context.target) {
+            for plan in ordered(&plan, context.target)? {
+                let is_known = |known: &MmaPlan| known.a == plan.a && known.b == plan.b && known.c == plan.c;
+                if !is_known(best) && !found.iter().any(|(_, known)| is_known(known)) {
+                    found
+                        .push((plan.issue_price(context.target) + operand_load_price(&plan, &mut fed, context)?, plan));
+                }
+            }
+        }
+    }
+    found.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    found.truncate(most);
+    Ok(found.iter().map(|(_, plan)| plan.explicit_problem()).collect())
+}
+
+/// Returns the price of both operand loads of a plan, in shared-memory wavefronts; `fed` caches the price of each
+/// layout, since many plans share layouts.
+fn operand_load_price(
+    plan: &MmaPlan,
+    fed: &mut [Vec<(LinearLayout, f64)>; 2],
+    context: PlanContext<'_>,
+) -> Result<f64, MmaError> {
+    let mut price = 0.0;
+    for (side, (layout, known)) in [&plan.a, &plan.b].into_iter().zip(fed).enumerate() {
+        price += match known.iter().find(|(known, _)| known == layout) {
+            Some((_, known)) => *known,
+            None => {
+                let found = plan.operand_load_price_of(side, context)?;
+                known.push((layout.clone(), found));
+                found
+            }
+        };
+    }
+    Ok(price)
+}
+
+/// Returns the atoms that take both operands from registers and leave the accumulator there, each also with A and B
+/// swapped.
+fn atoms(problem: &MmaProblem, context: PlanContext<'_>) -> Vec<MmaAtom> {
+    let mut table = TensorMoveTable::new(context.instructions, context.target);
+    let mut found = Vec::new();
+    for row in context.instructions {
+        let Ok(atoms) = MmaAtom::of_row(row, problem, context.target, &mut table) else { continue };
+        found.extend(atoms.into_iter().take(1).flat_map(|atom| atom.swap_ab().into_iter().chain([atom])));
+    }
+    found.extend(
+        (0..=problem.lanes.trailing_zeros()).map(|rows| MmaAtom::of_multiply_adds(problem, rows, context.target)),
+    );
+    found.retain(|atom| !atom.reads_memory() && atom.tensor.is_none() && atom.check(problem).is_ok());
+    found
+}
+
+/// Returns the plans of an atom for each warp partition and each possible `n_width` (consecutive columns of the result
+/// in a lane).
+fn warp_partition(problem: &MmaProblem, atom: &MmaAtom, limit: f64, target: &TargetDescription) -> Vec<MmaPlan> {
+    let (k, warps) = (problem.bits()[2], problem.warps.trailing_zeros().saturating_sub(atom.group));
+    let widest = target.global.access_bits.iter().copied().max().unwrap_or(8);
+    let mut plans = Vec::new();
+    for rows in (0..=warps).rev() {
+        let tiling = Tiling::new(atom, problem, [rows, warps - rows], k);
+        let issues = tiling.repeats().iter().sum::<u32>();
+        let warps_per_pipe = problem.warps.div_ceil(atom.pipes);
+        if f64::from(issues).exp2() * atom.cycles * f64::from(warps_per_pipe) > limit {
+            continue;
+        }
+        let columns = (0..=tiling.repeats()[1]).filter(|beside| problem.b.stored_bits() << beside <= widest);
+        for beside in columns {
+            let n_width = (beside > 0 && atom.scales.is_none()).then_some(1 << beside);
+            let requested = MmaProblem { n_width, ..problem.clone() };
+            plans.extend(MmaPlan::new(&requested, atom, [rows, warps - rows], target));
+        }
+    }
+    plans.retain(|plan| plan.cost.issue_cycles + plan.cost.cast_cycles <= limit);
+    plans
+}
+
+/// Returns a plan for each number of consecutive elements of K in a lane that one access can load.
+fn ordered(plan: &MmaPlan, target: &TargetDescription) -> Result<Vec<MmaPlan>, MmaError> {
+    let widest = target.global.access_bits.iter().copied().max().unwrap_or(8);
+    let narrow = plan.problem.a.bits().min(plan.problem.b.bits());
+    let widths =
+        plan.widths().into_iter().enumerate().filter(|&(index, width)| index == 0 || narrow << width <= widest);
+    widths.map(|(_, width)| plan.with_width(width, target)).collect()
+}
+
+impl MmaPlan {
+    /// Returns the problem that only this plan solves: it names the atom, the warp partition and the widths.
+    #[must_use]
+    pub fn explicit_problem(&self) -> MmaProblem {
+        let lanes = self.atom.row.is_none().then(|| self.atom.lanes_along_rows());
+        let warp_partition = Some(WarpPartition { swap_ab: self.is_transposed(), warps: self.warps(), lanes });
+        let counts_k = self.atom.scales.is_some() || self.atom.reads_memory();
+        let k_width = (!counts_k).then(|| self.k_width());
+        MmaProblem { atom: Some(self.atom_name().to_owned()), warp_partition, k_width, ..self.problem.clone() }
+    }
+
+    /// The price of the MMAs and casts of a warp, in shared-memory wavefronts.
+    #[must_use]
+    pub fn issue_price(&self, target: &TargetDescription) -> f64 {
+        let wavefront_cycles = target.costs.shared_load_wavefront.cycles * f64::from(self.problem.warps);
+        (self.cost.issue_cycles + self.cost.cast_cycles) / wavefront_cycles
+    }
+}

@@ -1,0 +1,390 @@
+//! MMA atoms: a matrix instruction of the target, or plain multiply-adds of the lanes.
+
+use crate::movement::{TensorMoveTable, TensorMoves};
+use tilewright_kernel::Element;
+use tilewright_layout::Dim;
+use tilewright_target::{
+    Completion, ElementType, Instruction, InstructionKind, MatrixUnit, Operand, Queue, Semantics, TargetDescription,
+};
+
+use super::MmaProblem;
+use super::cast::{element, is_possible};
+use super::operands::Operands;
+use super::row_accumulator::{InTensorMemory, RowAccumulator};
+use super::scale::Scale;
+
+/// The assumed number of pipes and bits per cycle of each, for targets without data on matrix instructions.
+const ASSUMED: (u32, u32) = (1, 2048);
+
+/// An MMA atom: a multiplication of small matrices by one warp, or by several warps that issue it together.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct MmaAtom {
+    /// The name of the instruction; `None` for plain multiply-adds.
+    pub row: Option<String>,
+    /// Whether A and B are swapped: the instruction's `b` takes the problem's `a`, C^T = B^T A^T.
+    pub transposed: bool,
+    /// The layout of operand A, M x K.
+    pub a: Operands,
+    /// The layout of operand B, K x N.
+    pub b: Operands,
+    /// The layout of the accumulator in registers, M x N.
+    pub accumulator: Operands,
+    /// The accumulator in tensor memory; `None` if it is in registers. If set, `accumulator` is its layout in registers
+    /// after the last MMA.
+    pub tensor: Option<InTensorMemory>,
+    /// The scales of both operands; `None` if the instruction takes no scales.
+    pub scales: Option<Scales>,
+    /// The roles of the instruction's operands, in the order of the instruction.
+    pub order: Vec<Role>,
+    /// Whether the accumulator saturates on overflow.
+    pub saturates: bool,
+    /// Log2 of the atom's M, N and K.
+    pub tile: [u32; 3],
+    /// Log2 of the number of warps that issue the atom together.
+    pub group: u32,
+    /// The queue whose wait completes the atom; `None` if the atom completes at once.
+    pub queue: Option<Queue>,
+    /// Cycles for which one issue occupies a pipe.
+    pub cycles: f64,
+    /// Number of pipes that issue in parallel.
+    pub pipes: u32,
+}
+
+/// The role of an instruction's operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    A,
+    B,
+    Accumulator,
+    ScaleA,
+    ScaleB,
+    /// The predicate that selects whether the MMA adds to the accumulator or overwrites it.
+    Accumulate,
+}
+
+/// The layouts of the scales that an atom takes: M x blocks for operand A, blocks x N for operand B. A block is the
+/// elements of K that share a scale.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Scales {
+    pub a: Operands,
+    pub b: Operands,
+    /// The moves of each operand's scales from registers to tensor memory; `None` if the atom reads scales from
+    /// registers.
+    pub tensor: Option<[ScalesInTensorMemory; 2]>,
+    /// Log2 of the number of elements of K that share a scale.
+    pub block: u32,
+}
+
+/// The scales of one operand in tensor memory.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ScalesInTensorMemory {
+    pub moves: TensorMoves,
+    /// Columns of tensor memory for the scales of one tile of the atom.
+    pub columns: u64,
+}
+
+/// The scales of one operand of an instruction: their layout in registers, log2 of their sizes, and their moves to
+/// tensor memory (`None` if the instruction reads them from registers).
+type RowScales = (Operands, [u32; 2], Option<ScalesInTensorMemory>);
+
+fn row_scales(row: &Instruction, required: &str, table: &TensorMoveTable) -> Result<RowScales, String> {
+    let Some(tile) = row.tensor(required) else {
+        let (operands, size) = Operands::of(row, required)?;
+        return Ok((operands, size, None));
+    };
+    let moves = table.cheapest_store(tile).ok_or("no instruction of the target stores its scales to tensor memory")?;
+    let (operands, size) = Operands::in_registers(required, &tile.element, tile.bits, &moves.registers)?;
+    Ok((operands, size, Some(ScalesInTensorMemory { moves, columns: tile.columns() })))
+}
+
+impl Scales {
+    /// Returns the scales of an instruction with a tile of M, N and K; `None` if it takes no scales. Instructions list
+    /// the scales of `b` by columns of `b`.
+    fn of(row: &Instruction, [m, n, k]: [u32; 3], table: &TensorMoveTable) -> Result<Option<Self>, String> {
+        if !row.takes_scales() {
+            return Ok(None);
+        }
+        let ((a, of_a, tensor_a), (b, of_b, tensor_b)) =
+            (row_scales(row, "scale_a", table)?, row_scales(row, "scale_b", table)?);
+        if of_a[0] != m || of_b[0] != n || of_a[1] != of_b[1] || of_a[1] > k || a.element_type != b.element_type {
+            return Err("the tiles of its scales do not fit those of its operands".to_owned());
+        }
+        let tensor = tensor_a.zip(tensor_b).map(|(a, b)| [a, b]);
+        Ok(Some(Self { a, b: b.transposed(), tensor, block: k - of_a[1] }))
+    }
+
+    /// Whether the atom can multiply an operand with these scales. An operand without scales gets scales of one.
+    fn fit(&self, scale: Option<Scale>) -> bool {
+        scale.is_none_or(|scale| scale.element_type == self.a.element_type && scale.bits() == self.block)
+    }
+
+    fn transposed(&self) -> Self {
+        let tensor = self.tensor.clone().map(|[a, b]| [b, a]);
+        Self { a: self.b.clone().transposed(), b: self.a.clone().transposed(), tensor, block: self.block }
+    }
+}
+
+impl MmaAtom {
+    /// Returns the atoms of an instruction: one, or one for each move to registers if the instruction accumulates in
+    /// tensor memory.
+    pub(super) fn of_row(
+        row: &Instruction,
+        problem: &MmaProblem,
+        target: &TargetDescription,
+        table: &mut TensorMoveTable,
+    ) -> Result<Vec<Self>, String> {
+        let saturates = match row.semantics {
+            Semantics::Contract if row.kind == InstructionKind::Matrix => false,
+            Semantics::ContractSaturating if row.kind == InstructionKind::Matrix => true,
+            _ => return Err("it multiplies no matrices".to_owned()),
+        };
+        let ((a, [m, k]), (b, [k_of_b, n])) = (Operands::of(row, "a")?, Operands::of(row, "b")?);
+        let accumulator = RowAccumulator::of(row, problem, target, table)?;
+        if accumulator.iter().any(|accumulator| accumulator.size != [m, n]) || k != k_of_b {
+            return Err("the tiles of its operands do not fit each other".to_owned());
+        }
+        let order = roles(row)?;
+        let group = accumulator.first().map_or(0, |accumulator| accumulator.operands.warps.len());
+        if [&a, &b].iter().any(|operand| operand.memory.is_none() && operand.warps.len() != group) {
+            return Err("its operands are for different numbers of warps".to_owned());
+        }
+        let queue = match row.completion {
+            Completion::Immediate => None,
+            Completion::Queue(queue) => Some(queue),
+            _ => return Err("it completes in an unknown manner".to_owned()),
+        };
+        let (pipes, rate) = rate(target.matrix.as_ref(), group);
+        let wide = a.element_type.bits().max(b.element_type.bits());
+        let group = group as u32;
+        // An accumulator in tensor memory takes as many cycles as one that fills all rows.
+        let tensor = row.tensor("d").zip(target.tensor.as_ref());
+        let (rows, rate) =
+            tensor.map_or((m, rate), |(tile, memory)| (tile.layout.in_bits(Dim::ROW), memory.bits_per_cycle.max(1)));
+        let assumed = f64::from(wide) * f64::from(rows + n + k - group).exp2() / f64::from(rate);
+        let cycles = row.cycles.unwrap_or(assumed);
+        let scales = Scales::of(row, [m, n, k], table)?;
+        let (row, tile) = (Some(row.name.clone()), [m, n, k]);
+        let transposed = false;
+        let atom = |RowAccumulator { operands, tensor, .. }: RowAccumulator| Self {
+            row: row.clone(),
+            transposed,
+            a: a.clone(),
+            b: b.clone(),
+            accumulator: operands,
+            tensor,
+            scales: scales.clone(),
+            order: order.clone(),
+            saturates,
+            tile,
+            group,
+            queue,
+            cycles,
+            pipes,
+        };
+        Ok(accumulator.into_iter().map(atom).collect())
+    }
+
+    /// Returns the atom with A and B swapped; an operand in memory is transposed there. `None` if the accumulator is in
+    /// tensor memory, because its moves to registers are found for one orientation only.
+    pub(super) fn swap_ab(&self) -> Option<Self> {
+        self.tensor.is_none().then(|| self.transposed())
+    }
+
+    /// Whether the atom reads some operand from shared memory.
+    pub(super) fn reads_memory(&self) -> bool {
+        self.a.memory.is_some() || self.b.memory.is_some()
+    }
+
+    /// Returns the same atom with A and B swapped.
+    fn transposed(&self) -> Self {
+        let swap_ab = |role: &Role| match role {
+            Role::A => Role::B,
+            Role::B => Role::A,
+            Role::Accumulator => Role::Accumulator,
+            Role::ScaleA => Role::ScaleB,
+            Role::ScaleB => Role::ScaleA,
+            Role::Accumulate => Role::Accumulate,
+        };
+        let [m, n, k] = self.tile;
+        Self {
+            transposed: true,
+            a: self.b.clone().transposed(),
+            b: self.a.clone().transposed(),
+            accumulator: self.accumulator.clone().transposed(),
+            scales: self.scales.as_ref().map(Scales::transposed),
+            order: self.order.iter().map(swap_ab).collect(),
+            tile: [n, m, k],
+            ..self.clone()
+        }
+    }
+
+    /// Builds the atom of plain multiply-adds: each lane has one element of a tile, and the lanes form a tile with
+    /// 2^`rows` rows.
+    pub(super) fn of_multiply_adds(problem: &MmaProblem, rows: u32, target: &TargetDescription) -> Self {
+        let element_type = problem.accumulator;
+        let columns = problem.lanes.trailing_zeros() - rows;
+        let lanes = |row: u64, column: u64| -> Vec<[u64; 2]> {
+            let along = (0..columns).map(|bit| [0, column << bit]);
+            along.chain((0..rows).map(|bit| [row << bit, 0])).collect()
+        };
+        let operands = |row, column| Operands {
+            element_type,
+            bits: element_type.bits(),
+            registers: vec![],
+            lanes: lanes(row, column),
+            warps: vec![],
+            memory: None,
+        };
+        let (pipes, _) = rate(target.matrix.as_ref(), 0);
+        // Each operation costs as much as a select per 32-bit word.
+        let words = f64::from(element_type.bits().div_ceil(32));
+        let operations = if is_fma_fused(element_type) { 1.0 } else { 2.0 };
+        Self {
+            row: None,
+            transposed: false,
+            a: operands(1, 0),
+            b: operands(0, 1),
+            accumulator: operands(1, 1),
+            tensor: None,
+            scales: None,
+            order: vec![Role::A, Role::B, Role::Accumulator],
+            saturates: false,
+            tile: [rows, columns, 0],
+            group: 0,
+            queue: None,
+            cycles: operations * words * target.costs.select.cycles * f64::from(pipes),
+            pipes,
+        }
+    }
+
+    /// Checks that the atom can compute the problem; the error gives the reason why not.
+    pub(super) fn check(&self, problem: &MmaProblem) -> Result<(), String> {
+        let lanes = 1u64 << self.accumulator.lanes.len();
+        let in_registers = [&self.a, &self.b, &self.accumulator].into_iter().filter(|operand| operand.memory.is_none());
+        if in_registers.map(|operand| 1 << operand.lanes.len()).any(|lanes: u64| lanes != u64::from(problem.lanes)) {
+            return Err(format!("it is for warps of {lanes} lanes"));
+        }
+        if problem.warps < 1 << self.group {
+            return Err(format!("{} warps issue it together, the block has {}", 1 << self.group, problem.warps));
+        }
+        if self.scales.is_some() && problem.k_width.is_some() {
+            return Err("it scales blocks of K, so `k_width` cannot be set".to_owned());
+        }
+        if self.reads_memory() && problem.k_width.is_some() {
+            return Err("it reads its operands from memory, so `k_width` cannot be set".to_owned());
+        }
+        let larger = |(tile, size): (&u32, &u32)| tile > size;
+        if (self.reads_memory() || self.scales.is_some() || self.tensor.is_some()) && problem.n_width.is_some() {
+            return Err("it reads operands from memory or scales them, so `n_width` cannot be set".to_owned());
+        }
+        if self.reads_memory() && self.tile.iter().zip(&problem.bits()).any(larger) {
+            let [m, n, k] = self.tile.map(|bits| 1u64 << bits);
+            return Err(format!("its tile of {m}x{n}x{k} is larger than the matrices, which memory does not pad"));
+        }
+        if self.saturates != problem.saturating {
+            let how = |saturates| if saturates { "saturate" } else { "wrap" };
+            return Err(format!("its accumulator {}s and must {}", how(self.saturates), how(problem.saturating)));
+        }
+        if problem.chained && self.accumulator.warps.iter().any(|position| position[1] != 0) {
+            return Err("its warps divide the columns, but a chained operand needs whole rows per warp".to_owned());
+        }
+        if self.accumulator.element_type != problem.accumulator {
+            return Err(format!("it accumulates in {}, not in {}", self.accumulator.element_type, problem.accumulator));
+        }
+        let sides = [("a", problem.a, &self.a), ("b", problem.b, &self.b)];
+        for (((what, from, to), scale), k_permuted) in sides.into_iter().zip(problem.scales).zip(problem.k_permuted) {
+            if to.memory.is_some() && k_permuted {
+                return Err(format!("it reads {what} from memory, where K is permuted"));
+            }
+            let (in_byte, to) = (to.in_byte(), to.element_type);
+            if in_byte > 0 && from != to {
+                return Err(format!("it reads bytes of {to} for {what} as memory has them"));
+            }
+            match (scale, &self.scales) {
+                (_, Some(operand_scales)) if !operand_scales.fit(scale) => {
+                    let size = 1u64 << operand_scales.block;
+                    return Err(format!(
+                        "it scales {size} elements of {what} at a time by {}",
+                        operand_scales.a.element_type
+                    ));
+                }
+                (Some(scale), None) if !scale.is_exact(from, to) => {
+                    return Err(format!(
+                        "it reads {what} as {to}, which cannot represent all products of {from} and scales"
+                    ));
+                }
+                (None, _) | (_, Some(_)) if !is_possible(from, to) => {
+                    return Err(format!("it takes {to} for {what}, which lacks some values of {from}"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the atom has the orientation and the lanes that the problem's warp partition requires.
+    pub(super) fn has_partition(&self, problem: &MmaProblem) -> bool {
+        let Some(shared) = problem.warp_partition else { return true };
+        let lanes = |lanes: u64| self.row.is_some() || lanes == self.lanes_along_rows();
+        self.transposed == shared.swap_ab && shared.lanes.is_none_or(lanes)
+    }
+
+    /// Returns the bits of K in the atom's tile that a lane holds in registers of both operands.
+    pub(super) fn in_registers(&self) -> Vec<u32> {
+        let in_registers =
+            |bit: &u32| self.a.registers.contains(&[0, 1 << bit]) && self.b.registers.contains(&[1 << bit, 0]);
+        (0..self.tile[2]).filter(in_registers).collect()
+    }
+
+    /// Returns the number of lanes along the rows of the tile of plain multiply-adds.
+    pub(super) fn lanes_along_rows(&self) -> u64 {
+        1 << self.tile[0]
+    }
+
+    /// Returns the atom's name, for messages and for [`MmaProblem::atom`].
+    pub(super) fn name(&self) -> &str {
+        self.row.as_deref().unwrap_or("multiply-adds")
+    }
+}
+
+/// Returns the roles of an instruction's operands, in the order of the instruction.
+fn roles(row: &Instruction) -> Result<Vec<Role>, String> {
+    let mut order = Vec::new();
+    for operand in &row.operands {
+        let role = match operand {
+            Operand::Register { role, .. } => role.as_str(),
+            Operand::Memory(memory) => &memory.role,
+            // An accumulator that is updated in place.
+            Operand::Tensor(tile) if tile.role == "d" => "c",
+            Operand::Tensor(tile) => &tile.role,
+            Operand::Accumulate => {
+                order.push(Role::Accumulate);
+                continue;
+            }
+            Operand::Constant { .. } => continue,
+            _ => return Err("it takes operands that are neither in registers nor tiles in memory".to_owned()),
+        };
+        match role {
+            "a" => order.push(Role::A),
+            "b" => order.push(Role::B),
+            "c" => order.push(Role::Accumulator),
+            "scale_a" => order.push(Role::ScaleA),
+            "scale_b" => order.push(Role::ScaleB),
+            "d" => {}
+            other => return Err(format!("it takes an operand `{other}` too")),
+        }
+    }
+    Ok(order)
+}
+
+/// Returns the number of pipes, and the bits per cycle of each, for instructions that 2^`group` warps issue together.
+fn rate(matrix: Option<&MatrixUnit>, group: usize) -> (u32, u32) {
+    let Some(matrix) = matrix else { return ASSUMED };
+    let single_warp = matrix.single_warp_bits_per_cycle.filter(|_| group == 0);
+    (matrix.pipes.max(1), single_warp.unwrap_or(matrix.bits_per_cycle).max(1))
+}
+
+/// Whether a plain multiply-add of this element type is one fused operation, which rounds once.
+pub fn is_fma_fused(element_type: ElementType) -> bool {
+    element_type.is_float() && element(element_type) != Some(Element::Bf16)
+}

@@ -1,0 +1,60 @@
+//! Plans matrix multiplication of a whole tile from a target's instructions.
+//!
+//! A [`MmaProblem`] gives the shape, the element types and the warps; [`plan_mma`] returns a [`MmaPlan`]: the MMA atom
+//! (an instruction, or plain multiply-adds), the warp partition, the repetitions of the atom in registers, the layouts
+//! of both operands and of the accumulator, and the cost. Everything follows from the operand layouts of the
+//! instructions; no instruction is known by name.
+//!
+//! **Layouts.** A warp's tile is the direct sum of the atom's operand layout, of warps, and of registers that repeat
+//! the atom. A tile larger than the matrix holds copies along M and N, and zeros along K in both operands, so that no
+//! NaN is multiplied by a zero.
+//!
+//! **Operands in shared memory.** If an atom reads an operand from shared memory, the operand has a memory layout that
+//! the atom reads ([`crate::movement::DescriptorMatch`]): the block stores it there, a block barrier follows, and each
+//! issue gets its tile as a matrix descriptor.
+//!
+//! **Operands that another MMA produced.** If registers hold an operand because another MMA produced it, the conversion
+//! to the operand layout is priced (`operand_conversion`), for each warp partition and each order of K.
+//!
+//! **Accumulator in tensor memory.** If an atom accumulates in tensor memory, the accumulator stays there from chunk to
+//! chunk ([`Accumulator`]) and reaches registers after the last chunk by the target's move instructions
+//! ([`crate::movement::TensorMoves`]). Each such move gives an atom of its own, whose accumulator has the layout of the
+//! registers.
+//!
+//! **Order of K.** A sum has no order, so both operands may be read in any common permutation of K (`order`): the bits
+//! of K that a lane holds in registers of both operands come first, as many as make accesses wide.
+
+mod accumulator;
+mod choose;
+mod cost;
+mod descriptor;
+mod elements;
+mod emit;
+mod mma_alternatives;
+mod mma_atom;
+mod operand_conversion;
+mod operand_load;
+mod operand_loads;
+mod operands;
+mod order;
+mod pending;
+mod plan;
+mod problem;
+mod resident_operand;
+mod row_accumulator;
+mod scale;
+mod tiling;
+
+use tilewright_math::casts as cast;
+
+pub use accumulator::Accumulator;
+pub use choose::{MmaCandidate, mma_candidates, plan_mma};
+pub use cost::MmaCost;
+pub use mma_alternatives::mma_alternatives;
+pub use mma_atom::is_fma_fused;
+pub use operand_load::matrix_addresses;
+pub use operand_load::{Matrix, MatrixChunk, OperandLoad, OperandLoadStore};
+pub use plan::MmaPlan;
+pub use problem::{MmaError, MmaProblem, WarpPartition};
+pub use resident_operand::OperandStore;
+pub use scale::Scale;

@@ -1,0 +1,276 @@
+//! Loads an operand from global memory to its layout.
+//!
+//! Operands in registers are loaded directly in their layout, or in a coalesced layout with a conversion after it.
+//! Operands in shared memory are loaded coalesced, cast and scaled in registers, and stored.
+
+use crate::movement::{
+    AxisStride, BlockLoads, BlockSource, ConversionPlan, DescriptorMatch, GlobalAccess, GlobalAddress, GlobalTensor,
+    LinearAddress, MovementError, PlanContext, SharedAccess, ThreadIndices, find_coalesced_layout, plan_conversion,
+    plan_global_access, plan_shared_access, price_with_accesses,
+};
+use tilewright_kernel::{Binary, Builder, Value};
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright_target::{Direction, MemoryOperand, TargetDescription};
+
+use super::MmaProblem;
+use super::elements::{ElementConversion, in_byte};
+use super::scale;
+
+/// The size and position of a part of a matrix in global memory. All numbers are in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Matrix {
+    /// Rows and columns of the part.
+    pub shape: [u64; 2],
+    /// Strides between rows and between columns of the matrix: powers of two.
+    pub strides: [u64; 2],
+    /// A power of two that divides the offset at which each part begins.
+    pub divisibility: u64,
+    /// Rows and columns of the whole matrix, in elements.
+    pub full_shape: [u64; 2],
+}
+
+/// The address of a part of a matrix, as kernel IR values.
+#[derive(Debug, Clone, Copy)]
+pub struct MatrixChunk {
+    /// The address of the first element of the part.
+    pub base: Value,
+    /// The address of the first element of the whole matrix.
+    pub matrix: Value,
+    /// The index of the part along the axis that is divided into parts; `None` if the matrix consists of one part.
+    pub index: Option<Value>,
+}
+
+/// Assumed alignment of matrices in global memory, in bytes.
+const ALIGNMENT: u64 = 16;
+
+/// Assumed alignment of matrices that are loaded by instructions that address 2-D blocks, in bytes.
+const BLOCK_ALIGNMENT: u64 = 64;
+
+/// The price of a shared-memory access besides its wavefronts, in wavefronts: the same as that of a global-memory
+/// access. Among candidates with equal wavefronts it favours fewer accesses, such as those of an instruction that moves
+/// several matrices at once.
+pub(super) const ACCESS_PRICE: f64 = 1.0;
+
+/// The plan of loading an operand from global memory to its layout.
+#[derive(Debug, Clone)]
+pub struct OperandLoad {
+    /// The register layout of the loads from global memory.
+    pub loaded: LinearLayout,
+    /// The loads from global memory.
+    pub access: GlobalAccess,
+    /// The loads by instructions that address 2-D blocks of the matrix; `None` if `access` is used.
+    pub blocks: Option<BlockLoads>,
+    /// The conversion to the operand's layout; `None` if the operand is loaded in that layout, or stored to shared
+    /// memory.
+    pub conversion: Option<ConversionPlan>,
+    /// The stores to shared memory; `None` if the atom takes the operand from registers.
+    pub store: Option<OperandLoadStore>,
+    matrix: Matrix,
+    element_bytes: u64,
+}
+
+/// The stores of an operand to shared memory.
+#[derive(Debug, Clone)]
+pub struct OperandLoadStore {
+    /// The plan of the stores.
+    pub access: SharedAccess,
+    /// Bytes of shared memory for the operand.
+    pub bytes: u32,
+    alignment: u32,
+    /// The register layout of the elements that are stored, after conversion of the loaded values.
+    elements: LinearLayout,
+    element_conversion: ElementConversion,
+}
+
+impl OperandLoad {
+    /// Plans the cheapest load of an operand to the register layout `layout`. The price of a warp counts the wavefronts
+    /// of each shared-memory access, and one for each sector of global memory that a load touches.
+    pub(super) fn new(
+        layout: &LinearLayout,
+        matrix: Matrix,
+        bits: u32,
+        context: PlanContext<'_>,
+    ) -> Result<Self, MovementError> {
+        let tensor = matrix.tensor(bits);
+        let of = |loaded: LinearLayout, conversion| -> Result<Self, MovementError> {
+            let access = plan_global_access(&loaded, &tensor, bits, Direction::Load, context.target)?;
+            let element_bytes = u64::from(bits / 8);
+            Ok(Self { loaded, access, blocks: None, conversion, store: None, matrix, element_bytes })
+        };
+        let mut straight = of(layout.clone(), None)?;
+        if let Some(blocks) = BlockLoads::new(layout, &matrix.source(), bits, context) {
+            let by_blocks = Self { blocks: Some(blocks), ..straight.clone() };
+            if by_blocks.price() < straight.price() {
+                straight = by_blocks;
+            }
+        }
+        let (lanes, warps) = (1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
+        let coalesced = find_coalesced_layout(&tensor, bits, lanes, warps, context.target)?;
+        let Ok(conversion) = plan_conversion(&coalesced, layout, bits, context.with_access_price(ACCESS_PRICE)) else {
+            return Ok(straight);
+        };
+        let staged = of(coalesced, Some(conversion))?;
+        Ok(if staged.price() < straight.price() { staged } else { straight })
+    }
+
+    /// Plans the load of an operand to shared memory in a layout that an instruction reads: coalesced loads, the
+    /// conversion of the elements, and the cheapest stores. `elements` is the register layout that [`stored_from`]
+    /// returns.
+    pub(super) fn stored(
+        (layout, operand): (&LinearLayout, &MemoryOperand),
+        matrix: Matrix,
+        (elements, element_conversion): (LinearLayout, ElementConversion),
+        context: PlanContext<'_>,
+    ) -> Result<Self, MovementError> {
+        let descriptor_match = DescriptorMatch::find(layout, operand).map_err(MovementError::memory)?;
+        let bits = element_conversion.from.stored_bits().max(8);
+        let loaded = scale::grouped(&elements, element_conversion.k_axis, in_byte(element_conversion.from))?;
+        let access = plan_global_access(&loaded, &matrix.tensor(bits), bits, Direction::Load, context.target)?;
+        let store = OperandLoadStore {
+            access: plan_shared_access(
+                &elements,
+                &MemoryLayout::linear(layout.clone()),
+                operand.bits,
+                Direction::Store,
+                context,
+            )?,
+            bytes: (operand.bits / 8) << layout.in_bits(Dim::OFFSET),
+            alignment: descriptor_match.alignment,
+            elements,
+            element_conversion,
+        };
+        let element_bytes = u64::from(bits / 8);
+        Ok(Self { loaded, access, blocks: None, conversion: None, store: Some(store), matrix, element_bytes })
+    }
+
+    /// The price of the load for each warp, in shared-memory wavefronts.
+    #[must_use]
+    pub fn price(&self) -> f64 {
+        let warps = (1u64 << self.loaded.in_bits(Dim::WARP)) as f64;
+        let moved = |counts| price_with_accesses(counts, ACCESS_PRICE);
+        let converted = self.conversion.as_ref().map_or(0.0, |plan| moved(&plan.stats.counts));
+        let stored = self.store.as_ref().map_or(0.0, |store| moved(&store.access.stats.counts));
+        let (accesses, transactions) = match &self.blocks {
+            Some(blocks) => (blocks.accesses, blocks.transactions),
+            None => (self.access.accesses, self.access.transactions),
+        };
+        accesses as f64 + transactions as f64 / warps + converted + stored
+    }
+
+    /// Emits the kernel IR that loads a part of the matrix; returns one integer for each register of the operand's
+    /// layout, or the address of the shared memory that holds the operand. `scales` has one value for each register of
+    /// the scales' layout; it is used for elements that are scaled before the store.
+    pub fn emit(&self, builder: &mut Builder, matrix_chunk: MatrixChunk, scales: &[Value]) -> Vec<Value> {
+        let values = self.loads(builder, matrix_chunk);
+        if let Some(store) = &self.store {
+            let packed_elements = store.element_conversion.emit(builder, &store.elements, &values, scales);
+            let values: Vec<Value> =
+                packed_elements.into_iter().map(|packed_element| packed_element.low(builder)).collect();
+            let buffer = builder.shared_buffer(store.bytes, store.alignment);
+            store.access.emit_store(builder, buffer, &values);
+            return vec![buffer];
+        }
+        self.conversion.as_ref().map_or_else(|| values.clone(), |plan| plan.emit(builder, &values))
+    }
+
+    fn loads(&self, builder: &mut Builder, matrix_chunk: MatrixChunk) -> Vec<Value> {
+        let Some(blocks) = &self.blocks else {
+            let mut row_addresses =
+                matrix_addresses(builder, &self.loaded, matrix_chunk.base, self.matrix.strides, self.element_bytes);
+            return self.access.emit_load(builder, &mut row_addresses);
+        };
+        let begin = [0, 1].map(|axis| match matrix_chunk.index {
+            Some(index) if self.matrix.shape[axis] < self.matrix.full_shape[axis] => {
+                builder.binary_const(Binary::Mul, index, self.matrix.shape[axis] as u32)
+            }
+            _ => builder.i32(0),
+        });
+        blocks.emit(builder, matrix_chunk.matrix, begin)
+    }
+
+    /// Whether the load uses shared memory, so that a block barrier must precede the next use of that memory.
+    #[must_use]
+    pub fn uses_shared(&self) -> bool {
+        self.store.is_some() || self.conversion.as_ref().is_some_and(|plan| plan.stats.shared_bytes > 0)
+    }
+}
+
+/// Returns the register layout from which an operand is stored to shared memory: coalesced bytes, with the elements of
+/// each byte along K.
+pub(super) fn stored_from(
+    problem: &MmaProblem,
+    chunk: u32,
+    side: usize,
+    target: &TargetDescription,
+) -> Result<LinearLayout, MovementError> {
+    let bytes = stored_bytes(problem, chunk, side, target)?;
+    let within = in_byte(problem.operand_types()[side]).min(chunk);
+    Ok(scale::ungrouped(&bytes, 1 - side, within)?)
+}
+
+/// Returns the coalesced register layout of an operand's elements, or of its bytes if elements are narrower than a
+/// byte.
+pub(super) fn stored_bytes(
+    problem: &MmaProblem,
+    chunk: u32,
+    side: usize,
+    target: &TargetDescription,
+) -> Result<LinearLayout, MovementError> {
+    let bits = problem.operand_types()[side].stored_bits().max(8);
+    let tensor = Matrix::of_operand(problem, chunk, side).tensor(bits);
+    let [lanes, warps] = [problem.lanes, problem.warps].map(u64::from);
+    find_coalesced_layout(&tensor, bits, lanes, warps, target)
+}
+
+impl Matrix {
+    /// Describes one chunk (2^`chunk` elements of K) of an operand in global memory; elements narrower than a byte are
+    /// counted in bytes.
+    pub(super) fn of_operand(problem: &MmaProblem, chunk: u32, side: usize) -> Self {
+        let element_type = problem.operand_types()[side];
+        let [m, n, k] = problem.shape;
+        let bytes_of = |elements: u64| (elements >> in_byte(element_type)).max(1);
+        let (chunk, k) = (bytes_of(1 << chunk), bytes_of(k));
+        match (side, element_type.bits() < 8) {
+            (0, _) => Self { shape: [m, chunk], strides: [k, 1], divisibility: chunk, full_shape: [m, k] },
+            (_, false) => Self { shape: [chunk, n], strides: [n, 1], divisibility: chunk * n, full_shape: [k, n] },
+            (_, true) => Self { shape: [chunk, n], strides: [1, k], divisibility: chunk, full_shape: [k, n] },
+        }
+    }
+
+    /// Describes the whole matrix for instructions that address its 2-D blocks.
+    fn source(self) -> BlockSource {
+        let minor = usize::from(self.strides[1] == 1);
+        BlockSource { shape: self.full_shape, minor, pitch: self.strides[1 - minor], alignment: BLOCK_ALIGNMENT }
+    }
+
+    fn tensor(self, bits: u32) -> GlobalTensor {
+        let axis = |axis: usize| (Dim::tensor(axis), self.shape[axis], AxisStride::Elements(self.strides[axis]));
+        let axes = vec![axis(0), axis(1)];
+        GlobalTensor { axes, alignment: ALIGNMENT.min(self.divisibility * u64::from(bits / 8)) }
+    }
+}
+
+/// Returns a function that emits the address of a register's element in a matrix at `base`. The offsets of coordinate
+/// bits are added over F2, so strides must be powers of two, which do not carry.
+pub fn matrix_addresses(
+    builder: &mut Builder,
+    layout: &LinearLayout,
+    base: Value,
+    strides: [u64; 2],
+    element_bytes: u64,
+) -> impl FnMut(&mut Builder, usize) -> GlobalAddress + use<> {
+    let at = |column: u64| {
+        let [row, column] = [0, 1].map(|axis| layout.outs().coordinate(column, Dim::tensor(axis)));
+        row * strides[0] + column * strides[1]
+    };
+    let columns = |dim| layout.columns_of(dim).iter().map(|&column| at(column));
+    let threads: Vec<u64> = columns(Dim::LANE).chain(columns(Dim::WARP)).map(|index| index * element_bytes).collect();
+    let registers: Vec<u64> = columns(Dim::REGISTER).collect();
+    let thread = ThreadIndices::new(builder, layout.in_bits(Dim::LANE));
+    let mut addresses = LinearAddress::new(builder, thread, base, &threads, element_bytes);
+    move |builder, register| {
+        let (pointer, offset) =
+            addresses.emit_offset(builder, tilewright_layout::f2::multiply(&registers, register as u64));
+        GlobalAddress { pointer, offset, predicate: None }
+    }
+}

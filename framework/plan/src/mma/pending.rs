@@ -1,0 +1,73 @@
+//! Asynchronous MMAs (PTX `wgmma.mma_async`): the accumulator is not readable until a wait for the MMAs, but the next
+//! MMA can accumulate into it without a wait.
+//!
+//! Both operands lie in shared memory that the plan does not own: the caller decides when it may be overwritten.
+
+use tilewright_kernel::{Builder, Op, Type, Value};
+use tilewright_layout::Dim;
+use tilewright_target::Queue;
+
+use super::accumulator::unpacked;
+use super::elements::{self, PackedElement};
+use super::mma_atom::Role;
+use super::plan::MmaPlan;
+
+impl MmaPlan {
+    /// The queue whose wait completes the accumulator. `None` unless the accumulator stays in registers while MMAs are
+    /// in flight and both operands are read from shared memory.
+    #[must_use]
+    pub fn pending_queue(&self) -> Option<Queue> {
+        let atom = &self.atom;
+        let reads = atom.a.memory.is_some() && atom.b.memory.is_some();
+        atom.queue.filter(|_| atom.tensor.is_none() && atom.scales.is_none() && reads)
+    }
+
+    /// Whether an MMA by the plan `other` can accumulate into the pending accumulator of this plan.
+    #[must_use]
+    pub fn can_accumulate_into(&self, other: &Self) -> bool {
+        self.c == other.c && self.atom.accumulator == other.atom.accumulator && self.atom.queue == other.atom.queue
+    }
+
+    /// Number of kernel IR values of type `pending` that hold the accumulator.
+    #[must_use]
+    pub fn pending_values(&self) -> usize {
+        (1usize << self.c.in_bits(Dim::REGISTER)) >> self.atom.accumulator.registers.len()
+    }
+
+    /// Emits the conversion of an accumulator, one integer for each register of its layout, to pending values.
+    pub fn emit_pending_accumulator(&self, builder: &mut Builder, c: &[Value]) -> Vec<Value> {
+        let Some(queue) = self.atom.queue else { return Vec::new() };
+        let packed_elements: Vec<PackedElement> = c.iter().copied().map(PackedElement::from_value).collect();
+        let issue_elements = 1 << self.atom.accumulator.registers.len();
+        let words: Vec<Value> = packed_elements
+            .chunks(issue_elements)
+            .map(|chunk| elements::packed(builder, chunk, &self.atom.accumulator))
+            .collect();
+        words.into_iter().map(|word| builder.ready_token(queue, word)).collect()
+    }
+
+    /// Issues the MMAs on operands at these shared-memory addresses and commits them as a group; returns the pending
+    /// accumulator.
+    pub fn emit_async(&self, builder: &mut Builder, addresses: [Value; 2], accumulator: &[Value]) -> Vec<Value> {
+        let (Some(queue), Some(row)) = (self.atom.queue, &self.atom.row) else { return Vec::new() };
+        let [a, b] = [0, 1].map(|side| self.tiles(builder, &[PackedElement::from_value(addresses[side])], side));
+        let mut accumulator = accumulator.to_vec();
+        self.each_issue(|at_a, at_b, at_accumulator| {
+            let value = |role: &Role| match role {
+                Role::A => a[at_a],
+                Role::B => b[at_b],
+                _ => accumulator[at_accumulator],
+            };
+            let operands = self.atom.order.iter().map(value).collect();
+            let ty: Type = builder.type_of(accumulator[at_accumulator]);
+            accumulator[at_accumulator] = builder.value(ty, Op::Instruction { name: row.clone(), operands });
+        });
+        builder.commit(queue);
+        accumulator
+    }
+
+    /// Unpacks an accumulator after its wait; returns one integer for each register of its layout.
+    pub fn unpack_completed(&self, builder: &mut Builder, words: &[Value]) -> Vec<Value> {
+        unpacked(builder, words, 1 << self.atom.accumulator.registers.len(), &self.atom.accumulator)
+    }
+}

@@ -1,0 +1,211 @@
+//! The plan of an MMA: an atom, its repetitions, and the layouts that follow from them.
+
+use tilewright_layout::{Dim, LinearLayout, Space};
+use tilewright_target::{Queue, TargetDescription};
+
+use super::cost::{self, MmaCost};
+use super::elements::in_byte;
+use super::mma_atom::MmaAtom;
+use super::operand_load;
+use super::operands::Operands;
+use super::order::Order;
+use super::tiling::Tiling;
+use super::{MmaError, MmaProblem};
+
+/// Log2 of the max number of unrolled issues of an atom in one chunk (multiply-adds of a lane for plain multiply-adds).
+/// A larger MMA is divided into chunks of K, over which a loop iterates.
+const MOST_WRITTEN: u32 = 10;
+
+/// The plan by which a block multiplies two matrices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MmaPlan {
+    /// The MMA problem that the plan solves: shape, element types, warps and constraints.
+    pub problem: MmaProblem,
+    /// The layout of `a`, M x K of a chunk: from registers, lanes and warps, or from offsets if the atom reads `a` from
+    /// shared memory. Offsets count elements of the atom's type, or bytes if these are narrower.
+    pub a: LinearLayout,
+    /// The layout of `b`, K of a chunk x N: from registers, lanes and warps, or from offsets if the atom reads `b` from
+    /// shared memory.
+    pub b: LinearLayout,
+    /// The layout of the accumulator, M x N.
+    pub c: LinearLayout,
+    /// The layouts of the scales of `a`, M x blocks of K in a chunk, and of `b`, N x blocks; a block is the elements of
+    /// K that share a scale. `None` for an operand without scales.
+    pub scales: [Option<LinearLayout>; 2],
+    /// The cost of the plan, in cycles and registers.
+    pub cost: MmaCost,
+    pub(super) atom: MmaAtom,
+    pub(super) tiling: Tiling,
+    pub(super) order: Order,
+    width: u32,
+}
+
+impl MmaPlan {
+    /// Plans an MMA by an atom with 2^`warps[0]` warps along M and 2^`warps[1]` along N. The chunk (the part of K that
+    /// is multiplied at a time) is the largest that takes at most half of a lane's registers, else the smallest that
+    /// the atom takes.
+    pub(super) fn new(
+        problem: &MmaProblem,
+        atom: &MmaAtom,
+        warps: [u32; 2],
+        target: &TargetDescription,
+    ) -> Result<Self, MmaError> {
+        let k = problem.bits()[2];
+        let limit = cost::limit(problem, target);
+        let within = target.tensor.as_ref().map_or(0, |memory| memory.columns);
+        let (mut smallest, mut reason) = (None, "the matrices have no elements".to_owned());
+        if !Tiling::new(atom, problem, warps, k).has_columns_beside() {
+            let reasons = "registers repeat it along N fewer times than `n_width` requires".to_owned();
+            return Err(MmaError::Impossible { reasons });
+        }
+        // A chunk contains whole bytes.
+        let least = problem.operand_types().map(in_byte).into_iter().fold(atom.tile[2], u32::max);
+        for chunk in (least.min(k)..=k).rev() {
+            let tiling = Tiling::new(atom, problem, warps, chunk);
+            let plan = Self::of_tiling(problem, atom, tiling, natural_width(atom, &tiling), target)?;
+            let columns = plan.tensor_columns();
+            if columns > within {
+                // A shorter chunk has fewer scales.
+                reason = format!("it needs {columns} columns of tensor memory, there are {within}");
+                continue;
+            }
+            let fits = plan.shared_bytes() <= u64::from(target.shared.static_bytes);
+            if fits && plan.cost.registers <= limit / 2 && tiling.repeats().iter().sum::<u32>() <= MOST_WRITTEN {
+                return Ok(plan);
+            }
+            smallest = Some(plan);
+        }
+        let fits = |plan: &Self| plan.cost.registers <= limit;
+        match smallest {
+            Some(plan) if fits(&plan) => Ok(plan),
+            Some(plan) => {
+                let needed = plan.cost.registers;
+                Err(MmaError::Impossible { reasons: format!("a lane would need {needed} registers of {limit}") })
+            }
+            None => Err(MmaError::Impossible { reasons: reason }),
+        }
+    }
+
+    fn of_tiling(
+        problem: &MmaProblem,
+        atom: &MmaAtom,
+        tiling: Tiling,
+        width: u32,
+        target: &TargetDescription,
+    ) -> Result<Self, MmaError> {
+        let natural = Order::identity(tiling.k_bits(), tiling.chunk);
+        let order = match atom.scales {
+            // An instruction with scales fixes the blocks of K.
+            Some(_) => natural.clone(),
+            None => Order::new(&tiling.in_registers(atom), width, tiling.k_bits(), tiling.chunk),
+        };
+        let orders = problem.k_permuted.map(|k_permuted| if k_permuted { &natural } else { &order });
+        let (a, b, c) =
+            (tiling.layout_a(atom, orders[0])?, tiling.layout_b(atom, orders[1])?, tiling.accumulator_layout(atom)?);
+        let mut in_registers = [tiling.layout_a(atom, &order)?, tiling.layout_b(atom, &order)?];
+        for (side, operands) in [&atom.a, &atom.b].into_iter().enumerate() {
+            // A stored operand is scaled in the registers from which it is stored.
+            if operands.memory.is_some() && problem.scales[side].is_some() {
+                in_registers[side] = operand_load::stored_from(problem, tiling.chunk, side, target)?;
+            }
+        }
+        let scales = tiling.scale_layouts(atom, problem, [&in_registers[0], &in_registers[1]])?;
+        let cost = MmaCost::new(problem, (atom, &tiling), ([&a, &b], &c), &scales, target);
+        let (problem, atom) = (problem.clone(), atom.clone());
+        Ok(Self { problem, a, b, c, scales, cost, atom, tiling, order, width })
+    }
+
+    /// Returns the same plan with 2^`width` consecutive elements of K in a lane.
+    pub(super) fn with_width(&self, width: u32, target: &TargetDescription) -> Result<Self, MmaError> {
+        Self::of_tiling(&self.problem, &self.atom, self.tiling, width, target)
+    }
+
+    /// Returns log2 of the possible numbers of consecutive elements of K in a lane, the atom's own first.
+    pub(super) fn widths(&self) -> Vec<u32> {
+        let natural = natural_width(&self.atom, &self.tiling);
+        let is_padded = self.atom.tile[2] > self.tiling.chunk;
+        if self.atom.scales.is_some() || self.problem.k_permuted.contains(&true) && is_padded {
+            return vec![natural];
+        }
+        let most = (self.tiling.in_registers(&self.atom).len() as u32).min(self.tiling.chunk);
+        std::iter::once(natural).chain((0..=most).filter(|&width| width != natural)).collect()
+    }
+
+    /// The name of the instruction; `None` for plain multiply-adds.
+    #[must_use]
+    pub fn instruction(&self) -> Option<&str> {
+        self.atom.row.as_deref()
+    }
+
+    /// The name of the atom, for messages.
+    #[must_use]
+    pub fn atom_name(&self) -> &str {
+        self.atom.name()
+    }
+
+    /// Whether A and B are swapped: the atom's first operand is `b`, C^T = B^T A^T.
+    #[must_use]
+    pub fn is_transposed(&self) -> bool {
+        self.atom.transposed
+    }
+
+    /// Number of warps along M and along N. Warps that issue together are along M.
+    #[must_use]
+    pub fn warps(&self) -> [u64; 2] {
+        let [m, n] = self.tiling.warps;
+        [1 << (m + self.atom.group), 1 << n]
+    }
+
+    /// The queue whose wait completes the MMAs; `None` if they complete at once.
+    #[must_use]
+    pub fn queue(&self) -> Option<Queue> {
+        self.atom.queue
+    }
+
+    /// Bytes of shared memory for the operands that the atom reads there.
+    #[must_use]
+    pub fn shared_bytes(&self) -> u64 {
+        let bytes = |(layout, operands): (&LinearLayout, &Operands)| match &operands.memory {
+            Some(memory) => u64::from(memory.bits / 8) << layout.in_bits(Dim::OFFSET),
+            None => 0,
+        };
+        [(&self.a, &self.atom.a), (&self.b, &self.atom.b)].map(bytes).iter().sum()
+    }
+
+    /// Number of elements of K that are loaded and multiplied at a time.
+    #[must_use]
+    pub fn chunk(&self) -> u64 {
+        1 << self.tiling.chunk
+    }
+
+    /// Number of chunks along K; a chunk is the part of K that is multiplied at a time.
+    #[must_use]
+    pub fn chunks(&self) -> u64 {
+        self.problem.shape[2] / self.chunk()
+    }
+
+    /// Number of consecutive elements of K that a lane holds.
+    #[must_use]
+    pub fn k_width(&self) -> u64 {
+        1 << self.width
+    }
+
+    /// Returns the K permutation of a pre-shuffled operand: the position in the matrix of each position in the
+    /// operand's memory.
+    ///
+    /// # Errors
+    /// None for plans from this module.
+    pub fn k_permutation(&self) -> Result<LinearLayout, MmaError> {
+        let [_, _, k] = self.problem.bits();
+        let own = |bit: u32| if bit < self.tiling.chunk { self.order.position(1 << bit) } else { 1 << bit };
+        let columns: Vec<u64> = (0..k).map(own).collect();
+        let [ins, outs] = [Dim::OFFSET, Dim::tensor(0)].map(|dim| Space::of_sizes(&[(dim, 1 << k)]));
+        Ok(LinearLayout::from_columns(ins?, outs?, &columns)?)
+    }
+}
+
+/// Returns log2 of the consecutive elements of K that a lane holds in the atom's own order of K.
+fn natural_width(atom: &MmaAtom, tiling: &Tiling) -> u32 {
+    let in_registers = tiling.in_registers(atom);
+    (0..).zip(&in_registers).take_while(|(bit, in_registers)| bit == *in_registers).count() as u32
+}

@@ -1,0 +1,252 @@
+//! Operands that are resident over all of K: they come from registers, not from global memory chunk by chunk.
+//!
+//! All chunks are held at once: the highest register bits, or offset bits in shared memory, select the chunk.
+
+use crate::movement::{DescriptorMatch, MovementError, PlanContext, SharedAccess, plan_shared_access};
+use tilewright_kernel::{Builder, Value};
+use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout};
+use tilewright_target::Direction;
+
+use super::MmaError;
+use super::accumulator::Accumulator;
+use super::cast::cast;
+use super::elements::in_byte;
+use super::plan::MmaPlan;
+use super::scale::grouped;
+
+/// The stores of an operand in registers to the shared memory from which the atom reads it.
+#[derive(Debug, Clone)]
+pub struct OperandStore {
+    /// The plan of the stores.
+    pub access: SharedAccess,
+    /// Bytes of shared memory for the operand over all of K.
+    pub bytes: u32,
+    alignment: u32,
+    side: usize,
+    /// The register layout of a chunk's elements after unpacking or scaling; `None` if the registers are stored without
+    /// either.
+    converted_elements: Option<LinearLayout>,
+}
+
+impl MmaPlan {
+    /// Returns the layout of the registers that hold operand A (`side` 0) or B (1) over all of K, M x K or K x N. For
+    /// elements narrower than a byte it is the layout of their bytes; registers of one byte are replicas. `None` if any
+    /// layout will do, because the atom reads the operand from shared memory and registers can be stored one by one.
+    ///
+    /// # Errors
+    /// [`MovementError`].
+    pub fn resident_operand_layout(
+        &self,
+        side: usize,
+        context: PlanContext<'_>,
+    ) -> Result<Option<LinearLayout>, MovementError> {
+        let (layout, operands) = self.side(side);
+        let bits = in_byte(self.problem.operand_types()[side]);
+        let layout = match &operands.memory {
+            None => grouped(layout, 1 - side, bits)?,
+            Some(_) if self.is_unpacked_or_scaled(side) => {
+                grouped(&self.chunk_register_layout(side, context)?, 1 - side, bits)?
+            }
+            Some(_) => return Ok(None),
+        };
+        Ok(Some(self.over_chunks(&layout, 1 - side, Dim::REGISTER, bits)?))
+    }
+
+    /// Whether an element is computed from more than one loaded value: unpacked from a byte, or scaled.
+    fn is_unpacked_or_scaled(&self, side: usize) -> bool {
+        self.element_conversion(side).from.bits() < 8 || self.element_conversion(side).scale.is_some()
+    }
+
+    /// Returns the register layout of a chunk's elements, from which the operand is stored.
+    fn chunk_register_layout(&self, side: usize, context: PlanContext<'_>) -> Result<LinearLayout, MovementError> {
+        self.stored_from(side, context.target)
+    }
+
+    /// Returns the register layout of an operand's scales over all of K, rows x blocks of K; in each chunk, the
+    /// operand's layout determines it. `None` for an operand without scales.
+    ///
+    /// # Errors
+    /// None for plans from this module.
+    pub fn resident_scale_layout(&self, side: usize) -> Result<Option<LinearLayout>, LayoutError> {
+        let (Some(layout), Some(scale)) = (&self.scales[side], self.problem.scales[side]) else { return Ok(None) };
+        let per_chunk = layout.out_bits(Dim::tensor(1));
+        let blocks = (self.problem.shape[2] / scale.block).max(1).trailing_zeros();
+        extended(layout, 1, Dim::REGISTER, [per_chunk, blocks.max(per_chunk)]).map(Some)
+    }
+
+    /// Plans the stores of an operand to the shared memory from which the atom reads it; `None` if the atom takes the
+    /// operand from registers. The registers have the layout of [`MmaPlan::resident_operand_layout`], or `registers` if
+    /// that is `None`.
+    ///
+    /// # Errors
+    /// [`MovementError`].
+    pub fn plan_operand_store(
+        &self,
+        side: usize,
+        registers: &LinearLayout,
+        context: PlanContext<'_>,
+    ) -> Result<Option<OperandStore>, MovementError> {
+        let (layout, operands) = self.side(side);
+        let Some(operand) = &operands.memory else { return Ok(None) };
+        let descriptor_match = DescriptorMatch::find(layout, operand).map_err(MovementError::memory)?;
+        let all_chunks = self.over_chunks(layout, 1 - side, Dim::OFFSET, operands.in_byte())?;
+        let bytes = (operand.bits / 8) << all_chunks.in_bits(Dim::OFFSET);
+        let converted_elements =
+            if self.is_unpacked_or_scaled(side) { Some(self.chunk_register_layout(side, context)?) } else { None };
+        let access = match &converted_elements {
+            Some(elements) => plan_shared_access(
+                elements,
+                &MemoryLayout::linear(layout.clone()),
+                operand.bits,
+                Direction::Store,
+                context,
+            )?,
+            None => plan_shared_access(
+                registers,
+                &MemoryLayout::linear(all_chunks),
+                operand.bits,
+                Direction::Store,
+                context,
+            )?,
+        };
+        Ok(Some(OperandStore { access, bytes, alignment: descriptor_match.alignment, side, converted_elements }))
+    }
+
+    /// Returns the same plan with operand A (`side` 0) or B (1), over all of K, read from the program's own shared
+    /// memory, whose layout is `memory`.
+    ///
+    /// # Errors
+    /// [`MmaError::Impossible`]: the atom takes the operand from registers, has another element type, or cannot
+    /// read this layout.
+    pub fn with_operand_memory(&self, side: usize, memory: &LinearLayout) -> Result<Self, MmaError> {
+        let refused = |reasons: String| MmaError::Impossible { reasons };
+        let (own, operands) = self.side(side);
+        let Some(operand) = &operands.memory else {
+            return Err(refused(format!("{} takes the operand from registers", self.atom_name())));
+        };
+        if self.chunks() > 1
+            || self.problem.operand_types()[side] != operands.element_type
+            || self.is_unpacked_or_scaled(side)
+        {
+            return Err(refused("the operand must have the atom's element type and all of K in one chunk".to_owned()));
+        }
+        let axes: Vec<Dim> = own.outs().dims().collect();
+        let memory = memory.transpose_outs(&axes)?;
+        let descriptor_match = DescriptorMatch::find(&memory, operand).map_err(|error| refused(error.to_string()))?;
+        let [rows, columns] = [0, 1].map(|axis: usize| 1u64 << descriptor_match.starts[axis].len());
+        let has_descriptor = |tile| descriptor_match.descriptor(operand, tile).is_some();
+        if !(0..rows).all(|row| (0..columns).all(|column| has_descriptor([row, column]))) {
+            return Err(refused("descriptors do not reach all tiles of the operand".to_owned()));
+        }
+        let mut plan = self.clone();
+        *[&mut plan.a, &mut plan.b][side] = memory;
+        Ok(plan)
+    }
+
+    /// Emits the kernel IR that stores an operand's registers (integers as wide as the problem's elements) to shared
+    /// memory; returns the address of each chunk. `scales` are the registers of the operand's scales. A block barrier
+    /// must follow before the operand is read.
+    pub fn emit_operand_store(
+        &self,
+        builder: &mut Builder,
+        store: &OperandStore,
+        registers: &[Value],
+        scales: &[Value],
+    ) -> Vec<Value> {
+        let buffer = builder.shared_buffer(store.bytes, store.alignment);
+        let chunks = self.chunks() as usize;
+        let step = store.bytes / chunks as u32;
+        let mut addresses = vec![buffer];
+        for chunk in 1..chunks as u32 {
+            let bytes = builder.i32(chunk * step);
+            addresses.push(builder.ptr_add(buffer, bytes));
+        }
+        let element_conversion = self.element_conversion(store.side);
+        let Some(elements) = &store.converted_elements else {
+            let values: Vec<Value> = registers
+                .iter()
+                .map(|&value| cast(builder, value, element_conversion.from, element_conversion.to))
+                .collect();
+            store.access.emit_store(builder, buffer, &values);
+            return addresses;
+        };
+        for (chunk, &address) in addresses.iter().enumerate() {
+            let own = &registers[self.chunk_range(registers, chunk, chunks)];
+            let scales = &scales[self.chunk_range(scales, chunk, self.scale_chunks(store.side, scales))];
+            let packed_elements = element_conversion.emit(builder, elements, own, scales);
+            let values: Vec<Value> =
+                packed_elements.into_iter().map(|packed_element| packed_element.low(builder)).collect();
+            store.access.emit_store(builder, address, &values);
+        }
+        addresses
+    }
+
+    /// Returns the range of one chunk in `values`, which holds `packed_elements` equal parts of K, one after the other.
+    fn chunk_range(&self, values: &[Value], chunk: usize, total_chunks: usize) -> std::ops::Range<usize> {
+        let count = values.len() / total_chunks.max(1);
+        let at = chunk * total_chunks / self.chunks() as usize;
+        at * count..(at + 1) * count
+    }
+
+    /// Returns the number of chunks with scales of their own; fewer than all chunks if a scale covers several.
+    fn scale_chunks(&self, side: usize, scales: &[Value]) -> usize {
+        let per_chunk = self.scales[side].as_ref().map_or(1, |layout| 1usize << layout.in_bits(Dim::REGISTER));
+        (scales.len() / per_chunk).max(1)
+    }
+
+    /// Emits the kernel IR that multiplies the operands over all of K, chunk by chunk, and adds the result to the
+    /// accumulator. An operand is given by its registers in the layout of a chunk, one chunk after the other, or by the
+    /// address of each chunk in shared memory. Scales are given by their registers in the same order.
+    ///
+    /// # Panics
+    /// If the number of values differs from the registers of the layouts.
+    pub fn emit_all_chunks(
+        &self,
+        builder: &mut Builder,
+        operands: [&[Value]; 2],
+        scales: [&[Value]; 2],
+        mut accumulator: Accumulator,
+    ) -> Accumulator {
+        for chunk in 0..self.chunks() as usize {
+            let own =
+                [0, 1].map(|side| &operands[side][self.chunk_range(operands[side], chunk, self.chunks() as usize)]);
+            let scales = [0, 1].map(|side| {
+                &scales[side][self.chunk_range(scales[side], chunk, self.scale_chunks(side, scales[side]))]
+            });
+            accumulator = self.emit_chunk(builder, own, scales, &accumulator);
+        }
+        accumulator
+    }
+
+    fn side(&self, side: usize) -> (&LinearLayout, &super::operands::Operands) {
+        if side == 0 { (&self.a, &self.atom.a) } else { (&self.b, &self.atom.b) }
+    }
+
+    /// Extends a layout of one chunk to all of K; the highest bits of the input dim `dim` select the chunk. K is
+    /// counted in groups of 2^`bits` elements.
+    fn over_chunks(
+        &self,
+        layout: &LinearLayout,
+        k_axis: usize,
+        dim: Dim,
+        bits: u32,
+    ) -> Result<LinearLayout, LayoutError> {
+        let of_k = [self.tiling.chunk, self.problem.bits()[2]].map(|of_k| of_k.saturating_sub(bits));
+        extended(layout, k_axis, dim, of_k)
+    }
+}
+
+/// Extends a layout with high bits of the input dim `dim`, which move along an axis by the bits `first..end` of its
+/// coordinate.
+fn extended(layout: &LinearLayout, axis: usize, dim: Dim, [first, end]: [u32; 2]) -> Result<LinearLayout, LayoutError> {
+    let axis = Dim::tensor(axis);
+    let outs: Vec<(Dim, u64)> = (layout.outs().iter())
+        .map(|(dim, bits)| (dim, 1u64 << if dim == axis { bits.max(end) } else { bits }))
+        .collect();
+    let mut bases: Vec<_> = layout.ins().dims().map(|dim| (dim, layout.bases_of(dim))).collect();
+    let step = |bit: u32| outs.iter().map(|(dim, _)| u64::from(*dim == axis) << bit).collect::<Vec<_>>();
+    if let Some((_, own)) = bases.iter_mut().find(|(known, _)| *known == dim) {
+        own.extend((first..end).map(step));
+    }
+    LinearLayout::from_bases(&bases, &outs)
+}

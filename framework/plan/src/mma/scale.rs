@@ -1,0 +1,190 @@
+//! Scaled operands: `a * 2^s`, one scale for each block of consecutive elements along K.
+//!
+//! **Layout.** The tensor of scales is broadcast along each block to the operand's shape. Backwards through reshape and
+//! broadcast (seed 000, section 5.2) the operand's layout gives the layout of the scales ([`grouped`]): K is split into
+//! blocks and elements of a block, and the dims of the elements are dropped. Each register of the operand then has its
+//! own scale in the register of the same index.
+
+use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
+use tilewright_target::{ElementType, Format};
+
+/// The scales of one operand. In memory they are rows x blocks, row-major: one row for each row of `a` or column of
+/// `b`, and one block for each group of elements along K that share a scale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scale {
+    /// The element type of the scales.
+    pub element_type: ElementType,
+    /// Number of elements along K that share a scale: a power of two.
+    pub block: u64,
+    /// Log2 of the least and of the greatest scale; `None` if only the type limits the scales. If all products with
+    /// these scales are exact in a narrower type, they may be computed in that type.
+    pub exponents: Option<[i32; 2]>,
+}
+
+impl Scale {
+    /// Returns scales of the type `name`: one for 32 elements, or for 16 if `ue4m3` (OCP Microscaling Formats, section
+    /// 5.2; PTX ISA, block scaling of `mxf4nvf4`). `None` if the type is not a type of scales.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let element_type = ElementType::from_name(name)?;
+        match element_type {
+            ElementType::Float(format) if !format.is_signed() => {
+                let block = if format.widths()[1] == 0 { 32 } else { 16 };
+                Some(Self { element_type, block, exponents: None })
+            }
+            _ => None,
+        }
+    }
+
+    /// Log2 of the number of elements that share a scale.
+    pub(super) fn bits(self) -> u32 {
+        self.block.trailing_zeros()
+    }
+
+    pub(super) fn format(self) -> Option<Format> {
+        match self.element_type {
+            ElementType::Float(format) => Some(format),
+            ElementType::Integer { .. } => None,
+        }
+    }
+
+    /// Whether the product of any element of type `element` and any of these scales is exact in type `to`, NaN aside.
+    /// If the scales' range is unknown, a product overflows a type with binary32's exponents exactly if it overflows
+    /// binary32, except that subnormal products may lose digits.
+    pub(super) fn is_exact(self, element: ElementType, to: ElementType) -> bool {
+        let (ElementType::Float(element), Some(scale), ElementType::Float(to)) = (element, self.format(), to) else {
+            return false;
+        };
+        let [_, digits, _] = element.widths();
+        let [_, of_scale, _] = scale.widths();
+        let [_, available, _] = to.widths();
+        // A product of p-digit and q-digit numbers has p + q digits, and may carry into the next power of two.
+        let (carry, more) = if of_scale == 0 { (0, 0) } else { (1, of_scale + 1) };
+        if digits + more > available {
+            return false;
+        }
+        let known = self.exponents;
+        if known.is_none() && to.widths()[0] >= 8 && scale.widths()[0] >= 8 {
+            return true;
+        }
+        let [min, max] = known.unwrap_or([scale.min_exponent(), scale.greatest_exponent()]);
+        element.greatest_exponent() + max + carry <= to.greatest_exponent()
+            && element.min_exponent() + min >= to.min_exponent()
+    }
+}
+
+/// Returns the layout of groups of 2^`bits` consecutive elements along K, from the layout of the elements: K is split
+/// into the index of the group and the index in the group, and the latter is dropped.
+pub(super) fn grouped(operand: &LinearLayout, k_axis: usize, bits: u32) -> Result<LinearLayout, LayoutError> {
+    let element = Dim::tensor(2);
+    let sizes = [0, 1].map(|axis| operand.out_bits(Dim::tensor(axis)));
+    let within = bits.min(sizes[k_axis]);
+    let mut split = Vec::with_capacity(3);
+    for (axis, &size) in sizes.iter().enumerate() {
+        if axis == k_axis {
+            split.push((element, 1 << within));
+        }
+        split.push((Dim::tensor(axis), 1 << if axis == k_axis { size - within } else { size }));
+    }
+    let ins: Vec<Dim> = operand.ins().dims().collect();
+    operand.reshape_outs(&split)?.sublayout(&ins, &[Dim::tensor(0), Dim::tensor(1)])
+}
+
+/// Returns the layout of elements from the layout of their groups: each register of a group becomes 2^`bits` registers
+/// along K. This is the inverse of [`grouped`].
+pub(super) fn ungrouped(groups: &LinearLayout, k_axis: usize, bits: u32) -> Result<LinearLayout, LayoutError> {
+    let [rows, columns] = [Dim::tensor(0), Dim::tensor(1)];
+    let within = |dim: Dim| if dim == Dim::tensor(k_axis) { bits } else { 0 };
+    let [mut ins, mut outs] = [Space::default(), Space::default()];
+    for dim in [rows, columns] {
+        outs.push(dim, groups.out_bits(dim) + within(dim))?;
+    }
+    let at = |column: u64, dim: Dim| groups.outs().coordinate(column, dim) << within(dim);
+    let mut all = Vec::new();
+    for dim in groups.ins().dims() {
+        let own = if dim == Dim::REGISTER { bits } else { 0 };
+        ins.push(dim, groups.in_bits(dim) + own)?;
+        all.extend((0..own).map(|bit| outs.shift_of(Dim::tensor(k_axis)).map_or(0, |shift| 1 << (shift + bit))));
+        let moved = |&column: &u64| at(column, rows) | at(column, columns) << outs.bits_of(rows);
+        all.extend(groups.columns_of(dim).iter().map(moved));
+    }
+    LinearLayout::from_columns(ins, outs, &all)
+}
+
+/// Returns the layout of the scales, rows x blocks, from the layout of the operand's elements.
+pub(super) fn layout(operand: &LinearLayout, k_axis: usize, scale: Scale) -> Result<LinearLayout, LayoutError> {
+    let blocks = grouped(operand, k_axis, scale.bits())?;
+    if k_axis == 1 { Ok(blocks) } else { transposed(&blocks) }
+}
+
+/// Returns the layout with rows and columns swapped.
+pub(super) fn transposed(layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
+    let [first, second, free] = [0, 1, 2].map(Dim::tensor);
+    let renamed = layout.rename_out(first, free)?.rename_out(second, first)?.rename_out(free, second)?;
+    renamed.transpose_outs(&[first, second])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_exact(element: &str, scale: Scale, to: &str) -> bool {
+        let named = |name| ElementType::from_name(name).expect("a type");
+        scale.is_exact(named(element), named(to))
+    }
+
+    #[test]
+    fn products_with_scales_are_exact_where_all_of_them_are_numbers_of_the_type() {
+        let mx = Scale::from_name("e8m0").expect("a scale");
+        for element in ["e2m1", "e2m3", "e3m2", "e4m3", "e5m2"] {
+            assert!(is_exact(element, mx, "bf16") && is_exact(element, mx, "f32") && is_exact(element, mx, "tf32"));
+            assert!(!is_exact(element, mx, "f16"), "2^127 is not a number of f16");
+        }
+        // 0.5 to 6 times 2^-8 to 2^8 is 2^-9 to 1536.
+        let near = Scale { exponents: Some([-8, 8]), ..mx };
+        assert!(is_exact("e2m1", near, "f16") && !is_exact("e5m2", near, "f16"));
+        assert!(!is_exact("f16", near, "bf16"), "f16 has more digits");
+        // Four digits times two are six; times four, eight.
+        let nv = Scale::from_name("ue4m3").expect("a scale");
+        assert!(is_exact("e2m1", nv, "f16") && is_exact("e4m3", nv, "bf16") && !is_exact("e4m3", nv, "e4m3"));
+        assert!(Scale::from_name("e4m3").is_none() && Scale::from_name("s8").is_none());
+    }
+
+    /// Checks exactness against the products of all values with all scales.
+    #[test]
+    fn brute_force_agrees_on_exactness() {
+        let of = |name: &str| match ElementType::from_name(name) {
+            Some(ElementType::Float(format)) => (name.to_owned(), format),
+            _ => panic!("{name}"),
+        };
+        let all = |name: &str, bits: u32| -> Vec<f64> {
+            let (_, format) = of(name);
+            (0..1u64 << bits).map(|bits| format.decode(bits)).filter(|value| value.is_finite()).collect()
+        };
+        for (scale, range) in
+            [("e8m0", [-8, 8]), ("e8m0", [-12, 3]), ("e8m0", [0, 13]), ("e8m0", [0, 14]), ("ue4m3", [-9, 8])]
+        {
+            let own = Scale { exponents: Some(range), ..Scale::from_name(scale).expect("a scale") };
+            let [min, max] = range.map(|exponent: i32| 2f64.powi(exponent));
+            let scales: Vec<f64> =
+                all(scale, 8).into_iter().filter(|&value| value >= min && value < 2.0 * max).collect();
+            for (element, bits) in [("e2m1", 4), ("e2m3", 6), ("e3m2", 6), ("e4m3", 8), ("e5m2", 8)] {
+                let values = all(element, bits);
+                for to in ["f16", "bf16"] {
+                    let known: std::collections::BTreeSet<u64> =
+                        all(to, 16).iter().map(|value| value.abs().to_bits()).collect();
+                    let exact = values
+                        .iter()
+                        .all(|value| scales.iter().all(|scale| known.contains(&(value * scale).abs().to_bits())));
+                    assert!(!is_exact(element, own, to) || exact, "{element} x {scale} {range:?} in {to}");
+                    // With powers of two the check is exact; with other scales it is conservative, since it looks at
+                    // the greatest exponent only.
+                    assert!(
+                        is_exact(element, own, to) == exact || scale == "ue4m3",
+                        "{element} x {scale} {range:?} in {to}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Plans conversions by shuffles.
+
+use super::search;
+use super::shuffles::ShufflePlan;
+use super::words::WORD_BITS;
+use crate::movement::bound;
+use crate::movement::convert::plan::{ConversionKind, ConversionPlan, Steps};
+use crate::movement::price::cycles;
+use crate::movement::{ConversionProblem, PlanStats};
+use tilewright_kernel::Counts;
+use tilewright_target::TargetDescription;
+
+/// Plans the cheapest conversion by shuffles; an error if its price is `most` or more, in wavefronts (a shuffle costs
+/// one).
+pub(crate) fn plan(
+    conversion: &ConversionProblem,
+    target: &TargetDescription,
+    most: f64,
+) -> Result<ConversionPlan, String> {
+    let shuffle_bits = target.index_shuffle_bits().ok_or("the target has no indexed shuffle")?;
+    if shuffle_bits != WORD_BITS {
+        return Err(format!("shuffles of {shuffle_bits} bits; plans need {WORD_BITS}"));
+    }
+    let origin = conversion.origin.as_ref().ok_or("elements cross blocks")?;
+    if origin.crosses_warps(conversion.lane_mask()) {
+        return Err("a warp needs elements of other warps".to_owned());
+    }
+    let best = search::best(conversion, origin, target, most)?;
+    Ok(priced(conversion, best, target))
+}
+
+fn priced(conversion: &ConversionProblem, shuffles: ShufflePlan, target: &TargetDescription) -> ConversionPlan {
+    let counts = shuffles.counts();
+    let bound = bound::of_shuffles(conversion, target);
+    // The cost table prices 32-bit selects.
+    let issued = Counts { selects: counts.selects * shuffles.words_per_element(), ..counts };
+    let cost = cycles(&issued, conversion.warps(), shuffles.stages(), target);
+    ConversionPlan {
+        path: if counts.shuffles == 0 { ConversionKind::Register } else { ConversionKind::Shuffle },
+        stats: PlanStats { counts, cost, ..PlanStats::default() }
+            .with_bound(bound, || shuffles.why_above(bound.shuffles)),
+        steps: Steps::Shuffles(Box::new(shuffles)),
+    }
+}

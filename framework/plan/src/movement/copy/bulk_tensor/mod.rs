@@ -1,0 +1,12 @@
+//! Bulk tensor copies (TMA, PTX `cp.async.bulk.tensor`) between global memory and shared memory of a given layout. One
+//! warp issues the copy of each box once; the host encodes a tensor map.
+
+mod emit;
+mod tensor_copy;
+mod tiling;
+
+pub use emit::TensorCopySource;
+use tensor_copy::Role;
+pub(crate) use tensor_copy::box_count_of;
+pub(super) use tensor_copy::by_tensor_copies;
+pub use tensor_copy::{TensorCopy, find_tensor_copy, plan_copy_from_shared, plan_tensor_copy};

@@ -1,0 +1,108 @@
+//! Tiling of a memory layout by boxes: the memory layout is divided from the left by the box, and the quotient has the
+//! origins of the boxes.
+
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_target::{TensorCopyLayout, TensorCopyOperand};
+
+/// A memory layout divided into boxes.
+#[derive(Debug, Clone)]
+pub(super) struct Tiling {
+    /// The axes of a box, the fastest first, with log2 of the box's sizes.
+    pub(super) axes: Vec<(Dim, u32)>,
+    /// Number of offset bits within a box, counted in elements.
+    pub(super) box_bits: u32,
+    /// For each bit of the box index, the origin in the tensor that it adds, packed as the layout's output.
+    pub(super) box_starts: Vec<u64>,
+}
+
+/// Finds the boxes of the canonical layout `box_layout` that fill the memory. Elements are contiguous along `first` in
+/// global memory. The error gives the reason why there are none.
+pub(super) fn tiling(
+    memory: &LinearLayout,
+    first: Dim,
+    element_bytes: u64,
+    operand: &TensorCopyOperand,
+    box_layout: &TensorCopyLayout,
+) -> Result<Tiling, String> {
+    let columns = undo_swizzle(memory, element_bytes, box_layout);
+    let mut axes: Vec<(Dim, u32)> = Vec::new();
+    let mut within = 0;
+    for &column in &columns {
+        if !grows(&mut axes, step(memory, column), first, element_bytes, operand, box_layout) {
+            break;
+        }
+        within += 1;
+    }
+    let row_bytes = axes.first().map_or(0, |&(_, bits)| element_bytes << bits);
+    if !row_bytes.is_multiple_of(operand.row_granularity.into()) || row_bytes == 0 {
+        let granularity = operand.row_granularity;
+        return Err(format!(
+            "{row_bytes} bytes of a row are contiguous as in global memory, not a multiple of {granularity}"
+        ));
+    }
+    if let Some(expected) = box_layout.row_bytes.filter(|&expected| u64::from(expected) != row_bytes) {
+        return Err(format!("rows of {row_bytes} bytes; they have {expected}"));
+    }
+    let box_starts = columns[within..].to_vec();
+    let low = |&(dim, bits): &(Dim, u32), column: u64| memory.outs().coordinate(column, dim) & ((1 << bits) - 1) != 0;
+    if box_starts.iter().any(|&column| axes.iter().any(|axis| low(axis, column))) {
+        return Err("the element after a box must be in the box".to_owned());
+    }
+    let bytes = element_bytes << within;
+    if !box_starts.is_empty() && !bytes.is_multiple_of(box_layout.alignment.into()) {
+        let alignment = box_layout.alignment;
+        return Err(format!("boxes of {bytes} bytes are not aligned to {alignment}"));
+    }
+    Ok(Tiling { axes, box_bits: within as u32, box_starts })
+}
+
+/// Returns the layout's columns before the XOR swizzle was applied; the swizzle is its own inverse.
+fn undo_swizzle(memory: &LinearLayout, element_bytes: u64, box_layout: &TensorCopyLayout) -> Vec<u64> {
+    let columns = memory.columns_of(Dim::OFFSET);
+    let at = |bit: usize| {
+        let offset = box_layout.swizzle.apply(element_bytes << bit) / element_bytes;
+        let set = columns.iter().enumerate().filter(|(bit, _)| offset >> bit & 1 == 1);
+        set.fold(0, |sum, (_, column)| sum ^ column)
+    };
+    (0..columns.len()).map(at).collect()
+}
+
+/// Returns the axis along which a column moves, and the distance; `None` if it moves along no axis or along several.
+fn step(memory: &LinearLayout, column: u64) -> Option<(Dim, u64)> {
+    let moved = memory.outs().iter().map(|(dim, _)| (dim, memory.outs().coordinate(column, dim)));
+    let mut moved = moved.filter(|&(_, by)| by != 0);
+    let only = moved.next();
+    only.filter(|_| moved.next().is_none())
+}
+
+/// Doubles the box along the axis of a step; returns false if the instruction cannot copy such a box.
+fn grows(
+    axes: &mut Vec<(Dim, u32)>,
+    step: Option<(Dim, u64)>,
+    first: Dim,
+    element_bytes: u64,
+    operand: &TensorCopyOperand,
+    box_layout: &TensorCopyLayout,
+) -> bool {
+    let Some((dim, by)) = step else { return false };
+    let is_first = axes.len() <= 1 && dim == first;
+    match axes.last_mut() {
+        Some((last, bits)) if *last == dim => {
+            let size = 2u64 << *bits;
+            let row = box_layout.row_bytes.filter(|_| is_first).map_or(u64::MAX, u64::from);
+            let fits = by == size / 2 && size <= u64::from(operand.most) && size * element_bytes <= row;
+            if fits {
+                *bits += 1;
+            }
+            fits
+        }
+        last => {
+            let begins = last.is_some() || dim == first;
+            let fits = begins && by == 1 && !axes.iter().any(|(known, _)| *known == dim);
+            if fits {
+                axes.push((dim, 1));
+            }
+            fits
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Copies from per-lane pointers to shared memory: the layout of the program's pointer tensor fixes the elements of
+//! each lane.
+
+use super::super::memory::{GlobalAddress, locate_registers};
+use super::super::{PlanContext, Rejected, best_of, price};
+use super::issued::{LaneCopies, plan_lane_copies};
+use super::row::CopyInstruction;
+use tilewright_kernel::{Builder, Counts, Queue, Value};
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright_target::Direction;
+
+/// A request to copy to shared memory the elements that a tensor of pointers points to.
+#[derive(Clone, Copy)]
+pub struct PointerCopySpec<'a> {
+    /// The layout of the tensor of pointers: the element that each register of each lane points to.
+    pub layout: &'a LinearLayout,
+    /// The layout of the destination in shared memory.
+    pub memory: &'a MemoryLayout,
+    /// Width of an element in bits.
+    pub element_bits: u32,
+    /// Whether elements may be masked off; zeros are written to shared memory for them.
+    pub masked: bool,
+    /// Returns, for a number of elements, groups of so many registers whose elements are contiguous in global memory,
+    /// aligned to the group's size, and masked as a whole. If there are none, returns groups of another size. Of
+    /// replicated registers only one is in a group.
+    pub groups: &'a dyn Fn(u32) -> Vec<Vec<usize>>,
+}
+
+/// A plan of copying from pointers by one instruction of the table.
+#[derive(Debug, Clone)]
+pub struct PointerCopy {
+    /// Numbers of operations that a warp executes; the max over the warps.
+    pub counts: Counts,
+    issued: LaneCopies,
+}
+
+/// Plans the copy by the cheapest instruction (shared-memory wavefronts), then by the one of fewest copies.
+///
+/// # Errors
+/// The reason why each instruction is rejected; the caller can still use plain accesses.
+pub fn plan_pointer_copy(
+    problem: &PointerCopySpec<'_>,
+    context: &PlanContext<'_>,
+) -> Result<PointerCopy, Vec<Rejected<String>>> {
+    let rows = context.instructions.iter().filter_map(CopyInstruction::from_instruction);
+    let plans = rows.map(|row| (row.name.to_owned(), by_row(problem, &row, context)));
+    let (best, rejected) = best_of(plans, PointerCopy::rank);
+    best.ok_or(rejected)
+}
+
+fn by_row(
+    problem: &PointerCopySpec<'_>,
+    row: &CopyInstruction<'_>,
+    context: &PlanContext<'_>,
+) -> Result<PointerCopy, String> {
+    let &PointerCopySpec { layout, memory, element_bits, masked, groups } = problem;
+    let elements = row.elements(element_bits, masked)?;
+    if row.lane_bits() != layout.in_bits(Dim::LANE) {
+        return Err(format!("it is for warps of {} lanes", 1u32 << row.lane_bits()));
+    }
+    if row.alignment[0] > row.bytes {
+        return Err("it needs more alignment in global memory than it reads bytes".to_owned());
+    }
+    let groups = groups(elements);
+    if groups.iter().any(|group| group.len() != elements as usize) {
+        return Err(format!("{} bytes are not contiguous in global memory", row.bytes));
+    }
+    let side = locate_registers(layout, memory, element_bits, Direction::Store).map_err(|error| error.to_string())?;
+    let (issued, counts) = plan_lane_copies(row, &groups, &side, memory, context.target)?;
+    Ok(PointerCopy { counts, issued })
+}
+
+impl PointerCopy {
+    /// The name of the copy instruction.
+    #[must_use]
+    pub fn instruction(&self) -> &str {
+        &self.issued.name
+    }
+
+    /// The queue whose wait completes the copy.
+    #[must_use]
+    pub fn queue(&self) -> Queue {
+        self.issued.queue
+    }
+
+    /// Alignment of the shared memory in bytes that the instruction requires.
+    #[must_use]
+    pub fn alignment(&self) -> u64 {
+        self.issued.alignment
+    }
+
+    /// The key by which candidates are compared; a lower key is better: (price times 4, number of copies). Prices are
+    /// multiples of 1/4.
+    fn rank(&self) -> (u64, u64) {
+        ((4.0 * price(&self.counts)) as u64, self.counts.asynchronous_copies)
+    }
+
+    /// Emits the copy to the shared memory at `buffer`. `emit_address` returns the global address and the mask for the
+    /// first register of each group. The copy must then be committed and waited for, and a barrier is needed before
+    /// other threads read the data.
+    pub fn emit(
+        &self,
+        builder: &mut Builder,
+        buffer: Value,
+        emit_address: &mut dyn FnMut(&mut Builder, usize) -> GlobalAddress,
+    ) {
+        self.issued.emit(builder, buffer, emit_address);
+    }
+}

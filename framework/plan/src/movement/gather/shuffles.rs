@@ -1,0 +1,94 @@
+//! Gathers by shuffles: lanes read registers of other lanes of their warp.
+
+use tilewright_kernel::{Binary, Builder, Compare, Counts, Value};
+use tilewright_layout::f2::{Subspace, multiply};
+use tilewright_target::TargetDescription;
+
+use super::problem::GatherProblem;
+use crate::movement::address::{ThreadIndices, emit_product};
+use crate::movement::conversion::{Origin, Position};
+use crate::movement::shuffle_source::Source;
+use crate::movement::variadic::{emit_shuffle_tuples, words};
+
+/// The plan of a gather by shuffles within the warp.
+#[derive(Debug, Clone)]
+pub(super) struct Shuffles {
+    lane_bits: u32,
+    origin: Origin,
+    /// The source position that each bit of the index adds.
+    index: Vec<Position>,
+    /// The source registers among which index and thread choose, each as the xor with the source register of the
+    /// result.
+    choices: Vec<u64>,
+    result_bits: u32,
+}
+
+/// Plans the gather by shuffles. The plan is rejected if warps need elements of other warps, or if the target has no
+/// indexed shuffle.
+pub(super) fn plan(problem: &GatherProblem, target: &TargetDescription) -> Result<(Shuffles, Counts), String> {
+    target.index_shuffle_bits().filter(|&bits| bits == u32::BITS).ok_or("the target has no 32-bit shuffle")?;
+    let (origin, index) = problem.origin().ok_or("a block needs elements that it does not have")?;
+    let lanes = (1u64 << problem.lane_bits) - 1;
+    if origin.crosses_warps(lanes) || index.iter().any(|p| p.thread & !lanes != 0) {
+        return Err("warps need elements of other warps".to_owned());
+    }
+    let chosen = origin.of_threads.iter().chain(&index).map(|p| p.register);
+    let choices = Subspace::span(chosen);
+    let choices: Vec<u64> = (0..1u64 << choices.dimension()).map(|at| multiply(choices.basis(), at)).collect();
+    let results = 1u64 << problem.registers.len();
+    let rounds = choices.len() as u64;
+    let counts = Counts {
+        shuffles: results * rounds * words(problem.element.bits(), 1),
+        selects: results * (rounds - 1),
+        ..Counts::default()
+    };
+    let (lane_bits, result_bits) = (problem.lane_bits, problem.registers.len() as u32);
+    Ok((Shuffles { lane_bits, origin, index, choices, result_bits }, counts))
+}
+
+impl Shuffles {
+    pub(super) fn emit(&self, builder: &mut Builder, src: &[Value], indices: &[Value]) -> Vec<Value> {
+        let lanes = (1u64 << self.lane_bits) - 1;
+        let thread = ThreadIndices::new(builder, self.lane_bits);
+        let of = |positions: &[Position], coordinate: fn(&Position) -> u64| {
+            positions.iter().map(coordinate).collect::<Vec<_>>()
+        };
+        let own_lane = thread.emit_product(
+            builder,
+            &of(&self.origin.of_threads, |p| p.thread).iter().map(|t| t & lanes).collect::<Vec<_>>(),
+        );
+        let own_register = thread.emit_product(builder, &of(&self.origin.of_threads, |p| p.register));
+        let (index_lane, index_register) = (of(&self.index, |p| p.thread), of(&self.index, |p| p.register));
+        (0..1u64 << self.result_bits)
+            .map(|result| {
+                let fixed = Position {
+                    register: multiply(&of(&self.origin.of_registers, |p| p.register), result),
+                    thread: multiply(&of(&self.origin.of_registers, |p| p.thread), result),
+                };
+                let index = indices[result as usize];
+                let along = emit_product(builder, index, &index_lane);
+                let lane = builder.binary(Binary::Xor, own_lane, along);
+                let lane = builder.binary_const(Binary::Xor, lane, fixed.thread as u32);
+                let along = emit_product(builder, index, &index_register);
+                let register = builder.binary(Binary::Xor, own_register, along);
+                self.chosen(builder, src, fixed.register, register, lane)
+            })
+            .collect()
+    }
+
+    /// Emits the shuffles from `lane`, and the selects of the word from the register whose xor with `fixed` is
+    /// `register`.
+    fn chosen(&self, builder: &mut Builder, src: &[Value], fixed: u64, register: Value, lane: Value) -> Value {
+        let fetched = |builder: &mut Builder, choice: u64| {
+            emit_shuffle_tuples(builder, Source::Lane(lane), &[vec![src[(fixed ^ choice) as usize]]])[0][0]
+        };
+        let mut value = fetched(builder, self.choices[0]);
+        for &choice in &self.choices[1..] {
+            let candidate = fetched(builder, choice);
+            let required = builder.i32(choice as u32);
+            let here = builder.compare(Compare::Eq, register, required);
+            value = builder.select(here, candidate, value);
+        }
+        value
+    }
+}

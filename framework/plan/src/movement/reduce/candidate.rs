@@ -1,0 +1,177 @@
+//! Candidates of a reduction: the layouts of the partial results before and after their conversion, and the layout of
+//! the results before they are broadcast, if they are.
+//!
+//! In one pass, every lane loads all partial results of the results that it needs. In two passes, each result is
+//! combined once: the threads of the warps that hold its partial results divide the results among themselves, and a
+//! second conversion broadcasts them.
+
+use tilewright_kernel::Counts;
+use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
+use tilewright_target::LaneXors;
+
+use super::lanes::{self, LaneStep};
+use super::problem::{ReductionProblem, assemble};
+
+/// One candidate of a reduction.
+pub(super) struct ReductionCandidate {
+    /// The steps between lanes before the conversion of partial results.
+    pub(super) before: Vec<LaneStep>,
+    /// The source layout of the conversion: a tensor of the results' shape, with the partial results along the axis.
+    pub(super) src: LinearLayout,
+    /// The destination layout of the conversion, for the same tensor.
+    pub(super) dst: LinearLayout,
+    /// Log2 of the number of partial results that a lane combines in its registers after the conversion.
+    pub(super) partial_bits_in_registers: u32,
+    /// The steps between lanes after the conversion of partial results.
+    pub(super) after: Vec<LaneStep>,
+    /// The layout of the results before they are broadcast; `None` if every lane has its results already.
+    pub(super) left: Option<LinearLayout>,
+}
+
+/// The packed coordinate that each register, lane and warp bit adds, in a tensor of results or of partial results.
+#[derive(Clone)]
+struct Columns {
+    registers: Vec<u64>,
+    lanes: Vec<u64>,
+    warps: Vec<u64>,
+}
+
+impl ReductionCandidate {
+    /// Returns all candidates: for each number of lane bits whose steps halve the registers, the candidates of one
+    /// pass, then those of two passes.
+    pub(super) fn all(problem: &ReductionProblem) -> Result<Vec<Self>, LayoutError> {
+        let mut all = Vec::new();
+        for given in 0..=problem.most_given() {
+            for in_lanes in 0..=problem.max_partial_bits_in_equal_lanes() {
+                all.push(Self::one_pass(problem, given, in_lanes)?);
+            }
+            let in_lanes = (0..=problem.max_partial_bits_in_lanes()).filter(|_| problem.partial_bits > 0);
+            for in_lanes in in_lanes {
+                all.push(Self::two_passes(problem, given, in_lanes)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns the operation counts of the steps between lanes, before and after the conversion.
+    pub(super) fn counts_of_lanes(&self, problem: &ReductionProblem, xors: LaneXors) -> Counts {
+        let of = |steps: &[LaneStep], registers| lanes::counts(steps, &problem.element_bits, registers, xors);
+        let combined = self.dst.in_bits(Dim::REGISTER) - self.partial_bits_in_registers;
+        of(&self.before, problem.kept.len() as u32).plus(of(&self.after, combined))
+    }
+
+    /// Returns the candidate of one pass with these properties: the steps of the first `given` lane bits halve the
+    /// registers, and lanes with equal results load 2^`in_lanes` shares of the partial results separately.
+    fn one_pass(problem: &ReductionProblem, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
+        let descriptor_match: Vec<usize> = problem.copy_lanes().map(|bit| bit as usize).take(in_lanes).collect();
+        let mut results = problem.results();
+        results.registers = problem.kept.iter().map(|&(_, column)| column).collect();
+        let after = descriptor_match.iter().map(|&lane| LaneStep::Sum { lane: lane as u32, ordered: false }).collect();
+        Self::new(problem, given, &descriptor_match, results, after, None)
+    }
+
+    /// Returns the candidate of two passes: as [`Self::one_pass`], but each result is combined by one thread of the
+    /// warps that hold its partial results. Lanes that load different partial results may have had different results:
+    /// the bits that distinguish those results move to the warps.
+    fn two_passes(problem: &ReductionProblem, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
+        let mut results = problem.results();
+        let others = (0..results.lanes.len()).rev().filter(|&bit| results.lanes[bit] != 0);
+        let copies = problem.copy_lanes().map(|bit| bit as usize);
+        let descriptor_match: Vec<usize> = copies.chain(others).take(in_lanes).collect();
+        let displaced: Vec<u64> = descriptor_match
+            .iter()
+            .map(|&lane| std::mem::take(&mut results.lanes[lane]))
+            .filter(|&column| column != 0)
+            .collect();
+        let mut free = results.warps.iter_mut().filter(|column| **column == 0);
+        for column in displaced {
+            if let Some(warp) = free.next() {
+                *warp = column;
+            }
+        }
+        for warp in free {
+            *warp = results.registers.pop().unwrap_or(0);
+        }
+        let halved = descriptor_match.len().min(results.registers.len());
+        let after = descriptor_match.iter().enumerate().map(|(at, &lane)| {
+            let lane = lane as u32;
+            if at < halved { LaneStep::Halve { lane } } else { LaneStep::Sum { lane, ordered: false } }
+        });
+        let after = after.collect();
+        let mut left = results.clone();
+        for (&lane, column) in descriptor_match.iter().zip(left.registers.drain(..halved)) {
+            left.lanes[lane] = column;
+        }
+        Self::new(problem, given, &descriptor_match, results, after, Some(left))
+    }
+
+    fn new(
+        problem: &ReductionProblem,
+        given: usize,
+        descriptor_match: &[usize],
+        results: Columns,
+        after: Vec<LaneStep>,
+        left: Option<Columns>,
+    ) -> Result<Self, LayoutError> {
+        let (space, shift) = problem.partials_space()?;
+        let mut read = results;
+        for (at, &lane) in descriptor_match.iter().enumerate() {
+            read.lanes[lane] = 1 << (shift as usize + at);
+        }
+        let in_registers =
+            (descriptor_match.len() as u32..problem.partial_bits).map(|partial| 1u64 << (shift + partial));
+        read.registers = in_registers.chain(read.registers).collect();
+        Ok(Self {
+            before: problem.lane_steps(given),
+            src: problem.after_halving(given).layout(problem, &space)?,
+            dst: read.layout(problem, &space)?,
+            partial_bits_in_registers: problem.partial_bits - descriptor_match.len() as u32,
+            after,
+            left: left.map(|left| left.layout(problem, problem.result.outs())).transpose()?,
+        })
+    }
+}
+
+impl Columns {
+    fn layout(&self, problem: &ReductionProblem, space: &Space) -> Result<LinearLayout, LayoutError> {
+        assemble(&problem.result, space, |dim| match dim {
+            Dim::REGISTER => self.registers.clone(),
+            Dim::LANE => self.lanes.clone(),
+            Dim::WARP => self.warps.clone(),
+            _ => problem.blocks.clone(),
+        })
+    }
+}
+
+impl ReductionProblem {
+    /// Returns the columns of the results in registers, lanes and warps, with each distinct register once.
+    fn results(&self) -> Columns {
+        Columns {
+            registers: self.distinct_registers(),
+            lanes: self.lanes.iter().map(|role| role.result).collect(),
+            warps: self.warps.iter().map(|role| role.result).collect(),
+        }
+    }
+
+    /// Returns the columns of the partial results after the steps of `given` lane bits have halved the registers.
+    fn after_halving(&self, given: usize) -> Columns {
+        let shift = self.result.outs().bits();
+        let halving: Vec<u32> = self.summing_lanes().take(given).collect();
+        let given_lane = |bit: u32| halving.iter().position(|&lane| lane == bit).map(|at| self.kept[at].1);
+        let lanes = (0u32..).zip(&self.lanes).map(|(bit, role)| given_lane(bit).unwrap_or(role.result));
+        Columns {
+            registers: self.kept[given..].iter().map(|&(_, column)| column).collect(),
+            lanes: lanes.collect(),
+            warps: self.warps.iter().map(|role| role.result | role.partial << shift).collect(),
+        }
+    }
+
+    /// Returns the space of results extended by the partial results along the axis, and the bit at which the index of
+    /// the partial result begins.
+    fn partials_space(&self) -> Result<(Space, u32), LayoutError> {
+        let mut space = self.result.outs().clone();
+        let shift = space.bits();
+        space.push(self.axis, self.partial_bits)?;
+        Ok((space, shift))
+    }
+}

@@ -1,0 +1,38 @@
+//! A slot (contiguous bytes at one address) that several accessors share.
+
+use smallvec::SmallVec;
+
+use super::{LocatedAccessor, Tile};
+use tilewright_layout::f2::{Columns, Subspace};
+
+/// An accessor and the instruction that it uses; `None` for plain accesses.
+pub(in super::super) type TiledSide<'a> = (&'a LocatedAccessor, Option<&'a Tile<'a>>);
+
+/// Returns the elements of a slot that fits the instructions of all these accessors: columns of lanes if an instruction
+/// fixes them, else register columns that all accessors have. `None` if the instructions conflict, or if no accessor
+/// uses an instruction.
+pub(in super::super) fn find_common_segment(sides: &[TiledSide<'_>]) -> Option<Columns> {
+    let rows: SmallVec<[_; 4]> = sides.iter().filter_map(|&(side, tile)| Some((side, tile?))).collect();
+    let &(first, tile) = rows.first()?;
+    let bits = tile.segment_bits().checked_sub(first.byte_bits())? as usize;
+    let mut required: SmallVec<[Option<u64>; 8]> = SmallVec::from_elem(None, bits);
+    for (side, tile) in &rows {
+        let vector_column = tile.vector(side).filter(|vector_column| vector_column.len() == bits)?;
+        for (required, vector_column) in required.iter_mut().zip(vector_column) {
+            match (*required, vector_column) {
+                (Some(known), Some(vector_column)) if known != vector_column => return None,
+                (known, vector_column) => *required = known.or(vector_column),
+            }
+        }
+    }
+    let mut space = Subspace::zero();
+    // A column that one instruction takes from a lane must be a register or lane column of the other accessors.
+    if required.iter().flatten().any(|&column| !space.insert(column)) {
+        return None;
+    }
+    let spans = sides.iter().map(|(side, _)| &side.span);
+    let common = spans.skip(1).fold(sides[0].0.span.clone(), |all, span| all.intersection(span));
+    let vector_column = if rows.len() == 1 { &first.kept[..] } else { &[] };
+    let mut registers = common.basis().iter().chain(vector_column).copied().filter(|&column| space.insert(column));
+    required.into_iter().map(|column| column.or_else(|| registers.next())).collect()
+}

@@ -1,0 +1,104 @@
+//! Tuples of values of any element types (Triton's variadic reduce operands): combining and shuffling them.
+
+use tilewright_kernel::{Builder, Cast, Element, Type, Value};
+
+use super::ConversionPlan;
+use super::address::integer;
+use super::shuffle_source::Source;
+
+const WORD_BITS: u32 = 32;
+
+/// The combine region of a reduction or scan: combines two tuples, element by element. The combination must be
+/// associative; for a reduction also commutative.
+pub type Combine<'a> = dyn FnMut(&mut Builder, &[Value], &[Value]) -> Vec<Value> + 'a;
+
+/// Number of 32-bit words that `elements` packed elements of `element_bits` bits fill.
+pub(super) fn words(element_bits: u32, elements: u64) -> u64 {
+    (elements * u64::from(element_bits)).div_ceil(u64::from(WORD_BITS))
+}
+
+/// Emits the shuffle of tuples from another lane, with several narrow elements in one word.
+pub(super) fn emit_shuffle_tuples(builder: &mut Builder, source: Source, tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {
+    let tensors = tuples.first().map_or(0, Vec::len);
+    let mut received: Vec<Vec<Value>> = vec![Vec::with_capacity(tensors); tuples.len()];
+    for tensor in 0..tensors {
+        let values: Vec<Value> = tuples.iter().map(|tuple| tuple[tensor]).collect();
+        let bits = values.first().map_or(WORD_BITS, |&value| builder.type_of(value).bits());
+        let together = (WORD_BITS / bits).max(1) as usize;
+        let moved: Vec<Value> =
+            values.chunks(together).flat_map(|group| emit_group_shuffle(builder, source, group)).collect();
+        received.iter_mut().zip(moved).for_each(|(tuple, value)| tuple.push(value));
+    }
+    received
+}
+
+/// Emits the shuffle of values that fill at most one word, or of one value that fills two words.
+fn emit_group_shuffle(builder: &mut Builder, source: Source, group: &[Value]) -> Vec<Value> {
+    let element = group.first().map(|&value| builder.type_of(value));
+    let bits: Vec<Value> = group.iter().map(|&value| to_integer(builder, value)).collect();
+    let packed = builder.pack(&bits);
+    let width = builder.type_of(packed).bits();
+    let as_integer = builder.cast(Cast::Bits, packed, integer(width));
+    let moved = if width > WORD_BITS {
+        let word_vector = builder.cast(Cast::Bits, as_integer, Type::Vector(Element::I32, 2));
+        let shuffled_words: Vec<Value> = (0..2)
+            .map(|half| {
+                let half_word = builder.extract(word_vector, half);
+                source.shuffle(builder, half_word)
+            })
+            .collect();
+        let both = builder.pack(&shuffled_words);
+        builder.cast(Cast::Bits, both, integer(width))
+    } else {
+        let word = builder.cast(Cast::ExtendU, as_integer, integer(WORD_BITS));
+        let moved = source.shuffle(builder, word);
+        builder.cast(Cast::Truncate, moved, integer(width))
+    };
+    let elements = builder.type_of(packed);
+    let elements = builder.cast(Cast::Bits, moved, elements);
+    (0..group.len() as u32)
+        .map(|index| {
+            let value = builder.extract(elements, index);
+            from_integer(builder, value, element)
+        })
+        .collect()
+}
+
+/// Emits the bitcast of a value to an integer.
+fn to_integer(builder: &mut Builder, value: Value) -> Value {
+    let bits = builder.type_of(value).bits();
+    builder.cast(Cast::Bits, value, integer(bits))
+}
+
+/// Emits the bitcast of an integer to the type `ty`; `None` for no cast.
+fn from_integer(builder: &mut Builder, value: Value, ty: Option<Type>) -> Value {
+    match ty {
+        Some(ty) => builder.cast(Cast::Bits, value, ty),
+        None => value,
+    }
+}
+
+/// Emits the conversion of the tuples, each tensor by its own plan.
+pub(super) fn moved(builder: &mut Builder, plans: &[ConversionPlan], tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {
+    let tensors: Vec<Vec<Value>> = (plans.iter().enumerate())
+        .map(|(tensor, plan)| {
+            let values: Vec<Value> = tuples.iter().map(|tuple| tuple[tensor]).collect();
+            let element = values.first().map(|&value| builder.type_of(value));
+            let bits: Vec<Value> = values.iter().map(|&value| to_integer(builder, value)).collect();
+            let moved = plan.emit(builder, &bits);
+            moved.into_iter().map(|value| from_integer(builder, value, element)).collect()
+        })
+        .collect();
+    by_register(&tensors)
+}
+
+/// Transposes values from (tensor, register) to (register, tensor).
+pub(super) fn by_register(tensors: &[Vec<Value>]) -> Vec<Vec<Value>> {
+    let count = tensors.first().map_or(0, Vec::len);
+    (0..count).map(|register| tensors.iter().map(|values| values[register]).collect()).collect()
+}
+
+/// Transposes values from (register, tensor) back to (tensor, register).
+pub(super) fn by_tensor(tuples: &[Vec<Value>], tensors: usize) -> Vec<Vec<Value>> {
+    (0..tensors).map(|tensor| tuples.iter().map(|tuple| tuple[tensor]).collect()).collect()
+}

@@ -1,0 +1,247 @@
+//! Tests of dots of whole tiles on the invented machine, whose matrix instruction has lanes that move along two axes at
+//! once. Every plan's kernel is executed and every element compared.
+
+use crate::possible_dots;
+use tilewright_testkit::test_targets;
+
+use possible_dots::planned_if_possible;
+use proptest::prelude::*;
+use test_targets::test_target;
+use tilewright_layout::{Bases, Dim, LinearLayout};
+use tilewright_plan::mma;
+use tilewright_plan::mma::{MmaPlan, MmaProblem, WarpPartition};
+use tilewright_plan::movement::PlanContext;
+use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, Operand, Semantics};
+use tilewright_verify::{check_all_emulated, mma_cases};
+
+fn element_type(name: &str) -> ElementType {
+    ElementType::from_name(name).unwrap_or_else(|| panic!("{name} is a type"))
+}
+
+fn operand(role: &str, element: &str, registers: Bases, lanes: Bases) -> Operand {
+    let outs = [(Dim::tensor(0), 4), (Dim::tensor(1), 4)];
+    let layout = LinearLayout::from_bases(&[(Dim::REGISTER, registers), (Dim::LANE, lanes)], &outs);
+    let layout = layout.expect("bases fit");
+    Operand::Register { role: role.to_owned(), element: element.to_owned(), bits: element_type(element).bits(), layout }
+}
+
+/// 4 x 4 x 4 by eight lanes with two registers each. The upper bit of K is in registers of both operands, the lower one
+/// in lanes; some lanes move along M or N too.
+fn row(name: &str, cycles: f64, [d, a, b]: [&str; 3]) -> Instruction {
+    let accumulator = |role| operand(role, d, vec![vec![0, 2]], vec![vec![1, 0], vec![2, 1], vec![0, 1]]);
+    let operands = vec![
+        accumulator("d"),
+        accumulator("c"),
+        operand("b", b, vec![vec![2, 0]], vec![vec![1, 1], vec![0, 2], vec![1, 0]]),
+        operand("a", a, vec![vec![0, 2]], vec![vec![1, 0], vec![2, 1], vec![0, 1]]),
+    ];
+    let (kind, semantics, source) = (InstructionKind::Matrix, Semantics::Contract, "invented".to_owned());
+    Instruction {
+        name: name.to_owned(),
+        kind,
+        operands,
+        cycles: Some(cycles),
+        semantics,
+        completion: Completion::Immediate,
+        numerics: None,
+        source,
+    }
+}
+
+fn rows() -> Vec<Instruction> {
+    let types = [["f32", "f16", "f16"], ["s32", "s8", "u8"], ["f32", "e4m3", "e5m2"], ["f64", "f64", "f64"]];
+    types.map(|types| row(&format!("multiply.{}", types.join(".")), 1.0, types)).into()
+}
+
+fn problem(shape: [u64; 3], types: [&str; 3], warps: u32) -> MmaProblem {
+    MmaProblem::new(shape, types.map(element_type), 8, warps)
+}
+
+fn planned(problem: &MmaProblem, rows: &[Instruction]) -> MmaPlan {
+    let test_target = test_target();
+    mma::plan_mma(problem, PlanContext::new(&test_target).with_instructions(rows))
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn proven(plan: &MmaPlan, rows: &[Instruction]) {
+    let test_target = test_target();
+    let context = PlanContext::new(&test_target).with_instructions(rows);
+    mma_cases(plan, context)
+        .and_then(|cases| check_all_emulated(&cases, context))
+        .unwrap_or_else(|error| panic!("{:?}: {error}", plan.problem));
+}
+
+/// The tested types of `a`, `b` and the accumulator: those of an instruction, types convertible to those by a cast, and
+/// types without an instruction.
+const TYPES: [[&str; 3]; 14] = [
+    ["f16", "f16", "f32"],
+    ["s8", "u8", "s32"],
+    ["u8", "s8", "s32"],
+    ["e4m3", "e5m2", "f32"],
+    ["f64", "f64", "f64"],
+    ["s8", "f16", "f32"],
+    ["e5m2", "s8", "f32"],
+    ["f16", "fp8_fnuz", "f32"],
+    ["bf8_fnuz", "f16", "f32"],
+    ["s32", "f16", "f64"],
+    ["bf16", "s16", "f32"],
+    ["f16", "f16", "f16"],
+    ["s64", "e4m3", "f64"],
+    ["u16", "s8", "s32"],
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn every_planned_dot_is_correct(
+        bits in [0u32..6, 0u32..6, 0u32..7],
+        types in 0..TYPES.len(),
+        warp_bits in 0u32..3,
+        chained: bool,
+        width in proptest::option::of(0u32..3),
+    ) {
+        let mut problem = problem(bits.map(|bits| 1 << bits), TYPES[types], 1 << warp_bits);
+        problem.chained = chained;
+        let (test_target, rows) = (test_target(), rows());
+        let context = PlanContext::new(&test_target).with_instructions(&rows);
+        problem.k_width = width.map(|width| 1 << width);
+        let Some(plan) = planned_if_possible(&problem, context)? else { return Ok(()) };
+        let required = problem.k_width.unwrap_or(plan.k_width());
+        prop_assert_eq!(plan.k_width(), required);
+        prop_assert!(!chained || plan.warps()[1] == 1);
+        mma_cases(&plan, context).and_then(|cases| check_all_emulated(&cases, context)).map_err(|error| TestCaseError::fail(format!("{problem:?}: {error}")))?;
+    }
+}
+
+#[test]
+fn one_element_is_a_dot() {
+    for types in TYPES {
+        let plan = planned(&problem([1, 1, 1], types, 1), &rows());
+        proven(&plan, &rows());
+    }
+}
+
+#[test]
+fn both_operands_are_read_in_one_k_permutation() {
+    let mut problem = problem([4, 4, 8], ["f16", "f16", "f32"], 1);
+    let rows = rows();
+    // As the MMA atom counts: K 2 in a register, the repetition above.
+    problem.k_width = Some(1);
+    let plain = planned(&problem, &rows);
+    let registers = |plan: &MmaPlan| [plan.a.bases_of(Dim::REGISTER), plan.b.bases_of(Dim::REGISTER)];
+    assert_eq!(registers(&plain), [vec![vec![0, 2], vec![0, 4]], vec![vec![2, 0], vec![4, 0]]]);
+    // Four neighbours: both registers first, the lanes' bit above; lanes that moved along K still do.
+    problem.k_width = Some(4);
+    let wide = planned(&problem, &rows);
+    assert_eq!(registers(&wide), [vec![vec![0, 1], vec![0, 2]], vec![vec![1, 0], vec![2, 0]]]);
+    assert_eq!(wide.a.bases_of(Dim::LANE), [[1, 0], [2, 4], [0, 4]]);
+    assert_eq!(wide.b.bases_of(Dim::LANE), [[4, 1], [0, 2], [4, 0]]);
+    proven(&plain, &rows);
+    proven(&wide, &rows);
+}
+
+#[test]
+fn a_tile_larger_than_the_matrices_holds_copies_and_zeros() {
+    let rows = rows();
+    let plan = planned(&problem([2, 4, 2], ["f16", "f16", "f32"], 1).with_k_width(2), &rows);
+    assert_eq!(plan.instruction(), Some("multiply.f32.f16.f16"));
+    // Rows 2 and 3 replicate 0 and 1. The atom has K = 4, so the lanes' bit of K is beyond the matrices.
+    assert_eq!(plan.a.bases_of(Dim::REGISTER), [[0, 1]]);
+    assert_eq!(plan.a.bases_of(Dim::LANE), [[1, 0], [0, 0], [0, 0]]);
+    proven(&plan, &rows);
+}
+
+#[test]
+fn a_and_b_are_swapped_if_only_that_fits() {
+    let plan = planned(&problem([4, 4, 4], ["u8", "s8", "s32"], 1), &rows());
+    assert_eq!((plan.instruction(), plan.is_transposed()), (Some("multiply.s32.s8.u8"), true));
+    proven(&plan, &rows());
+}
+
+#[test]
+fn a_and_b_are_swapped_if_that_saves_a_conversion() {
+    let straight = planned(&problem([8, 8, 8], ["f16", "f16", "f32"], 1), &rows());
+    assert!(!straight.is_transposed(), "as cheap, and not transposed");
+    let turned = straight.c.rename_out(Dim::tensor(0), Dim::named("x")).and_then(|layout| {
+        layout.rename_out(Dim::tensor(1), Dim::tensor(0))?.rename_out(Dim::named("x"), Dim::tensor(1))
+    });
+    let required =
+        turned.and_then(|layout| layout.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])).expect("it turns");
+    let wish = straight.problem.clone().with_required(required);
+    let plan = planned(&wish, &rows());
+    assert!(plan.is_transposed());
+    assert_eq!(plan.cost.conversion_cycles, 0.0, "registers are renamed at most");
+    proven(&plan, &rows());
+}
+
+#[test]
+fn the_cheapest_atom_wins() {
+    let rows = [row("slow", 1000.0, ["f32", "f16", "f16"]), row("fast", 1.0, ["f32", "f16", "f16"])];
+    let requested = problem([16, 16, 16], ["f16", "f16", "f32"], 1);
+    assert_eq!(planned(&requested, &rows).instruction(), Some("fast"));
+    assert_eq!(planned(&requested, &rows[..1]).instruction(), None, "multiply-adds are cheaper than the slow one");
+    let test_target = test_target();
+    let context = PlanContext::new(&test_target).with_instructions(&rows);
+    let (candidates, refused) = mma::mma_candidates(&requested, context).expect("it can be weighed");
+    assert!(candidates.windows(2).all(|pair| pair[0].cost.cycles() <= pair[1].cost.cycles()));
+    assert!(candidates.iter().any(|candidate| candidate.atom == "slow"));
+    assert!(refused.is_empty(), "{refused:?}");
+}
+
+/// Checks that the problem of an alternative is planned as that alternative, and that every alternative is correct.
+#[test]
+fn each_mma_alternative_is_planned_alike_and_multiplies() {
+    let (test_target, rows) = (test_target(), rows());
+    let context = PlanContext::new(&test_target).with_instructions(&rows);
+    for types in [["f16", "f16", "f32"], ["f32", "f32", "f32"]] {
+        for shape in [[8, 8, 8], [16, 8, 4]] {
+            let problem = problem(shape, types, 4);
+            let mma_alternatives =
+                mma::mma_alternatives(&problem, &planned(&problem, &rows), 8, context).expect("sizes are of layouts");
+            assert!(mma_alternatives.len() > 1, "there are several warp partitions");
+            for alternative in mma_alternatives {
+                let plan = planned(&alternative, &rows);
+                assert_eq!(plan.explicit_problem(), alternative);
+                let shared = alternative.warp_partition.expect("an alternative has a warp partition");
+                assert_eq!((plan.warps(), plan.is_transposed()), (shared.warps, shared.swap_ab));
+                proven(&plan, &rows);
+            }
+        }
+    }
+}
+
+#[test]
+fn impossible_warp_partitions_are_rejected() {
+    let rows = rows();
+    let requested = |warps, swap_ab, lanes| {
+        let warp_partition = Some(WarpPartition { swap_ab, warps, lanes });
+        let problem = problem([8, 8, 8], ["f32", "f32", "f32"], 4).with_warp_partition(warp_partition);
+        mma::plan_mma(&problem, PlanContext::new(&test_target()).with_instructions(&rows))
+            .expect_err("no block has it")
+            .to_string()
+    };
+    assert!(requested([2, 1], false, None).contains("2 warps along M and 1 along N"));
+    assert!(requested([u64::MAX, 4], false, None).contains("the block has 4"));
+    assert!(requested([4, 1], false, Some(3)).contains("3 lanes along M"));
+    assert!(requested([4, 1], true, Some(4)).contains("cannot swap A and B"));
+}
+
+#[test]
+fn refusals_say_why() {
+    let (test_target, rows) = (test_target(), rows());
+    let context = PlanContext::new(&test_target).with_instructions(&rows);
+    let refused = |problem: &MmaProblem| match mma::plan_mma(problem, context) {
+        Err(error) => error.to_string(),
+        Ok(plan) => panic!("{problem:?}: {}", plan.atom_name()),
+    };
+    let message = refused(&problem([4, 4, 4], ["s32", "f16", "f32"], 1));
+    assert!(message.contains("multiply-adds: it takes f32 for a, which lacks some values of s32"), "{message}");
+    let narrow = problem([4, 4, 8], ["f16", "f16", "f32"], 1).with_k_width(64);
+    assert!(refused(&narrow).contains("a lane has at most 4 elements of K, not 64"));
+    let message = refused(&problem([256, 256, 4], ["f64", "f64", "f64"], 1));
+    assert!(message.contains("registers of"), "{message}");
+    assert!(refused(&problem([3, 4, 4], ["f16", "f16", "f32"], 1)).contains("3 is not a tile size"));
+    assert!(refused(&problem([4, 4, 4], ["f16", "f16", "f32"], 1).with_lanes(16)).contains("16"));
+    assert!(refused(&problem([4, 4, 4], ["f16", "f16", "f32"], 3)).contains("3 warps"));
+}

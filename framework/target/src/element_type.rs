@@ -1,0 +1,125 @@
+//! Element types of tensors and matrix operands, with the vendors' names.
+
+use std::fmt;
+
+use super::format::Format;
+
+/// An element type: the interpretation of an element's bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ElementType {
+    /// An integer, in two's complement if signed.
+    Integer {
+        /// Width of the integer in bits.
+        bits: u32,
+        /// Whether the highest bit is a sign.
+        signed: bool,
+    },
+    /// Floating point.
+    Float(Format),
+}
+
+const fn signed(bits: u32) -> ElementType {
+    ElementType::Integer { bits, signed: true }
+}
+
+const fn unsigned(bits: u32) -> ElementType {
+    ElementType::Integer { bits, signed: false }
+}
+
+/// Every type with its names; the first one is printed.
+const NAMES: &[(ElementType, &[&str])] = &[
+    (ElementType::Float(Format::F64), &["f64"]),
+    (ElementType::Float(Format::F32), &["f32"]),
+    (ElementType::Float(Format::TF32), &["tf32", "xf32"]),
+    (ElementType::Float(Format::BF16), &["bf16"]),
+    (ElementType::Float(Format::F16), &["f16"]),
+    (ElementType::Float(Format::E5M2), &["e5m2", "bf8"]),
+    (ElementType::Float(Format::E4M3), &["e4m3", "fp8"]),
+    (ElementType::Float(Format::E5M2_FNUZ), &["bf8_fnuz"]),
+    (ElementType::Float(Format::E4M3_FNUZ), &["fp8_fnuz"]),
+    (ElementType::Float(Format::E2M1), &["e2m1", "fp4"]),
+    (ElementType::Float(Format::E2M3), &["e2m3", "fp6"]),
+    (ElementType::Float(Format::E3M2), &["e3m2", "bf6"]),
+    (ElementType::Float(Format::E8M0), &["e8m0", "ue8m0"]),
+    (ElementType::Float(Format::UE4M3), &["ue4m3"]),
+    (signed(64), &["s64", "i64"]),
+    (signed(32), &["s32", "i32"]),
+    (signed(16), &["s16", "i16"]),
+    (signed(8), &["s8", "i8", "iu8"]),
+    (signed(4), &["s4", "iu4"]),
+    (signed(2), &["s2"]),
+    (unsigned(64), &["u64"]),
+    (unsigned(32), &["u32"]),
+    (unsigned(16), &["u16"]),
+    (unsigned(8), &["u8"]),
+    (unsigned(4), &["u4"]),
+    (unsigned(2), &["u2"]),
+    (unsigned(1), &["u1", "b1"]),
+];
+
+impl ElementType {
+    /// Finds the type with this name; `None` if no type has it.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        NAMES.iter().find(|(_, names)| names.contains(&name)).map(|&(element_type, _)| element_type)
+    }
+
+    /// The printed name; `None` for integers of widths that no vendor names.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        NAMES.iter().find(|&&(element_type, _)| element_type == self).map(|(_, names)| names[0])
+    }
+
+    /// Width of an element in bits, including ignored bits.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::Integer { bits, .. } => bits,
+            Self::Float(format) => format.bits(),
+        }
+    }
+
+    /// Number of bits that an element takes in memory. Types whose width is no power of two, such as six-bit types,
+    /// take a byte and use its low bits. Elements of fewer than eight bits are packed in bytes, the first in the low
+    /// bits.
+    #[must_use]
+    pub fn stored_bits(self) -> u32 {
+        self.bits().next_power_of_two()
+    }
+
+    /// Whether every value of this type, including infinities and NaN, is a value of `other`.
+    #[must_use]
+    pub fn is_exact_in(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Integer { bits, signed }, Self::Integer { bits: wide, signed: to_signed }) => {
+                match (signed, to_signed) {
+                    (true, false) => false,
+                    (false, true) => bits < wide,
+                    _ => bits <= wide,
+                }
+            }
+            (Self::Integer { bits, signed }, Self::Float(to)) => {
+                // The least signed integer is a power of two; the others have one bit less.
+                let digits = if signed { bits - 1 } else { bits };
+                digits <= to.widths()[1] + 1 && (bits as i32) - 1 <= to.greatest_exponent()
+            }
+            (Self::Float(_), Self::Integer { .. }) => false,
+            (Self::Float(from), Self::Float(to)) => from.is_exact_in(to),
+        }
+    }
+
+    /// Whether this is a floating-point type.
+    #[must_use]
+    pub fn is_float(self) -> bool {
+        matches!(self, Self::Float(_))
+    }
+}
+
+impl fmt::Display for ElementType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer { bits, signed } => write!(f, "{}{bits}", if *signed { 's' } else { 'u' }),
+            Self::Float(_) => f.write_str(self.name().unwrap_or_default()),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Invented instructions, like `ldmatrix`, that move tiles between registers and shared memory.
+
+use super::LANE_BITS;
+use tilewright_layout::{Bases, Dim, LinearLayout};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
+
+/// The source of one bit of the index of a memory segment, or of one bit of the byte offset in it.
+#[derive(Debug, Clone, Copy)]
+pub enum Source {
+    /// A bit of the index of a byte among the bytes that a lane holds.
+    Byte(u32),
+    /// A bit of the lane index.
+    Lane(u32),
+}
+use Source::{Byte, Lane};
+
+/// An invented move instruction. Each lane may address one memory segment; the bits say which byte each lane gets.
+#[derive(Debug, Clone, Copy)]
+pub struct Tile {
+    pub name: &'static str,
+    /// Log2 of the lanes of the target's warps.
+    pub lane_bits: u32,
+    /// The source of each bit of the byte offset in a segment.
+    pub in_segment: &'static [Source],
+    /// The source of each bit of the segment index.
+    pub segments: &'static [Source],
+    /// For each lane bit, its contribution to the index of the segment that the lane addresses.
+    pub address: &'static [u64],
+}
+
+const fn of_eight(
+    name: &'static str,
+    in_segment: &'static [Source],
+    segments: &'static [Source],
+    address: &'static [u64],
+) -> Tile {
+    Tile { name, lane_bits: LANE_BITS as u32, in_segment, segments, address }
+}
+
+/// The invented instructions. Each has a load and a store, except the last three.
+pub const TILES: [Tile; 8] = [
+    // Eight slots of eight bytes. A pair of lanes has the two words of a slot.
+    of_eight("rows", &[Byte(0), Byte(1), Lane(0)], &[Lane(1), Lane(2), Byte(2)], &[1, 2, 4]),
+    // A lane has one 16-bit element of two slots in each word.
+    of_eight("columns", &[Byte(0), Lane(1), Lane(2)], &[Byte(1), Lane(0), Byte(2)], &[1, 2, 4]),
+    // A lane has one byte of every slot, and addresses one by a sum of bits.
+    of_eight("bytes", &[Lane(0), Lane(1), Lane(2)], &[Byte(0), Byte(1), Byte(2)], &[3, 1, 6]),
+    // Two slots of sixteen bytes, which only the first two lanes address.
+    of_eight("wide", &[Byte(0), Lane(0), Lane(1), Lane(2)], &[Byte(1)], &[1, 0, 0]),
+    // Sixteen bits a lane.
+    of_eight("halves", &[Byte(0), Lane(2), Lane(1)], &[Lane(0)], &[1, 1, 0]),
+    // Every second lane gets a replica.
+    of_eight("copies", &[Byte(0), Byte(1), Byte(2)], &[Lane(1), Lane(2)], &[0, 1, 2]),
+    // For warps of another size.
+    Tile {
+        name: "sixteen",
+        lane_bits: 4,
+        in_segment: &[Byte(0), Byte(1)],
+        segments: &[Lane(0), Lane(1), Lane(2), Lane(3)],
+        address: &[1, 2, 4, 8],
+    },
+    // Addresses whose alignment consecutive slots do not have.
+    of_eight("aligned", &[Byte(0), Byte(1)], &[Lane(0), Lane(1), Lane(2)], &[1, 2, 4]),
+];
+
+impl Tile {
+    /// Returns the entry of the instruction table: a load if `loads`, else a store.
+    pub fn row(&self, loads: bool) -> Instruction {
+        let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
+        let bytes_per_lane_log2 =
+            self.in_segment.iter().chain(self.segments).filter(|from| matches!(from, Byte(_))).count() as u32;
+        let image = |required: Source| {
+            let at = |from: &[Source]| from.iter().position(|&from| same(from, required));
+            let of = |bit: Option<usize>| bit.map_or(0, |bit| 1u64 << bit);
+            vec![of(at(self.segments)), of(at(self.in_segment))]
+        };
+        // Bytes of a 16-bit register, or of a wider one.
+        let byte_bits = bytes_per_lane_log2.min(2);
+        let bytes: Bases = (0..byte_bits).map(|bit| image(Byte(bit))).collect();
+        let registers = (byte_bits..bytes_per_lane_log2).map(|bit| image(Byte(bit))).collect();
+        let lanes = (0..self.lane_bits).map(|bit| image(Lane(bit))).collect();
+        let sizes = [(segment, 1 << self.segments.len()), (byte, 1 << self.in_segment.len())];
+        let data = [(Dim::REGISTER, registers), (Dim::LANE, lanes), (byte, bytes)];
+        let address: Bases = self.address.iter().map(|&segment| vec![segment]).collect();
+        let memory = Operand::Access {
+            data: LinearLayout::from_bases(&data, &sizes).expect("sizes fit"),
+            address: LinearLayout::from_bases(&[(Dim::LANE, address)], &sizes[..1]).expect("sizes fit"),
+            alignment: if self.name == "aligned" { 16 } else { 1 << self.in_segment.len() },
+        };
+        let registers = Operand::Register {
+            role: if loads { "d" } else { "a" }.to_owned(),
+            element: "b8".to_owned(),
+            bits: 8,
+            layout: bytes_by_lane(bytes_per_lane_log2, self.lane_bits),
+        };
+        Instruction {
+            name: format!("{}_{}", if loads { "load" } else { "store" }, self.name),
+            kind: InstructionKind::SharedMove,
+            operands: if loads { vec![registers, memory] } else { vec![memory, registers] },
+            cycles: None,
+            semantics: Semantics::Move,
+            completion: Completion::Immediate,
+            numerics: None,
+            source: "invented".to_owned(),
+        }
+    }
+}
+
+fn same(a: Source, b: Source) -> bool {
+    matches!((a, b), (Byte(a), Byte(b)) | (Lane(a), Lane(b)) if a == b)
+}
+
+/// Returns the layout from lane and byte in the lane to the concatenation of all lanes' bytes.
+fn bytes_by_lane(bytes_per_lane_log2: u32, lane_bits: u32) -> LinearLayout {
+    let bytes = LinearLayout::identity(1 << bytes_per_lane_log2, Dim::REGISTER, Dim::tensor(0)).expect("sizes fit");
+    let lanes = LinearLayout::identity(1 << lane_bits, Dim::LANE, Dim::tensor(0)).expect("sizes fit");
+    bytes.direct_sum(&lanes).expect("sizes fit")
+}
+
+/// Returns the entries of all invented instructions, loads and stores.
+pub fn rows() -> Vec<Instruction> {
+    let stored = |tile: &&Tile| tile.name != "copies";
+    TILES.iter().map(|tile| tile.row(true)).chain(TILES.iter().filter(stored).map(|tile| tile.row(false))).collect()
+}

@@ -1,0 +1,265 @@
+//! Dataflow analysis: propagates axis information from the arguments of a function to all values.
+
+use super::operations::results;
+use super::{AxisInfo, DimInfo, Range};
+use crate::op::name::{scf, tt, ttg};
+use crate::{Attribute, Attributes, Body, Function, Op, Region, TileType, Value};
+
+/// Number of rounds of the analysis after which ranges that still change are widened to unbounded.
+const PATIENCE: usize = 4;
+
+/// Number of rounds of the analysis after which values that still change lose all information. Each change weakens a
+/// value's information, so few rounds suffice.
+const ROUNDS: usize = 256;
+
+/// Axis information of all values of a function.
+#[derive(Debug, Clone)]
+pub struct AxisInfoMap {
+    /// The axis information of each value, by value index; `None` for values that are neither integers nor pointers.
+    known: Vec<Option<AxisInfo>>,
+}
+
+impl AxisInfoMap {
+    /// Runs the analysis, starting with the argument attributes `tt.divisibility`, `tt.contiguity` and `tt.constancy`.
+    #[must_use]
+    pub fn of(function: &Function) -> Self {
+        let Some(body) = &function.body else { return Self { known: Vec::new() } };
+        let mut flow = Flow { body, known: vec![None; body.value_count()], changed: true, round: 0 };
+        if let Some(entry) = body.blocks(body.root()).first() {
+            for (value, attributes) in body.arguments(*entry).iter().zip(&function.arguments) {
+                flow.set(*value, hinted(AxisInfo::nothing(body.ty(*value)), attributes));
+            }
+        }
+        while flow.changed && flow.round < ROUNDS {
+            flow.changed = false;
+            flow.region(body.root());
+            flow.round += 1;
+        }
+        if flow.changed {
+            // Without a fixed point, nothing is known.
+            flow.known.iter_mut().for_each(|info| *info = None);
+        }
+        Self { known: flow.known }
+    }
+
+    /// The axis information of a value; `None` if it is neither an integer nor a pointer.
+    #[must_use]
+    pub fn get(&self, value: Value) -> Option<&AxisInfo> {
+        self.known.get(value.index())?.as_ref()
+    }
+}
+
+struct Flow<'a> {
+    body: &'a Body,
+    known: Vec<Option<AxisInfo>>,
+    changed: bool,
+    round: usize,
+}
+
+impl Flow<'_> {
+    fn set(&mut self, value: Value, info: AxisInfo) {
+        if !is_integral(self.body.ty(value)) {
+            return;
+        }
+        let known = &mut self.known[value.index()];
+        if known.as_ref() != Some(&info) {
+            *known = Some(info);
+            self.changed = true;
+        }
+    }
+
+    /// Joins `coming`, the information of one more source, with that of a value that has several sources.
+    fn join(&mut self, value: Value, coming: Option<AxisInfo>) {
+        let Some(coming) = coming else { return };
+        let mut info = match &self.known[value.index()] {
+            Some(known) => known.or(&coming),
+            None => coming,
+        };
+        let moved = self.known[value.index()].as_ref().is_some_and(|known| known.range != info.range);
+        if moved && self.round >= PATIENCE {
+            info.range = AxisInfo::nothing(self.body.ty(value)).range;
+        }
+        self.set(value, info);
+    }
+
+    fn info(&self, value: Value) -> Option<AxisInfo> {
+        self.known[value.index()].clone()
+    }
+
+    fn region(&mut self, region: Region) {
+        for block in self.body.blocks(region) {
+            for op in self.body.ops(*block) {
+                self.op(*op);
+            }
+        }
+    }
+
+    fn op(&mut self, op: Op) {
+        let operation = self.body.op(op);
+        for successor in &operation.successors {
+            let along = operation.operands.get(successor.operands.clone()).unwrap_or_default();
+            for (argument, value) in self.body.arguments(successor.block).iter().zip(along) {
+                let info = self.info(*value);
+                self.join(*argument, info);
+            }
+        }
+        match operation.name() {
+            scf::FOR => self.counted_loop(op),
+            scf::WHILE => self.conditional_loop(op),
+            scf::IF => self.branches(op),
+            _ => self.plain(op),
+        }
+    }
+
+    /// Gives the arguments of warp-partition regions, which are captures, the information of the captured values.
+    fn captured(&mut self, op: Op) {
+        let operation = self.body.op(op);
+        for region in operation.regions.iter().skip(1) {
+            let arguments = self.body.blocks(*region).first().map_or(&[][..], |&block| self.body.arguments(block));
+            for (argument, value) in arguments.iter().zip(&operation.operands) {
+                let info = self.info(*value);
+                self.join(*argument, info);
+            }
+        }
+    }
+
+    fn plain(&mut self, op: Op) {
+        let operation = self.body.op(op);
+        if operation.name() == ttg::WARP_SPECIALIZE {
+            self.captured(op);
+        }
+        // Nothing is known about the region arguments of other operations.
+        for region in &operation.regions {
+            for block in self.body.blocks(*region) {
+                for argument in self.body.arguments(*block) {
+                    if self.known[argument.index()].is_none() {
+                        self.set(*argument, AxisInfo::nothing(self.body.ty(*argument)));
+                    }
+                }
+            }
+            self.region(*region);
+        }
+        let known = |operand: usize| self.known[operation.operands.get(operand)?.index()].clone();
+        let info = results(self.body, op, &known);
+        // An operand without information is in a loop that has not been visited yet.
+        let waits = operation
+            .operands
+            .iter()
+            .any(|value| is_integral(self.body.ty(*value)) && self.known[value.index()].is_none());
+        for (index, result) in operation.results.iter().enumerate() {
+            let found = info.clone().filter(|_| index == 0 || operation.name() == tt::SPLIT);
+            match found {
+                Some(info) => self.set(*result, hinted(info, &operation.attributes)),
+                None if waits => {}
+                None => self.set(*result, hinted(AxisInfo::nothing(self.body.ty(*result)), &operation.attributes)),
+            }
+        }
+    }
+
+    /// Analyzes an `scf.for`: the induction variable starts at the lower bound and grows by the step, below the upper
+    /// bound.
+    fn counted_loop(&mut self, op: Op) {
+        let operation = self.body.op(op);
+        let Some(region) = operation.regions.first().copied() else { return };
+        let Some(entry) = self.body.blocks(region).first().copied() else { return };
+        let arguments = self.body.arguments(entry).to_vec();
+        let bounds = [0, 1, 2].map(|operand| operation.operands.get(operand).and_then(|value| self.info(*value)));
+        if let ([Some(lower), Some(upper), Some(step)], Some(counter)) = (bounds, arguments.first()) {
+            let mut info = AxisInfo::nothing(self.body.ty(*counter));
+            info.axes[0].divisibility = lower.divisibility_of_all().min(step.divisibility_of_all());
+            if step.range.min > 0 {
+                let max = upper.range.max.saturating_sub(1).max(lower.range.min);
+                info.range = Range { min: lower.range.min, max };
+            }
+            self.set(*counter, info);
+        }
+        let initial = operation.operand_group(3).to_vec();
+        for (argument, value) in arguments.iter().skip(1).zip(&initial) {
+            let info = self.info(*value);
+            self.join(*argument, info);
+        }
+        self.region(region);
+        let given = self.yielded_operands(region);
+        for (index, value) in given.iter().enumerate() {
+            let info = self.info(*value);
+            if let Some(argument) = arguments.get(index + 1) {
+                self.join(*argument, info.clone());
+            }
+            if let Some(result) = operation.results.get(index) {
+                self.join(*result, info);
+                let first = initial.get(index).and_then(|value| self.info(*value));
+                self.join(*result, first);
+            }
+        }
+    }
+
+    fn conditional_loop(&mut self, op: Op) {
+        let operation = self.body.op(op);
+        let [before, after] = operation.regions[..] else { return };
+        let entries = [before, after].map(|region| {
+            self.body.blocks(region).first().map_or_else(Vec::new, |entry| self.body.arguments(*entry).to_vec())
+        });
+        self.join_all(&entries[0], &operation.operands);
+        self.region(before);
+        let passed = self.yielded_operands(before);
+        let passed = passed.get(1..).unwrap_or_default().to_vec();
+        self.join_all(&entries[1], &passed);
+        self.join_all(&operation.results, &passed);
+        self.region(after);
+        let carried = self.yielded_operands(after);
+        self.join_all(&entries[0], &carried);
+    }
+
+    fn branches(&mut self, op: Op) {
+        let operation = self.body.op(op);
+        for region in &operation.regions {
+            self.region(*region);
+        }
+        for region in &operation.regions {
+            let given = self.yielded_operands(*region);
+            self.join_all(&operation.results, &given);
+        }
+    }
+
+    fn join_all(&mut self, values: &[Value], coming: &[Value]) {
+        for (value, coming) in values.iter().zip(coming) {
+            let info = self.info(*coming);
+            self.join(*value, info);
+        }
+    }
+
+    /// The operands of the terminator of a region.
+    fn yielded_operands(&self, region: Region) -> Vec<Value> {
+        let last = self.body.blocks(region).last().and_then(|block| self.body.ops(*block).last());
+        last.map_or_else(Vec::new, |last| self.body.op(*last).operands.to_vec())
+    }
+}
+
+fn is_integral(ty: &TileType) -> bool {
+    matches!(ty.element(), TileType::Integer(..) | TileType::Index | TileType::Pointer(_))
+        && !matches!(ty, TileType::Memory(_) | TileType::Descriptor(_))
+}
+
+/// Refines axis information by attributes such as `tt.divisibility`, which the program's author guarantees.
+fn hinted(mut info: AxisInfo, attributes: &Attributes) -> AxisInfo {
+    type DimInfoField = fn(&mut DimInfo) -> &mut u64;
+    let fields: [(&str, DimInfoField); 3] = [
+        ("tt.contiguity", |along| &mut along.contiguity),
+        ("tt.divisibility", |along| &mut along.divisibility),
+        ("tt.constancy", |along| &mut along.constancy),
+    ];
+    for (name, select_field) in fields {
+        let numbers: Vec<u64> = match attributes.get(name) {
+            Some(Attribute::Dense(dense)) if dense.elements.len() == 1 => vec![dense.elements[0]; info.axes.len()],
+            Some(Attribute::Dense(dense)) => dense.elements.to_vec(),
+            Some(other) => other.as_integer().and_then(|value| u64::try_from(value).ok()).into_iter().collect(),
+            None => continue,
+        };
+        for (along, index) in info.axes.iter_mut().zip(numbers) {
+            let power = if index == 0 { 1 } else { 1 << index.trailing_zeros() };
+            let field = select_field(along);
+            *field = (*field).max(power);
+        }
+    }
+    info
+}

@@ -1,0 +1,137 @@
+//! Lowers bulk tensor copies (TMA) to synchronous loads and stores, for targets without such copies.
+//!
+//! The lanes copy each box of a tensor, and the copy is complete when the next operation begins. If all warps execute
+//! the same code, mbarriers have no effect then and are removed. With warp partitions, the `tw.mbarrier_expect` that
+//! expects the bytes of copies moves behind the last of these copies.
+
+use crate::op::name::{tt, ttg, tw};
+use std::collections::HashMap;
+
+use crate::import::plain;
+use crate::op::Dialects;
+use crate::{Attribute, Attributes, Body, BuildError, Op, TileModule, TileViolation, Value, Values};
+
+use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
+
+const LOAD: &str = tw::BULK_TENSOR_LOAD;
+/// An attribute for derived tensor maps: a program with them has asynchronous copies.
+const DERIVED_TENSOR_MAP: &str = tw::DERIVED_TENSOR_MAP;
+const EXPECT: &str = tw::MBARRIER_EXPECT;
+
+/// Replaces the bulk tensor copies of a program by synchronous ones.
+///
+/// # Errors
+/// A [`TileViolation`] at a `tw.mbarrier_expect` whose bytes differ from those of the copies behind it, if warp
+/// partitions depend on it.
+pub fn desugar_async_copies(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
+    each_function(module, |function| {
+        let Some(body) = &function.body else { return Ok(function.clone()) };
+        let all = body.walk(body.root());
+        let uses_tensor_maps = all.iter().any(|&op| body.op(op).name() == DERIVED_TENSOR_MAP);
+        if uses_tensor_maps || !all.iter().any(|&op| is_word(body.op(op).name())) {
+            return Ok(function.clone());
+        }
+        let in_groups = all.iter().any(|&op| body.op(op).name() == ttg::WARP_SPECIALIZE);
+        let mut last = HashMap::new();
+        if in_groups {
+            for &op in all.iter().filter(|op| body.op(**op).name() == EXPECT) {
+                let copy = last_copy(body, op).map_err(|message| TileViolation::of(function, body.op(op), message))?;
+                last.insert(copy, op);
+            }
+        }
+        rewrite_function(function, dialects, &mut AtOnce { module: &module.attributes, in_groups, last })
+    })
+}
+
+fn is_word(name: &str) -> bool {
+    name.starts_with("tw.mbarrier_") || matches!(name, LOAD | tw::BULK_TENSOR_STORE | tw::BULK_TENSOR_WAIT)
+}
+
+/// The last of the copies that follow a `tw.mbarrier_expect` in its block and together transfer the expected bytes.
+fn last_copy(body: &Body, expect: Op) -> Result<Op, String> {
+    let mbarrier = body.operand(expect, "mbarrier");
+    let mut bytes = body.op(expect).attributes.get("bytes").and_then(Attribute::as_integer).unwrap_or(0);
+    let block = blocks(body).into_iter().find(|&block| body.ops(block).contains(&expect));
+    let ops = block.map_or(&[][..], |block| body.ops(block));
+    for &op in ops.iter().skip_while(|op| **op != expect).skip(1) {
+        if body.op(op).name() == LOAD && body.operand(op, "mbarrier") == mbarrier {
+            bytes -= body.operand(op, "dst").map_or(0, |memory| size(body, memory));
+            if bytes == 0 {
+                return Ok(op);
+            }
+        }
+    }
+    Err("the copies to this mbarrier after it in its block do not transfer the bytes that it expects".to_owned())
+}
+
+fn blocks(body: &Body) -> Vec<crate::Block> {
+    let inner = body.walk(body.root());
+    let regions = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
+    std::iter::once(body.root()).chain(regions).flat_map(|region| body.blocks(region).to_vec()).collect()
+}
+
+/// Number of bytes of a tensor in memory.
+fn size(body: &Body, value: Value) -> i64 {
+    let ty = body.ty(value);
+    let elements: u64 = ty.as_memory().map_or(0, |memory| memory.shape.iter().product());
+    (elements * u64::from(ty.element().element_bits().unwrap_or(8)) / 8) as i64
+}
+
+struct AtOnce<'m> {
+    module: &'m Attributes,
+    in_groups: bool,
+    /// For each copy that is the last one of a `tw.mbarrier_expect`, that operation.
+    last: HashMap<Op, Op>,
+}
+
+impl Rewrite for AtOnce<'_> {
+    fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
+        match cloner.from.op(op).name() {
+            LOAD => self.load(op, cloner)?,
+            tw::BULK_TENSOR_STORE => self.store(op, cloner)?,
+            tw::BULK_TENSOR_WAIT | EXPECT => {}
+            name if name.starts_with("tw.mbarrier_") => return Ok(!self.in_groups),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+impl AtOnce<'_> {
+    fn load(&self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        match cloner.from.operand(op, "pred").filter(|active| !cloner.from.is_always(*active)) {
+            None => self.copied(op, cloner)?,
+            Some(active) => {
+                cloner.when(cloner.value(active), |cloner| {
+                    self.copied(op, cloner)?;
+                    Ok(Values::new())
+                })?;
+            }
+        }
+        let Some(&expect) = self.last.get(&op) else { return Ok(()) };
+        let [mbarrier, active] = ["mbarrier", "pred"].map(|group| cloner.all(cloner.from.operands(expect, group)));
+        let arrive = cloner.to.op(tw::MBARRIER_ARRIVE).operands("mbarrier", &mbarrier).operands("pred", &active);
+        arrive.attribute("count", 1).build()?;
+        Ok(())
+    }
+
+    fn copied(&self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Result<(), BuildError> {
+        let [desc, indices, to] = ["desc", "indices", "dst"].map(|group| cloner.all(cloner.from.operands(op, group)));
+        let memory = to.first().and_then(|&to| cloner.to.ty(to).as_memory().cloned());
+        let Some(memory) = memory else { return Ok(()) };
+        let ty = plain::tensor(&memory, &plain::around(self.module, cloner.from, op));
+        let load = cloner.to.op(tt::DESCRIPTOR_LOAD).operands("desc", &desc).operands("indices", &indices);
+        let tensor = load.result(ty).value()?;
+        cloner.to.op(ttg::LOCAL_STORE).operand(tensor).operands("dst", &to).build().map(drop)
+    }
+
+    fn store(&self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Result<(), BuildError> {
+        let [desc, indices, from] = ["desc", "indices", "src"].map(|group| cloner.all(cloner.from.operands(op, group)));
+        let memory = from.first().and_then(|&from| cloner.to.ty(from).as_memory().cloned());
+        let Some(memory) = memory else { return Ok(()) };
+        let ty = plain::tensor(&memory, &plain::around(self.module, cloner.from, op));
+        let tensor = cloner.to.op(ttg::LOCAL_LOAD).operands("src", &from).result(ty).value()?;
+        let store = cloner.to.op(tt::DESCRIPTOR_STORE).operands("desc", &desc).operands("src", &[tensor]);
+        store.operands("indices", &indices).build().map(drop)
+    }
+}

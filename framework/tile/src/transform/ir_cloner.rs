@@ -1,0 +1,185 @@
+//! Clones a function operation by operation, replacing some operations.
+
+use std::collections::HashMap;
+
+use super::rewrite_error::{RewriteError, Rewritten};
+use crate::op::Dialects;
+use crate::op::name::scf;
+use crate::{Block, Body, Function, FunctionBuilder, Op, Region, TileModule, TileType, TileViolation, Value, Values};
+
+/// A rewrite pattern, for use with [`IrCloner`].
+pub(crate) trait Rewrite {
+    /// Emits the replacement of operation `op` of `cloner.from`, binds its results and returns true; or returns false,
+    /// and the operation is cloned.
+    fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool>;
+}
+
+/// Clones operations of one body into another function, and maps values to their clones (MLIR `IRMapping`).
+pub(crate) struct IrCloner<'a, 'b, 'd> {
+    /// The function whose operations are cloned.
+    pub function: &'a Function,
+    /// The body of that function.
+    pub from: &'a Body,
+    /// The builder of the function that is being written.
+    pub to: &'b mut FunctionBuilder<'d>,
+    values: HashMap<Value, Value>,
+    blocks: HashMap<Block, Block>,
+}
+
+/// Rewrites the operations of a function.
+pub(crate) fn rewrite_function(
+    function: &Function,
+    dialects: &Dialects,
+    rewrite: &mut dyn Rewrite,
+) -> Result<Function, TileViolation> {
+    let Some(from) = &function.body else { return Ok(function.clone()) };
+    let mut to = FunctionBuilder::with_signature_of(dialects, function);
+    let mut cloner = IrCloner::new(function, from, &mut to);
+    let (root, entry) = (cloner.to.body().root(), cloner.to.block());
+    cloner.blocks_of(from.root(), root, 1);
+    cloner.fill(from.root(), entry, rewrite)?;
+    Ok(to.finish())
+}
+
+/// Rewrites each function of a module.
+pub(crate) fn each_function(
+    module: &TileModule,
+    rewrite: impl FnMut(&Function) -> Result<Function, TileViolation>,
+) -> Result<TileModule, TileViolation> {
+    let functions = module.functions.iter().map(rewrite).collect::<Result<_, _>>()?;
+    Ok(TileModule { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+}
+
+/// A violation at an operation of the source function.
+pub(crate) fn violation(cloner: &IrCloner<'_, '_, '_>, op: Op, message: impl Into<String>) -> RewriteError {
+    TileViolation::of(cloner.function, cloner.from.op(op), message).into()
+}
+
+impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
+    pub fn new(function: &'a Function, from: &'a Body, to: &'b mut FunctionBuilder<'d>) -> Self {
+        Self { function, from, to, values: HashMap::new(), blocks: HashMap::new() }
+    }
+
+    /// The clone of a value; the value itself if no clone is bound, which happens only in invalid programs.
+    pub fn value(&self, value: Value) -> Value {
+        self.values.get(&value).copied().unwrap_or(value)
+    }
+
+    pub fn all(&self, values: &[Value]) -> Values {
+        values.iter().map(|value| self.value(*value)).collect()
+    }
+
+    /// Binds a value to its clone.
+    pub fn bind(&mut self, value: Value, copy: Value) {
+        if let Some(name) = self.from.name(value)
+            && self.to.body().name(copy).is_none()
+        {
+            self.to.body_mut().set_name(copy, name);
+        }
+        self.values.insert(value, copy);
+    }
+
+    pub fn bind_all(&mut self, values: &[Value], copies: &[Value]) {
+        values.iter().zip(copies).for_each(|(value, copy)| self.bind(*value, *copy));
+    }
+
+    /// The types of values of the source body.
+    pub fn types(&self, values: &[Value]) -> Vec<TileType> {
+        values.iter().map(|value| self.from.ty(*value).clone()).collect()
+    }
+
+    /// Fills a new region, whose entry block exists, with clones of the blocks of `region`.
+    fn fill(&mut self, region: Region, entry: Block, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
+        let blocks = self.from.blocks(region);
+        let Some(first) = blocks.first() else { return Ok(()) };
+        self.blocks.insert(*first, entry);
+        let arguments: Values = self.to.body().arguments(entry).into();
+        self.bind_all(self.from.arguments(*first), &arguments);
+        for block in blocks {
+            let Some(copy) = self.blocks.get(block).copied() else { continue };
+            let around = self.to.block();
+            self.to.set_block(copy);
+            self.block(*block, rewrite)?;
+            self.to.set_block(around);
+        }
+        Ok(())
+    }
+
+    /// Clones a region.
+    pub fn region(&mut self, region: Region, rewrite: &mut dyn Rewrite) -> Result<Region, TileViolation> {
+        let copy = self.to.body_mut().add_region();
+        self.blocks_of(region, copy, 0);
+        if let Some(entry) = self.to.body().blocks(copy).first().copied() {
+            self.fill(region, entry, rewrite)?;
+        }
+        Ok(copy)
+    }
+
+    /// Adds empty blocks to the region `copy` for the blocks of `region` from index `from` on, and binds them.
+    pub fn blocks_of(&mut self, region: Region, copy: Region, from: usize) {
+        for block in self.from.blocks(region).iter().skip(from) {
+            let new_block = self.to.body_mut().add_block();
+            self.to.body_mut().append_block(copy, new_block);
+            self.blocks.insert(*block, new_block);
+            for value in self.from.arguments(*block) {
+                let argument = self.to.body_mut().add_argument(new_block, self.from.ty(*value).clone());
+                self.bind(*value, argument);
+            }
+        }
+    }
+
+    /// Clones the operations of a block into the current block.
+    pub fn block(&mut self, block: Block, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
+        self.from.ops(block).iter().try_for_each(|op| self.op(*op, rewrite))
+    }
+
+    /// Rewrites or clones an operation.
+    pub fn op(&mut self, op: Op, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
+        self.to.set_location(self.from.op(op).location.clone());
+        let wrong = |error: RewriteError| error.at(self.function, self.from.op(op));
+        if rewrite.rewrite(op, self).map_err(wrong)? { Ok(()) } else { self.plain(op, rewrite) }
+    }
+
+    /// Clones an operation that no rewrite replaces; the operations of its regions are rewritten or cloned.
+    fn plain(&mut self, op: Op, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
+        let regions = &self.from.op(op).regions;
+        let regions = regions.iter().map(|region| self.region(*region, rewrite)).collect::<Result<Vec<_>, _>>()?;
+        self.add(op, self.all(&self.from.op(op).operands), regions);
+        Ok(())
+    }
+
+    /// Clones an operation with other operands and regions, and binds its results.
+    pub fn add(&mut self, op: Op, operands: Values, regions: Vec<Region>) {
+        let operation = self.from.op(op);
+        let mut copy = operation.clone();
+        copy.operands = operands;
+        copy.regions = regions.into();
+        for successor in &mut copy.successors {
+            successor.block = self.blocks.get(&successor.block).copied().unwrap_or(successor.block);
+        }
+        let types = self.types(&operation.results);
+        let block = self.to.block();
+        let body = self.to.body_mut();
+        let new_op = body.add_op(copy, types);
+        body.append_op(block, new_op);
+        let results = body.op(new_op).results.clone();
+        self.bind_all(&operation.results, &results);
+    }
+
+    /// Emits an `scf.if` that yields the values that `then` returns, or zeros if the condition is false.
+    pub fn when(&mut self, condition: Value, then: impl FnOnce(&mut Self) -> Rewritten<Values>) -> Rewritten<Values> {
+        let (yes, around) = self.to.enter_region(Vec::new());
+        let values = then(self)?;
+        self.to.op(scf::YIELD).operands("results", &values).build()?;
+        self.to.set_block(around);
+        let types: Vec<TileType> = values.iter().map(|value| self.to.ty(*value).clone()).collect();
+        if types.is_empty() {
+            return Ok(self.to.op(scf::IF).operand(condition).existing_region(yes).empty_region().values()?);
+        }
+        let (no, around) = self.to.enter_region(Vec::new());
+        let zeros = types.iter().map(|ty| self.to.zeros(ty)).collect::<Result<Vec<_>, _>>()?;
+        self.to.op(scf::YIELD).operands("results", &zeros).build()?;
+        self.to.set_block(around);
+        Ok(self.to.op(scf::IF).operand(condition).existing_region(yes).existing_region(no).results(types).values()?)
+    }
+}

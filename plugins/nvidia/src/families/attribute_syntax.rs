@@ -1,0 +1,45 @@
+//! The text syntax of Triton's attributes for this vendor's layout families.
+
+use tilewright_layout::{AttributeSyntax, ParameterSyntax};
+
+pub(super) fn all() -> Vec<AttributeSyntax> {
+    vec![nvidia_mma(), nvmma_shared(), tensor_memory(), tensor_memory_scales()]
+}
+
+fn nvidia_mma() -> AttributeSyntax {
+    AttributeSyntax::new("nvidia_mma", "ttg", "nvidia_mma")
+        .with(ParameterSyntax::new("version", &["versionMajor", "versionMinor"]))
+        .with_keywords(&[("warps_per_cta", "warpsPerCTA")])
+        .with(ParameterSyntax::cluster())
+        .with_keywords(&[("instr_shape", "instrShape")])
+}
+
+/// Returns the syntax of `nvmma_shared`. Each basis of the cluster has one coordinate for each axis of the tensor.
+fn nvmma_shared() -> AttributeSyntax {
+    let keywords = [
+        ("swizzle_byte_width", "swizzlingByteWidth"),
+        ("transposed", "transposed"),
+        ("element_bitwidth", "elementBitWidth"),
+    ];
+    AttributeSyntax::new("nvmma_shared", "ttg", "nvmma_shared")
+        .with_keywords(&keywords)
+        .with(ParameterSyntax::new("fp4_padded", &["fp4Padded"]).omitted_at(false))
+        .with(ParameterSyntax::cluster())
+        .with(ParameterSyntax::new("rank", &["rank"]).omitted_at(2).implied_by("cga_layout"))
+}
+
+fn tensor_memory() -> AttributeSyntax {
+    AttributeSyntax::new("tensor_memory", "ttng", "tensor_memory_encoding")
+        .without_braces()
+        .with(ParameterSyntax::new("block", &["blockM", "blockN"]))
+        .with_keywords(&[("col_stride", "colStride")])
+        .with(ParameterSyntax::cluster())
+        .with(ParameterSyntax::new("two_ctas", &["twoCTAs"]).omitted_at(false))
+        .with(ParameterSyntax::new("fp4_padded", &["fp4Padded"]).omitted_at(false))
+}
+
+fn tensor_memory_scales() -> AttributeSyntax {
+    AttributeSyntax::new("tensor_memory_scales", "ttng", "tensor_memory_scales_encoding")
+        .without_braces()
+        .with(ParameterSyntax::cluster())
+}

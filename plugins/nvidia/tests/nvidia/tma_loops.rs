@@ -1,0 +1,221 @@
+//! Explicit-memory programs with asynchronous copies and MMAs: bulk tensor copies that arrive at mbarriers,
+//! accumulators that are waited for in the next iteration. The emulator executes the result, and the virtual device its
+//! PTX; both must match plain arithmetic.
+
+use crate::prelude::*;
+use tilewright_assign::synthesis::{PredictionLine, SynthesisOptions};
+use tilewright_vendor_testkit::explicit::{case, derived, executed, tiled};
+use tilewright_virtual_ptx::VirtualDevice;
+
+/// Programs whose loops use only bulk tensor copies.
+const PRODUCED: [&str; 4] = ["explicit_attention", "explicit_attention_dkv", "explicit_attention_dq", "explicit_fp8"];
+
+/// Returns the text of the suite's GEMM with `stages` buffers of each operand.
+fn staged(stages: u32) -> String {
+    let (_, text) = case("explicit_gemm");
+    text.replace("tw.shared_tensor :", &format!("tw.shared_tensor {{stages = {stages} : i32}} :"))
+}
+
+/// Returns the program with an attribute on its loop that requests a producer warp, or forbids one.
+fn with_warp_specialize(text: &str, specialized: bool) -> String {
+    const END: &str = "\n    }\n";
+    assert_eq!(text.matches(END).count(), 1, "one loop");
+    text.replace(END, &format!("\n    }} {{tt.warp_specialize = {specialized}}}\n"))
+}
+
+/// Returns the text of the suite's GEMM with `stages` buffers of each operand, and a loop that requests a producer warp
+/// or forbids one.
+fn produced(stages: u32, specialized: bool) -> String {
+    with_warp_specialize(&staged(stages), specialized)
+}
+
+/// Checks a GEMM loop with bulk tensor copies: operands of 64 x 32 and 32 x 64 are copied as one box each, in each of
+/// the five iterations along K. An iteration executes one block barrier; another precedes the loop, for the mbarriers.
+#[test]
+fn tma_fills_the_stages_of_a_dot() {
+    for gpu_model in ["h100", "gh200"] {
+        let (case, _) = case("explicit_gemm");
+        for stages in 2..=4 {
+            let found = executed(&target(gpu_model), &case, &produced(stages, false), SynthesisOptions::default());
+            let of = &found.derivation.loops[0];
+            assert!(of.tensor_copies && of.producers == 0 && of.stages == stages, "{gpu_model}: {}", found.derivation);
+            assert!(found.kernel.contains("cp.async.bulk.tensor.2d"), "{}", found.kernel);
+            let counts = &found.counts;
+            assert_eq!((counts.asynchronous_copies, counts.bulk_copies), (0, 2 * 5), "{gpu_model}: {counts:?}");
+            assert_eq!(counts.bulk_bytes, 2 * 5 * 64 * 32 * 2, "{gpu_model}: {counts:?}");
+            assert_eq!(counts.barriers, 1 + 5, "{gpu_model}: {counts:?}");
+            for memory in &found.derivation.memories {
+                assert_eq!(memory.accesses.iter().map(|access| access.excess).sum::<u64>(), 0, "{}", found.derivation);
+            }
+        }
+    }
+}
+
+/// Checks a producer warp, which follows the four MMA warps and issues the copies. No iteration has a block barrier;
+/// there is one before the loop and one after it, for any number of iterations. The other warps issue no copies; the
+/// next iteration frees pending accumulators.
+#[test]
+fn a_producer_warp_issues_tensor_copies() {
+    for gpu_model in ["h100", "gh200"] {
+        let target = target(gpu_model);
+        let (case, _) = case("explicit_gemm");
+        for stages in 2..=4 {
+            let found = executed(&target, &case, &produced(stages, true), SynthesisOptions::default());
+            let of = &found.derivation.loops[0];
+            assert!(of.tensor_copies && of.producers == 1 && of.stages == stages, "{gpu_model}: {}", found.derivation);
+            assert!(found.derivation.to_string().contains("issued by 1 producer warp"), "{}", found.derivation);
+            assert!(found.kernel.contains("lanes 32 warps 5"), "{}", found.kernel);
+            let counts = &found.counts;
+            assert_eq!(
+                (counts.bulk_copies, counts.bulk_bytes),
+                (2 * 5, 2 * 5 * 64 * 32 * 2),
+                "{gpu_model}: {counts:?}"
+            );
+            assert_eq!(counts.barriers, 2, "{gpu_model}: {counts:?}");
+        }
+    }
+}
+
+/// Checks which programs may request a producer warp: those that copy all tiles by bulk tensor copies. For a program
+/// whose lanes copy packed weights, the request is an error.
+#[test]
+fn tma_loops_may_have_a_producer_warp() {
+    let target = target("h100");
+    for name in PRODUCED {
+        let (case, text) = case(name);
+        let found = executed(&target, &case, &with_warp_specialize(&text, true), SynthesisOptions::default());
+        assert_eq!(found.derivation.loops[0].producers, 1, "{name}: {}", found.derivation);
+    }
+    let (case, text) = case("explicit_int4");
+    let error = derived(&target, &with_warp_specialize(&text, true), case.warps, SynthesisOptions::default())
+        .expect_err("packed weights");
+    assert!(error.contains("must be bulk tensor copies"), "{error}");
+}
+
+/// Checks that a producer warp is chosen if the model predicts a gain, but not if too few blocks would be resident, so
+/// that the blocks take more rounds.
+#[test]
+fn producers_are_chosen_where_they_gain() {
+    let target = target("h100");
+    let (small, text) = case("explicit_gemm");
+    let (large, of_large_tiles) = tiled(&small, &text, [128, 64, 32], 160);
+    // Iterations that are counted by the length of a row stay within it.
+    let of_large_tiles =
+        of_large_tiles.replace("%turns = arith.constant 5 : i32", "%turns = arith.divsi %k, %c32 : i32");
+    for (case, text, gains) in [(&small, text, false), (&large, of_large_tiles, true)] {
+        let found = &executed(&target, case, &text, SynthesisOptions::default()).derivation;
+        assert_eq!(found.loops[0].producers, u32::from(gains), "{found}");
+        let of = |specialized: bool| {
+            let found =
+                derived(&target, &with_warp_specialize(&text, specialized), case.warps, SynthesisOptions::default());
+            found.unwrap_or_else(|error| panic!("{error}")).prediction
+        };
+        let [with, without] = [true, false].map(of);
+        assert_eq!(with.cycles < without.cycles, gains, "{with:?}\n{without:?}");
+        // Blocks that are not resident together run one round after another.
+        let rounds = |of: &PredictionLine| of.blocks_per_compute_unit.div_ceil(of.resident);
+        assert_eq!(rounds(&with) > rounds(&without), !gains, "{with:?}\n{without:?}");
+    }
+    // A block of 32 warps has no thread left for a producer warp.
+    let (_, text) = case("explicit_gemm");
+    let full = derived(&target, &with_warp_specialize(&text, true), 32, SynthesisOptions::default())
+        .expect_err("a full block");
+    assert!(full.contains("`tt.warp_specialize`"), "{full}");
+    assert!(derived(&target, &text, 32, SynthesisOptions::default()).is_ok());
+    // A request for a producer warp without bulk tensor copies is an error.
+    let (case, _) = case("explicit_gemm");
+    let a100 = self::target("a100");
+    let error =
+        derived(&a100, &produced(2, true), case.warps, SynthesisOptions::default()).expect_err("no mbarriers there");
+    assert!(error.contains("`tt.warp_specialize` on `a100`"), "{error}");
+    let found = derived(&a100, &produced(2, false), case.warps, SynthesisOptions::default())
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found.loops[0].producers, 0, "{found}");
+}
+
+/// Checks that with three buffers or more an MMA is in flight while the next iteration begins.
+#[test]
+fn mma_stays_in_flight_across_iterations() {
+    let target = target("h100");
+    let (case, _) = case("explicit_gemm");
+    for stages in 2..=4 {
+        let found = executed(&target, &case, &staged(stages), SynthesisOptions::default());
+        let pending = &found.derivation.loops[0].pending;
+        let expected: &[&str] = if stages > 2 { &["%next"] } else { &[] };
+        assert_eq!(pending, expected, "{}", found.derivation);
+        let ptx = assembly(&target, &staged(stages));
+        assert_eq!(ptx.contains("wgmma.wait_group.sync.aligned 1"), stages > 2, "{ptx}");
+    }
+}
+
+/// Checks that lanes copy the tiles if this stage of synthesis is disabled, or if the program or the target does not
+/// allow bulk tensor copies.
+#[test]
+fn lanes_copy_if_tma_cannot() {
+    let boxed = |gpu_model: &str, text: &str, options: SynthesisOptions| {
+        let (case, _) = case("explicit_gemm");
+        let found = derived(&target(gpu_model), text, case.warps, options);
+        let found = found.unwrap_or_else(|error| panic!("{gpu_model}: {error}"));
+        found.loops[0].tensor_copies || !found.loops[0].pending.is_empty()
+    };
+    let (all, text) = (SynthesisOptions::default(), staged(2));
+    assert!(boxed("h100", &text, all));
+    for gpu_model in ["a100", "rtx4090"] {
+        assert!(!boxed(gpu_model, &text, all), "{gpu_model}");
+    }
+    let (_, free) = case("explicit_gemm");
+    assert!(!boxed("h100", &free, all.with_pipeline(false)));
+    assert!(!boxed("h100", &text, all.with_task_mapping(false)));
+    // The program names another instruction.
+    let pinned = |copy: &str| format!("tw.copy {copy} {{instruction = \"cp.async.cg.shared.global.16\"}} :");
+    let by_lanes = text.replace("tw.copy %ai to %sa :", &pinned("%ai to %sa"));
+    let by_lanes = by_lanes.replace("tw.copy %bi to %sb :", &pinned("%bi to %sb"));
+    assert!(!boxed("h100", &by_lanes, all));
+    // Overlapping tiles extend beyond the end of a row, where a tensor map returns zeros; so may iterations that are
+    // counted otherwise.
+    let overlapping = text.replace("(64,32,?):(?,1,32)", "(64,32,?):(?,1,16)");
+    let overlapping = overlapping.replace("(32,64,?):(1,?,32)", "(32,64,?):(1,?,16)");
+    assert!(!boxed("h100", &overlapping, all));
+    let counted = text.replace("%turns = arith.divsi %k, %c32 : i32", "%turns = arith.divsi %n, %c32 : i32");
+    assert!(!boxed("h100", &counted, all));
+}
+
+fn assembly(target: &NvidiaTarget, text: &str) -> String {
+    let (case, _) = case("explicit_gemm");
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
+    let kernel = case.compile(&compiler, text, &ProgramOptions::default()).expect("a kernel");
+    let mut options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
+    if object::assembler().is_ok() {
+        options.emit.push(Emit::Object);
+    }
+    let artifact =
+        target.compile(&Module { kernels: vec![kernel] }, &options).unwrap_or_else(|error| panic!("{error}"));
+    artifact.text(Emit::Assembly).expect("text").to_owned()
+}
+
+/// Checks that the virtual device executes the PTX correctly, with bulk copies that complete as late as possible, and
+/// that `ptxas` accepts the PTX if installed.
+#[test]
+fn the_virtual_device_runs_tma_loops() {
+    let target = target("h100");
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
+    let gemm =
+        [2, 3, 4].map(|stages| [true, false].map(|specialized| ("explicit_gemm", produced(stages, specialized))));
+    for (name, text) in gemm
+        .into_iter()
+        .flatten()
+        .chain(["explicit_fp8", "explicit_attention", "explicit_attention_dkv"].map(|name| (name, case(name).1)))
+        .chain(PRODUCED.map(|name| (name, with_warp_specialize(&case(name).1, true))))
+    {
+        let (case, _) = case(name);
+        let kernel = case.compile(&compiler, &text, &ProgramOptions::default()).expect("a kernel");
+        assert!(kernel.to_string().contains("cp.async.bulk.tensor.2d"), "{name}: {kernel}");
+        let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+        let checked = case.test_case(kernel).and_then(|case| check(&case, &target, &mut device));
+        checked.unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
+    }
+    let ptx = assembly(&target, &staged(3));
+    assert!(ptx.contains("mbarrier.try_wait") && ptx.contains("cp.async.bulk.tensor.2d"), "{ptx}");
+}
