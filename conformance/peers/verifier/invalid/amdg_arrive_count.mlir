@@ -1,0 +1,10 @@
+// rule: amdg.arrive_barrier: one arrival or more
+#v1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx1250", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #v1, #smem, mutable>
+    %0 = amdg.arrive_barrier %b, 0 : !ttg.memdesc<1xi64, #v1, #smem, mutable> -> i32
+    tt.return
+  }
+}

@@ -1,0 +1,8 @@
+// rule: amdg.buffer_atomic_cas: the values have what the pointer points to
+#a1 = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @k(%p: !tt.ptr<i64>, %o: tensor<256xi32, #a1>) {
+    %0 = amdg.buffer_atomic_cas acq_rel, gpu, %o, %o, %p[%o] : !tt.ptr<i64> -> tensor<256xi32, #a1>
+    tt.return
+  }
+}

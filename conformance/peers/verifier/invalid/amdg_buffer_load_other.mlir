@@ -1,0 +1,8 @@
+// rule: amdg.buffer_load: other has the result's type
+#a1 = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @k(%p: !tt.ptr<f32>, %o: tensor<256xi32, #a1>, %m: tensor<256xi1, #a1>, %v: tensor<256xf16, #a1>) {
+    %0 = amdg.buffer_load %p[%o], %m, %v : !tt.ptr<f32> -> tensor<256xf32, #a1>
+    tt.return
+  }
+}

@@ -1,0 +1,8 @@
+// rule: amdg.extract_slice: the part lies within the source
+#x = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @k(%a: tensor<32x128xf32, #x>) {
+    %0 = amdg.extract_slice %a [0, 128] : tensor<32x128xf32, #x> to tensor<32x64xf32, #x>
+    tt.return
+  }
+}

@@ -1,0 +1,9 @@
+// rule: amdg.extract_slice: lanes and warps are those of the source
+#x = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+#y = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 16], warpsPerCTA = [1, 4], order = [1, 0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @k(%a: tensor<64x64xf32, #x>) {
+    %0 = amdg.extract_slice %a [0, 0] : tensor<64x64xf32, #x> to tensor<4x64xf32, #y>
+    tt.return
+  }
+}

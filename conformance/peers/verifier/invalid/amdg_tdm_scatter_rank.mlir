@@ -1,0 +1,10 @@
+// rule: amdg.async_tdm_scatter: two axes
+#v2 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx1250", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%d: !tt.tensordesc<2x8x64xf16>, %x: tensor<16xi16>) {
+    %m = ttg.local_alloc : () -> !ttg.memdesc<16x64xf16, #v2, #smem, mutable>
+    %0 = amdg.async_tdm_scatter %d[%x] from %m : tensor<16xi16>, !ttg.memdesc<16x64xf16, #v2, #smem, mutable> -> !tt.tensordesc<2x8x64xf16>
+    tt.return
+  }
+}

@@ -1,0 +1,8 @@
+// rule: amdg.in_thread_transpose: the shape stays
+#x = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @k(%a: tensor<16x64xf16, #x>) {
+    %0 = amdg.in_thread_transpose %a : tensor<16x64xf16, #x> -> tensor<64x16xf16, #x>
+    tt.return
+  }
+}

@@ -1,0 +1,5 @@
+// rule: arith.cmpf: the predicate is a known word
+tt.func public @k(%x: f32) {
+  %0 = arith.cmpf slt, %x, %x : f32
+  tt.return
+}

@@ -1,0 +1,8 @@
+// rule: a block has its name once
+tt.func public @k() {
+    cf.br ^a
+^a:
+    tt.return
+^a:
+    tt.return
+}

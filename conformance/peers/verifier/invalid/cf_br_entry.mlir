@@ -1,0 +1,5 @@
+// rule: the entry block is nobody's next
+tt.func public @k() {
+^first:
+    cf.br ^first
+}

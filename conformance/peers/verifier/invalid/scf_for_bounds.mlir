@@ -1,0 +1,8 @@
+// rule: scf.for: bounds and step have one type
+tt.func public @k(%n: i64) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  scf.for %i = %c0 to %n step %c1 : i32 {
+  }
+  tt.return
+}

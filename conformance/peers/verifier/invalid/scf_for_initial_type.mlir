@@ -1,0 +1,9 @@
+// rule: scf.for: an initial value has the type of the result
+tt.func public @k(%n: i32, %x: f32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (i32) : i32 {
+    scf.yield %a : i32
+  }
+  tt.return
+}

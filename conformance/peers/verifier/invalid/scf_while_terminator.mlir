@@ -1,0 +1,10 @@
+// rule: scf.while: the first region ends with scf.condition
+tt.func public @k(%x: i32) {
+  %0 = scf.while (%a = %x) : (i32) -> i32 {
+    scf.yield %a : i32
+  } do {
+^bb0(%b: i32):
+    scf.yield %b : i32
+  }
+  tt.return
+}

@@ -1,0 +1,5 @@
+// rule: an attribute is said once
+tt.func public @k() {
+  %0 = tt.make_range {start = 0 : i32, start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  tt.return
+}

@@ -1,0 +1,3 @@
+// rule: a region is closed
+tt.func public @k() {
+  tt.return

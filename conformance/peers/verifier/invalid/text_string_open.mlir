@@ -1,0 +1,3 @@
+// rule: a string ends in its line
+module attributes {a = "open} {
+}

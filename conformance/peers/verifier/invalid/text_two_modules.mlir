@@ -1,0 +1,4 @@
+// rule: one text is one list of operations
+module {
+}
+]

@@ -1,0 +1,8 @@
+// rule: tt.dot: the operands' layouts are dot_op
+#b2 = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%a: tensor<64x64xf16, #b2>, %b: tensor<64x64xf16, #b2>, %c: tensor<64x64xf32, #b2>) {
+    %0 = tt.dot %a, %b, %c : tensor<64x64xf16, #b2> * tensor<64x64xf16, #b2> -> tensor<64x64xf32, #b2>
+    tt.return
+  }
+}

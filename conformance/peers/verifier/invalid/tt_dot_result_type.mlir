@@ -1,0 +1,5 @@
+// rule: tt.dot: the result has the accumulator's type
+tt.func public @k(%a: tensor<32x64xf16>, %b: tensor<64x16xf16>, %c: tensor<32x16xf32>) {
+  %0 = "tt.dot"(%a, %b, %c) : (tensor<32x64xf16>, tensor<64x16xf16>, tensor<32x16xf32>) -> tensor<32x16xf16>
+  tt.return
+}

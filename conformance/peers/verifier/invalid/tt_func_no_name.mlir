@@ -1,0 +1,4 @@
+// rule: tt.func: it has a name
+tt.func public (%x: i32) {
+  tt.return
+}

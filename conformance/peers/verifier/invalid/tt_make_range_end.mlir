@@ -1,0 +1,5 @@
+// rule: tt.make_range: end is said
+tt.func public @k() {
+  %0 = tt.make_range {start = 0 : i32} : tensor<64xi32>
+  tt.return
+}

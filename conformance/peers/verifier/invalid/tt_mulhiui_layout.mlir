@@ -1,0 +1,9 @@
+// rule: tt.mulhiui: operands and result have one type
+#b2 = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+#b2t = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [4, 8], warpsPerCTA = [1, 4], order = [0, 1]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%x: tensor<64x64xi32, #b2>, %y: tensor<64x64xi32, #b2t>) {
+    %0 = "tt.mulhiui"(%x, %y) : (tensor<64x64xi32, #b2>, tensor<64x64xi32, #b2t>) -> tensor<64x64xi32, #b2>
+    tt.return
+  }
+}

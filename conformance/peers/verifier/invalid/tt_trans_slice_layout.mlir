@@ -1,0 +1,9 @@
+// rule: tt.trans: a dot operand's layout is permuted too
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#da = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%a: tensor<64x32xf16, #da>) {
+    %0 = tt.trans %a {order = array<i32: 1, 0>} : tensor<64x32xf16, #da> -> tensor<32x64xf16, #da>
+    tt.return
+  }
+}

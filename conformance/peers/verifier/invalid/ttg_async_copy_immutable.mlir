@@ -1,0 +1,12 @@
+// rule: ttg.async_copy_global_to_local: the memory is mutable
+#b2 = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+#v2 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%p: tensor<64x64x!tt.ptr<f16>, #b2>) {
+    %m_value = arith.constant dense<0.000000e+00> : tensor<64x64xf16, #b2>
+    %m = ttg.local_alloc %m_value : (tensor<64x64xf16, #b2>) -> !ttg.memdesc<64x64xf16, #v2, #smem>
+    %0 = ttg.async_copy_global_to_local %p, %m : tensor<64x64x!tt.ptr<f16>, #b2> -> <64x64xf16, #v2, #smem>
+    tt.return
+  }
+}

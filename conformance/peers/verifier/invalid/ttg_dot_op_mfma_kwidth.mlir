@@ -1,0 +1,8 @@
+// rule: #ttg.dot_op: kWidth is said for mfma
+#mf = #ttg.amd_mfma<{version = 3, warpsPerCTA = [4, 1], instrShape = [32, 32, 8], isTransposed = true}>
+#x = #ttg.dot_op<{opIdx = 0, parent = #mf}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @k(%a: tensor<64x64xf16, #x>) {
+    tt.return
+  }
+}

@@ -1,0 +1,11 @@
+// rule: #ttg.generic_linear: only operations that can do with it take it
+#x = #ttg.generic_linear<{register = [[0, 1]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[8, 8], [8, 0]], block = []}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%a: tensor<16x16xf32, #x>) {
+    %0 = "tt.scan"(%a) <{axis = 0 : i32, reverse = false}> ({
+  ^bb0(%p: f32, %q: f32):
+      tt.scan.return %p : f32
+    }) : (tensor<16x16xf32, #x>) -> tensor<16x16xf32, #x>
+    tt.return
+  }
+}

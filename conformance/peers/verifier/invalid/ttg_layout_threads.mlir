@@ -1,0 +1,9 @@
+// rule: a layout has the module's threads in a warp
+#x = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%a: tensor<64x64xf32, #x>) {
+    %0 = arith.addf %a, %a : tensor<64x64xf32, #x>
+    %1 = tt.precise_sqrt %0 : tensor<64x64xf32, #x>
+    tt.return
+  }
+}

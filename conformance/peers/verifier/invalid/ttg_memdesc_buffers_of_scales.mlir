@@ -1,0 +1,18 @@
+// rule: ttng.tc_gen5_mma_scaled: large scales of e2m1 and e4m3 lie in the order that the product wants
+#nv8 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 8}>
+#smem = #ttg.shared_memory
+#tm = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>
+#tms = #ttng.tensor_memory_scales_encoding<>
+#tmem = #ttng.tensor_memory
+#x = #ttng.tensor_memory_scales_encoding<blockRepOrder = kThenMn>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%t: i1) {
+    %a = ttg.local_alloc : () -> !ttg.memdesc<256x256xf8E4M3FN, #nv8, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<256x128xf8E5M2, #nv8, #smem, mutable>
+    %d = ttng.tmem_alloc : () -> !ttg.memdesc<256x128xf32, #tm, #tmem, mutable>
+    %s = ttng.tmem_alloc : () -> !ttg.memdesc<256x8xi8, #x, #tmem, mutable>
+    %u = ttng.tmem_alloc : () -> !ttg.memdesc<128x8xi8, #tms, #tmem, mutable>
+    ttng.tc_gen5_mma_scaled %a, %b, %d, %s, %u, %t, %t lhs = e4m3 rhs = e5m2 : !ttg.memdesc<256x256xf8E4M3FN, #nv8, #smem, mutable>, !ttg.memdesc<256x128xf8E5M2, #nv8, #smem, mutable>, !ttg.memdesc<256x128xf32, #tm, #tmem, mutable>, !ttg.memdesc<256x8xi8, #x, #tmem, mutable>, !ttg.memdesc<128x8xi8, #tms, #tmem, mutable>
+    tt.return
+  }
+}

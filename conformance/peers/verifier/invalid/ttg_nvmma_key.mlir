@@ -1,0 +1,9 @@
+// rule: #ttg.nvmma_shared: its keys are known
+#smem = #ttg.shared_memory
+#x = #ttg.nvmma_shared<{swizzle = 128, transposed = false, elementBitWidth = 16}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %0 = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #x, #smem, mutable>
+    tt.return
+  }
+}

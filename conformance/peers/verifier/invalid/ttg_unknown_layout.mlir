@@ -1,0 +1,7 @@
+// rule: #ttg: a known layout
+#x = #ttg.striped<{sizePerThread = [1, 4], order = [1, 0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%a: tensor<64x64xf32, #x>) {
+    tt.return
+  }
+}

@@ -1,0 +1,10 @@
+// rule: ttng.clc_load_result: the result is i128
+#v1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %r = ttg.local_alloc : () -> !ttg.memdesc<2xi64, #v1, #smem, mutable>
+    %0 = "ttng.clc_load_result"(%r) : (!ttg.memdesc<2xi64, #v1, #smem, mutable>) -> i64
+    tt.return
+  }
+}

@@ -1,0 +1,10 @@
+// rule: ttng.tc_gen5_commit: the mbarrier is of i64
+#v1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %r = ttg.local_alloc : () -> !ttg.memdesc<1xi16, #v1, #smem, mutable>
+    ttng.tc_gen5_commit %r : !ttg.memdesc<1xi16, #v1, #smem, mutable>
+    tt.return
+  }
+}

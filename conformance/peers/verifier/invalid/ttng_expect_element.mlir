@@ -1,0 +1,10 @@
+// rule: ttng.barrier_expect: the memory is of i64
+#v1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%p: i1) {
+    %b = ttg.local_alloc : () -> !ttg.memdesc<1xf64, #v1, #smem, mutable>
+    ttng.barrier_expect %b, 64, %p : !ttg.memdesc<1xf64, #v1, #smem, mutable>
+    tt.return
+  }
+}

@@ -1,0 +1,14 @@
+// rule: ttng.tc_gen5_mma: an instruction has 256 columns at most
+#nv = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+#tmem = #ttng.tensor_memory
+#x = #ttng.tensor_memory_encoding<blockM = 128, blockN = 512, colStride = 1>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%t: i1) {
+    %a = ttg.local_alloc : () -> !ttg.memdesc<128x64xf16, #nv, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<64x512xf16, #nv, #smem, mutable>
+    %d = ttng.tmem_alloc : () -> !ttg.memdesc<128x512xf32, #x, #tmem, mutable>
+    ttng.tc_gen5_mma %a, %b, %d, %t, %t : !ttg.memdesc<128x64xf16, #nv, #smem, mutable>, !ttg.memdesc<64x512xf16, #nv, #smem, mutable>, !ttg.memdesc<128x512xf32, #x, #tmem, mutable>
+    tt.return
+  }
+}

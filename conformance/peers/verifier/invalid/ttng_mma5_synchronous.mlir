@@ -1,0 +1,16 @@
+// rule: ttng.tc_gen5_mma: an mbarrier is of one that goes on
+#v1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#nv = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+#tm = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>
+#tmem = #ttng.tensor_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%t: i1) {
+    %a = ttg.local_alloc : () -> !ttg.memdesc<128x64xf16, #nv, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<64x128xf16, #nv, #smem, mutable>
+    %d = ttng.tmem_alloc : () -> !ttg.memdesc<128x128xf32, #tm, #tmem, mutable>
+    %r = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #v1, #smem, mutable>
+    ttng.tc_gen5_mma %a, %b, %d, %t, %t, %r[%t] : !ttg.memdesc<128x64xf16, #nv, #smem, mutable>, !ttg.memdesc<64x128xf16, #nv, #smem, mutable>, !ttg.memdesc<128x128xf32, #tm, #tmem, mutable>, !ttg.memdesc<1xi64, #v1, #smem, mutable>
+    tt.return
+  }
+}

@@ -1,0 +1,10 @@
+// rule: ttng.tmem_subslice: tensor memory alone
+#v2 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %m = ttg.local_alloc : () -> !ttg.memdesc<128x128xf32, #v2, #smem, mutable>
+    %0 = ttng.tmem_subslice %m {offset = 0 : i32} : !ttg.memdesc<128x128xf32, #v2, #smem, mutable> -> !ttg.memdesc<128x64xf32, #v2, #smem, mutable, 128x128>
+    tt.return
+  }
+}

@@ -1,0 +1,7 @@
+// rule: ttng.async_tma_store_wait: pendings is said
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    ttng.async_tma_store_wait
+    tt.return
+  }
+}

@@ -1,0 +1,9 @@
+// rule: ttng.tmem_alloc: memory without a value is mutable
+#tm = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>
+#tmem = #ttng.tensor_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %0 = ttng.tmem_alloc : () -> !ttg.memdesc<128x128xf32, #tm, #tmem>
+    tt.return
+  }
+}

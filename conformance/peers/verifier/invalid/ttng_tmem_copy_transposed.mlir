@@ -1,0 +1,13 @@
+// rule: ttng.tmem_copy: the source is not transposed
+#smem = #ttg.shared_memory
+#tm = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>
+#tmem = #ttng.tensor_memory
+#x = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 32}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %s = ttg.local_alloc : () -> !ttg.memdesc<128x128xf32, #x, #smem, mutable>
+    %m = ttng.tmem_alloc : () -> !ttg.memdesc<128x128xf32, #tm, #tmem, mutable>
+    ttng.tmem_copy %s, %m : !ttg.memdesc<128x128xf32, #x, #smem, mutable>, !ttg.memdesc<128x128xf32, #tm, #tmem, mutable>
+    tt.return
+  }
+}

@@ -1,0 +1,12 @@
+// rule: ttng.tmem_store: the memory is mutable
+#tm = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>
+#tmem = #ttng.tensor_memory
+#tl = #ttg.blocked<{sizePerThread = [1, 128], threadsPerWarp = [32, 1], warpsPerCTA = [4, 1], order = [0, 1]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%v: tensor<128x128xf32, #tl>, %t: i1) {
+    %m_value = arith.constant dense<0.000000e+00> : tensor<128x128xf32, #tl>
+    %m = ttng.tmem_alloc %m_value : (tensor<128x128xf32, #tl>) -> !ttg.memdesc<128x128xf32, #tm, #tmem>
+    ttng.tmem_store %v, %m, %t : tensor<128x128xf32, #tl> -> !ttg.memdesc<128x128xf32, #tm, #tmem>
+    tt.return
+  }
+}

@@ -1,0 +1,10 @@
+// rule: !ttg.memdesc: scales in tensor memory are bytes
+#tms = #ttng.tensor_memory_scales_encoding<>
+#tmem = #ttng.tensor_memory
+
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %m = ttng.tmem_alloc : () -> !ttg.memdesc<128x4xi16, #tms, #tmem, mutable>
+    tt.return
+  }
+}

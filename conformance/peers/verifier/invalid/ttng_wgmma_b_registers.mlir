@@ -1,0 +1,12 @@
+// rule: ttng.warp_group_dot: B lies in memory
+#b2 = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma3 = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#nv = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%b: tensor<64x64xf16, #b2>, %c: tensor<64x64xf32, #mma3>) {
+    %a = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #nv, #smem, mutable>
+    %0 = "ttng.warp_group_dot"(%a, %b, %c) : (!ttg.memdesc<64x64xf16, #nv, #smem, mutable>, tensor<64x64xf16, #b2>, tensor<64x64xf32, #mma3>) -> tensor<64x64xf32, #mma3>
+    tt.return
+  }
+}

@@ -1,0 +1,13 @@
+// shows: mbarriers of amdg: made, arriving, waited for
+#v1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx1250", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%i: i32) {
+    %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #v1, #smem, mutable>
+    amdg.init_barrier %b, 2 : !ttg.memdesc<1xi64, #v1, #smem, mutable>
+    %0 = amdg.arrive_barrier %b, 1 : !ttg.memdesc<1xi64, #v1, #smem, mutable> -> i32
+    amdg.wait_barrier %b, %0 : !ttg.memdesc<1xi64, #v1, #smem, mutable>
+    amdg.async_copy_mbarrier_arrive %b : !ttg.memdesc<1xi64, #v1, #smem, mutable>
+    tt.return
+  }
+}

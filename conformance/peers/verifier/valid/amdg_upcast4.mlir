@@ -1,0 +1,7 @@
+// shows: amdg.scaled_upcast_fp4: two in a byte, without layouts
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx950", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @k(%a: tensor<64x32xi8>, %s: tensor<64x64xbf16>) {
+    %0 = amdg.scaled_upcast_fp4 %a scale %s {axis = 1 : i32} : tensor<64x32xi8>, tensor<64x64xbf16> -> tensor<64x64xbf16>
+    tt.return
+  }
+}

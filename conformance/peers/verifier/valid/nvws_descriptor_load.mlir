@@ -1,0 +1,10 @@
+// shows: nvws.descriptor_load: into memory, with its bytes
+#nv = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%d: !tt.tensordesc<64x64xf16, #nv>, %i: i32) {
+    %m = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #nv, #smem, mutable>
+    nvws.descriptor_load %d[%i, %i] 8192 %m : !tt.tensordesc<64x64xf16, #nv>, i32, i32, !ttg.memdesc<64x64xf16, #nv, #smem, mutable>
+    tt.return
+  }
+}

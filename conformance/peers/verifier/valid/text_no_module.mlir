@@ -1,0 +1,4 @@
+// shows: functions without a module around them
+tt.func public @k() {
+  tt.return
+}

@@ -1,0 +1,3 @@
+// shows: an empty module
+module {
+}

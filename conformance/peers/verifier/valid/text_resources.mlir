@@ -1,0 +1,7 @@
+// shows: a part for resources at the end
+module {
+}
+{-#
+  dialect_resources: {
+  }
+#-}

@@ -1,0 +1,9 @@
+// shows: tt.join: the new axis outside of the thread's others
+#b1v = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#j = #ttg.blocked<{sizePerThread = [4, 2], threadsPerWarp = [32, 1], warpsPerCTA = [4, 1], order = [0, 1]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%a: tensor<512xf32, #b1v>) {
+    %0 = tt.join %a, %a : tensor<512xf32, #b1v> -> tensor<512x2xf32, #j>
+    tt.return
+  }
+}

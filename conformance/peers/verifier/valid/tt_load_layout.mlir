@@ -1,0 +1,8 @@
+// shows: tt.load: pointers with a layout
+#b2 = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%p: tensor<64x64x!tt.ptr<bf16>, #b2>, %m: tensor<64x64xi1, #b2>) {
+    %0 = tt.load %p, %m : tensor<64x64x!tt.ptr<bf16>, #b2>
+    tt.return
+  }
+}

@@ -1,0 +1,13 @@
+// shows: tt.reduce: the result's layout is a slice
+#b2 = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+#s1 = #ttg.slice<{dim = 1, parent = #b2}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%a: tensor<64x32xf32, #b2>) {
+    %0 = "tt.reduce"(%a) <{axis = 1 : i32}> ({
+  ^bb0(%x: f32, %y: f32):
+      %s = arith.minimumf %x, %y : f32
+      tt.reduce.return %s : f32
+    }) : (tensor<64x32xf32, #b2>) -> tensor<64xf32, #s1>
+    tt.return
+  }
+}

@@ -1,0 +1,14 @@
+// shows: tt.reduce: a sum over rows and over all
+tt.func public @k(%a: tensor<64x32xf32>) {
+  %0 = "tt.reduce"(%a) <{axis = 1 : i32}> ({
+^bb0(%x: f32, %y: f32):
+    %s = arith.addf %x, %y : f32
+    tt.reduce.return %s : f32
+  }) : (tensor<64x32xf32>) -> tensor<64xf32>
+  %1 = "tt.reduce"(%0) <{axis = 0 : i32}> ({
+^bb0(%x: f32, %y: f32):
+    %s = arith.addf %x, %y : f32
+    tt.reduce.return %s : f32
+  }) : (tensor<64xf32>) -> f32
+  tt.return
+}

@@ -1,0 +1,11 @@
+// shows: ttg.async_copy_global_to_local: its memory's type in full
+#b2 = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+#w2 = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%p: tensor<64x64x!tt.ptr<f16>, #b2>) {
+    %m = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #w2, #smem, mutable>
+    %0 = "ttg.async_copy_global_to_local"(%p, %m) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<64x64x!tt.ptr<f16>, #b2>, !ttg.memdesc<64x64xf16, #w2, #smem, mutable>) -> !ttg.async.token
+    tt.return
+  }
+}

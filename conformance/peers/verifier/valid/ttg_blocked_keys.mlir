@@ -1,0 +1,9 @@
+// shows: #ttg.blocked: its keys in another order
+#b2 = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+#x = #ttg.blocked<{order = [1, 0], warpsPerCTA = [4, 1], threadsPerWarp = [8, 4], sizePerThread = [1, 4]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%a: tensor<64x64xf32, #x>) {
+    %0 = arith.addf %a, %a : tensor<64x64xf32, #b2>
+    tt.return
+  }
+}

@@ -1,0 +1,8 @@
+// shows: #ttg.generic_linear: warps that move along two axes
+#x = #ttg.generic_linear<{register = [[0, 1]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[8, 8], [8, 0]], block = []}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%a: tensor<16x16xf32, #x>) {
+    %0 = tt.precise_sqrt %a : tensor<16x16xf32, #x>
+    tt.return
+  }
+}

@@ -1,0 +1,10 @@
+// shows: ttg.memdesc_index: of buffers in tensor memory
+#tm = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>
+#tmem = #ttng.tensor_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%i: i32) {
+    %m = ttng.tmem_alloc : () -> !ttg.memdesc<2x128x128xf32, #tm, #tmem, mutable>
+    %0 = ttg.memdesc_index %m[%i] : !ttg.memdesc<2x128x128xf32, #tm, #tmem, mutable> -> !ttg.memdesc<128x128xf32, #tm, #tmem, mutable>
+    tt.return
+  }
+}

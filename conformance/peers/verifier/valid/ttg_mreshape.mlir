@@ -1,0 +1,11 @@
+// shows: ttg.memdesc_reshape: the layout that follows
+#v2 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+#x = #ttg.shared_linear<{offset = [[1], [2], [4], [8], [16], [32], [64], [128], [256], [512], [1024]]}, alignment = 16>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %m = ttg.local_alloc : () -> !ttg.memdesc<64x32xf16, #v2, #smem, mutable>
+    %0 = ttg.memdesc_reshape %m : !ttg.memdesc<64x32xf16, #v2, #smem, mutable> -> !ttg.memdesc<2048xf16, #x, #smem, mutable>
+    tt.return
+  }
+}

@@ -1,0 +1,9 @@
+// shows: #ttg.padded_shared: rows in another order
+#smem = #ttg.shared_memory
+#x = #ttg.padded_shared<[8:+2] {offset = [[0, 1], [0, 2], [0, 4], [2, 0], [1, 0]], block = []}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %0 = ttg.local_alloc : () -> !ttg.memdesc<4x8xf32, #x, #smem, mutable>
+    tt.return
+  }
+}

@@ -1,0 +1,11 @@
+// shows: #ttg.padded_shared: one type by order and shape, and by offset
+#smem = #ttg.shared_memory
+#x = #ttg.padded_shared<[4:+4] {order = [1, 0], shape = [2, 4]}>
+#y = #ttg.padded_shared<[4:+4] {offset = [[0, 1], [0, 2], [1, 0]], block = []}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %0 = ttg.local_alloc : () -> !ttg.memdesc<2x4xf32, #x, #smem, mutable>
+    %1 = ttg.memdesc_subslice %0[0, 0] : !ttg.memdesc<2x4xf32, #y, #smem, mutable> -> !ttg.memdesc<2x4xf32, #x, #smem, mutable>
+    tt.return
+  }
+}

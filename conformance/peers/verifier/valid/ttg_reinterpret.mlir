@@ -1,0 +1,13 @@
+// shows: ttg.memdesc_reinterpret: another element, another shape, less
+#v1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#v2 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %m = ttg.local_alloc : () -> !ttg.memdesc<64x32xf32, #v2, #smem, mutable>
+    %0 = ttg.memdesc_reinterpret %m : !ttg.memdesc<64x32xf32, #v2, #smem, mutable> -> !ttg.memdesc<64x64xf16, #v2, #smem, mutable>
+    %1 = ttg.memdesc_reinterpret %m : !ttg.memdesc<64x32xf32, #v2, #smem, mutable> -> !ttg.memdesc<2x1024xi32, #v1, #smem, mutable>
+    %2 = ttg.memdesc_reinterpret %m : !ttg.memdesc<64x32xf32, #v2, #smem, mutable> -> !ttg.memdesc<16xi8, #v1, #smem, mutable>
+    tt.return
+  }
+}

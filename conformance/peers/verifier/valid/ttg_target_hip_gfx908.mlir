@@ -1,0 +1,8 @@
+// shows: a module for hip:gfx908, with 64 threads in a warp
+#x = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 8], warpsPerCTA = [2, 1], order = [1, 0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 2 : i32, ttg.target = "hip:gfx908", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @k(%a: tensor<64x64xf32, #x>) {
+    %0 = tt.precise_sqrt %a : tensor<64x64xf32, #x>
+    tt.return
+  }
+}

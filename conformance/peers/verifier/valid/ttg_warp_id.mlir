@@ -1,0 +1,8 @@
+// shows: ttg.warp_id: with and without the hint
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %0 = ttg.warp_id
+    %1 = ttg.warp_id {omitUniformHint}
+    tt.return
+  }
+}

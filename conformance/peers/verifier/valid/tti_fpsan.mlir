@@ -1,0 +1,9 @@
+// shows: tti.experimental_fpsan_embed and its way back
+#b2 = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%x: tensor<64x64xf32, #b2>) {
+    %0 = tti.experimental_fpsan_embed %x : (tensor<64x64xf32, #b2>) -> tensor<64x64xi32, #b2>
+    %1 = tti.experimental_fpsan_unembed %0 : (tensor<64x64xi32, #b2>) -> tensor<64x64xf32, #b2>
+    tt.return
+  }
+}

@@ -1,0 +1,11 @@
+// shows: ttng.async_copy_mbarrier_arrive: with and without noIncrement
+#v1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k() {
+    %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #v1, #smem, mutable>
+    ttng.async_copy_mbarrier_arrive %b : !ttg.memdesc<1xi64, #v1, #smem, mutable>
+    ttng.async_copy_mbarrier_arrive %b {noIncrement} : !ttg.memdesc<1xi64, #v1, #smem, mutable>
+    tt.return
+  }
+}

@@ -1,0 +1,14 @@
+// shows: ttng.tc_gen5_mma: f32, that is tf32
+#nv32 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
+#smem = #ttg.shared_memory
+#tm = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>
+#tmem = #ttng.tensor_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%t: i1) {
+    %a = ttg.local_alloc : () -> !ttg.memdesc<128x32xf32, #nv32, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<32x128xf32, #nv32, #smem, mutable>
+    %d = ttng.tmem_alloc : () -> !ttg.memdesc<128x128xf32, #tm, #tmem, mutable>
+    ttng.tc_gen5_mma %a, %b, %d, %t, %t : !ttg.memdesc<128x32xf32, #nv32, #smem, mutable>, !ttg.memdesc<32x128xf32, #nv32, #smem, mutable>, !ttg.memdesc<128x128xf32, #tm, #tmem, mutable>
+    tt.return
+  }
+}

@@ -1,0 +1,12 @@
+// shows: ttng.warp_group_dot: the first operand in registers, useC, inputPrecision
+#mma3 = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#da3 = #ttg.dot_op<{opIdx = 0, parent = #mma3, kWidth = 2}>
+#nv = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%a: tensor<64x64xf16, #da3>, %c: tensor<64x64xf32, #mma3>, %u: i1) {
+    %b = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #nv, #smem, mutable>
+    %0 = ttng.warp_group_dot %a, %b, %c, %u {inputPrecision = 0 : i32} : tensor<64x64xf16, #da3> * !ttg.memdesc<64x64xf16, #nv, #smem, mutable> -> tensor<64x64xf32, #mma3>
+    tt.return
+  }
+}
