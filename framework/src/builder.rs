@@ -118,7 +118,7 @@ impl SessionBuilder {
         Self { registry: Registry::isolated(HostCommand::new(program, [Self::PLUGIN_HOST]), limit), ..self }
     }
 
-    /// Opens the session. All manifests are read, but only the plugins that the caller named are opened.
+    /// Opens the [`Session`]. All manifests are read, but only the plugins that the caller named are opened.
     /// [`Session::registry`] lists rejected plugins.
     ///
     /// # Errors

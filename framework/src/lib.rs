@@ -39,7 +39,7 @@
 //! let report = run(&module.kernels[0], target, [1; 3], &arguments, &mut memory, &RunLimits::default())?;
 //! assert_eq!(report.counts.wavefronts_loaded, plan.stats.counts.wavefronts_loaded);
 //!
-//! // Register 1 of lane 9 of warp 2 holds the element that the layout says.
+//! // Register 1 of lane 9 of warp 2 holds the element that the layout gives.
 //! let element = columns.apply(&[(Dim::REGISTER, 1), (Dim::LANE, 9), (Dim::WARP, 2), (Dim::BLOCK, 0)])?;
 //! let [row, column] = [element[0].1, element[1].1];
 //! let (register, thread, threads) = (1, 2 * 32 + 9, 128);

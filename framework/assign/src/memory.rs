@@ -1,8 +1,8 @@
 //! Global memory behind tensors of pointers, as AxisInfo describes it.
 //!
 //! A tensor of pointers is treated as a tensor in memory: stride 1 along the axis with contiguous pointers, stride 0
-//! along axes with equal pointers, unknown strides elsewhere (seed 002, Coalesce; seed 003, section 5.1). Contiguity,
-//! alignment and the constancy of masks limit the width of an access.
+//! along axes with equal pointers, unknown strides elsewhere (Triton Bespoke Layouts, Coalesce; Hexcute paper, section
+//! 5.1). Contiguity, alignment and the constancy of masks limit the width of an access.
 
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{AxisStride, GlobalTensor};

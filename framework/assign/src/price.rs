@@ -1,6 +1,6 @@
 //! Costs of layouts in shared-memory wavefronts of a warp, taken from the plans of data movement.
 //!
-//! One unit (a slot ) is the time of one shared-memory wavefront or one shuffle ([`tilewright_plan::movement::price`]);
+//! One unit is the time of one shared-memory wavefront or one shuffle ([`tilewright_plan::movement::price`]);
 //! four plain instructions issue in it.
 
 use std::cell::RefCell;

@@ -3,8 +3,8 @@
 /// The strategy by which layouts are chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Propagation: anchors take their preferred layouts, other nodes follow, conversions move backward (seed 000,
-    /// section 4.4).
+    /// Propagation: anchors take their preferred layouts, other nodes follow, conversions move backward (Linear Layouts
+    /// paper, section 4.4).
     Propagation,
     /// Local search for the least cost, which starts from the result of [`Strategy::Propagation`].
     #[default]

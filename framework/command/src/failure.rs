@@ -106,7 +106,7 @@ macro_rules! input_errors {
 
 input_errors!(CatalogueError, MmaError, LowerError, MovementError, PictureError);
 
-/// Converts an error of the session. If the user named the plugin's file, a file that is no plugin is bad input, and a
+/// Converts a [`SessionError`]. If the user named the plugin's file, a file that is no plugin is bad input, and a
 /// plugin that misbehaves is a failure.
 impl From<SessionError> for CommandError {
     fn from(error: SessionError) -> Self {

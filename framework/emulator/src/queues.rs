@@ -111,8 +111,8 @@ impl Queues {
         }
     }
 
-    /// Marks the values to which a region's entry or exit copies pending values as pending too. A value is pending while
-    /// the asynchronous operation that writes it has not been waited for.
+    /// Marks the values to which a region's entry or exit copies pending values as pending too. A value is pending
+    /// while the asynchronous operation that writes it has not been waited for.
     pub(super) fn copy_pending(&mut self, copies: &[Copied]) {
         if self.pending.is_empty() {
             return;

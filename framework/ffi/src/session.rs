@@ -124,7 +124,7 @@ fn own_file() -> Option<PathBuf> {
 ///
 /// # Safety
 /// `options` points to `count` options; `out` may be written; `callback` may be called with `context` from every thread
-/// that uses the session.
+/// that uses the created `tw_session`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_session_create(
     options: *const tw_option,

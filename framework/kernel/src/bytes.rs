@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::cbor::{self, CborError, Value as Cbor};
-use super::op::EARLIER_NAMES;
 use super::{Atomic, Binary, Cast, Compare, MAX_DEPTH, MathFunction, Module, Op, Unary};
 
 /// The version of the serialized form; readers reject bytes of later versions.
@@ -129,12 +128,7 @@ fn unknown_operation(op: &Cbor) -> Option<String> {
         },
         _ => return None,
     };
-    let is_renamed = |(new, earlier): &(&str, &str)| *new == name || *earlier == name;
-    let is_known = match EARLIER_NAMES.iter().find(|names| is_renamed(names)) {
-        Some((_, in_bytes)) => *in_bytes == name,
-        None => Op::NAMES.contains(&name),
-    };
-    if !is_known {
+    if !Op::NAMES_IN_BYTES.contains(&name) {
         return Some(name.to_owned());
     }
     let Cbor::Map(fields) = fields? else { return None };

@@ -60,7 +60,7 @@ pub enum TensorMapError {
     RowBytes {
         /// The bytes of a row.
         bytes: u64,
-        /// The bytes of which rows are a multiple.
+        /// The number of bytes that each row must be a multiple of.
         granularity: u32,
     },
     /// The instruction writes no boxes of this swizzle.

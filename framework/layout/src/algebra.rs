@@ -43,7 +43,7 @@ impl LinearLayout {
     /// The composition `x -> outer(self(x))`; `outer` may have larger input dims than `self` has out dims.
     ///
     /// # Errors
-    /// The out dims of `self`are not the input dims of `outer`, or one of them is larger in `self` than in `outer`.
+    /// The out dims of `self` are not the input dims of `outer`, or one of them is larger in `self` than in `outer`.
     ///
     /// # Examples
     /// ```

@@ -77,8 +77,9 @@ struct Running {
 }
 
 impl Isolated {
-    /// Creates the state without starting a process; the first call that needs the process starts it. If `tables` has the
-    /// library, opened in this process, tables are read from it, and only compilation and device calls need the process.
+    /// Creates the state without starting a process; the first call that needs the process starts it. If `tables` has
+    /// the library, opened in this process, tables are read from it, and only compilation and device calls need the
+    /// process.
     pub(super) fn new(command: HostCommand, file: PathBuf, limit: Duration, tables: Option<Library>) -> Self {
         Self { command, file, limit, tables, state: Mutex::default() }
     }

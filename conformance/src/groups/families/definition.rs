@@ -20,7 +20,7 @@ pub(super) fn definition(context: &Context, sample: &SampleLayout, shape: &[u64]
     require(second == layout, || format!("a second request returns\n{}\nnot\n{}", second.linear(), layout.linear()))
 }
 
-/// Checks that a layout has the tensor's shape and is valid for its kind: distributed (seed 000, the Linear Layouts
+/// Checks that a layout has the tensor's shape and is valid for its kind: distributed (Linear Layouts
 /// paper, Definition 4.10), memory (Definition 4.14), or tensor memory.
 fn check_definition(layout: &Layout, shape: &[u64]) -> LawResult {
     of_shape(layout.linear(), shape)?;

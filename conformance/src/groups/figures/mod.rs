@@ -1,5 +1,6 @@
-//! Group `figures` of the suite: the measurements of the Linear Layouts paper (seed 000). Each variant at each point of
-//! a figure is a case, correct on the emulator with the planned wavefronts and shuffles, and timed on devices.
+//! Group `figures` of the suite: the measurements of the Linear Layouts paper. Each variant at
+//! each point of a figure is a case, correct on the emulator with the planned wavefronts and shuffles, and timed on
+//! devices.
 //!
 //! - `transpose` (Figure 2): tiles of 8-bit elements from rows to columns through swizzled shared memory, against rows
 //!   padded by a vector.

@@ -1,8 +1,8 @@
 //! Layout transfers: functions by which the layout of one value of an operation follows from that of another.
 //!
 //! A shape operation maps elements to new coordinates without moving data: each position of the result has the element
-//! of a position of the operand in the same lane (seed 000, appendix, Theorem 9.3). A [`LayoutTransfer`] applies this
-//! map to layouts. If it removes elements, registers that only replicate others are removed as well.
+//! of a position of the operand in the same lane (Linear Layouts paper, appendix, Theorem 9.3). A [`LayoutTransfer`]
+//! applies this map to layouts. If it removes elements, registers that only replicate others are removed as well.
 
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};

@@ -1,5 +1,5 @@
-//! Coalesced layout of a copy that starts a chain: neighbouring threads access neighbours in global memory (seed 003,
-//! section 5.1).
+//! Coalesced layout of a copy that starts a chain: neighbouring threads access neighbours in global memory (Hexcute
+//! paper, section 5.1).
 //!
 //! Axes are ordered by stride. A lane takes the widest vector that strides, contiguity and alignment allow; lanes and
 //! warps follow in memory, then further accesses of a lane. Elements narrower than a byte are packed first. Axes of

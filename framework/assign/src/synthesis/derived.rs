@@ -1,5 +1,5 @@
-//! Traces each register layout back to the constraint that determines it, and checks the constraint (seed 003, Figure
-//! 12).
+//! Traces each register layout back to the constraint that determines it, and checks the constraint (Hexcute paper,
+//! Figure 12).
 //!
 //! Layout assignment solves all register layouts together; here each operation is checked on its own. All tensors of an
 //! elementwise operation have one layout, a reduction removes an axis, an MMA maps M, N and K alike in all operands. If

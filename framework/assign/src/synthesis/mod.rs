@@ -1,4 +1,4 @@
-//! Synthesis: layouts and task mappings of programs with explicit memory, solved from constraints (seed 003).
+//! Synthesis: layouts and task mappings of programs with explicit memory, solved from constraints (Hexcute paper).
 //!
 //! [`synthesize`] takes a program with operations of the `tw` dialect, which state where tiles lie. It returns the
 //! program in Triton's operations with a layout for every tensor, as [`crate::assign_layouts`] does for other programs,

@@ -104,7 +104,8 @@ fn between(what: &str, result: &str) -> String {
     )
 }
 
-/// Checks seed 000, appendix, Theorem 9.3: these operations give any layout to their result without data movement.
+/// Checks the Linear Layouts paper, appendix, Theorem 9.3: these operations give any layout to their result without
+/// data movement.
 #[test]
 fn operations_on_shapes_cost_nothing() {
     let there_and_back = "    %a = tt.reshape %x : tensor<256xf32> -> tensor<4x8x8xf32>

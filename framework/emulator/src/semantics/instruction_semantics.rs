@@ -18,8 +18,8 @@ pub trait InstructionSemantics: Send + Sync {
     /// Reads the operands, accesses memory and sets the results, which are zero at first.
     ///
     /// # Errors
-    /// An error of the kernel: operands that do not match the table row ([`InstructionCall::invalid_use`]), or a memory fault, passed
-    /// on.
+    /// An error of the kernel: operands that do not match the table row ([`InstructionCall::invalid_use`]), or a memory
+    /// fault, passed on.
     fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault>;
 }
 
@@ -150,8 +150,8 @@ impl<'a> InstructionCall<'a> {
         self.load_segments(addresses, &self.own_lanes(addresses), bytes, alignment)
     }
 
-    /// Stores `bytes` bytes of `data` to each address, in the order of [`InstructionCall::load_shared`]. Counts a matrix store,
-    /// and wavefronts as for loads.
+    /// Stores `bytes` bytes of `data` to each address, in the order of [`InstructionCall::load_shared`]. Counts a
+    /// matrix store, and wavefronts as for loads.
     ///
     /// # Errors
     /// The access is invalid, there are more addresses than lanes, or there is too little data.
@@ -165,8 +165,8 @@ impl<'a> InstructionCall<'a> {
         self.store_segments(addresses, &self.own_lanes(addresses), bytes, alignment, data)
     }
 
-    /// Executes [`InstructionCall::load_shared`] for slots (runs of contiguous bytes), with the lane that gives each slot's
-    /// address.
+    /// Executes [`InstructionCall::load_shared`] for slots (runs of contiguous bytes), with the lane that gives each
+    /// slot's address.
     pub(crate) fn load_segments(
         &mut self,
         addresses: &[Option<u64>],
@@ -180,8 +180,8 @@ impl<'a> InstructionCall<'a> {
         Ok(data)
     }
 
-    /// Executes [`InstructionCall::store_shared`] for slots (runs of contiguous bytes), with the lane that gives each slot's
-    /// address.
+    /// Executes [`InstructionCall::store_shared`] for slots (runs of contiguous bytes), with the lane that gives each
+    /// slot's address.
     pub(crate) fn store_segments(
         &mut self,
         addresses: &[Option<u64>],

@@ -1,5 +1,5 @@
 //! Tests of calls as a host makes them. Errors are returned and never crash, structs of older hosts are filled up to
-//! their size, one `tw_session` serves many threads, and diagnostics go to the session's callback.
+//! their size, one `tw_session` serves many threads, and diagnostics go to the callback of their `tw_session`.
 
 #![allow(unsafe_code, reason = "the interface is called as C calls it")]
 

@@ -16,4 +16,4 @@ pub use choices::{Binary, Cast, Compare, Issuers, Scope, ShuffleMode, SpecialReg
 pub use math::{MathFunction, Rounding};
 pub use operation::{MAX_DEPTH, Op, Region, Statement};
 pub(crate) use rule::{BOOL, I32, SCALAR, TypeRule, TypeSet, is_in_memory};
-pub(crate) use table::{EARLIER_NAMES, operations};
+pub(crate) use table::operations;

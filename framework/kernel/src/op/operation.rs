@@ -77,6 +77,11 @@ macro_rules! define {
             /// The names of all operations that this version knows, as in text.
             pub const NAMES: [&'static str; [$(stringify!($name)),*].len()] = [$(stringify!($name)),*];
 
+            /// The names in serialized bytes, in the order of [`Self::NAMES`]: renamed operations keep their earlier
+            /// name.
+            pub(crate) const NAMES_IN_BYTES: [&'static str; Self::NAMES.len()] =
+                [$(first_or_default!($($earlier)?; stringify!($name))),*];
+
             /// The name of the operation in text. Serialized bytes have the same name, except for renamed operations.
             #[must_use]
             pub fn name(&self) -> &'static str {

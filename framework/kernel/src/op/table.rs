@@ -18,23 +18,11 @@
 //!   are as uniform as the operands.
 //! - `needs` is the uniformity that a collective requires of the control flow around it.
 //! - `fn` generates a builder method that takes the fields and returns the result, if the rule determines its type.
-//!
-//! - An operation that was renamed keeps its earlier name in bytes, by `in_bytes` and [`EARLIER_NAMES`].
+//! - `in_bytes` is the earlier name of a renamed operation. Bytes keep it, since plugins of earlier versions read them;
+//!   text is read with either name.
 //!
 //! A new operation is a row here, its semantics in the emulator and the code generators, and a check in `verify` if its
 //! attributes have rules.
-
-/// Operations whose name changed, each with its earlier name. Bytes keep the earlier name, since plugins of earlier
-/// versions read them; text is read with either name.
-pub(crate) const EARLIER_NAMES: [(&str, &str); 7] = [
-    ("shuffle", "exchange"),
-    ("shuffle_xor", "exchange_xor"),
-    ("fma", "f_mul_add"),
-    ("assume_uniform", "same"),
-    ("ptr_add", "advance"),
-    ("ready_token", "pend"),
-    ("named_barrier", "group_barrier"),
-];
 
 /// Passes all rows to the macro `$then`.
 macro_rules! operations {

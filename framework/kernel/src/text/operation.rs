@@ -6,7 +6,7 @@ use tilewright_layout::text::Parsed;
 
 use super::form::{FieldText, bits_of, carry, hex, otherwise, wait_or_launch};
 use super::parser::Parser;
-use crate::op::{EARLIER_NAMES, operations};
+use crate::op::operations;
 use crate::{Op, Statement};
 
 /// Writes one item of a row's text form: a literal or a field.
@@ -80,14 +80,10 @@ impl Parser<'_> {
     pub(super) fn op(&mut self) -> Parsed<Op> {
         let rows: [usize; Op::NAMES.len()] = std::array::from_fn(|row| row);
         let token = self.token();
-        let earlier = EARLIER_NAMES.iter().find(|(_, earlier)| *earlier == token);
-        let row = match earlier.and_then(|(name, _)| Op::NAMES.iter().position(|known| known == name)) {
-            Some(row) => {
-                self.consume(token);
-                row
-            }
-            None => self.one_of("an operation", &rows, |row| Op::NAMES[row])?,
-        };
+        let row = self.one_of("an operation", &rows, |row| match Op::NAMES_IN_BYTES[row] {
+            earlier if earlier == token => earlier,
+            _ => Op::NAMES[row],
+        })?;
         READERS[row](self)
     }
 }

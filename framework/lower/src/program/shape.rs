@@ -1,7 +1,7 @@
 //! Lowers operations on shapes: views of a tensor's elements, `tt.splat` and `tt.make_range`.
 //!
 //! Each operation determines the operand layout with which every register of the result is a register of the operand
-//! (seed 000, appendix, Theorem 9.3); an operand in that layout needs no operation.
+//! (Linear Layouts paper, appendix, Theorem 9.3); an operand in that layout needs no operation.
 
 use std::sync::Arc;
 

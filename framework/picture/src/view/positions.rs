@@ -91,8 +91,8 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// Returns the label of a position's block and warp, such as `B0W1`. The block is left out if there is only one block,
-    /// and the warp if there is only one warp.
+    /// Returns the label of a position's block and warp, such as `B0W1`. The block is left out if there is only one
+    /// block, and the warp if there is only one warp.
     fn block_and_warp_label(&self, input: u64) -> String {
         let dim_text = |letter, dim| match self.ins.bits_of(dim) {
             0 => String::new(),

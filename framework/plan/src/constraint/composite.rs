@@ -19,7 +19,7 @@ const NAME: &str = "composite";
 /// use tilewright_layout::cute::to_distributed;
 /// use tilewright_layout::Dim;
 /// use tilewright_plan::constraint::composite_map;
-/// // Seed 003, section 4.2: four 8x8 matrices, one below the other, go to four places of a 16x32 tile.
+/// // Hexcute paper, section 4.2: four 8x8 matrices, one below the other, go to four places of a 16x32 tile.
 /// let q = to_distributed(&"((4,8),(2,4)):((64,1),(32,8))".parse()?, &[32, 8], 32)?;
 /// let g = to_distributed(&"((4,8,2),(2,2,2)):((32,1,128),(16,8,256))".parse()?, &[16, 32], 32)?;
 /// let map = composite_map(&g, &q)?;

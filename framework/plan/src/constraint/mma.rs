@@ -1,5 +1,5 @@
 //! The MMA constraint: M, N and K of the instruction's tile are mapped to the tensors' by one map each, common to all
-//! operands (seed 003, theorem 1, with corrected projections).
+//! operands (Hexcute paper, theorem 1, with corrected projections).
 //!
 //! `a` is M x K, `b` K x N and `c` M x N, as dim0 x dim1.
 

@@ -1,4 +1,5 @@
-//! Constraints on the layouts of tensors in registers, from the operations that connect them (seed 003, figure 12).
+//! Constraints on the layouts of tensors in registers, from the operations that connect them (Hexcute paper, figure
+//! 12).
 //!
 //! A layout maps thread (lane and warp) and value (register) to an element of a tile; an instruction maps them to an
 //! element of its own tile. [`composite_map`] maps the instruction's tile to the tensor's: `f . p^-1`. A copy

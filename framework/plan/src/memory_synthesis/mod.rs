@@ -1,4 +1,5 @@
-//! Finds the layout of a tensor in shared memory from its accesses: `M = S o m` (seed 003, section 5.2 and appendix C).
+//! Finds the layout of a tensor in shared memory from its accesses: `M = S o m` (Hexcute paper, section 5.2 and
+//! appendix C).
 //!
 //! Each access, by each of its alternatives, requires that some elements are adjacent at the low end of the address: a
 //! [`StrideTerm`], a layout whose other strides are free. [`solve_shared_layout`] chooses an alternative for each

@@ -1,9 +1,9 @@
 //! Scaled operands: `a * 2^s`, one scale for each block of consecutive elements along K.
 //!
 //! **Layout.** The tensor of scales is broadcast along each block to the operand's shape. Backwards through reshape and
-//! broadcast (seed 000, section 5.2) the operand's layout gives the layout of the scales ([`grouped`]): K is split into
-//! blocks and elements of a block, and the dims of the elements are dropped. Each register of the operand then has its
-//! own scale in the register of the same index.
+//! broadcast (Linear Layouts paper, section 5.2) the operand's layout gives the layout of the scales ([`grouped`]): K
+//! is split into blocks and elements of a block, and the dims of the elements are dropped. Each register of the operand
+//! then has its own scale in the register of the same index.
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::{ElementType, Format};

@@ -47,7 +47,7 @@ pub(crate) use choose::{choose_shared_layout_with_prefix, wavefront_lower_bound}
 pub use context::PlanContext;
 pub use conversion::ConversionProblem;
 pub use convert::{ConversionKind, ConversionPlan, Rounds, conversion_candidates, plan_conversion};
-pub(crate) use copy::box_count_of;
+pub(crate) use copy::count_boxes;
 pub use copy::{
     AsyncCopyPlan, AsyncCopySpec, PointerCopy, PointerCopySpec, TensorCopy, TensorCopySource, find_consecutive_copy,
     find_tensor_copy, plan_async_copy, plan_copy_from_shared, plan_pointer_copy, plan_tensor_copy,

@@ -1,5 +1,5 @@
-//! Tests of the worked examples of seed 003, "Hexcute", with their numbers. Figures that the text does not draw are
-//! rebuilt from its description; theorem 1 is as in the errata.
+//! Tests of the worked examples of the Hexcute paper, with their numbers. Figures that the text does not draw
+//! are rebuilt from its description; theorem 1 is as in the errata.
 
 use tilewright_layout::cute::{
     CuteLayout, LoopNest, TaskMapping, ThreadValue, composition, idx2crd, right_inverse, to_distributed,

@@ -15,7 +15,7 @@ pub struct Slice {
 /// Head of an optional table of functions. Optional tables form a chain, and a reader finds one by its name.
 ///
 /// The name `devices` marks a [`DeviceTable`](super::DeviceTable), `pieces` a [`PieceTable`](super::PieceTable).
-/// Readers skip unknown names/// .
+/// Readers skip unknown names.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Extension {

@@ -23,8 +23,8 @@ fn operand(index: u32) -> String {
     )
 }
 
-/// Checks the chosen padding against Triton's documentation (seed 002), which pads 16-bit rows of 128 bytes by a vector
-/// of 16 bytes: the choice takes no more wavefronts, and for equal wavefronts no more bytes.
+/// Checks the chosen padding against Triton's documentation (Triton Bespoke Layouts), which pads 16-bit rows of 128
+/// bytes by a vector of 16 bytes: the choice takes no more wavefronts, and for equal wavefronts no more bytes.
 #[test]
 fn padding_is_no_worse_than_a_vector_a_row() {
     for target in cdna_targets() {

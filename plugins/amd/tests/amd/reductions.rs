@@ -1,5 +1,5 @@
-//! Reductions over the layouts that seed 000, Table 4, lists, for warps of 64 lanes and with this vendor's matrix
-//! layouts: the results are correct, and no element is stored twice.
+//! Reductions over the layouts that the Linear Layouts paper, Table 4, lists, for warps of 64 lanes and with this
+//! vendor's matrix layouts: the results are correct, and no element is stored twice.
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target;

@@ -1,5 +1,5 @@
-//! Seed 002, "Triton Bespoke Layouts": the result of one 16x16x16 matrix instruction, plain and transposed, and the
-//! operands of a 64x64x64 dot with eight adjacent elements of K.
+//! Triton Bespoke Layouts: the result of one 16x16x16 matrix instruction, plain and
+//! transposed, and the operands of a 64x64x64 dot with eight adjacent elements of K.
 
 use tilewright_amd::families::AmdFamilies;
 use tilewright_vendor_testkit::prelude::*;

@@ -1,5 +1,5 @@
 //! The accumulator of one `wgmma` becomes the 8-bit operand of the next in registers, as FlashAttention-3 does by hand
-//! (seed 000, section 1).
+//! (Linear Layouts paper, section 1).
 
 use crate::layouts::{dot_operand, mma};
 use crate::prelude::*;

@@ -1,6 +1,6 @@
-//! Miscompilations of Triton that seed 000, section 5.1, cites, as test cases. Each case moves data as the reported
-//! kernel does. Its layouts put the axes into registers, lanes and warps in turn, with replicas if the tensor is
-//! smaller than the block.
+//! Miscompilations of Triton that the Linear Layouts paper, section 5.1, cites, as test cases. Each case moves data as
+//! the reported kernel does. Its layouts put the axes into registers, lanes and warps in turn, with replicas if the
+//! tensor is smaller than the block.
 
 use crate::layouts::{dot_operand, mma};
 use crate::prelude::*;

@@ -76,7 +76,9 @@ fn attention_converts_nothing() {
     }
 }
 
-/// Checks that programs stay correct if stages of synthesis are disabled, as in the ablations of seed 003, section 7.5.
+/// Checks that programs stay correct if stages of synthesis are disabled, as in the ablations of the Hexcute paper,
+/// section
+/// 7.5.
 #[test]
 fn synthesis_stages_can_be_disabled() {
     let target = target("a100");
@@ -88,8 +90,8 @@ fn synthesis_stages_can_be_disabled() {
     assert!(pipeline.counts.barriers > 5, "{}", pipeline.derivation);
 }
 
-/// Checks the error for the program of seed 003, Figure 14: rows of 16 bytes are copied to shared memory; `ldmatrix`
-/// can load them, its transposing form cannot. The error names both copies of the program.
+/// Checks the error for the program of the Hexcute paper, Figure 14: rows of 16 bytes are copied to shared memory;
+/// `ldmatrix` can load them, its transposing form cannot. The error names both copies of the program.
 #[test]
 fn copies_that_disagree_are_named() {
     let target = target("a100");
@@ -111,7 +113,7 @@ fn copies_that_disagree_are_named() {
     assert!(unknown.contains("no instruction `ldmatrix.of.nothing`") && unknown.contains("m8n8.x4"), "{unknown}");
 }
 
-/// Checks that each register layout is traced to the constraint that determines it (seed 003, Figure 12).
+/// Checks that each register layout is traced to the constraint that determines it (Hexcute paper, Figure 12).
 #[test]
 fn constraints_are_named() {
     let target = target("a100");
@@ -258,7 +260,7 @@ fn branches_that_are_cut_would_not_have_been_better() {
     }
 }
 
-/// Checks packed weights as in seed 003, section 7.3: 128 x 128 tiles of 4-bit weights with the layout
+/// Checks packed weights as in the Hexcute paper, section 7.3: 128 x 128 tiles of 4-bit weights with the layout
 /// `((8,2,8),(2,64)):((4,2,2048),(1,32))`. Synthesis finds this layout up to the order of its 16-byte groups.
 /// `ldmatrix` loads four matrices at a time from it, and a lane receives its part of the MMA's operand.
 #[test]
@@ -291,8 +293,8 @@ fn packed_weights_are_loaded_as_matrices() {
     }
 }
 
-/// Checks interleaved weights as in seed 003, Figure 3: the bits of K are ordered so that a lane's elements of one
-/// column are contiguous for two MMAs along K. They are loaded as matrices, or as words, and nothing is converted.
+/// Checks interleaved weights as in the Hexcute paper, Figure 3: the bits of K are ordered so that a lane's elements of
+/// one column are contiguous for two MMAs along K. They are loaded as matrices, or as words, and nothing is converted.
 #[test]
 fn interleaved_weights_are_loaded_as_they_lie() {
     for gpu_model in ["a100", "rtx4090"] {

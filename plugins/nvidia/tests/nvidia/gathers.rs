@@ -1,5 +1,5 @@
-//! Gathers along lines (rows of a tensor) within a warp, as in seed 000, section 5.5 and Figure 8: short lines use
-//! shuffles, and longer ones shared memory, once the shuffles cost more.
+//! Gathers along lines (rows of a tensor) within a warp, as in the Linear Layouts paper, section 5.5 and Figure 8:
+//! short lines use shuffles, and longer ones shared memory, once the shuffles cost more.
 
 use crate::prelude::*;
 use tilewright_plan::movement::{ConversionKind, GatherPlan, gather_candidates, plan_gather};

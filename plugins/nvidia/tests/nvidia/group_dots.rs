@@ -83,10 +83,10 @@ fn four_warps_multiply_the_pairs_of_table_5_that_are_theirs() {
     assert!(must.iter().all(|&must| must > 60), "{must:?}");
 }
 
-/// Returns the scale type of an mxfp4 operand. Exponents have a small range if `beside`, the element type it is
-/// multiplied with, is `f16`, else the full range.
-fn scales_of_mxfp4(beside: &str) -> Option<Scale> {
-    let exponents = (beside == "f16").then_some([-8, 8]);
+/// Returns the scale type of an mxfp4 operand. Exponents have a small range if `other`, the element type of the
+/// other operand, is `f16`, else the full range.
+fn scales_of_mxfp4(other: &str) -> Option<Scale> {
+    let exponents = (other == "f16").then_some([-8, 8]);
     Scale::from_name("e8m0").map(|scale| Scale { exponents, ..scale })
 }
 

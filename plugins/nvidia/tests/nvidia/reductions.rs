@@ -1,5 +1,5 @@
-//! Sums over layouts of all kinds (seed 000, Table 4): the results are correct, no element is stored twice, and no sum
-//! uses more shared memory than Triton's code.
+//! Sums over layouts of all kinds (Linear Layouts paper, Table 4): the results are correct, no element is stored twice,
+//! and no sum uses more shared memory than Triton's code.
 
 use crate::layouts::{dot_operand, mma};
 use crate::prelude::*;

@@ -122,7 +122,7 @@ fn int4_operand() -> LinearLayout {
     distributed("((4,8,4),(2,2,2,8,2)):((256,1,16),(128,8,1024,2048,64))", &[128, 128])
 }
 
-/// Checks seed 003, section 7.3: `ldmatrix` loads an int4 tile of 128x128 in the layout of the f16 operand.
+/// Checks the Hexcute paper, section 7.3: `ldmatrix` loads an int4 tile of 128x128 in the layout of the f16 operand.
 #[test]
 fn int4_weights_load_as_operands_by_ldmatrix() {
     let target = target("a100");

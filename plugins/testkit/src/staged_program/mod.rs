@@ -289,8 +289,8 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         Ok(report.counts)
     }
 
-    /// Asserts that the program, compiled with one to four stages and emulated for zero to seven iterations, computes the
-    /// expected result. Panics otherwise.
+    /// Asserts that the program, compiled with one to four stages and emulated for zero to seven iterations, computes
+    /// the expected result. Panics otherwise.
     pub fn check(&self, target: &dyn Target) {
         for stages in 1..=4 {
             let compiled = self.compiled(target, Some(stages));

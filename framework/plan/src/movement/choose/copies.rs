@@ -1,5 +1,6 @@
 //! Layouts for copies from global memory that write consecutively the elements that consecutive lanes fetch: a
-//! permutation of the fetched elements swizzles the memory (seed 002), at the price of global-memory transactions.
+//! permutation of the fetched elements swizzles the memory (Triton Bespoke Layouts), at the price of global-memory
+//! transactions.
 
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 use tilewright_layout::{Dim, LayoutError, LinearLayout};

@@ -1,5 +1,5 @@
-//! Search of swizzles `Swizzle<B,M,S>` over the axes in some order (seed 003, section on shared memory). There are few
-//! enough to try all that change the banks.
+//! Search of swizzles `Swizzle<B,M,S>` over the axes in some order (Hexcute paper, section on shared memory). There are
+//! few enough to try all that change the banks.
 
 use tilewright_layout::cute::Swizzle;
 use tilewright_layout::f2::{Columns, multiply};

@@ -4,12 +4,12 @@
 //! permutations of the elements that a copy from global memory fetches. The wavefronts of the score are those of the
 //! access plans of `movement::memory`.
 //!
-//! - [`swizzle`]: one writer and one reader, by the dimension of subspaces (seed 000, Lemma 9.5).
+//! - [`swizzle`]: one writer and one reader, by the dimension of subspaces (Linear Layouts paper, Lemma 9.5).
 //! - `linear`: any accessors, by a budgeted search of linear layouts; it starts from low offset bits (`bank_words`) and
 //!   segments (`segments`) and counts exactly for layouts without padding (`estimate`).
-//! - `functor`: `Swizzle<B,M,S>` over axes in some order (seed 003).
-//! - `padding`: padding after every so many elements (seed 002).
-//! - `copies`: copies that write consecutively the elements of consecutive lanes (seed 002).
+//! - `functor`: `Swizzle<B,M,S>` over axes in some order (Hexcute paper).
+//! - `padding`: padding after every so many elements (Triton Bespoke Layouts).
+//! - `copies`: copies that write consecutively the elements of consecutive lanes (Triton Bespoke Layouts).
 
 mod accessor;
 mod bank_words;

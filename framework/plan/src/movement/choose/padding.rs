@@ -1,5 +1,5 @@
 //! Search of padding: one or two paddings, each after every so many elements, with the fewest bytes for the required
-//! wavefronts (seed 002).
+//! wavefronts (Triton Bespoke Layouts).
 //!
 //! Paddings are tried in the order of their bytes, so the first that reaches the required wavefronts takes the fewest.
 //! A count of one access of each accessor rejects most of them.

@@ -18,7 +18,7 @@ mod problem;
 mod row;
 mod shared_copy;
 
-pub(crate) use bulk_tensor::box_count_of;
+pub(crate) use bulk_tensor::count_boxes;
 pub use bulk_tensor::{TensorCopy, TensorCopySource, find_tensor_copy, plan_copy_from_shared, plan_tensor_copy};
 pub use plan::{find_consecutive_copy, plan_async_copy};
 pub use pointer_copy::{PointerCopy, PointerCopySpec, plan_pointer_copy};

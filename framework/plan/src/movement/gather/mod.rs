@@ -3,8 +3,8 @@
 //!
 //! If the lines of the source lie within the warps that need them, lanes read from each other: one shuffle for each
 //! register that may hold the element, and selects. Otherwise the source is stored to shared memory, and each index
-//! becomes a load (seed 000, section 5.5 and Figure 8). Bank conflicts of the loads depend on the indices; plans use
-//! the mean over uniformly random indices.
+//! becomes a load (Linear Layouts paper, section 5.5 and Figure 8). Bank conflicts of the loads depend on the indices;
+//! plans use the mean over uniformly random indices.
 
 mod plan;
 mod problem;

@@ -1,8 +1,8 @@
 //! Accesses between registers and global memory: their width, number and transactions.
 //!
 //! The memory is described by a stride for each axis, or by a divisor of the stride. Axes without a gap between them
-//! form one run of contiguous elements, so vectors can extend over several dims (seed 000, section 6.2, Table 3).
-//! Replicas are stored once (seed 000, section 5.1).
+//! form one run of contiguous elements, so vectors can extend over several dims (Linear Layouts paper, section 6.2,
+//! Table 3). Replicas are stored once (Linear Layouts paper, section 5.1).
 
 use std::collections::HashMap;
 

@@ -132,8 +132,8 @@ fn operand(rows: u32, columns: u32) -> LinearLayout {
     )
 }
 
-/// Checks that the chosen padding takes no more bytes than seed 002's padding of 16-bit rows of 128 bytes, one vector
-/// for each row.
+/// Checks that the chosen padding takes no more bytes than the padding in Triton Bespoke Layouts of 16-bit rows of 128
+/// bytes, one vector for each row.
 #[test]
 fn padding_of_a_vector_a_row_is_matched() {
     let mi300x = description(MI300X);

@@ -47,7 +47,7 @@ impl Tile {
                 // The elements of a unit have one pointer.
                 Some(along) if along == axis => Some(range),
                 _ => match to.along(modes, range)? {
-                    Some(offset) => Some(to.pointees_of(offset, self.elements_per_pointee)?),
+                    Some(offset) => Some(to.emit_pointee_count(offset, self.elements_per_pointee)?),
                     None => None,
                 },
             };
@@ -87,7 +87,7 @@ pub(super) fn mask(
     for (axis, &bound) in bounds.iter().enumerate() {
         let range = to.range(shape[axis])?;
         let bound = match packed {
-            Some((along, per_pointee)) if along == axis => to.pointees_of(bound, per_pointee)?,
+            Some((along, per_pointee)) if along == axis => to.emit_pointee_count(bound, per_pointee)?,
             _ => bound,
         };
         let bound = to.splat(bound, &shape[axis..=axis])?;
@@ -142,7 +142,7 @@ impl FunctionBuilder<'_> {
     }
 
     /// Emits the conversion of a number of elements to a number of memory units of `per_pointee` elements.
-    pub(super) fn pointees_of(&mut self, elements: Value, per_pointee: u64) -> Result<Value, BuildError> {
+    pub(super) fn emit_pointee_count(&mut self, elements: Value, per_pointee: u64) -> Result<Value, BuildError> {
         if per_pointee == 1 {
             return Ok(elements);
         }

@@ -66,7 +66,7 @@ impl Expander<'_> {
         for (modes, index) in sliced.iter().zip(indices) {
             let offset = cloner.to.along(modes, index)?;
             let Some(offset) = offset else { continue };
-            let offset = cloner.to.pointees_of(offset, tile.elements_per_pointee)?;
+            let offset = cloner.to.emit_pointee_count(offset, tile.elements_per_pointee)?;
             tile.pointer = cloner.to.binary(tt::ADDPTR, tile.pointer, offset)?;
         }
         let result = cloner.from.op(op).results[0];

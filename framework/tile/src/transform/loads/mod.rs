@@ -1,9 +1,9 @@
 //! Prefetches loads of a loop: a front end of the software pipeliner, for programs with all layouts assigned.
 //!
 //! The value of such a load passes through shared memory anyway, for a layout conversion or as an MMA operand there, so
-//! that every iteration waits for global memory. [`innermost_load_loops`] finds these loads and their slices; [`pipeline`]
-//! rewrites the loops: a load is issued for a later iteration, into one of several buffers in shared memory, and each
-//! iteration reads the buffer that was filled for it.
+//! that every iteration waits for global memory. [`innermost_load_loops`] finds these loads and their slices;
+//! [`pipeline`] rewrites the loops: a load is issued for a later iteration, into one of several buffers in shared
+//! memory, and each iteration reads the buffer that was filled for it.
 //!
 //! A load becomes an asynchronous copy ([`PrefetchPath::Copy`]), with a distance of the number of buffers less one, or
 //! goes through registers ([`PrefetchPath::Registers`]), with a distance of one. Layout assignment chooses, and passes

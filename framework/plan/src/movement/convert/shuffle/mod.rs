@@ -2,9 +2,9 @@
 //!
 //! Round `j` shuffles one word to every thread. Thread `t` takes the destination word `j ^ P t`. The linear map `P`
 //! from threads to words is chosen so that each source thread serves one word only. The offered word is then a linear
-//! function `k ^ Q t'` of the round's word `k` and the offering thread `t'` (seed 000, section 5.4: `P` pairs its sets
-//! E and F). If `Q` or `P` is not zero, the offered word, or the register of the received word, depends on the thread
-//! and is chosen by selects. A round needs no shuffle if every thread would read from itself.
+//! function `k ^ Q t'` of the round's word `k` and the offering thread `t'` (Linear Layouts paper, section 5.4: `P`
+//! pairs its sets E and F). If `Q` or `P` is not zero, the offered word, or the register of the received word, depends
+//! on the thread and is chosen by selects. A round needs no shuffle if every thread would read from itself.
 //!
 //! Words are 32 bits: narrow elements are packed if source and destination keep them together. Elements of 64 bits are
 //! selected whole and shuffled by halves.

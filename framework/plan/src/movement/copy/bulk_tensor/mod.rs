@@ -7,6 +7,6 @@ mod tiling;
 
 pub use emit::TensorCopySource;
 use tensor_copy::Role;
-pub(crate) use tensor_copy::box_count_of;
 pub(super) use tensor_copy::by_tensor_copies;
+pub(crate) use tensor_copy::count_boxes;
 pub use tensor_copy::{TensorCopy, find_tensor_copy, plan_copy_from_shared, plan_tensor_copy};

@@ -189,7 +189,7 @@ fn find_best_tiling(
 ///
 /// # Errors
 /// For each canonical layout a sentence on why its boxes do not fill the memory.
-pub(crate) fn box_count_of(
+pub(crate) fn count_boxes(
     memory: &LinearLayout,
     first: Dim,
     element_bits: u32,
