@@ -7,7 +7,9 @@ use comfy_table::Table;
 use serde_json::{Value as Json, json};
 
 use tilewright_layout::Dim;
-use tilewright_target::{Instruction, InstructionKind, MemoryOperand, Operand, Semantics, UnusedInstruction};
+use tilewright_target::{
+    Evidence, Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription, UnusedInstruction,
+};
 
 use crate::draw::{Destination, draw_instruction};
 use crate::failure::CommandError;
@@ -46,12 +48,12 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let (rows, forms) = (target.instructions(), target.unused_instructions());
     let mut out = std::io::stdout().lock();
     if options.json {
-        rows.iter().try_for_each(|row| writeln!(out, "{}", line(row)))?;
+        rows.iter().try_for_each(|row| writeln!(out, "{}", line(row, target.description())))?;
         forms.iter().try_for_each(|form| writeln!(out, "{}", unused_line(form)))?;
         return Ok(());
     }
     let mut notes = Notes::default();
-    writeln!(out, "{}", used_table(rows, &mut notes).trim_fmt())?;
+    writeln!(out, "{}", used_table(rows, target.description(), &mut notes).trim_fmt())?;
     if !forms.is_empty() {
         writeln!(out, "\n{}", unused_table(forms, &mut notes).trim_fmt())?;
     }
@@ -78,15 +80,33 @@ impl Notes {
     }
 }
 
-/// Returns the table of instructions, with the type of every operand.
-fn used_table(rows: &[Instruction], notes: &mut Notes) -> Table {
-    let mut table = table(["instruction", "shape", "types", "cycles", "source"], 0..0);
+/// The note on instructions that move data, whose cycles are not their own.
+const MOVED: &str = "no cycles of its own: plans count the shared-memory wavefronts, sectors or columns of each access";
+
+/// Returns the table of instructions, with the type of every operand and the evidence for their cycles.
+fn used_table(rows: &[Instruction], target: &TargetDescription, notes: &mut Notes) -> Table {
+    let mut table = table(["instruction", "shape", "types", "cycles", "evidence", "source"], 0..0);
     for row in rows {
-        let cycles = row.cycles.map_or_else(|| "unknown".to_owned(), |cycles| cycles.to_string());
+        let (cycles, evidence) = match target.issue_cycles(row) {
+            Some(issue) => {
+                let evidence = format!("{} {}", evidence_text(issue.evidence), notes.number(issue.source));
+                (format!("{}", (issue.cycles * 100.0).round() / 100.0), evidence)
+            }
+            None if row.semantics.multiplies() => ("unknown".to_owned(), String::new()),
+            None => ("-".to_owned(), notes.number(MOVED)),
+        };
         let types: Vec<String> = tiles(row).map(|(role, element, _)| format!("{role}:{element}")).collect();
-        table.add_row([row.name.clone(), shape(row), types.join(" "), cycles, notes.number(&row.source)]);
+        table.add_row([row.name.clone(), shape(row), types.join(" "), cycles, evidence, notes.number(&row.source)]);
     }
     table
+}
+
+fn evidence_text(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Measured => "measured",
+        Evidence::Documented => "documented",
+        Evidence::Assumed => "assumed",
+    }
 }
 
 /// Returns the table of instructions that the hardware has but the compiler does not use, with the reason.
@@ -115,7 +135,7 @@ fn unused_line(form: &UnusedInstruction) -> Json {
     })
 }
 
-fn line(row: &Instruction) -> Json {
+fn line(row: &Instruction, target: &TargetDescription) -> Json {
     let kind = match row.kind {
         InstructionKind::Matrix => "matrix",
         InstructionKind::SharedMove => "shared_move",
@@ -126,8 +146,11 @@ fn line(row: &Instruction) -> Json {
         _ => "other",
     };
     let types: serde_json::Map<String, Json> = tiles(row).map(|(role, element, _)| (role, element.into())).collect();
+    let issue = target.issue_cycles(row);
+    let evidence = issue.map(|issue| json!({ "evidence": issue.evidence, "source": issue.source }));
     json!({
-        "name": row.name, "kind": kind, "shape": shape(row), "types": types, "cycles": row.cycles,
+        "name": row.name, "kind": kind, "shape": shape(row), "types": types,
+        "cycles": issue.map(|issue| issue.cycles), "cycles_evidence": evidence,
         "memory": in_memory(row).map(|memory| memory.role.clone()).collect::<Vec<_>>(), "warps": warps(row),
         "saturates": row.semantics == Semantics::ContractSaturating, "source": row.source, "numerics": row.numerics,
     })

@@ -9,8 +9,8 @@ use thiserror::Error;
 use tilewright_layout::f2::Subspace;
 
 use super::{
-    BankRow, Cost, CostTable, Direction, Global, Lanes, Limits, MatrixUnit, NativeFunction, Shared, ShuffleKind,
-    ShufflePrimitive, TargetDescription, TensorMemory, Throughput,
+    BankRow, Cost, CostTable, Direction, Global, Lanes, Limits, MatrixRate, MatrixUnit, NativeFunction, Shared,
+    ShuffleKind, ShufflePrimitive, TargetDescription, TensorMemory, Throughput,
 };
 
 /// Maximum number of lanes in a warp. This bound and the next ones keep arithmetic and tables small, far above any
@@ -267,7 +267,23 @@ fn check_matrix(matrix: &MatrixUnit) -> Checked {
     count("pipes", matrix.pipes)?;
     count("bits_per_cycle", matrix.bits_per_cycle)?;
     matrix.single_warp_bits_per_cycle.map_or(Ok(()), |bits| count("single_warp_bits_per_cycle", bits))?;
+    check_rates(&matrix.rates).within("rates")?;
+    matrix
+        .instruction_cycles
+        .as_ref()
+        .map_or(Ok(()), |cycles| text("source", &cycles.source))
+        .within("instruction_cycles")?;
     text("source", &matrix.source)
+}
+
+fn check_rates(rates: &[MatrixRate]) -> Checked {
+    rates.iter().enumerate().try_for_each(|(at, entry)| {
+        let check = || {
+            rate("multiply_adds_per_cycle", entry.multiply_adds_per_cycle)?;
+            text("source", &entry.source)
+        };
+        check().within(at)
+    })
 }
 
 fn check_throughput(rates: &Throughput, shared: &Shared) -> Checked {

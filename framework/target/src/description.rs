@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{BankRow, CostTable, Direction, Evidence, LaneXors, NativeFunction, TensorMemory, Throughput};
+use super::{BankRow, CostTable, Direction, Evidence, LaneXors, MatrixUnit, NativeFunction, TensorMemory, Throughput};
 
 /// The description of one GPU model. Read from TOML with [`TargetDescription::from_toml`]; `docs/targets.md` describes
 /// the file.
@@ -50,29 +50,6 @@ pub struct TargetDescription {
     /// Floating-point functions that the hardware computes, such as `exp2`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<NativeFunction>,
-}
-
-/// MMA throughput of a compute unit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(deny_unknown_fields))]
-pub struct MatrixUnit {
-    /// Number of matrix pipes of a compute unit, which issue in parallel, each for its own warps.
-    #[cfg_attr(test, schemars(range(min = 1)))]
-    pub pipes: u32,
-    /// MMA rate of one pipe, for instructions whose table entry has no cycles: multiply-adds per cycle, times the bits
-    /// of an element of the wider operand.
-    #[cfg_attr(test, schemars(range(min = 1)))]
-    pub bits_per_cycle: u32,
-    /// The same rate for instructions that a single warp issues, if instructions of several warps are faster.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename(serialize = "lone_bits_per_cycle"), alias = "lone_bits_per_cycle")]
-    pub single_warp_bits_per_cycle: Option<u32>,
-    /// Evidence for the values.
-    pub evidence: Evidence,
-    /// Source of the values.
-    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
-    pub source: String,
 }
 
 /// The numbers of lanes that a warp can have; some hardware lets a kernel choose.

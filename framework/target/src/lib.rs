@@ -19,6 +19,7 @@ mod format;
 mod function;
 mod instruction;
 mod lane_xors;
+mod matrix_unit;
 mod memory_operand;
 mod named_enum;
 mod nearest;
@@ -37,7 +38,7 @@ pub use check::DescriptionFault;
 pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{
-    Global, Lanes, Limits, MatrixUnit, Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TargetFileError,
+    Global, Lanes, Limits, Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TargetFileError,
 };
 pub use dominators::dominators;
 pub use element_type::ElementType;
@@ -45,6 +46,7 @@ pub use format::{Format, RoundingMode};
 pub use function::NativeFunction;
 pub use instruction::{Instruction, InstructionKind, Operand, Semantics};
 pub use lane_xors::LaneXors;
+pub use matrix_unit::{InstructionCycles, IssueCycles, MatrixRate, MatrixUnit, MmaIssuer};
 pub use memory_operand::{
     CanonicalLayout, Descriptor, DescriptorFields, Field, MemoryOperand, Step, Stride, XorSwizzle,
 };

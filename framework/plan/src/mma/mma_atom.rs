@@ -4,7 +4,7 @@ use crate::movement::{TensorMoveTable, TensorMoves};
 use tilewright_kernel::Element;
 use tilewright_layout::Dim;
 use tilewright_target::{
-    Completion, ElementType, Instruction, InstructionKind, MatrixUnit, Operand, Queue, Semantics, TargetDescription,
+    Completion, ElementType, Instruction, InstructionKind, Operand, Queue, Semantics, TargetDescription,
 };
 
 use super::MmaProblem;
@@ -13,8 +13,9 @@ use super::operands::Operands;
 use super::row_accumulator::{InTensorMemory, RowAccumulator};
 use super::scale::Scale;
 
-/// The assumed number of pipes and bits per cycle of each, for targets without data on matrix instructions.
-const ASSUMED: (u32, u32) = (1, 2048);
+/// The assumed multiply-adds of a pipe per cycle, times the bits of the wider operand, for targets without data on
+/// matrix instructions.
+const ASSUMED_BITS_PER_CYCLE: f64 = 2048.0;
 
 /// An MMA atom: a multiplication of small matrices by one warp, or by several warps that issue it together.
 #[derive(Debug, Clone, PartialEq)]
@@ -153,15 +154,11 @@ impl MmaAtom {
             Completion::Queue(queue) => Some(queue),
             _ => return Err("it completes in an unknown manner".to_owned()),
         };
-        let (pipes, rate) = rate(target.matrix.as_ref(), group);
+        let pipes = pipes(target);
         let wide = a.element_type.bits().max(b.element_type.bits());
         let group = group as u32;
-        // An accumulator in tensor memory takes as many cycles as one that fills all rows.
-        let tensor = row.tensor("d").zip(target.tensor.as_ref());
-        let (rows, rate) =
-            tensor.map_or((m, rate), |(tile, memory)| (tile.layout.in_bits(Dim::ROW), memory.bits_per_cycle.max(1)));
-        let assumed = f64::from(wide) * f64::from(rows + n + k - group).exp2() / f64::from(rate);
-        let cycles = row.cycles.unwrap_or(assumed);
+        let assumed = || f64::from(wide) * f64::from(m + n + k - group).exp2() / ASSUMED_BITS_PER_CYCLE;
+        let cycles = target.issue_cycles(row).map_or_else(assumed, |issue| issue.cycles);
         let scales = Scales::of(row, [m, n, k], table)?;
         let (row, tile) = (Some(row.name.clone()), [m, n, k]);
         let transposed = false;
@@ -235,7 +232,7 @@ impl MmaAtom {
             warps: vec![],
             memory: None,
         };
-        let (pipes, _) = rate(target.matrix.as_ref(), 0);
+        let pipes = pipes(target);
         // Each operation costs as much as a select per 32-bit word.
         let words = f64::from(element_type.bits().div_ceil(32));
         let operations = if is_fma_fused(element_type) { 1.0 } else { 2.0 };
@@ -377,11 +374,9 @@ fn roles(row: &Instruction) -> Result<Vec<Role>, String> {
     Ok(order)
 }
 
-/// Returns the number of pipes, and the bits per cycle of each, for instructions that 2^`group` warps issue together.
-fn rate(matrix: Option<&MatrixUnit>, group: usize) -> (u32, u32) {
-    let Some(matrix) = matrix else { return ASSUMED };
-    let single_warp = matrix.single_warp_bits_per_cycle.filter(|_| group == 0);
-    (matrix.pipes.max(1), single_warp.unwrap_or(matrix.bits_per_cycle).max(1))
+/// Returns the number of matrix pipes of a compute unit; one if the target file has no data on them.
+fn pipes(target: &TargetDescription) -> u32 {
+    target.matrix.as_ref().map_or(1, |matrix| matrix.pipes.max(1))
 }
 
 /// Whether a plain multiply-add of this element type is one fused operation, which rounds once.

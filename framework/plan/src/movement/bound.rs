@@ -82,6 +82,12 @@ pub(super) fn most_at_once(context: &PlanContext<'_>, direction: Direction, elem
     filled.map(|access| access.at_once).max().unwrap_or(1).max(1)
 }
 
+/// Fewest accesses that a warp issues if each lane moves `bits_per_lane` bits.
+pub(super) fn fewest_accesses(context: &PlanContext<'_>, direction: Direction, bits_per_lane: u64) -> u64 {
+    let widest = access_instructions(context, direction).map(|access| access.bits_per_lane).max();
+    bits_per_lane.div_ceil(widest.unwrap_or(1).max(1)).max(1)
+}
+
 /// An access instruction of shared memory, with the numbers that limit its wavefronts.
 struct AccessInstruction {
     /// Bits that one lane moves in one access.

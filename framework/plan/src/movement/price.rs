@@ -22,7 +22,8 @@ pub fn cycles(counts: &Counts, warps: u64, stages: u64, target: &TargetDescripti
         (counts.warp_barriers, &table.warp_barrier),
     ];
     let issued: f64 = per_warp.iter().map(|(count, cost)| *count as f64 * cost.cycles).sum();
-    let barrier_cycles = |(count, cost): (u64, &Cost)| count as f64 * (cost.cycles + cost.latency);
+    // A barrier ends when the last warp has arrived, and each warp occupies the pipe for its own arrival.
+    let barrier_cycles = |(count, cost): (u64, &Cost)| count as f64 * (cost.cycles * warps as f64 + cost.latency);
     let barriers: f64 = barriers(counts, target).into_iter().map(barrier_cycles).sum();
     issued * warps as f64 + latencies(&per_warp) * stages as f64 + barriers
 }
@@ -82,6 +83,10 @@ pub fn price(counts: &Counts) -> f64 {
 
 /// Returns the [`price`] of the counts plus `access_price` for each shared-memory access.
 pub fn price_with_accesses(counts: &Counts, access_price: f64) -> f64 {
-    let accesses = counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads;
-    price(counts) + access_price * accesses as f64
+    price(counts) + access_price * accesses(counts) as f64
+}
+
+/// Number of shared-memory accesses that a warp issues.
+pub(super) fn accesses(counts: &Counts) -> u64 {
+    counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads
 }

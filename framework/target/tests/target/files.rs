@@ -1,7 +1,7 @@
 //! Target files: valid files, and the position, message and remedy for each kind of mistake.
 
 use proptest::prelude::*;
-use tilewright_target::{Catalogue, CatalogueError, Direction, Evidence, ShuffleKind, TargetDescription};
+use tilewright_target::{Catalogue, CatalogueError, Direction, Evidence, MmaIssuer, ShuffleKind, TargetDescription};
 
 /// The file of a fictitious machine, with every key that a file can have.
 const TARGET_TOML: &str = r#"name = "toy-1"
@@ -562,6 +562,27 @@ fn instructions_of_one_warp_may_be_slower_than_those_of_several() {
     assert_eq!([single_warp(""), single_warp("single_warp_bits_per_cycle = 40\n")], [None, Some(40)]);
     let error = read("single_warp_bits_per_cycle = 0\n").expect_err("it would never end").to_string();
     assert!(error.contains("`matrix.single_warp_bits_per_cycle`: expected an integer from 1"), "{error}");
+}
+
+#[test]
+fn rates_of_matrix_instructions_are_read_from_the_file() {
+    const RATE: &str = "[[matrix.rates]]\nissuer = \"warp\"\nelements = [\"f16\"]\naccumulators = [\"f32\"]\n\
+                        multiply_adds_per_cycle = 0.5\nevidence = \"measured\"\nsource = \"made up\"\n";
+    let read = |rate: &str| {
+        let matrix = "[matrix]\npipes = 2\nbits_per_cycle = 64\nevidence = \"assumed\"\nsource = \"made up\"\n";
+        TargetDescription::from_toml("toy-1.toml", &format!("{TARGET_TOML}{matrix}{rate}"))
+    };
+    assert!(read("").expect("the file reads").matrix.expect("there is one").rates.is_empty());
+    let rates = read(RATE).expect("the file reads").matrix.expect("there is one").rates;
+    assert_eq!((rates[0].issuer, rates[0].scaled, rates[0].multiply_adds_per_cycle), (MmaIssuer::Warp, false, 0.5));
+    for (good, bad, message) in [
+        ("0.5", "0", "`matrix.rates.0.multiply_adds_per_cycle`: expected a number greater than zero"),
+        ("\"warp\"", "\"wrap\"", "wrap"),
+        ("elements", "element", "unknown key `element`"),
+    ] {
+        let error = read(&RATE.replacen(good, bad, 1)).expect_err(bad).to_string();
+        assert!(error.contains(message), "{error}");
+    }
 }
 
 const TENSOR: &str = "[tensor]\nrows = 16\ncolumns = 64\nwarp_rows = 8\nleast_columns = 4\ncolumn_cycles = 0.5\n\

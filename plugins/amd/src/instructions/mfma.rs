@@ -87,14 +87,14 @@ const GFX942: [Entry; 2] = [
     ("v_mfma_f32_16x16x8_xf32", [16, 16, 8], 1, XF32, Some(16)),
 ];
 
-/// Instructions that gfx950 has and gfx942 lacks, except those whose element types are modifiers (see [`mixed`]).
+/// Instructions that gfx950 has and gfx942 lacks, with the cycles of LLVM's scheduling model (see `mi355x.toml`), except those whose element types are modifiers (see [`mixed`]).
 const GFX950: [Entry; 6] = [
-    ("v_mfma_f32_32x32x16_f16", [32, 32, 16], 1, F16, None),
-    ("v_mfma_f32_16x16x32_f16", [16, 16, 32], 1, F16, None),
-    ("v_mfma_f32_32x32x16_bf16", [32, 32, 16], 1, BF16, None),
-    ("v_mfma_f32_16x16x32_bf16", [16, 16, 32], 1, BF16, None),
-    ("v_mfma_i32_32x32x32_i8", [32, 32, 32], 1, I8, None),
-    ("v_mfma_i32_16x16x64_i8", [16, 16, 64], 1, I8, None),
+    ("v_mfma_f32_32x32x16_f16", [32, 32, 16], 1, F16, Some(32)),
+    ("v_mfma_f32_16x16x32_f16", [16, 16, 32], 1, F16, Some(16)),
+    ("v_mfma_f32_32x32x16_bf16", [32, 32, 16], 1, BF16, Some(32)),
+    ("v_mfma_f32_16x16x32_bf16", [16, 16, 32], 1, BF16, Some(16)),
+    ("v_mfma_i32_32x32x32_i8", [32, 32, 32], 1, I8, Some(32)),
+    ("v_mfma_i32_16x16x64_i8", [16, 16, 64], 1, I8, Some(16)),
 ];
 
 /// Mnemonics and [M, N, K] of the instructions of gfx950 whose modifiers select the element types of A and B.
@@ -113,22 +113,20 @@ const F64: [&str; 3] = ["f64", "f64", "f64"];
 
 /// Returns the `mfma` instructions of `gfx908`, `gfx90a`, `gfx942` or `gfx950`; none for other architectures.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
-    let (tables, timed): (&[&[Entry]], bool) = match architecture {
-        "gfx908" => (&[&GFX908], true),
-        "gfx90a" => (&[&GFX908, &GFX90A], true),
-        "gfx942" => (&[&GFX94X, &GFX942], true),
-        // Cycles of the shared instructions are known for gfx942 only.
-        "gfx950" => (&[&GFX94X, &GFX950], false),
-        _ => (&[], false),
+    let tables: &[&[Entry]] = match architecture {
+        "gfx908" => &[&GFX908],
+        "gfx90a" => &[&GFX908, &GFX90A],
+        "gfx942" => &[&GFX94X, &GFX942],
+        "gfx950" => &[&GFX94X, &GFX950],
+        _ => &[],
     };
     // The tables above have valid layouts only; tests count the rows.
     let mut rows: Vec<_> = tables.iter().copied().flatten().filter_map(|entry| row(architecture, entry).ok()).collect();
     if architecture == "gfx950" {
+        // This generation multiplies 64-bit matrices at half the rate of the one before.
+        rows.iter_mut().filter(|row| row.name == "v_mfma_f64_16x16x4_f64").for_each(|row| row.cycles = Some(64.0));
         rows.extend(mixed().filter_map(Result::ok));
         rows.extend(scaled().filter_map(Result::ok));
-    }
-    if !timed {
-        rows.iter_mut().for_each(|row| row.cycles = None);
     }
     if architecture == "gfx942" {
         rows.iter_mut().flat_map(|row| &mut row.operands).for_each(without_negative_zero);
@@ -158,7 +156,10 @@ fn mixed() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
     let pairs = MIXED_TYPES.into_iter().flat_map(|a| MIXED_TYPES.map(|b| (a, b)));
     pairs.flat_map(|(a, b)| {
         MIXED.map(|(name, shape)| {
-            let mut row = row("gfx950", &(name, shape, 1, ["f32", a, b], None))?;
+            // 32 cycles for a result of 32 rows, 16 for one of 16 rows; an eight-bit operand doubles them.
+            let has_bytes = [a, b].map(Element::of).iter().any(|element| element.bits == 8);
+            let cycles = shape[0] as u32 * if has_bytes { 2 } else { 1 };
+            let mut row = row("gfx950", &(name, shape, 1, ["f32", a, b], Some(cycles)))?;
             row.name = format!("{name}({a},{b})");
             Ok(row)
         })

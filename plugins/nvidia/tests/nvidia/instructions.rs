@@ -301,3 +301,68 @@ fn rows_follow_the_architecture() {
 fn of_one_warp(spec: &FamilySpec, shape: &[u64]) -> LinearLayout {
     of_family(&NvidiaFamilies::of("sm_90a"), spec, shape, &[Dim::REGISTER, Dim::LANE])
 }
+
+/// Cycles between issues of an MMA instruction to one pipe, as published: measured intervals, or the peak of the product
+/// divided by clock, multiprocessors and tensor cores.
+const ISSUE_CYCLES: [(&str, &str, f64); 24] = [
+    // HMMA.16816 of A100: 8 cycles (Abdelkhalik et al., arXiv 2208.11174).
+    ("a100", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 8.0),
+    ("a100", "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", 8.0),
+    ("a100", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", 4.0),
+    ("a100", "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 8.0),
+    ("a100", "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 8.0),
+    ("a100", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", 16.0),
+    // RTX 4090 multiplies f16 at half the rate if it accumulates in f32 (165 and 330 TFLOPS).
+    ("rtx4090", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 32.0),
+    ("rtx4090", "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", 16.0),
+    ("rtx4090", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 32.0),
+    ("rtx4090", "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 16.0),
+    // N / 2 cycles of each of the four pipes for all types; 128.0 for N = 256 (Luo et al., arXiv 2501.12084).
+    ("h100", "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16.ss.kk", 128.0),
+    ("h100", "wgmma.mma_async.sync.aligned.m64n64k16.f16.f16.f16.rs.k", 32.0),
+    ("h100", "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3.ss.kk", 64.0),
+    ("h100", "wgmma.mma_async.sync.aligned.m64n24k8.f32.tf32.tf32.ss.kk", 12.0),
+    ("h100", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 2048.0 / 322.0),
+    ("b200", "tcgen05.mma.cta_group::1.kind::f16.m128n256k16.f32.f16.f16.ss.kk", 128.0),
+    ("b200", "tcgen05.mma.cta_group::1.kind::tf32.m128n256k8.f32.tf32.tf32.ss.kk", 128.0),
+    ("b200", "tcgen05.mma.cta_group::1.kind::f8f6f4.m128n256k32.f32.e4m3.e5m2.ss.kk", 128.0),
+    // 64 rows take as long as 128.
+    ("b200", "tcgen05.mma.cta_group::1.kind::f16.m64n256k16.f32.f16.f16.ss.kk", 128.0),
+    (
+        "b200",
+        "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X.m128n256k64.f32.e2m1.e2m1.ue8m0.ss.kk",
+        128.0,
+    ),
+    // 8.5 cycles measured on B300 (QuickRunCUDA).
+    ("b200", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 2048.0 / 248.0),
+    // RTX 5090: 209 TFLOPS of f16 with f32 accumulators, 419 of fp8; block-scaled forms have twice the rate.
+    ("rtx5090", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 32.0),
+    ("rtx5090", "mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e4m3.e4m3.f32", 32.0),
+    (
+        "rtx5090",
+        "mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m16n8k32.row.col.f32.e4m3.e4m3.f32.ue8m0",
+        16.0,
+    ),
+];
+
+#[test]
+fn mmas_occupy_their_pipe_for_the_published_cycles() {
+    for (name, instruction, cycles) in ISSUE_CYCLES {
+        let target = target(name);
+        let row = target.instructions().iter().find(|row| row.name == instruction);
+        let row = row.unwrap_or_else(|| panic!("{name} has no {instruction}"));
+        let issue = target.description().issue_cycles(row).expect("an MMA has cycles");
+        assert!((issue.cycles - cycles).abs() < 1e-9, "{name} {instruction}: {issue:?}, published {cycles}");
+    }
+}
+
+#[test]
+fn every_mma_has_cycles_with_evidence() {
+    for name in ["a100", "rtx4090", "h100", "h200", "gh200", "b200", "rtx5090"] {
+        let target = target(name);
+        for row in target.instructions().iter().filter(|row| row.semantics.multiplies()) {
+            let issue = target.description().issue_cycles(row).unwrap_or_else(|| panic!("{name} {}", row.name));
+            assert!(issue.cycles > 0.0 && issue.cycles.is_finite() && !issue.source.is_empty(), "{name} {}", row.name);
+        }
+    }
+}

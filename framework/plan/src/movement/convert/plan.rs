@@ -12,7 +12,7 @@ use super::renaming::Renaming;
 use super::shared::Scratch;
 use super::shuffle::ShufflePlan;
 use crate::movement::choose::swizzle::ScratchLayout;
-use crate::movement::price::price_with_accesses;
+use crate::movement::price::{self, price_with_accesses};
 use crate::movement::{ConversionProblem, PlanContext, PlanStats, bound};
 
 /// The kind of a conversion: the medium through which data moves.
@@ -132,7 +132,7 @@ impl ConversionPlan {
 
 impl ConversionPlan {
     /// Orders plans of one conversion: lower price ([`price`](crate::movement::price)) first, then fewer cycles by the
-    /// target's cost table, then less scratch memory.
+    /// target's cost table, then fewer accesses of shared memory, then less scratch memory.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Ordering {
         self.compare_with_accesses(other, 0.0)
@@ -143,6 +143,10 @@ impl ConversionPlan {
         let price = |plan: &Self| price_with_accesses(&plan.stats.counts, access_price);
         let by_price = price(self).total_cmp(&price(other));
         let (own, other) = (&self.stats, &other.stats);
-        by_price.then(own.cost.total_cmp(&other.cost)).then(own.shared_bytes.cmp(&other.shared_bytes))
+        let accesses = |stats: &PlanStats| price::accesses(&stats.counts);
+        by_price
+            .then(own.cost.total_cmp(&other.cost))
+            .then(accesses(own).cmp(&accesses(other)))
+            .then(own.shared_bytes.cmp(&other.shared_bytes))
     }
 }

@@ -56,6 +56,12 @@ impl LocatedAccessor {
         1 << (self.threads.len() as u32 - self.lane_bits)
     }
 
+    /// Lower bound of the bits that a lane moves in all rounds: distinct elements, divided among warps with replicas.
+    pub(in super::super) fn moved_bits(&self) -> u64 {
+        let replicas = (self.idle >> self.lane_bits).count_ones();
+        (u64::from(self.element.bits()) << (self.span.dimension() as usize + self.rounds.len())) >> replicas
+    }
+
     /// Log2 of the number of times that the accesses of a round to one memory are repeated: in other rounds and at
     /// other blocks.
     pub(super) fn repeated_bits(&self) -> u32 {

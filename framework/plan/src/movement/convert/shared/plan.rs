@@ -38,7 +38,8 @@ pub(crate) fn within(
     let plain = |direction| Tile::plain(target, direction, conversion.element, conversion.lane_bits);
     let (stores, loads) = (plain(Direction::Store), plain(Direction::Load));
     let sides = Sides { conversion, coordinates: &coordinates, src: &src, dst: &dst, stores, loads, target };
-    let mut best = Best { chosen: None, bound: *bound, access_price: context.access_price };
+    let fewest_accesses = [&src, &dst].map(|side| bound::fewest_accesses(context, side.direction, side.moved_bits()));
+    let mut best = Best { chosen: None, bound: *bound, fewest_accesses, access_price: context.access_price };
     for layout in sides.plain_layouts() {
         best.weigh(&sides, layout, &[]);
         if best.reaches_bound() {
@@ -70,6 +71,8 @@ pub(super) struct Sides<'a> {
 pub(super) struct Best {
     chosen: Option<(ScratchLayout, TileStats, TileStats)>,
     bound: bound::Bound,
+    /// The fewest stores and loads that a warp can issue.
+    fewest_accesses: [u64; 2],
     /// The price of one shared-memory access besides its wavefronts; see [`PlanContext`].
     access_price: f64,
 }
@@ -95,13 +98,15 @@ impl Best {
         }
     }
 
-    /// Whether the best layout so far reaches the lower bound, so that no layout can be better.
+    /// Whether the best layout so far reaches the lower bounds of wavefronts and of accesses, so that no layout can be
+    /// better.
     fn reaches_bound(&self) -> bool {
         let bound = &self.bound;
-        self.access_price == 0.0
-            && self.chosen.as_ref().is_some_and(|(_, store, load)| {
-                store.wavefronts() <= bound.wavefronts_stored && load.wavefronts() <= bound.wavefronts_loaded
-            })
+        self.chosen.as_ref().is_some_and(|(_, store, load)| {
+            let wavefronts =
+                store.wavefronts() <= bound.wavefronts_stored && load.wavefronts() <= bound.wavefronts_loaded;
+            wavefronts && store.issued() <= self.fewest_accesses[0] && load.issued() <= self.fewest_accesses[1]
+        })
     }
 }
 

@@ -1,0 +1,195 @@
+//! Throughput of matrix (MMA) instructions: pipes of a compute unit, and the rate of each kind of instruction.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Evidence, Instruction, Operand, TargetDescription};
+use tilewright_layout::Dim;
+
+/// MMA throughput of a compute unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
+pub struct MatrixUnit {
+    /// Number of matrix pipes of a compute unit, which issue in parallel, each for its own warps.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub pipes: u32,
+    /// MMA rate of one pipe, for instructions that have neither cycles of their own nor an entry in `rates`:
+    /// multiply-adds per cycle, times the bits of an element of the wider operand.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub bits_per_cycle: u32,
+    /// The same rate for instructions that a single warp issues, if instructions of several warps are faster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename(serialize = "lone_bits_per_cycle"), alias = "lone_bits_per_cycle")]
+    pub single_warp_bits_per_cycle: Option<u32>,
+    /// Evidence for the cycles in the instruction table; if absent, each entry's source documents its cycles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instruction_cycles: Option<InstructionCycles>,
+    /// Rates by element types and issuer; an instruction has the first one that fits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<MatrixRate>,
+    /// Evidence for the values.
+    pub evidence: Evidence,
+    /// Source of the values.
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
+    pub source: String,
+}
+
+/// Evidence for the cycles in the instruction table of a target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
+pub struct InstructionCycles {
+    /// Evidence for the cycles.
+    pub evidence: Evidence,
+    /// Source of the cycles.
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
+    pub source: String,
+}
+
+/// The rate of the MMA instructions of some element types.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
+pub struct MatrixRate {
+    /// The issuer of the instructions.
+    pub issuer: MmaIssuer,
+    /// Element types of A and B, by their names in the instruction table: each of both operands has one of these.
+    #[cfg_attr(test, schemars(length(min = 1)))]
+    pub elements: Vec<String>,
+    /// Element types of the accumulator.
+    #[cfg_attr(test, schemars(length(min = 1)))]
+    pub accumulators: Vec<String>,
+    /// Whether the instructions scale blocks of their operands.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub scaled: bool,
+    /// Number of multiply-adds that one pipe finishes per cycle.
+    #[cfg_attr(test, schemars(range(min = 0)))]
+    pub multiply_adds_per_cycle: f64,
+    /// Evidence for the rate.
+    pub evidence: Evidence,
+    /// Source of the rate.
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
+    pub source: String,
+}
+
+/// The issuer of an MMA instruction, which determines the path of its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum MmaIssuer {
+    /// One warp, with the accumulator in its registers.
+    Warp,
+    /// Several warps together, with the accumulator in their registers.
+    Warpgroup,
+    /// One thread, with the accumulator in tensor memory.
+    TensorMemory,
+}
+
+/// Number of cycles for which one issue of an MMA instruction occupies its pipe, with the evidence.
+///
+/// If several warps issue the instruction together, each occupies the pipe of its own for this time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IssueCycles<'t> {
+    /// Number of cycles.
+    pub cycles: f64,
+    /// Evidence for the number.
+    pub evidence: Evidence,
+    /// Source of the number.
+    pub source: &'t str,
+}
+
+impl TargetDescription {
+    /// Returns the cycles of one issue of an MMA instruction of this target: those of its table entry, else by the first
+    /// rate of `matrix.rates` that fits, else by the width of its operands. `None` if it is no MMA instruction, or if
+    /// the target file has no `[matrix]`.
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright_target::{Instruction, TargetDescription};
+    /// fn occupied(target: &TargetDescription, row: &Instruction) -> String {
+    ///     target.issue_cycles(row).map_or_else(|| "unknown".to_owned(), |issue| issue.cycles.to_string())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn issue_cycles<'t>(&'t self, row: &'t Instruction) -> Option<IssueCycles<'t>> {
+        if let Some(cycles) = row.cycles {
+            let other = self.matrix.as_ref().and_then(|matrix| matrix.instruction_cycles.as_ref());
+            let (evidence, source) =
+                other.map_or((Evidence::Documented, &row.source), |cycles| (cycles.evidence, &cycles.source));
+            return Some(IssueCycles { cycles, evidence, source });
+        }
+        let matrix = self.matrix.as_ref()?;
+        let work = self.work(row)?;
+        let fits = |rate: &&MatrixRate| {
+            rate.issuer == work.issuer
+                && rate.scaled == row.takes_scales()
+                && rate.accumulators.iter().any(|name| name == work.accumulator)
+                && work.operands.iter().all(|operand| rate.elements.iter().any(|name| name == operand))
+        };
+        let multiply_adds = work.multiply_adds / f64::from(work.warps);
+        if let Some(rate) = matrix.rates.iter().find(fits) {
+            let cycles = multiply_adds / rate.multiply_adds_per_cycle;
+            return Some(IssueCycles { cycles, evidence: rate.evidence, source: &rate.source });
+        }
+        let (bits_per_cycle, source) = match (work.issuer, &self.tensor) {
+            (MmaIssuer::TensorMemory, Some(tensor)) => (tensor.bits_per_cycle, &tensor.source),
+            (MmaIssuer::Warp, _) => {
+                (matrix.single_warp_bits_per_cycle.unwrap_or(matrix.bits_per_cycle), &matrix.source)
+            }
+            _ => (matrix.bits_per_cycle, &matrix.source),
+        };
+        let cycles = multiply_adds * f64::from(work.bits) / f64::from(bits_per_cycle.max(1));
+        Some(IssueCycles { cycles, evidence: Evidence::Assumed, source })
+    }
+
+    /// Returns the work of one issue of an MMA instruction; `None` if it is no MMA.
+    fn work<'t>(&self, row: &'t Instruction) -> Option<MmaWork<'t>> {
+        let [mut m, n, k] = row.extent()?;
+        let (mut blocks, mut warps, mut issuer) = (1, 1, MmaIssuer::Warp);
+        let mut accumulator = "";
+        let mut operands = ["", ""];
+        let mut bits = 0;
+        for operand in &row.operands {
+            let (role, element, width) = match operand {
+                Operand::Register { role, element, bits, .. } => (role, element, *bits),
+                Operand::Memory(memory) => (&memory.role, &memory.element, memory.bits),
+                Operand::Tensor(tile) => (&tile.role, &tile.element, tile.bits),
+                _ => continue,
+            };
+            match (role.as_str(), operand) {
+                ("d", Operand::Register { layout, .. }) => {
+                    accumulator = element;
+                    blocks = 1 << layout.out_bits(Dim::tensor(2));
+                    warps = 1u32 << layout.in_bits(Dim::WARP);
+                    issuer = if warps > 1 { MmaIssuer::Warpgroup } else { MmaIssuer::Warp };
+                }
+                ("d", Operand::Tensor(tile)) => {
+                    accumulator = element;
+                    issuer = MmaIssuer::TensorMemory;
+                    // An accumulator that fills only some rows takes as many cycles as one that fills all.
+                    m = 1 << tile.layout.in_bits(Dim::ROW);
+                    warps = self.tensor.as_ref().map_or(1, |tensor| tensor.rows / tensor.warp_rows.max(1)).max(1);
+                }
+                ("a" | "b", _) => {
+                    operands[usize::from(role == "b")] = element;
+                    bits = bits.max(width);
+                }
+                _ => {}
+            }
+        }
+        let multiply_adds = (m * n * k * blocks) as f64;
+        Some(MmaWork { multiply_adds, bits, warps, issuer, operands, accumulator })
+    }
+}
+
+/// The work of one issue of an MMA instruction.
+struct MmaWork<'t> {
+    multiply_adds: f64,
+    /// Width of an element of the wider operand.
+    bits: u32,
+    /// Number of warps, each with a pipe, over which the work is divided.
+    warps: u32,
+    issuer: MmaIssuer,
+    operands: [&'t str; 2],
+    accumulator: &'t str,
+}
