@@ -64,7 +64,7 @@ def encoded(dtype, values):
         return bytes(narrow(dtype, value) for value in values)
     if dtype == "bf16":
         return b"".join(struct.pack("<H", narrow(dtype, value)) for value in values)
-    code = {"i8": "b", "u8": "B", "i16": "h", "i32": "i", "i64": "q", "u32": "I", "f16": "e", "f32": "f", "f64": "d"}[dtype]
+    code = {"i1": "B", "i8": "b", "u8": "B", "i16": "h", "i32": "i", "i64": "q", "u32": "I", "f16": "e", "f32": "f", "f64": "d"}[dtype]
     convert = float if dtype[0] == "f" else int
     return b"".join(struct.pack("<" + code, convert(value)) for value in values)
 
@@ -773,5 +773,62 @@ def descriptor_extremes():
          note="extrema of floating-point numbers and sums of 16 bits, at the edges of a tensor")
 
 
-for write in (elementwise, types, along_axes, shapes, products, scale_codes, flow, library, exact_library, memory, edges, explicit, explicit_attention, explicit_blocks, explicit_narrow, explicit_packed, jumps_back, descriptor_extremes):
+def bools():
+    """Tensors of bools in memory, one byte each; the programs are Triton's of kernels with `*i1` arguments, but for the last."""
+    random = Random(101)
+    some = lambda count: [random.below(2) for _ in range(count)]
+    c, a, b = some(1024), random.eighths(1024, -9, 9), random.eighths(1024, -9, 9)
+    case("bool_where", pointers(c="i1", a="f32", b="f32", o="f32"),
+         {"c": ("i1", [1024], c, None), "a": ("f32", [1024], a, None), "b": ("f32", [1024], b, None),
+          "o": ("f32", [1024], None, [x if t else y for t, x, y in zip(c, a, b)])}, note="a choice by bools in memory")
+    c = some(4096)
+    case("bool_copy", pointers(c="i1", o="i1"), {"c": ("i1", [4096], c, None), "o": ("i1", [4096], None, c)}, (2, 1, 1))
+    c = some(512)
+    case("bool_not", pointers(c="i1", o="i1"), {"c": ("i1", [512], c, None), "o": ("i1", [512], None, [1 - t for t in c])})
+    c, d = some(1024), some(1024)
+    of = {"x": lambda p, q: p & q, "y": lambda p, q: p | q, "z": lambda p, q: p ^ q}
+    case("bool_logic", pointers(c="i1", d="i1", x="i1", y="i1", z="i1"),
+         {"c": ("i1", [1024], c, None), "d": ("i1", [1024], d, None)}
+         | {name: ("i1", [1024], None, [f(p, q) for p, q in zip(c, d)]) for name, f in of.items()})
+    a, b = random.integers(1024, -9, 9), random.integers(1024, -9, 9)
+    case("bool_compare", pointers(a="i16", b="i16", o="i1"),
+         {"a": ("i16", [1024], a, None), "b": ("i16", [1024], b, None), "o": ("i1", [1024], None, [int(x < y) for x, y in zip(a, b)])})
+    c, a, n = some(512), random.eighths(512, -9, 9), 397
+    kept = [(x if t else -1) if i < n else 80 for i, (t, x) in enumerate(zip(c, a))]
+    case("bool_load_mask", pointers(c="i1", a="f32", o="f32") + [("n", "i32", n)],
+         {"c": ("i1", [512], c, None), "a": ("f32", [512], a, None), "o": ("f32", [512], None, kept)}, note="loaded bools are a mask")
+    c, a = some(1024), random.eighths(1024, -9, 9)
+    case("bool_store_mask", pointers(c="i1", a="f16", o="f16"),
+         {"c": ("i1", [1024], c, None), "a": ("f16", [1024], a, None), "o": ("f16", [1024], None, [x if t else 80 for t, x in zip(c, a)])})
+    c = some(16 * 128)
+    case("bool_count", pointers(c="i1", o="i32"),
+         {"c": ("i1", [16, 128], c, None), "o": ("i32", [16], None, [sum(row) for row in rows(c, 128)])})
+    c = [int(random.below(9) > 0) for _ in range(32 * 64)]
+    for at in range(64):
+        c[5 * 64 + at] = c[at * 64 % (32 * 64) + 7] = 0 if at < 32 else c[5 * 64 + at]
+    case("bool_any_all", pointers(c="i1", x="i1", y="i1"),
+         {"c": ("i1", [32, 64], c, None), "x": ("i1", [32], None, [max(row) for row in rows(c, 64)]),
+          "y": ("i1", [64], None, [min(c[column::64]) for column in range(64)])}, note="reductions of bools")
+    c = some(32 * 64)
+    case("bool_transpose", pointers(c="i1", o="i1"),
+         {"c": ("i1", [32, 64], c, None), "o": ("i1", [64, 32], None, [c[row * 64 + column] for column in range(64) for row in range(32)])},
+         note="a conversion of bools")
+    c, d, a = some(16), some(64), random.integers(16 * 64, -99, 99)
+    case("bool_outer", pointers(c="i1", d="i1", a="i32", o="i32"),
+         {"c": ("i1", [16], c, None), "d": ("i1", [64], d, None), "a": ("i32", [16, 64], a, None),
+          "o": ("i32", [16, 64], None, [x * (c[i // 64] & d[i % 64]) for i, x in enumerate(a)])})
+    n, pitch = 5, 528
+    c = [int(random.below(4) == 0) for _ in range(n * pitch)]
+    case("bool_loop", pointers(c="i1", o="i1") + [("n", "i32", n), ("pitch", "i32", pitch)],
+         {"c": ("i1", [n, pitch], c, None), "o": ("i1", [512], None, [max(c[column::pitch]) for column in range(512)])},
+         note="bools are carried through a loop")
+    c, d = some(64), some(64)
+    each = [lambda p, q: int(-p < -q), lambda p, q: int(-1 <= -p), lambda p, q: int(p < q), lambda p, q: p, lambda p, q: p | q, lambda p, q: 1 - p]
+    case("bool_signed", pointers(c="i1", d="i1", n="i32", o="i1"),
+         {"c": ("i1", [64], c, None), "d": ("i1", [64], d, None),
+          "n": ("i32", [64], None, [-100 * p + q - 11 for p, q in zip(c, d)]),
+          "o": ("i1", [6, 64], None, [f(p, q) for f in each for p, q in zip(c, d)])}, note="as a signed number, true is -1")
+
+
+for write in (elementwise, types, along_axes, shapes, products, scale_codes, flow, library, exact_library, memory, edges, explicit, explicit_attention, explicit_blocks, explicit_narrow, explicit_packed, jumps_back, descriptor_extremes, bools):
     write()

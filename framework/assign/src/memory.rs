@@ -1,12 +1,13 @@
 //! Global memory behind tensors of pointers, as AxisInfo describes it.
 //!
-//! A tensor of pointers is treated as a tensor in memory: stride 1 along the axis with contiguous pointers, stride 0
-//! along axes with equal pointers, unknown strides elsewhere (Triton Bespoke Layouts, Coalesce; Hexcute paper, section
-//! 5.1). Contiguity, alignment and the constancy of masks limit the width of an access.
+//! A tensor of pointers is treated as a tensor in memory: the step of each index bit is a stride, so axes, segments of
+//! axes and runs across axes have their strides, or none that is known (Triton Bespoke Layouts, Coalesce; Linear
+//! Layouts paper, section 5.1; Hexcute paper, section 5.1). Contiguity, alignment and the constancy of masks limit the
+//! width of an access.
 
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{AxisStride, GlobalTensor};
-use tilewright_tile::axis_info::AxisInfoMap;
+use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBit};
 use tilewright_tile::{Body, Op, TileType, Value, ValueOrigin};
 
 /// The global memory that a tensor of pointers addresses.
@@ -31,28 +32,38 @@ pub fn pointer_memory(body: &Body, axis_info: &AxisInfoMap, pointers: Value, mas
         let axes = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size, AxisStride::MultipleOf(1)));
         return Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment: bytes }, bits });
     };
-    let shared = |axis: usize| {
-        let known = masks
-            .iter()
-            .map(|mask| axis_info.get(*mask).and_then(|info| info.axes.get(axis)).map_or(1, |a| a.constancy));
-        known.min().unwrap_or(u64::MAX)
-    };
-    // Rows extend along the most contiguous axis.
-    let contiguity = |axis: usize| info.axes.get(axis).map_or(1, |along| along.contiguity);
-    let row = (0..shape.len()).rev().max_by_key(|&axis| (contiguity(axis), shape[axis] > 1)).unwrap_or(0);
-    let along = info.axes.get(row).copied().unwrap_or(tilewright_tile::axis_info::DimInfo::NOTHING);
-    let within = along.contiguity.min(shared(row)).saturating_mul(bytes);
-    let alignment = along.divisibility.min(within).max(bytes);
-    let axes = shape.iter().enumerate().map(|(axis, &size)| {
-        let dim_info = info.axes.get(axis).copied().unwrap_or(tilewright_tile::axis_info::DimInfo::NOTHING);
-        let stride = match () {
-            () if axis == row && dim_info.contiguity > 1 => AxisStride::Elements(1),
-            () if dim_info.constancy >= size => AxisStride::Elements(0),
-            () => AxisStride::MultipleOf((alignment / bytes).max(1)),
-        };
-        (Dim::tensor(axis), size, stride)
+    let masks: Vec<_> = masks.iter().map(|mask| axis_info.get(*mask)).collect();
+    let is_shared = |at: &IndexBit| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_equal_across(*at)));
+    let run = info.aligned_run().into_iter().take_while(is_shared).count();
+    let axes = shape.iter().enumerate().flat_map(|(axis, &size)| {
+        let dim = Dim::tensor(axis);
+        segments(info, axis, size, bytes).into_iter().map(move |(size, stride)| (dim, size, stride))
     });
-    Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment }, bits })
+    Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment: bytes << run }, bits })
+}
+
+/// Splits an axis of pointers into segments with one stride each, from the steps of its index bits.
+fn segments(info: &AxisInfo, axis: usize, size: u64, bytes: u64) -> Vec<(u64, AxisStride)> {
+    let unknown = AxisStride::MultipleOf((info.base_divisibility() / bytes).clamp(1, 1 << 16));
+    let mut segments: Vec<(u64, AxisStride)> = Vec::new();
+    let mut next = None;
+    for bit in 0..size.max(1).trailing_zeros() {
+        let stride = match (info.step(IndexBit { axis, bit }).map(i64::unsigned_abs), next) {
+            (Some(step), _) if step.is_multiple_of(bytes) => AxisStride::Elements(step / bytes),
+            // Contiguous groups usually follow each other; the alignment keeps accesses within groups.
+            (None, Some(stride @ AxisStride::Elements(1..))) => stride,
+            _ => unknown,
+        };
+        match segments.last_mut() {
+            Some((size, _)) if next == Some(stride) => *size *= 2,
+            _ => segments.push((2, stride)),
+        }
+        next = Some(match stride {
+            AxisStride::Elements(stride) => AxisStride::Elements(stride.saturating_mul(2)),
+            unknown => unknown,
+        });
+    }
+    if segments.is_empty() { vec![(size, AxisStride::Elements(0))] } else { segments }
 }
 
 /// Describes the memory behind a tensor descriptor: rows along its last axis, each 16-byte aligned. An access covers at
@@ -76,12 +87,8 @@ pub fn descriptor_tensor(ty: &TileType, together: u64) -> Option<PointerMemory> 
 /// the offset of a block and the tensor's size are multiples of it.
 #[must_use]
 pub fn elements_in_bounds_together(body: &Body, axis_info: &AxisInfoMap, op: Op) -> u64 {
-    let divisor = |value: Option<&Value>| {
-        value
-            .and_then(|value| axis_info.get(*value))
-            .and_then(|info| info.axes.first())
-            .map_or(1, |along| along.divisibility)
-    };
+    let divisor =
+        |value: Option<&Value>| value.and_then(|value| axis_info.get(*value)).map_or(1, AxisInfo::divisibility);
     let end_divisor = |descriptor: Value| match body.origin(descriptor) {
         ValueOrigin::Result(defining_op, _) => divisor(body.operands(defining_op, "shape").last()),
         ValueOrigin::Argument(..) => 1,

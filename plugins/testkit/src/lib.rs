@@ -22,6 +22,7 @@ pub mod parameters;
 pub mod plans;
 pub mod prelude;
 pub mod prices;
+pub mod program_accesses;
 pub mod programs;
 pub mod reductions;
 pub mod refused_walks;

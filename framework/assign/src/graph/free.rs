@@ -78,5 +78,5 @@ fn is_issued(operation: &Operation) -> bool {
 /// Returns for each axis how many neighbouring elements are equal or consecutive, from axis information (Triton's
 /// AxisInfo).
 fn together(info: &AxisInfo) -> Vec<u64> {
-    info.axes.iter().map(|along| along.contiguity.max(along.constancy)).collect()
+    (0..info.rank()).map(|axis| info.axis(axis)).map(|along| along.contiguity.max(along.constancy)).collect()
 }

@@ -16,7 +16,7 @@ use tilewright_plan::memory_synthesis::{
 };
 use tilewright_plan::movement::{ConversionKind, PointerCopySpec, plan_conversion, plan_pointer_copy};
 use tilewright_target::Queue;
-use tilewright_tile::axis_info::AxisInfoMap;
+use tilewright_tile::axis_info::{AxisInfoMap, IndexBit};
 use tilewright_tile::transform::loads::{BufferReader, PrefetchPath, PrefetchableLoad};
 use tilewright_tile::{Body, Op, Value};
 
@@ -170,19 +170,14 @@ impl PipelinePlanner<'_> {
     fn together(&self, pointers: Value, mask: Option<Value>, register_layout: &LinearLayout, bits: u32) -> u64 {
         let bytes = u64::from(bits / 8).max(1);
         let Some(info) = self.axis_info.get(pointers) else { return bytes };
+        let mask = mask.map(|mask| self.axis_info.get(mask));
+        let is_shared = |at: IndexBit| mask.is_none_or(|mask| mask.is_some_and(|mask| mask.is_equal_across(at)));
         let columns = register_layout.columns_of(Dim::REGISTER);
-        let along = info.axes.iter().enumerate().take(register_layout.outs().len()).map(|(axis, along)| {
-            let same = mask.map_or(u64::MAX, |mask| {
-                self.axis_info.get(mask).and_then(|info| info.axes.get(axis)).map_or(1, |axis| axis.constancy)
-            });
-            let most = along.contiguity.min(along.divisibility / bytes).min(same).max(1).ilog2();
-            let shift = register_layout.outs().shift_of(Dim::tensor(axis)).unwrap_or(0);
-            let most = most.min(register_layout.outs().bits_of(Dim::tensor(axis)));
-            let steps =
-                (0..most as usize).take_while(|bit| columns.get(*bit) == Some(&(1u64 << (shift + *bit as u32))));
-            bytes << steps.count()
-        });
-        along.max().unwrap_or(bytes)
+        let unit =
+            |at: IndexBit| register_layout.outs().shift_of(Dim::tensor(at.axis)).map(|shift| 1u64 << (shift + at.bit));
+        let run = info.aligned_run();
+        let steps = run.iter().zip(columns).take_while(|&(&at, &column)| is_shared(at) && unit(at) == Some(column));
+        bytes << steps.count()
     }
 }
 

@@ -53,8 +53,8 @@ pub fn coalesce_layout(
     }
     let packed = Packed::of(global, bits)?;
     let bytes = packed.tensor(global);
-    let still = |axis: &(Dim, u64, AxisStride)| axis.2 == AxisStride::Elements(0) && axis.1 > 1;
-    let moving: Vec<_> = bytes.axes.iter().filter(|axis| !still(axis)).copied().collect();
+    let still = still_axes(&bytes);
+    let moving: Vec<_> = bytes.axes.iter().filter(|(dim, ..)| !still.contains(dim)).copied().collect();
     let moving = GlobalTensor { axes: moving, alignment: bytes.alignment };
     let width = bits.max(8);
     let coalesced = find_coalesced_layout(&moving, width, threads.lanes, threads.warps, &target)?;
@@ -66,6 +66,14 @@ pub fn coalesce_layout(
         transactions: access.transactions,
         limited_by: access.limited_by.clone(),
     })
+}
+
+/// Returns the axes along which the address does not move.
+fn still_axes(global: &GlobalTensor) -> Vec<Dim> {
+    let sizes = global.sizes().into_iter().filter(|(_, size)| *size > 1);
+    let moves =
+        |dim: Dim| global.axes.iter().any(|axis| axis.0 == dim && axis.1 > 1 && axis.2 != AxisStride::Elements(0));
+    sizes.map(|(dim, _)| dim).filter(|&dim| !moves(dim)).collect()
 }
 
 /// The packing of elements narrower than a byte in bytes.
@@ -112,8 +120,7 @@ impl Packed {
 
     /// Extends a layout of packed bytes to all axes and elements of the tensor.
     fn extend_layout(&self, coalesced: &LinearLayout, global: &GlobalTensor) -> Result<LinearLayout, MovementError> {
-        let sizes: Vec<(Dim, u64)> = global.axes.iter().map(|&(dim, size, _)| (dim, size)).collect();
-        let outs = Space::of_sizes(&sizes)?;
+        let outs = Space::of_sizes(&global.sizes())?;
         let shift = |dim: Dim| outs.shift_of(dim).unwrap_or(0);
         let extend_column = |column: &u64| {
             let coordinates = coalesced.outs().unpack(*column);
@@ -124,8 +131,8 @@ impl Packed {
         };
         let of = |dim: Dim| -> Vec<u64> { coalesced.columns_of(dim).iter().map(extend_column).collect() };
         let (mut lanes, mut warps) = (of(Dim::LANE), of(Dim::WARP));
-        let still = global.axes.iter().filter(|(_, size, stride)| *size > 1 && *stride == AxisStride::Elements(0));
-        let mut still = still.flat_map(|&(dim, ..)| (0..outs.bits_of(dim)).map(move |bit| (dim, bit)));
+        let still = still_axes(global);
+        let mut still = still.into_iter().flat_map(|dim| (0..outs.bits_of(dim)).map(move |bit| (dim, bit)));
         for column in lanes.iter_mut().chain(&mut warps).filter(|column| **column == 0) {
             *column = still.next().map_or(0, |(dim, bit)| 1 << (shift(dim) + bit));
         }

@@ -6,7 +6,7 @@
 
 use crate::LaunchConfig;
 use tilewright_target::{Completion, Instruction, Operand, TensorCopyOperand};
-use tilewright_tile::axis_info::AxisInfoMap;
+use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
 use tilewright_tile::op::name::{arith, scf, tt, tw};
 use tilewright_tile::transform::explicit::{Distance, Mapped, ScaledValue};
 use tilewright_tile::view_layout::{ModeStride, StridedLayout};
@@ -143,7 +143,7 @@ struct Program<'p> {
 
 impl Program<'_> {
     fn divisor(&self, value: Value) -> u64 {
-        self.axis_info.get(value).and_then(|info| info.axes.first()).map_or(1, |along| along.divisibility)
+        self.axis_info.get(value).map_or(1, AxisInfo::divisibility)
     }
 
     fn constant(&self, value: Value) -> Option<u64> {

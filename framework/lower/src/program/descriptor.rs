@@ -63,7 +63,7 @@ pub(super) fn scalars(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<V
 
 /// Returns a known divisor of a scalar, from axis information; 1 if none is known.
 pub(super) fn divisor(lowering: &Lowering<'_>, value: tile::Value) -> u64 {
-    lowering.axis_info.get(value).and_then(|info| info.axes.first()).map_or(1, |along| along.divisibility)
+    lowering.axis_info.get(value).map_or(1, tile::axis_info::AxisInfo::divisibility)
 }
 
 /// The registers that one access moves, the address of the first element, and whether all elements are in bounds (an

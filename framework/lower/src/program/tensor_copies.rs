@@ -15,7 +15,7 @@ use tilewright_layout::{Dim, Layout};
 use tilewright_plan::movement::{
     AsyncCopySpec, AxisStride, GlobalTensor, TensorCopy, TensorCopySource, plan_tensor_copy,
 };
-use tilewright_tile::axis_info::AxisInfoMap;
+use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
 use tilewright_tile::transform::captured_value;
 use tilewright_tile::{self as tile, Body, Op, ValueOrigin};
 
@@ -95,9 +95,7 @@ impl TensorCopyPlanner<'_> {
     fn global(&self, mapped: Op, shape: &[u64], element_bits: u32) -> Lowered<(GlobalTensor, Vec<ElementStride>, u32)> {
         let body = self.body;
         let base = body.operand(mapped, "base").ok_or_else(|| Reason::malformed("it has no pointer"))?;
-        let known = |value: tile::Value| {
-            self.axis_info.get(value).and_then(|info| info.axes.first()).map_or(1, |along| along.divisibility)
-        };
+        let known = |value: tile::Value| self.axis_info.get(value).map_or(1, AxisInfo::divisibility);
         let parameter = |value: tile::Value| {
             let number = self.parameters.get(&value).copied();
             number.ok_or_else(|| Reason::unsupported("a tensor map whose pointer or stride is not an argument"))

@@ -1,7 +1,8 @@
 //! Axis information of results whose elements are elements of an operand, reordered or converted.
 
-use super::info::power_in;
-use super::{AxisInfo, DimInfo, Range};
+use super::groups::Groups;
+use super::info::{MOST, Steps, power_in};
+use super::{AxisInfo, Range, Step};
 use crate::{Attribute, TileType};
 
 /// Transfer functions: computes the axis information of one result from the operands' information.
@@ -11,136 +12,170 @@ pub(super) struct Apply<'a> {
 }
 
 impl Apply<'_> {
-    pub(super) fn sizes(&self) -> &[u64] {
-        self.ty.shape().unwrap_or(&[1])
+    pub(super) fn is_pointer(&self) -> bool {
+        matches!(self.ty.element(), TileType::Pointer(_))
     }
 
-    /// Builds the axis information of the result from its range and the information of each axis, limited to the sizes
-    /// of the axes.
-    pub(super) fn each(&self, range: Range, along: impl Fn(usize) -> DimInfo) -> AxisInfo {
-        let mut info = AxisInfo::nothing(self.ty);
-        let sizes = self.sizes();
-        for (axis, old) in info.axes.iter_mut().enumerate() {
-            let found = along(axis);
-            let size = sizes.get(axis).copied().unwrap_or(1);
-            *old = DimInfo { contiguity: found.contiguity.min(size), constancy: found.constancy.min(size), ..found };
+    /// Builds the axis information of the result. A result with one possible value is a constant.
+    pub(super) fn build(&self, range: Range, divisibility: u64, steps: impl IntoIterator<Item = Step>) -> AxisInfo {
+        if let (Some(value), false) = (range.single(), self.is_pointer()) {
+            return AxisInfo::constant(value, self.ty);
         }
-        info.range = range;
+        let mut info = AxisInfo::nothing(self.ty);
+        let steps: Steps = steps.into_iter().collect();
+        if steps.len() == info.steps.len() {
+            info.steps = steps;
+            info.divisibility = divisibility.min(MOST);
+        }
+        if !self.is_pointer() {
+            info.range = range;
+        }
         info
     }
 
-    /// The axis information of a result with contiguity 1.
-    pub(super) fn without_contiguity(
-        &self,
-        range: Range,
-        divisibility: impl Fn(usize) -> u64,
-        constancy: impl Fn(usize) -> u64,
-    ) -> AxisInfo {
-        self.each(range, |axis| DimInfo { contiguity: 1, divisibility: divisibility(axis), constancy: constancy(axis) })
-    }
-
+    /// The axis information of a result with these bounds and nothing else known.
     pub(super) fn bounded(&self, range: Range) -> AxisInfo {
-        self.without_contiguity(range, |_| 1, |_| 1)
+        self.build(range, 1, AxisInfo::nothing(self.ty).steps)
     }
 
     pub(super) fn constant(&self, value: &Attribute) -> Option<AxisInfo> {
+        // A bool is 0 or 1, however its constant is written.
+        let own = |value: i64| if self.bits == 1 { value & 1 } else { value };
         if let Some(value) = value.as_integer() {
-            return Some(AxisInfo::constant(value, self.ty));
+            return Some(AxisInfo::constant(own(value), self.ty));
         }
         let Attribute::Dense(dense) = value else { return None };
         let number = |bits: &u64| crate::TypedNumber { bits: *bits, ty: dense.ty.element().clone() }.as_integer();
-        let numbers: Vec<i64> = dense.elements.iter().filter_map(number).collect();
+        let numbers: Vec<i64> = dense.elements.iter().filter_map(number).map(own).collect();
         if let [value] = numbers[..] {
             return Some(AxisInfo::constant(value, self.ty));
         }
         let range = numbers.iter().map(|value| Range::of(*value)).reduce(Range::or)?;
-        let divisibility = numbers.iter().map(|value| power_in(*value)).min()?;
-        Some(self.without_contiguity(range, |_| divisibility, |_| 1))
+        let nothing = AxisInfo::nothing(self.ty);
+        if numbers.len() != 1 << nothing.steps.len() {
+            return Some(self.bounded(range));
+        }
+        let step = |bit: usize| {
+            let mut both = (0..numbers.len())
+                .filter(|index| index >> bit & 1 == 0)
+                .map(|index| numbers[index | 1 << bit].checked_sub(numbers[index]));
+            both.next()?.filter(|first| both.all(|other| other == Some(*first)))
+        };
+        let steps: Steps = (0..nothing.steps.len()).map(step).collect();
+        let is_base =
+            |index: &usize| steps.iter().enumerate().all(|(bit, step)| index >> bit & 1 == 0 || step.is_none());
+        let bases = (0..numbers.len()).filter(is_base);
+        let divisibility = bases.map(|index| power_in(numbers[index])).min().unwrap_or(1);
+        Some(self.build(range, divisibility, steps))
     }
 
     pub(super) fn range(&self, start: i64, end: i64) -> AxisInfo {
-        let count = u64::try_from(end.saturating_sub(start)).unwrap_or(1);
-        let range = Range { min: start, max: end.saturating_sub(1) };
-        self.each(range, |_| DimInfo { contiguity: count, divisibility: power_in(start), constancy: 1 })
+        let range = Range::between(start, end.saturating_sub(1));
+        let bits = AxisInfo::nothing(self.ty).steps.len();
+        self.build(range, power_in(start), (0..bits).map(|bit| 1i64.checked_shl(bit as u32)))
     }
 
     pub(super) fn splat(&self, of: &AxisInfo) -> AxisInfo {
-        let sizes = self.sizes();
-        self.without_contiguity(of.range, |_| of.divisibility_of_all(), |axis| sizes[axis])
+        let bits = AxisInfo::nothing(self.ty).steps.len();
+        self.build(of.range, of.divisibility, std::iter::repeat_n(Some(0), bits))
     }
 
     /// The axis information of a result that may have the operand's elements at any index: divisibility of all
-    /// elements, constancy 1.
+    /// elements.
     pub(super) fn all_of(&self, of: &AxisInfo) -> AxisInfo {
-        self.without_contiguity(of.range, |_| of.divisibility_of_all(), |_| 1)
+        self.build(of.range, of.divisibility(), AxisInfo::nothing(self.ty).steps)
     }
 
+    /// The axis information of the element with index 0.
+    pub(super) fn first_of(&self, of: &AxisInfo) -> AxisInfo {
+        self.build(of.range, of.divisibility, [])
+    }
+
+    /// The axis information of a result with the operand's elements in row-major order: the index bits are the same.
     pub(super) fn kept(&self, of: &AxisInfo) -> AxisInfo {
-        self.each(of.range, |axis| of.axes[axis])
+        self.build(of.range, of.divisibility, of.steps.iter().copied())
     }
 
-    pub(super) fn expanded(&self, of: &AxisInfo, new: usize) -> AxisInfo {
-        self.each(of.range, |axis| match axis.cmp(&new) {
-            std::cmp::Ordering::Less => of.axes[axis],
-            std::cmp::Ordering::Equal => DimInfo { divisibility: of.divisibility_of_all(), ..DimInfo::NOTHING },
-            std::cmp::Ordering::Greater => of.axes[axis - 1],
-        })
+    /// The axis information of a result with the operand's bits, as integers or pointers of the same width.
+    pub(super) fn reinterpreted(&self, of: &AxisInfo, from: &TileType) -> Option<AxisInfo> {
+        let are_integers = matches!(from.element(), TileType::Integer(..)) && !self.is_pointer();
+        if are_integers {
+            return (from.element_bits() == Some(self.bits)).then(|| self.kept(of));
+        }
+        Some(self.build(Range::of_bits(self.bits), of.divisibility, of.steps.iter().copied()))
     }
 
-    pub(super) fn broadcast(&self, of: &AxisInfo, from: &[u64]) -> AxisInfo {
-        let sizes = self.sizes();
-        self.each(of.range, |axis| match from[axis] == sizes[axis] {
-            true => of.axes[axis],
-            false => DimInfo { contiguity: 1, divisibility: of.divisibility_of(axis, 1), constancy: sizes[axis] },
-        })
+    pub(super) fn broadcast(&self, of: &AxisInfo) -> AxisInfo {
+        let own = AxisInfo::nothing(self.ty);
+        let steps = own.index_bits().map(|at| if of.bits.get(at.axis) == Some(&0) { Some(0) } else { of.step(at) });
+        self.build(of.range, of.divisibility, steps)
     }
 
     pub(super) fn transposed(&self, of: &AxisInfo, order: &Attribute) -> Option<AxisInfo> {
         let Attribute::Array(_, order) = order else { return None };
-        let axes = order.iter().all(|axis| (*axis as usize) < of.axes.len());
-        axes.then(|| self.each(of.range, |axis| of.axes[order[axis] as usize]))
+        if order.len() != of.rank() || order.iter().any(|axis| *axis as usize >= of.rank()) {
+            return None;
+        }
+        let own = AxisInfo::nothing(self.ty);
+        let steps = own.index_bits().map(|at| of.step(super::IndexBit { axis: order[at.axis] as usize, ..at }));
+        Some(self.build(of.range, of.divisibility, steps))
     }
 
-    /// The axis information of a reshape: row-major order is unchanged, so groups along the last axis remain groups.
-    pub(super) fn reshaped(&self, of: &AxisInfo) -> AxisInfo {
-        let last = of.axes.len() - 1;
-        let sizes = self.sizes();
-        self.each(of.range, |axis| {
-            if axis + 1 < sizes.len() {
-                return DimInfo { divisibility: of.divisibility_of_all(), ..DimInfo::NOTHING };
-            }
-            let contiguity = of.axes[last].contiguity.min(sizes[axis]);
-            let constancy = of.axes[last].constancy.min(sizes[axis]);
-            DimInfo { contiguity, divisibility: of.divisibility_of(last, contiguity), constancy }
-        })
+    /// The axis information of `tt.join`: a new last axis numbers the operands.
+    pub(super) fn joined(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
+        let between = match (a.range.single(), b.range.single()) {
+            (Some(a), Some(b)) => b.checked_sub(a),
+            _ => None,
+        };
+        let both = a.or(b);
+        self.build(both.range, both.divisibility, std::iter::once(between).chain(both.steps.iter().copied()))
+    }
+
+    /// The axis information of both results of `tt.split`: each has one index of the last axis, which has two.
+    pub(super) fn split(&self, of: &AxisInfo) -> AxisInfo {
+        self.build(of.range, of.divisibility_with(|bit| bit > 0), of.steps.iter().skip(1).copied())
+    }
+
+    /// The axis information of a sign extension. As a signed number, a bool is 0 or -1.
+    pub(super) fn sign_extended(&self, of: &AxisInfo, from_bits: u32) -> AxisInfo {
+        if from_bits == 1 { self.kept(&as_signed_bool(of)) } else { self.kept(of) }
     }
 
     /// The axis information of a zero extension from `bits` bits.
     pub(super) fn widened(&self, of: &AxisInfo, bits: u32) -> AxisInfo {
-        if of.range.is_natural() {
-            return self.kept(of);
+        if of.range.is_unsigned() || bits >= 63 {
+            let unbounded = AxisInfo { range: Range::of_bits(64), ..of.clone() };
+            return self.kept(if of.range.is_unsigned() { of } else { &unbounded });
         }
-        let max = if bits >= 63 { i64::MAX } else { (1 << bits) - 1 };
-        // A group starts at a multiple of its size, so it does not cross from -1 to 0.
-        self.each(Range { min: 0, max }, |axis| self.within_aligned_groups(of, axis))
+        self.wrapped(of, 1 << bits, 1 << bits, Range::between(0, (1 << bits) - 1))
     }
 
     pub(super) fn cut(&self, of: &AxisInfo) -> AxisInfo {
-        let full_range = Range::of_bits(self.bits);
-        match of.range.min >= full_range.min && of.range.max <= full_range.max {
-            true => self.kept(of),
-            false => self.each(full_range, |axis| {
-                let along = self.within_aligned_groups(of, axis);
-                // Only the low bits are left, which limits the contiguity.
-                DimInfo { contiguity: along.contiguity.min(1 << self.bits.min(62)), ..along }
-            }),
+        let full = Range::of_bits(self.bits);
+        if of.range.min >= full.min && of.range.max <= full.max {
+            return self.kept(of);
         }
+        // The two halves of the numbers of this width are not neighbours as signed numbers.
+        let limit = if self.bits == 1 { 2 } else { 1 << (self.bits - 1).min(62) };
+        self.wrapped(of, limit, 1 << self.bits.min(62), full)
     }
 
-    /// The information of an axis, with contiguous groups reduced to groups that start at a multiple of their size.
-    pub(super) fn within_aligned_groups(&self, of: &AxisInfo, axis: usize) -> DimInfo {
-        let along = of.axes[axis];
-        let contiguity = along.contiguity.min(along.divisibility);
-        DimInfo { contiguity, divisibility: of.divisibility_of(axis, contiguity), ..along }
+    /// The axis information of the operand modulo a power of two. A group that ends before a multiple of `limit` is not
+    /// torn apart.
+    fn wrapped(&self, of: &AxisInfo, limit: u64, modulus: u64, range: Range) -> AxisInfo {
+        let apart = |bit: usize| of.steps[bit].is_some_and(|step| power_in(step) >= modulus);
+        let groups = Groups::find(of, limit, |_| true, apart);
+        let steps = of.steps.iter().enumerate().map(|(bit, step)| match () {
+            () if apart(bit) => Some(0),
+            () if groups.has(bit) => *step,
+            () => None,
+        });
+        self.build(range, groups.start, steps)
     }
+}
+
+/// The axis information of a bool as signed arithmetic reads it: 0 or -1.
+pub(super) fn as_signed_bool(of: &AxisInfo) -> AxisInfo {
+    let steps = of.steps.iter().map(|step| step.and_then(i64::checked_neg)).collect();
+    AxisInfo { range: of.range.negated(), steps, ..of.clone() }
 }

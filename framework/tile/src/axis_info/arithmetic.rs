@@ -1,217 +1,185 @@
-//! Axis information of results that are computed element by element.
+//! Axis information of sums, differences, products, extrema, choices and comparisons.
 
-use super::apply::Apply;
-use super::info::power_in;
-use super::{AxisInfo, DimInfo, Range};
-use crate::TileType;
+use super::apply::{Apply, as_signed_bool};
+use super::groups::Groups;
+use super::info::{MOST, Steps, power_in};
+use super::{AxisInfo, Range, Step};
+
+/// Steps and divisibilities of two operands of an elementwise operation.
+pub(super) struct Operands<'a> {
+    pub(super) a: &'a AxisInfo,
+    pub(super) b: &'a AxisInfo,
+}
+
+impl Operands<'_> {
+    /// The steps of the result of an operation, from those of the operands.
+    fn steps(&self, of: impl Fn(Step, Step) -> Step) -> Steps {
+        self.a.steps.iter().zip(&self.b.steps).map(|(a, b)| of(*a, *b)).collect()
+    }
+
+    /// The steps of any function of two operands: a bit that moves neither operand does not move the result.
+    pub(super) fn unmoved(&self) -> Steps {
+        self.steps(|a, b| (a == Some(0) && b == Some(0)).then_some(0))
+    }
+
+    /// Powers of two that divide the operands' elements at the bases of a result with these steps.
+    pub(super) fn divisibilities(&self, steps: &Steps) -> (u64, u64) {
+        let kept = |bit: usize| steps.get(bit).is_some_and(Option::is_some);
+        (self.a.divisibility_with(kept), self.b.divisibility_with(kept))
+    }
+}
 
 impl Apply<'_> {
-    /// The axis information of a sum, or of a pointer plus a number of elements.
-    pub(super) fn sum(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
-        let is_pointer = matches!(self.ty.element(), TileType::Pointer(_));
-        let range = match is_pointer {
-            true => a.range,
-            false => a.range.corners(b.range, self.bits, |a, b| a + b),
+    /// The axis information of a sum.
+    pub(super) fn sum(&self, both: &Operands<'_>) -> AxisInfo {
+        let range = both.a.range.corners(both.b.range, self.bits, |a, b| a + b);
+        self.moved(both, range, |a, b| a.checked_add(b))
+    }
+
+    pub(super) fn difference(&self, both: &Operands<'_>) -> AxisInfo {
+        let range = both.a.range.corners(both.b.range, self.bits, |a, b| a - b);
+        self.moved(both, range, |a, b| a.checked_sub(b))
+    }
+
+    fn moved(&self, both: &Operands<'_>, range: Range, of: impl Fn(i64, i64) -> Option<i64>) -> AxisInfo {
+        let steps = both.steps(|a, b| of(a?, b?));
+        let (a, b) = both.divisibilities(&steps);
+        self.build(range, a.min(b), steps)
+    }
+
+    /// The axis information of a pointer plus a number of elements.
+    pub(super) fn pointer_sum(&self, pointer: &AxisInfo, elements: &AxisInfo) -> AxisInfo {
+        let scaled = elements.steps.iter().map(|step| step.and_then(|step| step.checked_mul(pointer.unit)));
+        let steps: Steps = scaled.collect();
+        let kept = |bit: usize| steps[bit].is_some();
+        let divisibility = elements.divisibility_with(kept).saturating_mul(power_in(pointer.unit)).min(MOST);
+        let bytes = AxisInfo { steps: steps.clone(), divisibility, ..elements.clone() };
+        self.moved(&Operands { a: pointer, b: &bytes }, pointer.range, |a, b| a.checked_add(b))
+    }
+
+    pub(super) fn product(&self, both: &Operands<'_>) -> AxisInfo {
+        let range = both.a.range.corners(both.b.range, self.bits, |a, b| a * b);
+        let steps = match (both.a.range.single(), both.b.range.single()) {
+            (Some(by), _) => both.steps(|_, step| step?.checked_mul(by)),
+            (_, Some(by)) => both.steps(|step, _| step?.checked_mul(by)),
+            _ => both.unmoved(),
         };
-        let unit = if is_pointer { power_in(a.step as i64) } else { 1 };
-        self.each(range, |axis| {
-            let (left, right) = (a.axes[axis], b.axes[axis]);
-            let contiguity = left.contiguity.min(right.constancy).max(left.constancy.min(right.contiguity));
-            let moved = b.divisibility_of(axis, contiguity).saturating_mul(unit);
-            DimInfo {
-                contiguity,
-                divisibility: a.divisibility_of(axis, contiguity).min(moved),
-                constancy: left.constancy.min(right.constancy),
-            }
-        })
+        let (a, b) = both.divisibilities(&steps);
+        self.build(range, a.saturating_mul(b), steps)
     }
 
-    pub(super) fn difference(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
-        self.each(a.range.corners(b.range, self.bits, |a, b| a - b), |axis| {
-            let (left, right) = (a.axes[axis], b.axes[axis]);
-            let contiguity = left.contiguity.min(right.constancy);
-            DimInfo {
-                contiguity,
-                divisibility: a.divisibility_of(axis, contiguity).min(b.divisibility_of(axis, contiguity)),
-                constancy: left.constancy.min(right.constancy),
-            }
-        })
-    }
-
-    pub(super) fn product(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
-        match (a.range.single(), b.range.single()) {
-            (Some(1), _) => return self.kept(b),
-            (_, Some(1)) => return self.kept(a),
-            _ => {}
+    /// The axis information of a shift left: a product with a power of two.
+    pub(super) fn shifted_up(&self, both: &Operands<'_>) -> AxisInfo {
+        let least = both.b.range.min.clamp(0, 62);
+        if let Some(by) = both.b.range.single().filter(|by| *by == least && least < i64::from(self.bits)) {
+            return self.product(&Operands { a: both.a, b: &AxisInfo::constant(1 << by, self.ty) });
         }
-        let range = a.range.corners(b.range, self.bits, |a, b| a * b);
-        let zero = range.single() == Some(0);
-        self.without_contiguity(
-            range,
-            |axis| a.divisibility_of(axis, 1).saturating_mul(b.divisibility_of(axis, 1)).min(power_in(0)),
-            |axis| if zero { u64::MAX } else { a.axes[axis].constancy.min(b.axes[axis].constancy) },
-        )
+        let steps = both.unmoved();
+        let divisibility = both.divisibilities(&steps).0.saturating_mul(1 << least);
+        self.build(Range::of_bits(self.bits), divisibility, steps)
     }
 
-    /// The size of the largest group of neighbours along an axis that have the same quotient by `b`. The group is
-    /// contiguous and starts at a multiple of its size, which divides `b`.
-    pub(super) fn group(a: &AxisInfo, b: &AxisInfo, axis: usize) -> u64 {
-        let along = a.axes[axis];
-        along.contiguity.min(along.divisibility).min(b.axes[axis].constancy).min(b.divisibility_of(axis, 1))
-    }
-
-    pub(super) fn quotient(&self, a: &AxisInfo, b: &AxisInfo) -> Option<AxisInfo> {
-        if !a.range.is_natural() || b.range.min < 1 {
-            return None;
+    /// The axis information of a maximum or minimum, which has this range. A bit that moves both operands alike moves
+    /// the result alike.
+    pub(super) fn extreme(&self, both: &Operands<'_>, of: impl Fn(i64, i64) -> i64) -> AxisInfo {
+        let (a, b) = (both.a.range, both.b.range);
+        let are_apart = (a.max <= b.min || b.max <= a.min) && !a.assumed && !b.assumed;
+        if are_apart && a != b {
+            return self.kept(if of(a.min, b.min) == a.min && of(a.max, b.max) == a.max { both.a } else { both.b });
         }
-        let range = a.range.corners(b.range, self.bits, |a, b| a / b);
-        let by = b.range.single().filter(|by| by.count_ones() == 1).map(|by| by as u64);
-        Some(self.without_contiguity(
-            range,
-            |axis| match by {
-                // All elements of a group have the quotient of the first.
-                Some(by) if Self::group(a, b, axis) == by => (a.divisibility_of(axis, by) / by).max(1),
-                Some(by) => (a.divisibility_of(axis, 1) / by).max(1),
-                None => 1,
-            },
-            |axis| Self::group(a, b, axis).max(a.axes[axis].constancy.min(b.axes[axis].constancy)),
-        ))
+        let range = a.derived(b, of(a.min, b.min), of(a.max, b.max));
+        let steps = both.steps(|a, b| a.filter(|_| a == b));
+        let (a, b) = both.divisibilities(&steps);
+        self.build(range, a.min(b), steps)
     }
 
-    pub(super) fn remainder(&self, a: &AxisInfo, b: &AxisInfo) -> Option<AxisInfo> {
-        if !a.range.is_natural() || b.range.min < 1 {
-            return None;
+    /// The axis information of a maximum or minimum of unsigned numbers, which has this range if neither is too large
+    /// for a signed number.
+    pub(super) fn unsigned_extreme(&self, both: &Operands<'_>, of: impl Fn(i64, i64) -> i64) -> AxisInfo {
+        if both.a.range.is_unsigned() && both.b.range.is_unsigned() {
+            return self.extreme(both, of);
         }
-        let range = Range { min: 0, max: a.range.max.min(b.range.max - 1) };
-        Some(self.each(range, |axis| {
-            let contiguity = Self::group(a, b, axis);
-            DimInfo {
-                contiguity,
-                divisibility: a.divisibility_of(axis, contiguity).min(b.divisibility_of(axis, 1)),
-                constancy: a.axes[axis].constancy.min(b.axes[axis].constancy),
+        let steps = both.unmoved();
+        let (a, b) = both.divisibilities(&steps);
+        self.build(both.a.range.or(both.b.range), a.min(b), steps)
+    }
+
+    /// The axis information of a choice between two values. A scalar condition chooses the same for all elements.
+    pub(super) fn choice(&self, condition: &AxisInfo, both: &Operands<'_>) -> AxisInfo {
+        match condition.range.single() {
+            Some(0) => return self.kept(both.b),
+            Some(_) => return self.kept(both.a),
+            None => {}
+        }
+        let is_scalar = condition.steps.len() != both.a.steps.len();
+        let mut steps = both.steps(|a, b| a.filter(|_| a == b));
+        for (bit, step) in steps.iter_mut().enumerate() {
+            if !is_scalar && condition.steps[bit] != Some(0) {
+                *step = None;
             }
-        }))
-    }
-
-    pub(super) fn and(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
-        // A mask of low bits is a remainder, also for negative numbers.
-        let mask = b.range.single().filter(|mask| *mask > 0 && (*mask & (mask + 1)) == 0);
-        if let Some(mask) = mask {
-            let by = mask as u64 + 1;
-            return self.each(Range { min: 0, max: mask }, |axis| {
-                let along = a.axes[axis];
-                let contiguity = along.contiguity.min(along.divisibility).min(by);
-                DimInfo { contiguity, divisibility: a.divisibility_of(axis, contiguity), constancy: along.constancy }
-            });
         }
-        let range = match (a.range.is_natural(), b.range.is_natural()) {
-            (true, true) => Range { min: 0, max: a.range.max.min(b.range.max) },
-            (true, false) => Range { min: 0, max: a.range.max },
-            (false, true) => Range { min: 0, max: b.range.max },
-            (false, false) => Range::of_bits(self.bits),
-        };
-        self.without_contiguity(
-            range,
-            |axis| a.divisibility_of(axis, 1).max(b.divisibility_of(axis, 1)),
-            |axis| a.axes[axis].constancy.min(b.axes[axis].constancy),
-        )
+        let (a, b) = both.divisibilities(&steps);
+        self.build(both.a.range.or(both.b.range), a.min(b), steps)
     }
 
-    pub(super) fn bitwise(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
-        let range = match a.range.is_natural() && b.range.is_natural() {
-            true => {
-                let most = (a.range.max | b.range.max) as u64;
-                // No bit above the highest of both operands.
-                Range { min: 0, max: u64::MAX.checked_shr(most.leading_zeros()).unwrap_or(0) as i64 }
-            }
-            false => Range::of_bits(self.bits),
-        };
-        self.without_contiguity(
-            range,
-            |axis| a.divisibility_of(axis, 1).min(b.divisibility_of(axis, 1)),
-            |axis| a.axes[axis].constancy.min(b.axes[axis].constancy),
-        )
-    }
-
-    pub(super) fn power(&self, b: &AxisInfo) -> Option<AxisInfo> {
-        let shift = b.range.single().filter(|shift| (0..i64::from(self.bits.min(62))).contains(shift))?;
-        let mut info = AxisInfo::constant(1 << shift, self.ty);
-        info.range = Range::of(1 << shift);
-        Some(info)
-    }
-
-    pub(super) fn shifted_up(&self, a: &AxisInfo, b: &AxisInfo) -> Option<AxisInfo> {
-        Some(self.product(a, &self.power(b)?))
-    }
-
-    pub(super) fn shifted_down(&self, a: &AxisInfo, b: &AxisInfo) -> Option<AxisInfo> {
-        let by = self.power(b)?;
-        if a.range.is_natural() {
-            return self.quotient(a, &by);
+    /// The axis information of a comparison: elements of a group on one side of a bound have equal results.
+    pub(super) fn comparison(&self, predicate: &str, both: &Operands<'_>, operand_bits: u32) -> AxisInfo {
+        if operand_bits == 1 && predicate.starts_with('s') {
+            let (a, b) = (as_signed_bool(both.a), as_signed_bool(both.b));
+            return self.ordered(predicate, &Operands { a: &a, b: &b });
         }
-        let shift = b.range.single()?;
-        let range = Range { min: a.range.min >> shift, max: a.range.max >> shift };
-        // A multiple of a power of two loses no set bits below it.
-        let divisibility = |axis: usize| (a.divisibility_of(axis, 1) >> shift).max(1);
-        Some(self.without_contiguity(range, divisibility, |axis| Self::group(a, &by, axis).max(a.axes[axis].constancy)))
+        self.ordered(predicate, both)
     }
 
-    pub(super) fn extreme(&self, a: &AxisInfo, b: &AxisInfo, of: impl Fn(i64, i64) -> i64) -> AxisInfo {
-        let range = Range { min: of(a.range.min, b.range.min), max: of(a.range.max, b.range.max) };
-        self.without_contiguity(
-            range,
-            |axis| a.divisibility_of(axis, 1).min(b.divisibility_of(axis, 1)),
-            |axis| a.axes[axis].constancy.min(b.axes[axis].constancy),
-        )
-    }
-
-    pub(super) fn choice(&self, condition: &AxisInfo, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
-        let either = a.or(b);
-        // A scalar condition selects the same operand for all elements.
-        let scalar = condition.axes.len() != either.axes.len();
-        self.each(either.range, |axis| {
-            let same = if scalar { u64::MAX } else { condition.axes[axis].constancy };
-            let along = either.axes[axis];
-            let contiguity = along.contiguity.min(same);
-            DimInfo {
-                contiguity,
-                divisibility: either.divisibility_of(axis, contiguity),
-                constancy: along.constancy.min(same),
-            }
-        })
-    }
-
-    /// The axis information of a comparison: a group of contiguous numbers on one side of a bound has equal results.
-    pub(super) fn comparison(&self, predicate: &str, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
-        let always = match predicate {
-            "slt" if a.range.max < b.range.min => Some(1),
-            "slt" if a.range.min >= b.range.max => Some(0),
-            "sge" if a.range.min >= b.range.max => Some(1),
-            "sge" if a.range.max < b.range.min => Some(0),
-            "sle" if a.range.max <= b.range.min => Some(1),
-            "sgt" if a.range.min > b.range.max => Some(1),
+    fn ordered(&self, predicate: &str, both: &Operands<'_>) -> AxisInfo {
+        let (a, b) = (both.a, both.b);
+        let is_exact = !a.range.assumed && !b.range.assumed;
+        let is_unsigned = a.range.is_unsigned() && b.range.is_unsigned();
+        if let Some(value) =
+            decided(predicate, a.range, b.range).filter(|_| is_exact && follows(predicate, is_unsigned))
+        {
+            return AxisInfo::constant(i64::from(value), self.ty);
+        }
+        let below = match predicate {
+            "slt" | "sge" => Some((a, b)),
+            "sgt" | "sle" => Some((b, a)),
+            "ult" | "uge" if is_unsigned => Some((a, b)),
+            "ugt" | "ule" if is_unsigned => Some((b, a)),
             _ => None,
         };
-        if let Some(value) = always {
-            return AxisInfo::constant(value, self.ty);
-        }
-        let natural = a.range.is_natural() && b.range.is_natural();
-        let (below, above) = match predicate {
-            "slt" | "sge" => (true, false),
-            "sgt" | "sle" => (false, true),
-            "ult" | "uge" => (natural, false),
-            "ugt" | "ule" => (false, natural),
-            _ => (false, false),
-        };
-        self.without_contiguity(
-            Range::of_bits(1),
-            |_| 1,
-            |axis| {
-                let plain = a.axes[axis].constancy.min(b.axes[axis].constancy);
-                let left = if below { Self::group(a, b, axis) } else { 1 };
-                let right = if above { Self::group(b, a, axis) } else { 1 };
-                plain.max(left).max(right)
-            },
-        )
+        // If `low` is below `bound`, so is the rest of its group, because the bound is a multiple of the group's size.
+        let groups = below.map(|(low, bound)| {
+            let bound_steps = &bound.steps;
+            Groups::find(low, bound.divisibility(), |bit| bound_steps[bit] == Some(0), |_| false)
+        });
+        let moves_alike = predicate == "eq" || predicate == "ne" || follows(predicate, is_unsigned);
+        let steps = (0..a.steps.len()).map(|bit| {
+            let is_alike = moves_alike && a.steps[bit].is_some() && a.steps[bit] == b.steps[bit];
+            let is_unmoved = a.steps[bit] == Some(0) && b.steps[bit] == Some(0);
+            (is_alike || is_unmoved || groups.as_ref().is_some_and(|groups| groups.has(bit))).then_some(0)
+        });
+        self.build(Range::of_bits(1), 1, steps)
+    }
+}
+
+/// Whether a comparison orders its operands as their ranges do.
+fn follows(predicate: &str, is_unsigned: bool) -> bool {
+    is_unsigned || !predicate.starts_with('u')
+}
+
+/// The result of a comparison of any numbers of two ranges; `None` if both results are possible.
+fn decided(predicate: &str, a: Range, b: Range) -> Option<bool> {
+    let (below, above) = (a.max < b.min, a.min > b.max);
+    let (at_most, at_least) = (a.max <= b.min, a.min >= b.max);
+    let same = at_most && at_least;
+    let pick = |yes: bool, no: bool| if yes { Some(true) } else { no.then_some(false) };
+    match predicate {
+        "eq" => pick(same, below || above),
+        "ne" => pick(below || above, same),
+        "slt" | "ult" => pick(below, at_least),
+        "sle" | "ule" => pick(at_most, above),
+        "sgt" | "ugt" => pick(above, at_most),
+        "sge" | "uge" => pick(at_least, below),
+        _ => None,
     }
 }

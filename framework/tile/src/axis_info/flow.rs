@@ -1,9 +1,10 @@
 //! Dataflow analysis: propagates axis information from the arguments of a function to all values.
 
+use super::hints::refine;
 use super::operations::results;
-use super::{AxisInfo, DimInfo, Range};
-use crate::op::name::{scf, tt, ttg};
-use crate::{Attribute, Attributes, Body, Function, Op, Region, TileType, Value};
+use super::{AxisInfo, Range};
+use crate::op::name::{scf, tt, ttg, ub};
+use crate::{Body, Function, Op, Region, TileType, Value};
 
 /// Number of rounds of the analysis after which ranges that still change are widened to unbounded.
 const PATIENCE: usize = 4;
@@ -27,7 +28,7 @@ impl AxisInfoMap {
         let mut flow = Flow { body, known: vec![None; body.value_count()], changed: true, round: 0 };
         if let Some(entry) = body.blocks(body.root()).first() {
             for (value, attributes) in body.arguments(*entry).iter().zip(&function.arguments) {
-                flow.set(*value, hinted(AxisInfo::nothing(body.ty(*value)), attributes));
+                flow.set(*value, refine(AxisInfo::nothing(body.ty(*value)), attributes));
             }
         }
         while flow.changed && flow.round < ROUNDS {
@@ -75,9 +76,12 @@ impl Flow<'_> {
             Some(known) => known.or(&coming),
             None => coming,
         };
-        let moved = self.known[value.index()].as_ref().is_some_and(|known| known.range != info.range);
-        if moved && self.round >= PATIENCE {
-            info.range = AxisInfo::nothing(self.body.ty(value)).range;
+        if let (Some(known), true) = (&self.known[value.index()], self.round >= PATIENCE) {
+            // Bounds that still change are dropped.
+            let all = AxisInfo::nothing(self.body.ty(value)).range;
+            let min = if known.range.min == info.range.min { info.range.min } else { all.min };
+            let max = if known.range.max == info.range.max { info.range.max } else { all.max };
+            info.range = Range { min, max, ..info.range };
         }
         self.set(value, info);
     }
@@ -147,11 +151,15 @@ impl Flow<'_> {
             .iter()
             .any(|value| is_integral(self.body.ty(*value)) && self.known[value.index()].is_none());
         for (index, result) in operation.results.iter().enumerate() {
+            // A poisoned value may be any value, so it weakens no join.
+            if operation.name() == ub::POISON {
+                continue;
+            }
             let found = info.clone().filter(|_| index == 0 || operation.name() == tt::SPLIT);
             match found {
-                Some(info) => self.set(*result, hinted(info, &operation.attributes)),
+                Some(info) => self.set(*result, refine(info, &operation.attributes)),
                 None if waits => {}
-                None => self.set(*result, hinted(AxisInfo::nothing(self.body.ty(*result)), &operation.attributes)),
+                None => self.set(*result, refine(AxisInfo::nothing(self.body.ty(*result)), &operation.attributes)),
             }
         }
     }
@@ -166,10 +174,10 @@ impl Flow<'_> {
         let bounds = [0, 1, 2].map(|operand| operation.operands.get(operand).and_then(|value| self.info(*value)));
         if let ([Some(lower), Some(upper), Some(step)], Some(counter)) = (bounds, arguments.first()) {
             let mut info = AxisInfo::nothing(self.body.ty(*counter));
-            info.axes[0].divisibility = lower.divisibility_of_all().min(step.divisibility_of_all());
+            info.divisibility = lower.divisibility().min(step.divisibility());
             if step.range.min > 0 {
                 let max = upper.range.max.saturating_sub(1).max(lower.range.min);
-                info.range = Range { min: lower.range.min, max };
+                info.range = lower.range.derived(upper.range, lower.range.min, max);
             }
             self.set(*counter, info);
         }
@@ -238,28 +246,4 @@ impl Flow<'_> {
 fn is_integral(ty: &TileType) -> bool {
     matches!(ty.element(), TileType::Integer(..) | TileType::Index | TileType::Pointer(_))
         && !matches!(ty, TileType::Memory(_) | TileType::Descriptor(_))
-}
-
-/// Refines axis information by attributes such as `tt.divisibility`, which the program's author guarantees.
-fn hinted(mut info: AxisInfo, attributes: &Attributes) -> AxisInfo {
-    type DimInfoField = fn(&mut DimInfo) -> &mut u64;
-    let fields: [(&str, DimInfoField); 3] = [
-        ("tt.contiguity", |along| &mut along.contiguity),
-        ("tt.divisibility", |along| &mut along.divisibility),
-        ("tt.constancy", |along| &mut along.constancy),
-    ];
-    for (name, select_field) in fields {
-        let numbers: Vec<u64> = match attributes.get(name) {
-            Some(Attribute::Dense(dense)) if dense.elements.len() == 1 => vec![dense.elements[0]; info.axes.len()],
-            Some(Attribute::Dense(dense)) => dense.elements.to_vec(),
-            Some(other) => other.as_integer().and_then(|value| u64::try_from(value).ok()).into_iter().collect(),
-            None => continue,
-        };
-        for (along, index) in info.axes.iter_mut().zip(numbers) {
-            let power = if index == 0 { 1 } else { 1 << index.trailing_zeros() };
-            let field = select_field(along);
-            *field = (*field).max(power);
-        }
-    }
-    info
 }

@@ -1,4 +1,4 @@
-//! Axis information of one value.
+//! Axis information of one value: the change of the value with each bit of an element's index.
 
 use smallvec::SmallVec;
 
@@ -6,7 +6,23 @@ use super::Range;
 use crate::TileType;
 
 /// The divisibility of zero: the largest that is stored, since every number divides zero.
-const MOST: u64 = 1 << 62;
+pub(super) const MOST: u64 = 1 << 62;
+
+/// A bit of an element's index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct IndexBit {
+    /// The axis of the coordinate that has the bit.
+    pub axis: usize,
+    /// The bit of that coordinate; 0 is the lowest.
+    pub bit: u32,
+}
+
+/// The amount by which setting one bit of the index changes an element, whatever the other bits are; for pointers in
+/// bytes. `None` if the amount is unknown, or is not the same for all elements.
+pub type Step = Option<i64>;
+
+/// The steps of all index bits, in row-major order: the lowest bit of the last axis comes first.
+pub(super) type Steps = SmallVec<[Step; 12]>;
 
 /// Axis information of a value along one axis (Triton AxisInfo). All fields are powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,15 +41,22 @@ impl DimInfo {
     pub const NOTHING: Self = Self { contiguity: 1, divisibility: 1, constancy: 1 };
 }
 
-/// Axis information of a value, per axis; a scalar is a tensor of one element.
+/// Axis information of a value; a scalar is a tensor of one element.
+///
+/// An element is a base plus the steps of the index bits that are set. The base depends only on the bits with an
+/// unknown step. So the value is a linear map over the index bits with known steps, as layouts are linear maps over
+/// their input bits, but with integer addition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisInfo {
-    /// For each axis of the value, its axis information.
-    pub axes: SmallVec<[DimInfo; 4]>,
-    /// Bounds of all elements; unbounded for pointers.
+    /// For each axis, the number of bits of its coordinate.
+    pub(super) bits: SmallVec<[u32; 4]>,
+    pub(super) steps: Steps,
+    /// A power of two that divides every base; for pointers in bytes.
+    pub(super) divisibility: u64,
+    /// Bounds of all elements; unbounded for pointers. A bool is 0 or 1.
     pub range: Range,
     /// The difference between neighbours in a contiguous group: 1 for integers, the bytes of an element for pointers.
-    pub(super) step: u64,
+    pub(super) unit: i64,
 }
 
 /// The largest power of two that divides a number.
@@ -45,16 +68,18 @@ impl AxisInfo {
     /// The axis information that holds for every value of this type.
     #[must_use]
     pub fn nothing(ty: &TileType) -> Self {
-        let rank = ty.shape().map_or(1, |shape| shape.len().max(1));
-        let step = match ty.element() {
-            TileType::Pointer(pointer) => u64::from(pointer.pointee.element_bits().unwrap_or(8).div_ceil(8)),
+        let unit = match ty.element() {
+            TileType::Pointer(pointer) => i64::from(pointer.pointee.element_bits().unwrap_or(8).div_ceil(8)),
             _ => 1,
         };
-        let bits = match ty.element() {
-            TileType::Integer(bits, _) => *bits,
+        let width = match ty.element() {
+            TileType::Integer(width, _) => *width,
             _ => 64,
         };
-        Self { axes: SmallVec::from_elem(DimInfo::NOTHING, rank), range: Range::of_bits(bits), step }
+        let sizes = ty.shape().filter(|shape| !shape.is_empty()).unwrap_or(&[1]);
+        let bits: SmallVec<[u32; 4]> = sizes.iter().map(|size| size.max(&1).trailing_zeros()).collect();
+        let steps = SmallVec::from_elem(None, bits.iter().sum::<u32>() as usize);
+        Self { bits, steps, divisibility: 1, range: Range::of_bits(width), unit }
     }
 
     /// The axis information of a tensor or scalar with all elements equal to `value`.
@@ -62,38 +87,101 @@ impl AxisInfo {
     pub fn constant(value: i64, ty: &TileType) -> Self {
         let mut info = Self::nothing(ty);
         info.range = Range::of(value);
-        let sizes = ty.shape().unwrap_or(&[1]);
-        for (along, size) in info.axes.iter_mut().zip(sizes) {
-            *along = DimInfo { contiguity: 1, divisibility: power_in(value), constancy: *size };
-        }
+        info.divisibility = power_in(value);
+        info.steps.fill(Some(0));
         info
     }
 
-    /// A power of two that divides every element whose index along an axis is a multiple of `group`.
-    pub(super) fn divisibility_of(&self, axis: usize, group: u64) -> u64 {
-        let along = self.axes[axis];
-        match along.contiguity > group {
-            true => along.divisibility.min(group.saturating_mul(power_in(self.step as i64))),
-            false => along.divisibility,
-        }
+    /// The number of axes; 1 for a scalar.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.bits.len()
+    }
+
+    /// The position in `steps` of the lowest bit of an axis.
+    pub(super) fn start_of(&self, axis: usize) -> usize {
+        self.bits.iter().skip(axis + 1).sum::<u32>() as usize
+    }
+
+    /// All index bits, in the order of `steps`.
+    pub(super) fn index_bits(&self) -> impl Iterator<Item = IndexBit> + '_ {
+        self.bits.iter().enumerate().rev().flat_map(|(axis, &bits)| (0..bits).map(move |bit| IndexBit { axis, bit }))
+    }
+
+    /// The step of an index bit; `None` if the value has no such bit.
+    #[must_use]
+    pub fn step(&self, at: IndexBit) -> Step {
+        let known = self.bits.get(at.axis).is_some_and(|bits| at.bit < *bits);
+        if known { self.steps[self.start_of(at.axis) + at.bit as usize] } else { None }
+    }
+
+    /// Whether elements whose indices differ only in this bit are equal.
+    #[must_use]
+    pub fn is_equal_across(&self, at: IndexBit) -> bool {
+        self.step(at) == Some(0)
+    }
+
+    /// A power of two that divides every element whose index has no bits with known steps except those of `zeroed`.
+    pub(super) fn divisibility_with(&self, zeroed: impl Fn(usize) -> bool) -> u64 {
+        let set = self.steps.iter().enumerate().filter(|(bit, _)| !zeroed(*bit));
+        set.filter_map(|(_, step)| step.map(power_in)).fold(self.divisibility, u64::min)
+    }
+
+    /// A power of two that divides every base, and so every difference of two bases: the change of an element with index
+    /// bits of unknown steps.
+    #[must_use]
+    pub fn base_divisibility(&self) -> u64 {
+        self.divisibility
     }
 
     /// A power of two that divides every element.
-    pub(super) fn divisibility_of_all(&self) -> u64 {
-        (0..self.axes.len()).map(|axis| self.divisibility_of(axis, 1)).max().unwrap_or(1)
+    #[must_use]
+    pub fn divisibility(&self) -> u64 {
+        self.divisibility_with(|_| false)
+    }
+
+    /// The axis information along one axis, as Triton has it; [`DimInfo::NOTHING`] if there is no such axis.
+    #[must_use]
+    pub fn axis(&self, axis: usize) -> DimInfo {
+        let Some(&bits) = self.bits.get(axis) else { return DimInfo::NOTHING };
+        let start = self.start_of(axis);
+        let along = &self.steps[start..start + bits as usize];
+        let unit = i128::from(self.unit);
+        let contiguous =
+            along.iter().enumerate().take_while(|(bit, step)| step.is_some_and(|step| i128::from(step) == unit << bit));
+        let contiguous = contiguous.count();
+        DimInfo {
+            contiguity: 1 << contiguous,
+            divisibility: self.divisibility_with(|bit| (start..start + contiguous).contains(&bit)),
+            constancy: 1 << along.iter().take_while(|step| **step == Some(0)).count(),
+        }
+    }
+
+    /// The index bits that number the elements of the widest aligned vectors: they move an element by one, two, four,
+    /// ... units, along any axes, and every vector starts at a multiple of its size.
+    #[must_use]
+    pub fn aligned_run(&self) -> Vec<IndexBit> {
+        let distance = |length: usize| self.unit.checked_shl(length as u32).filter(|distance| *distance > 0);
+        let mut run: Vec<usize> = Vec::new();
+        let next = |length: usize| self.steps.iter().position(|step| step.is_some() && *step == distance(length));
+        while let Some(bit) = next(run.len()) {
+            run.push(bit);
+        }
+        let is_aligned = |length: usize| {
+            let others = self.divisibility_with(|bit| run[..length].contains(&bit));
+            distance(length).is_some_and(|bytes| others.is_multiple_of(bytes as u64))
+        };
+        let length = (0..=run.len()).rev().find(|&length| is_aligned(length)).unwrap_or(0);
+        let all: Vec<IndexBit> = self.index_bits().collect();
+        run[..length].iter().map(|&bit| all[bit]).collect()
     }
 
     /// The join: information that holds for both values.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
-        let axes = self.axes.iter().zip(&other.axes).enumerate().map(|(axis, (a, b))| {
-            let contiguity = a.contiguity.min(b.contiguity);
-            DimInfo {
-                contiguity,
-                divisibility: self.divisibility_of(axis, contiguity).min(other.divisibility_of(axis, contiguity)),
-                constancy: a.constancy.min(b.constancy),
-            }
-        });
-        Self { axes: axes.collect(), range: self.range.or(other.range), step: self.step }
+        let steps: Steps = self.steps.iter().zip(&other.steps).map(|(a, b)| if a == b { *a } else { None }).collect();
+        let kept = |bit: usize| steps.get(bit).is_some_and(Option::is_some);
+        let divisibility = self.divisibility_with(kept).min(other.divisibility_with(kept));
+        Self { bits: self.bits.clone(), divisibility, range: self.range.or(other.range), unit: self.unit, steps }
     }
 }

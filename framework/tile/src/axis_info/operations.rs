@@ -1,54 +1,127 @@
 //! Selects the transfer function of each operation: the axis information of its results from that of its operands.
 
 use super::apply::Apply;
+use super::arithmetic::Operands;
+use super::division::Division;
 use super::{AxisInfo, Range};
 use crate::op::name::{arith, tt, ttg};
 use crate::{Attribute, Body, Op, TileType};
 
+/// The operation whose axis information is computed, with the information of its operands.
+struct Context<'a> {
+    body: &'a Body,
+    op: Op,
+    apply: Apply<'a>,
+    known: &'a dyn Fn(usize) -> Option<AxisInfo>,
+}
+
 /// The axis information of the results of an operation; `None` if the operation has no transfer function.
 pub(super) fn results(body: &Body, op: Op, known: &dyn Fn(usize) -> Option<AxisInfo>) -> Option<AxisInfo> {
-    let operation = body.op(op);
-    let ty = body.ty(*operation.results.first()?);
+    let ty = body.ty(*body.op(op).results.first()?);
     let is_integral = matches!(ty.element(), TileType::Integer(..) | TileType::Index | TileType::Pointer(_));
     if !is_integral {
         return None;
     }
     let apply = Apply { ty, bits: ty.element_bits().unwrap_or(64) };
-    let one = || known(0);
-    let two = || Some((known(0)?, known(1)?));
-    let word = |name: &str| operation.attributes.get(name).and_then(Attribute::as_text);
-    let number = |name: &str| operation.attributes.get(name).and_then(Attribute::as_integer);
-    Some(match operation.name() {
-        arith::CONSTANT => apply.constant(operation.attributes.get("value")?)?,
-        tt::MAKE_RANGE => apply.range(number("start")?, number("end")?),
-        tt::GET_PROGRAM_ID => apply.bounded(Range { min: 0, max: i64::from(i32::MAX) - 1 }),
-        tt::GET_NUM_PROGRAMS => apply.bounded(Range { min: 1, max: i64::from(i32::MAX) }),
-        tt::SPLAT => apply.splat(&one()?),
-        tt::UNSPLAT => apply.all_of(&one()?),
-        tt::EXPAND_DIMS => apply.expanded(&one()?, usize::try_from(number("axis")?).ok()?),
-        tt::BROADCAST => apply.broadcast(&one()?, body.ty(operation.operands[0]).shape()?),
-        tt::TRANS => apply.transposed(&one()?, operation.attributes.get("order")?)?,
-        tt::RESHAPE if operation.attributes.get("allow_reorder").is_none() => apply.reshaped(&one()?),
-        tt::CAT | tt::JOIN => two().map(|(a, b)| apply.all_of(&a.or(&b)))?,
-        tt::SPLIT | tt::GATHER => apply.all_of(&one()?),
-        ttg::CONVERT_LAYOUT | arith::INDEX_CAST | arith::EXTSI => apply.kept(&one()?),
-        arith::INDEX_CASTUI | arith::EXTUI => apply.widened(&one()?, body.ty(operation.operands[0]).element_bits()?),
-        arith::TRUNCI => apply.cut(&one()?),
-        arith::ADDI | tt::ADDPTR => two().map(|(a, b)| apply.sum(&a, &b))?,
-        arith::SUBI => two().map(|(a, b)| apply.difference(&a, &b))?,
-        arith::MULI => two().map(|(a, b)| apply.product(&a, &b))?,
-        arith::DIVSI | arith::DIVUI => two().and_then(|(a, b)| apply.quotient(&a, &b))?,
-        arith::REMSI | arith::REMUI => two().and_then(|(a, b)| apply.remainder(&a, &b))?,
-        arith::ANDI => two().map(|(a, b)| apply.and(&a, &b))?,
-        arith::ORI | arith::XORI => two().map(|(a, b)| apply.bitwise(&a, &b))?,
-        arith::SHLI => two().and_then(|(a, b)| apply.shifted_up(&a, &b))?,
-        arith::SHRSI => two().and_then(|(a, b)| apply.shifted_down(&a, &b))?,
-        arith::SHRUI => two().filter(|(a, _)| a.range.is_natural()).and_then(|(a, b)| apply.shifted_down(&a, &b))?,
-        arith::MAXSI => two().map(|(a, b)| apply.extreme(&a, &b, i64::max))?,
-        arith::MINSI => two().map(|(a, b)| apply.extreme(&a, &b, i64::min))?,
-        arith::MAXUI | arith::MINUI => two().map(|(a, b)| apply.all_of(&a.or(&b)))?,
-        arith::SELECT => apply.choice(&one()?, &known(1)?, &known(2)?),
-        arith::CMPI => two().map(|(a, b)| apply.comparison(word("predicate").unwrap_or_default(), &a, &b))?,
-        _ => return None,
-    })
+    let context = Context { body, op, apply, known };
+    context.reordered().or_else(|| context.computed())
+}
+
+impl Context<'_> {
+    fn operand_type(&self, index: usize) -> Option<&TileType> {
+        self.body.op(self.op).operands.get(index).map(|value| self.body.ty(*value))
+    }
+
+    fn number(&self, name: &str) -> Option<i64> {
+        self.body.op(self.op).attributes.get(name).and_then(Attribute::as_integer)
+    }
+
+    /// Results that are constants, ranges, or the elements of an operand, reordered or converted.
+    fn reordered(&self) -> Option<AxisInfo> {
+        let (apply, operation) = (&self.apply, self.body.op(self.op));
+        let one = || (self.known)(0);
+        Some(match operation.name() {
+            arith::CONSTANT => apply.constant(operation.attributes.get("value")?)?,
+            tt::MAKE_RANGE => apply.range(self.number("start")?, self.number("end")?),
+            tt::GET_PROGRAM_ID => apply.bounded(Range::between(0, i64::from(i32::MAX) - 1)),
+            tt::GET_NUM_PROGRAMS => apply.bounded(Range::between(1, i64::from(i32::MAX))),
+            tt::SPLAT => apply.splat(&one()?),
+            tt::UNSPLAT => apply.first_of(&one()?),
+            tt::BROADCAST => apply.broadcast(&one()?),
+            tt::TRANS => apply.transposed(&one()?, operation.attributes.get("order")?)?,
+            tt::RESHAPE if operation.attributes.get("allow_reorder").is_some() => apply.all_of(&one()?),
+            tt::EXPAND_DIMS | tt::RESHAPE | ttg::CONVERT_LAYOUT | arith::INDEX_CAST => apply.kept(&one()?),
+            tt::BITCAST | tt::INT_TO_PTR | tt::PTR_TO_INT => apply.reinterpreted(&one()?, self.operand_type(0)?)?,
+            tt::JOIN => apply.joined(&one()?, &(self.known)(1)?),
+            tt::CAT => apply.all_of(&one()?.or(&(self.known)(1)?)),
+            tt::SPLIT => apply.split(&one()?),
+            tt::GATHER => apply.all_of(&one()?),
+            tt::LOAD => self.loaded()?,
+            arith::EXTSI => apply.sign_extended(&one()?, self.operand_type(0)?.element_bits()?),
+            arith::INDEX_CASTUI | arith::EXTUI => apply.widened(&one()?, self.operand_type(0)?.element_bits()?),
+            arith::TRUNCI => apply.cut(&one()?),
+            _ => return None,
+        })
+    }
+
+    /// The axis information of a load: equal pointers, masks and replacements give equal elements.
+    fn loaded(&self) -> Option<AxisInfo> {
+        let count = self.body.op(self.op).operands.len();
+        let all: Vec<AxisInfo> = (0..count).map(|index| (self.known)(index)).collect::<Option<_>>()?;
+        let bits = AxisInfo::nothing(self.apply.ty).steps.len();
+        let is_equal = |bit: usize| all.iter().all(|info| info.steps.get(bit) == Some(&Some(0)));
+        let steps = (0..bits).map(|bit| is_equal(bit).then_some(0));
+        Some(self.apply.build(Range::of_bits(self.apply.bits), 1, steps))
+    }
+
+    /// Results that are computed element by element.
+    fn computed(&self) -> Option<AxisInfo> {
+        let (apply, operation) = (&self.apply, self.body.op(self.op));
+        let (a, b) = ((self.known)(0)?, (self.known)(1)?);
+        if operation.name() == tt::ADDPTR {
+            return Some(apply.pointer_sum(&a, &b));
+        }
+        if operation.name() == arith::SELECT {
+            let other = (self.known)(2)?;
+            return Some(apply.choice(&a, &Operands { a: &b, b: &other }));
+        }
+        let both = Operands { a: &a, b: &b };
+        let predicate = operation.attributes.get("predicate").and_then(Attribute::as_text);
+        Some(match operation.name() {
+            arith::CMPI => {
+                apply.comparison(predicate.unwrap_or_default(), &both, self.operand_type(0)?.element_bits()?)
+            }
+            name if apply.bits == 1 => apply.bool_operation(name, &both)?,
+            arith::ADDI => apply.sum(&both),
+            arith::SUBI => apply.difference(&both),
+            arith::MULI => apply.product(&both),
+            arith::DIVSI => apply.quotient(&both, Division::Signed),
+            arith::DIVUI => apply.quotient(&both, Division::Unsigned),
+            arith::REMSI => apply.remainder(&both, Division::Signed),
+            arith::REMUI => apply.remainder(&both, Division::Unsigned),
+            arith::SHLI => apply.shifted_up(&both),
+            arith::SHRSI => apply.shifted_down(&both, Division::Down),
+            arith::SHRUI => apply.shifted_down(&both, Division::Unsigned),
+            arith::ANDI => apply.and(&both),
+            arith::ORI => apply.bitwise(&both, |a, b| a | b),
+            arith::XORI => apply.bitwise(&both, |a, b| a ^ b),
+            arith::MAXSI => apply.extreme(&both, i64::max),
+            arith::MINSI => apply.extreme(&both, i64::min),
+            arith::MAXUI => apply.unsigned_extreme(&both, i64::max),
+            arith::MINUI => apply.unsigned_extreme(&both, i64::min),
+            _ => return None,
+        })
+    }
+}
+
+impl Apply<'_> {
+    /// The axis information of arithmetic on bools, which is modulo two. As a signed number, true is less than false.
+    fn bool_operation(&self, name: &str, both: &Operands<'_>) -> Option<AxisInfo> {
+        Some(match name {
+            arith::ANDI | arith::MULI | arith::MAXSI | arith::MINUI => self.and(both),
+            arith::ORI | arith::MINSI | arith::MAXUI => self.bitwise(both, |a, b| a | b),
+            arith::XORI | arith::ADDI | arith::SUBI => self.bitwise(both, |a, b| a ^ b),
+            _ => return None,
+        })
+    }
 }

@@ -1,60 +1,89 @@
-//! Ranges of signed integers.
+//! Ranges of integers.
 
-/// The inclusive range from `min` to `max`.
+/// The inclusive range from `min` to `max`. Integers count as signed, except that a bool is 0 or 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
     /// Lower bound.
     pub min: i64,
     /// Upper bound.
     pub max: i64,
+    /// Whether the bounds hold only under the assumption that signed arithmetic does not overflow. Unsigned arithmetic
+    /// may wrap around, so its results may be outside.
+    pub assumed: bool,
 }
 
 impl Range {
     /// The range that has only this value.
     #[must_use]
     pub fn of(value: i64) -> Self {
-        Self { min: value, max: value }
+        Self::between(value, value)
+    }
+
+    /// The range from `min` to `max`.
+    #[must_use]
+    pub fn between(min: i64, max: i64) -> Self {
+        Self { min, max, assumed: false }
     }
 
     /// All values of an integer type of this width; a bool is 0 or 1.
     #[must_use]
     pub fn of_bits(bits: u32) -> Self {
         match bits {
-            0 | 1 => Self { min: 0, max: 1 },
-            2..=63 => Self { min: -(1 << (bits - 1)), max: (1 << (bits - 1)) - 1 },
-            _ => Self { min: i64::MIN, max: i64::MAX },
+            0 | 1 => Self::between(0, 1),
+            2..=63 => Self::between(-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+            _ => Self::between(i64::MIN, i64::MAX),
         }
     }
 
     /// The value, if the range has only one; otherwise `None`.
     #[must_use]
     pub fn single(self) -> Option<i64> {
-        (self.min == self.max).then_some(self.min)
+        (self.min == self.max && !self.assumed).then_some(self.min)
     }
 
-    /// Whether no value is negative.
+    /// Whether no value is negative, as signed arithmetic reads it.
     #[must_use]
     pub fn is_natural(self) -> bool {
         self.min >= 0
     }
 
+    /// Whether no value is negative, so that signed and unsigned arithmetic read the same number.
+    #[must_use]
+    pub fn is_unsigned(self) -> bool {
+        self.min >= 0 && !self.assumed
+    }
+
     /// The smallest range that contains both.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+        Self { min: self.min.min(other.min), max: self.max.max(other.max), assumed: self.assumed || other.assumed }
+    }
+
+    /// The range from `min` to `max`, whose bounds follow from this range and another one.
+    pub(super) fn derived(self, other: Self, min: i64, max: i64) -> Self {
+        Self { min, max, assumed: self.assumed || other.assumed }
+    }
+
+    /// The range of the negated values of a bool: as signed numbers, a bool is 0 or -1.
+    pub(super) fn negated(self) -> Self {
+        Self { min: self.max.saturating_neg(), max: self.min.saturating_neg(), assumed: self.assumed }
     }
 
     /// The range of the results of an operation that is monotone in each operand, or reverses direction at most once:
-    /// the hull of its values at the corners, or the full range of `bits` bits if these overflow.
+    /// the hull of its values at the corners, limited to the numbers of `bits` bits, since signed arithmetic does not
+    /// overflow.
     pub(super) fn corners(self, other: Self, bits: u32, operation: impl Fn(i128, i128) -> i128) -> Self {
         let all = [self.min, self.max].into_iter().flat_map(|a| [(a, other.min), (a, other.max)]);
-        let all: Vec<i128> = all.map(|(a, b)| operation(a.into(), b.into())).collect();
-        let (min, max) = all.iter().fold((i128::MAX, i128::MIN), |(l, g), &v| (l.min(v), g.max(v)));
-        let full_range = Self::of_bits(bits);
-        let fits = min >= full_range.min.into() && max <= full_range.max.into();
-        match (i64::try_from(min), i64::try_from(max)) {
-            (Ok(min), Ok(max)) if fits => Self { min, max },
-            _ => full_range,
+        let all = all.map(|(a, b)| operation(a.into(), b.into()));
+        let (min, max) = all.fold((i128::MAX, i128::MIN), |(l, g), v| (l.min(v), g.max(v)));
+        let full = Self::of_bits(bits);
+        let (low, high) = (min.max(full.min.into()), max.min(full.max.into()));
+        match (i64::try_from(low), i64::try_from(high)) {
+            (Ok(low), Ok(high)) if low <= high => {
+                let limited = (min, max) != (low.into(), high.into());
+                Self { min: low, max: high, assumed: limited || self.assumed || other.assumed }
+            }
+            _ => full,
         }
     }
 }

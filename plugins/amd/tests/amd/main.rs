@@ -21,6 +21,7 @@ mod numerics;
 mod operations;
 mod parameters;
 mod plans;
+mod program_accesses;
 mod ranking;
 mod reductions;
 mod rotating;

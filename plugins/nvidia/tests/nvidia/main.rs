@@ -36,6 +36,7 @@ mod parameters;
 mod plans;
 mod prelude;
 mod prices;
+mod program_accesses;
 mod ptx;
 mod ranking;
 mod reductions;

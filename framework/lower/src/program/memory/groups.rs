@@ -3,7 +3,7 @@
 use tilewright_kernel::{Element, Type};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::Value;
-use tilewright_tile::axis_info::AxisInfoMap;
+use tilewright_tile::axis_info::{AxisInfoMap, IndexBit};
 
 /// Groups of registers whose elements are contiguous in memory, so that one vector access moves a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,26 +25,14 @@ impl VectorGroups {
     ) -> Self {
         let registers = 1usize << layout.in_bits(Dim::REGISTER);
         let bits = element.bits();
-        let bytes = u64::from(bits / 8).max(1);
         let widest = access_bits.iter().copied().max().unwrap_or(bits).max(bits);
         let Some(info) = axis_info.get(pointer) else { return Self { within: Vec::new(), registers } };
-        let mut best: Vec<u32> = Vec::new();
-        for (axis, along) in info.axes.iter().enumerate().take(layout.outs().len()) {
-            let same = masks
-                .iter()
-                .map(|&mask| axis_info.get(mask).and_then(|info| info.axes.get(axis)).map_or(1, |a| a.constancy));
-            let most =
-                same.chain([along.contiguity, along.divisibility / bytes, u64::from(widest / bits)]).min().unwrap_or(1);
-            let within = unit_steps(layout, axis, most.max(1).ilog2());
-            if within.len() > best.len() {
-                best = within;
-            }
-        }
-        // The width must be one of the target's accesses.
-        while !best.is_empty() && !access_bits.contains(&(bits << best.len())) {
-            best.pop();
-        }
-        Self { within: best, registers }
+        let masks: Vec<_> = masks.iter().map(|&mask| axis_info.get(mask)).collect();
+        let is_shared = |at: &IndexBit| masks.iter().all(|mask| mask.is_some_and(|mask| mask.is_equal_across(*at)));
+        let most = (widest / bits).max(1).ilog2() as usize;
+        let run = info.aligned_run().into_iter().take_while(is_shared).take(most);
+        let within = unit_steps(layout, run.map(|at| (at.axis, at.bit)));
+        Self::allowed(within, registers, bits, access_bits)
     }
 
     /// Finds the widest groups of at most `most` elements that are contiguous along one axis.
@@ -55,11 +43,16 @@ impl VectorGroups {
         element: Type,
         access_bits: &[u32],
     ) -> Self {
-        let mut within = unit_steps(layout, axis, most.max(1).ilog2());
-        while !within.is_empty() && !access_bits.contains(&(element.bits() << within.len())) {
+        let within = unit_steps(layout, (0..most.max(1).ilog2()).map(|bit| (axis, bit)));
+        Self::allowed(within, 1 << layout.in_bits(Dim::REGISTER), element.bits(), access_bits)
+    }
+
+    /// Narrows groups to a width of the target's accesses.
+    fn allowed(mut within: Vec<u32>, registers: usize, bits: u32, access_bits: &[u32]) -> Self {
+        while !within.is_empty() && !access_bits.contains(&(bits << within.len())) {
             within.pop();
         }
-        Self { within, registers: 1 << layout.in_bits(Dim::REGISTER) }
+        Self { within, registers }
     }
 
     /// Iterates over the groups, each with its registers in the order of memory.
@@ -80,15 +73,15 @@ impl VectorGroups {
     }
 }
 
-/// Returns the register bits that move by 1, 2, 4, ... along an axis, up to the first coordinate bit that another
-/// register, lane or warp bit also moves.
-fn unit_steps(layout: &LinearLayout, axis: usize, most: u32) -> Vec<u32> {
+/// Returns the register bits that are these bits of the coordinates, given as axis and bit, up to the first one that
+/// another register, lane or warp bit also moves.
+fn unit_steps(layout: &LinearLayout, coordinates: impl Iterator<Item = (usize, u32)>) -> Vec<u32> {
     let outs = layout.outs();
-    let Some(shift) = outs.shift_of(Dim::tensor(axis)) else { return Vec::new() };
     let registers = layout.columns_of(Dim::REGISTER);
     let mut steps = Vec::new();
-    for bit in 0..most.min(outs.bits_of(Dim::tensor(axis))) {
-        let required = 1u64 << (shift + bit);
+    for (axis, bit) in coordinates {
+        let shift = outs.shift_of(Dim::tensor(axis)).filter(|_| bit < outs.bits_of(Dim::tensor(axis)));
+        let Some(required) = shift.map(|shift| 1u64 << (shift + bit)) else { break };
         let touching = layout.columns().iter().filter(|&&column| column & required != 0).count();
         match registers.iter().position(|&column| column == required) {
             Some(group_bit) if touching == 1 => steps.push(group_bit as u32),

@@ -2,11 +2,10 @@
 //!
 //! The memory is described by a stride for each axis, or by a divisor of the stride. Axes without a gap between them
 //! form one run of contiguous elements, so vectors can extend over several dims (Linear Layouts paper, section 6.2,
-//! Table 3). Replicas are stored once (Linear Layouts paper, section 5.1).
+//! Table 3). An axis may consist of segments, each with a stride of its own. Replicas are stored once (Linear Layouts
+//! paper, section 5.1).
 
 use std::collections::HashMap;
-
-use smallvec::SmallVec;
 
 use tilewright_kernel::{Binary, Builder, Element, Value};
 use tilewright_layout::f2::{Solver, Subspace, multiply};
@@ -31,7 +30,8 @@ pub enum AxisStride {
 /// The known properties of a tensor in global memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalTensor {
-    /// The axes, each with its size (a power of two) and its stride.
+    /// The axes, each with its size (a power of two) and its stride. An axis that occurs several times is split into
+    /// segments: they number consecutive bits of its coordinate, the lowest first.
     pub axes: Vec<(Dim, u64, AxisStride)>,
     /// Alignment of the tensor's first element, in bytes.
     pub alignment: u64,
@@ -53,24 +53,46 @@ impl GlobalTensor {
         Self { axes, alignment }
     }
 
-    /// Returns the axes that are contiguous without a gap (the run), the fastest first, each with log2 of its size.
-    fn run(&self) -> Vec<(Dim, u32)> {
-        let (mut run, mut length) = (Vec::new(), 1u64);
-        while let Some(&(dim, size, _)) = self.axes.iter().find(|(dim, size, stride)| {
-            *size > 1 && *stride == AxisStride::Elements(length) && !run.iter().any(|(known, _)| known == dim)
-        }) {
-            run.push((dim, size.trailing_zeros()));
-            length = length.saturating_mul(size);
+    /// Returns the axes with their sizes, each axis once.
+    #[must_use]
+    pub fn sizes(&self) -> Vec<(Dim, u64)> {
+        let mut sizes: Vec<(Dim, u64)> = Vec::new();
+        for &(dim, size, _) in &self.axes {
+            match sizes.iter_mut().find(|(known, _)| *known == dim) {
+                Some((_, all)) => *all = all.saturating_mul(size),
+                None => sizes.push((dim, size)),
+            }
         }
-        run
+        sizes
     }
 
-    /// Returns the number of elements to whose multiples all vectors are aligned, from the strides of all axes outside
-    /// of the run.
+    /// Returns the segments of all axes.
+    fn segments(&self) -> Vec<Segment> {
+        let mut segments: Vec<Segment> = Vec::new();
+        for &(dim, size, stride) in &self.axes {
+            let below = segments.iter().filter(|segment| segment.dim == dim).map(|segment| segment.bits);
+            segments.push(Segment { dim, first: below.sum(), bits: size.max(1).trailing_zeros(), stride });
+        }
+        segments
+    }
+
+    /// Returns the segments that are contiguous without a gap (the run), the fastest first, and all others.
+    fn run(&self) -> (Vec<Segment>, Vec<Segment>) {
+        let (mut run, mut length, mut others) = (Vec::new(), 1u64, self.segments());
+        let is_next = |segment: &Segment, length| segment.bits > 0 && segment.stride == AxisStride::Elements(length);
+        while let Some(next) = others.iter().position(|segment| is_next(segment, length)) {
+            let segment = others.remove(next);
+            length = length.saturating_mul(1 << segment.bits);
+            run.push(segment);
+        }
+        (run, others)
+    }
+
+    /// Returns the number of elements to whose multiples all vectors are aligned, from the strides of all segments
+    /// outside of the run.
     fn divisibility(&self, element_bytes: u64) -> u64 {
-        let run = self.run();
-        let others = self.axes.iter().filter(|(dim, size, _)| *size > 1 && !run.iter().any(|(known, _)| known == dim));
-        let strides = others.map(|&(_, _, stride)| match stride {
+        let (_, others) = self.run();
+        let strides = others.iter().filter(|segment| segment.bits > 0).map(|segment| match segment.stride {
             AxisStride::Elements(stride) | AxisStride::MultipleOf(stride) => 1u64 << stride.trailing_zeros().min(62),
         });
         strides.chain([lowest_bit(self.alignment) / element_bytes]).min().unwrap_or(1).max(1)
@@ -79,14 +101,52 @@ impl GlobalTensor {
     /// Returns the byte offset of an element from the first one. Axes of unknown stride are spread so far apart that
     /// they share no transaction.
     pub(in crate::movement) fn address(&self, coordinates: &[(Dim, u64)], element_bytes: u64) -> u64 {
-        let along = |&(dim, _, stride): &(Dim, u64, AxisStride)| {
-            let at = coordinates.iter().find(|(known, _)| *known == dim).map_or(0, |(_, at)| *at);
-            match stride {
-                AxisStride::Elements(stride) => at.wrapping_mul(stride),
-                AxisStride::MultipleOf(divisibility) => at.wrapping_mul(divisibility.max(1)).wrapping_mul(1 << 32),
-            }
+        let along = |segment: &Segment| {
+            let at = coordinates.iter().find(|(known, _)| *known == segment.dim).map_or(0, |(_, at)| *at);
+            segment.distance(at >> segment.first & ((1 << segment.bits) - 1))
         };
-        self.axes.iter().map(along).fold(0u64, u64::wrapping_add).wrapping_mul(element_bytes)
+        self.segments().iter().map(along).fold(0u64, u64::wrapping_add).wrapping_mul(element_bytes)
+    }
+
+    /// Returns for each bit of packed coordinates the bytes by which it moves the address.
+    fn distances(&self, outs: &Space, element_bytes: u64) -> Vec<u64> {
+        let mut distances = vec![0; outs.bits() as usize];
+        for segment in self.segments() {
+            for (bit, unit) in (0..segment.bits).zip(segment.units(outs)) {
+                if let Some(distance) = distances.get_mut(unit.trailing_zeros() as usize) {
+                    *distance = segment.distance(1 << bit).wrapping_mul(element_bytes);
+                }
+            }
+        }
+        distances
+    }
+}
+
+/// Consecutive bits of the coordinate of an axis, with one stride.
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    dim: Dim,
+    /// The lowest of the bits.
+    first: u32,
+    bits: u32,
+    /// The stride of the lowest bit; each further bit has twice the stride.
+    stride: AxisStride,
+}
+
+impl Segment {
+    /// Returns the number of elements by which a coordinate within the segment moves the address. Segments of unknown
+    /// stride are spread so far apart that they share no transaction.
+    fn distance(self, at: u64) -> u64 {
+        match self.stride {
+            AxisStride::Elements(stride) => at.wrapping_mul(stride),
+            AxisStride::MultipleOf(divisibility) => at.wrapping_mul(divisibility.max(1)).wrapping_mul(1 << 32),
+        }
+    }
+
+    /// Returns the packed coordinates of the segment's bits, the lowest first.
+    fn units(self, outs: &Space) -> impl Iterator<Item = u64> {
+        let shift = outs.shift_of(self.dim).unwrap_or(0) + self.first;
+        (0..self.bits).map(move |bit| 1u64 << (shift + bit))
     }
 }
 
@@ -186,13 +246,14 @@ pub fn plan_global_access(
 }
 
 fn check_axes(registers: &LinearLayout, memory: &GlobalTensor) -> Result<(), LayoutError> {
+    let sizes = memory.sizes();
     for (dim, bits) in registers.outs().iter() {
-        let Some((_, size, _)) = memory.axes.iter().find(|(known, _, _)| *known == dim) else {
+        if let Some(&(dim, size, _)) = memory.axes.iter().find(|(_, size, _)| !size.is_power_of_two()) {
+            return Err(LayoutError::NotPowerOfTwo { dim, size });
+        }
+        let Some(&(_, size)) = sizes.iter().find(|(known, _)| *known == dim) else {
             return Err(LayoutError::NoSuchDim { dim });
         };
-        if !size.is_power_of_two() {
-            return Err(LayoutError::NotPowerOfTwo { dim, size: *size });
-        }
         if size.trailing_zeros() != bits {
             return Err(LayoutError::SizeMismatch { dim, left: bits, right: size.trailing_zeros() });
         }
@@ -202,8 +263,7 @@ fn check_axes(registers: &LinearLayout, memory: &GlobalTensor) -> Result<(), Lay
 
 /// Returns the packed coordinates of the elements at distances 1, 2, 4, ... along the run of contiguous axes.
 fn units(registers: &LinearLayout, memory: &GlobalTensor) -> Vec<u64> {
-    let shift = |dim| registers.outs().shift_of(dim).unwrap_or(0);
-    memory.run().iter().flat_map(|&(dim, bits)| (0..bits).map(move |bit| 1u64 << (shift(dim) + bit))).collect()
+    memory.run().0.into_iter().flat_map(|segment| segment.units(registers.outs())).collect()
 }
 
 /// Returns log2 of the number of elements in the widest vector, and the reason why it is not wider.
@@ -274,9 +334,10 @@ impl GlobalAccess {
         let bytes = u64::from(self.element.bits() / 8);
         let unit = u64::from(target.global.transaction_bytes.max(1));
         let (lanes, warps) = threads.split_at(self.lane_bits as usize);
+        let distances = memory.distances(registers.outs(), bytes);
         let address = |column: u64| {
-            let coordinates: SmallVec<[_; 8]> = registers.outs().unpack(column).collect();
-            memory.address(&coordinates, bytes)
+            let set = distances.iter().enumerate().filter(|(bit, _)| column >> bit & 1 == 1);
+            set.fold(0u64, |sum, (_, distance)| sum.wrapping_add(*distance))
         };
         let active = |thread: u64| thread & self.idle == 0;
         let own: Vec<u64> =
@@ -392,17 +453,14 @@ pub(in super::super) fn in_order(
     lanes: u64,
     warps: u64,
 ) -> Result<LinearLayout, LayoutError> {
-    let outs: Vec<(Dim, u64)> = memory.axes.iter().map(|&(dim, size, _)| (dim, size)).collect();
-    let outs = Space::of_sizes(&outs)?;
+    let outs = Space::of_sizes(&memory.sizes())?;
     let sizes = Space::of_sizes(&[(Dim::LANE, lanes), (Dim::WARP, warps)])?;
-    let mut axes: Vec<_> = memory.run().iter().map(|&(dim, _)| dim).collect();
-    let mut others: Vec<_> = memory.axes.iter().filter(|(dim, _, _)| !axes.contains(dim)).collect();
-    others.sort_by_key(|(_, _, stride)| match stride {
-        AxisStride::Elements(stride) => (0, *stride),
-        AxisStride::MultipleOf(stride) => (1, *stride),
+    let (run, mut others) = memory.run();
+    others.sort_by_key(|segment| match segment.stride {
+        AxisStride::Elements(stride) => (0, stride),
+        AxisStride::MultipleOf(stride) => (1, stride),
     });
-    axes.extend(others.into_iter().map(|&(dim, _, _)| dim));
-    let mut units = axes.into_iter().flat_map(|dim| layouts::units(&outs, dim));
+    let mut units = run.into_iter().chain(others).flat_map(|segment| segment.units(&outs));
     let mut registers: Vec<u64> = units.by_ref().take(width as usize).collect();
     let mut threads = |dim| {
         let mut columns: Vec<u64> = units.by_ref().take(sizes.bits_of(dim) as usize).collect();

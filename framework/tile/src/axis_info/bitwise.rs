@@ -1,0 +1,56 @@
+//! Axis information of bitwise operations.
+
+use super::apply::Apply;
+use super::arithmetic::Operands;
+use super::{AxisInfo, Range};
+
+impl Apply<'_> {
+    pub(super) fn and(&self, both: &Operands<'_>) -> AxisInfo {
+        for (mask, of) in [(both.b.range.single(), both.a), (both.a.range.single(), both.b)] {
+            match mask {
+                Some(-1) => return self.kept(of),
+                Some(mask) if mask > 0 && mask < i64::MAX && mask & (mask + 1) == 0 => return self.low_bits(of, mask),
+                Some(mask) if mask < 0 && mask.unsigned_abs().is_power_of_two() => {
+                    return self.high_bits(of, mask.unsigned_abs());
+                }
+                _ => {}
+            }
+        }
+        let (a, b) = (both.a.range, both.b.range);
+        let range = match (a.is_unsigned(), b.is_unsigned()) {
+            (true, true) => Range::between(0, a.max.min(b.max)),
+            (true, false) => Range::between(0, a.max),
+            (false, true) => Range::between(0, b.max),
+            (false, false) => Range::of_bits(self.bits),
+        };
+        if let (Some(a), Some(b)) = (a.single(), b.single()) {
+            return AxisInfo::constant(a & b, self.ty);
+        }
+        let steps = both.unmoved();
+        let (a, b) = both.divisibilities(&steps);
+        self.build(range, a.max(b), steps)
+    }
+
+    /// The axis information of `or` and `xor`.
+    pub(super) fn bitwise(&self, both: &Operands<'_>, of: impl Fn(i64, i64) -> i64) -> AxisInfo {
+        if let (Some(a), Some(b)) = (both.a.range.single(), both.b.range.single()) {
+            return AxisInfo::constant(of(a, b), self.ty);
+        }
+        // Without a common bit, both are sums.
+        let fits =
+            |low: &AxisInfo, high: &AxisInfo| low.range.is_unsigned() && (low.range.max as u64) < high.divisibility();
+        if fits(both.a, both.b) || fits(both.b, both.a) {
+            return self.sum(both);
+        }
+        let (a, b) = (both.a.range, both.b.range);
+        let range = match a.is_unsigned() && b.is_unsigned() {
+            // No bit above the highest of both operands.
+            true => Range::between(0, (u64::MAX >> ((a.max | b.max) as u64).leading_zeros().min(63)) as i64),
+            false => Range::of_bits(self.bits),
+        };
+        let range = if (a.max | b.max) == 0 { Range::of(0) } else { range };
+        let steps = both.unmoved();
+        let (a, b) = both.divisibilities(&steps);
+        self.build(range, a.min(b), steps)
+    }
+}

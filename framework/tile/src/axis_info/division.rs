@@ -1,0 +1,161 @@
+//! Axis information of quotients, remainders and shifts right.
+
+use super::apply::Apply;
+use super::arithmetic::Operands;
+use super::groups::Groups;
+use super::info::{MOST, Steps, power_in};
+use super::{AxisInfo, Range};
+
+/// How a quotient is rounded and its operands are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Division {
+    /// Signed, rounded toward zero.
+    Signed,
+    /// Unsigned.
+    Unsigned,
+    /// Signed, rounded down: a shift right.
+    Down,
+}
+
+impl Division {
+    /// Whether quotients by positive numbers are rounded down, because dividends are not negative or always.
+    fn rounds_down(self, dividend: Range) -> bool {
+        match self {
+            Self::Signed => dividend.is_natural(),
+            Self::Unsigned => dividend.is_unsigned(),
+            Self::Down => true,
+        }
+    }
+
+    fn is_positive(self, divisor: Range) -> bool {
+        divisor.min > 0 && (self != Self::Unsigned || !divisor.assumed)
+    }
+}
+
+/// The groups of equal quotients, and the bits that move the dividend by multiples of a known divisor.
+fn find_groups(both: &Operands<'_>, divisor: Option<i64>) -> (Groups, impl Fn(usize) -> bool) {
+    let (a, b) = (both.a.steps.clone(), both.b.steps.clone());
+    let candidates = |bit: usize| both.b.steps[bit] == Some(0);
+    let apart = move |bit: usize| match divisor {
+        Some(by) => a[bit].is_some_and(|step| step % by == 0),
+        None => a[bit] == Some(0) && b[bit] == Some(0),
+    };
+    (Groups::find(both.a, both.b.divisibility(), candidates, &apart), apart)
+}
+
+impl Apply<'_> {
+    pub(super) fn quotient(&self, both: &Operands<'_>, division: Division) -> AxisInfo {
+        let (a, divisor) = (both.a, both.b.range.single());
+        match divisor {
+            Some(1) => return self.kept(a),
+            Some(by) if by != 0 && division != Division::Unsigned => {
+                if let Some(exact) = self.exact_quotient(a, by) {
+                    return exact;
+                }
+            }
+            _ => {}
+        }
+        if a.range.single() == Some(0) {
+            return AxisInfo::constant(0, self.ty);
+        }
+        if !division.rounds_down(a.range) || !division.is_positive(both.b.range) {
+            return self.build(Range::of_bits(self.bits), 1, both.unmoved());
+        }
+        let range = a.range.corners(both.b.range, self.bits, |a, b| a.div_euclid(b));
+        let (groups, apart) = find_groups(both, divisor);
+        let steps = a.steps.iter().enumerate().map(|(bit, step)| match divisor {
+            _ if groups.has(bit) => Some(0),
+            _ if !apart(bit) => None,
+            Some(by) => step.map(|step| step / by),
+            None => Some(0),
+        });
+        let power = divisor.filter(|by| by.count_ones() == 1).map(|by| by as u64);
+        let divisibility = power.map_or(1, |by| (groups.start / by).max(1));
+        self.build(range, divisibility, steps)
+    }
+
+    /// The quotient of elements that are all multiples of the divisor, plus or minus a power of two.
+    fn exact_quotient(&self, a: &AxisInfo, by: i64) -> Option<AxisInfo> {
+        let power = by.checked_abs().filter(|by| by.count_ones() == 1)? as u64;
+        if !a.divisibility().is_multiple_of(power) {
+            return None;
+        }
+        let range = a.range.corners(Range::of(by), self.bits, |a, b| a / b);
+        let divisibility = if a.divisibility == MOST { MOST } else { a.divisibility / power };
+        Some(self.build(range, divisibility, a.steps.iter().map(|step| step.map(|step| step / by))))
+    }
+
+    pub(super) fn remainder(&self, both: &Operands<'_>, division: Division) -> AxisInfo {
+        let (a, b) = (both.a, both.b);
+        let divisor = b.range.single();
+        if matches!(divisor, Some(1 | -1)) && (division != Division::Unsigned || divisor == Some(1)) {
+            return AxisInfo::constant(0, self.ty);
+        }
+        let most = b.range.max.saturating_sub(1);
+        if !division.rounds_down(a.range) || !division.is_positive(b.range) {
+            let steps = both.unmoved();
+            let (of_a, of_b) = both.divisibilities(&steps);
+            let is_signed = division == Division::Signed && b.range.min > 0;
+            let range = if is_signed { a.range.derived(b.range, -most, most) } else { Range::of_bits(self.bits) };
+            return self.build(range, of_a.min(of_b), steps);
+        }
+        if a.range.max < b.range.min {
+            return self.kept(a);
+        }
+        let range = a.range.derived(b.range, 0, a.range.max.min(most));
+        self.build_remainder(both, divisor, range)
+    }
+
+    /// Builds a remainder of rounding down. A group keeps its steps; multiples of the divisor vanish.
+    fn build_remainder(&self, both: &Operands<'_>, divisor: Option<i64>, range: Range) -> AxisInfo {
+        let (groups, apart) = find_groups(both, divisor);
+        let steps = both.a.steps.iter().enumerate().map(|(bit, step)| match () {
+            () if apart(bit) => Some(0),
+            () if groups.has(bit) => *step,
+            () => None,
+        });
+        let power = divisor.filter(|by| by.count_ones() == 1).map(|by| by as u64);
+        let vanishes = power.is_some_and(|by| groups.start >= by);
+        let divisibility = if vanishes { MOST } else { groups.start.min(both.b.divisibility()) };
+        self.build(range, divisibility, steps)
+    }
+
+    /// The remainder by a power of two, rounded down: the low bits of a number.
+    pub(super) fn low_bits(&self, a: &AxisInfo, mask: i64) -> AxisInfo {
+        let by = AxisInfo { range: Range::of(mask + 1), ..AxisInfo::constant(mask + 1, self.ty) };
+        let max = if a.range.is_unsigned() { a.range.max.min(mask) } else { mask };
+        if a.range.is_unsigned() && a.range.max <= mask {
+            return self.kept(a);
+        }
+        self.build_remainder(&Operands { a, b: &by }, Some(mask + 1), Range::between(0, max))
+    }
+
+    /// The number rounded down to a multiple of a power of two: the high bits of a number.
+    pub(super) fn high_bits(&self, a: &AxisInfo, power: u64) -> AxisInfo {
+        let apart = |bit: usize| a.steps[bit].is_some_and(|step| power_in(step) >= power);
+        let groups = Groups::find(a, power, |_| true, apart);
+        let steps = a.steps.iter().enumerate().map(|(bit, step)| match () {
+            () if apart(bit) => *step,
+            () if groups.has(bit) => Some(0),
+            () => None,
+        });
+        let mask = !(power as i64 - 1);
+        let range = Range { min: a.range.min & mask, max: a.range.max & mask, ..a.range };
+        self.build(range, groups.start.max(power), steps)
+    }
+
+    /// The axis information of a shift right: a quotient by a power of two, rounded down.
+    pub(super) fn shifted_down(&self, both: &Operands<'_>, division: Division) -> AxisInfo {
+        let (a, by) = (both.a, both.b.range);
+        let division = if a.range.is_unsigned() { Division::Down } else { division };
+        if let (Some(shift), true) = (by.single(), division == Division::Down) {
+            if (0..i64::from(self.bits.min(62))).contains(&shift) {
+                return self.quotient(&Operands { a, b: &AxisInfo::constant(1 << shift, self.ty) }, Division::Down);
+            }
+        }
+        let steps: Steps = both.unmoved();
+        let is_natural = a.range.is_unsigned() || (division == Division::Down && a.range.is_natural());
+        let range = if is_natural { Range { min: 0, ..a.range } } else { Range::of_bits(self.bits) };
+        self.build(range, 1, steps)
+    }
+}

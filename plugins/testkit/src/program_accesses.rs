@@ -1,0 +1,125 @@
+//! Widths of the global-memory accesses in the machine code of tile programs.
+
+use crate::prelude::*;
+
+/// The accesses of a program's machine code to global memory: the bits of a lane of each instruction, the widest first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GlobalAccesses {
+    pub loads: Vec<u32>,
+    pub stores: Vec<u32>,
+}
+
+/// Reads the direction and the bits of a lane from a line of assembly; `None` if it has no access to global memory.
+pub type ReadAccess = fn(&str) -> Option<(Direction, u32)>;
+
+impl GlobalAccesses {
+    /// Compiles a program for four warps, and reads its assembly.
+    pub fn of_program(target: &dyn Target, text: &str, read: ReadAccess) -> Self {
+        let options = ProgramOptions::default().with_warps(4);
+        let kernel = compiler(target).kernel(text, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        let assembly = assembly(target, vec![kernel]);
+        let mut accesses = Self::default();
+        for (direction, bits) in assembly.lines().filter_map(read) {
+            match direction {
+                Direction::Load => accesses.loads.push(bits),
+                Direction::Store => accesses.stores.push(bits),
+            }
+        }
+        accesses.loads.sort_unstable_by(|a, b| b.cmp(a));
+        accesses.stores.sort_unstable_by(|a, b| b.cmp(a));
+        accesses
+    }
+}
+
+/// The ways in which a program may arrive at the pointers of a row-major tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain,
+    /// The pointers are those of the transposed tile, transposed.
+    Transposed,
+    /// The pointers are a range that is reshaped.
+    Reshaped,
+    /// Rows and columns are quotients and remainders of a range.
+    Divided,
+}
+
+/// Returns a program that copies a row-major tile of 512 rows.
+fn copy(columns: u64, element: &str, form: Form) -> String {
+    let shape = format!("512x{columns}");
+    let pointers = format!("tensor<{shape}x!tt.ptr<{element}>>");
+    let count = 512 * columns;
+    let (flat, turned) = (format!("tensor<{count}xi32>"), format!("tensor<{columns}x512xi32>"));
+    let tile = Tile { name: "", rows: 512, columns, pitch: columns, layout: None };
+    let range = format!("    %flat = tt.make_range {{end = {count} : i32, start = 0 : i32}} : {flat}\n");
+    let offsets = match form {
+        Form::Plain => tile.offsets(),
+        Form::Transposed => format!(
+            "    %i = tt.make_range {{end = 512 : i32, start = 0 : i32}} : tensor<512xi32>
+    %j = tt.make_range {{end = {columns} : i32, start = 0 : i32}} : tensor<{columns}xi32>
+    %row = tt.expand_dims %j {{axis = 1 : i32}} : tensor<{columns}xi32> -> tensor<{columns}x1xi32>
+    %col = tt.expand_dims %i {{axis = 0 : i32}} : tensor<512xi32> -> tensor<1x512xi32>
+    %pitch = arith.constant dense<{columns}> : tensor<1x512xi32>
+    %begin = arith.muli %col, %pitch : tensor<1x512xi32>
+    %begins = tt.broadcast %begin : tensor<1x512xi32> -> {turned}
+    %rows = tt.broadcast %row : tensor<{columns}x1xi32> -> {turned}
+    %sums = arith.addi %begins, %rows : {turned}
+    %offsets = tt.trans %sums {{order = array<i32: 1, 0>}} : {turned} -> tensor<{shape}xi32>\n"
+        ),
+        Form::Reshaped => format!("{range}    %offsets = tt.reshape %flat : {flat} -> tensor<{shape}xi32>\n"),
+        Form::Divided => format!(
+            "{range}    %columns = arith.constant dense<{columns}> : {flat}
+    %rows = arith.divsi %flat, %columns : {flat}
+    %within = arith.remsi %flat, %columns : {flat}
+    %starts = arith.muli %rows, %columns : {flat}
+    %sums = arith.addi %starts, %within : {flat}
+    %offsets = tt.reshape %sums : {flat} -> tensor<{shape}xi32>\n"
+        ),
+    };
+    let addresses = tile.addresses("from", "x", element) + &tile.addresses("to", "y", element);
+    let argument = |name: &str| format!("%{name}: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}");
+    format!(
+        "tt.func public @copy({}, {}) {{\n{offsets}{addresses}    %v = tt.load %from : {pointers}\n    \
+         tt.store %to, %v : {pointers}\n    tt.return\n}}",
+        argument("x"),
+        argument("y")
+    )
+}
+
+/// Checks the widths of the Linear Layouts paper, Table 3, in machine code: tiles of 512 rows and 1 to 16 columns, four
+/// warps. A lane moves as much as the target's widest access, or, of small tiles, its share; no access is left over.
+pub fn check_table_3(target: &dyn Target, read: ReadAccess) {
+    let lanes = u64::from(target.description().lanes.default) * 4;
+    for (element, bits) in [("f8E5M2", 8), ("f16", 16)] {
+        for columns in [1, 2, 4, 8, 16] {
+            let share = 512 * columns * bits / lanes;
+            let width = share.min(128);
+            let all = vec![width as u32; (share / width) as usize];
+            let expected = GlobalAccesses { loads: all.clone(), stores: all };
+            for form in [Form::Plain, Form::Transposed, Form::Reshaped, Form::Divided] {
+                let found = GlobalAccesses::of_program(target, &copy(columns, element, form), read);
+                assert_eq!(found, expected, "{}, [512, {columns}] x {element}, {form:?}", target.description().name);
+            }
+        }
+    }
+}
+
+/// A program of the conformance suite with tensors of bools in memory, and the accesses in Triton 3.9.0's machine code.
+pub struct BoolProgram {
+    pub name: &'static str,
+    pub loads: &'static [u32],
+    pub stores: &'static [u32],
+}
+
+/// Checks that machine code has no more accesses to global memory than Triton's, with the widest as wide.
+pub fn check_bool_programs(target: &dyn Target, read: ReadAccess, programs: &[BoolProgram]) {
+    let folder = shared_data::workspace().join("conformance/kernels");
+    for program in programs {
+        let text = std::fs::read_to_string(folder.join(format!("{}.ttir", program.name))).unwrap();
+        let found = GlobalAccesses::of_program(target, &text, read);
+        let context = format!("{}, {}: {found:?}", target.description().name, program.name);
+        for (own, triton) in [(&found.loads, program.loads), (&found.stores, program.stores)] {
+            assert!(own.len() <= triton.len(), "{context}: Triton has {triton:?}");
+            assert!(own.first() >= triton.first(), "{context}: Triton has {triton:?}");
+        }
+    }
+}
