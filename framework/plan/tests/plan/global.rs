@@ -53,6 +53,25 @@ fn seed_table_3_widths_cross_dims() {
     }
 }
 
+/// Checks an axis of two segments: the other axis lies between them in memory.
+#[test]
+fn runs_go_through_segments_of_an_axis() {
+    let (first, second) = (Dim::tensor(0), Dim::tensor(1));
+    let axes = vec![
+        (first, 2, AxisStride::Elements(1)),
+        (first, 4, AxisStride::Elements(8)),
+        (second, 4, AxisStride::Elements(2)),
+    ];
+    let memory = GlobalTensor { axes, alignment: 16 };
+    assert_eq!(memory.sizes(), [(first, 8), (second, 4)]);
+    let layout = find_coalesced_layout(&memory, 32, 8, 1, &test_target()).expect("a layout");
+    // The run has 32 words: each of 8 lanes has four of them, which are 16 bytes.
+    let plan = plan_global_access(&layout, &memory, 32, Direction::Load, &test_target()).expect("a plan");
+    assert_eq!((plan.vector_elements, plan.accesses, plan.transactions), (4, 1, 4));
+    // Register bit 0 is the low bit of the first axis, register bit 1 the low bit of the second.
+    assert_eq!(layout.bases_of(Dim::REGISTER), [[1, 0], [0, 1]]);
+}
+
 #[test]
 fn warps_do_not_share_sectors_if_one_warp_can_have_them() {
     // A transaction has 32 bytes: eight lanes of a warp with one byte each would take a quarter of one.
@@ -104,7 +123,8 @@ fn copies_are_stored_once_and_loaded_by_all() {
     let plan = |direction| plan_global_access(&layout, &memory, 32, direction, &test_target()).expect("a plan");
     assert!(plan(Direction::Store).leaves_out_copies());
     assert!(!plan(Direction::Load).leaves_out_copies());
-    assert_eq!(access(&layout, &memory, 32), (128, 1, 4));
+    let plan = plan_global_access(&layout, &memory, 32, Direction::Load, &test_target()).expect("a plan");
+    assert_eq!((plan.vector_elements, plan.accesses, plan.transactions), (4, 1, 4));
 }
 
 #[test]
