@@ -455,12 +455,7 @@ pub(in super::super) fn in_order(
 ) -> Result<LinearLayout, LayoutError> {
     let outs = Space::of_sizes(&memory.sizes())?;
     let sizes = Space::of_sizes(&[(Dim::LANE, lanes), (Dim::WARP, warps)])?;
-    let (run, mut others) = memory.run();
-    others.sort_by_key(|segment| match segment.stride {
-        AxisStride::Elements(stride) => (0, stride),
-        AxisStride::MultipleOf(stride) => (1, stride),
-    });
-    let mut units = run.into_iter().chain(others).flat_map(|segment| segment.units(&outs));
+    let mut units = units_in_order(memory, &outs, width as usize).into_iter();
     let mut registers: Vec<u64> = units.by_ref().take(width as usize).collect();
     let mut threads = |dim| {
         let mut columns: Vec<u64> = units.by_ref().take(sizes.bits_of(dim) as usize).collect();
@@ -470,4 +465,29 @@ pub(in super::super) fn in_order(
     let [lanes, warps] = [Dim::LANE, Dim::WARP].map(&mut threads);
     registers.extend(units);
     layouts::of_dims(&[(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)], &outs)
+}
+
+/// Returns the packed coordinates of all bits: those of a vector of `2^width` elements, then the others by stride.
+/// Elements with equal addresses come right before the bits above them along their axis, in the order of the tensor.
+fn units_in_order(memory: &GlobalTensor, outs: &Space, width: usize) -> Vec<u64> {
+    let (run, others) = memory.run();
+    let moves_above = |segment: &Segment| {
+        let above = run.iter().chain(&others).filter(|above| above.dim == segment.dim && above.first > segment.first);
+        above.into_iter().any(|above| above.stride != AxisStride::Elements(0))
+    };
+    let (still, mut moving): (Vec<Segment>, Vec<Segment>) =
+        others.iter().partition(|segment| segment.stride == AxisStride::Elements(0) && moves_above(segment));
+    moving.sort_by_key(|segment| match segment.stride {
+        AxisStride::Elements(stride) => (0, stride),
+        AxisStride::MultipleOf(stride) => (1, stride),
+    });
+    let mut units: Vec<u64> = run.iter().chain(&moving).flat_map(|segment| segment.units(outs)).collect();
+    for segment in still {
+        let own: Vec<u64> = segment.units(outs).collect();
+        let axis = layouts::units(outs, segment.dim).fold(0, |all, unit| all | unit);
+        let is_above = |unit: &u64| unit & axis != 0 && own.iter().all(|own| own < unit);
+        let at = units.iter().skip(width).position(is_above).map_or(units.len(), |at| at + width);
+        units.splice(at..at, own);
+    }
+    units
 }
