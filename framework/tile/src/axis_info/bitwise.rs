@@ -48,7 +48,6 @@ impl Apply<'_> {
             true => Range::between(0, (u64::MAX >> ((a.max | b.max) as u64).leading_zeros().min(63)) as i64),
             false => Range::of_bits(self.bits),
         };
-        let range = if (a.max | b.max) == 0 { Range::of(0) } else { range };
         let steps = both.unmoved();
         let (a, b) = both.divisibilities(&steps);
         self.build(range, a.min(b), steps)
