@@ -127,8 +127,8 @@ impl AxisInfo {
         set.filter_map(|(_, step)| step.map(power_in)).fold(self.divisibility, u64::min)
     }
 
-    /// A power of two that divides every base, and so every difference of two bases: the change of an element with index
-    /// bits of unknown steps.
+    /// A power of two that divides every base, and so every difference of two bases: the change of an element with
+    /// index bits of unknown steps.
     #[must_use]
     pub fn base_divisibility(&self) -> u64 {
         self.divisibility
