@@ -1,6 +1,5 @@
-//! Emits atomic read-modify-write operations and fences.
+//! Emits atomic read-modify-write operations.
 
-use inkwell::AtomicOrdering;
 use inkwell::values::{BasicValue, BasicValueEnum};
 use tilewright_kernel::{Atomic, Element, MemoryScope, MemorySpace, Type, Value};
 use tilewright_plugin::CompileError;
@@ -23,6 +22,7 @@ impl<'ctx> Body<'_, 'ctx> {
         let (space, address) = self.pointer(pointer)?;
         let value = self.value(value)?;
         let element = self.atomic_type(op, space, value.ty)?;
+        let how = self.release_before(how)?;
         let (order, scope) = (how.order, how.scope);
         let written = AtomicUpdate { op, space, pointer: address, element, value: value.value, order, scope };
         let scope = self.dialect.memory_scope(scope);
@@ -50,6 +50,7 @@ impl<'ctx> Body<'_, 'ctx> {
         let value = self.value(value)?;
         let expected = self.value_of(expected, value.ty)?;
         self.atomic_type(Atomic::Exchange, space, value.ty)?;
+        let how = self.release_before(how)?;
         let scope = self.dialect.memory_scope(how.scope);
         let old = self.predicated(how.predicate, value.ty, |body| {
             let insertion_point = (&body.emit.builder, body.emit.context);
@@ -60,10 +61,10 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed::new(value.ty, old))
     }
 
-    pub(crate) fn fence(&self, scope: MemoryScope) -> Result<(), CompileError> {
-        let scope = self.dialect.memory_scope(scope);
-        let fence = ffi::fence(&self.emit.builder, self.emit.context, AtomicOrdering::AcquireRelease, scope);
-        fence.map(|_| ()).ok_or_else(|| builder_error(inkwell::builder::BuilderError::UnsetPosition))
+    /// Emits the release of an atomic operation before it if the dialect separates them; returns the remaining order.
+    fn release_before(&self, how: Ordered) -> Result<Ordered, CompileError> {
+        let separate = how.releases() && self.dialect.release(&self.emit, how.scope)?;
+        Ok(if separate { how.without_release() } else { how })
     }
 
     fn atomic_type(&self, op: Atomic, space: MemorySpace, ty: Type) -> Result<Element, CompileError> {

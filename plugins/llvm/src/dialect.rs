@@ -6,8 +6,8 @@ use tilewright_kernel::{
 use tilewright_plugin::CompileError;
 use tilewright_target::{Completion, Instruction};
 
-use crate::Emitter;
 use crate::values::{BasicValueEnum, IntValue, PointerValue};
+use crate::{Emitter, Ordering};
 
 /// The target's names in LLVM, and the numbers of its address spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -237,6 +237,24 @@ pub trait Dialect {
     ) -> Result<[IntValue<'ctx>; 2], CompileError> {
         let _ = (emit, a, b);
         Err(CompileError::Unsupported(format!("lanes that differ by {lane} do not swap on this target")))
+    }
+
+    /// Emits a memory fence: an acquire and release fence of the scope, for all of memory.
+    ///
+    /// # Errors
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn fence(&self, emit: &Emitter<'_, '_>, scope: MemoryScope) -> Result<(), CompileError> {
+        emit.fence(Ordering::AcquireRelease, self.memory_scope(scope), None)
+    }
+
+    /// Emits the release of an atomic operation as a fence before it; returns whether it did. Otherwise the atomic
+    /// operation itself releases.
+    ///
+    /// # Errors
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn release(&self, emit: &Emitter<'_, '_>, scope: MemoryScope) -> Result<bool, CompileError> {
+        let _ = (emit, scope);
+        Ok(false)
     }
 
     /// Emits a barrier of the scope; writes to shared memory before the barrier are visible after it.

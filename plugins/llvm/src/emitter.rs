@@ -1,5 +1,7 @@
 //! An emitter of LLVM instructions into a kernel, for the translation and for a vendor's dialect.
 
+use std::cell::Cell;
+
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::Context;
 use inkwell::intrinsics::Intrinsic;
@@ -20,6 +22,8 @@ pub enum Ordering {
     Acquire,
     /// Release: earlier accesses stay before the fence.
     Release,
+    /// Acquire and release.
+    AcquireRelease,
 }
 
 /// The emitter of LLVM instructions into the kernel that is being translated.
@@ -29,6 +33,8 @@ pub struct Emitter<'a, 'ctx> {
     pub(crate) module: &'a Module<'ctx>,
     pub(crate) builder: Builder<'ctx>,
     pub(crate) launch: Launch,
+    /// Number of synchronizations emitted so far; see [`Emitter::keep_accesses_before`].
+    pub(crate) synchronizations: Cell<u32>,
 }
 
 /// Returns the error for a failure of LLVM's builder, which is a mistake of this crate or of the vendor's crate, never
@@ -223,6 +229,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let ordering = match ordering {
             Ordering::Acquire => AtomicOrdering::Acquire,
             Ordering::Release => AtomicOrdering::Release,
+            Ordering::AcquireRelease => AtomicOrdering::AcquireRelease,
         };
         let fence = ffi::fence(&self.builder, self.context, ordering, scope);
         let fence = fence.ok_or_else(|| builder_error(BuilderError::UnsetPosition))?;
@@ -233,6 +240,20 @@ impl<'ctx> Emitter<'_, 'ctx> {
             set.map_err(|error| CompileError::Backend(format!("LLVM rejected the annotation of a fence: {error}")))?;
         }
         Ok(())
+    }
+
+    /// Emits no code, but keeps LLVM's passes over machine code from moving memory accesses to the other side. These
+    /// passes move loads across fences and barriers (llvm-project issue 181708); passes over LLVM IR do not.
+    ///
+    /// The assembly has a comment here: `name` and the number of synchronizations emitted before, which relates
+    /// listings to kernels.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
+    pub fn keep_accesses_before(&self, name: &str) -> Result<(), CompileError> {
+        let number = self.synchronizations.get();
+        self.synchronizations.set(number + 1);
+        self.marker(&format!("; {name} {number}"))
     }
 
     /// Returns the type of `count` integers of `bits` bits; `None` if LLVM has no such type.

@@ -12,6 +12,20 @@ pub(crate) struct Ordered {
 }
 
 impl Ordered {
+    /// Whether the lane's earlier accesses stay before the operation.
+    pub(crate) fn releases(self) -> bool {
+        matches!(self.order, MemoryOrder::Release | MemoryOrder::AcquireRelease)
+    }
+
+    /// Returns the order that remains behind a release fence.
+    pub(crate) fn without_release(self) -> Self {
+        let order = match self.order {
+            MemoryOrder::Relaxed | MemoryOrder::Release => MemoryOrder::Relaxed,
+            MemoryOrder::Acquire | MemoryOrder::AcquireRelease => MemoryOrder::Acquire,
+        };
+        Self { order, ..self }
+    }
+
     pub(crate) fn ordering(self) -> AtomicOrdering {
         match self.order {
             MemoryOrder::Relaxed => AtomicOrdering::Monotonic,

@@ -201,6 +201,18 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.fields(call.try_as_basic_value().basic())
     }
 
+    /// Emits inline assembly without code that accesses memory for passes over machine code only. Passes over LLVM IR
+    /// take its accesses for ones of memory that the kernel cannot access, so they still know which loads are constant.
+    pub(crate) fn marker(&self, comment: &str) -> Result<(), CompileError> {
+        const INACCESSIBLE_MEMORY: u64 = 0b1100;
+        let call = self.issue(comment, "~{memory}", &[], &[], true)?;
+        self.mark(call, &["convergent", "nounwind"]);
+        let memory = Attribute::get_named_enum_kind_id("memory");
+        let effects = self.context.create_enum_attribute(memory, INACCESSIBLE_MEMORY);
+        call.add_attribute(AttributeLoc::Function, effects);
+        Ok(())
+    }
+
     fn issue(
         &self,
         text: &str,

@@ -1,5 +1,7 @@
 //! Translates kernels, values and statements to LLVM IR; other modules translate the single operations.
 
+use std::cell::Cell;
+
 use inkwell::AddressSpace;
 use inkwell::module::{Linkage, Module as LlvmModule};
 use inkwell::types::{AnyType, BasicMetadataTypeEnum, BasicTypeEnum};
@@ -83,7 +85,8 @@ pub(crate) fn translate<'ctx>(
     }
     for (kernel, (function, form)) in source.kernels.iter().zip(&functions) {
         let shared = shared_memory(context, module, target, kernel, form.shared)?;
-        let emit = Emitter { context, module, builder: context.create_builder(), launch: kernel.launch };
+        let (builder, synchronizations) = (context.create_builder(), Cell::new(0));
+        let emit = Emitter { context, module, builder, launch: kernel.launch, synchronizations };
         let mut body =
             Body { emit, dialect, target, kernel, function: *function, shared, values: ValueMap::default(), stores: 0 };
         body.run().map_err(|error| in_kernel(error, kernel))?;
@@ -349,7 +352,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::Store { pointer, value, predicate, offset, alignment } => {
                 self.store(*pointer, *value, *predicate, *offset, *alignment)
             }
-            Op::Fence { scope } => self.fence(*scope),
+            Op::Fence { scope } => self.dialect.fence(&self.emit, *scope),
             Op::Assert { condition, predicate, .. } => self.assert(*condition, *predicate),
             Op::Print { prefix, hex, values } => self.print(prefix, *hex, values),
             Op::GridDependency { wait } => self.dialect.grid_dependency(&self.emit, *wait),

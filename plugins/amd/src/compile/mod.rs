@@ -5,12 +5,12 @@
 
 mod dpp;
 mod instruction;
+mod order;
 
 use tilewright_kernel::{Element, Kernel, MathFunction, MemoryScope, MemorySpace, Module, Op, Queue, Scope, Type};
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
-    Dialect, Emitter, KernelForm, LlvmForm, LlvmTarget, Ordering, SharedForm, no_clusters, no_function, no_queue,
-    queue_of,
+    Dialect, Emitter, KernelForm, LlvmForm, LlvmTarget, Ordering, SharedForm, no_function, no_queue, queue_of,
 };
 use tilewright_plugin::codegen::{check_functions, check_limits, kernel_metadata};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
@@ -20,9 +20,6 @@ use crate::object;
 
 /// LLVM's number of the calling convention `amdgpu_kernel`.
 const AMDGPU_KERNEL: u32 = 91;
-
-/// Annotation that restricts a fence to shared memory, so that no cache of global memory is flushed.
-const SHARED_ONLY: Option<(&str, &str)> = Some(("amdgpu-synchronize-as", "local"));
 
 /// Compiles a kernel-IR module for a target, to the output forms that the options request.
 pub(crate) fn compile(
@@ -268,14 +265,15 @@ impl Dialect for Amdgcn<'_> {
     }
 
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError> {
-        let (intrinsic, fenced) = match scope {
-            Scope::Warp => ("llvm.amdgcn.wave.barrier", "wavefront"),
-            Scope::Block => ("llvm.amdgcn.s.barrier", "workgroup"),
-            Scope::Cluster => return Err(no_clusters()),
-        };
-        emit.fence(Ordering::Release, fenced, SHARED_ONLY)?;
-        emit.call(intrinsic, &[], &[])?;
-        emit.fence(Ordering::Acquire, fenced, SHARED_ONLY)
+        order::barrier(emit, &self.target.architecture, scope)
+    }
+
+    fn fence(&self, emit: &Emitter<'_, '_>, scope: MemoryScope) -> Result<(), CompileError> {
+        order::fence(self, emit, scope)
+    }
+
+    fn release(&self, emit: &Emitter<'_, '_>, scope: MemoryScope) -> Result<bool, CompileError> {
+        order::release(self, emit, scope, "release").map(|()| true)
     }
 
     fn queue_of(&self, name: &str) -> Option<Queue> {
@@ -301,9 +299,9 @@ impl Dialect for Amdgcn<'_> {
         if queue != Queue::Copies {
             return Err(no_queue(queue));
         }
-        let loads = emit.i32(wait_for_loads(outstanding.saturating_mul(min_outstanding)));
+        let loads = emit.i32(order::loads_outstanding(outstanding.saturating_mul(min_outstanding)));
         emit.call("llvm.amdgcn.s.waitcnt", &[], &[loads.into()])?;
-        emit.fence(Ordering::Acquire, "wavefront", SHARED_ONLY)
+        emit.fence(Ordering::Acquire, "wavefront", order::SHARED_ONLY)
     }
 
     fn byte_selector(&self, bytes: [u8; 4]) -> u32 {
@@ -332,13 +330,4 @@ impl Dialect for Amdgcn<'_> {
         let row = issued_row(self.rows, name, emit.launch(), &types, results)?;
         instruction::emit(emit, row, operands, results)
     }
-}
-
-/// Returns the operand of `s_waitcnt` that waits until at most `outstanding` loads from global memory are in flight,
-/// and for nothing else. Fields: `vmcnt` in bits 3:0 and 15:14, `expcnt` in 6:4, `lgkmcnt` in 11:8 (LLVM, AMDGPU usage,
-/// and the ISA references of gfx9).
-fn wait_for_loads(outstanding: u32) -> u32 {
-    const MOST: u32 = 63;
-    let loads = outstanding.min(MOST);
-    loads & 0xf | (loads >> 4) << 14 | 0x0f70
 }

@@ -1,0 +1,100 @@
+//! Fences and barriers, with waits that LLVM keeps.
+//!
+//! LLVM's own waits before a fence are optional to its wait insertion, which drops one at the head of a loop if nothing
+//! is in flight on entry but an access at the end of the loop is (llvm-project pull request 220356). A wait by an
+//! intrinsic or by assembly stays.
+
+use tilewright_kernel::{MemoryScope, Scope};
+use tilewright_llvm::{CallOperand, Dialect, Emitter, Ordering, no_clusters};
+use tilewright_plugin::CompileError;
+
+use super::Amdgcn;
+
+/// Annotation that restricts a fence to shared memory, so that no cache of global memory is flushed.
+pub(super) const SHARED_ONLY: Option<(&str, &str)> = Some(("amdgpu-synchronize-as", "local"));
+
+/// Emits a barrier of the scope, which orders accesses to shared memory.
+pub(super) fn barrier(emit: &Emitter<'_, '_>, architecture: &str, scope: Scope) -> Result<(), CompileError> {
+    let (intrinsic, fenced, name) = match scope {
+        Scope::Warp => ("llvm.amdgcn.wave.barrier", "wavefront", "warp barrier"),
+        Scope::Block => ("llvm.amdgcn.s.barrier", "workgroup", "barrier"),
+        Scope::Cluster => return Err(no_clusters()),
+    };
+    emit.fence(Ordering::Release, fenced, SHARED_ONLY)?;
+    // Accesses of one warp are in order.
+    if scope == Scope::Block && emit.launch().warps > 1 {
+        wait_for(emit, architecture, Accesses::Shared)?;
+    }
+    emit.keep_accesses_before(name)?;
+    emit.call(intrinsic, &[], &[])?;
+    emit.fence(Ordering::Acquire, fenced, SHARED_ONLY)
+}
+
+/// Emits an acquire and release fence of the scope, for all of memory.
+pub(super) fn fence(dialect: &Amdgcn<'_>, emit: &Emitter<'_, '_>, scope: MemoryScope) -> Result<(), CompileError> {
+    release(dialect, emit, scope, "fence")?;
+    emit.fence(Ordering::Acquire, dialect.memory_scope(scope), None)
+}
+
+/// Emits a release fence of the scope, for all of memory. `name` is the operation that releases.
+pub(super) fn release(
+    dialect: &Amdgcn<'_>,
+    emit: &Emitter<'_, '_>,
+    scope: MemoryScope,
+    name: &str,
+) -> Result<(), CompileError> {
+    let architecture = &dialect.target.architecture;
+    emit.fence(Ordering::Release, dialect.memory_scope(scope), None)?;
+    // The wait follows the fence, since it must cover the write-back of caches that the fence begins. On gfx9 all warps
+    // of a block use one cache, which their accesses to global memory reach in order.
+    let in_block = scope == MemoryScope::Block;
+    if !in_block || emit.launch().warps > 1 {
+        let in_order = in_block && architecture.starts_with("gfx9");
+        wait_for(emit, architecture, if in_order { Accesses::Shared } else { Accesses::All })?;
+    }
+    emit.keep_accesses_before(&format!("{name} {}", scope.name()))
+}
+
+/// The memory accesses that a wait covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Accesses {
+    /// Accesses to shared memory.
+    Shared,
+    /// All loads, stores and atomics.
+    All,
+}
+
+/// Emits a wait until the wave's accesses have completed.
+fn wait_for(emit: &Emitter<'_, '_>, architecture: &str, accesses: Accesses) -> Result<(), CompileError> {
+    let waits: &[&str] = match (accesses, architecture.get(..5)) {
+        (Accesses::Shared, Some("gfx12")) => &["dscnt"],
+        (Accesses::All, Some("gfx12")) => &["dscnt", "loadcnt", "storecnt"],
+        (_, generation) => {
+            let counts = match (accesses, generation) {
+                (Accesses::Shared, Some("gfx11")) => 0xfc07,
+                (Accesses::All, Some("gfx11")) => 0x0007,
+                (Accesses::Shared, _) => 0xc07f,
+                (Accesses::All, _) => 0x0070,
+            };
+            emit.call("llvm.amdgcn.s.waitcnt", &[], &[emit.i32(counts).into()])?;
+            if (accesses, generation) == (Accesses::All, Some("gfx11")) {
+                emit.ordered_assembly("s_waitcnt_vscnt null, 0x0", "~{memory}", &[], &[])?;
+            }
+            &[]
+        }
+    };
+    for counter in waits {
+        emit.call_with_bitcasts(&format!("llvm.amdgcn.s.wait.{counter}"), &[], &[CallOperand::Number(0)])?;
+    }
+    Ok(())
+}
+
+/// Returns the operand of `s_waitcnt` of gfx9 that waits until at most `outstanding` loads from global memory are in
+/// flight, and for nothing else. Fields: `vmcnt` in bits 3:0 and 15:14, `expcnt` in 6:4, `lgkmcnt` in 11:8 (LLVM,
+/// AMDGPU usage, and the ISA references of gfx9). On gfx11, [`wait_for`] has `expcnt` in 2:0, `lgkmcnt` in 9:4 and
+/// `vmcnt` in 15:10.
+pub(super) fn loads_outstanding(outstanding: u32) -> u32 {
+    const MOST: u32 = 63;
+    let loads = outstanding.min(MOST);
+    loads & 0xf | (loads >> 4) << 14 | 0x0f70
+}
