@@ -72,6 +72,12 @@ pub enum Summation {
 }
 
 impl Summation {
+    /// Whether subnormal elements of the operands count as zero.
+    #[must_use]
+    pub fn flushes_subnormals(self) -> bool {
+        matches!(self, Self::Tree { .. })
+    }
+
     /// Number of products in a group, for an MMA whose shape has K `k`.
     #[must_use]
     pub fn group(self, k: u32) -> u32 {

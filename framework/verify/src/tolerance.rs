@@ -13,7 +13,8 @@
 //!   2^-F + 2^-p).
 //! - Exact: one rounding for each group, G u.
 //! - Tree: each product passes log2 g roundings in its group and one for each group, (log2 g + G) u. Products of a
-//!   subnormal operand and subnormal partial sums are flushed: 2 n times the minimum normal number.
+//!   subnormal operand and subnormal partial sums are flushed: 2 n times the minimum normal number. An operand that is
+//!   cast must not become subnormal, since the plan selects the type of the cast.
 //! - Floored: each of g products loses less than 2^-F, and with interleaving so do two partial sums; next to the
 //!   running sum, their sum loses less than 2^-H and the running sum less than 2^-F, and there is one rounding: G ((g +
 //!   1) 2^-F + 2^-H + u), g + 3 with interleaving; S as for Aligned.
@@ -65,18 +66,18 @@ impl Tolerance {
             Some(Summation::Tree { .. }) => (Subnormals::Lost, 2.0 * n * f64::from(f32::MIN_POSITIVE)),
             Some(_) => (Subnormals::CountAsNormal, relative * f64::from(f32::MIN_POSITIVE)),
         };
+        let mut min_normal = rounding.min_normal;
+        if summation.is_some_and(Summation::flushes_subnormals) {
+            let cast =
+                [problem.a, problem.b].into_iter().zip(rounding.element_types).map(|(from, to)| Some(from) != to);
+            min_normal.iter_mut().zip(cast).filter(|(_, cast)| *cast).for_each(|(min_normal, _)| *min_normal = 0.0);
+        }
         let exact_bits = match summation {
             Some(Summation::Aligned { kept, .. }) => fraction.min(kept),
             _ => fraction,
         };
         let relative = if relative < 1.0 { relative / (1.0 - relative) } else { f64::INFINITY };
-        Self {
-            relative,
-            absolute: absolute + lost,
-            subnormals,
-            min_normal: rounding.min_normal,
-            exact_bits: exact_bits + 1,
-        }
+        Self { relative, absolute: absolute + lost, subnormals, min_normal, exact_bits: exact_bits + 1 }
     }
 
     /// Width in bits of the integers below which every partial result is exact.
@@ -107,6 +108,8 @@ impl Tolerance {
 struct MmaRounding {
     /// Numerics of the MMA instruction; `None` for plain multiply-adds.
     numerics: Option<Numerics>,
+    /// Types of the problem's A and B in the MMA instruction; `None` for plain multiply-adds.
+    element_types: [Option<ElementType>; 2],
     min_normal: [f64; 2],
     /// Whether plain multiply-adds round once (FMA); otherwise the product and the addition are rounded.
     fuses: bool,
@@ -118,14 +121,17 @@ impl MmaRounding {
     fn of(plan: &MmaPlan, context: PlanContext<'_>) -> Self {
         let found = plan.instruction().and_then(|name| context.instructions.iter().find(|row| row.name == name));
         let fuses = is_fma_fused(plan.problem.accumulator);
-        let Some(row) = found else { return Self { numerics: None, min_normal: [0.0; 2], fuses, k: 1 } };
+        let Some(row) = found else {
+            return Self { numerics: None, element_types: [None; 2], min_normal: [0.0; 2], fuses, k: 1 };
+        };
         let numerics = Some(row.numerics.clone().unwrap_or_default());
-        let (a, b) = (operand(row, "a"), operand(row, "b"));
+        let mut element_types = ["a", "b"].map(|role| operand(row, role));
+        if plan.is_transposed() {
+            element_types.reverse();
+        }
         let k = row.extent().map_or(1, |[_, _, k]| k);
-        let min_normal = |operand: Option<ElementType>| operand.and_then(float).map_or(0.0, Format::min_normal);
-        let min_normal =
-            if plan.is_transposed() { [min_normal(b), min_normal(a)] } else { [min_normal(a), min_normal(b)] };
-        Self { numerics, min_normal, fuses, k }
+        let min_normal = element_types.map(|operand| operand.and_then(float).map_or(0.0, Format::min_normal));
+        Self { numerics, element_types, min_normal, fuses, k }
     }
 
     fn groups(&self, k: u64) -> (f64, f64) {
@@ -194,7 +200,7 @@ mod tests {
             evidence: Evidence::Assumed,
             source: String::new(),
         });
-        MmaRounding { numerics, min_normal: [0.0; 2], fuses: true, k }
+        MmaRounding { numerics, element_types: [None; 2], min_normal: [0.0; 2], fuses: true, k }
     }
 
     /// The table of `docs/dots.md` for 64 products accumulated in binary32, in units of 2^-24.

@@ -11,7 +11,7 @@ use super::MmaProblem;
 use super::cast::{element, is_possible};
 use super::operands::Operands;
 use super::row_accumulator::{InTensorMemory, RowAccumulator};
-use super::scale::Scale;
+use super::scale::{Scale, has_subnormals_in};
 
 /// The assumed multiply-adds of a pipe per cycle, times the bits of the wider operand, for targets without data on
 /// matrix instructions.
@@ -39,6 +39,8 @@ pub(super) struct MmaAtom {
     pub order: Vec<Role>,
     /// Whether the accumulator saturates on overflow.
     pub saturates: bool,
+    /// Whether the instruction replaces subnormal elements of A and B by zero.
+    pub flushes_subnormals: bool,
     /// Log2 of the atom's M, N and K.
     pub tile: [u32; 3],
     /// Log2 of the number of warps that issue the atom together.
@@ -160,6 +162,7 @@ impl MmaAtom {
         let assumed = || f64::from(wide) * f64::from(m + n + k - group).exp2() / ASSUMED_BITS_PER_CYCLE;
         let cycles = target.issue_cycles(row).map_or_else(assumed, |issue| issue.cycles);
         let scales = Scales::of(row, [m, n, k], table)?;
+        let flushes_subnormals = row.numerics.as_ref().is_some_and(|numerics| numerics.summation.flushes_subnormals());
         let (row, tile) = (Some(row.name.clone()), [m, n, k]);
         let transposed = false;
         let atom = |RowAccumulator { operands, tensor, .. }: RowAccumulator| Self {
@@ -172,6 +175,7 @@ impl MmaAtom {
             scales: scales.clone(),
             order: order.clone(),
             saturates,
+            flushes_subnormals,
             tile,
             group,
             queue,
@@ -246,6 +250,7 @@ impl MmaAtom {
             scales: None,
             order: vec![Role::A, Role::B, Role::Accumulator],
             saturates: false,
+            flushes_subnormals: false,
             tile: [rows, columns, 0],
             group: 0,
             queue: None,
@@ -312,6 +317,11 @@ impl MmaAtom {
                 }
                 (None, _) | (_, Some(_)) if !is_possible(from, to) => {
                     return Err(format!("it takes {to} for {what}, which lacks some values of {from}"));
+                }
+                _ if self.flushes_subnormals && has_subnormals_in(from, scale, to) => {
+                    return Err(format!(
+                        "it takes {to} for {what} and replaces subnormal numbers by zero, among them values of {from}"
+                    ));
                 }
                 _ => {}
             }

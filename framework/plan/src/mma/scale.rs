@@ -73,6 +73,17 @@ impl Scale {
     }
 }
 
+/// Whether some elements of type `element`, times their scales, are subnormal numbers of another type `to`. Of scales
+/// whose range is unknown, none count: their products may be subnormal in any type.
+pub(super) fn has_subnormals_in(element: ElementType, scale: Option<Scale>, to: ElementType) -> bool {
+    let (ElementType::Float(from), ElementType::Float(format)) = (element, to) else { return false };
+    let least = match scale {
+        None => Some(from.min_exponent()),
+        Some(scale) => scale.exponents.map(|[min, _]| from.min_exponent() + min),
+    };
+    element != to && least.is_some_and(|least| f64::from(least).exp2() < format.min_normal())
+}
+
 /// Returns the layout of groups of 2^`bits` consecutive elements along K, from the layout of the elements: K is split
 /// into the index of the group and the index in the group, and the latter is dropped.
 pub(super) fn grouped(operand: &LinearLayout, k_axis: usize, bits: u32) -> Result<LinearLayout, LayoutError> {

@@ -168,13 +168,14 @@ fn numbers_of_64_and_32_bits_have_instructions_of_their_own() {
 
 /// The instruction that a dot must use, for each target and types of A, B and result on CDNA 2, 3 and 4 and RDNA 3 and
 /// 4: the one with the largest tile, and with the largest K among equal tiles, as named in the ISA manuals.
-const EXPECTED: [(&str, [&str; 3], &str); 27] = [
+const EXPECTED: [(&str, [&str; 3], &str); 28] = [
     ("mi250", ["f16", "f16", "f32"], "v_mfma_f32_32x32x8f16"),
     ("mi250", ["bf16", "bf16", "f32"], "v_mfma_f32_32x32x8bf16_1k"),
     ("mi250", ["f32", "f32", "f32"], "v_mfma_f32_32x32x2f32"),
     ("mi250", ["f64", "f64", "f64"], "v_mfma_f64_16x16x4f64"),
     ("mi250", ["i8", "i8", "i32"], "v_mfma_i32_32x32x8i8"),
-    ("mi250", ["e4m3", "e5m2", "f32"], "v_mfma_f32_32x32x8f16"),
+    ("mi250", ["e4m3", "e5m2", "f32"], "v_mfma_f32_32x32x8bf16_1k"),
+    ("mi250", ["e4m3", "e4m3", "f32"], "v_mfma_f32_32x32x8f16"),
     ("mi300x", ["f16", "f16", "f32"], "v_mfma_f32_32x32x8_f16"),
     ("mi300x", ["bf16", "bf16", "f32"], "v_mfma_f32_32x32x8_bf16"),
     ("mi300x", ["f32", "f32", "f32"], "v_mfma_f32_32x32x2_f32"),
@@ -206,5 +207,19 @@ fn code_has_the_densest_instruction_of_the_types() {
         let code = assembly(&target, &plan);
         let mma_count = count(&code, "v_mfma") + count(&code, "v_wmma");
         assert!(mma_count > 0 && count(&code, word) == mma_count, "{name} {types:?} by {}: {code}", plan.atom_name());
+    }
+}
+
+/// Checks dots on a target whose `f16` instructions replace subnormal numbers by zero, which a cast from `e5m2` gives.
+#[test]
+fn operands_that_are_cast_keep_their_subnormal_numbers() {
+    let target = target("mi250");
+    for (types, row) in [(["e5m2", "e5m2"], "bf16_1k"), (["e5m2", "e2m1"], "bf16_1k"), (["f16", "e5m2"], "f32")] {
+        let problem = problem(&target, [32, 32, 32], [types[0], types[1], "f32"]);
+        let plan = proven(&target, &problem);
+        assert!(plan.instruction().is_some_and(|name| name.ends_with(row)), "{types:?}: {}", plan.atom_name());
+        let by_halves = problem.with_unit("v_mfma_f32_32x32x8f16".to_owned());
+        let error = mma::plan_mma(&by_halves, context(&target)).unwrap_err().to_string();
+        assert!(error.contains("subnormal"), "{types:?}: {error}");
     }
 }
