@@ -15,6 +15,8 @@ mod explicit;
 mod families;
 mod instructions;
 mod issue;
+mod listing;
+mod listings;
 mod memory_choice;
 mod notation;
 mod numerics;

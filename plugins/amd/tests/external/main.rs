@@ -11,6 +11,10 @@ mod assigned_programs;
 mod families;
 #[path = "../amd/instructions.rs"]
 mod instructions;
+#[path = "../amd/listing/mod.rs"]
+mod listing;
+#[path = "../amd/listings.rs"]
+mod listings;
 #[path = "../amd/notation.rs"]
 mod notation;
 mod sparse;
@@ -40,6 +44,8 @@ fn main() -> ExitCode {
             instructions::check_operands_of_gfx950_are_as_calculated,
             ["reference/amd_gfx950_instructions.json"]
         ),
+        all_answers!(listings::check_listings_wait_and_keep_their_order, ["kernels/cases"]),
+        external_test!(listings::listings_of_modules_with_layouts_wait_and_keep_their_order, [programs()]),
         external_test!(sparse::sparse_instructions_are_those_of_the_calculator, [Need::shared(CALCULATED)]),
         all_answers!(thread_values::check_operands_are_as_published, [MMA_LAYOUTS]),
         all_answers!(tv_layouts::check_every_published_mma_converts_to_linear_and_back, [MMA_LAYOUTS]),
