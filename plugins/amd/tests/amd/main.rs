@@ -27,6 +27,7 @@ mod program_accesses;
 mod ranking;
 mod reductions;
 mod rotating;
+mod scaled;
 mod seed_002;
 mod staged_loops;
 mod synthesis;
