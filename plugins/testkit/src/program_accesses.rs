@@ -31,7 +31,7 @@ impl GlobalAccesses {
     }
 }
 
-/// The ways in which a program may arrive at the pointers of a row-major tile.
+/// The forms in which a program may compute the pointers of a row-major tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Plain,
@@ -62,8 +62,8 @@ fn copy(columns: u64, element: &str, form: Form) -> String {
     %begin = arith.muli %col, %pitch : tensor<1x512xi32>
     %begins = tt.broadcast %begin : tensor<1x512xi32> -> {turned}
     %rows = tt.broadcast %row : tensor<{columns}x1xi32> -> {turned}
-    %sums = arith.addi %begins, %rows : {turned}
-    %offsets = tt.trans %sums {{order = array<i32: 1, 0>}} : {turned} -> tensor<{shape}xi32>\n"
+    %indices = arith.addi %begins, %rows : {turned}
+    %offsets = tt.trans %indices {{order = array<i32: 1, 0>}} : {turned} -> tensor<{shape}xi32>\n"
         ),
         Form::Reshaped => format!("{range}    %offsets = tt.reshape %flat : {flat} -> tensor<{shape}xi32>\n"),
         Form::Divided => format!(
@@ -71,8 +71,8 @@ fn copy(columns: u64, element: &str, form: Form) -> String {
     %rows = arith.divsi %flat, %columns : {flat}
     %within = arith.remsi %flat, %columns : {flat}
     %starts = arith.muli %rows, %columns : {flat}
-    %sums = arith.addi %starts, %within : {flat}
-    %offsets = tt.reshape %sums : {flat} -> tensor<{shape}xi32>\n"
+    %indices = arith.addi %starts, %within : {flat}
+    %offsets = tt.reshape %indices : {flat} -> tensor<{shape}xi32>\n"
         ),
     };
     let addresses = tile.addresses("from", "x", element) + &tile.addresses("to", "y", element);

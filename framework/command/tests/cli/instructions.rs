@@ -9,13 +9,13 @@ use serde_json::Value as Json;
 fn a_table_has_a_line_for_each_instruction() {
     let printed = run(tilewright().args(["instructions", "--target", "rx7900xtx"]));
     let lines: Vec<Vec<&str>> = printed.ok().lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[0], ["instruction", "shape", "types", "cycles", "source"]);
+    assert_eq!(lines[0], ["instruction", "shape", "types", "cycles", "evidence", "source"]);
     // RDNA 3 has four with floating-point operands and two with integers, the latter for either sign of each operand,
     // wrapping or clamping; all for waves of 32 and of 64 lanes.
     let listed = lines.iter().take_while(|line| !line.is_empty()).count();
     assert_eq!(listed, 1 + 2 * (4 + 2 * 4 * 2), "{}", printed.out);
     let mma = lines.iter().find(|line| line[0] == "v_wmma_f32_16x16x16_bf16").expect("it is listed");
-    assert_eq!(mma[1..], ["16x16x16", "d:f32", "a:bf16", "b:bf16", "c:f32", "32", "[1]"]);
+    assert_eq!(mma[1..], ["16x16x16", "d:f32", "a:bf16", "b:bf16", "c:f32", "32", "documented", "[1]", "[1]"]);
     assert!(printed.out.contains("\n[1] AMD Matrix Instruction Calculator\n"), "{}", printed.out);
 }
 

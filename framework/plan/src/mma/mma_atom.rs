@@ -2,7 +2,6 @@
 
 use crate::movement::{TensorMoveTable, TensorMoves};
 use tilewright_kernel::Element;
-use tilewright_layout::Dim;
 use tilewright_target::{
     Completion, ElementType, Instruction, InstructionKind, Operand, Queue, Semantics, TargetDescription,
 };

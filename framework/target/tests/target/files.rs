@@ -576,7 +576,7 @@ fn rates_of_matrix_instructions_are_read_from_the_file() {
     let rates = read(RATE).expect("the file reads").matrix.expect("there is one").rates;
     assert_eq!((rates[0].issuer, rates[0].scaled, rates[0].multiply_adds_per_cycle), (MmaIssuer::Warp, false, 0.5));
     for (good, bad, message) in [
-        ("0.5", "0", "`matrix.rates.0.multiply_adds_per_cycle`: expected a number greater than zero"),
+        ("0.5", "0", "`matrix.rates[0].multiply_adds_per_cycle`: expected a number greater than zero"),
         ("\"warp\"", "\"wrap\"", "wrap"),
         ("elements", "element", "unknown key `element`"),
     ] {

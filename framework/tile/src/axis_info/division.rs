@@ -148,10 +148,10 @@ impl Apply<'_> {
     pub(super) fn shifted_down(&self, both: &Operands<'_>, division: Division) -> AxisInfo {
         let (a, by) = (both.a, both.b.range);
         let division = if a.range.is_unsigned() { Division::Down } else { division };
-        if let (Some(shift), true) = (by.single(), division == Division::Down) {
-            if (0..i64::from(self.bits.min(62))).contains(&shift) {
-                return self.quotient(&Operands { a, b: &AxisInfo::constant(1 << shift, self.ty) }, Division::Down);
-            }
+        if let (Some(shift), true) = (by.single(), division == Division::Down)
+            && (0..i64::from(self.bits.min(62))).contains(&shift)
+        {
+            return self.quotient(&Operands { a, b: &AxisInfo::constant(1 << shift, self.ty) }, Division::Down);
         }
         let steps: Steps = both.unmoved();
         let is_natural = a.range.is_unsigned() || (division == Division::Down && a.range.is_natural());

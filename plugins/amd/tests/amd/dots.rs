@@ -218,8 +218,8 @@ fn operands_that_are_cast_keep_their_subnormal_numbers() {
         let problem = problem(&target, [32, 32, 32], [types[0], types[1], "f32"]);
         let plan = proven(&target, &problem);
         assert!(plan.instruction().is_some_and(|name| name.ends_with(row)), "{types:?}: {}", plan.atom_name());
-        let by_halves = problem.with_unit("v_mfma_f32_32x32x8f16".to_owned());
-        let error = mma::plan_mma(&by_halves, context(&target)).unwrap_err().to_string();
+        let by_f16 = problem.with_unit("v_mfma_f32_32x32x8f16".to_owned());
+        let error = mma::plan_mma(&by_f16, context(&target)).unwrap_err().to_string();
         assert!(error.contains("subnormal"), "{types:?}: {error}");
     }
 }

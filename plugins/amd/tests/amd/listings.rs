@@ -103,7 +103,7 @@ fn without(text: &str, line: usize) -> String {
     lines.map(|(_, line)| format!("{line}\n")).collect()
 }
 
-/// Removes each wait and each barrier in turn. Only a wait beside an equal one may be missing.
+/// Removes each wait and each barrier, one at a time. Only a wait next to an equal one may be missing.
 #[test]
 fn removed_waits_and_barriers_are_reported() {
     for name in TARGETS {

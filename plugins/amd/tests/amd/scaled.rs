@@ -23,7 +23,7 @@ type Position = [u64; 2];
 
 /// An instruction's shape as the documents describe it.
 #[derive(Debug, Clone, Copy)]
-struct Described {
+struct MmaDescription {
     /// The mnemonic without the formats.
     name: &'static str,
     lanes: u64,
@@ -37,8 +37,8 @@ struct Described {
     runs: [u64; 2],
 }
 
-const CDNA4: [Described; 2] = [
-    Described {
+const CDNA4: [MmaDescription; 2] = [
+    MmaDescription {
         name: "v_mfma_scale_f32_16x16x128_f8f6f4",
         lanes: 64,
         size: 16,
@@ -46,7 +46,7 @@ const CDNA4: [Described; 2] = [
         scales_in_one_lane: false,
         runs: [16, 32],
     },
-    Described {
+    MmaDescription {
         name: "v_mfma_scale_f32_32x32x64_f8f6f4",
         lanes: 64,
         size: 32,
@@ -56,7 +56,7 @@ const CDNA4: [Described; 2] = [
     },
 ];
 
-const GFX1250: Described = Described {
+const GFX1250: MmaDescription = MmaDescription {
     name: "v_wmma_scale_f32_16x16x128_f8f6f4",
     lanes: 32,
     size: 16,
@@ -65,7 +65,7 @@ const GFX1250: Described = Described {
     runs: [16, 32],
 };
 
-impl Described {
+impl MmaDescription {
     /// Returns the element in a lane: lane groups hold runs of adjacent elements in turn.
     fn element(self, bits: u32, lane: u64, at: u64) -> Position {
         let (groups, run) = (self.lanes / self.size, self.runs[usize::from(bits < 8)]);
@@ -80,7 +80,7 @@ impl Described {
     /// Returns the element of the result in a lane, as (row, column).
     fn result(self, lane: u64, at: u64) -> Position {
         let (group, column) = (lane / self.size, lane % self.size);
-        // On gfx1250 a lane holds eight adjacent rows; on CDNA four, then those of the next turn of lane groups.
+        // On gfx1250 a lane holds eight adjacent rows; on CDNA four, then those of the next pass of lane groups.
         let (height, groups) = (if self.scales_in_one_lane { 8 } else { 4 }, self.lanes / self.size);
         [at / height * height * groups + group * height + at % height, column]
     }
@@ -150,7 +150,7 @@ impl Described {
 }
 
 /// Returns all instructions of a shape.
-fn described(shape: Described) -> Vec<Instruction> {
+fn instructions_of(shape: MmaDescription) -> Vec<Instruction> {
     let pairs = FORMATS.into_iter().flat_map(|(_, a, bits)| FORMATS.map(|(_, b, of_b)| ((a, bits), (b, of_b))));
     pairs.flat_map(|(a, b)| [true, false].map(|scaled| shape.instruction(a, b, scaled))).collect()
 }
@@ -158,10 +158,10 @@ fn described(shape: Described) -> Vec<Instruction> {
 /// Plans a dot with one of the table's instructions, and executes its kernel by described instructions.
 fn execute(
     target: &AmdTarget,
-    shape: Described,
+    shape: MmaDescription,
     types: [&str; 2],
     scaled: bool,
-    described: &[Instruction],
+    rows: &[Instruction],
 ) -> Result<(), String> {
     let name = shape.name(types, scaled);
     let element_type = |of: &str| {
@@ -175,13 +175,13 @@ fn execute(
         .with_unit(name.clone());
     let plan = mma::plan_mma(&problem, context(target)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let cases = mma_cases(&plan, context(target)).unwrap();
-    let by_description = PlanContext::new(target.description()).with_instructions(described);
+    let by_description = PlanContext::new(target.description()).with_instructions(rows);
     check_all_emulated(&cases, by_description).map(|_| ()).map_err(|failure| format!("{name}: {failure}"))
 }
 
 /// Executes dots of all pairs of formats, with scales and without.
-fn all_are_right(target: &AmdTarget, shape: Described, formats: &[&str]) {
-    let instructions = described(shape);
+fn all_are_right(target: &AmdTarget, shape: MmaDescription, formats: &[&str]) {
+    let instructions = instructions_of(shape);
     for (&a, &b) in formats.iter().flat_map(|a| formats.iter().map(move |b| (a, b))) {
         for scaled in [true, false] {
             execute(target, shape, [a, b], scaled, &instructions).unwrap_or_else(|why| panic!("{why}"));
@@ -206,7 +206,7 @@ fn dots_of_gfx1250_are_right_by_the_documents() {
 #[test]
 fn other_places_of_elements_give_wrong_results() {
     let (gfx950, [shape, _]) = (target("mi355x"), CDNA4);
-    let adjacent = described(Described { runs: [32, 32], ..shape });
+    let adjacent = instructions_of(MmaDescription { runs: [32, 32], ..shape });
     for (types, scaled) in [(["fp8", "fp8"], true), (["fp8", "fp4"], true), (["fp6", "bf8"], false)] {
         assert!(execute(&gfx950, shape, types, scaled, &adjacent).is_err(), "{types:?}");
     }

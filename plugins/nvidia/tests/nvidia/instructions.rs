@@ -337,10 +337,10 @@ const ISSUE_CYCLES: [(&str, &str, f64); 24] = [
     ("b200", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 2048.0 / 248.0),
     // RTX 5090: 209 TFLOPS of f16 with f32 accumulators, 419 of fp8; block-scaled forms have twice the rate.
     ("rtx5090", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 32.0),
-    ("rtx5090", "mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e4m3.e4m3.f32", 32.0),
+    ("rtx5090", "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", 32.0),
     (
         "rtx5090",
-        "mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m16n8k32.row.col.f32.e4m3.e4m3.f32.ue8m0",
+        "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0",
         16.0,
     ),
 ];

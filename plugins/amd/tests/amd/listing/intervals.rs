@@ -51,8 +51,8 @@ fn missing_barriers(listing: &Listing) -> Vec<String> {
             _ => None,
         });
         let names: Vec<&str> = follow.map(|instruction| instruction.mnemonic.as_str()).collect();
-        let halves = ["s_barrier_signal", "s_barrier_wait"];
-        if !names.contains(&"s_barrier") && !halves.iter().all(|half| names.contains(half)) {
+        let pair = ["s_barrier_signal", "s_barrier_wait"];
+        if !names.contains(&"s_barrier") && !pair.iter().all(|half| names.contains(half)) {
             violations.push(format!("BlockBarrier {number}: no instruction of a barrier follows"));
         }
     }

@@ -4,7 +4,7 @@
 //! counter over all paths. A wait for at most n outstanding accesses completes those with n or more later accesses; of
 //! scalar loads, which complete in any order, only a wait for zero completes any.
 //!
-//! Loads from global to shared memory may be in flight at a barrier; programs wait for them where they need the data,
+//! Loads from global to shared memory may be in flight at a barrier; programs wait for them before they read the data,
 //! which the emulator checks.
 
 use std::collections::BTreeMap;
