@@ -14,8 +14,17 @@ use crate::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLa
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Neutral;
 
-const NAMES: [&str; 8] =
-    ["blocked", "slice", "linear", "dot_operand", "dot_op", "swizzled_shared", "padded_shared", "shared_linear"];
+const NAMES: [&str; 9] = [
+    "blocked",
+    "slice",
+    "linear",
+    "generic_linear",
+    "dot_operand",
+    "dot_op",
+    "swizzled_shared",
+    "padded_shared",
+    "shared_linear",
+];
 
 impl Neutral {
     fn unknown(self, spec: &FamilySpec) -> FamilyError {
@@ -37,7 +46,7 @@ impl Families for Neutral {
         match spec.name.as_str() {
             "blocked" => blocked::resolve(spec, shape).map(Layout::Distributed),
             "slice" => slice::resolve(spec, shape, all),
-            "linear" => linear::resolve(spec, shape).map(Layout::Distributed),
+            "linear" | "generic_linear" => linear::resolve(spec, shape).map(Layout::Distributed),
             // The provider of the parent serves its operands.
             "dot_operand" | "dot_op" => match spec.parent.as_deref() {
                 Some(parent) if !NAMES.contains(&parent.name.as_str()) => Err(self.unknown(parent)),

@@ -1,18 +1,18 @@
 //! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear`, as in Triton.
 
-use crate::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, MemoryLayout, Padding};
+use crate::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, MemoryLayout, Padding, Parameters};
 
 use super::cluster::{cluster_layout, extend_to_blocks, no_larger_than, no_smaller_than, share_of};
 use super::linear::from_given;
 use super::tile::tensor_space;
 
 /// Builds `swizzled_shared`: rows along the fastest axis, with the offsets in row `r` xor-swizzled by `vec * ((r /
-/// per_phase) % max_phase)`.
+/// per_phase) % max_phase)`. The formula gives the bases of rows that are powers of two, for any positive parameters.
 pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let read = spec.parameters();
-    let vec = read.power(&["vec"])?;
-    let per_phase = read.power(&["per_phase"])?;
-    let max_phase = read.power(&["max_phase"])?;
+    let vec = read.number(&["vec"])?;
+    let per_phase = positive(&read, &["per_phase"])?;
+    let max_phase = positive(&read, &["max_phase"])?;
     let order = read.order(&["order"], shape.len())?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
     read.finish()?;
@@ -25,6 +25,13 @@ pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout,
         padding: Vec::new(),
         alignment: Some(16),
     })
+}
+
+fn positive(read: &Parameters<'_>, names: &'static [&'static str]) -> Result<u64, FamilyError> {
+    match read.number(names)? {
+        0 => Err(read.wrong(names[0], "must be positive")),
+        number => Ok(number),
+    }
 }
 
 fn swizzled_block(
@@ -76,22 +83,52 @@ pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
             swizzled_block(share, &order, 1, 1, 1).map_err(|error| FamilyError::of_layout(&spec.name, &error))
         })?
     };
-    let mut padding = Vec::new();
-    for pair in &pairs {
-        let [interval, gap] = pair[..] else {
-            return Err(read.wrong("interval_padding_pairs", "each entry must be [interval, padding]"));
-        };
-        if !interval.is_power_of_two() {
-            let message = format!("interval {interval} is not a power of two");
-            return Err(read.wrong("interval_padding_pairs", &message));
-        }
-        padding.push(Padding { interval, padding: gap });
-    }
+    let mut padding = padding_of(&pairs).map_err(|message| read.wrong("interval_padding_pairs", &message))?;
     padding.sort_by_key(|p| p.interval);
     if !is_addressable(&linear, &padding) {
         return Err(read.wrong("interval_padding_pairs", "physical offsets exceed 62 bits"));
     }
+    if let Some(message) = padded_bases_error(&linear) {
+        return Err(read.wrong("offset_bases", message));
+    }
     Ok(MemoryLayout { linear, padding, alignment: None })
+}
+
+/// Reads pairs of an interval and its padding; an error message if Triton's attribute does not take them.
+fn padding_of(pairs: &[Vec<u64>]) -> Result<Vec<Padding>, String> {
+    let mut padding: Vec<Padding> = Vec::new();
+    for pair in pairs {
+        let [interval, gap] = pair[..] else { return Err("each entry must be [interval, padding]".to_owned()) };
+        for (what, value) in [("interval", interval), ("padding", gap)] {
+            if !value.is_power_of_two() {
+                return Err(format!("{what} {value} is not a power of two"));
+            }
+        }
+        if padding.iter().any(|p| p.interval == interval) {
+            return Err(format!("interval {interval} is named twice; add its paddings"));
+        }
+        padding.push(Padding { interval, padding: gap });
+    }
+    if padding.is_empty() {
+        return Err("is empty; expected an interval and its padding".to_owned());
+    }
+    Ok(padding)
+}
+
+/// The reason why bases cannot be those of a padded layout; `None` if they can. Each offset is one element, and moves
+/// along one axis by a power of two.
+fn padded_bases_error(linear: &LinearLayout) -> Option<&'static str> {
+    let mut seen = 0;
+    for &column in linear.columns_of(Dim::OFFSET) {
+        if column == 0 || seen & column != 0 {
+            return Some("two offsets are the same element; remove one of them");
+        }
+        if !column.is_power_of_two() {
+            return Some("each basis must move along one axis, by a power of two");
+        }
+        seen |= column;
+    }
+    None
 }
 
 /// Whether every physical offset stays below 2^62.
@@ -133,6 +170,10 @@ pub(super) fn linear(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
     let narrow = |bytes| u32::try_from(bytes).map_err(|_| read.wrong("alignment", "is more than 2 GiB"));
     let alignment = alignment.map(narrow).transpose()?;
     let linear = explicit(spec, &bases, shape, shape)?;
+    let moved = linear.columns().iter().filter(|&&column| column != 0).count();
+    if moved != linear.outs().bits() as usize {
+        return Err(read.wrong("offset_bases", "two positions are the same element; give one of them a zero basis"));
+    }
     Ok(MemoryLayout { alignment, ..MemoryLayout::linear(linear) })
 }
 
