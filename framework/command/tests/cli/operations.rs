@@ -376,7 +376,10 @@ fn messages_name_the_remedy() {
             json!({"op": "layout", "shape": [128], "params": "gl.BlockedLayout([1], [32], [4], [0], order=[0])"}),
             "`order`: is given twice",
         ),
-        (json!({"op": "layout", "shape": [128], "params": "gl.SliceLayout(0, 1, 2)"}), "at most: dim, parent"),
+        (
+            json!({"op": "layout", "shape": [128], "params": "gl.SliceLayout(0, gl.BlockedLayout([1], [32], [4], [0]), 2)"}),
+            "at most: dim, parent",
+        ),
     ];
     let requests: Vec<_> = cases.iter().map(|(request, _)| request.clone()).collect();
     for (answer, (request, expected)) in batch(lines(&requests)).iter().zip(&cases) {
