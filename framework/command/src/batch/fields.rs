@@ -38,7 +38,7 @@ const STATED: [(&str, &[&str]); 2] = [
     ("convert", &["path", "counts", "ops", "sass_ops", "predicated_shared_stores", "shared_bytes"]),
 ];
 
-/// Returns the first field of a request that its operation would use but for its `camelCase`, and the right name.
+/// Returns the first field of a request whose name in `snake_case` its operation uses, and that name.
 pub fn in_camel_case(request: &Json) -> Option<(&str, String)> {
     let known = known(request);
     let written = ignored(request).into_iter().map(|given| (given, snake_case(given)));

@@ -28,7 +28,7 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Returns a field that is `name` but for its `camelCase`; `None` if there is none.
+    /// Returns a field whose name in `snake_case` is `name`; `None` if there is none.
     fn in_camel_case(self, name: &str) -> Option<&'a str> {
         self.fields.as_object()?.keys().map(String::as_str).find(|given| snake_case(given) == name)
     }
