@@ -1,22 +1,29 @@
 //! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear`, as in Triton.
 
-use crate::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, MemoryLayout, Padding, Parameters};
+use crate::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, MemoryLayout, Padding};
 
 use super::cluster::{cluster_layout, extend_to_blocks, no_larger_than, no_smaller_than, share_of};
 use super::linear::from_given;
 use super::tile::tensor_space;
 
 /// Builds `swizzled_shared`: rows along the fastest axis, with the offsets in row `r` xor-swizzled by `vec * ((r /
-/// per_phase) % max_phase)`. The formula gives the bases of rows that are powers of two, for any positive parameters.
+/// per_phase) % max_phase)`. The formula gives the bases, the rows that are powers of two, for parameters that need not
+/// be powers of two.
 pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let read = spec.parameters();
     let vec = read.number(&["vec"])?;
-    let per_phase = positive(&read, &["per_phase"])?;
-    let max_phase = positive(&read, &["max_phase"])?;
+    let per_phase = read.number(&["per_phase"])?;
+    let max_phase = read.number(&["max_phase"])?;
     let order = read.order(&["order"], shape.len())?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
     read.finish()?;
     let block = |share: &[u64]| {
+        let has_rows = order.get(1).is_some_and(|&axis| share[axis] > 1);
+        if let Some((name, _)) = [("per_phase", per_phase), ("max_phase", max_phase)].iter().find(|(_, n)| *n == 0)
+            && has_rows
+        {
+            return Err(read.wrong(name, "must be positive: it divides the row's number"));
+        }
         swizzled_block(share, &order, vec, per_phase, max_phase)
             .map_err(|error| FamilyError::of_layout(&spec.name, &error))
     };
@@ -25,13 +32,6 @@ pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout,
         padding: Vec::new(),
         alignment: Some(16),
     })
-}
-
-fn positive(read: &Parameters<'_>, names: &'static [&'static str]) -> Result<u64, FamilyError> {
-    match read.number(names)? {
-        0 => Err(read.wrong(names[0], "must be positive")),
-        number => Ok(number),
-    }
 }
 
 fn swizzled_block(
@@ -45,10 +45,11 @@ fn swizzled_block(
     let LinearLayout { ins, outs, columns } = &mut layout;
     ins.push_new(Dim::OFFSET, outs.bits())?;
     let shift = |axis: usize| outs.shift_and_bits(axis).0;
+    let phase = |row: u64| row.checked_div(per_phase).and_then(|row| row.checked_rem(max_phase)).unwrap_or(0);
     for (index, &axis) in order.iter().enumerate() {
         for bit in 0..share[axis].trailing_zeros() {
             let row = 1u64 << bit;
-            let moved = if index == 1 { vec.wrapping_mul(row / per_phase % max_phase) % share[order[0]] } else { 0 };
+            let moved = if index == 1 { vec.wrapping_mul(phase(row)) % share[order[0]] } else { 0 };
             // The row moves only a column of the fastest axis; none if that has one position.
             columns.push(row << shift(axis) | moved.checked_shl(shift(order[0])).unwrap_or(0));
         }
@@ -120,11 +121,11 @@ fn padding_of(pairs: &[Vec<u64>]) -> Result<Vec<Padding>, String> {
 fn padded_bases_error(linear: &LinearLayout) -> Option<&'static str> {
     let mut seen = 0;
     for &column in linear.columns_of(Dim::OFFSET) {
+        if column.count_ones() > 1 {
+            return Some("each basis must move along one axis, by a power of two");
+        }
         if column == 0 || seen & column != 0 {
             return Some("two offsets are the same element; remove one of them");
-        }
-        if !column.is_power_of_two() {
-            return Some("each basis must move along one axis, by a power of two");
         }
         seen |= column;
     }

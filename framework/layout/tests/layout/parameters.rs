@@ -135,8 +135,8 @@ fn parameters_that_triton_rejects_are_rejected() {
             "`generic_linear` takes",
         ),
         (
-            "#ttg.swizzled_shared<{vec = 1, perPhase = 0, maxPhase = 1, order = [0]}>",
-            &[8],
+            "#ttg.swizzled_shared<{vec = 1, perPhase = 0, maxPhase = 1, order = [0, 1]}>",
+            &[8, 8],
             "`per_phase`: must be positive",
         ),
         (
