@@ -16,6 +16,7 @@ use crate::{GlobalOptions, input};
 
 /// Options of `tilewright layout` that show a layout.
 #[derive(Debug, Args)]
+#[group(id = "shown")]
 pub struct Options {
     /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
     layout: String,
