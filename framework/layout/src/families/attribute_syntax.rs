@@ -6,7 +6,17 @@ use super::cluster::{cluster_layout, row_major, share_of};
 use crate::{AttributeSyntax, Dim, FamilyAttribute, FamilySpec, IntVec, Omitted, ParameterPosition, ParameterSyntax};
 
 pub(super) fn all() -> Vec<AttributeSyntax> {
-    vec![blocked(), slice(), linear(), dot_operand(), swizzled_shared(), padded_shared(), shared_linear()]
+    vec![
+        blocked(),
+        slice(),
+        linear("linear"),
+        linear("generic_linear"),
+        dot_operand(),
+        swizzled_shared(),
+        padded_shared(),
+        shared_linear(),
+        partitioned_shared(),
+    ]
 }
 
 fn ttg(family: &str) -> AttributeSyntax {
@@ -27,11 +37,12 @@ fn slice() -> AttributeSyntax {
     ttg("slice").with_keywords(&[("dim", "dim"), ("parent", "parent")])
 }
 
-/// The syntax of `linear`. The text omits the shape, which follows from the bases, since these reach every element.
-fn linear() -> AttributeSyntax {
+/// The syntax of `linear` and `generic_linear`. The text omits the shape, which follows from the bases, since these reach
+/// every element.
+fn linear(family: &str) -> AttributeSyntax {
     let keywords =
         [("reg_bases", "register"), ("lane_bases", "lane"), ("warp_bases", "warp"), ("block_bases", "block")];
-    ttg("linear").with_keywords(&keywords).with(ParameterSyntax::new("shape", &["shape"]).omitted(Omitted::Always))
+    ttg(family).with_keywords(&keywords).with(ParameterSyntax::new("shape", &["shape"]).omitted(Omitted::Always))
 }
 
 fn dot_operand() -> AttributeSyntax {
@@ -60,6 +71,15 @@ fn shared_linear() -> AttributeSyntax {
         .with_keywords(&[("offset_bases", "offset")])
         .with(ParameterSyntax::new("block_bases", &["block"]).omitted_at(no_bases))
         .with(ParameterSyntax::new("alignment", &["alignment"]).with_position(ParameterPosition::Behind))
+}
+
+fn partitioned_shared() -> AttributeSyntax {
+    ttg("partitioned_shared").with_keywords(&[
+        ("num_partitions", "numPartitions"),
+        ("num_groups", "numGroups"),
+        ("partition_dim", "partitionDim"),
+        ("partition_layout", "partitionLayout"),
+    ])
 }
 
 /// Rewrites a `padded_shared` spec to the parameters of its attribute text: `order` and `shape` if the offsets fill the

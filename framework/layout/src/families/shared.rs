@@ -1,6 +1,9 @@
-//! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear`, as in Triton.
+//! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear`, `partitioned_shared`, as in Triton.
 
-use crate::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, MemoryLayout, Padding};
+use crate::{
+    Dim, Families, FamilyAttribute, FamilyError, FamilySpec, GivenBases, IntVec, Layout, LayoutError, LinearLayout,
+    MemoryLayout, Padding,
+};
 
 use super::cluster::{cluster_layout, extend_to_blocks, no_larger_than, no_smaller_than, share_of};
 use super::linear::from_given;
@@ -134,6 +137,55 @@ pub(super) fn linear(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
     let alignment = alignment.map(narrow).transpose()?;
     let linear = explicit(spec, &bases, shape, shape)?;
     Ok(MemoryLayout { alignment, ..MemoryLayout::linear(linear) })
+}
+
+/// Builds `partitioned_shared`: the tensor is cut along one axis into `num_partitions * num_groups` pieces, each in the
+/// layout `partition_layout`. Piece `i` is in partition `i % num_partitions`; the pieces of a partition are adjacent in
+/// memory, and the partitions follow one another.
+pub(super) fn partitioned(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<MemoryLayout, FamilyError> {
+    let read = spec.parameters();
+    let partitions = read.power(&["num_partitions"])?;
+    let groups = read.power(&["num_groups"])?;
+    let axis = read.number(&["partition_dim"])?;
+    let FamilyAttribute::Spec(inner) = read.required(&["partition_layout"])? else {
+        return Err(read.wrong("partition_layout", "must be a layout"));
+    };
+    read.finish()?;
+    let axis = usize::try_from(axis).ok().filter(|&axis| axis < shape.len());
+    let axis = axis.ok_or_else(|| read.wrong("partition_dim", &format!("is not an axis of {shape:?}")))?;
+    let pieces = partitions.checked_mul(groups).filter(|pieces| shape[axis].is_multiple_of(*pieces));
+    let pieces = pieces.ok_or_else(|| {
+        let message = format!("{partitions} partitions of {groups} groups do not divide {} elements", shape[axis]);
+        read.wrong("num_partitions", &message)
+    })?;
+    let mut piece = IntVec::from_slice(shape);
+    piece[axis] /= pieces;
+    let Layout::Memory(mut memory) = all.resolve(inner, &piece, all)? else {
+        return Err(read.wrong("partition_layout", "is not a layout of shared memory"));
+    };
+    memory.linear = repeated(&memory.linear, shape, axis, piece[axis] * partitions, partitions)
+        .map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
+    Ok(memory)
+}
+
+/// Extends the layout of a piece to all pieces along `axis`: offsets behind the piece select the group, whose pieces are
+/// `stride` elements apart, then the partition.
+fn repeated(
+    piece: &LinearLayout,
+    shape: &[u64],
+    axis: usize,
+    stride: u64,
+    partitions: u64,
+) -> Result<LinearLayout, LayoutError> {
+    let along = |by: u64| (0..shape.len()).map(|other| if other == axis { by } else { 0 }).collect();
+    let groups = std::iter::successors(Some(stride), |by| by.checked_mul(2)).take_while(|by| *by < shape[axis]);
+    let within = std::iter::successors(Some(stride / partitions), |by| by.checked_mul(2));
+    let within = within.take_while(|by| *by < stride.min(shape[axis]));
+    let mut offsets = piece.bases_of(Dim::OFFSET);
+    offsets.extend(groups.chain(within).map(along));
+    let bases = [(Dim::OFFSET, offsets), (Dim::BLOCK, piece.bases_of(Dim::BLOCK))];
+    let lists = bases.iter().map(|(dim, bases)| (*dim, bases.iter().map(|basis| basis.iter().copied())));
+    LinearLayout::from_lists(lists, tensor_space(shape)?)?.require_surjective()
 }
 
 fn explicit(

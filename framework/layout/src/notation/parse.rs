@@ -192,7 +192,17 @@ impl<'a> Parser<'a> {
         if dialect {
             name = self.word("a name")?;
         }
-        if !self.cursor.takes("<") {
+        // The verbose form of a dialect's attribute: `#ttg<blocked<...>>`.
+        let outer = if hash && !dialect { self.verbose_name() } else { None };
+        if let Some(inner) = &outer {
+            name.clone_from(inner);
+        }
+        let bare = hash && (dialect || outer.is_some()) && !self.cursor.rest().starts_with('<');
+        if bare || !self.cursor.takes("<") {
+            if outer.is_some() {
+                self.cursor.expect(">")?;
+                return Ok(Read::leaf(FamilySpec::new(&name)));
+            }
             return match self.names.get(&name) {
                 _ if dialect => Ok(Read::leaf(FamilySpec::new(&name))),
                 Some(&defined) if hash => Ok(self.defined[defined].1.clone()),
@@ -208,7 +218,21 @@ impl<'a> Parser<'a> {
             Ok(spec)
         })?;
         self.cursor.expect(">")?;
+        if outer.is_some() {
+            self.cursor.expect(">")?;
+        }
         Ok(spec)
+    }
+
+    /// Reads `<name` of the verbose form `#dialect<name<...>>`, if the text continues so.
+    fn verbose_name(&mut self) -> Option<String> {
+        let mut ahead = self.cursor;
+        let name = ahead.takes("<").then(|| ahead.take_word()).flatten()?;
+        if !ahead.rest().starts_with(['<', '>']) {
+            return None;
+        }
+        self.cursor = ahead;
+        Some(name.to_owned())
     }
 
     /// Reads an optional list of values without a name, then named ones, in braces or not.
@@ -321,12 +345,18 @@ impl<'a> Parser<'a> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
         let sign = if self.cursor.takes("-") { "-" } else { "" };
-        let digits = self.cursor.take_while(|c| c.is_ascii_digit());
+        let radix = if self.cursor.rest().starts_with("0x") { 16 } else { 10 };
+        self.cursor.at += if radix == 16 { "0x".len() } else { 0 };
+        let digits = self.cursor.take_while(|c| c.is_digit(radix));
         if digits.is_empty() {
             return Err(self.cursor.expected("an integer"));
         }
-        let number = format!("{sign}{digits}").parse();
+        let number = i64::from_str_radix(&format!("{sign}{digits}"), radix);
         let number = number.map_err(|_| self.cursor.error(start, "expected an integer of 64 bits"))?;
+        // The type of an integer, `4 : i32`, does not change its value.
+        if !self.cursor.sees(":+") && self.cursor.takes(":") {
+            self.cursor.identifier("the type of the integer")?;
+        }
         Ok(Read::leaf(FamilyAttribute::Int(number)))
     }
 }
