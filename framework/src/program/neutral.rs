@@ -5,7 +5,7 @@ use super::error::ProgramError;
 use super::stage::Stage;
 use tilewright_tile::import::import;
 use tilewright_tile::transform::{
-    decompose_scaled_dots, desugar_async_copies, inline_calls, remove_unused, structurize,
+    decompose_scaled_dots, desugar_async_copies, inline_calls, remove_unused, simplify_types, structurize,
 };
 use tilewright_tile::{self as tile, TileModule};
 
@@ -18,9 +18,10 @@ impl ProgramCompiler<'_> {
         seen: &mut dyn FnMut(Stage<'_>),
     ) -> Result<TileModule, ProgramError> {
         let in_text = |violation: tile::TileViolation| ProgramError::Text(violation.in_text(text));
-        let module = tile::text::parse(text, self.dialects)?;
+        let mut module = tile::text::parse(text, self.dialects)?;
         tile::verify(&module).map_err(in_text)?;
         seen(Stage::Read(&module));
+        simplify_types(&mut module, self.dialects);
         let module = import(&module, self.imports, self.dialects).map_err(in_text)?;
         seen(Stage::Import(&module));
         let module = desugar_async_copies(&module, self.dialects).map_err(in_text)?;

@@ -94,14 +94,14 @@ pub enum AttributeKind {
     Bool,
     /// An integer of this width, written without its type.
     Integer(u32),
-    /// Integers of 32 bits, comma-separated.
-    Integers,
+    /// Integers of this width, comma-separated.
+    Integers(u32),
     /// A string.
     Text,
     /// A symbol: the name of a function.
     Symbol,
-    /// Keywords, separated by `|`.
-    Words,
+    /// A set of keywords, separated by `|`; the generic form has the sum of their numbers, if these are listed.
+    Words(Arc<BTreeMap<String, u32>>),
     /// One of several keywords, each with its number; the generic form has the number.
     Keyword(Arc<BTreeMap<String, u32>>),
     /// A set of keywords: `<...>` behind a keyword; behind the attribute's name in the generic form.
@@ -143,17 +143,20 @@ pub struct Traits {
 
 impl OperandGroup {
     /// Divides `count` values among groups when the text does not give the numbers: one to each group that must have
-    /// one, the rest to the first group that may have more. `None` if there are too few or too many values.
+    /// one; the rest to the group of any number, or in equal shares if there are several of these groups. `None` if
+    /// there are too few or too many values.
     #[must_use]
     pub fn divide(groups: &[Self], count: usize) -> Option<Vec<usize>> {
         let single = groups.iter().filter(|group| group.count == Count::One).count();
         let mut spare = count.checked_sub(single)?;
+        let many = groups.iter().filter(|group| group.count == Count::Many).count();
+        let share = if many > 1 { spare / many } else { spare };
         let mut sizes = Vec::with_capacity(groups.len());
         for group in groups {
             let size = match group.count {
                 Count::One => 1,
                 Count::Optional => spare.min(1),
-                Count::Many => spare,
+                Count::Many => share.min(spare),
                 Count::Zero | Count::Two => 0,
             };
             if group.count != Count::One {

@@ -28,6 +28,10 @@ pub(super) struct File {
     /// Earlier names of operations and attributes of the dialect, each with its current name. Texts may have either.
     #[serde(default)]
     pub renamed: BTreeMap<String, String>,
+    /// Parameters of layout families that have a default: the family's name, and its parameters with their defaults as
+    /// attribute text.
+    #[serde(default)]
+    pub layouts: BTreeMap<String, String>,
 }
 
 /// The row of an operation; keys that it omits come from its form.
@@ -141,13 +145,15 @@ fn attribute_kind(kind: &str, file: &File) -> Option<AttributeKind> {
         "i32" => AttributeKind::Integer(32),
         "i16" => AttributeKind::Integer(16),
         "i64" => AttributeKind::Integer(64),
-        "i32s" => AttributeKind::Integers,
+        "i32s" => AttributeKind::Integers(32),
+        "i64s" => AttributeKind::Integers(64),
         "text" => AttributeKind::Text,
         "symbol" => AttributeKind::Symbol,
-        "words" => AttributeKind::Words,
-        name => match file.flags.get(name) {
-            Some(flags) => AttributeKind::Flags(Arc::new(flags.clone())),
-            None => AttributeKind::Keyword(Arc::new(file.words.get(name)?.clone())),
+        "words" => AttributeKind::Words(Arc::default()),
+        name => match (name.strip_suffix('|'), file.flags.get(name)) {
+            (Some(set), _) => AttributeKind::Words(Arc::new(file.words.get(set)?.clone())),
+            (None, Some(flags)) => AttributeKind::Flags(Arc::new(flags.clone())),
+            (None, None) => AttributeKind::Keyword(Arc::new(file.words.get(name)?.clone())),
         },
     })
 }

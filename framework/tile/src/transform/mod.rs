@@ -1,10 +1,11 @@
 //! Transformations of tile programs; all preserve semantics.
 //!
-//! [`desugar_async_copies`] makes bulk tensor copies synchronous, [`decompose_scaled_dots`] multiplies operands by
-//! scales that no MMA instruction applies, [`inline_calls`] inlines calls, [`structurize`] turns branches into
-//! structured control flow, [`remove_unused`] is dead code elimination, [`loads`] and [`explicit`] pipeline loops,
-//! [`make_captures_explicit`] makes the captures of warp partitions explicit. After the first four, a program has one
-//! function per entry, with single-block regions. A transformation that fails reports the operation and its location.
+//! [`simplify_types`] replaces types that only texts have, [`desugar_async_copies`] makes bulk tensor copies
+//! synchronous, [`decompose_scaled_dots`] multiplies operands by scales that no MMA instruction applies,
+//! [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow, [`remove_unused`] is
+//! dead code elimination, [`loads`] and [`explicit`] pipeline loops, [`make_captures_explicit`] makes the captures of
+//! warp partitions explicit. After the first five, a program has one function per entry, with single-block regions. A
+//! transformation that fails reports the operation and its location.
 
 mod captured;
 mod carried;
@@ -18,6 +19,7 @@ mod pipeliner;
 mod repeated;
 mod rewrite_error;
 mod scaled;
+mod simplify_types;
 mod structure;
 mod structurizer;
 mod unused;
@@ -28,5 +30,6 @@ pub use inline::inline_calls;
 pub(crate) use ir_cloner::{IrCloner, Rewrite, each_function, rewrite_function, violation};
 pub(crate) use rewrite_error::{RewriteError, Rewritten};
 pub use scaled::decompose_scaled_dots;
+pub use simplify_types::simplify_types;
 pub use structure::structurize;
 pub use unused::remove_unused;

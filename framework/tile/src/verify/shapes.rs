@@ -41,6 +41,9 @@ impl Check<'_> {
             }
             (tt::GATHER, (Some(from), Some(to))) => self.gathered(from, to),
             (ttg::FP4_TO_FP, (Some(from), Some(to))) => self.unpacked(from, to),
+            (tt::SPLAT, (Some(from), _)) => {
+                ensure(from.is_empty(), || format!("a tensor of {from:?} is not a scalar, nor a tensor of rank 0"))
+            }
             (tt::SPLAT | tt::HISTOGRAM, _) => Ok(()),
             _ => Ok(()),
         }?;
