@@ -4,7 +4,7 @@ use super::plain;
 use super::term::{Call, Term};
 use super::write::Writer;
 use crate::op::name::{arith, scf, tt, ttg};
-use crate::transform::{IrCloner, Rewritten};
+use crate::transform::{IrCloner, Rewritten, violation};
 use crate::{BuildError, Float, TileType, Value, Values};
 
 impl Writer<'_> {
@@ -20,6 +20,13 @@ impl Writer<'_> {
     /// | `zeros(x)` | one 32-bit zero per axis of `x` |
     /// | `unless(c, x, n)` | `x`; the number `n` if `c` exists and is false |
     /// | `where(c, x, n)` | `x`, computed only if `c` is true; otherwise the number `n` |
+    /// | `extracted(x)` | the part of tensor `x` that the result has, from `static_offsets` |
+    /// | `concatenated(x)` | the tensors `x` side by side, the last axis fastest |
+    /// | `repacked(x)` | bytes of four-bit elements in memory `x`, packed along the axis of the result |
+    /// | `quotients(x, s)` | the numbers `x` as `f32`, divided by powers of two; `s` has their E8M0 encodings |
+    /// | `packed_e2m1(x)` | the `f32` numbers `x` as E2M1 codes, packed along `axis` |
+    /// | `fused_copies(x, y)` | nothing; copies a block of each descriptor in `x` to the memory in `y` |
+    /// | `alone(o(x))` | as `o(x)`; an error if a program runs on several blocks |
     /// | `each(o(x, y))` | nothing; emits `o` for the first of `x` and `y`, then for the second of both, and so on |
     pub(super) fn list(&self, cloner: &mut IrCloner<'_, '_, '_>, call: &Call) -> Rewritten<Values> {
         let argument_values = |cloner: &mut IrCloner<'_, '_, '_>, index: usize| match call.arguments.get(index) {
@@ -28,6 +35,10 @@ impl Writer<'_> {
         };
         if let ("each", [Term::Call(one)]) = (call.name.as_str(), &call.arguments[..]) {
             return self.each(cloner, one);
+        }
+        let blocks = self.module.get("ttg.num-ctas").and_then(crate::Attribute::as_integer).unwrap_or(1);
+        if call.name == "alone" && blocks != 1 {
+            return Err(violation(cloner, self.op, format!("with {blocks} blocks it has no neutral meaning")));
         }
         let first = argument_values(cloner, 0)?;
         if call.name == "where" {
@@ -54,6 +65,19 @@ impl Writer<'_> {
                 (0..rank).map(|_| Ok(cloner.to.constant_i32(0)?)).collect()
             }
             "unless" => self.unless(cloner, call, &first),
+            "alone" => Ok(first),
+            "concatenated" => Ok([self.concatenated(cloner, &first)?].into_iter().collect()),
+            "extracted" => first.into_iter().map(|value| self.extracted(cloner, value)).collect(),
+            "repacked" => first.into_iter().map(|value| self.repacked(cloner, value)).collect(),
+            "packed_e2m1" => first.into_iter().map(|value| self.packed_e2m1(cloner, value)).collect(),
+            "quotients" => {
+                let scales = argument_values(cloner, 1)?;
+                first.into_iter().zip(scales).map(|(value, scale)| self.quotients(cloner, value, scale)).collect()
+            }
+            "fused_copies" => {
+                let memories = argument_values(cloner, 1)?;
+                self.fused_copies(cloner, &first, &memories)
+            }
             _ => Err(BuildError::UnknownOperation(call.name.clone()).into()),
         }
     }
@@ -74,7 +98,7 @@ impl Writer<'_> {
         Ok(cloner.to.binary(arith::DIVSI, value, by)?)
     }
 
-    fn power(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value) -> Rewritten<Value> {
+    pub(super) fn power(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value) -> Rewritten<Value> {
         let ty = cloner.to.ty(value).clone();
         let numbers = match ty.element() {
             TileType::Integer(..) => {

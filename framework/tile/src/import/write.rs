@@ -234,7 +234,7 @@ fn explicit_attribute(
 /// Parses an attribute value of a table, as the kind that the definition requires.
 fn attribute(definition: &Definition, name: &str, text: &str) -> Attribute {
     match definition.attribute(name).map(|row| &row.kind) {
-        Some(AttributeKind::Keyword(_)) => Attribute::Keyword(text.into()),
+        Some(AttributeKind::Keyword(_) | AttributeKind::Words(_)) => Attribute::Keyword(text.into()),
         Some(AttributeKind::Integer(bits)) => Attribute::integer(text.parse().unwrap_or(0), TileType::integer(*bits)),
         Some(AttributeKind::Bool) => Attribute::Bool(text == "true"),
         Some(AttributeKind::Unit) => Attribute::Unit,

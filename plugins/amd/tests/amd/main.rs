@@ -23,6 +23,7 @@ mod parameters;
 mod plans;
 mod ranking;
 mod reductions;
+mod register_parts;
 mod rotating;
 mod seed_002;
 mod staged_loops;
