@@ -67,7 +67,7 @@ def tilewright_verdict(command, file):
     module_target = re.search(r'ttg\.target = "([^"]*)"', text)
     target = TARGETS.get(module_target[1] if module_target else "", DEFAULT_TARGET)
     warps = [] if '"ttg.num-warps"' in text else ["--warps", "4"]
-    line = [command, "compile", "--target", target, *warps, "--emit", "kernel", str(file)]
+    line = [command, "compile", "--target", target, *warps, "--emit", "program", str(file)]
     try:
         result = subprocess.run(line, capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:

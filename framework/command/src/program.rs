@@ -9,6 +9,7 @@ use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
 use tilewright_assign::Strategy;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_kernel::Kernel;
+use tilewright::tile::TileModule;
 
 use crate::failure::CommandError;
 use crate::limits::read_text;
@@ -45,14 +46,29 @@ impl ProgramRequest {
         session: &Session,
         seen: &mut dyn FnMut(Stage<'_>),
     ) -> Result<(String, Result<Kernel, ProgramError>), CommandError> {
+        let options = self.compiling.options(self.entry.as_deref());
+        self.with_compiler(session, |compiler, text| compiler.kernel(text, &options, seen))
+    }
+
+    /// Parses and verifies the program.
+    pub fn read(&self, session: &Session) -> Result<(String, Result<TileModule, ProgramError>), CommandError> {
+        self.with_compiler(session, |compiler, text| compiler.read(text))
+    }
+
+    /// The program's text, and the result of `run` with a compiler for the target.
+    fn with_compiler<T>(
+        &self,
+        session: &Session,
+        run: impl FnOnce(&ProgramCompiler<'_>, &str) -> T,
+    ) -> Result<(String, T), CommandError> {
         let target = session.target(&self.target)?;
         let file = &self.program;
         let text =
             read_text(file).map_err(|error| CommandError::Input(format!("cannot read {}: {error}", file.display())))?;
         let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
         let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
-        let kernel = compiler.kernel(&text, &self.compiling.options(self.entry.as_deref()), seen);
-        Ok((text, kernel))
+        let result = run(&compiler, &text);
+        Ok((text, result))
     }
 }
 

@@ -31,4 +31,4 @@ pub use types::{
     Float, FunctionType, GLOBAL, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
     TensorViewType, TileType,
 };
-pub use verify::{TileViolation, verify};
+pub use verify::{TileViolation, verify, verify_transformed, verify_with};

@@ -6,7 +6,9 @@ use tilewright_tile::op::Dialects;
 /// Names and texts of the dialect files; each file lists the tile operations of a vendor.
 pub const FILES: &[(&str, &str)] = &[
     ("amdg.toml", include_str!("../amdg.toml")),
+    ("nvws.toml", include_str!("../nvws.toml")),
     ("rocdl.toml", include_str!("../rocdl.toml")),
+    ("tti.toml", include_str!("../tti.toml")),
     ("ttng.toml", include_str!("../ttng.toml")),
 ];
 
@@ -30,7 +32,9 @@ pub const IMPORTS: &[(&str, &str)] = &[
     ("amdg.toml", include_str!("../imports/amdg.toml")),
     ("imf.toml", include_str!("../imports/imf.toml")),
     ("libdevice.toml", include_str!("../imports/libdevice.toml")),
+    ("nvws.toml", include_str!("../imports/nvws.toml")),
     ("ocml.toml", include_str!("../imports/ocml.toml")),
+    ("tti.toml", include_str!("../imports/tti.toml")),
     ("ttng.toml", include_str!("../imports/ttng.toml")),
 ];
 

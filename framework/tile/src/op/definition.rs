@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{Piece, Rule, TypeSet};
+use super::{Condition, Piece, Rule, TypeSet};
 use crate::attribute::Attribute;
+use crate::types::TileType;
 
 /// The definition of an operation: its operands, results, attributes and regions, and its text format.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,8 @@ pub struct Definition {
     pub results: Vec<OperandGroup>,
     /// The attributes that the definition lists; operations may have others too.
     pub attributes: Vec<AttributeRow>,
+    /// The element types that scalars and tensors of the dialect may have; empty for any.
+    pub elements: Arc<[TileType]>,
     /// The text format behind the operation's name; `None` if the operation has only MLIR's generic form.
     pub format: Option<Vec<Piece>>,
     /// The type inference rules.
@@ -27,6 +30,8 @@ pub struct Definition {
     pub regions: Count,
     /// The traits.
     pub traits: Traits,
+    /// The conditions that the verifier checks.
+    pub verify: Vec<Condition>,
 }
 
 /// A group of operands or results that share one name in the definition.
@@ -116,9 +121,17 @@ pub struct Flags {
     pub name: String,
     /// The separator between the keywords of the set.
     pub separator: String,
+    /// The keywords.
+    pub words: Vec<String>,
 }
 
 impl Flags {
+    /// The first keyword in `flags`, `<...>`, that is not one of the set; `None` if all are.
+    pub(crate) fn unknown<'f>(&self, flags: &'f str) -> Option<&'f str> {
+        let words = flags.trim().trim_start_matches('<').trim_end_matches('>').split([',', '|']).map(str::trim);
+        words.into_iter().find(|word| !self.words.iter().any(|known| known == word))
+    }
+
     /// The attribute for the flags in `flags`, `<...>`; the separator stands between the flags.
     pub(crate) fn attribute(&self, flags: &str) -> Attribute {
         let words: String = flags.split_whitespace().collect();
@@ -137,22 +150,32 @@ pub struct Traits {
     pub elementwise: bool,
     /// Whether the operands may be swapped.
     pub commutative: bool,
+    /// Whether tensors may have layouts whose warps move along several axes at once (`generic_linear`); elementwise
+    /// operations and those of MLIR's dialects always may.
+    pub any_layout: bool,
     /// Whether the operation terminates a block.
     pub terminator: bool,
 }
 
 impl OperandGroup {
     /// Divides `count` values among groups when the text does not give the numbers: one to each group that must have
-    /// one, the rest to the first group that may have more. `None` if there are too few or too many values.
+    /// one, the rest to the groups that may have more. `None` if there are too few or too many values.
     #[must_use]
     pub fn divide(groups: &[Self], count: usize) -> Option<Vec<usize>> {
         let single = groups.iter().filter(|group| group.count == Count::One).count();
         let mut spare = count.checked_sub(single)?;
+        // Several groups of any number have equally many values, as in MLIR.
+        let open = groups.iter().filter(|group| group.count == Count::Many).count();
+        if open > 1 && !spare.is_multiple_of(open) {
+            return None;
+        }
+        let each = spare / open.max(1);
         let mut sizes = Vec::with_capacity(groups.len());
         for group in groups {
             let size = match group.count {
                 Count::One => 1,
                 Count::Optional => spare.min(1),
+                Count::Many if open > 1 => each,
                 Count::Many => spare,
                 Count::Zero | Count::Two => 0,
             };

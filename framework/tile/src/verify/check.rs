@@ -1,5 +1,6 @@
 //! The operation under verification, and helpers of its checks.
 
+use super::context::Context;
 use crate::{Body, Function, Op, Operation, TileModule, TileType, Value};
 
 /// The operation under verification, and its context.
@@ -9,6 +10,7 @@ pub(super) struct Check<'a> {
     pub(super) body: &'a Body,
     pub(super) op: Op,
     pub(super) operation: &'a Operation,
+    pub(super) context: &'a Context<'a>,
 }
 
 /// The result of a check: a message about the violated rule.

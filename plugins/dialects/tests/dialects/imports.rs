@@ -6,7 +6,7 @@ use tilewright_dialects::{FILES, all, imports};
 use tilewright_tile::import::import;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::transform::desugar_async_copies;
-use tilewright_tile::{TileModule, text, verify};
+use tilewright_tile::{TileModule, text, verify, verify_transformed};
 
 fn read(program: &str) -> TileModule {
     let module = text::parse(program, &all()).unwrap_or_else(|error| panic!("{error}\n{program}"));
@@ -18,7 +18,7 @@ fn read(program: &str) -> TileModule {
 pub fn neutral(program: &str) -> String {
     let done = import(&read(program), &imports(), &all()).unwrap_or_else(|error| panic!("{}", error.in_text(program)));
     let printed = text::print(&done);
-    verify(&done).unwrap_or_else(|violation| panic!("{violation}\n{printed}"));
+    verify_transformed(&done).unwrap_or_else(|violation| panic!("{violation}\n{printed}"));
     printed
 }
 
@@ -241,7 +241,7 @@ fn asynchronous_copies_and_mmas_have_neutral_ops() {
 fn tensor_copies_become_synchronous_copies() {
     let module = import(&read(TILES), &imports(), &all()).unwrap_or_else(|error| panic!("{error}"));
     let module = desugar_async_copies(&module, &all()).unwrap_or_else(|error| panic!("{error}"));
-    verify(&module).unwrap_or_else(|error| panic!("{error}"));
+    verify_transformed(&module).unwrap_or_else(|error| panic!("{error}"));
     let printed = text::print(&module);
     for expected in [
         "tt.descriptor_load %d[%n, %one] : !tt.tensordesc<64x32xf16, #nvmma_shared> -> tensor<64x32xf16, #blocked>",
@@ -393,10 +393,10 @@ module {
 #[test]
 fn what_has_no_neutral_meaning_is_refused_with_the_reason() {
     let program = "#smem = #ttg.shared_memory
-#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
-module {
-  tt.func public @f(%b: !ttg.memdesc<1xi64, #flat, #smem, mutable>) {
-    ttng.arrive_barrier %b, 1 : !ttg.memdesc<1xi64, #flat, #smem, mutable>
+#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0], CGALayout = [[1]]}>
+module attributes {\"ttg.num-ctas\" = 2 : i32, \"ttg.num-warps\" = 4 : i32} {
+  tt.func public @f(%b: !ttg.memdesc<2xi64, #flat, #smem, mutable>) {
+    ttng.arrive_barrier %b, 1 : !ttg.memdesc<2xi64, #flat, #smem, mutable>
     ttng.cluster_barrier {relaxed = false}
     tt.return
   }

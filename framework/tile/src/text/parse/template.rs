@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::draft::Draft;
-use crate::op::{AttributeKind, Count, OperandGroup, Piece};
+use crate::op::{AttributeKind, Count, Flags, OperandGroup, Piece};
 use crate::{Attribute, TileType};
 use tilewright_layout::text::Parsed;
 
@@ -61,6 +61,7 @@ impl Parser<'_> {
         match piece {
             Piece::Literal(token) => self.cursor.sees(token),
             Piece::Operands(_) => self.cursor.peek() == Some('%'),
+            Piece::OperandTypes { group, .. } => !draft.operands[*group].is_empty(),
             Piece::Attribute(number) => match &draft.definition.attributes[*number].kind {
                 AttributeKind::Keyword(words) => words.keys().any(|word| self.cursor.sees(word)),
                 AttributeKind::Text => self.cursor.peek() == Some('"'),
@@ -135,11 +136,27 @@ impl Parser<'_> {
                 }
                 Attribute::Keyword(words.join("|").into())
             }
-            AttributeKind::Flags(flags) => flags.attribute(self.cursor.balanced("<")?),
-            AttributeKind::Bool | AttributeKind::Any => self.attribute()?,
+            AttributeKind::Flags(flags) => {
+                let at = self.cursor.at;
+                let words = self.cursor.balanced("<")?;
+                self.check_flags(at, flags, words)?;
+                flags.attribute(words)
+            }
+            AttributeKind::Bool => {
+                let value = ["true", "false"].into_iter().find(|word| self.cursor.takes(word));
+                Attribute::Bool(value.ok_or_else(|| self.cursor.expected("`true` or `false`"))? == "true")
+            }
+            AttributeKind::Any => self.attribute()?,
         };
         draft.attributes.set(&name, value);
         Ok(())
+    }
+
+    fn check_flags(&self, at: usize, flags: &Flags, words: &str) -> Parsed<()> {
+        match flags.unknown(words) {
+            Some(word) => Err(self.unknown_keyword(at, &flags.name, word, flags.words.iter())),
+            None => Ok(()),
+        }
     }
 
     fn unknown_keyword<'w>(
@@ -182,9 +199,15 @@ impl Parser<'_> {
                 }
                 _ => Err(wrong(&format!("an integer of type `i{bits}`"))),
             },
-            AttributeKind::Integers => kept(matches!(value, Attribute::Array(..)), "`array<i32: ...>`"),
+            AttributeKind::Integers => {
+                let is_i32 = matches!(value, Attribute::Array(ty, _) if *ty == TileType::integer(32));
+                kept(is_i32, "`array<i32: ...>`")
+            }
             AttributeKind::Flags(flags) => match value.to_string().strip_prefix(&flags.name) {
-                Some(words) => Ok(flags.attribute(words)),
+                Some(words) => {
+                    self.check_flags(at, flags, words)?;
+                    Ok(flags.attribute(words))
+                }
                 None => Err(wrong(&format!("`{}<...>`", flags.name))),
             },
             // The generic form has the number of the keyword.

@@ -64,6 +64,10 @@ impl<'a> Parser<'a> {
             "tt.ptr" | "ttg.memdesc" | "tt.tensordesc" => self.constructed(&type_text),
             "ttg.async.token" => Ok(TileType::Token),
             "tw.view" => self.view(),
+            _ if name.starts_with("tt.") || name.starts_with("ttg.") => {
+                let known = "`!tt.ptr`, `!tt.tensordesc`, `!ttg.memdesc` or `!ttg.async.token`";
+                Err(self.cursor.error(start, format!("`!{name}` is no type: expected {known}")))
+            }
             _ if name.contains('.') => {
                 let body = if self.cursor.rest().starts_with('<') { self.cursor.balanced("<")? } else { "" };
                 let body = self.expanded(body, start)?;
@@ -201,14 +205,10 @@ impl<'a> Parser<'a> {
         Ok(shape)
     }
 
-    /// Parses the block type of a tensor descriptor: `4x8xf32`, or the older form `tensor<4x8xf32>`.
+    /// Parses the block type of a tensor descriptor: `4x8xf32`.
     fn descriptor(&mut self) -> Parsed<TileType> {
         if self.cursor.sees("tensor") {
-            let block = self.ty()?;
-            let Some(TensorType { shape, element, layout }) = block.as_tensor().cloned() else {
-                return Err(self.cursor.expected("a tensor"));
-            };
-            return Ok(TileType::Descriptor(Arc::new(TensorDescriptorType { shape, element, layout })));
+            return Err(self.cursor.expected("the block's shape and element type without `tensor`: `64x64xf16`"));
         }
         let shape = self.sizes()?;
         let element = self.ty()?;
