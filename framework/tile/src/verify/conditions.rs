@@ -26,6 +26,7 @@ const CONDITIONS: &[(&str, Rule)] = &[
     ("shared_memory", shared_memory),
     ("foreign", foreign),
     ("numbers", numbers),
+    ("whole_bytes", whole_bytes),
     ("arithmetic", arithmetic),
     ("power_of_two", power_of_two),
     ("words", words),
@@ -335,6 +336,14 @@ fn foreign(check: &Check<'_>, arguments: &[String]) -> Checked {
         let prefix = format!("!{name}");
         let fits = matches!(ty, TileType::Foreign(text) if text.starts_with(&prefix));
         ensure(fits, || format!("`{group}` is a `{ty}`: expected a `{prefix}`"))
+    })
+}
+
+/// Elements of the groups have at least 8 bits.
+fn whole_bytes(check: &Check<'_>, groups: &[String]) -> Checked {
+    check.types_of(groups).into_iter().try_for_each(|ty| {
+        let bits = ty.element_bits().unwrap_or(64);
+        ensure(bits >= 8, || format!("`{ty}` has elements of {bits} bits: expected 8 at least"))
     })
 }
 

@@ -135,6 +135,8 @@ fn copied_layout(check: &Check<'_>, memory: &MemDescType) -> Checked {
 pub(super) fn tensor_rows(check: &Check<'_>, groups: &[String]) -> Checked {
     rows(check, groups)?;
     if let (Some(group), Some(descriptor)) = (groups.first(), descriptor(check)) {
+        let bits = descriptor.element.element_bits().unwrap_or(8);
+        ensure(bits <= 32, || format!("elements of {bits} bits: expected 32 at most"))?;
         shared_layout(check, group, descriptor)?;
     }
     let Some(TileType::Tensor(indices)) = check.group_type("x_offsets") else { return Ok(()) };

@@ -653,6 +653,12 @@ pub(super) fn check_type(ty: &TileType) -> Checked {
             check_attribute(&memory.layout)?;
             check_memory(memory).map_err(|message| format!("`{ty}`: {message}"))
         }
+        TileType::Foreign(text) if text.starts_with("!ttng.tensordesc_im2col<") => {
+            let rank = text
+                .split_once('<')
+                .map_or(0, |(_, block)| block.split(',').next().unwrap_or_default().matches('x').count());
+            ensure(rank == 2, || format!("`{ty}` has blocks of {rank} axes: expected two"))
+        }
         TileType::Descriptor(descriptor) => descriptor.layout.as_ref().map_or(Ok(()), check_attribute),
         _ => Ok(()),
     }

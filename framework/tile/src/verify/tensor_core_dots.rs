@@ -60,6 +60,9 @@ pub(super) fn wgmma(check: &Check<'_>, _: &[String]) -> Checked {
             format!("operand A has `kWidth = {width}`: expected {expected}, 32 bits of `{}`", a.element())
         })?;
     }
+    ensure(a.element_bits() == b.element_bits(), || {
+        format!("elements of `{}` and `{}` differ in width: expected operands of one width", a.element(), b.element())
+    })?;
     let is_narrow = a.element_bits() == Some(8) && matches!(a.element(), TileType::Float(_));
     let imprecise = check.integer("maxNumImpreciseAcc").unwrap_or(0);
     ensure(!is_narrow || d.element_bits() != Some(32) || imprecise >= 32, || {

@@ -134,6 +134,8 @@ pub(super) fn copy(check: &Check<'_>, _: &[String]) -> Checked {
             format!("scales are swizzled by `{}`: expected no swizzle", from.layout.text())
         });
     }
+    let rows = number(to.layout.spec(), "block_m").unwrap_or(128);
+    ensure(rows == 128, || format!("it is copied to blocks of {rows} rows: expected `blockM = 128`"))?;
     ensure(from.shape == to.shape, || format!("{:?} is copied to {:?}: expected one shape", from.shape, to.shape))?;
     ensure(from.element.element_bits() == Some(32), || format!("elements of `{}`: expected 32 bits", from.element))?;
     ensure(swizzle != Some(0), || format!("the source's layout `{}` is not swizzled", from.layout.text()))
