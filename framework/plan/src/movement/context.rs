@@ -13,13 +13,20 @@ pub struct PlanContext<'a> {
     pub scratch_bytes: u64,
     /// The price of issuing and addressing one shared-memory access besides its wavefronts, in units of one wavefront.
     pub access_price: f64,
+    /// The number of 32-bit registers of a lane that the kernel is compiled for (register mode); `None` lets plans of
+    /// MMAs choose the smallest that suffices.
+    pub registers: Option<u32>,
+    /// Whether threads that hold replicas may share the work of a store by selects. Copies that bypass the registers
+    /// cannot select.
+    pub(crate) shares_replicas: bool,
 }
 
 impl<'a> PlanContext<'a> {
     /// Creates a context with all of the target's statically allocatable shared memory and an empty instruction table.
     #[must_use]
     pub fn new(target: &'a TargetDescription) -> Self {
-        Self { target, instructions: &[], scratch_bytes: u64::from(target.shared.static_bytes), access_price: 0.0 }
+        let scratch_bytes = u64::from(target.shared.static_bytes);
+        Self { target, instructions: &[], scratch_bytes, access_price: 0.0, registers: None, shares_replicas: true }
     }
 
     /// Returns the context with this instruction table.
@@ -32,6 +39,17 @@ impl<'a> PlanContext<'a> {
     /// wavefront. A higher price favours fewer, wider accesses.
     pub(crate) fn with_access_price(self, price: f64) -> Self {
         Self { access_price: price, ..self }
+    }
+
+    /// Returns the context for kernels with this number of 32-bit registers of a lane.
+    #[must_use]
+    pub fn with_registers(self, registers: Option<u32>) -> Self {
+        Self { registers, ..self }
+    }
+
+    /// Returns the context for stores whose values do not pass the registers, so that no select chooses among them.
+    pub(crate) fn without_sharing(self) -> Self {
+        Self { shares_replicas: false, ..self }
     }
 
     /// Returns the context of one of several plans in a block: each of the `movements` plans gets an equal share of the
