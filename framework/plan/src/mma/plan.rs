@@ -62,7 +62,7 @@ impl MmaPlan {
         let least = problem.operand_types().map(in_byte).into_iter().fold(atom.tile[2], u32::max);
         for chunk in (least.min(k)..=k).rev() {
             let tiling = Tiling::new(atom, problem, warps, chunk);
-            let plan = Self::of_tiling(problem, atom, tiling, natural_width(atom, &tiling), target)?;
+            let plan = Self::of_tiling(problem, atom, tiling, natural_width(problem, atom, &tiling), target)?;
             let columns = plan.tensor_columns();
             if columns > within {
                 // A shorter chunk has fewer scales.
@@ -97,7 +97,7 @@ impl MmaPlan {
         let order = match atom.scales {
             // An instruction with scales fixes the blocks of K.
             Some(_) => natural.clone(),
-            None => Order::new(&tiling.in_registers(atom), width, tiling.k_bits(), tiling.chunk),
+            None => Order::new(&tiling.in_registers(atom, problem.k_permuted), width, tiling.k_bits(), tiling.chunk),
         };
         let orders = problem.k_permuted.map(|k_permuted| if k_permuted { &natural } else { &order });
         let (a, b, c) =
@@ -122,12 +122,12 @@ impl MmaPlan {
 
     /// Returns log2 of the possible numbers of consecutive elements of K in a lane, the atom's own first.
     pub(super) fn widths(&self) -> Vec<u32> {
-        let natural = natural_width(&self.atom, &self.tiling);
+        let natural = natural_width(&self.problem, &self.atom, &self.tiling);
         let is_padded = self.atom.tile[2] > self.tiling.chunk;
         if self.atom.scales.is_some() || self.problem.k_permuted.contains(&true) && is_padded {
             return vec![natural];
         }
-        let most = (self.tiling.in_registers(&self.atom).len() as u32).min(self.tiling.chunk);
+        let most = (self.tiling.in_registers(&self.atom, self.problem.k_permuted).len() as u32).min(self.tiling.chunk);
         std::iter::once(natural).chain((0..=most).filter(|&width| width != natural)).collect()
     }
 
@@ -205,7 +205,7 @@ impl MmaPlan {
 }
 
 /// Returns log2 of the consecutive elements of K that a lane holds in the atom's own order of K.
-fn natural_width(atom: &MmaAtom, tiling: &Tiling) -> u32 {
-    let in_registers = tiling.in_registers(atom);
+fn natural_width(problem: &MmaProblem, atom: &MmaAtom, tiling: &Tiling) -> u32 {
+    let in_registers = tiling.in_registers(atom, problem.k_permuted);
     (0..).zip(&in_registers).take_while(|(bit, in_registers)| bit == *in_registers).count() as u32
 }
