@@ -66,7 +66,7 @@ const LONGEST_CHAIN: u32 = 3;
 /// # Errors
 /// [`MmaError`]: the target has no instruction for the dot.
 pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPlan, MmaError> {
-    let problem = mma_problem(body, op, config.lanes, config.warps)?;
+    let problem = mma_problem(body, op, config.lanes, config.warps)?.with_registers(config.context.registers);
     let attributes = &body.op(op).attributes;
     let (batches, packed) = (batches(body, op), packed(body, op));
     let makers = chain::producing_dots(body, op);

@@ -65,6 +65,10 @@ pub struct Compiling {
     /// Lanes of a warp, if the program does not fix them and the target has a choice.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     lanes: Option<u32>,
+    /// 32-bit registers of a lane that the kernel is compiled for, if the program does not fix them. Default: the
+    /// target's, or more if dots need more and the target has a larger register mode.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    registers: Option<u32>,
     /// Strategy by which layouts are assigned to tensors.
     #[arg(long, value_enum, default_value_t)]
     strategy: Choice,
@@ -105,6 +109,7 @@ impl Compiling {
         let options = ProgramOptions::default()
             .with_warps(self.warps)
             .with_lanes(self.lanes)
+            .with_registers(self.registers)
             .with_strategy(strategy)
             .with_stages(self.stages)
             .with_synthesis(synthesis)

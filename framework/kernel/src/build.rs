@@ -143,6 +143,11 @@ impl Builder {
         self.launch.blocks = self.launch.blocks.max(blocks);
     }
 
+    /// Raises the number of 32-bit registers of a lane that the kernel is compiled for to at least `registers`.
+    pub fn require_registers(&mut self, registers: u32) {
+        self.launch.registers = self.launch.registers.max(registers);
+    }
+
     /// The value of parameter number `index`.
     #[must_use]
     pub fn parameter(&self, index: u32) -> Value {

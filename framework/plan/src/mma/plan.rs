@@ -38,20 +38,44 @@ pub struct MmaPlan {
     pub(super) tiling: Tiling,
     pub(super) order: Order,
     width: u32,
+    /// The register mode: 32-bit registers of a lane that the kernel must be compiled for; 0 for the target's default.
+    registers: u32,
 }
 
 impl MmaPlan {
     /// Plans an MMA by an atom with 2^`warps[0]` warps along M and 2^`warps[1]` along N. The chunk (the part of K that
     /// is multiplied at a time) is the largest that takes at most half of a lane's registers, else the smallest that
-    /// the atom takes.
+    /// the atom takes. A larger register mode is taken only if no chunk fits the default one, since it halves the
+    /// threads that a compute unit holds.
     pub(super) fn new(
         problem: &MmaProblem,
         atom: &MmaAtom,
         warps: [u32; 2],
         target: &TargetDescription,
     ) -> Result<Self, MmaError> {
+        let unknown = || format!("a lane cannot have {} registers", problem.registers.unwrap_or_default());
+        let mut refused = Err(MmaError::Impossible { reasons: unknown() });
+        for limit in cost::limits(problem, target) {
+            let plan = Self::within_registers(problem, atom, warps, limit, target);
+            let asks = problem.registers.is_some() || limit > target.limits.registers_per_lane;
+            match plan {
+                Ok(plan) => return Ok(Self { registers: if asks { limit } else { 0 }, ..plan }),
+                Err(error) => refused = Err(error),
+            }
+        }
+        refused
+    }
+
+    /// Plans the MMA for lanes of `limit` registers.
+    fn within_registers(
+        problem: &MmaProblem,
+        atom: &MmaAtom,
+        warps: [u32; 2],
+        limit: u32,
+        target: &TargetDescription,
+    ) -> Result<Self, MmaError> {
         let k = problem.bits()[2];
-        let limit = cost::limit(problem, target);
+        let limit = u64::from(limit);
         let within = target.tensor.as_ref().map_or(0, |memory| memory.columns);
         let (mut smallest, mut reason) = (None, "the matrices have no elements".to_owned());
         if !Tiling::new(atom, problem, warps, k).has_columns_beside() {
@@ -112,12 +136,13 @@ impl MmaPlan {
         let scales = tiling.scale_layouts(atom, problem, [&in_registers[0], &in_registers[1]])?;
         let cost = MmaCost::new(problem, (atom, &tiling), ([&a, &b], &c), &scales, target);
         let (problem, atom) = (problem.clone(), atom.clone());
-        Ok(Self { problem, a, b, c, scales, cost, atom, tiling, order, width })
+        Ok(Self { problem, a, b, c, scales, cost, atom, tiling, order, width, registers: 0 })
     }
 
     /// Returns the same plan with 2^`width` consecutive elements of K in a lane.
     pub(super) fn with_width(&self, width: u32, target: &TargetDescription) -> Result<Self, MmaError> {
-        Self::of_tiling(&self.problem, &self.atom, self.tiling, width, target)
+        let plan = Self::of_tiling(&self.problem, &self.atom, self.tiling, width, target)?;
+        Ok(Self { registers: self.registers, ..plan })
     }
 
     /// Returns log2 of the possible numbers of consecutive elements of K in a lane, the atom's own first.
@@ -170,6 +195,13 @@ impl MmaPlan {
             None => 0,
         };
         [(&self.a, &self.atom.a), (&self.b, &self.atom.b)].map(bytes).iter().sum()
+    }
+
+    /// The register mode: the number of 32-bit registers of a lane that the kernel must be compiled for; 0 for the
+    /// target's default. [`MmaPlan::emit_prologue`] asks for it.
+    #[must_use]
+    pub fn registers(&self) -> u32 {
+        self.registers
     }
 
     /// Number of elements of K that are loaded and multiplied at a time.

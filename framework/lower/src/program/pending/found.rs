@@ -83,6 +83,7 @@ fn plan_smem_operands(lowering: &Lowering<'_>, op: Op) -> Option<MmaPlan> {
         return Some(plan);
     }
     let problem = dot_plan::mma_problem(body, op, config.lanes, config.warps).ok()?;
+    let problem = problem.with_registers(config.context.registers);
     let (others, _) = mma_candidates(&problem, config.context).ok()?;
     let mut tried = HashSet::new();
     others.into_iter().filter(|other| tried.insert(other.atom.clone())).find_map(|other| {

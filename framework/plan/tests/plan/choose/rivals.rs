@@ -1,6 +1,6 @@
-//! Tests that random linear layouts ("rivals") never beat the chosen layout, and that nothing is below the bound: random
-//! pairs and triples of accessors of real targets, with replicas and weights. For a store and a load, the conversion
-//! between the two layouts is a rival too.
+//! Tests that random linear layouts ("rivals") never beat the chosen layout, and that nothing is below the bound:
+//! random pairs and triples of accessors of real targets, with replicas and weights. For a store and a load, the
+//! conversion between the two layouts is a rival too.
 
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
