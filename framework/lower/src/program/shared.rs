@@ -9,6 +9,7 @@ use tilewright_tile::op::name::{arith, ttg};
 use smallvec::SmallVec;
 
 use crate::shared_memory::{Access, SubTensor};
+use tilewright_assign::layouts::row_major;
 use tilewright_kernel::{Binary, Type, Value};
 use tilewright_layout::f2;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
@@ -235,6 +236,9 @@ impl Placed {
         layout: &LinearLayout,
         indices: Option<(usize, &[Value])>,
     ) -> Lowered<Vec<Value>> {
+        if let Some(axis) = self.carrying_axis(layout) {
+            return self.pointers_with_carry(lowering, layout, axis, indices);
+        }
         let indexed = indices.map(|(axis, _)| axis);
         let within = map_coordinates(layout, &self.shape, |at_axes| {
             at_axes.iter().enumerate().map(|(axis, &at)| if indexed == Some(axis) { 0 } else { at }).collect()
@@ -287,14 +291,74 @@ impl Placed {
     }
 }
 
+impl Placed {
+    /// Returns an axis along which the subslice does not begin at a multiple of its size, so that the sum of its first
+    /// coordinate and a coordinate within it carries.
+    fn carrying_axis(&self, layout: &LinearLayout) -> Option<usize> {
+        let carries = |&(axis, at): &(usize, u64)| at & ((1u64 << layout.outs().bits_of(Dim::tensor(axis))) - 1) != 0;
+        self.slab.at.iter().copied().enumerate().find(carries).map(|(axis, _)| axis)
+    }
+
+    /// Emits the addresses of a subslice whose coordinates carry along an axis: as indices along that axis.
+    fn pointers_with_carry(
+        &self,
+        lowering: &mut Lowering<'_>,
+        layout: &LinearLayout,
+        axis: usize,
+        indices: Option<(usize, &[Value])>,
+    ) -> Lowered<Vec<Value>> {
+        let within = match indices {
+            None => lowering.coordinate(layout, axis),
+            Some((indexed, indices)) if indexed == axis => indices.to_vec(),
+            Some(_) => return Err(Reason::unsupported("indices of a subslice that begins within a tile of its size")),
+        };
+        let mut slab = self.slab.clone();
+        let first = std::mem::take(&mut slab.at[axis]);
+        let builder = &mut lowering.builder;
+        let numbers: Vec<Value> =
+            within.into_iter().map(|number| builder.binary_const(Binary::Add, number, first as u32)).collect();
+        let (memory, shape) = (self.memory.clone(), self.shape.clone());
+        let from_start = Self { slab, memory, shape, element: self.element, bytes: self.bytes };
+        from_start.pointers(lowering, layout, Some((axis, &numbers)))
+    }
+
+    /// Returns the offset in elements of a subslice of this shape that is contiguous in memory; `None` if it is not.
+    fn contiguous_offset(&self, shape: &[u64]) -> Lowered<Option<u64>> {
+        let inverse = self.memory.linear.invert()?;
+        let outs = self.memory.linear.outs();
+        let (mut first, mut within, mut bits) = (0, 0, 0);
+        for (axis, (&at, &size)) in self.slab.at.iter().zip(shape).enumerate() {
+            let columns = (0..outs.bits_of(Dim::tensor(axis))).map(|bit| -> Lowered<u64> {
+                let packed = outs.pack(&[(Dim::tensor(axis), 1 << bit)])?;
+                Ok(inverse.outs().coordinate(inverse.apply_packed(packed), Dim::OFFSET))
+            });
+            let columns: Vec<u64> = columns.collect::<Lowered<_>>()?;
+            let of_size = size.trailing_zeros() as usize;
+            // Coordinates that carry need offsets that carry with them.
+            let carried = columns.get(at.trailing_zeros() as usize..).unwrap_or_default();
+            if at & (size - 1) != 0 && carried.windows(2).any(|pair| pair[1] != 2 * pair[0]) {
+                return Ok(None);
+            }
+            first ^= f2::multiply(&columns, at);
+            within |= columns.iter().take(of_size).fold(0, |all, column| all | column);
+            bits += of_size;
+        }
+        Ok((self.memory.padding.is_empty() && within == (1u64 << bits) - 1).then_some(first))
+    }
+}
+
 /// Lowers `ttg.memdesc_index`: selects one tensor of an allocation, by its index.
 fn indexed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let placed = placed(lowering, lowering.operand(op, 0)?)?;
     let number = lowering.scalar(lowering.operand(op, 1)?)?;
     let bytes = lowering.builder.binary_const(Binary::Mul, number, placed.size() as u32);
     let pointer = lowering.builder.ptr_add(placed.slab.pointer, bytes);
-    let sub_tensor = Some(number_of(lowering, lowering.operand(op, 1)?));
-    lowering.set_result(op, LoweredValue::Memory(SharedTensorRef { pointer, at: SmallVec::new(), sub_tensor }))
+    // Indices in a subslice of the allocation are not comparable with those in the allocation.
+    let body = lowering.body;
+    let is_subslice = matches!(body.origin(lowering.operand(op, 0)?), tile::ValueOrigin::Result(source, _)
+        if body.op(source).name() == ttg::MEMDESC_SUBSLICE);
+    let sub_tensor = (!is_subslice).then_some(number_of(lowering, lowering.operand(op, 1)?));
+    lowering.set_result(op, LoweredValue::Memory(SharedTensorRef { pointer, at: placed.slab.at, sub_tensor }))
 }
 
 /// Returns the tensor of an allocation that an index value selects; the xor of a value and a constant flips bits of
@@ -324,10 +388,15 @@ fn subslice(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         }
         _ => return Err(Reason::malformed("it has no offsets")),
     };
-    let SharedLayout { shape, copies, .. } = layout_of(lowering, source)?;
-    let innermost = &offsets[offsets.len().saturating_sub(shape.len())..];
-    if copies > 1 && offsets[..offsets.len() - innermost.len()].iter().any(|&offset| offset != 0) {
-        return Err(Reason::unsupported("a subslice across several tensors of an allocation"));
+    let placed = placed(lowering, source)?;
+    let copies = lowering.layouts.memory(lowering.body.ty(source))?.copies;
+    let (outermost, innermost) = offsets.split_at(offsets.len().saturating_sub(placed.shape.len()));
+    let mut slab = slab;
+    if outermost.iter().any(|&offset| offset != 0) {
+        // A number of whole tensors of the allocation comes before the subslice.
+        let bytes = lowering.builder.i32((row_major(&copies, outermost) * placed.size()) as u32);
+        slab.pointer = lowering.builder.ptr_add(slab.pointer, bytes);
+        slab.sub_tensor = None;
     }
     let before = slab.at.iter().copied().chain(std::iter::repeat(0));
     let at = innermost.iter().zip(before).map(|(&offset, before)| offset + before).collect();
@@ -337,13 +406,23 @@ fn subslice(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     )
 }
 
-/// Lowers a view: the same memory as a tensor of another shape, with the layout of the result's type.
+/// Lowers a view: the same memory as a tensor of another shape, with the layout of the result's type. A view of a
+/// subslice begins at the subslice's address, if the subslice is contiguous.
 fn viewed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let LoweredValue::Memory(slab) = lowering.lowered(lowering.operand(op, 0)?)?.clone() else {
+    let source = lowering.operand(op, 0)?;
+    let LoweredValue::Memory(mut slab) = lowering.lowered(source)?.clone() else {
         return Err(Reason::malformed("a tensor in memory is expected"));
     };
     if slab.at.iter().any(|&at| at != 0) {
-        return Err(Reason::unsupported("a view of a part of a tensor"));
+        let placed = placed(lowering, source)?;
+        let shape = lowering.body.ty(source).shape().unwrap_or_default();
+        let shape = &shape[shape.len().saturating_sub(placed.shape.len())..];
+        let Some(offset) = placed.contiguous_offset(shape)? else {
+            return Err(Reason::unsupported("a view of a part of a tensor that is not contiguous"));
+        };
+        let bytes = lowering.builder.i32((offset * placed.bytes) as u32);
+        slab.pointer = lowering.builder.ptr_add(slab.pointer, bytes);
+        slab.at.clear();
     }
     lowering.set_result(op, LoweredValue::Memory(slab))
 }

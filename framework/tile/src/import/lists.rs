@@ -2,10 +2,10 @@
 
 use super::plain;
 use super::term::{Call, Term};
-use super::write::Writer;
-use crate::op::name::{arith, scf, tt, ttg};
+use super::write::{Writer, number};
+use crate::op::name::{arith, math, scf, tt, ttg};
 use crate::transform::{IrCloner, Rewritten};
-use crate::{BuildError, Float, TileType, Value, Values};
+use crate::{Attribute, BuildError, Float, TileType, Value, Values};
 
 impl Writer<'_> {
     /// Emits the call of a list function, and returns its values:
@@ -17,7 +17,10 @@ impl Writer<'_> {
     /// | `then(x, 1)` | the values of `x`, and a number |
     /// | `registers(x)` | `x`, loaded to registers if it is in memory of the block |
     /// | `powers(x)` | the numbers `x` as `f32`; integers are E8M0 encodings, powers of two |
+    /// | `zero(x)` | a tensor of zeros of the shape of the memory `x`, or `zero()` of the first result's type |
     /// | `zeros(x)` | one 32-bit zero per axis of `x` |
+    /// | `with_minimum(x)`, `with_maximum(x)` | `x`, and its minimum or maximum along the last axis: of magnitudes if
+    /// `abs` is true, NaN if an element is NaN and `NaN` is true |
     /// | `unless(c, x, n)` | `x`; the number `n` if `c` exists and is false |
     /// | `where(c, x, n)` | `x`, computed only if `c` is true; otherwise the number `n` |
     /// | `each(o(x, y))` | nothing; emits `o` for the first of `x` and `y`, then for the second of both, and so on |
@@ -49,13 +52,24 @@ impl Writer<'_> {
             }
             "registers" => first.into_iter().map(|value| self.in_registers(cloner, value)).collect(),
             "powers" => first.into_iter().map(|value| self.power(cloner, value)).collect(),
+            "zero" => self.zero(cloner, &first),
             "zeros" => {
                 let rank = first.first().and_then(|value| cloner.to.ty(*value).shape()).map_or(0, <[u64]>::len);
                 (0..rank).map(|_| Ok(cloner.to.constant_i32(0)?)).collect()
             }
+            "with_minimum" => self.with_extreme(cloner, &first, [arith::MINNUMF, arith::MINIMUMF]),
+            "with_maximum" => self.with_extreme(cloner, &first, [arith::MAXNUMF, arith::MAXIMUMF]),
             "unless" => self.unless(cloner, call, &first),
             _ => Err(BuildError::UnknownOperation(call.name.clone()).into()),
         }
+    }
+
+    fn zero(&self, cloner: &mut IrCloner<'_, '_, '_>, like: &[Value]) -> Rewritten<Values> {
+        let result = cloner.from.op(self.op).results.first().map(|&result| cloner.from.ty(result).clone());
+        let memory = like.first().and_then(|&like| cloner.to.ty(like).as_memory());
+        let ty = memory.map(|memory| plain::tensor(memory, self.module)).or(result);
+        let zero = ty.and_then(|ty| number("0", &ty));
+        zero.into_iter().map(|zero| Ok(cloner.to.constant(zero)?)).collect()
     }
 
     fn each(&self, cloner: &mut IrCloner<'_, '_, '_>, one: &Call) -> Rewritten<Values> {
@@ -84,6 +98,32 @@ impl Writer<'_> {
             _ => value,
         };
         Ok(cloner.to.unary(tt::FP_TO_FP, numbers, ty.with_element(TileType::Float(Float::F32)))?)
+    }
+
+    /// Reduces a tensor along its last axis, by the first of two operations, or by the second if NaN propagates. The
+    /// reduced tensor has the type of the foreign operation's last result.
+    fn with_extreme(
+        &self,
+        cloner: &mut IrCloner<'_, '_, '_>,
+        tensor: &[Value],
+        combine: [&str; 2],
+    ) -> Rewritten<Values> {
+        let foreign = cloner.from.op(self.op);
+        let is_set = |name: &str| foreign.attributes.get(name) == Some(&Attribute::Bool(true));
+        let (magnitudes, combine) = (is_set("abs"), combine[usize::from(is_set("NaN"))]);
+        let (&[value], Some(&reduced)) = (tensor, foreign.results.last()) else { return Ok(Values::new()) };
+        let (ty, reduced) = (cloner.to.ty(value).clone(), cloner.from.ty(reduced).clone());
+        let operand = if magnitudes { cloner.to.unary(math::ABSF, value, ty.clone())? } else { value };
+        let (region, around) = cloner.to.enter_region(vec![ty.element().clone(), ty.element().clone()]);
+        let body = cloner.to.body();
+        let arguments = body.blocks(region).first().map_or(&[][..], |&block| body.arguments(block)).to_vec();
+        let &[left, right] = &arguments[..] else { return Ok(Values::new()) };
+        let extreme = cloner.to.binary(combine, left, right)?;
+        cloner.to.op(tt::REDUCE_RETURN).operand(extreme).build()?;
+        cloner.to.set_block(around);
+        let axis = ty.shape().map_or(0, <[u64]>::len).saturating_sub(1) as i32;
+        let reduce = cloner.to.op(tt::REDUCE).operand(operand).attribute("axis", axis).existing_region(region);
+        Ok([value, reduce.result(reduced).value()?].into_iter().collect())
     }
 
     fn in_registers(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value) -> Rewritten<Value> {

@@ -407,6 +407,33 @@ module {
     assert_eq!(error, format!("6:5: `ttng.cluster_barrier`: it has no neutral meaning: {reason}"));
 }
 
+/// Cluster launch control: no program is cancelled, and the request's mbarrier completes in warp partitions.
+#[test]
+fn launch_control_leaves_every_program_to_its_own_blocks() {
+    let program = BROUGHT
+        .replace(
+            "      ttng.async_tma_copy_global_to_local %desc[%i, %i] %y,",
+            "      ttng.clc_try_cancel %answer, %full : !ttg.memdesc<2xi64, #flat, #smem, mutable>, !ttg.memdesc<1xi64, #flat, #smem, mutable>
+      %r = ttng.clc_load_result %answer : !ttg.memdesc<2xi64, #flat, #smem, mutable> -> i128
+      %c = ttng.clc_is_canceled %r : i128 -> i1
+      %p = ttng.clc_get_program_id %r, x : i128 -> i32
+      ttng.async_tma_copy_global_to_local %desc[%p, %i] %y,",
+        )
+        .replace("      %true = arith.constant true\n", "      %true = arith.constant true\n      %answer = ttg.local_alloc : () -> !ttg.memdesc<2xi64, #flat, #smem, mutable>\n")
+        .replace("8192", "8208");
+    let module = import(&read(&program), &imports(), &all()).unwrap_or_else(|error| panic!("{error}"));
+    let module = desugar_async_copies(&module, &all()).unwrap_or_else(|error| panic!("{error}"));
+    verify(&module).unwrap_or_else(|error| panic!("{error}"));
+    let printed = text::print(&module);
+    let mut rest = printed.as_str();
+    let steps = ["descriptor_load", "arith.constant dense<0>", "local_store", "arith.constant 0 : i32", "arith.trunci"];
+    for expected in steps.into_iter().chain(["descriptor_load", "local_store", "mbarrier_arrive %full, 1"]) {
+        let found = rest.split_once(expected);
+        rest = found.unwrap_or_else(|| panic!("no `{expected}` where it is expected in\n{printed}")).1;
+    }
+    assert!(!printed.contains("ttng.") && !printed.contains("i128"), "{printed}");
+}
+
 /// Every operation of the vendors' dialects has a row in an import table: its neutral counterpart, or the reason for
 /// its rejection.
 #[test]

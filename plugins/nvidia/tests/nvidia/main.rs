@@ -46,6 +46,7 @@ mod tensor_atoms;
 mod tensor_dots;
 mod tensor_forms;
 mod tensor_instructions;
+mod tensor_memory_parts;
 mod tensor_memory_programs;
 mod tma_loops;
 mod tv_layouts;
