@@ -11,7 +11,7 @@ use tilewright_tile::{Attribute, TileModule};
 /// The default number of warps of a block.
 const WARPS: u32 = 4;
 
-/// Returns the numbers of warps and lanes by the program's attributes, else by the options.
+/// Returns the numbers of warps, lanes and blocks of a cluster by the program's attributes, else by the options.
 pub(super) fn launch_config<'m>(
     target: &'m dyn Target,
     module: Option<&TileModule>,
@@ -23,6 +23,7 @@ pub(super) fn launch_config<'m>(
     let attribute = |name: &str| module.map_or(Ok(None), |module| integer_attribute(module, name));
     let warps = attribute("ttg.num-warps")?.or(options.warps).unwrap_or(WARPS);
     let lanes = attribute("ttg.threads-per-warp")?.or(options.lanes).unwrap_or(description.lanes.default);
+    let context = context.with_blocks(attribute("ttg.num-ctas")?.unwrap_or(1));
     Ok(LaunchConfig { context, families, lanes, warps })
 }
 

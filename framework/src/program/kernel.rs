@@ -127,7 +127,8 @@ fn with_stages(
     seen: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Kernel, ProgramError> {
     let most = u64::from(config.context.target.shared.bytes);
-    let mut required = stages;
+    // The buffers of a pipelined loop are planned for one block.
+    let mut required = if config.context.blocks > 1 { Some(1) } else { stages };
     loop {
         let staged = engine::stages::pipeline_loops(assigned, config, required)?;
         seen(Stage::Layouts(&staged));

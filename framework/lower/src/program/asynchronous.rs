@@ -27,6 +27,10 @@ const WAIT: &str = ttg::ASYNC_WAIT;
 /// Plans all asynchronous copies of the program.
 pub(super) fn planned(lowering: &mut Lowering<'_>) -> Copies {
     let body = lowering.body;
+    if lowering.launch.blocks > 1 {
+        // Copies of lanes are planned for one block; in a cluster their elements pass through registers.
+        return Copies::new();
+    }
     let copies = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == COPY);
     // Errors of a copy are reported when it is lowered.
     copies.filter_map(|op| Some((op, plan(lowering, op).ok()??))).collect()

@@ -65,7 +65,7 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
     let (tensor_copies, maps) = TensorCopyPlanner { body, axis_info, layouts, config, parameters: &numbers }
         .plan_tensor_copies(tensor_parameter_count)?;
     parameters.extend(maps);
-    let launch = Launch::new(program.config.lanes, program.config.warps);
+    let launch = Launch::new(program.config.lanes, program.config.warps).with_blocks(program.config.context.blocks);
     let builder = Builder::with_parameters(&kernel_name(&function.name), launch, parameters);
     let mut lowering = Lowering::new(body, program, builder);
     lowering.groups = groups;

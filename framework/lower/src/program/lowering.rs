@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use tilewright_assign::LaunchConfig;
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_kernel::{Builder, Element, Launch, MathFunction, Scope, Type, Value};
+use tilewright_kernel::{Builder, Element, Launch, MathFunction, Scope, SpecialRegister, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{PointerCopy, TensorCopy, ThreadIndices};
+use tilewright_plan::movement::{ClusterBits, PointerCopy, TensorCopy, ThreadIndices};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op_attrs::SMEM_OPERAND;
 use tilewright_tile::{self as tile, Attribute, Body, Op};
@@ -147,8 +147,14 @@ impl<'a> Lowering<'a> {
     /// Records a scalar that each lane computed as the lowered form of a value, and asserts that it is uniform, so that
     /// the block's control flow may depend on it.
     pub(super) fn set_assumed_uniform(&mut self, value: tile::Value, scalar: Value) {
-        let same = self.builder.assume_uniform(scalar, Scope::Block);
+        let scope = self.program_scope();
+        let same = self.builder.assume_uniform(scalar, scope);
         self.set_uniform(value, same);
+    }
+
+    /// The scope of all threads that execute the program: the cluster, or the block without clusters.
+    pub(super) fn program_scope(&self) -> Scope {
+        if self.launch.blocks > 1 { Scope::Cluster } else { Scope::Block }
     }
 
     /// Whether a kernel value is known to be uniform over the block.
@@ -276,6 +282,11 @@ impl<'a> Lowering<'a> {
             let expected = format!("{} lanes and {} warps", expected.lanes, expected.warps);
             return Err(Reason::malformed(format!("`{ty}` is for {found}; the program has {expected}")));
         }
+        let blocks = 1u32 << layout.in_bits(Dim::BLOCK);
+        if blocks != self.launch.blocks {
+            let expected = self.launch.blocks;
+            return Err(Reason::malformed(format!("`{ty}` is for {blocks} blocks; the program has {expected}")));
+        }
         let layout = Arc::new(layout);
         self.known.insert(ty.clone(), layout.clone());
         Ok(layout)
@@ -309,9 +320,15 @@ impl<'a> Lowering<'a> {
         carrier(self.body.ty(value).element())
     }
 
-    /// Emits the lane and warp index of the current thread.
+    /// Emits the lane and warp index of the current thread, and the index of its block in a cluster.
     pub(super) fn thread(&mut self) -> ThreadIndices {
-        ThreadIndices::new(&mut self.builder, self.launch.lanes.trailing_zeros())
+        let thread = ThreadIndices::new(&mut self.builder, self.launch.lanes.trailing_zeros());
+        let (warp_bits, block_bits) = (self.launch.warps.trailing_zeros(), self.launch.blocks.trailing_zeros());
+        if block_bits == 0 {
+            return thread;
+        }
+        let block = self.builder.special(SpecialRegister::Block);
+        thread.in_cluster(ClusterBits { warp_bits, block, block_bits, group: 0 })
     }
 
     /// Runs `act` with `builder` in place of the current builder, so that it receives the emitted operations.

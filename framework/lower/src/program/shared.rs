@@ -9,7 +9,7 @@ use tilewright_tile::op::name::{arith, ttg};
 use smallvec::SmallVec;
 
 use crate::shared_memory::{Access, SubTensor};
-use tilewright_assign::layouts::row_major;
+use tilewright_assign::layouts::{BlockDivision, row_major, shape_of};
 use tilewright_kernel::{Binary, Type, Value};
 use tilewright_layout::f2;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
@@ -77,11 +77,17 @@ pub(super) struct SharedLayout {
 pub(super) fn layout_of(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<SharedLayout> {
     let ty = lowering.body.ty(value);
     let memory_layout = lowering.layouts.memory(ty)?;
+    let block_bits = lowering.launch.blocks.trailing_zeros();
     let memory = match memory_layout.layout {
         Layout::Memory(memory) => memory,
         // MMAs here are synchronous, with their accumulator in registers: a tensor-memory tensor is kept in shared
         // memory between them. Rows of tensor memory belong to lanes, so they are contiguous there.
-        Layout::TensorMemory(_) => MemoryLayout::linear(rows_first(&memory_layout.shape)?),
+        Layout::TensorMemory(tensor) => {
+            let division = BlockDivision::of(&tensor, block_bits);
+            let share = rows_first(&division.share(&memory_layout.shape))?;
+            let all = if block_bits == 0 { share } else { division.over_blocks(&share, &memory_layout.shape)? };
+            MemoryLayout::linear(all)
+        }
         Layout::Distributed(_) => return Err(Reason::malformed(format!("`{ty}` is in no memory"))),
     };
     let element = stored(carrier(ty.element())?);
@@ -147,6 +153,10 @@ fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value, a
 
 fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value, access: Access) -> Lowered<()> {
     let placed = placed(lowering, memory)?;
+    let tensor = &match placed.own_layout(lowering, &tensor.layout)? {
+        Some(own) => Registers::new(own.clone(), lowering.convert(tensor, &own)?),
+        None => tensor.clone(),
+    };
     lowering.record_access(access, placed.slab.sub_tensor);
     if placed.is_full_tensor(&tensor.layout) {
         let access = plan_shared_access(
@@ -196,7 +206,8 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         return Ok(());
     }
     let placed = placed(lowering, lowering.operand(op, 0)?)?;
-    let layout = lowering.result_layout(op)?;
+    let required = lowering.result_layout(op)?;
+    let layout = placed.own_layout(lowering, &required)?.unwrap_or_else(|| required.clone());
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
     lowering.record_access(Access::Load, placed.slab.sub_tensor);
     let values: Vec<Value> = if placed.is_full_tensor(&layout) {
@@ -218,10 +229,39 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         };
         pointers.into_iter().map(of).collect()
     };
-    lowering.give_tensor(op, layout, values)
+    let values = lowering.convert(&Registers::new(layout, values), &required)?;
+    lowering.give_tensor(op, required, values.to_vec())
 }
 
 impl Placed {
+    /// Returns the memory layout as a map from coordinates to the offset in a block's memory and, for a cluster, to the
+    /// block; of several blocks with the same elements, to the block that numbers no replica.
+    fn offsets(&self) -> Lowered<LinearLayout> {
+        Ok(self.memory.linear.remove_zero_bases(Dim::BLOCK).invert()?)
+    }
+
+    /// Returns a layout of a tensor for an access whose blocks access their own memory; `None` if `layout` is such a
+    /// layout.
+    fn own_layout(&self, lowering: &Lowering<'_>, layout: &LinearLayout) -> Lowered<Option<Arc<LinearLayout>>> {
+        let block_bits = lowering.launch.blocks.trailing_zeros();
+        if block_bits == 0 {
+            return Ok(None);
+        }
+        let division = BlockDivision::of(&self.memory.linear, block_bits);
+        let shape = shape_of(layout);
+        let is_moved = |(axis, &at): (usize, &u64)| at != 0 && division.divides(axis);
+        if self.slab.at.iter().enumerate().any(is_moved) {
+            return Err(Reason::unsupported("a subslice along an axis that the blocks of a cluster divide"));
+        }
+        let share = division.share(&shape);
+        let is_in_share = |&column: &u64| coordinates(layout, column).iter().zip(&share).all(|(at, size)| at < size);
+        let mut own = [Dim::REGISTER, Dim::LANE, Dim::WARP].into_iter().flat_map(|dim| layout.columns_of(dim));
+        if BlockDivision::of(layout, block_bits) == division && own.all(is_in_share) {
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(division.coalesced(&shape, lowering.config)?)))
+    }
+
     /// Whether the tensor covers its whole memory layout.
     fn is_full_tensor(&self, layout: &LinearLayout) -> bool {
         self.slab.at.iter().all(|&at| at == 0) && layout.outs().bits() == self.memory.linear.outs().bits()
@@ -243,7 +283,7 @@ impl Placed {
         let within = map_coordinates(layout, &self.shape, |at_axes| {
             at_axes.iter().enumerate().map(|(axis, &at)| if indexed == Some(axis) { 0 } else { at }).collect()
         })?;
-        let inverse = self.memory.linear.invert()?;
+        let inverse = self.offsets()?;
         let offset = |packed: u64| -> u64 {
             let of_memory = self.memory.linear.outs();
             let named: Vec<(Dim, u64)> = coordinates(&within, packed)
@@ -324,7 +364,7 @@ impl Placed {
 
     /// Returns the offset in elements of a subslice of this shape that is contiguous in memory; `None` if it is not.
     fn contiguous_offset(&self, shape: &[u64]) -> Lowered<Option<u64>> {
-        let inverse = self.memory.linear.invert()?;
+        let inverse = self.offsets()?;
         let outs = self.memory.linear.outs();
         let (mut first, mut within, mut bits) = (0, 0, 0);
         for (axis, (&at, &size)) in self.slab.at.iter().zip(shape).enumerate() {

@@ -62,6 +62,9 @@ impl TensorCopyPlanner<'_> {
 
     fn planned(&self, op: Op) -> Lowered<(TensorCopy, Parameter)> {
         let body = self.body;
+        if self.config.context.blocks > 1 {
+            return Err(Reason::unsupported("a bulk tensor copy in a cluster of several blocks"));
+        }
         let operand = |group: &str| body.operand(op, group).ok_or_else(|| Reason::malformed("an operand is missing"));
         let mapped = match body.origin(captured_value(body, operand("desc")?)) {
             ValueOrigin::Result(mapped, _) if body.op(mapped).name() == DERIVED_TENSOR_MAP => mapped,

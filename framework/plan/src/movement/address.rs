@@ -97,10 +97,16 @@ impl ThreadIndices {
     /// empty.
     pub(super) fn has(self, builder: &mut Builder, mask: u64, bits: u64) -> Option<Value> {
         let lane_mask = (1u64 << self.lane_bits) - 1;
-        let index_terms = [
-            (self.lane, mask & lane_mask, bits & lane_mask),
-            (self.warp, mask >> self.lane_bits, bits >> self.lane_bits),
-        ];
+        let mut index_terms: SmallVec<[_; 3]> = smallvec![(self.lane, mask & lane_mask, bits & lane_mask)];
+        let (mask, bits) = (mask >> self.lane_bits, bits >> self.lane_bits);
+        match self.cluster {
+            Some(ClusterBits { warp_bits, block, .. }) => {
+                let warp_mask = (1u64 << warp_bits) - 1;
+                index_terms.push((self.warp, mask & warp_mask, bits & warp_mask));
+                index_terms.push((block, mask >> warp_bits, bits >> warp_bits));
+            }
+            None => index_terms.push((self.warp, mask, bits)),
+        }
         let mut condition = None;
         for (index, mask, bits) in index_terms {
             if mask == 0 {

@@ -13,19 +13,33 @@ pub struct PlanContext<'a> {
     pub scratch_bytes: u64,
     /// The price of issuing and addressing one shared-memory access besides its wavefronts, in units of one wavefront.
     pub access_price: f64,
+    /// Number of blocks of the cluster that executes a program, a power of two: the size of the layouts' block dim.
+    pub blocks: u32,
 }
 
 impl<'a> PlanContext<'a> {
     /// Creates a context with all of the target's statically allocatable shared memory and an empty instruction table.
     #[must_use]
     pub fn new(target: &'a TargetDescription) -> Self {
-        Self { target, instructions: &[], scratch_bytes: u64::from(target.shared.static_bytes), access_price: 0.0 }
+        Self {
+            target,
+            instructions: &[],
+            scratch_bytes: u64::from(target.shared.static_bytes),
+            access_price: 0.0,
+            blocks: 1,
+        }
     }
 
     /// Returns the context with this instruction table.
     #[must_use]
     pub fn with_instructions(self, instructions: &'a [Instruction]) -> Self {
         Self { instructions, ..self }
+    }
+
+    /// Returns the context of a program that is executed by clusters of so many blocks.
+    #[must_use]
+    pub fn with_blocks(self, blocks: u32) -> Self {
+        Self { blocks, ..self }
     }
 
     /// Returns the context with this price of one shared-memory access besides its wavefronts, in units of one

@@ -394,17 +394,19 @@ module {
 fn what_has_no_neutral_meaning_is_refused_with_the_reason() {
     let program = "#smem = #ttg.shared_memory
 #flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
-module {
+module attributes {\"ttg.num-ctas\" = 2 : i32} {
   tt.func public @f(%b: !ttg.memdesc<1xi64, #flat, #smem, mutable>) {
     ttng.arrive_barrier %b, 1 : !ttg.memdesc<1xi64, #flat, #smem, mutable>
     ttng.cluster_barrier {relaxed = false}
+    ttng.arrive_barrier %b, 1 {multicastCTA = 1 : i32} : !ttg.memdesc<1xi64, #flat, #smem, mutable>
     tt.return
   }
 }
 ";
     let error = import(&read(program), &imports(), &all()).expect_err("refused").in_text(program).to_string();
-    let reason = "a cluster barrier has no neutral operation";
-    assert_eq!(error, format!("6:5: `ttng.cluster_barrier`: it has no neutral meaning: {reason}"));
+    let reason = "an arrival at the mbarriers of several blocks";
+    let rule = "with `multicastCTA` it has no neutral meaning";
+    assert_eq!(error, format!("7:5: `ttng.arrive_barrier`: {rule}: {reason}"));
 }
 
 /// Cluster launch control: no program is cancelled, and the request's mbarrier completes in warp partitions.

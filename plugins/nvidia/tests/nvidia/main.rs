@@ -11,6 +11,7 @@ mod atom_types;
 mod box_tiles;
 mod bulk_copies;
 mod cited_bugs;
+mod cluster_programs;
 mod clusters;
 mod compile;
 mod conversions;
