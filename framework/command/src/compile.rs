@@ -54,7 +54,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let session = input::session(global)?;
     let file = &options.request.program;
     let (mut layouts, mut plan, mut dumped) = (String::new(), String::new(), Ok(()));
-    let (text, kernel) = options.request.kernel(&session, &mut |stage| {
+    let static_memory = matches!(options.emit, Requested::Functions);
+    let (text, kernel) = options.request.kernel(&session, static_memory, &mut |stage| {
         if let Stage::Sizes(chosen) = stage {
             eprint!("{chosen}");
         }

@@ -39,10 +39,12 @@ pub struct ProgramRequest {
 }
 
 impl ProgramRequest {
-    /// Parses and compiles the program; calls `seen` with the program after each stage.
+    /// Parses and compiles the program, with or without dynamic shared memory for data movements; calls `seen` with the
+    /// program after each stage.
     pub fn kernel(
         &self,
         session: &Session,
+        static_memory: bool,
         seen: &mut dyn FnMut(Stage<'_>),
     ) -> Result<(String, Result<Kernel, ProgramError>), CommandError> {
         let target = session.target(&self.target)?;
@@ -51,7 +53,8 @@ impl ProgramRequest {
             read_text(file).map_err(|error| CommandError::Input(format!("cannot read {}: {error}", file.display())))?;
         let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
         let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
-        let kernel = compiler.kernel(&text, &self.compiling.options(self.entry.as_deref()), seen);
+        let options = self.compiling.options(self.entry.as_deref()).with_static_memory(static_memory);
+        let kernel = compiler.kernel(&text, &options, seen);
         Ok((text, kernel))
     }
 }

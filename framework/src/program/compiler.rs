@@ -46,6 +46,8 @@ pub struct ProgramOptions {
     pub synthesis: synthesis::SynthesisOptions,
     /// Sizes that the program leaves open, each with its name and the value to use.
     pub sizes: Vec<(String, u64)>,
+    /// Whether data movements take no dynamic shared memory: a function of a host's own device code has none.
+    pub static_memory: bool,
 }
 
 impl ProgramOptions {
@@ -59,6 +61,12 @@ impl ProgramOptions {
     #[must_use]
     pub fn with_lanes(self, lanes: impl Into<Option<u32>>) -> Self {
         Self { lanes: lanes.into(), ..self }
+    }
+
+    /// With or without dynamic shared memory for data movements.
+    #[must_use]
+    pub fn with_static_memory(self, static_memory: bool) -> Self {
+        Self { static_memory, ..self }
     }
 
     /// With this entry function.

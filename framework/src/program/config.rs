@@ -19,7 +19,9 @@ pub(super) fn launch_config<'m>(
     families: &'m FamilySet<'m>,
 ) -> Result<LaunchConfig<'m>, ProgramError> {
     let description = target.description();
-    let context = PlanContext::new(description).with_instructions(target.instructions());
+    let memory = if options.static_memory { description.shared.static_bytes } else { description.shared.bytes };
+    let context =
+        PlanContext::new(description).with_instructions(target.instructions()).with_scratch(u64::from(memory));
     let attribute = |name: &str| module.map_or(Ok(None), |module| integer_attribute(module, name));
     let warps = attribute("ttg.num-warps")?.or(options.warps).unwrap_or(WARPS);
     let lanes = attribute("ttg.threads-per-warp")?.or(options.lanes).unwrap_or(description.lanes.default);

@@ -91,7 +91,7 @@ impl ProgramCompiler<'_> {
         let mut kernel = match explicit {
             true => {
                 seen(Stage::Layouts(&assigned));
-                lowered(&assigned, &config, text)?
+                lower_within(&assigned, &config, text)?
             }
             false => with_stages(&assigned, &config, options.stages, text, seen)?,
         };
@@ -104,6 +104,23 @@ impl ProgramCompiler<'_> {
         kernel::verify(&verified)?;
         verified.kernels.into_iter().next().ok_or_else(|| ProgramError::Entry("there is no kernel".to_owned()))
     }
+}
+
+/// Lowers a program with assigned layouts to a kernel. Only lowering determines the memory that data movements take
+/// beside the program's own: if the kernel exceeds the shared memory of the target, they get less, and take more rounds.
+fn lower_within(assigned: &AssignedModule, config: &LaunchConfig<'_>, text: &str) -> Result<Kernel, ProgramError> {
+    const TRIALS: u32 = 4;
+    let most = u64::from(config.context.target.shared.bytes);
+    let first = lowered(assigned, config, text)?;
+    if first.shared_bytes() <= most {
+        return Ok(first);
+    }
+    let trials = (1..TRIALS).map(|trial| config.context.scratch_bytes >> (2 * trial));
+    let mut smaller = trials.filter_map(|bytes| {
+        let context = config.context.with_scratch(bytes);
+        lowered(assigned, &LaunchConfig { context, ..*config }, text).ok()
+    });
+    Ok(smaller.find(|kernel| kernel.shared_bytes() <= most).unwrap_or(first))
 }
 
 /// Lowers a program with assigned layouts to a kernel.
@@ -133,7 +150,7 @@ fn with_stages(
         seen(Stage::Layouts(&staged));
         let loops = staged.report.functions.iter().flat_map(|function| &function.loops);
         let deepest = loops.map(|of| of.stages).max().unwrap_or(1);
-        let kernel = lowered(&staged, config, text)?;
+        let kernel = lower_within(&staged, config, text)?;
         if kernel.shared_bytes() <= most || deepest < 2 {
             return Ok(kernel);
         }

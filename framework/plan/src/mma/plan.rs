@@ -69,7 +69,7 @@ impl MmaPlan {
                 reason = format!("it needs {columns} columns of tensor memory, there are {within}");
                 continue;
             }
-            let fits = plan.shared_bytes() <= u64::from(target.shared.static_bytes);
+            let fits = plan.shared_bytes() <= u64::from(target.shared.bytes);
             if fits && plan.cost.registers <= limit / 2 && tiling.repeats().iter().sum::<u32>() <= MOST_WRITTEN {
                 return Ok(plan);
             }

@@ -16,10 +16,11 @@ pub struct PlanContext<'a> {
 }
 
 impl<'a> PlanContext<'a> {
-    /// Creates a context with all of the target's statically allocatable shared memory and an empty instruction table.
+    /// Creates a context with all of the shared memory that a block of the target may have, dynamic shared memory
+    /// included, and an empty instruction table.
     #[must_use]
     pub fn new(target: &'a TargetDescription) -> Self {
-        Self { target, instructions: &[], scratch_bytes: u64::from(target.shared.static_bytes), access_price: 0.0 }
+        Self { target, instructions: &[], scratch_bytes: u64::from(target.shared.bytes), access_price: 0.0 }
     }
 
     /// Returns the context with this instruction table.

@@ -19,9 +19,7 @@ pub(in super::super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered
     let ty = lowering.builder.type_of(first);
     let plan = match lowering.plans.gathers.get(&op) {
         Some(plan) => plan.clone(),
-        None => {
-            movement::plan_gather(&tensor.layout, &layout, axis, stored(ty).bits(), lowering.config.context.target)?
-        }
+        None => movement::plan_gather(&tensor.layout, &layout, axis, stored(ty).bits(), lowering.config.context)?,
     };
     let numbers = lowering.registers_in(indices, &layout)?;
     let word = Type::Scalar(Element::I32);
