@@ -5,7 +5,7 @@ use super::error::ProgramError;
 use super::stage::Stage;
 use tilewright_tile::import::import;
 use tilewright_tile::transform::{
-    decompose_scaled_dots, desugar_async_copies, inline_calls, remove_unused, structurize,
+    decompose_scaled_dots, desugar_async_copies, forward_stores, inline_calls, remove_unused, structurize,
 };
 use tilewright_tile::{self as tile, TileModule};
 
@@ -28,6 +28,7 @@ impl ProgramCompiler<'_> {
         let module = structurize(&module, self.dialects).map_err(in_text)?;
         let mut module = inline_calls(&module, self.dialects).map_err(in_text)?;
         keep(&mut module, entry)?;
+        let mut module = forward_stores(&module, self.dialects).map_err(in_text)?;
         remove_unused(&mut module);
         tile::verify(&module).map_err(in_text)?;
         seen(Stage::Shape(&module));

@@ -2,14 +2,16 @@
 //!
 //! [`desugar_async_copies`] makes bulk tensor copies synchronous, [`decompose_scaled_dots`] multiplies operands by
 //! scales that no MMA instruction applies, [`inline_calls`] inlines calls, [`structurize`] turns branches into
-//! structured control flow, [`remove_unused`] is dead code elimination, [`loads`] and [`explicit`] pipeline loops,
-//! [`make_captures_explicit`] makes the captures of warp partitions explicit. After the first four, a program has one
+//! structured control flow, [`forward_stores`] forwards stores to shared memory to loads, [`remove_unused`] is dead code
+//! elimination, [`loads`] and [`explicit`] pipeline loops, [`make_captures_explicit`] makes the captures of warp partitions explicit. After the first four, a program has one
 //! function per entry, with single-block regions. A transformation that fails reports the operation and its location.
 
+mod allocations;
 mod captured;
 mod carried;
 mod desugar_async;
 pub mod explicit;
+mod forward;
 mod graph;
 mod inline;
 mod ir_cloner;
@@ -24,6 +26,7 @@ mod unused;
 
 pub use captured::{captured_value, make_captures_explicit};
 pub use desugar_async::desugar_async_copies;
+pub use forward::forward_stores;
 pub use inline::inline_calls;
 pub(crate) use ir_cloner::{IrCloner, Rewrite, each_function, rewrite_function, violation};
 pub(crate) use rewrite_error::{RewriteError, Rewritten};
