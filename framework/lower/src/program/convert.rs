@@ -31,6 +31,15 @@ impl Lowering<'_> {
         Ok(self.convert_by(&plan, &tensor.values).into())
     }
 
+    /// Converts the registers of a tensor to another layout without shared memory; an error if warps need elements of
+    /// other warps.
+    pub(super) fn convert_without_memory(&mut self, tensor: &Registers, to: &Arc<LinearLayout>) -> Lowered<Vec<Value>> {
+        let Some(&first) = tensor.values.first() else { return Ok(Vec::new()) };
+        let bits = stored(self.builder.type_of(first)).bits();
+        let plan = movement::plan_conversion(&tensor.layout, to, bits, self.config.context.with_scratch(0))?;
+        Ok(self.convert_by(&plan, &tensor.values))
+    }
+
     /// Converts registers by a given plan.
     pub(super) fn convert_by(&mut self, plan: &ConversionPlan, values: &[Value]) -> Vec<Value> {
         let Some(&first) = values.first() else { return Vec::new() };

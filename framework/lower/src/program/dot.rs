@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::shared_memory::Access;
+use crate::shared_memory::{Access, Slice};
 use tilewright_assign::dot_plan::{self, Batches};
 use tilewright_kernel::{Cast, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
@@ -95,7 +95,7 @@ impl Matrices<'_> {
 
     /// Lowers an operand to integers in the plan's operand layout, or to an address in shared memory.
     fn lower_operand(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Side> {
-        if let Some(smem_operand) = self.smem_operands[side] {
+        if let Some(smem_operand) = &self.smem_operands[side] {
             return Ok(Side::SharedMemory(smem_operand.address));
         }
         let tensor = operand(lowering, op, ["a", "b"][side])?;
@@ -162,11 +162,10 @@ impl Matrices<'_> {
         let mut results = Vec::with_capacity(initial.len());
         for batch in 0..batches {
             let mut stores = false;
-            let mut sub_tensors = self.smem_operands.iter().flatten().map(|smem_operand| smem_operand.sub_tensor);
-            if let Some(first) = sub_tensors.next() {
+            let slices: Vec<Slice> = self.smem_operands.iter().flatten().map(|operand| operand.slice.clone()).collect();
+            if !slices.is_empty() {
                 // One marker covers both operands.
-                let sub_tensor = first.filter(|_| sub_tensors.all(|sub_tensor| sub_tensor == first));
-                lowering.record_access(Access::Load, sub_tensor);
+                lowering.record_access(Access::Load, slices);
             }
             let builder = &mut lowering.builder;
             let operands = [0, 1].map(|side| match &sides[side] {

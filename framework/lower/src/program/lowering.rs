@@ -12,7 +12,7 @@ use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op_attrs::SMEM_OPERAND;
 use tilewright_tile::{self as tile, Attribute, Body, Op};
 
-use crate::shared_memory::{Access, Annotations, SubTensor};
+use crate::shared_memory::{Access, Annotations, Slice};
 
 use super::error::{LowerError, Lowered, Reason};
 use super::fixed_plans::FixedPlans;
@@ -184,16 +184,10 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Marks the start of an access of a program's tensor in shared memory.
-    pub(super) fn mark_access(&mut self, access: Access) {
-        self.record_access(access, None);
-    }
-
-    /// Marks the start of an access of a program's tensor in shared memory; `sub_tensor` is its index in an allocation
-    /// of several.
-    pub(super) fn record_access(&mut self, access: Access, sub_tensor: Option<SubTensor>) {
+    /// Marks the start of an access of a program's tensors in shared memory, which touches the given slices.
+    pub(super) fn record_access(&mut self, access: Access, slices: Vec<Slice>) {
         let mark = self.builder.constant(Type::Scalar(Element::I1), 0);
-        self.annotations.accesses.insert(mark, (access, sub_tensor));
+        self.annotations.accesses.insert(mark, (access, slices));
     }
 
     /// Records the lowered form of an operation's only result.

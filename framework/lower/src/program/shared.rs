@@ -4,11 +4,11 @@
 //! [`crate::shared_memory`] inserts block barriers between conflicting accesses.
 
 use std::sync::Arc;
-use tilewright_tile::op::name::{arith, ttg};
+use tilewright_tile::op::name::ttg;
 
 use smallvec::SmallVec;
 
-use crate::shared_memory::{Access, SubTensor};
+use crate::shared_memory::{Access, Offsets, Slice};
 use tilewright_kernel::{Binary, Type, Value};
 use tilewright_layout::f2;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
@@ -127,8 +127,7 @@ fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.annotations.allocations.push(pointer);
     let number = lowering.builder.shared_buffer_count() - 1;
     lowering.buffers.insert(result, number);
-    lowering
-        .set_lowered(result, LoweredValue::Memory(SharedTensorRef { pointer, at: SmallVec::new(), sub_tensor: None }));
+    lowering.set_lowered(result, LoweredValue::Memory(SharedTensorRef { pointer, at: SmallVec::new() }));
     match lowering.optional(op, "src") {
         Some(source) => {
             let tensor = lowering.tensor(source)?;
@@ -146,7 +145,8 @@ fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value, a
 
 fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value, access: Access) -> Lowered<()> {
     let placed = placed(lowering, memory)?;
-    lowering.record_access(access, placed.slab.sub_tensor);
+    let slice = slice(lowering, memory)?;
+    lowering.record_access(access, vec![slice]);
     if placed.is_full_tensor(&tensor.layout) {
         let access = plan_shared_access(
             &tensor.layout,
@@ -169,24 +169,40 @@ fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Valu
     Ok(())
 }
 
-/// Returns a tensor in shared memory as an MMA operand, and its memory layout; an error for a subslice of a tensor or a
-/// padded layout.
+/// Returns the address of a tensor in shared memory as an MMA operand, and its memory layout; an error for a subslice
+/// of a tensor or a padded layout.
 pub(super) fn smem_operand(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<(SmemOperand, LinearLayout)> {
     let placed = placed(lowering, value)?;
     if placed.slab.at.iter().any(|&at| at != 0) || !placed.memory.padding.is_empty() {
         return Err(Reason::unsupported("an MMA operand in shared memory that is a part of a tensor, or padded"));
     }
-    Ok((SmemOperand { address: placed.slab.pointer, sub_tensor: placed.slab.sub_tensor }, placed.memory.linear))
+    let operand = SmemOperand { address: placed.slab.pointer, slice: slice(lowering, value)? };
+    Ok((operand, placed.memory.linear))
 }
 
-/// The address of a tensor that a matrix unit reads in place from shared memory.
-#[derive(Debug, Clone, Copy)]
+/// A tensor that a matrix unit reads in place from shared memory.
+#[derive(Debug, Clone)]
 pub(super) struct SmemOperand {
     /// The address of the tensor in shared memory.
     pub address: Value,
-    /// The index of the tensor in an allocation of several tensors; `None` if the allocation has one tensor or the
-    /// index is not known.
-    pub sub_tensor: Option<SubTensor>,
+    /// The part of the allocation that the tensor occupies.
+    pub slice: Slice,
+}
+
+/// Returns the part of an allocation that a tensor in shared memory occupies.
+pub(super) fn slice(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Slice> {
+    let placed = placed(lowering, value)?;
+    let ty = lowering.body.ty(value);
+    let (all, sizes) = (lowering.layouts.memory(ty)?.copies.iter().product::<u64>().max(1), shape_of(ty));
+    let offsets = match sizes {
+        Some(sizes) if sizes.len() == placed.shape.len() && sizes != placed.shape => placed.offsets_of_part(&sizes)?,
+        _ => Offsets::up_to(placed.size() * all),
+    };
+    Ok(Slice { pointer: placed.slab.pointer, offsets })
+}
+
+fn shape_of(ty: &tile::TileType) -> Option<Vec<u64>> {
+    ty.as_memory().map(|memory| memory.shape.to_vec())
 }
 
 fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
@@ -194,10 +210,11 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         // The MMA reads it in place.
         return Ok(());
     }
-    let placed = placed(lowering, lowering.operand(op, 0)?)?;
+    let memory = lowering.operand(op, 0)?;
+    let (placed, slice) = (placed(lowering, memory)?, slice(lowering, memory)?);
     let layout = lowering.result_layout(op)?;
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
-    lowering.record_access(Access::Load, placed.slab.sub_tensor);
+    lowering.record_access(Access::Load, vec![slice]);
     let values: Vec<Value> = if placed.is_full_tensor(&layout) {
         let access = plan_shared_access(
             &layout,
@@ -221,6 +238,24 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 impl Placed {
+    /// Returns the offsets of a part of the tensor, which begins at the first coordinates of the subslice and has these
+    /// sizes along the axes.
+    fn offsets_of_part(&self, sizes: &[u64]) -> Lowered<Offsets> {
+        let inverse = self.memory.linear.invert()?;
+        let offset = |at: &[(Dim, u64)]| -> Lowered<u64> {
+            let packed = self.memory.linear.outs().pack(at)?;
+            Ok(inverse.outs().coordinate(inverse.apply_packed(packed), Dim::OFFSET))
+        };
+        let first: Vec<(Dim, u64)> =
+            self.slab.at.iter().enumerate().map(|(axis, &at)| (Dim::tensor(axis), at)).collect();
+        let bits = sizes.iter().enumerate().flat_map(|(axis, &size)| {
+            let bits = size.next_power_of_two().trailing_zeros();
+            (0..bits).map(move |bit| (Dim::tensor(axis), 1u64 << bit))
+        });
+        let basis = bits.map(|unit| offset(&[unit])).collect::<Lowered<Vec<u64>>>()?;
+        Ok(Offsets::of_elements(&self.memory, self.bytes, offset(&first)?, &basis))
+    }
+
     /// Whether the tensor covers its whole memory layout.
     fn is_full_tensor(&self, layout: &LinearLayout) -> bool {
         self.slab.at.iter().all(|&at| at == 0) && layout.outs().bits() == self.memory.linear.outs().bits()
@@ -293,22 +328,7 @@ fn indexed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let number = lowering.scalar(lowering.operand(op, 1)?)?;
     let bytes = lowering.builder.binary_const(Binary::Mul, number, placed.size() as u32);
     let pointer = lowering.builder.ptr_add(placed.slab.pointer, bytes);
-    let sub_tensor = Some(number_of(lowering, lowering.operand(op, 1)?));
-    lowering.set_result(op, LoweredValue::Memory(SharedTensorRef { pointer, at: SmallVec::new(), sub_tensor }))
-}
-
-/// Returns the tensor of an allocation that an index value selects; the xor of a value and a constant flips bits of
-/// that value's index.
-fn number_of(lowering: &Lowering<'_>, value: tile::Value) -> SubTensor {
-    let body = lowering.body;
-    if let tile::ValueOrigin::Result(op, _) = body.origin(value)
-        && body.op(op).name() == arith::XORI
-        && let [number, bits] = body.op(op).operands[..]
-        && let Some(bits) = body.constant_integer(bits)
-    {
-        return SubTensor { number: number.index() as u32, flipped: bits as u64 };
-    }
-    SubTensor { number: value.index() as u32, flipped: 0 }
+    lowering.set_result(op, LoweredValue::Memory(SharedTensorRef { pointer, at: SmallVec::new() }))
 }
 
 /// Lowers `ttg.memdesc_subslice`: selects a part of a tensor, which begins at the coordinates `offsets`.
@@ -331,10 +351,7 @@ fn subslice(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     }
     let before = slab.at.iter().copied().chain(std::iter::repeat(0));
     let at = innermost.iter().zip(before).map(|(&offset, before)| offset + before).collect();
-    lowering.set_result(
-        op,
-        LoweredValue::Memory(SharedTensorRef { pointer: slab.pointer, at, sub_tensor: slab.sub_tensor }),
-    )
+    lowering.set_result(op, LoweredValue::Memory(SharedTensorRef { pointer: slab.pointer, at }))
 }
 
 /// Lowers a view: the same memory as a tensor of another shape, with the layout of the result's type.
