@@ -25,6 +25,7 @@ mod ranking;
 mod reductions;
 mod rotating;
 mod seed_002;
+mod shared_counts;
 mod staged_loops;
 mod synthesis;
 mod targets;

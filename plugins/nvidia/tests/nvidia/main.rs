@@ -40,6 +40,8 @@ mod ptx;
 mod ranking;
 mod reductions;
 mod scans;
+mod shared_counts;
+mod shared_slots;
 mod staged_loops;
 mod synthesis;
 mod tensor_atoms;
