@@ -5,8 +5,9 @@
 FOLDER has `.mlir` files in Triton's dialects, in any depth. Triton 3.9.0 (`pip install triton==3.9.0` for this Python)
 parses and verifies each file in a process of its own, so that a crash ends nothing else; `--verdicts FILE` reads
 Triton's verdicts from a file instead (one JSON object per line: name, verdict, message) and writes it if it does not
-exist. COMMAND is the command `tilewright`, which compiles each file to kernel IR for the target that the module names.
-A valid program that is not supported counts as rejected.
+exist. COMMAND is the command `tilewright`, which reads and verifies each file (`compile --emit program`) for the target
+that the module names, or whose layouts and operations the text has. Whether the target supports the program is another
+question: a verified program counts as accepted.
 
 Prints the counts by folder and dialect: programs with equal verdicts, programs that only Triton rejects ("missed"),
 programs that only `tilewright` rejects ("refused"), and crashes. `--differences` lists them with the message.
@@ -26,7 +27,9 @@ TARGETS = {
     "hip:gfx908": "mi100", "hip:gfx90a": "mi250", "hip:gfx942": "mi300x", "hip:gfx950": "mi355x",
     "hip:gfx1100": "rx7900xtx", "hip:gfx1200": "rx9070xt", "hip:gfx1201": "rx9070xt", "hip:gfx1250": "rx9070xt",
 }
-DEFAULT_TARGET = "h100"
+# Targets of modules that name none, by a word of the text.
+TARGETS_BY_WORD = {"amdg.": "mi300x", "amd_mfma": "mi300x", "amd_wmma": "rx9070xt"}
+DEFAULT_TARGET = "b200"
 SECONDS = 120
 
 
@@ -65,9 +68,10 @@ def tilewright_verdict(command, file):
     """Verdict and first line of the error message."""
     text = file.read_text()
     module_target = re.search(r'ttg\.target = "([^"]*)"', text)
-    target = TARGETS.get(module_target[1] if module_target else "", DEFAULT_TARGET)
+    by_word = next((target for word, target in TARGETS_BY_WORD.items() if word in text), DEFAULT_TARGET)
+    target = TARGETS.get(module_target[1] if module_target else "", by_word)
     warps = [] if '"ttg.num-warps"' in text else ["--warps", "4"]
-    line = [command, "compile", "--target", target, *warps, "--emit", "kernel", str(file)]
+    line = [command, "compile", "--target", target, *warps, "--emit", "program", str(file)]
     try:
         result = subprocess.run(line, capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:

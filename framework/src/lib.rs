@@ -103,8 +103,9 @@ pub use session::{PipelineError, Session};
 pub mod layout {
     #[doc(inline)]
     pub use tilewright_layout::{
-        AttributeSyntaxes, Dim, Families, FamilyAttribute, FamilyError, FamilySpec, Layout, LayoutError, LinearLayout,
-        MemoryLayout, Padding, Space, cute, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json,
+        AttributeSyntaxes, Bases, ColumnAction, Dim, Enlarged, Families, FamilyAttribute, FamilyError, FamilySpec,
+        Index, IndexBuilder, Layout, LayoutError, LinearLayout, MemoryLayout, Padding, Share, Space, apply_layout,
+        cute, families, layout_from_json, layout_to_json, parse_spec, solve, spec_from_json, spec_to_json,
         text::TextError,
     };
 }

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 use thiserror::Error;
 
 use tilewright_layout::text::TextError;
-use tilewright_layout::{FamilySpec, LinearLayout, layout_from_json, parse_spec, spec_from_json};
+use tilewright_layout::{FamilySpec, LinearLayout, camel_case_key, layout_from_json, parse_spec, spec_from_json};
 
 use super::{PipelineError, Session};
 
@@ -73,14 +73,14 @@ impl LayoutRequest {
         if let Some(text) = value.as_str() {
             return Self::from_text(text);
         }
-        if value.get("in_dims").is_some() {
+        if value.get("in_dims").is_some() || camel_case_key(value).is_some() {
             return Ok(Self::Given(Box::new(layout_from_json(value)?)));
         }
         if value.get("kind").is_some() {
             return Ok(Self::Family(spec_from_json(value)?));
         }
         let inner = value.get("layout").or_else(|| value.get("params"));
-        inner.filter(|inner| inner.is_object()).map_or(Err(LayoutRequestError::NotALayout), Self::from_json)
+        inner.filter(|inner| inner.is_object() || inner.is_string()).map_or(Err(LayoutRequestError::NotALayout), Self::from_json)
     }
 
     /// Returns the requested layout for a tensor of `shape`.

@@ -7,7 +7,7 @@ use super::propagate::propagate;
 use super::report::{AssignmentReport, FunctionReport};
 use super::rewrite::rewrite;
 use super::{EngineError, LaunchConfig, Strategy, dot_alternatives, local_search};
-use tilewright_plan::movement::check_block;
+use tilewright_plan::movement::{MovementError, check_block};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::ttg;
 use tilewright_tile::{TileModule, TileType};
@@ -56,9 +56,7 @@ pub fn assign_layouts(
     strategy: Strategy,
 ) -> Result<AssignedModule, EngineError> {
     let wrong = |message: &str| EngineError::Program { operation: "module".to_owned(), message: message.to_owned() };
-    if module.attributes.get("ttg.num-ctas").and_then(tilewright_tile::Attribute::as_integer).unwrap_or(1) != 1 {
-        return Err(wrong("clusters of several blocks are not supported"));
-    }
+    check_cluster(module, config)?;
     check_block(config.lanes.into(), config.warps.into(), config.context.target)?;
     if !config.warps.is_power_of_two() {
         return Err(wrong("the number of warps of a block must be a power of two"));
@@ -85,6 +83,25 @@ pub fn assign_layouts(
     let number = |value: u32| tilewright_tile::Attribute::integer(i64::from(value), TileType::integer(32));
     assigned.attributes.set("ttg.num-warps", number(config.warps));
     assigned.attributes.set("ttg.threads-per-warp", number(config.lanes));
-    assigned.attributes.set("ttg.num-ctas", number(1));
+    assigned.attributes.set("ttg.num-ctas", number(config.context.blocks));
     Ok(AssignedModule { module: assigned, report: AssignmentReport { strategy, functions } })
+}
+
+/// Checks that the program is for clusters of the launch configuration's size, and that the target has such clusters.
+fn check_cluster(module: &TileModule, config: &LaunchConfig<'_>) -> Result<(), EngineError> {
+    let (target, blocks) = (config.context.target, config.context.blocks);
+    let explicit = module.attributes.get("ttg.num-ctas").and_then(tilewright_tile::Attribute::as_integer);
+    if explicit.is_some_and(|explicit| explicit != i64::from(blocks)) {
+        let message = format!("`ttg.num-ctas` is not {blocks}, the number of blocks of the launch");
+        return Err(EngineError::Program { operation: "module".to_owned(), message });
+    }
+    let most = u64::from(target.limits.blocks_per_cluster);
+    match u64::from(blocks) {
+        blocks if blocks.is_power_of_two() && blocks <= most => Ok(()),
+        blocks => {
+            let reason =
+                format!("target {} has clusters of at most {most} blocks; the program has {blocks}", target.name);
+            Err(MovementError::Impossible { reasons: reason }.into())
+        }
+    }
 }

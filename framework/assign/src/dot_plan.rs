@@ -5,7 +5,7 @@
 
 use super::LaunchConfig;
 use super::chain;
-use super::layouts::{LayoutTransfer, canonical_order};
+use super::layouts::{BlockDivision, LayoutTransfer, canonical_order, distributed, shape_of};
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_plan::mma::{MmaError, MmaPlan, MmaProblem, Scale, WarpPartition, plan_mma};
 use tilewright_target::ElementType;
@@ -28,6 +28,9 @@ pub struct DotPlan {
     pub accumulator: LinearLayout,
     /// For a batched dot, the number of matrices and their distribution over warps; `None` for a dot of two matrices.
     pub batches: Option<Batches>,
+    /// For each bit of a block's index in a cluster, the matrix axis that it divides: 0 is M, 1 is N; `None` if the
+    /// blocks multiply the same matrices.
+    pub blocks: Vec<Option<usize>>,
 }
 
 /// The names of the operand groups of a dot that have layouts.
@@ -66,7 +69,11 @@ const LONGEST_CHAIN: u32 = 3;
 /// # Errors
 /// [`MmaError`]: the target has no instruction for the dot.
 pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPlan, MmaError> {
-    let problem = mma_problem(body, op, config.lanes, config.warps)?;
+    let mut problem = mma_problem(body, op, config.lanes, config.warps)?.with_registers(config.context.registers);
+    let blocks = divide_among_blocks(body, op, &problem.shape, config);
+    for axis in blocks.iter().flatten() {
+        problem.shape[*axis] /= 2;
+    }
     let attributes = &body.op(op).attributes;
     let (batches, packed) = (batches(body, op), packed(body, op));
     let makers = chain::producing_dots(body, op);
@@ -74,7 +81,7 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
     let in_chain = chained || makers != [None, None];
     // An explicit instruction was chosen with operand conversions counted; an asynchronous MMA reads its operands from
     // shared memory.
-    let is_open = problem.atom.is_none() && attributes.get(PENDING).is_none() && batches.is_none();
+    let is_open = problem.atom.is_none() && attributes.get(PENDING).is_none() && batches.is_none() && blocks.is_empty();
     let mut operand_layouts = [None, None];
     if is_open && packed == [None, None] && chain::length(body, op) <= LONGEST_CHAIN {
         for (layout, maker) in operand_layouts.iter_mut().zip(makers) {
@@ -98,19 +105,22 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
             Some(axis) => LayoutTransfer::Halved(axis).apply(&full)?,
             None => full,
         };
-        Ok(Some(extend_over_batches(&value_layout, batches)?))
+        let all = extend_over_batches(&value_layout, batches)?;
+        Ok(Some(extend_over_blocks(&all, &blocks, DotTensor::Operand(side))?))
     };
     let scale = |side: usize| -> Result<Option<LinearLayout>, MmaError> {
         let (Some(layout), Some(scale)) = (&plan.scales[side], plan.problem.scales[side]) else { return Ok(None) };
-        let blocks = (plan.problem.shape[2] / scale.block).max(1);
-        let full = extend_axis(layout, 1, blocks)?;
+        let lines = (plan.problem.shape[2] / scale.block).max(1);
+        let full = extend_axis(layout, 1, lines)?;
         // The plan repeats a scale for each register of its operand; as a tile value each scale is stored once.
         let value_layout = LayoutTransfer::ReduceToOne(Vec::new()).apply(&full)?;
-        Ok(Some(extend_over_batches(&value_layout, batches)?))
+        let all = extend_over_batches(&value_layout, batches)?;
+        Ok(Some(extend_over_blocks(&all, &blocks, DotTensor::Scale(side))?))
     };
     let (operands, scales) = ([operand_layout(0)?, operand_layout(1)?], [scale(0)?, scale(1)?]);
     let accumulator = extend_over_batches(&plan.c, batches)?;
-    Ok(DotPlan { operands, scales, accumulator, plan, batches })
+    let accumulator = extend_over_blocks(&accumulator, &blocks, DotTensor::Accumulator)?;
+    Ok(DotPlan { operands, scales, accumulator, plan, batches, blocks })
 }
 
 /// Plans one matrix over all warps. For a batch, plans a matrix over the fewest warps with which the same instruction
@@ -288,6 +298,72 @@ pub fn extend_over_batches(layout: &LinearLayout, batches: Option<Batches>) -> R
         all = LayoutTransfer::Stacked(0).apply(&all)?;
     }
     Ok(all)
+}
+
+/// A tensor of a dot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DotTensor {
+    /// Operand A (0) or B (1).
+    Operand(usize),
+    /// The scales of operand A (0) or B (1): one row per row of A or column of B.
+    Scale(usize),
+    /// The accumulator.
+    Accumulator,
+}
+
+impl DotTensor {
+    /// Returns the matrix axis of this tensor along which matrix axis `axis` (0 is M, 1 is N) lies; `None` if the
+    /// tensor does not depend on that axis.
+    fn axis(self, axis: usize) -> Option<usize> {
+        match self {
+            Self::Accumulator => Some(axis),
+            Self::Operand(side) => (side == axis).then_some(axis),
+            Self::Scale(side) => (side == axis).then_some(0),
+        }
+    }
+}
+
+/// Extends the layout of one block's share of a tensor to all blocks of a cluster; `blocks` is [`DotPlan::blocks`].
+///
+/// # Errors
+/// [`LayoutError`]: the layout has other dims than register, lane, warp and block.
+pub fn extend_over_blocks(
+    layout: &LinearLayout,
+    blocks: &[Option<usize>],
+    tensor: DotTensor,
+) -> Result<LinearLayout, LayoutError> {
+    if blocks.is_empty() {
+        return Ok(layout.clone());
+    }
+    let layout = canonical_order(layout)?;
+    let mut shape = shape_of(&layout);
+    let first = shape.len().saturating_sub(2);
+    let axes: Vec<_> = blocks.iter().map(|axis| axis.and_then(|axis| tensor.axis(axis)).map(|at| at + first)).collect();
+    axes.iter().flatten().for_each(|&axis| shape[axis] *= 2);
+    BlockDivision::along(&shape, &axes).over_blocks(&layout, &shape)
+}
+
+/// The smallest share of a matrix axis that a block of a cluster gets, unless the program's layout states another.
+const LEAST_SHARE: u64 = 16;
+
+/// Divides M and N of a dot among the blocks of a cluster: as the layout of the accumulator states, otherwise the
+/// longer axis first.
+fn divide_among_blocks(body: &Body, op: Op, shape: &[u64; 3], config: &LaunchConfig<'_>) -> Vec<Option<usize>> {
+    let block_bits = config.context.blocks.trailing_zeros();
+    let explicit = body.operand(op, "c").and_then(|value| distributed(body.ty(value), config.families).ok());
+    if let Some(explicit) = explicit {
+        let first = explicit.outs().len().saturating_sub(2);
+        let of_matrix = |axis: Option<usize>| axis.and_then(|axis| axis.checked_sub(first));
+        return BlockDivision::of(&explicit, block_bits).axes().into_iter().map(of_matrix).collect();
+    }
+    let mut left = [shape[0], shape[1]];
+    let halved = |_| {
+        let axis = usize::from(left[1] > left[0]);
+        let axis = (left[axis] >= 2 * LEAST_SHARE).then_some(axis)?;
+        left[axis] /= 2;
+        Some(axis)
+    };
+    (0..block_bits).map(halved).collect()
 }
 
 fn impossible(reasons: String) -> MmaError {

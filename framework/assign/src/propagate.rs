@@ -9,10 +9,10 @@
 use super::LaunchConfig;
 use super::graph::{Graph, Kind, usual};
 use super::interner::{Interner, LayoutId};
+use super::layouts::coalesced_over_blocks;
 use super::price::Prices;
 use super::state::State;
 use super::{EngineError, moves};
-use tilewright_plan::movement::find_coalesced_layout;
 
 /// Computes the keys (chosen layouts) of all nodes that follow from the anchors.
 pub(super) fn propagate<'s, 'a>(
@@ -46,8 +46,7 @@ pub(super) fn anchored(
     interner: &Interner,
 ) -> Result<Option<LayoutId>, EngineError> {
     let Kind::Access(access) = kind else { return Ok(None) };
-    let (lanes, warps) = (u64::from(config.lanes), u64::from(config.warps));
-    let layout = find_coalesced_layout(&access.named.tensor, access.named.bits, lanes, warps, config.context.target)?;
+    let layout = coalesced_over_blocks(&access.named.tensor, access.named.bits, config)?;
     Ok(Some(interner.layout(&layout)?))
 }
 

@@ -6,9 +6,10 @@ use serde_json::{Value as Json, json};
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::movement::{
-    AxisStride, GlobalAccess, GlobalTensor, MovementError, SharedAccess, plan_global_access, plan_shared_access,
+    AxisStride, GlobalAccess, GlobalTensor, MovementError, PlanContext, SharedAccess, plan_global_access,
+    plan_shared_access,
 };
-use tilewright_target::{Direction, TargetDescription};
+use tilewright_target::{Direction, InstructionKind, TargetDescription};
 use tilewright_verify::kernels::{copy_kernel, load_kernel, store_kernel};
 
 use crate::emit::{Answer, Emission};
@@ -52,7 +53,9 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     match &options.memory {
         Some(text) => {
             let memory = tensor.memory(&session, "MEMORY", text)?;
-            let both = of_shared(&registers, &memory, bits, target)?;
+            let instructions = session.instructions_of(&target.name, &[InstructionKind::SharedMove])?;
+            let context = PlanContext::new(target).with_instructions(&instructions);
+            let both = of_shared(&registers, &memory, bits, context)?;
             let kernels = || {
                 let store = store_kernel(&registers, &memory, bits, &both.store)?;
                 Ok(vec![store, load_kernel(&registers, &memory, bits, &both.load)?])
@@ -75,9 +78,9 @@ pub fn of_shared(
     registers: &LinearLayout,
     memory: &MemoryLayout,
     bits: u32,
-    target: &TargetDescription,
+    context: PlanContext<'_>,
 ) -> Result<Both<SharedAccess>, MovementError> {
-    let access = |direction| plan_shared_access(registers, memory, bits, direction, target);
+    let access = |direction| plan_shared_access(registers, memory, bits, direction, context);
     Ok(Both { store: access(Direction::Store)?, load: access(Direction::Load)? })
 }
 
@@ -116,7 +119,8 @@ pub fn global_tensor(shape: &[u64], order: &[usize], alignment: u64) -> Result<G
 fn shared_text(both: &Both<SharedAccess>, bits: u32) -> String {
     let side = |name: &str, access: &SharedAccess| {
         let wide = access.vector_elements * u64::from(bits);
-        format!("{name}: {wide} bits a lane per access\n{}", PlanStatsTable::from(&access.stats).text())
+        let by = access.instruction().map_or(String::new(), |name| format!(" by {name}"));
+        format!("{name}: {wide} bits a lane per access{by}\n{}", PlanStatsTable::from(&access.stats).text())
     };
     format!("{}\n{}", side("stored", &both.store), side("loaded", &both.load))
 }
@@ -140,6 +144,9 @@ pub fn shared_answer(both: &Both<SharedAccess>) -> Json {
     let side = |access: &SharedAccess| {
         let mut answer = PlanStatsTable::from(&access.stats).json();
         answer["vector_elements"] = json!(access.vector_elements);
+        if let Some(name) = access.instruction() {
+            answer["instruction"] = json!(name);
+        }
         answer
     };
     json!({ "store": side(&both.store), "load": side(&both.load) })

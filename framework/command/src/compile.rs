@@ -15,6 +15,8 @@ use crate::{GlobalOptions, input};
 /// The requested form of the output.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Requested {
+    /// The program as written, verified.
+    Program,
     /// The program with a layout for every tensor.
     Layouts,
     /// The layout of every tensor, the remaining layout conversions, and their costs.
@@ -53,8 +55,14 @@ pub(crate) struct Options {
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let file = &options.request.program;
+    if matches!(options.emit, Requested::Program) {
+        let (text, module) = options.request.read(&session)?;
+        let module = module.map_err(|error| failure(file, &text, &error))?;
+        return write(&options.code, tilewright::tile::print(&module).as_bytes(), true);
+    }
     let (mut layouts, mut plan, mut dumped) = (String::new(), String::new(), Ok(()));
-    let (text, kernel) = options.request.kernel(&session, &mut |stage| {
+    let static_memory = matches!(options.emit, Requested::Functions);
+    let (text, kernel) = options.request.kernel(&session, static_memory, &mut |stage| {
         if let Stage::Sizes(chosen) = stage {
             eprint!("{chosen}");
         }

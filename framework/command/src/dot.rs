@@ -59,6 +59,9 @@ pub(crate) struct Options {
     /// Lanes of a warp. Default: the target's.
     #[arg(long)]
     lanes: Option<u32>,
+    /// 32-bit registers of a lane that the kernel is compiled for. Default: the fewest that suffice.
+    #[arg(long)]
+    registers: Option<u32>,
     /// Consecutive elements along K in one lane. Default: the cheapest number.
     #[arg(long)]
     k_width: Option<u64>,
@@ -89,7 +92,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     request.scales = [scale("--scale-a", &options.scale_a, options)?, scale("--scale-b", &options.scale_b, options)?];
     request.k_permuted = ["a", "b"].map(|operand| options.k_permuted.iter().any(|named| named == operand));
     (request.chained, request.k_width) = (options.chained, options.k_width);
-    request.saturating = options.saturating;
+    (request.saturating, request.registers) = (options.saturating, options.registers);
     let plan = &mma::plan_mma(&request, context)?;
     let text = || {
         let mut text = explained(plan, context)?;
@@ -153,7 +156,8 @@ fn explained(plan: &MmaPlan, context: PlanContext<'_>) -> Result<String, Command
         cost.traffic_cycles,
         cost.cast_cycles
     );
-    text += &format!("{} registers of 32 bits a lane\n", cost.registers);
+    let mode = if plan.registers() > 0 { format!(", compiled for {}", plan.registers()) } else { String::new() };
+    text += &format!("{} registers of 32 bits a lane{mode}\n", cost.registers);
     let ([of_a, of_b], [scale_a, scale_b]) = (plan.operand_loads(context)?, plan.scale_loads(context)?);
     let narrow = [request.a, request.b].map(|element_type| element_type.bits() < 8);
     let operand_loads = [

@@ -23,7 +23,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let session = input::session(global)?;
     let file = &options.request.program;
     let (mut sizes, mut derivation, mut plan) = (None, None, None);
-    let (text, kernel) = options.request.kernel(&session, &mut |stage| match stage {
+    let (text, kernel) = options.request.kernel(&session, false, &mut |stage| match stage {
         Stage::Sizes(chosen) => sizes = Some(chosen.to_string()),
         Stage::Synthesis(found) => derivation = Some(found.clone()),
         Stage::Layouts(assigned) => plan = Some(assigned.report.to_string()),

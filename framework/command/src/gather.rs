@@ -46,7 +46,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let plan = &movement::plan_gather(&src, &indices, axis, bits, target)?;
     let text = || {
         let mut text = format!("path {}\n{}", plan.path, stats(plan).text());
-        if plan.expected_wavefronts > 0.0 {
+        if plan.expected_wavefronts > plan.stats.counts.wavefronts_loaded as f64 {
             let mean = plan.expected_wavefronts;
             text += &format!("\nwavefronts loaded are at least these; the mean over random indices is {mean:.1}\n");
         }

@@ -9,6 +9,7 @@ use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
 use tilewright_assign::Strategy;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_kernel::Kernel;
+use tilewright::tile::TileModule;
 
 use crate::failure::CommandError;
 use crate::limits::read_text;
@@ -39,20 +40,37 @@ pub struct ProgramRequest {
 }
 
 impl ProgramRequest {
-    /// Parses and compiles the program; calls `seen` with the program after each stage.
+    /// Parses and compiles the program, with or without dynamic shared memory for data movements; calls `seen` with the
+    /// program after each stage.
     pub fn kernel(
         &self,
         session: &Session,
+        static_memory: bool,
         seen: &mut dyn FnMut(Stage<'_>),
     ) -> Result<(String, Result<Kernel, ProgramError>), CommandError> {
+        let options = self.compiling.options(self.entry.as_deref()).with_static_memory(static_memory);
+        self.with_compiler(session, |compiler, text| compiler.kernel(text, &options, seen))
+    }
+
+    /// Parses and verifies the program.
+    pub fn read(&self, session: &Session) -> Result<(String, Result<TileModule, ProgramError>), CommandError> {
+        self.with_compiler(session, |compiler, text| compiler.read(text))
+    }
+
+    /// The program's text, and the result of `run` with a compiler for the target.
+    fn with_compiler<T>(
+        &self,
+        session: &Session,
+        run: impl FnOnce(&ProgramCompiler<'_>, &str) -> T,
+    ) -> Result<(String, T), CommandError> {
         let target = session.target(&self.target)?;
         let file = &self.program;
         let text =
             read_text(file).map_err(|error| CommandError::Input(format!("cannot read {}: {error}", file.display())))?;
         let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
         let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &*target };
-        let kernel = compiler.kernel(&text, &self.compiling.options(self.entry.as_deref()), seen);
-        Ok((text, kernel))
+        let result = run(&compiler, &text);
+        Ok((text, result))
     }
 }
 
@@ -65,6 +83,10 @@ pub struct Compiling {
     /// Lanes of a warp, if the program does not fix them and the target has a choice.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     lanes: Option<u32>,
+    /// 32-bit registers of a lane that the kernel is compiled for, if the program does not fix them. Default: the
+    /// target's, or more if dots need more and the target has a larger register mode.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    registers: Option<u32>,
     /// Strategy by which layouts are assigned to tensors.
     #[arg(long, value_enum, default_value_t)]
     strategy: Choice,
@@ -105,6 +127,7 @@ impl Compiling {
         let options = ProgramOptions::default()
             .with_warps(self.warps)
             .with_lanes(self.lanes)
+            .with_registers(self.registers)
             .with_strategy(strategy)
             .with_stages(self.stages)
             .with_synthesis(synthesis)

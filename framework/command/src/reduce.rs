@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use tilewright_layout::layout_to_json;
 use tilewright_plan::movement::{self, ReductionPlan};
-use tilewright_verify::kernels::reduction_kernel;
+use tilewright_verify::kernels::{add_as, reduction_kernel};
 
 use crate::alternatives::{self, AlternativeLine};
 use crate::emit::{Answer, Emission};
@@ -46,7 +46,10 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         }
         Ok(text + &format!("\nthe result's layout, in every lane that had an element:\n{}\n", plan.result))
     };
-    let kernels = || Ok(vec![reduction_kernel((&src, axis), &bits, plan, target.into())?]);
+    let kernels = || {
+        let elements = tensor.tuple_elements()?;
+        Ok(vec![reduction_kernel((&src, axis), &bits, plan, add_as(&elements), target.into())?])
+    };
     options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
 }
 
@@ -67,9 +70,9 @@ fn to_line(plan: &ReductionPlan) -> AlternativeLine<'_> {
     AlternativeLine::new(name, &plan.stats)
 }
 
-/// Converts the plan of a reduction to JSON.
+/// Converts the plan of a reduction to JSON. The result's axes are those of its own tensor, from `dim0` on.
 pub fn answer(plan: &ReductionPlan) -> Json {
     let mut answer = PlanStatsTable::from(&plan.stats).json();
-    answer["layout"] = json!(layout_to_json(&plan.result));
+    answer["layout"] = json!(layout_to_json(&plan.result.renumber_axes()));
     answer
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value as Json;
 
 use tilewright_plan::movement::{self, ScanDirection, ScanPlan};
-use tilewright_verify::kernels::{add, scan_kernel};
+use tilewright_verify::kernels::{add_as, scan_kernel};
 
 use crate::emit::{Answer, Emission};
 use crate::failure::CommandError;
@@ -37,7 +37,10 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let (axis, bits) = (tensor.axis(options.axis)?, tensor.tuple_bits()?);
     let direction = direction(options.reverse);
     let plan = &movement::plan_scan(&src, axis, &bits, direction, target)?;
-    let kernels = || Ok(vec![scan_kernel((&src, axis), &bits, (plan, direction), add, target.into())?]);
+    let kernels = || {
+        let elements = tensor.tuple_elements()?;
+        Ok(vec![scan_kernel((&src, axis), &bits, (plan, direction), add_as(&elements), target.into())?])
+    };
     let text = || Ok(format!("{axis}: {}\n{}", meaning(plan), PlanStatsTable::from(&plan.stats).text()));
     options.emission.answer(&session, &target.name, Answer { kernels: &kernels, json: &|| answer(plan), text: &text })
 }

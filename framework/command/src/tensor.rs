@@ -3,6 +3,7 @@
 use clap::Args;
 
 use tilewright::Session;
+use tilewright_kernel::Element;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use tilewright_target::TargetDescription;
 
@@ -65,6 +66,19 @@ impl TensorArguments {
     /// Returns the widths in bits of the elements of each tensor of a tuple.
     pub fn tuple_bits(&self) -> Result<Vec<u32>, CommandError> {
         self.element.split(',').map(input::element_bits).collect()
+    }
+
+    /// Returns the elements of each tensor of a tuple; a width in bits is an integer.
+    pub fn tuple_elements(&self) -> Result<Vec<Element>, CommandError> {
+        let element = |text| match Element::from_name(text) {
+            Some(element) => Ok(element),
+            None => {
+                let bits = input::element_bits(text)?;
+                let wrong = || CommandError::Input(format!("no kernel has elements of {bits} bits"));
+                Element::integer_of_width(bits).ok_or_else(wrong)
+            }
+        };
+        self.element.split(',').map(element).collect()
     }
 
     /// Returns the tensor axis with this index.

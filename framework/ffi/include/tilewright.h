@@ -23,7 +23,7 @@
 /**
  * The minor version of this interface: it counts additions. A host that was built for a lower minor version works.
  */
-#define TW_ABI_MINOR 1
+#define TW_ABI_MINOR 2
 
 /**
  * Severity of a diagnostic: a failure.
@@ -576,6 +576,27 @@ const char *tw_names_at(const struct tw_names *names,
  * Frees a list of names. Available since 1.0.
  */
 void tw_names_destroy(struct tw_names *names);
+
+/**
+ * Lists the names of the operations of `tw_layout_operation`. Available since 1.2.
+ */
+struct tw_error *tw_layout_operations(struct tw_names **out);
+
+/**
+ * Performs the operation `name`, such as "flatten_outs" or "invert_and_compose"; Triton's names are read, too. The
+ * documentation page on layout operations lists their inputs. `layouts` has the first layouts among these inputs, in
+ * order; `inputs` has the others as a JSON object, null if there are none. A layout in `inputs` is JSON of its bases,
+ * or of a family and its tensor's shape: {"params": ..., "shape": [...]}. `*out_layout` becomes the resulting layout,
+ * null if the result is no layout; `*out_json` becomes the result as JSON. One of the two pointers may be null.
+ * Available since 1.2.
+ */
+struct tw_error *tw_layout_operation(const struct tw_session *session,
+                                     const char *name,
+                                     const struct tw_layout *const *layouts,
+                                     size_t layout_count,
+                                     const char *inputs,
+                                     struct tw_layout **out_layout,
+                                     struct tw_blob **out_json);
 
 /**
  * Plans the conversion of least cost on a target for a tensor of elements of `element_bits` bits. Available since 1.0.

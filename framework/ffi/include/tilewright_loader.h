@@ -46,6 +46,8 @@ typedef struct tw_api {
     size_t (*names_count)(const struct tw_names *names);
     const char *(*names_at)(const struct tw_names *names, size_t index);
     void (*names_destroy)(struct tw_names *names);
+    struct tw_error *(*layout_operations)(struct tw_names **out);
+    struct tw_error *(*layout_operation)(const struct tw_session *session, const char *name, const struct tw_layout *const *layouts, size_t layout_count, const char *inputs, struct tw_layout **out_layout, struct tw_blob **out_json);
     struct tw_error *(*plan_conversion)(const struct tw_session *session, const char *target, const struct tw_layout *source, const struct tw_layout *destination, uint32_t element_bits, struct tw_plan **out);
     struct tw_error *(*plan_read_stats)(const struct tw_plan *plan, struct tw_plan_stats *out);
     struct tw_error *(*plan_figures)(const struct tw_plan *plan, struct tw_figures *out);
@@ -94,6 +96,8 @@ static inline int tw_api_load(tw_api *api, const char *path, char *message, size
         "tw_names_count",
         "tw_names_at",
         "tw_names_destroy",
+        "tw_layout_operations",
+        "tw_layout_operation",
         "tw_plan_conversion",
         "tw_plan_read_stats",
         "tw_plan_figures",

@@ -171,7 +171,8 @@ fn compiled(session: &tw_session, target: &str, program: &str, requested: &Reque
     let served = session.session.target(target)?;
     let compiler = ProgramCompiler { dialects: &session.dialects, imports: &session.imports, target: &*served };
     let mut shown = Vec::new();
-    let kernel = compiler.kernel(program, &requested.program, &mut |stage| {
+    let options = requested.program.clone().with_static_memory(requested.wants("functions"));
+    let kernel = compiler.kernel(program, &options, &mut |stage| {
         if let Stage::Layouts(assigned) = stage {
             if requested.wants("layouts") {
                 shown.push(Form::of("layouts", "ttgir", stage.to_string().into_bytes()));

@@ -32,7 +32,7 @@ impl tw_layout {
     }
 
     /// Makes the handle's value for a computed layout: a memory layout if it has offsets as input.
-    fn of_linear(linear: LinearLayout) -> Self {
+    pub(crate) fn of_linear(linear: LinearLayout) -> Self {
         Self::of(match linear.ins().contains(Dim::OFFSET) {
             true => Layout::Memory(MemoryLayout::linear(linear)),
             false => Layout::Distributed(linear),
@@ -46,7 +46,7 @@ impl tw_layout {
     }
 
     /// Returns the linear map of a layout; an error if the layout has padding.
-    fn unpadded(&self, name: &str) -> Result<&LinearLayout, Failure> {
+    pub(crate) fn unpadded(&self, name: &str) -> Result<&LinearLayout, Failure> {
         match &self.layout {
             Layout::Memory(memory) if !memory.padding.is_empty() => {
                 Err(Failure::new(TW_ERROR_INPUT, format!("`{name}` is padded; expected a layout without padding")))

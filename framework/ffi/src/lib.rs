@@ -24,6 +24,7 @@ mod error;
 mod handle;
 mod layout;
 mod names;
+mod operation;
 mod option;
 mod plan;
 mod session;
@@ -47,6 +48,7 @@ pub use layout::{
     tw_layout_read, tw_layout_write,
 };
 pub use names::{tw_names, tw_names_at, tw_names_count, tw_names_destroy};
+pub use operation::{tw_layout_operation, tw_layout_operations};
 pub use option::tw_option;
 pub use plan::{
     tw_figures, tw_plan, tw_plan_conversion, tw_plan_destroy, tw_plan_figures, tw_plan_read_stats, tw_plan_stats,
@@ -61,7 +63,7 @@ pub use session::{
 pub const TW_ABI_MAJOR: u32 = 1;
 
 /// The minor version of this interface: it counts additions. A host that was built for a lower minor version works.
-pub const TW_ABI_MINOR: u32 = 1;
+pub const TW_ABI_MINOR: u32 = 2;
 
 /// Returns the version of the linked library's interface: the major version times 65536, plus the minor version.
 /// Available since 1.0.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tilewright_layout::IndexBuilder;
+
 use crate::op::{TypeRule, operations};
 use crate::{
     Atomic, Binary, Cast, Compare, Element, Issuers, Kernel, Launch, MAX_VALUES, MathFunction, MemoryOrder,
@@ -141,6 +143,11 @@ impl Builder {
     /// Raises the launch's cluster size to at least `blocks` blocks.
     pub fn require_cluster_blocks(&mut self, blocks: u32) {
         self.launch.blocks = self.launch.blocks.max(blocks);
+    }
+
+    /// Raises the number of 32-bit registers of a lane that the kernel is compiled for to at least `registers`.
+    pub fn require_registers(&mut self, registers: u32) {
+        self.launch.registers = self.launch.registers.max(registers);
     }
 
     /// The value of parameter number `index`.
@@ -419,5 +426,31 @@ impl Builder {
     pub fn while_loop(&mut self, carried: &[Value], body: Region) -> Vec<Value> {
         let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect();
         self.values(&types, Op::While { carried: carried.to_vec(), body })
+    }
+}
+
+/// Emits the arithmetic that applies a layout to index values
+/// ([`apply_layout`](tilewright_layout::apply_layout)) on `i32`.
+impl IndexBuilder for Builder {
+    type Value = Value;
+
+    fn constant(&mut self, value: u64) -> Value {
+        self.i32(value as u32)
+    }
+
+    fn and(&mut self, value: Value, mask: u64) -> Value {
+        self.binary_const(Binary::And, value, mask as u32)
+    }
+
+    fn xor(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Binary::Xor, a, b)
+    }
+
+    fn shift_left(&mut self, value: Value, bits: u32) -> Value {
+        self.binary_const(Binary::Shl, value, bits)
+    }
+
+    fn shift_right(&mut self, value: Value, bits: u32) -> Value {
+        self.binary_const(Binary::ShrU, value, bits)
     }
 }

@@ -40,6 +40,15 @@ pub struct Launch {
     /// Absent in bytes from writers that predate clusters.
     #[serde(default = "one_block")]
     pub blocks: u32,
+    /// Number of 32-bit registers of a lane that the kernel is compiled for; 0 for the target's default. Absent in
+    /// bytes from writers that predate register modes.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub registers: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+fn is_default(registers: &u32) -> bool {
+    *registers == 0
 }
 
 fn one_block() -> u32 {
@@ -50,13 +59,19 @@ impl Launch {
     /// A launch of `warps` warps of `lanes` lanes per block, without clusters.
     #[must_use]
     pub const fn new(lanes: u32, warps: u32) -> Self {
-        Self { lanes, warps, blocks: 1 }
+        Self { lanes, warps, blocks: 1, registers: 0 }
     }
 
     /// The same launch in clusters of `blocks` blocks, adjacent along axis 0 of the grid.
     #[must_use]
     pub const fn with_blocks(self, blocks: u32) -> Self {
         Self { blocks, ..self }
+    }
+
+    /// The same launch with `registers` 32-bit registers of a lane; 0 for the target's default.
+    #[must_use]
+    pub const fn with_registers(self, registers: u32) -> Self {
+        Self { registers, ..self }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::f2::{Columns, Solver, Subspace, multiply};
+use crate::f2::{Columns, Solver, multiply};
 
 use super::shape::dim_names;
 use super::space::{Moves, low_mask, scatter, scatter_columns};
@@ -24,6 +24,8 @@ impl LinearLayout {
     ///
     /// # Errors
     /// The inputs or the outputs have more than 64 bits together.
+    #[doc(alias = "operator*")]
+    #[doc(alias = "mul")]
     pub fn direct_sum(&self, outer: &Self) -> Result<Self, LayoutError> {
         let mut sum = Self::default();
         let mut moved_bits = [Moves::new(), Moves::new()];
@@ -123,8 +125,8 @@ impl LinearLayout {
     /// The layout C with `self(x) = outer(C(x))`.
     ///
     /// If `outer` is not injective, several C are right. The result maps a dim by the identity if both layouts have the
-    /// same bases in it and no other dim of `outer` reaches its image. Every other free unknown is zero; columns of
-    /// `outer` are taken in order.
+    /// same bases in it and no basis of another dim, of either layout, has a bit of theirs. Every other free unknown is
+    /// zero; columns of `outer` are taken in order. Triton 3.9 chooses the same C.
     ///
     /// # Errors
     /// The out dims differ, or `outer` does not reach every element that `self` reaches.
@@ -139,6 +141,7 @@ impl LinearLayout {
     /// assert_eq!(places.apply(&[(Dim::LANE, 5)])?, [(Dim::REGISTER, 5)]);
     /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
+    #[doc(alias = "invertAndCompose")]
     pub fn invert_and_compose(&self, outer: &Self) -> Result<Self, LayoutError> {
         if self.outs.len() != outer.outs.len() || self.outs.dims().any(|d| !outer.outs.contains(d)) {
             return Err(LayoutError::DimsDiffer { left: dim_names(&self.outs), right: dim_names(&outer.outs) });
@@ -168,20 +171,19 @@ impl LinearLayout {
     fn dims_kept(&self, outer: &Self, targets: &[u64]) -> SmallVec<[Dim; 5]> {
         let mut kept = SmallVec::new();
         let mut at = 0;
+        let any = |columns: &[u64]| columns.iter().fold(0, |all, column| all | column);
         for (dim, bits) in self.ins.iter() {
-            let own = &targets[at..at + bits as usize];
-            at += bits as usize;
-            if !outer.ins.contains(dim) || outer.columns_of(dim) != own {
+            let range = at..at + bits as usize;
+            at = range.end;
+            if !outer.ins.contains(dim) || outer.columns_of(dim) != &targets[range.clone()] {
                 continue;
             }
-            let range = outer.ins.range_of(dim);
-            let others = || outer.columns[..range.start].iter().chain(&outer.columns[range.end..]).copied();
-            let bits = |columns: &mut dyn Iterator<Item = u64>| columns.fold(0, |all, column| all | column);
-            // Images without a common bit, as in most layouts, have no common element.
-            let is_disjoint = bits(&mut others()) & bits(&mut own.iter().copied()) == 0;
-            if is_disjoint
-                || Subspace::span(others()).intersection(&Subspace::span(own.iter().copied())).dimension() == 0
-            {
+            let within = outer.ins.range_of(dim);
+            let others = any(&outer.columns[..within.start])
+                | any(&outer.columns[within.end..])
+                | any(&targets[..range.start])
+                | any(&targets[range.end..]);
+            if any(&targets[range]) & others == 0 {
                 kept.push(dim);
             }
         }
@@ -191,12 +193,14 @@ impl LinearLayout {
     /// The quotient C with `self = inner * C`, or `None` if `self` is no such direct sum (Linear Layouts paper,
     /// Definition 4.4, dim by dim). C keeps all dims of `self`.
     #[must_use]
+    #[doc(alias = "divideLeft")]
     pub fn divide_left(&self, inner: &Self) -> Option<Self> {
         self.divide(inner, false)
     }
 
     /// The quotient C with `self = C * outer`, or `None` if `self` is no such direct sum. C keeps all dims of `self`.
     #[must_use]
+    #[doc(alias = "divideRight")]
     pub fn divide_right(&self, outer: &Self) -> Option<Self> {
         self.divide(outer, true)
     }
@@ -264,6 +268,7 @@ impl LinearLayout {
     /// Whether this layout is the identity on each of the given dims and nothing else touches them: the dim occurs on
     /// both sides with one size, and no other dim maps to it or from it.
     #[must_use]
+    #[doc(alias = "isTrivialOver")]
     pub fn is_trivial_over(&self, dims: &[Dim]) -> bool {
         dims.iter().all(|&dim| {
             let (Some(in_shift), Some(out_shift)) = (self.ins.shift_of(dim), self.outs.shift_of(dim)) else {

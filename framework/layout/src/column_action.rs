@@ -151,6 +151,7 @@ impl ColumnAction {
 impl LinearLayout {
     /// The action that drops the zero bases of `dim`, so that each value of a broadcast is kept once.
     #[must_use]
+    #[doc(alias = "actionRemoveBroadcastedRegs")]
     pub fn without_broadcast(&self, dim: Dim) -> ColumnAction {
         let dim_columns = self.columns_of(dim);
         let kept = dim_columns.iter().enumerate().filter(|&(_, &column)| column != 0).map(|(bit, _)| bit as u8);
@@ -161,6 +162,7 @@ impl LinearLayout {
     /// generalised vectorisation): from the left ([`LinearLayout::divide_left`]), or from the right if `above`. `None`
     /// if no order does.
     #[must_use]
+    #[doc(alias = "regPermForDivide")]
     pub fn order_for_division(&self, divisor: &Self, dim: Dim, above: bool) -> Option<ColumnAction> {
         let dim_columns = self.columns_of(dim);
         let mut first_bits = Vec::new();
@@ -182,6 +184,7 @@ impl LinearLayout {
     /// and `rest` the others, `L(x) = L(rest) + L(first)` as packed coordinates, so that `L(first)` can be an immediate
     /// offset.
     #[must_use]
+    #[doc(alias = "actionAdditiveStrides")]
     pub fn additive_first(&self, dim: Dim) -> (ColumnAction, u64) {
         let dim_columns = self.columns_of(dim);
         let others = self.ins.dims().filter(|&d| d != dim).flat_map(|d| self.columns_of(d));

@@ -18,6 +18,7 @@ impl LinearLayout {
     /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
     #[must_use]
+    #[doc(alias = "getNumConsecutiveInOut")]
     pub fn consecutive_elements(&self) -> u64 {
         let first_bits = |space: &super::Space| space.iter().next().map_or(0, |(_, bits)| bits);
         let most = first_bits(&self.ins).min(first_bits(&self.outs));
@@ -31,6 +32,7 @@ impl LinearLayout {
 
     /// The largest n such that this layout reaches all coordinates `0..n` along `dim`; one if the dim is absent.
     #[must_use]
+    #[doc(alias = "contiguousElemsAlongOutputDim")]
     pub fn contiguous_along_out(&self, dim: Dim) -> u64 {
         let along = self.columns.iter().map(|&column| self.outs.coordinate(column, dim));
         let reached = Subspace::span(along);
@@ -51,6 +53,7 @@ impl LinearLayout {
     /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
     #[must_use]
+    #[doc(alias = "largestVectorisation")]
     pub fn largest_vector(&self, register: Dim, offset: Dim, widest: u64) -> (u64, ColumnAction) {
         let none = || (1, ColumnAction::identity(register, self.ins.bits_of(register)));
         let Some(shift) = self.outs.shift_of(offset) else { return none() };
@@ -73,6 +76,7 @@ impl LinearLayout {
     /// Whether this layout is the identity from the input dim `dim` to the out dim `dim`: both have one size, and no
     /// other input dim moves along the out dim. The input dim may also move along other out dims.
     #[must_use]
+    #[doc(alias = "isIdentityOnOutDim")]
     pub fn is_identity_on_out(&self, dim: Dim) -> bool {
         let (Some(start), true) = (self.ins.shift_of(dim), self.outs.contains(dim)) else { return false };
         let bits = self.ins.bits_of(dim);

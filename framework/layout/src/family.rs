@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AttributeSyntax, FamilyError, FamilySpec, LinearLayout, MemoryLayout};
+use super::{AttributeSyntax, AttributeSyntaxes, FamilyAttribute, FamilyError, FamilySpec, LinearLayout, MemoryLayout};
 
 /// A layout that a family (a named constructor of layouts such as `blocked`) builds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -159,9 +159,17 @@ impl Families for FamilySet<'_> {
     }
 
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError> {
-        match self.find_provider(spec) {
-            Some(provider) => provider.resolve(spec, shape, all),
-            None => Err(FamilyError::Unknown { name: spec.name.clone(), known: self.names() }),
+        if let Some(provider) = self.find_provider(spec).filter(|_| !has_call(spec)) {
+            return provider.resolve(spec, shape, all);
+        }
+        let syntaxes = AttributeSyntaxes::from_families(self);
+        let named = syntaxes.from_calls(spec)?;
+        match self.find_provider(&named) {
+            Some(provider) => provider.resolve(&named, shape, all),
+            None if is_class(&named.name) => {
+                Err(FamilyError::Unknown { name: named.name, known: syntaxes.call_names() })
+            }
+            None => Err(FamilyError::Unknown { name: named.name, known: self.names() }),
         }
     }
 
@@ -172,4 +180,14 @@ impl Families for FamilySet<'_> {
     fn attribute_syntaxes(&self) -> Vec<AttributeSyntax> {
         self.providers.iter().flat_map(|provider| provider.attribute_syntaxes()).collect()
     }
+}
+
+/// Whether a spec, or one that it contains, is a call of a class, which begins with a capital.
+fn has_call(spec: &FamilySpec) -> bool {
+    let within = |value: &FamilyAttribute| matches!(value, FamilyAttribute::Spec(nested) if has_call(nested));
+    is_class(&spec.name) || spec.parent.as_deref().is_some_and(has_call) || spec.attributes.values().any(within)
+}
+
+fn is_class(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase())
 }

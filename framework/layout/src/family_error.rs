@@ -52,7 +52,8 @@ pub enum FamilyError {
 
 /// The end of a message about an unknown name: suggests the nearest known name, or lists the known names if none is
 /// near.
-pub(super) fn nearest<S: AsRef<str>>(known: &[S], name: &str) -> String {
+#[must_use]
+pub fn nearest<S: AsRef<str>>(known: &[S], name: &str) -> String {
     let names: Vec<_> = known.iter().map(S::as_ref).collect();
     let best = names.iter().map(|&candidate| (levenshtein(candidate, name), candidate)).min();
     match best {

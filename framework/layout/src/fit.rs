@@ -20,6 +20,7 @@ use super::{Dim, LayoutError, LinearLayout, Space};
 ///
 /// # Errors
 /// The out dims differ, or `a` does not reach every element that `b` reaches.
+#[doc(alias = "lstsq")]
 pub fn solve(a: &LinearLayout, b: &LinearLayout) -> Result<LinearLayout, LayoutError> {
     if a.outs.len() != b.outs.len() || b.outs.dims().any(|d| !a.outs.contains(d)) {
         return Err(LayoutError::DimsDiffer { left: dim_names(&a.outs), right: dim_names(&b.outs) });
@@ -88,6 +89,7 @@ impl LinearLayout {
     /// Whether both are the same map apart from the sizes of out dims: the same input space, the same out dims in the
     /// same order, the same coordinates.
     #[must_use]
+    #[doc(alias = "equalIgnoringOutDimSizes")]
     pub fn equal_ignoring_out_sizes(&self, other: &Self) -> bool {
         let same = |(&a, &b): (&u64, &u64)| self.outs.unpack(a).eq(other.outs.unpack(b));
         self.ins == other.ins
@@ -109,6 +111,7 @@ impl LinearLayout {
     /// More general than [`LinearLayout::divide_left`], which needs the tile in the lowest bits: `self(x) = tile(x mod
     /// tile) xor repetitions(x)`.
     #[must_use]
+    #[doc(alias = "getReps")]
     pub fn repetitions(&self, tile: &Self) -> Option<Self> {
         let moves = tile.outs.embedding(&self.outs).ok()?;
         let image = tile.columns.iter().fold(0, |all, &column| all | scatter(&moves, column));
@@ -129,11 +132,12 @@ impl LinearLayout {
         Some(Self { ins: self.ins.clone(), outs: self.outs.clone(), columns })
     }
 
-    /// This layout, cut along every out dim that is larger than the given size: coordinates beyond the size become
-    /// zero, so that registers or lanes there become replicas.
+    /// This layout, cut along every out dim that is larger than the given size: basis coordinates beyond the size
+    /// become zero, so that registers or lanes there become replicas (Triton `ensureLayoutNotLargerThan`).
     ///
     /// # Errors
     /// A size that is no power of two.
+    #[doc(alias = "ensureLayoutNotLargerThan")]
     pub fn no_larger_than(&self, sizes: &[(Dim, u64)]) -> Result<Self, LayoutError> {
         if let Some(&(dim, size)) = sizes.iter().find(|(_, size)| !size.is_power_of_two()) {
             return Err(LayoutError::NotPowerOfTwo { dim, size });
@@ -152,6 +156,7 @@ impl LinearLayout {
     ///
     /// # Errors
     /// A size that is no power of two, or more than 64 bits on a side.
+    #[doc(alias = "ensureLayoutNotSmallerThan")]
     pub fn no_smaller_than(&self, sizes: &[(Dim, u64)]) -> Result<Self, LayoutError> {
         let required = Space::of_sizes(sizes)?;
         let Some(input) = self.ins.dims().next() else { return Ok(self.clone()) };
@@ -167,7 +172,7 @@ impl LinearLayout {
         if outs.len() != self.outs.len() {
             return Err(LayoutError::DimsDiffer { left: dim_names(&self.outs), right: dim_names(&outs) });
         }
-        let moves = self.outs.resizing(&outs)?;
+        let resizing = self.outs.resizing(&outs)?;
         let missing = |dim, bits: u32| outs.bits_of(dim).saturating_sub(bits);
         let repeated: u32 = self.outs.iter().map(|(dim, bits)| missing(dim, bits)).sum();
         let mut result = Self::default();
@@ -179,12 +184,12 @@ impl LinearLayout {
         }
         let end = result.ins.range_of(input).end - repeated as usize;
         let columns = &mut result.columns;
-        columns.extend(self.columns[..end].iter().map(|&column| scatter(&moves, column)));
+        columns.extend(self.columns[..end].iter().map(|&column| resizing.apply(column)));
         for (dim, bits) in self.outs.iter() {
             let start = outs.shift_of(dim).unwrap_or(0);
             columns.extend((start + bits..start + bits + missing(dim, bits)).map(|bit| 1 << bit));
         }
-        columns.extend(self.columns[end..].iter().map(|&column| scatter(&moves, column)));
+        columns.extend(self.columns[end..].iter().map(|&column| resizing.apply(column)));
         result.outs = outs;
         Ok(result)
     }

@@ -23,6 +23,7 @@ mod family;
 mod family_error;
 mod family_spec;
 mod fit;
+pub mod index_arithmetic;
 mod limits;
 mod linear;
 mod memory;
@@ -39,16 +40,18 @@ pub use dim::Dim;
 pub use enlarge::{Enlarged, Share};
 pub use error::LayoutError;
 pub use family::{Families, FamilySet, Layout, SampleLayout, SampleOperand, SampleUse};
-pub use family_error::FamilyError;
+pub use family_error::{FamilyError, nearest};
 pub use family_spec::{FamilyAttribute, FamilySpec};
 pub use fit::solve;
+pub use index_arithmetic::{Index, IndexBuilder, apply_layout};
 pub use limits::MAX_TENSOR_BITS;
 pub use linear::{Bases, LinearLayout};
 pub use memory::{MemoryLayout, Padding};
 pub use notation::LayoutNames;
+pub use notation::snake_case;
 pub use notation::{
-    AttributeSyntax, AttributeSyntaxes, Omitted, ParameterPosition, ParameterSyntax, layout_from_json, layout_to_json,
-    parse_definitions, parse_spec, spec_from_json, spec_to_json,
+    AttributeSyntax, AttributeSyntaxes, CallSyntax, Omitted, ParameterPosition, ParameterSyntax, camel_case_key,
+    layout_from_json, layout_to_json, parse_definitions, parse_spec, spec_from_json, spec_to_json,
 };
 pub use parameters::{Axes, Basis, GivenBases, IntVec, Parameters};
 pub use space::Space;

@@ -51,6 +51,7 @@ impl LinearLayout {
     ///
     /// # Errors
     /// A size that is no power of two.
+    #[doc(alias = "identity1D")]
     pub fn identity(size: u64, input: Dim, output: Dim) -> Result<Self, LayoutError> {
         Self::strided(size, 1, input, output)
     }
@@ -67,6 +68,7 @@ impl LinearLayout {
     /// assert_eq!(lanes.apply(&[(Dim::LANE, 3)])?, [(Dim::tensor(0), 6)]);
     /// # Ok::<(), tilewright_layout::LayoutError>(())
     /// ```
+    #[doc(alias = "strided1D")]
     pub fn strided(size: u64, stride: u64, input: Dim, output: Dim) -> Result<Self, LayoutError> {
         if !stride.is_power_of_two() {
             return Err(LayoutError::StrideNotPowerOfTwo { stride });
@@ -86,6 +88,7 @@ impl LinearLayout {
     ///
     /// # Errors
     /// A size that is no power of two.
+    #[doc(alias = "zeros1D")]
     pub fn zeros(size: u64, input: Dim, output: Dim, out_size: u64) -> Result<Self, LayoutError> {
         let ins = Space::of_sizes(&[(input, size)])?;
         let outs = Space::of_sizes(&[(output, out_size)])?;
@@ -200,6 +203,8 @@ impl LinearLayout {
 
     /// The bases of one input dim as coordinates in the order of the out dims.
     #[must_use]
+    #[doc(alias = "getBases")]
+    #[doc(alias = "getBasis")]
     pub fn bases_of(&self, dim: Dim) -> Bases {
         let coordinates = |&column: &u64| self.outs.unpack(column).map(|(_, c)| c).collect();
         self.columns_of(dim).iter().map(coordinates).collect()
@@ -207,12 +212,14 @@ impl LinearLayout {
 
     /// Log2 of the size of an input dim; zero if it is absent.
     #[must_use]
+    #[doc(alias = "getInDimSizeLog2")]
     pub fn in_bits(&self, dim: Dim) -> u32 {
         self.ins.bits_of(dim)
     }
 
     /// Log2 of the size of an out dim; zero if it is absent.
     #[must_use]
+    #[doc(alias = "getOutDimSizeLog2")]
     pub fn out_bits(&self, dim: Dim) -> u32 {
         self.outs.bits_of(dim)
     }
@@ -251,18 +258,21 @@ impl LinearLayout {
 
     /// Whether every element is reached.
     #[must_use]
+    #[doc(alias = "isSurjective")]
     pub fn is_surjective(&self) -> bool {
         self.rank() == self.outs.bits()
     }
 
     /// Whether no element is reached twice.
     #[must_use]
+    #[doc(alias = "isInjective")]
     pub fn is_injective(&self) -> bool {
         self.rank() == self.ins.bits()
     }
 
     /// Whether every element is reached exactly once.
     #[must_use]
+    #[doc(alias = "isInvertible")]
     pub fn is_invertible(&self) -> bool {
         self.ins.bits() == self.outs.bits() && self.is_surjective()
     }
@@ -283,12 +293,34 @@ impl LinearLayout {
     /// For each input dim, the mask of its free bits: bits whose columns are the xor of earlier columns, so that the
     /// other bits alone reach every element (Triton `getFreeVariableMasks`).
     #[must_use]
+    #[doc(alias = "getFreeVariableMasks")]
     pub fn free_variable_masks(&self) -> Vec<(Dim, u64)> {
         self.ins.unpack(Solver::new(&self.columns).free_columns()).collect()
     }
 
+    /// The mask of the bits of the out dim `out` that some basis of the given input dims moves.
+    ///
+    /// # Errors
+    /// A dim is absent.
+    #[doc(alias = "getOutputBasisMask")]
+    pub fn output_basis_mask(&self, ins: &[Dim], out: Dim) -> Result<u64, LayoutError> {
+        let part = self.sublayout(ins, &[out])?;
+        Ok(part.columns.iter().fold(0, |all, column| all | column))
+    }
+
+    /// The mask of the bits of the input dim `input` whose bases move along some of the given out dims.
+    ///
+    /// # Errors
+    /// A dim is absent.
+    #[doc(alias = "getInputBasisMask")]
+    pub fn input_basis_mask(&self, input: Dim, outs: &[Dim]) -> Result<u64, LayoutError> {
+        let part = self.sublayout(&[input], outs)?;
+        Ok((0..).zip(&part.columns).fold(0, |mask, (bit, &column)| mask | u64::from(column != 0) << bit))
+    }
+
     /// The rows of the matrix as bits, row 0 being the lowest bit of the first out dim.
     #[must_use]
+    #[doc(alias = "getMatrix")]
     pub fn matrix(&self) -> Vec<Vec<u8>> {
         let row = |bit: u32| self.columns.iter().map(|column| (column >> bit & 1) as u8).collect();
         (0..self.outs.bits()).map(row).collect()

@@ -74,6 +74,9 @@ impl<'a> Parameters<'a> {
     /// [`FamilyError::Parameter`] if it is absent.
     pub fn required(&self, names: &'static [&'static str]) -> Result<&'a FamilyAttribute, FamilyError> {
         self.optional(names).ok_or_else(|| match self.misspelt(names) {
+            Some(given) if names.contains(&snake_case(given).as_str()) => {
+                self.wrong(names[0], &format!("is missing: `{given}` must be written `{}`", names[0]))
+            }
             Some(given) => self.wrong(names[0], &format!("is missing; `{given}` was given: is it misspelt?")),
             None => self.wrong(names[0], "is missing"),
         })
@@ -224,6 +227,12 @@ impl<'a> Parameters<'a> {
     /// [`FamilyError::Parameter`] that names the first parameter that has not been read.
     pub fn finish(&self) -> Result<(), FamilyError> {
         let Some(unread) = self.unread().next() else { return Ok(()) };
+        let written = snake_case(unread);
+        let requested = self.requested.borrow();
+        if let Some(names) = requested.iter().find(|names| written != unread && names.contains(&written.as_str())) {
+            return Err(self.wrong(unread, &format!("must be written `{}`", names[0])));
+        }
+        drop(requested);
         let near = nearest(&self.requested.borrow().concat(), &snake_case(unread));
         Err(self.wrong(unread, &format!("is not a parameter of this family{near}")))
     }

@@ -10,6 +10,7 @@ impl LinearLayout {
     ///
     /// # Errors
     /// `order` is not a permutation of the out dims.
+    #[doc(alias = "transposeOuts")]
     pub fn transpose_outs(&self, order: &[Dim]) -> Result<Self, LayoutError> {
         let mut result = Self { ins: self.ins.clone(), outs: reordered(&self.outs, order)?, columns: Columns::new() };
         let moves = self.outs.embedding(&result.outs)?;
@@ -21,6 +22,7 @@ impl LinearLayout {
     ///
     /// # Errors
     /// `order` is not a permutation of the input dims.
+    #[doc(alias = "transposeIns")]
     pub fn transpose_ins(&self, order: &[Dim]) -> Result<Self, LayoutError> {
         let ins = reordered(&self.ins, order)?;
         let columns = order.iter().flat_map(|&dim| self.columns_of(dim)).copied().collect();
@@ -31,6 +33,7 @@ impl LinearLayout {
     ///
     /// # Errors
     /// The total size of `outs` differs from before, or a size is no power of two.
+    #[doc(alias = "reshapeOuts")]
     pub fn reshape_outs(&self, outs: &[(Dim, u64)]) -> Result<Self, LayoutError> {
         let outs = same_size(&self.outs, outs)?;
         Ok(Self { ins: self.ins.clone(), outs, columns: self.columns.clone() })
@@ -40,6 +43,7 @@ impl LinearLayout {
     ///
     /// # Errors
     /// The total size of `ins` differs from before, or a size is no power of two.
+    #[doc(alias = "reshapeIns")]
     pub fn reshape_ins(&self, ins: &[(Dim, u64)]) -> Result<Self, LayoutError> {
         let ins = same_size(&self.ins, ins)?;
         Ok(Self { ins, outs: self.outs.clone(), columns: self.columns.clone() })
@@ -47,32 +51,60 @@ impl LinearLayout {
 
     /// All out dims become one, named as the first; a layout without out dims stays as it is.
     #[must_use]
+    #[doc(alias = "flattenOuts")]
     pub fn flatten_outs(&self) -> Self {
         Self { ins: self.ins.clone(), outs: flattened(&self.outs), columns: self.columns.clone() }
     }
 
     /// All input dims become one, named as the first; a layout without input dims stays as it is.
     #[must_use]
+    #[doc(alias = "flattenIns")]
     pub fn flatten_ins(&self) -> Self {
         Self { ins: flattened(&self.ins), outs: self.outs.clone(), columns: self.columns.clone() }
     }
 
     /// Drops out dims of size one.
     #[must_use]
+    #[doc(alias = "squeezeOuts")]
     pub fn squeeze_outs(&self) -> Self {
         Self { ins: self.ins.clone(), outs: squeezed(&self.outs), columns: self.columns.clone() }
     }
 
     /// Drops input dims of size one.
     #[must_use]
+    #[doc(alias = "squeezeIns")]
     pub fn squeeze_ins(&self) -> Self {
         Self { ins: squeezed(&self.ins), outs: self.outs.clone(), columns: self.columns.clone() }
+    }
+
+    /// Adds an out dim of size one behind the others.
+    ///
+    /// # Errors
+    /// The dim is there already.
+    #[doc(alias = "unsqueezeOut")]
+    pub fn unsqueeze_outs(&self, dim: Dim) -> Result<Self, LayoutError> {
+        let mut outs = self.outs.clone();
+        outs.push(dim, 0)?;
+        Ok(Self { ins: self.ins.clone(), outs, columns: self.columns.clone() })
+    }
+
+    /// Adds an input dim of size one behind the others.
+    ///
+    /// # Errors
+    /// The dim is there already.
+    #[doc(alias = "unsqueezeIn")]
+    pub fn unsqueeze_ins(&self, dim: Dim) -> Result<Self, LayoutError> {
+        let mut ins = self.ins.clone();
+        ins.push(dim, 0)?;
+        Ok(Self { ins, outs: self.outs.clone(), columns: self.columns.clone() })
     }
 
     /// Gives an input dim another name.
     ///
     /// # Errors
     /// The dim is absent, or the new name is taken.
+    #[doc(alias = "renameInDim")]
+    #[doc(alias = "renameLinearLayoutDims")]
     pub fn rename_in(&self, from: Dim, to: Dim) -> Result<Self, LayoutError> {
         let ins = renamed(&self.ins, from, to)?;
         Ok(Self { ins, outs: self.outs.clone(), columns: self.columns.clone() })
@@ -82,15 +114,44 @@ impl LinearLayout {
     ///
     /// # Errors
     /// The dim is absent, or the new name is taken.
+    #[doc(alias = "renameOutDim")]
+    #[doc(alias = "renameLinearLayoutDims")]
     pub fn rename_out(&self, from: Dim, to: Dim) -> Result<Self, LayoutError> {
         let outs = renamed(&self.outs, from, to)?;
         Ok(Self { ins: self.ins.clone(), outs, columns: self.columns.clone() })
+    }
+
+    /// Drops an axis of the tensor, and names the later axes one lower (Triton `removeStandardDim`).
+    ///
+    /// # Errors
+    /// The axis is absent.
+    #[doc(alias = "removeStandardDim")]
+    pub fn remove_axis(&self, axis: Dim) -> Result<Self, LayoutError> {
+        require(&self.outs, axis)?;
+        let ins: Vec<_> = self.ins.dims().collect();
+        let outs: Vec<_> = self.outs.dims().filter(|&dim| dim != axis).collect();
+        Ok(self.sublayout(&ins, &outs)?.renumber_axes())
+    }
+
+    /// Names the tensor axes among the out dims `dim0`, `dim1`, ..., in the order of their numbers.
+    #[must_use]
+    pub fn renumber_axes(&self) -> Self {
+        let mut axes: Vec<_> = self.outs.dims().filter(|dim| dim.tensor_axis().is_some()).collect();
+        axes.sort();
+        let mut outs = Space::default();
+        for (dim, bits) in self.outs.iter() {
+            let number = axes.iter().position(|&axis| axis == dim);
+            // Distinct names of a space no larger than a valid one.
+            let _ = outs.push_new(number.map_or(dim, Dim::tensor), bits);
+        }
+        Self { ins: self.ins.clone(), outs, columns: self.columns.clone() }
     }
 
     /// Sets the size of an input dim: shrinking drops its top bases, growing appends zero bases.
     ///
     /// # Errors
     /// The dim is absent, the size is no power of two, or 64 bits are exceeded.
+    #[doc(alias = "resizeInDim")]
     pub fn resize_in(&self, dim: Dim, size: u64) -> Result<Self, LayoutError> {
         let sized = Space::of_sizes(&[(dim, size)])?;
         if !self.ins.contains(dim) {
@@ -112,11 +173,20 @@ impl LinearLayout {
         Ok(Self { ins, outs: self.outs.clone(), columns })
     }
 
-    /// Sets the size of an out dim. Coordinates that no longer fit become zero, as for a tensor smaller than the
-    /// layout's tile: bases along `dim` keep only the remaining bits.
+    /// Sets the size of an out dim. A basis whose coordinate along `dim` no longer fits moves by zero along it, as for
+    /// a tensor smaller than the layout's tile; its other coordinates stay (Triton `resizeOutDim`).
+    ///
+    /// ```
+    /// use tilewright_layout::{Dim, LinearLayout};
+    /// let (axis, bases) = (Dim::tensor(0), |list: [u64; 3]| list.map(|by| vec![by]).to_vec());
+    /// let layout = LinearLayout::from_bases(&[(Dim::LANE, bases([1, 6, 2]))], &[(axis, 8)])?;
+    /// assert_eq!(layout.resize_out(axis, 4)?.bases_of(Dim::LANE), bases([1, 0, 2]));
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
+    /// ```
     ///
     /// # Errors
     /// The dim is absent, the size is no power of two, or 64 bits are exceeded.
+    #[doc(alias = "resizeOutDim")]
     pub fn resize_out(&self, dim: Dim, size: u64) -> Result<Self, LayoutError> {
         let sized = Space::of_sizes(&[(dim, size)])?;
         if !self.outs.contains(dim) {
@@ -126,14 +196,14 @@ impl LinearLayout {
     }
 
     /// The same map onto out dims of other sizes: `sized` returns the new number of bits of a dim from the dim and the
-    /// old number. Coordinates keep only the remaining bits.
+    /// old number. A basis coordinate that no longer fits becomes zero.
     pub(super) fn with_out_bits(&self, sized: impl Fn(Dim, u32) -> u32) -> Result<Self, LayoutError> {
         let mut outs = Space::default();
         for (dim, bits) in self.outs.iter() {
             outs.push_new(dim, sized(dim, bits))?;
         }
-        let moves = self.outs.resizing(&outs)?;
-        let columns = self.columns.iter().map(|&column| scatter(&moves, column)).collect();
+        let resizing = self.outs.resizing(&outs)?;
+        let columns = self.columns.iter().map(|&column| resizing.apply(column)).collect();
         Ok(Self { ins: self.ins.clone(), outs, columns })
     }
 
@@ -168,12 +238,14 @@ impl LinearLayout {
     ///
     /// # Errors
     /// A dim is absent.
+    #[doc(alias = "sublayoutIsZero")]
     pub fn sublayout_is_zero(&self, ins: &[Dim], outs: &[Dim]) -> Result<bool, LayoutError> {
         Ok(self.sublayout(ins, outs)?.columns.iter().all(|&column| column == 0))
     }
 
     /// Drops the zero bases of one input dim and moves the others down.
     #[must_use]
+    #[doc(alias = "removeZeroBasesAlongDim")]
     pub fn remove_zero_bases(&self, dim: Dim) -> Self {
         let mut result = self.clone();
         result.drop_zero_bases(dim);
@@ -205,6 +277,7 @@ impl LinearLayout {
     ///
     /// # Errors
     /// The out spaces differ, or an input dim is in both.
+    #[doc(alias = "concatIns")]
     pub fn concat_ins(&self, other: &Self) -> Result<Self, LayoutError> {
         if self.outs != other.outs {
             return Err(LayoutError::DimsDiffer { left: dim_names(&self.outs), right: dim_names(&other.outs) });
@@ -215,6 +288,33 @@ impl LinearLayout {
         }
         let columns = self.columns.iter().chain(&other.columns).copied().collect();
         Ok(Self { ins, outs: self.outs.clone(), columns })
+    }
+
+    /// Concatenates the out dims of two layouts of one input space; the out dims of `other` follow those of this
+    /// layout.
+    ///
+    /// ```
+    /// use tilewright_layout::{Dim, LinearLayout};
+    /// let [rows, columns] = [0, 1].map(Dim::tensor);
+    /// let both = LinearLayout::identity(4, Dim::LANE, rows)?.concat_outs(&LinearLayout::zeros(4, Dim::LANE, columns, 2)?)?;
+    /// assert_eq!(both.apply(&[(Dim::LANE, 3)])?, [(rows, 3), (columns, 0)]);
+    /// # Ok::<(), tilewright_layout::LayoutError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The input spaces differ, an out dim is in both, or more than 64 bits.
+    #[doc(alias = "concatOuts")]
+    pub fn concat_outs(&self, other: &Self) -> Result<Self, LayoutError> {
+        if self.ins != other.ins {
+            return Err(LayoutError::DimsDiffer { left: dim_names(&self.ins), right: dim_names(&other.ins) });
+        }
+        let mut outs = self.outs.clone();
+        for (dim, bits) in other.outs.iter() {
+            outs.push(dim, bits)?;
+        }
+        let above = other.columns.iter().map(|&column| column.checked_shl(self.outs.bits()).unwrap_or(0));
+        let columns = self.columns.iter().zip(above).map(|(&own, above)| own | above).collect();
+        Ok(Self { ins: self.ins.clone(), outs, columns })
     }
 }
 

@@ -357,19 +357,41 @@ impl Space {
         true
     }
 
-    /// The moves that convert a packed coordinate to the sizes and the order that the dims have in `other`: the lowest
-    /// bits of each dim stay, bits that no longer fit are dropped.
+    /// The conversion of packed coordinates to the sizes and the order that the dims have in `other`: a coordinate that
+    /// no longer fits its dim becomes zero.
     ///
     /// # Errors
     /// A dim that `other` lacks.
-    pub(super) fn resizing(&self, other: &Self) -> Result<Moves, LayoutError> {
-        let mut moves = Moves::new();
+    pub(super) fn resizing(&self, other: &Self) -> Result<Resizing, LayoutError> {
+        let mut resizing = Resizing::default();
         for entry in self.entries() {
             let dim = entry.dim();
             let to = other.find(dim).ok_or(LayoutError::NoSuchDim { dim })?;
-            add_move(&mut moves, entry.shift(), to.shift(), entry.bits().min(to.bits()));
+            add_move(&mut resizing.moves, entry.shift(), to.shift(), entry.bits().min(to.bits()));
+            if entry.bits() > to.bits() {
+                let at = |bits: u32| low_mask(bits).checked_shl(entry.shift()).unwrap_or(0);
+                let all = at(entry.bits());
+                resizing.cut.push((all, all & !at(to.bits())));
+            }
         }
-        Ok(moves)
+        Ok(resizing)
+    }
+}
+
+/// A conversion of packed coordinates to a space with other sizes.
+#[derive(Default)]
+pub(super) struct Resizing {
+    moves: Moves,
+    /// For each dim that shrinks, the mask of its bits and the mask of those that are lost.
+    cut: SmallVec<[(u64, u64); 4]>,
+}
+
+impl Resizing {
+    /// Converts one packed coordinate.
+    #[inline]
+    pub(super) fn apply(&self, packed: u64) -> u64 {
+        let fits = |packed: u64, &(all, lost): &(u64, u64)| if packed & lost == 0 { packed } else { packed & !all };
+        scatter(&self.moves, self.cut.iter().fold(packed, fits))
     }
 }
 

@@ -52,9 +52,9 @@ impl<B: Ord> BarrierHazards<B> {
     /// Adds the accesses of another control-flow path that ends at the same point.
     pub fn join(&mut self, other: &Self)
     where
-        B: Copy,
+        B: Clone,
     {
-        self.read.extend(&other.read);
-        self.written.extend(&other.written);
+        self.read.extend(other.read.iter().cloned());
+        self.written.extend(other.written.iter().cloned());
     }
 }

@@ -93,6 +93,10 @@ pub struct KernelMetadata {
     pub blocks: u32,
     /// Static shared memory of a block in bytes.
     pub shared_bytes: u64,
+    /// Number of 32-bit registers of a lane that the kernel is compiled for (register mode); 0 for the target's
+    /// default.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub registers: u32,
     /// The tensor maps among the kernel's parameters, which the host must encode before a launch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub maps: Vec<EncodedMap>,
@@ -106,7 +110,7 @@ impl KernelMetadata {
     /// table, which has the encodings of tensor maps.
     #[must_use]
     pub fn new(kernel: &Kernel, shared_bytes: u64, rows: &[Instruction]) -> Self {
-        let Launch { lanes, warps, blocks } = kernel.launch;
+        let Launch { lanes, warps, blocks, registers } = kernel.launch;
         let parameters = kernel.parameters.iter().map(|parameter| parameter.ty.bits()).collect();
         Self {
             name: kernel.name.clone(),
@@ -114,10 +118,16 @@ impl KernelMetadata {
             warps,
             blocks,
             shared_bytes,
+            registers,
             maps: encoded_maps(kernel, rows),
             parameters: Some(parameters),
         }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+fn is_default(registers: &u32) -> bool {
+    *registers == 0
 }
 
 /// A tensor map that the host encodes for a launch, with the address, the sizes and the strides of the tensor.

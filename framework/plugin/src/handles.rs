@@ -129,7 +129,7 @@ mod tests {
 
     fn metadata(parameters: Option<Vec<u32>>) -> KernelMetadata {
         let (name, maps) = ("add".to_owned(), Vec::new());
-        KernelMetadata { name, lanes: 32, warps: 1, blocks: 1, shared_bytes: 0, maps, parameters }
+        KernelMetadata { name, lanes: 32, warps: 1, blocks: 1, shared_bytes: 0, registers: 0, maps, parameters }
     }
 
     fn handles(parameters: Option<Vec<u32>>) -> (HandleTable<&'static str, &'static str>, LoadedCode, DeviceBuffer) {

@@ -1,83 +1,39 @@
-//! Operations on linear layouts: from JSON `inputs` to a layout or its properties.
+//! Constructors of linear layouts, and their algebra.
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
-use super::{OperationError, field, find, wrong};
-use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout, layout_from_json, layout_to_json};
+use super::error::{OperationError, wrong};
+use super::inputs::{
+    Answer, answer, by_dim, dim, dims, field, flag, layout, number, number_list, numbers, optional, points, sized,
+    undefined,
+};
+use tilewright_layout::families::cluster;
+use tilewright_layout::{Bases, Dim, LinearLayout, Space, solve};
 
-type Operation = fn(&Json) -> Answer;
-type Answer = Result<Json, OperationError>;
-
-/// The function and the names of its inputs, by the name of the operation.
-const OPERATIONS: [(&str, (Operation, &[&str])); 13] = [
-    ("apply", (apply, &["layout", "points"])),
-    ("compose", (compose, &["inner", "outer"])),
-    ("equal", (equal, &["a", "b"])),
-    ("from_bases", (from_bases, &["bases", "out_dim_names", "out_dim_sizes", "require_surjective"])),
-    ("identity_1d", (identity, &["size", "in_dim", "out_dim"])),
-    ("invert", (invert, &["layout"])),
-    ("invert_and_compose", (invert_and_compose, &["a", "b"])),
-    ("matrix", (matrix, &["layout"])),
-    ("mul", (direct_sum, &["a", "b"])),
-    ("predicates", (predicates, &["layout"])),
-    ("pseudoinvert", (pseudoinvert, &["layout"])),
-    ("strided_1d", (strided, &["size", "stride", "in_dim", "out_dim"])),
-    ("zeros_1d", (zeros, &["size", "in_dim", "out_dim", "out_dim_size"])),
-];
-
-/// Performs the operation `name` on linear layouts; `inputs` is a JSON object. Layouts are `{"in_dims", "out_dims",
-/// "bases"}` ([`layout_from_json`]), sizes are in elements, dimensions are names. `compose` takes `inner` and `outer`;
-/// `invert_and_compose`, `mul` and `equal` take `a` and `b`; `apply` takes `layout` and `points`; constructors take
-/// `size`, `in_dim`, `out_dim` and more; all others take `layout`.
-///
-/// # Errors
-/// [`OperationError`].
-///
-/// ```
-/// use serde_json::json;
-/// use tilewright::operations::algebra;
-/// let inputs = json!({"size": 4, "stride": 2, "in_dim": "lane", "out_dim": "dim0"});
-/// assert_eq!(algebra("strided_1d", &inputs)?["bases"], json!({"lane": [[2], [4]]}));
-/// assert!(algebra("strided", &inputs).is_err_and(|error| error.to_string().contains("strided_1d")));
-/// # Ok::<(), tilewright::operations::OperationError>(())
-/// ```
-pub fn algebra(name: &str, inputs: &Json) -> Result<Json, OperationError> {
-    let (operation, takes) = find(&OPERATIONS, name)?;
-    let given = inputs.as_object().ok_or_else(|| wrong("`inputs` must be an object"))?;
-    if let Some(strange) = given.keys().find(|given| !takes.contains(&given.as_str())) {
-        return Err(wrong(format!("`{strange}` is not an input of `{name}`, which takes {}", takes.join(", "))));
-    }
-    operation(inputs)
-}
-
-fn identity(inputs: &Json) -> Answer {
+pub(super) fn identity(inputs: &Json) -> Answer {
     let (from, to) = ends(inputs)?;
     answer(LinearLayout::identity(number(inputs, "size")?, from, to))
 }
 
-fn strided(inputs: &Json) -> Answer {
+pub(super) fn strided(inputs: &Json) -> Answer {
     let (from, to) = ends(inputs)?;
     answer(LinearLayout::strided(number(inputs, "size")?, number(inputs, "stride")?, from, to))
 }
 
-fn zeros(inputs: &Json) -> Answer {
+pub(super) fn zeros(inputs: &Json) -> Answer {
     let (from, to) = ends(inputs)?;
-    answer(LinearLayout::zeros(number(inputs, "size")?, from, to, number(inputs, "out_dim_size")?))
+    let out_size = optional(inputs, "out_dim_size").map_or(Ok(1), |_| number(inputs, "out_dim_size"))?;
+    answer(LinearLayout::zeros(number(inputs, "size")?, from, to, out_size))
 }
 
-fn from_bases(inputs: &Json) -> Answer {
+pub(super) fn from_bases(inputs: &Json) -> Answer {
     let bases = field(inputs, "bases")?.as_array();
     let bases: Vec<_> = bases
         .and_then(|list| list.iter().map(named_bases).collect())
         .ok_or_else(|| wrong("`bases` must be a list of [dim, list of coordinate lists]"))?;
-    let names = field(inputs, "out_dim_names")?.as_array();
-    let names: Vec<_> = names
-        .and_then(|list| list.iter().map(|name| name.as_str().map(Dim::named)).collect())
-        .ok_or_else(|| wrong("`out_dim_names` must be a list of names"))?;
-    let surjective = inputs.get("require_surjective").map_or(Some(true), Json::as_bool);
-    let surjective = surjective.ok_or_else(|| wrong("`require_surjective` must be true or false"))?;
-    let sizes = inputs.get("out_dim_sizes").filter(|sizes| !sizes.is_null());
-    let Some(sizes) = sizes else {
+    let names = dims(inputs, "out_dim_names")?;
+    let surjective = flag(inputs, "require_surjective", true)?;
+    let Some(sizes) = optional(inputs, "out_dim_sizes") else {
         if !surjective {
             return Err(undefined("the sizes of out dims can be inferred for a surjective layout only"));
         }
@@ -90,31 +46,31 @@ fn from_bases(inputs: &Json) -> Answer {
     answer(if surjective { result.and_then(LinearLayout::require_surjective) } else { result })
 }
 
-fn invert(inputs: &Json) -> Answer {
+pub(super) fn invert(inputs: &Json) -> Answer {
     answer(layout(inputs, "layout")?.invert())
 }
 
-fn pseudoinvert(inputs: &Json) -> Answer {
+pub(super) fn pseudoinvert(inputs: &Json) -> Answer {
     answer(layout(inputs, "layout")?.pseudoinvert())
 }
 
-fn compose(inputs: &Json) -> Answer {
+pub(super) fn compose(inputs: &Json) -> Answer {
     answer(layout(inputs, "inner")?.compose(&layout(inputs, "outer")?))
 }
 
-fn invert_and_compose(inputs: &Json) -> Answer {
+pub(super) fn invert_and_compose(inputs: &Json) -> Answer {
     answer(layout(inputs, "a")?.invert_and_compose(&layout(inputs, "b")?))
 }
 
-fn direct_sum(inputs: &Json) -> Answer {
+pub(super) fn direct_sum(inputs: &Json) -> Answer {
     answer(layout(inputs, "a")?.direct_sum(&layout(inputs, "b")?))
 }
 
-fn equal(inputs: &Json) -> Answer {
+pub(super) fn equal(inputs: &Json) -> Answer {
     Ok(json!({ "value": layout(inputs, "a")? == layout(inputs, "b")? }))
 }
 
-fn predicates(inputs: &Json) -> Answer {
+pub(super) fn predicates(inputs: &Json) -> Answer {
     let layout = layout(inputs, "layout")?;
     Ok(json!({
         "is_surjective": layout.is_surjective(),
@@ -125,47 +81,80 @@ fn predicates(inputs: &Json) -> Answer {
     }))
 }
 
-fn matrix(inputs: &Json) -> Answer {
+pub(super) fn matrix(inputs: &Json) -> Answer {
     Ok(json!({ "rows": layout(inputs, "layout")?.matrix() }))
 }
 
-fn apply(inputs: &Json) -> Answer {
+pub(super) fn apply(inputs: &Json) -> Answer {
     let layout = layout(inputs, "layout")?;
-    let points = field(inputs, "points")?.as_array();
-    let points = points.ok_or_else(|| wrong("`points` must be a list of objects"))?;
-    let images: Vec<_> = points.iter().map(|point| image(&layout, point)).collect::<Result<_, _>>()?;
+    let image = |point: Vec<(Dim, u64)>| {
+        let input = layout.ins().pack(&point).map_err(|error| undefined(&error.to_string()))?;
+        Ok(by_dim(layout.outs().unpack(layout.apply_packed(input))))
+    };
+    let images: Vec<_> = points(inputs)?.into_iter().map(image).collect::<Result<_, OperationError>>()?;
     Ok(json!({ "points": images }))
 }
 
-fn image(layout: &LinearLayout, point: &Json) -> Result<Json, OperationError> {
-    let coordinate = |(name, at): (&String, &Json)| Some((Dim::named(name), at.as_u64()?));
-    let input: Option<Vec<_>> = point.as_object().and_then(|point| point.iter().map(coordinate).collect());
-    let input = input.ok_or_else(|| wrong("a point must be an object of dims and integers"))?;
-    let input = layout.ins().pack(&input).map_err(|error| undefined(&error.to_string()))?;
-    let output = layout.outs().unpack(layout.apply_packed(input));
-    Ok(Json::Object(output.map(|(dim, at)| (dim.to_string(), json!(at))).collect::<Map<_, _>>()))
+pub(super) fn from_output_masks(inputs: &Json) -> Answer {
+    let masks = field(inputs, "masks")?.as_array();
+    let masks: Option<Vec<_>> = masks.and_then(|list| list.iter().map(named_masks).collect());
+    let masks = masks.ok_or_else(|| wrong("`masks` must be a list of [dim, list of integers]"))?;
+    let ins = Space::of_sizes(&sized(inputs, "ins")?);
+    answer(ins.and_then(|ins| LinearLayout::from_output_masks(ins, &masks)))
 }
 
-fn layout(inputs: &Json, name: &str) -> Result<LinearLayout, OperationError> {
-    layout_from_json(field(inputs, name)?)
-        .map_err(|error| OperationError::Layout(format!("`{name}`: {}", error.message)))
+pub(super) fn identity_nd(inputs: &Json) -> Answer {
+    let (sizes, order) = (number_list(inputs, "shape")?, number_list(inputs, "order")?);
+    let mut axes: Vec<_> = order.iter().filter_map(|&axis| usize::try_from(axis).ok()).collect();
+    axes.sort_unstable();
+    if axes != (0..sizes.len()).collect::<Vec<_>>() || sizes.len() > 16 {
+        return Err(wrong("`order` must list each axis of `shape` once, from 0 on; at most 16"));
+    }
+    let order: Vec<_> = order.into_iter().filter_map(|axis| usize::try_from(axis).ok()).collect();
+    answer(cluster::identity_nd(dim(inputs, "in_dim")?, &sizes, &order))
+}
+
+pub(super) fn empty(_: &Json) -> Answer {
+    answer(Ok(LinearLayout::empty()))
+}
+
+pub(super) fn solve_for(inputs: &Json) -> Answer {
+    answer(solve(&layout(inputs, "a")?, &layout(inputs, "b")?))
+}
+
+pub(super) fn divide_left(inputs: &Json) -> Answer {
+    let quotient = layout(inputs, "layout")?.divide_left(&layout(inputs, "divisor")?);
+    or_undefined(quotient, "`layout` is no direct sum of `divisor` and a layout above it")
+}
+
+pub(super) fn divide_right(inputs: &Json) -> Answer {
+    let quotient = layout(inputs, "layout")?.divide_right(&layout(inputs, "divisor")?);
+    or_undefined(quotient, "`layout` is no direct sum of a layout and `divisor` above it")
+}
+
+pub(super) fn quotient(inputs: &Json) -> Answer {
+    let quotient = layout(inputs, "layout")?.quotient(&dims(inputs, "dims")?);
+    or_undefined(quotient, "`layout` is not trivial over `dims`: the identity on each, which no other dim reaches")
+}
+
+pub(super) fn repetitions(inputs: &Json) -> Answer {
+    let repetitions = layout(inputs, "layout")?.repetitions(&layout(inputs, "tile")?);
+    or_undefined(repetitions, "the first bases of `layout` are not those of `tile`, or others have a bit of its image")
+}
+
+fn or_undefined(found: Option<LinearLayout>, why: &str) -> Answer {
+    found.map_or_else(|| Err(undefined(why)), |layout| answer(Ok(layout)))
 }
 
 fn ends(inputs: &Json) -> Result<(Dim, Dim), OperationError> {
-    let dim = |name: &str| {
-        let value = field(inputs, name)?.as_str();
-        value.map(Dim::named).ok_or_else(|| wrong(format!("`{name}` must be a dim's name")))
-    };
-    Ok((dim("in_dim")?, dim("out_dim")?))
+    Ok((dim(inputs, "in_dim")?, dim(inputs, "out_dim")?))
 }
 
-fn number(inputs: &Json, name: &str) -> Result<u64, OperationError> {
-    let value = field(inputs, name)?.as_u64();
-    value.ok_or_else(|| wrong(format!("`{name}` must be a non-negative integer")))
-}
-
-fn numbers(value: &Json) -> Option<Vec<u64>> {
-    value.as_array()?.iter().map(Json::as_u64).collect()
+fn named_masks(pair: &Json) -> Option<(Dim, Vec<u64>)> {
+    match pair.as_array()?.as_slice() {
+        [name, masks] => Some((Dim::named(name.as_str()?), numbers(masks)?)),
+        _ => None,
+    }
 }
 
 fn named_bases(pair: &Json) -> Option<(Dim, Bases)> {
@@ -176,17 +165,4 @@ fn named_bases(pair: &Json) -> Option<(Dim, Bases)> {
         }
         _ => None,
     }
-}
-
-fn answer(found: Result<LinearLayout, LayoutError>) -> Answer {
-    let layout = found.map_err(|error| undefined(&error.to_string()))?;
-    // The size 2^64 itself needs 65 bits.
-    match layout.ins().iter().chain(layout.outs().iter()).find(|&(_, bits)| bits > 63) {
-        Some((dim, _)) => Err(undefined(&format!("{dim} has 2^64 positions: at most 2^63 can be written"))),
-        None => Ok(layout_to_json(&layout)),
-    }
-}
-
-fn undefined(why: &str) -> OperationError {
-    OperationError::Undefined(why.to_owned())
 }

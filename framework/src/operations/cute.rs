@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{OperationError, find, wrong};
+use super::error::{OperationError, wrong};
 use tilewright_layout::cute::{self, CuteError, CuteLayout, IntTuple, Swizzle, Tiler};
 
 /// Max number of values in the table that the operation `table` returns.
@@ -174,4 +174,11 @@ fn no_layout(error: CuteError) -> OperationError {
 /// Makes the error of an operation that is undefined on its inputs.
 fn no_result(error: CuteError) -> OperationError {
     OperationError::Undefined(error.to_string())
+}
+
+/// Finds an operation by its name in a table.
+fn find<T>(table: &'static [(&'static str, T)], name: &str) -> Result<&'static T, OperationError> {
+    table.iter().find(|(known, _)| *known == name).map(|(_, operation)| operation).ok_or_else(|| {
+        OperationError::Unknown { name: name.to_owned(), known: table.iter().map(|(name, _)| *name).collect() }
+    })
 }

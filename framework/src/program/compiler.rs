@@ -35,6 +35,10 @@ pub struct ProgramOptions {
     pub warps: Option<u32>,
     /// Number of lanes of a warp; the program's own attribute takes precedence. `None` for the target's default.
     pub lanes: Option<u32>,
+    /// Number of 32-bit registers of a lane that the kernel is compiled for; the program's own attribute
+    /// (`ttg.maxnreg`) takes precedence. `None` for the target's default, or more if its dots need more and the target
+    /// has a larger register mode.
+    pub registers: Option<u32>,
     /// The name of the entry function; `None` if the program has only one function.
     pub entry: Option<String>,
     /// The strategy by which layout assignment chooses layouts.
@@ -46,6 +50,8 @@ pub struct ProgramOptions {
     pub synthesis: synthesis::SynthesisOptions,
     /// Sizes that the program leaves open, each with its name and the value to use.
     pub sizes: Vec<(String, u64)>,
+    /// Whether data movements take no dynamic shared memory: a function of a host's own device code has none.
+    pub static_memory: bool,
 }
 
 impl ProgramOptions {
@@ -59,6 +65,18 @@ impl ProgramOptions {
     #[must_use]
     pub fn with_lanes(self, lanes: impl Into<Option<u32>>) -> Self {
         Self { lanes: lanes.into(), ..self }
+    }
+
+    /// With this number of 32-bit registers of a lane.
+    #[must_use]
+    pub fn with_registers(self, registers: impl Into<Option<u32>>) -> Self {
+        Self { registers: registers.into(), ..self }
+    }
+
+    /// With or without dynamic shared memory for data movements.
+    #[must_use]
+    pub fn with_static_memory(self, static_memory: bool) -> Self {
+        Self { static_memory, ..self }
     }
 
     /// With this entry function.

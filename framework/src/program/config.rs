@@ -1,4 +1,4 @@
-//! The launch configuration of a program: warps of a block and lanes of a warp.
+//! The launch configuration of a program: warps of a block, lanes of a warp, registers of a lane.
 
 use super::compiler::ProgramOptions;
 use super::error::ProgramError;
@@ -11,7 +11,10 @@ use tilewright_tile::{Attribute, TileModule};
 /// The default number of warps of a block.
 const WARPS: u32 = 4;
 
-/// Returns the numbers of warps and lanes by the program's attributes, else by the options.
+/// The module attribute for the number of registers of a lane, as Triton spells it.
+const MAX_REGISTERS: &str = "ttg.maxnreg";
+
+/// Returns the numbers of warps, lanes and blocks of a cluster by the program's attributes, else by the options.
 pub(super) fn launch_config<'m>(
     target: &'m dyn Target,
     module: Option<&TileModule>,
@@ -19,10 +22,21 @@ pub(super) fn launch_config<'m>(
     families: &'m FamilySet<'m>,
 ) -> Result<LaunchConfig<'m>, ProgramError> {
     let description = target.description();
-    let context = PlanContext::new(description).with_instructions(target.instructions());
     let attribute = |name: &str| module.map_or(Ok(None), |module| integer_attribute(module, name));
+    let registers = module.and_then(|module| module.attributes.get(MAX_REGISTERS)?.as_integer());
+    let registers = match registers.map(u32::try_from) {
+        Some(Ok(registers)) if registers > 0 => Some(registers),
+        Some(_) => return Err(ProgramError::Entry(format!("`{MAX_REGISTERS}`: expected a positive number"))),
+        None => options.registers,
+    };
+    let memory = if options.static_memory { description.shared.static_bytes } else { description.shared.bytes };
+    let context = PlanContext::new(description)
+        .with_instructions(target.instructions())
+        .with_scratch(u64::from(memory))
+        .with_registers(registers);
     let warps = attribute("ttg.num-warps")?.or(options.warps).unwrap_or(WARPS);
     let lanes = attribute("ttg.threads-per-warp")?.or(options.lanes).unwrap_or(description.lanes.default);
+    let context = context.with_blocks(attribute("ttg.num-ctas")?.unwrap_or(1));
     Ok(LaunchConfig { context, families, lanes, warps })
 }
 

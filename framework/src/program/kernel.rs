@@ -91,7 +91,7 @@ impl ProgramCompiler<'_> {
         let mut kernel = match explicit {
             true => {
                 seen(Stage::Layouts(&assigned));
-                lowered(&assigned, &config, text)?
+                lower_within(&assigned, &config, text)?
             }
             false => with_stages(&assigned, &config, options.stages, text, seen)?,
         };
@@ -104,6 +104,23 @@ impl ProgramCompiler<'_> {
         kernel::verify(&verified)?;
         verified.kernels.into_iter().next().ok_or_else(|| ProgramError::Entry("there is no kernel".to_owned()))
     }
+}
+
+/// Lowers a program with assigned layouts to a kernel. Only lowering determines the memory that data movements take
+/// beside the program's own: if the kernel exceeds the shared memory of the target, they get less, and take more rounds.
+fn lower_within(assigned: &AssignedModule, config: &LaunchConfig<'_>, text: &str) -> Result<Kernel, ProgramError> {
+    const MAX_LOWERINGS: u32 = 4;
+    let most = u64::from(config.context.target.shared.bytes);
+    let first = lowered(assigned, config, text)?;
+    if first.shared_bytes() <= most {
+        return Ok(first);
+    }
+    let scratch = (1..MAX_LOWERINGS).map(|step| config.context.scratch_bytes >> (2 * step));
+    let mut smaller = scratch.filter_map(|bytes| {
+        let context = config.context.with_scratch(bytes);
+        lowered(assigned, &LaunchConfig { context, ..*config }, text).ok()
+    });
+    Ok(smaller.find(|kernel| kernel.shared_bytes() <= most).unwrap_or(first))
 }
 
 /// Lowers a program with assigned layouts to a kernel.
@@ -127,13 +144,14 @@ fn with_stages(
     seen: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Kernel, ProgramError> {
     let most = u64::from(config.context.target.shared.bytes);
-    let mut required = stages;
+    // The buffers of a pipelined loop are planned for one block.
+    let mut required = if config.context.blocks > 1 { Some(1) } else { stages };
     loop {
         let staged = engine::stages::pipeline_loops(assigned, config, required)?;
         seen(Stage::Layouts(&staged));
         let loops = staged.report.functions.iter().flat_map(|function| &function.loops);
         let deepest = loops.map(|of| of.stages).max().unwrap_or(1);
-        let kernel = lowered(&staged, config, text)?;
+        let kernel = lower_within(&staged, config, text)?;
         if kernel.shared_bytes() <= most || deepest < 2 {
             return Ok(kernel);
         }

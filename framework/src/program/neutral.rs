@@ -3,13 +3,26 @@
 use super::compiler::ProgramCompiler;
 use super::error::ProgramError;
 use super::stage::Stage;
+use tilewright_layout::FamilySet;
+use tilewright_layout::families::Neutral;
 use tilewright_tile::import::import;
 use tilewright_tile::transform::{
-    decompose_scaled_dots, desugar_async_copies, inline_calls, remove_unused, structurize,
+    decompose_scaled_dots, desugar_async_copies, forward_stores, inline_calls, remove_unused, simplify_types, structurize,
 };
 use tilewright_tile::{self as tile, TileModule};
 
 impl ProgramCompiler<'_> {
+    /// Parses and verifies a program, for any target: a verified program may use what this target does not support.
+    ///
+    /// # Errors
+    /// [`ProgramError::Text`].
+    pub fn read(&self, text: &str) -> Result<TileModule, ProgramError> {
+        let module = tile::text::parse(text, self.dialects)?;
+        let families = FamilySet::new(vec![&Neutral, self.target.families()]);
+        tile::verify_with(&module, &families).map_err(|violation| ProgramError::Text(violation.in_text(text)))?;
+        Ok(module)
+    }
+
     /// Reads a program and transforms it to one function of neutral operations. `seen` is called after every stage.
     pub(super) fn neutral(
         &self,
@@ -18,9 +31,9 @@ impl ProgramCompiler<'_> {
         seen: &mut dyn FnMut(Stage<'_>),
     ) -> Result<TileModule, ProgramError> {
         let in_text = |violation: tile::TileViolation| ProgramError::Text(violation.in_text(text));
-        let module = tile::text::parse(text, self.dialects)?;
-        tile::verify(&module).map_err(in_text)?;
+        let mut module = self.read(text)?;
         seen(Stage::Read(&module));
+        simplify_types(&mut module, self.dialects);
         let module = import(&module, self.imports, self.dialects).map_err(in_text)?;
         seen(Stage::Import(&module));
         let module = desugar_async_copies(&module, self.dialects).map_err(in_text)?;
@@ -28,8 +41,9 @@ impl ProgramCompiler<'_> {
         let module = structurize(&module, self.dialects).map_err(in_text)?;
         let mut module = inline_calls(&module, self.dialects).map_err(in_text)?;
         keep(&mut module, entry)?;
+        let mut module = forward_stores(&module, self.dialects).map_err(in_text)?;
         remove_unused(&mut module);
-        tile::verify(&module).map_err(in_text)?;
+        tile::verify_transformed(&module).map_err(in_text)?;
         seen(Stage::Shape(&module));
         Ok(module)
     }

@@ -110,6 +110,11 @@ fn check_limits(limits: &Limits, lanes: &Lanes) -> Checked {
     }
     count("registers_per_lane", limits.registers_per_lane)?;
     count("registers_per_block", limits.registers_per_block)?;
+    let modes = &limits.register_modes;
+    if !modes.is_empty() && !(modes.contains(&limits.registers_per_lane) && modes.is_sorted_by(|a, b| a < b)) {
+        let wish = format!("ascending numbers with `registers_per_lane` ({}) among them", limits.registers_per_lane);
+        return expected("register_modes", wish, format!("{modes:?}"));
+    }
     let warp = lanes.choices.iter().copied().min().unwrap_or(1);
     let (each, all) = (limits.registers_per_lane, limits.registers_per_block);
     if u64::from(all) < u64::from(warp) * u64::from(each) {

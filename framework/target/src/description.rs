@@ -78,9 +78,13 @@ pub struct Limits {
     /// Maximum number of lanes in a block.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub lanes_per_block: u32,
-    /// Maximum number of 32-bit registers of a lane.
+    /// Maximum number of 32-bit registers of a lane; if the target has register modes, of a kernel that chooses none.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub registers_per_lane: u32,
+    /// The numbers of 32-bit registers of a lane among which a kernel can choose, ascending; empty if the hardware
+    /// gives every kernel as many as it needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub register_modes: Vec<u32>,
     /// Maximum number of 32-bit registers of all lanes of a block together.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub registers_per_block: u32,
@@ -97,6 +101,17 @@ pub struct Limits {
     /// Source of the values.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
+}
+
+impl Limits {
+    /// Returns the numbers of 32-bit registers that a lane of a block with `threads` lanes can have: of a kernel that
+    /// chooses no register mode, then of the larger modes.
+    pub fn lane_registers(&self, threads: u32) -> impl Iterator<Item = u32> + '_ {
+        let share = self.registers_per_block / threads.max(1);
+        let larger =
+            self.register_modes.iter().copied().filter(move |&mode| mode > self.registers_per_lane && mode <= share);
+        std::iter::once(self.registers_per_lane.min(share)).chain(larger)
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]

@@ -36,6 +36,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
         limits: TargetLimits {
             lanes_per_block: 64,
             registers_per_lane: 256,
+            register_modes: Vec::new(),
             registers_per_block: 4096,
             blocks_per_cluster: 4,
             named_barriers: 4,

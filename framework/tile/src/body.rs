@@ -257,6 +257,11 @@ impl Body {
         self.values.len()
     }
 
+    /// All values, in order of creation.
+    pub fn values(&self) -> impl Iterator<Item = Value> + use<> {
+        (0..self.values.len() as u32).map(Value)
+    }
+
     /// The number of operations.
     #[must_use]
     pub fn op_count(&self) -> usize {

@@ -17,6 +17,7 @@ mod module;
 pub mod op;
 pub mod op_attrs;
 mod order;
+pub mod rules;
 pub mod text;
 pub mod transform;
 mod types;
@@ -31,4 +32,4 @@ pub use types::{
     Float, FunctionType, GLOBAL, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
     TensorViewType, TileType,
 };
-pub use verify::{TileViolation, verify};
+pub use verify::{TileViolation, verify, verify_transformed, verify_with};

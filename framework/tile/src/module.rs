@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::attribute::Attributes;
 use super::body::{Body, Location};
+use super::rules::Rules;
 use super::types::FunctionType;
 
 /// A program: functions that call each other, with one or more entry functions.
@@ -15,6 +16,8 @@ pub struct TileModule {
     pub functions: Vec<Function>,
     /// Source location.
     pub location: Location,
+    /// The rules by which the module is verified: those of the dialects with which its text was parsed.
+    pub rules: Rules,
 }
 
 /// A function.

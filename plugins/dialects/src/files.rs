@@ -1,12 +1,16 @@
 //! The dialect files (lists of a vendor's tile operations) and import tables of all vendors.
 
 use tilewright_tile::import::Imports;
-use tilewright_tile::op::Dialects;
+use tilewright_tile::op::{DialectError, Dialects};
+
+use crate::rules::RULE_SETS;
 
 /// Names and texts of the dialect files; each file lists the tile operations of a vendor.
 pub const FILES: &[(&str, &str)] = &[
     ("amdg.toml", include_str!("../amdg.toml")),
+    ("nvws.toml", include_str!("../nvws.toml")),
     ("rocdl.toml", include_str!("../rocdl.toml")),
+    ("tti.toml", include_str!("../tti.toml")),
     ("ttng.toml", include_str!("../ttng.toml")),
 ];
 
@@ -17,12 +21,19 @@ pub const FILES: &[(&str, &str)] = &[
 #[must_use]
 pub fn all() -> Dialects {
     let mut dialects = Dialects::neutral();
-    for (file, text) in FILES {
-        if let Err(error) = dialects.add(file, text) {
-            panic!("{error}");
-        }
+    if let Err(error) = add_all(&mut dialects) {
+        panic!("{error}");
     }
     dialects
+}
+
+/// Adds the rules and the dialect files of all vendors.
+///
+/// # Errors
+/// [`DialectError`] if `dialects` has a rule of the same name.
+pub fn add_all(dialects: &mut Dialects) -> Result<(), DialectError> {
+    RULE_SETS.iter().try_for_each(|rules| dialects.register(rules))?;
+    FILES.iter().try_for_each(|(file, text)| dialects.add(file, text))
 }
 
 /// Names and texts of the import tables, which map vendors' operations to neutral ones.
@@ -30,7 +41,9 @@ pub const IMPORTS: &[(&str, &str)] = &[
     ("amdg.toml", include_str!("../imports/amdg.toml")),
     ("imf.toml", include_str!("../imports/imf.toml")),
     ("libdevice.toml", include_str!("../imports/libdevice.toml")),
+    ("nvws.toml", include_str!("../imports/nvws.toml")),
     ("ocml.toml", include_str!("../imports/ocml.toml")),
+    ("tti.toml", include_str!("../imports/tti.toml")),
     ("ttng.toml", include_str!("../imports/ttng.toml")),
 ];
 

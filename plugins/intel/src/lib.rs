@@ -8,6 +8,7 @@ pub mod compile;
 pub mod device;
 pub mod families;
 pub mod instructions;
+mod register_mode;
 mod target;
 
 pub use architecture::Architecture;

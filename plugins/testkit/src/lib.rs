@@ -27,6 +27,7 @@ pub mod programs;
 pub mod reductions;
 pub mod refused_walks;
 pub mod rows;
+pub mod shared_counts;
 pub mod staged_program;
 pub mod targets;
 pub mod tile_types;

@@ -32,8 +32,8 @@ pub(super) fn round_trip(context: &Context, sample: &SampleLayout) -> LawResult 
 pub(super) fn spelled_out(context: &Context, sample: &SampleLayout) -> LawResult {
     let layout = resolve(context, &sample.spec, &SHAPE)?;
     let (family, parameters): (_, &[(&str, Dim)]) = match &layout {
-        Layout::Distributed(_) => (
-            "linear",
+        Layout::Distributed(linear) => (
+            if linear.is_distributed() { "linear" } else { "generic_linear" },
             &[
                 ("reg_bases", Dim::REGISTER),
                 ("lane_bases", Dim::LANE),

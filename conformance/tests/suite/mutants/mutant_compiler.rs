@@ -117,11 +117,11 @@ impl MutantCompiler<'_> {
             }
         };
         let name = stage.name();
-        tile::verify(module).map_err(|violation| format!("stage `{name}` is invalid: {violation}"))?;
+        tile::verify_transformed(module).map_err(|violation| format!("stage `{name}` is invalid: {violation}"))?;
         let written = text::print(module);
         let read =
             text::parse(&written, self.dialects).map_err(|error| format!("stage `{name}` does not parse: {error}"))?;
-        tile::verify(&read)
+        tile::verify_transformed(&read)
             .map_err(|violation| format!("stage `{name}`, read again: {}", violation.in_text(&written)))?;
         match text::print(&read) == written {
             true => Ok(()),

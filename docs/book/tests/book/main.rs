@@ -3,6 +3,7 @@
 mod commands;
 mod glossary;
 mod pages;
+mod vendors;
 
 use std::sync::Mutex;
 

@@ -7,11 +7,11 @@ use super::{Graph, Kind, Node, Port, RequiredLayout, Role};
 use crate::chain;
 use crate::dot_plan::{DotPlan, plan_dot};
 use crate::interner::{Interner, LayoutId};
-use crate::layouts::{LayoutCache, LayoutTransfer};
+use crate::layouts::{LayoutCache, LayoutTransfer, coalesced_over_blocks};
 use crate::memory::moved_bits;
 use crate::{EngineError, LOOP_WEIGHT, LaunchConfig};
 use tilewright_layout::Dim;
-use tilewright_plan::movement::{GlobalTensor, find_coalesced_layout};
+use tilewright_plan::movement::GlobalTensor;
 use tilewright_target::Direction;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::{Attribute, Block, Body, Function, Op, Region, TileType, Value};
@@ -176,6 +176,12 @@ impl<'f, 'a> Builder<'f, 'a> {
             let ty = self.body.ty(end.value).to_string();
             return Err(EngineError::Block { ty, lanes, warps, expected: [self.config.lanes, self.config.warps] });
         }
+        let blocks = 1u64 << given.in_bits(Dim::BLOCK);
+        if blocks != u64::from(self.config.context.blocks) {
+            let operation = self.body.ty(end.value).to_string();
+            let message = format!("its layout has {blocks} blocks, the program {}", self.config.context.blocks);
+            return Err(EngineError::Program { operation, message });
+        }
         let given = self.graph.interner.layout(&given)?;
         Ok(end.back.and_then(|back| self.graph.interner.seen(given, back)))
     }
@@ -283,9 +289,7 @@ fn is_loaded(node: &Node, known: &[bool]) -> bool {
 
 /// Returns the default layout of a tensor that nothing constrains: coalesced for a row-major tensor of 32-bit elements.
 pub(crate) fn usual(shape: &[u64], config: &LaunchConfig<'_>, interner: &Interner) -> Result<LayoutId, EngineError> {
-    let (lanes, warps) = (u64::from(config.lanes), u64::from(config.warps));
-    let memory = GlobalTensor::row_major(shape, 4);
-    let layout = find_coalesced_layout(&memory, 32, lanes, warps, config.context.target)?;
+    let layout = coalesced_over_blocks(&GlobalTensor::row_major(shape, 4), 32, config)?;
     Ok(interner.layout(&layout)?)
 }
 

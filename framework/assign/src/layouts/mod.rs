@@ -4,11 +4,14 @@
 //! constructors of layouts, such as `blocked`) resolve the name. [`LayoutCache`] resolves each name and shape once.
 //! [`layout_name`] is the inverse: the attribute that names a layout.
 
+mod blocks;
 mod coordinates;
 mod layout_transfer;
 mod name;
 mod resolve;
 
+pub(crate) use blocks::coalesced_over_blocks;
+pub use blocks::{BlockDivision, replicate_in_blocks};
 pub use coordinates::{coordinates, coordinates_of_index, map_coordinates, row_major};
 pub use layout_transfer::{LayoutTransfer, canonical_order, shape_of};
 pub use name::layout_name;

@@ -16,10 +16,11 @@ pub fn layout_name(layout: &LinearLayout) -> LayoutName {
 const INPUTS: [(Dim, &str); 4] =
     [(Dim::REGISTER, "register"), (Dim::LANE, "lane"), (Dim::WARP, "warp"), (Dim::BLOCK, "block")];
 
-/// Names a layout by its bases, as `#ttg.linear`.
+/// Names a layout by its bases, as `#ttg.linear`, or as `#ttg.generic_linear` if it does not permute bits.
 fn linear(layout: &LinearLayout) -> LayoutName {
-    let mut text = String::from("#ttg.linear<{");
-    let mut spec = FamilySpec::new("linear");
+    let family = if layout.is_distributed() { "linear" } else { "generic_linear" };
+    let mut text = format!("#ttg.{family}<{{");
+    let mut spec = FamilySpec::new(family);
     for (index, (dim, word)) in INPUTS.into_iter().enumerate() {
         let bases = layout.bases_of(dim);
         let lists: Vec<String> = bases.iter().map(|basis| list(basis)).collect();

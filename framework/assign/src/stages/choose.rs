@@ -22,7 +22,8 @@ impl BlockResources {
     pub fn of(config: &LaunchConfig<'_>, live: u64) -> Self {
         let limits = &config.context.target.limits;
         let lanes = u64::from(config.lanes * config.warps).max(1);
-        let most = u64::from(limits.registers_per_lane).min(u64::from(limits.registers_per_block) / lanes);
+        let each = config.context.registers.unwrap_or(limits.registers_per_lane);
+        let most = u64::from(each).min(u64::from(limits.registers_per_block) / lanes);
         Self { bytes: u64::from(config.context.target.shared.bytes), registers: most.saturating_sub(live) }
     }
 }

@@ -347,12 +347,22 @@ fn the_report_names_layouts_and_conversions() {
 }
 
 #[test]
-fn a_cluster_is_refused() {
+fn clusters_divide_tensors_among_their_blocks() {
     let mut module = module(&between("", "%x"));
     module.attributes.set("ttg.num-ctas", tilewright_tile::Attribute::integer(2, TileType::integer(32)));
-    let target = target("h100");
-    let refused = assign_layouts(&module, &config(&target, 4), Strategy::LeastCost).unwrap_err();
-    assert!(refused.to_string().contains("cluster"), "{refused}");
+    let assigned = |name: &str, blocks| {
+        let target = target(name);
+        let mut config = config(&target, 4);
+        config.context = config.context.with_blocks(blocks);
+        assign_layouts(&module, &config, Strategy::LeastCost).map(|assigned| text::print(&assigned.module))
+    };
+    let printed = assigned("h100", 2).unwrap();
+    assert!(printed.contains("block = [[") && printed.contains("\"ttg.num-ctas\" = 2"), "{printed}");
+    for (name, blocks, reason) in [("mi300x", 2, "clusters of at most 1 blocks"), ("h100", 1, "`ttg.num-ctas` is not 1")]
+    {
+        let refused = assigned(name, blocks).unwrap_err().to_string();
+        assert!(refused.contains(reason), "{refused}");
+    }
 }
 
 /// Whether an operation uses a value, directly or in its regions.

@@ -95,7 +95,7 @@ fn what_is_no_blocked_layout_is_named_by_its_bases() {
     ];
     let layout = LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 16), (Dim::tensor(1), 4)]).expect("a layout");
     let name = layout_name(&layout);
-    assert_eq!(name.spec().name, "linear");
+    assert_eq!(name.spec().name, "generic_linear", "lane 2 moves along two axes");
     let resolved = Neutral.resolve(name.spec(), &[16, 4], &Neutral).expect("a layout");
     assert_eq!(resolved, Layout::Distributed(layout));
 }

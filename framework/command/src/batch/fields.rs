@@ -2,6 +2,8 @@
 
 use serde_json::Value as Json;
 
+use tilewright_layout::snake_case;
+
 use super::operations::OPERATIONS;
 
 /// Fields that any request may have: name and operation, and those that rows of known-answer files have besides the
@@ -36,17 +38,28 @@ const STATED: [(&str, &[&str]); 2] = [
     ("convert", &["path", "counts", "ops", "sass_ops", "predicated_shared_stores", "shared_bytes"]),
 ];
 
+/// Returns the first field of a request whose name in `snake_case` its operation uses, and that name.
+pub fn in_camel_case(request: &Json) -> Option<(&str, String)> {
+    let known = known(request);
+    let written = ignored(request).into_iter().map(|given| (given, snake_case(given)));
+    written.into_iter().find(|(given, written)| given != written && known.contains(&written.as_str()))
+}
+
 /// Returns the names of the fields of a request that its operation does not use.
 pub fn ignored(request: &Json) -> Vec<&str> {
-    let (Some(fields), Some(operation)) = (request.as_object(), request.get("op").and_then(Json::as_str)) else {
-        return Vec::new();
-    };
+    let known = known(request);
+    let fields = request.as_object().into_iter().flat_map(|fields| fields.keys().map(String::as_str));
+    if known.is_empty() { Vec::new() } else { fields.filter(|name| !known.contains(name)).collect() }
+}
+
+/// Returns the names of the fields that a request may have; none if it names no operation.
+fn known(request: &Json) -> Vec<&'static str> {
+    let Some(operation) = request.get("op").and_then(Json::as_str) else { return Vec::new() };
     let read: &[&str] = match OPERATIONS.iter().find(|(known, ..)| *known == operation) {
         Some((_, fields, _)) => fields,
         None if operation.starts_with("cute.") => &OF_CUTE,
-        None => &["inputs"],
+        None => &["inputs", "target"],
     };
     let stated = STATED.iter().find(|(name, _)| *name == operation).map_or(&[][..], |(_, stated)| stated);
-    let known = |name: &&str| OF_ROWS.contains(name) || read.contains(name) || stated.contains(name);
-    fields.keys().map(String::as_str).filter(|name| !known(name)).collect()
+    [&OF_ROWS, read, stated].concat()
 }

@@ -68,6 +68,10 @@ fn answer(session: &Session, line: Line<'_>) -> Json {
     if let Err(message) = check_id(&id) {
         return json!({ "id": null, "error": BatchError::bad(message).to_json() });
     }
+    if let Some((given, written)) = fields::in_camel_case(&request) {
+        let error = BatchError::bad(format_args!("`{given}` must be written `{written}`"));
+        return json!({ "id": id, "error": error.to_json() });
+    }
     let mut answer = match operations::perform(Request { session, fields: &request }) {
         Ok(result) => json!({ "id": id, "result": result }),
         Err(refusal) => json!({ "id": id, "error": refusal.to_json() }),

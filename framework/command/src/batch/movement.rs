@@ -2,7 +2,8 @@
 
 use serde_json::Value as Json;
 
-use tilewright_plan::movement;
+use tilewright_plan::movement::{self, PlanContext};
+use tilewright_target::InstructionKind;
 
 use crate::failure::CommandError;
 use crate::{access, convert, gather, reduce, scan};
@@ -54,7 +55,9 @@ pub fn accessed(request: Request<'_>) -> Result<Json, BatchError> {
     let registers = request.distributed("registers", &shape)?;
     if request.optional("memory").is_some() {
         let memory = request.memory("memory", &shape)?;
-        return Ok(access::shared_answer(&access::of_shared(&registers, &memory, bits, target)?));
+        let instructions = request.session.instructions_of(&target.name, &[InstructionKind::SharedMove])?;
+        let context = PlanContext::new(target).with_instructions(&instructions);
+        return Ok(access::shared_answer(&access::of_shared(&registers, &memory, bits, context)?));
     }
     let order: Vec<usize> = match request.optional("order") {
         None => Vec::new(),

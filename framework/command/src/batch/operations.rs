@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use tilewright::operations::{self, OperationError};
+use tilewright::operations::{self, LayoutOperation, OperationError};
 use tilewright_layout::{parse_spec, spec_from_json};
 
 use super::conflicts::bank_conflicts;
@@ -40,19 +40,38 @@ pub fn perform(request: Request<'_>) -> Result<Json, BatchError> {
         return answer(request);
     }
     let Some(operation) = name.strip_prefix("cute.") else {
-        return match operations::algebra(name, request.optional("inputs").unwrap_or(&Json::Null)) {
-            Err(OperationError::Unknown { name, known }) => Err(unknown(&name, &known)),
-            answer => Ok(answer?),
-        };
+        return on_layouts(request, name);
     };
     Ok(operations::cute(operation, request.list("inputs")?)?)
 }
 
-fn unknown(name: &str, of_algebra: &[&str]) -> BatchError {
-    let mut known: Vec<_> = OPERATIONS.iter().map(|(name, ..)| *name).chain(of_algebra.iter().copied()).collect();
+/// Performs an operation of the table of layout operations. A layout may be a family with its tensor's shape.
+fn on_layouts(request: Request<'_>, name: &str) -> Result<Json, BatchError> {
+    let operation = LayoutOperation::find(name).map_err(|error| unknown(name, error))?;
+    let inputs = request.optional("inputs").unwrap_or(&Json::Null);
+    let mut resolved;
+    let inputs = match inputs.as_object() {
+        Some(given) if given.values().any(is_family) => {
+            resolved = inputs.clone();
+            operations::resolve_layouts(request.session, request.target_name()?, None, operation, &mut resolved)?;
+            &resolved
+        }
+        _ => inputs,
+    };
+    Ok(operations::algebra(name, inputs)?)
+}
+
+/// Whether an input may be a layout by its family.
+fn is_family(input: &Json) -> bool {
+    input.get("params").is_some() || input.get("kind").is_some()
+}
+
+fn unknown(name: &str, error: OperationError) -> BatchError {
+    let OperationError::Unknown { known, .. } = error else { return error.into() };
+    let mut known: Vec<_> = OPERATIONS.iter().map(|(name, ..)| *name).chain(known).collect();
     known.sort_unstable();
-    let known = known.join(", ");
-    BatchError::new("unknown_op", format_args!("unknown operation `{name}`; known are {known} and cute.*"))
+    known.push("cute.*");
+    BatchError::new("unknown_op", OperationError::Unknown { name: name.to_owned(), known })
 }
 
 fn layout(request: Request<'_>) -> Result<Json, BatchError> {

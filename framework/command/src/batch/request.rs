@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use tilewright::{LayoutRequest, Session};
-use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, spec_from_json};
+use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, snake_case, spec_from_json};
 use tilewright_target::TargetDescription;
 
 use super::refusal::BatchError;
@@ -22,7 +22,15 @@ impl<'a> Request<'a> {
     }
 
     pub fn field(self, name: &str) -> Result<&'a Json, BatchError> {
-        self.optional(name).ok_or_else(|| BatchError::bad(format_args!("`{name}` is missing")))
+        self.optional(name).ok_or_else(|| match self.in_camel_case(name) {
+            Some(given) => BatchError::bad(format_args!("`{name}` is missing: `{given}` must be written `{name}`")),
+            None => BatchError::bad(format_args!("`{name}` is missing")),
+        })
+    }
+
+    /// Returns a field whose name in `snake_case` is `name`; `None` if there is none.
+    fn in_camel_case(self, name: &str) -> Option<&'a str> {
+        self.fields.as_object()?.keys().map(String::as_str).find(|given| snake_case(given) == name)
     }
 
     pub fn list(self, name: &str) -> Result<&'a Vec<Json>, BatchError> {

@@ -12,6 +12,7 @@ mod limits;
 mod memory;
 mod movement;
 mod notations;
+mod operations;
 mod plugins;
 mod programs;
 mod readme;

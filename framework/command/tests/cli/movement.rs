@@ -73,7 +73,7 @@ fn stats_match_the_layouts() {
     let sum = json(&["reduce", ROWS, "--axis", "0"]);
     assert_eq!(sum["barriers"], 1, "two warps hold parts of each column: {sum}");
     assert!((1..=4 + 4).contains(&sum["exchanges"].as_u64().expect("a count")), "{sum}");
-    assert_eq!(sum["layout"]["out_dims"], json!([["dim1", 64]]), "one axis is left: {sum}");
+    assert_eq!(sum["layout"]["out_dims"], json!([["dim0", 64]]), "one axis is left: {sum}");
     // 16 lanes of 16 bytes cover a row, a warp two rows, and two warps all 64 in sixteen accesses. The other two warps
     // load the replicas, and store nothing.
     let memory = json(&["access", ROWS]);
@@ -171,4 +171,33 @@ fn refusals_say_what_to_do() {
     let codes: Vec<&Json> = answers.iter().map(|answer| &answer["error"]["code"]).collect();
     assert_eq!(codes[..4], ["bad_request", "bad_request", "unknown_target", "bad_request"], "{answers:?}");
     assert_eq!(answers[4]["ignored"], json!(["axes"]));
+}
+
+/// The layout of a reduction's result is one that a conversion takes, and its kernel adds floats as floats.
+#[test]
+fn a_reduction_gives_a_layout_and_a_sum_of_the_element_type() {
+    let rows = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>";
+    let columns = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>";
+    for axis in [0, 1] {
+        let reduce = json!({
+            "id": 1, "op": "reduce", "target": "h100", "src": rows, "shape": [64, 64], "axis": axis, "element_bits": 32,
+        });
+        let answer = &batch(lines(&[reduce]))[0];
+        let convert = json!({
+            "id": 2, "op": "convert", "target": "h100", "src": answer["result"]["layout"], "dst": columns, "shape": [64],
+            "element_bits": 32,
+        });
+        let answer = &batch(lines(&[convert]))[0];
+        assert!(answer["result"].is_object(), "{answer}");
+    }
+    let kernel = |operation: &str, element: &str| {
+        let arguments = [operation, rows, "--shape", "64x64", "--target", "h100", "--axis", "1", "--emit", "kernel"];
+        run(tilewright().args(arguments).args(["--element", element])).ok().to_owned()
+    };
+    for operation in ["reduce", "scan"] {
+        for (element, is_float) in [("f32", true), ("bf16", true), ("i32", false), ("32", false)] {
+            let text = kernel(operation, element);
+            assert_eq!(text.contains("f_add"), is_float, "{operation} of {element}:\n{text}");
+        }
+    }
 }

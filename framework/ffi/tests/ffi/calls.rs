@@ -171,6 +171,70 @@ fn layouts_keep_their_laws() {
 }
 
 /// Makes the calls that each thread makes on one session, and returns their results.
+/// The operations of the table by name: what a handle and what JSON holds, results of both kinds, and errors.
+#[test]
+fn operations_are_performed_by_name() {
+    let session = plain();
+    let rows = layout(session, BLOCKED, &[32, 32]).expect("a layout");
+    let family = br#"{"b": {"params": "gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])", "shape": [32, 32]}}"#;
+    let run = |name: &str, layouts: &[*const tw_layout], inputs: &[u8]| {
+        let (mut layout, mut json) = (null_mut(), null_mut());
+        let texts = [name.as_bytes(), inputs].map(|text| CString::new(text).expect("no zero byte"));
+        // SAFETY: all live as long as the call.
+        let error = unsafe {
+            tw_layout_operation(
+                session,
+                texts[0].as_ptr(),
+                layouts.as_ptr(),
+                layouts.len(),
+                texts[1].as_ptr(),
+                &raw mut layout,
+                &raw mut json,
+            )
+        };
+        take_error(error).map_or_else(
+            || {
+                // SAFETY: the call made both.
+                let text = unsafe { CStr::from_ptr(tw_blob_data(json)) }.to_str().expect("UTF-8").to_owned();
+                unsafe {
+                    tw_blob_destroy(json);
+                    tw_layout_destroy(layout);
+                }
+                Ok((!layout.is_null(), text))
+            },
+            |(_, message)| Err(message),
+        )
+    };
+    let cases: [(&str, &[*const tw_layout], &[u8], Result<bool, &str>, &str); 7] = [
+        ("flattenOuts", &[rows], b"{}", Ok(true), r#""out_dims":[["dim0",1024]]"#),
+        ("equal", &[rows], family, Ok(false), r#"{"value":true}"#),
+        ("transpose_outs", &[rows], br#"{"order": ["dim1", "dim0"]}"#, Ok(true), r#"[["dim1",32],["dim0",32]]"#),
+        ("identity_1d", &[], br#"{"size": 4, "in_dim": "lane", "out_dim": "dim0"}"#, Ok(true), r#"[["dim0",4]]"#),
+        ("flaten_outs", &[rows], b"{}", Err("did you mean `flatten_outs`?"), ""),
+        ("invert", &[rows, rows], b"{}", Err("`invert` takes 1 layouts, not 2"), ""),
+        ("equal", &[rows], br#"{"a": {}}"#, Err("`a` is given twice"), ""),
+    ];
+    for (name, layouts, inputs, expected, part) in cases {
+        match (run(name, layouts, inputs), expected) {
+            (Ok((gives_layout, text)), Ok(expected)) => {
+                assert_eq!(gives_layout, expected, "{name}");
+                assert!(text.contains(part), "{name}: {text}");
+            }
+            (Err(message), Err(expected)) => assert!(message.contains(expected), "{name}: {message}"),
+            (found, expected) => panic!("{name}: {found:?}, expected {expected:?}"),
+        }
+    }
+    let mut names = null_mut();
+    // SAFETY: handles that live as long as the calls.
+    unsafe {
+        assert_eq!(take_error(tw_layout_operations(&raw mut names)), None);
+        assert_eq!(tw_names_count(names), tilewright::operations::LAYOUT_OPERATIONS.len());
+        tw_names_destroy(names);
+        tw_layout_destroy(rows);
+        tw_session_destroy(session);
+    }
+}
+
 fn answer(session: *const tw_session) -> (String, [u64; 3]) {
     let (rows, columns) = (layout(session, BLOCKED, &[32, 32]), layout(session, COLUMNS, &[32, 32]));
     let (rows, columns) = (rows.expect("a layout"), columns.expect("a layout"));

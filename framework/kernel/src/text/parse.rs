@@ -55,10 +55,12 @@ impl Parser<'_> {
         self.keyword("warps")?;
         let warps = self.number("a number of warps")?;
         let blocks = if self.take_keyword("blocks") { self.number("a number of blocks")? } else { 1 };
+        let registers =
+            if self.take_keyword("registers") { self.number("a number of registers of a lane")? } else { 0 };
         self.cursor.expect("{")?;
         let shared = self.shared_buffers()?;
         let body = Region { arguments: Vec::new(), statements: self.statements()? };
-        Ok(Kernel { name, launch: Launch { lanes, warps, blocks }, parameters, shared, body })
+        Ok(Kernel { name, launch: Launch { lanes, warps, blocks, registers }, parameters, shared, body })
     }
 
     fn parameters(&mut self) -> Parsed<Vec<Parameter>> {

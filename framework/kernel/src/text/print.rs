@@ -39,6 +39,9 @@ impl Display for Kernel {
         if self.launch.blocks != 1 {
             write!(f, " blocks {}", self.launch.blocks)?;
         }
+        if self.launch.registers != 0 {
+            write!(f, " registers {}", self.launch.registers)?;
+        }
         f.write_str(" {\n")?;
         for (index, buffer) in self.shared.iter().enumerate() {
             write!(f, "  shared {index}: {} bytes align {}", buffer.bytes, buffer.alignment)?;

@@ -37,7 +37,6 @@ impl Checker<'_> {
             Op::Load { alignment, .. } | Op::Store { alignment, .. } => {
                 self.require(alignment.is_power_of_two(), || Violation::Alignment { found: *alignment })
             }
-            Op::Assembly { text, .. } => self.require(!text.is_empty(), || Violation::AssemblyText),
             Op::ShuffleXor { mask, .. } => {
                 self.require(*mask != 0 && *mask < lanes, || Violation::LaneXor { found: *mask, lanes })
             }

@@ -186,9 +186,6 @@ pub enum Violation {
         /// Number of operands that the function must have.
         expected: usize,
     },
-    /// Inline assembly has an empty text.
-    #[error("the assembly text is empty; expected a vendor's assembly")]
-    AssemblyText,
     /// A packed vector has an invalid number of elements.
     #[error("{found} elements packed; expected a power of two from 2 to 128")]
     PackCount {

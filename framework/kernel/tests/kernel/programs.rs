@@ -81,7 +81,6 @@ fn operands_and_results_are_those_of_the_operation() {
         ("assert %5, \"m\"", "operand %5 is i32; expected i1"),
         ("assert %7, \"m\" if %5", "operand %5 is i32; expected i1"),
         ("print \"p\" %8", "operand %8 is ptr.shared; expected a scalar, a vector or ptr.global"),
-        ("assembly \"\" \"\"", "the assembly text is empty"),
         ("%9: i32 = assembly \"t\" \"=r,r\" %10", "%10 is not defined here"),
         ("%9: i32 = while carry %2 (%10: f32) { yield %7, %10 }", "result %9 is i32; expected f32"),
         ("%9: f32 = while carry %2 (%10: i32) { yield %7, %2 }", "region 0 takes (i32); expected (f32)"),

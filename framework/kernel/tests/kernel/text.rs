@@ -183,8 +183,10 @@ fn kernel() -> impl Strategy<Value = Kernel> {
         alignment,
         at,
     });
-    let launch = (any::<u32>(), any::<u32>(), any::<u32>())
-        .prop_map(|(lanes, warps, blocks)| Launch::new(lanes, warps).with_blocks(blocks));
+    let launch =
+        (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>()).prop_map(|(lanes, warps, blocks, registers)| {
+            Launch::new(lanes, warps).with_blocks(blocks).with_registers(registers)
+        });
     let name = prop_oneof![any::<String>(), "[a-z_][a-z0-9_]{0,8}"];
     let strategy = (
         name,

@@ -6,7 +6,17 @@ use super::cluster::{cluster_layout, row_major, share_of};
 use crate::{AttributeSyntax, Dim, FamilyAttribute, FamilySpec, IntVec, Omitted, ParameterPosition, ParameterSyntax};
 
 pub(super) fn all() -> Vec<AttributeSyntax> {
-    vec![blocked(), slice(), linear(), dot_operand(), swizzled_shared(), padded_shared(), shared_linear()]
+    vec![
+        blocked(),
+        slice(),
+        linear("linear"),
+        linear("generic_linear"),
+        dot_operand(),
+        swizzled_shared(),
+        padded_shared(),
+        shared_linear(),
+        partitioned_shared(),
+    ]
 }
 
 fn ttg(family: &str) -> AttributeSyntax {
@@ -20,29 +30,44 @@ fn blocked() -> AttributeSyntax {
         ("warps_per_cta", "warpsPerCTA"),
         ("order", "order"),
     ];
-    ttg("blocked").with_keywords(&keywords).with(ParameterSyntax::cluster())
+    ttg("blocked")
+        .with_keywords(&keywords)
+        .with(ParameterSyntax::cluster())
+        .with_call("BlockedLayout", &["size_per_thread", "threads_per_warp", "warps_per_cta", "order", "cga_layout"])
 }
 
 fn slice() -> AttributeSyntax {
-    ttg("slice").with_keywords(&[("dim", "dim"), ("parent", "parent")])
+    ttg("slice").with_keywords(&[("dim", "dim"), ("parent", "parent")]).with_call("SliceLayout", &["dim", "parent"])
 }
 
-/// The syntax of `linear`. The text omits the shape, which follows from the bases, since these reach every element.
-fn linear() -> AttributeSyntax {
+/// The syntax of `linear` and of `generic_linear`. The text omits the shape, which follows from the bases, since these reach every element.
+fn linear(family: &str) -> AttributeSyntax {
     let keywords =
         [("reg_bases", "register"), ("lane_bases", "lane"), ("warp_bases", "warp"), ("block_bases", "block")];
-    ttg("linear").with_keywords(&keywords).with(ParameterSyntax::new("shape", &["shape"]).omitted(Omitted::Always))
+    let syntax =
+        ttg(family).with_keywords(&keywords).with(ParameterSyntax::new("shape", &["shape"]).omitted(Omitted::Always));
+    match family {
+        "linear" => syntax
+            .with_call("DistributedLinearLayout", &["reg_bases", "lane_bases", "warp_bases", "block_bases", "shape"]),
+        _ => syntax,
+    }
 }
 
 fn dot_operand() -> AttributeSyntax {
     AttributeSyntax::new("dot_operand", "ttg", "dot_op")
         .with_keywords(&[("operand_index", "opIdx"), ("parent", "parent")])
         .with(ParameterSyntax::new("k_width", &["kWidth"]).omitted_at(0))
+        .with_call("DotOperandLayout", &["operand_index", "parent", "k_width"])
 }
 
 fn swizzled_shared() -> AttributeSyntax {
     let keywords = [("vec", "vec"), ("per_phase", "perPhase"), ("max_phase", "maxPhase"), ("order", "order")];
-    ttg("swizzled_shared").with_keywords(&keywords).with(ParameterSyntax::cluster())
+    let barrier = [("vec", 1.into()), ("per_phase", 1.into()), ("max_phase", 1.into()), ("order", [0].into())];
+    ttg("swizzled_shared")
+        .with_keywords(&keywords)
+        .with(ParameterSyntax::cluster())
+        .with_call("SwizzledSharedLayout", &["vec", "per_phase", "max_phase", "order", "cga_layout"])
+        .with_call_defaults("MBarrierLayout", &["cga_layout"], barrier)
 }
 
 fn padded_shared() -> AttributeSyntax {
@@ -52,6 +77,8 @@ fn padded_shared() -> AttributeSyntax {
         .with_keywords(&keywords)
         .with(ParameterSyntax::new("shape", &["shape"]).implied_by("offset_bases"))
         .with(ParameterSyntax::cluster())
+        .with_call("PaddedSharedLayout", &["interval_padding_pairs", "offset_bases", "cga_layout", "shape"])
+        .with_call("PaddedSharedLayout.with_identity_for", &["interval_padding_pairs", "shape", "order", "cga_layout"])
 }
 
 fn shared_linear() -> AttributeSyntax {
@@ -60,6 +87,20 @@ fn shared_linear() -> AttributeSyntax {
         .with_keywords(&[("offset_bases", "offset")])
         .with(ParameterSyntax::new("block_bases", &["block"]).omitted_at(no_bases))
         .with(ParameterSyntax::new("alignment", &["alignment"]).with_position(ParameterPosition::Behind))
+        .with_call_defaults(
+            "SharedLinearLayout",
+            &["offset_bases", "block_bases", "alignment"],
+            [("alignment", 16.into())],
+        )
+}
+
+fn partitioned_shared() -> AttributeSyntax {
+    ttg("partitioned_shared").with_keywords(&[
+        ("num_partitions", "numPartitions"),
+        ("num_groups", "numGroups"),
+        ("partition_dim", "partitionDim"),
+        ("partition_layout", "partitionLayout"),
+    ])
 }
 
 /// Rewrites a `padded_shared` spec to the parameters of its attribute text: `order` and `shape` if the offsets fill the

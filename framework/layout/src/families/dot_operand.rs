@@ -9,7 +9,7 @@ use super::cluster::{identity_modes, tensor_layout};
 pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
     let operand = read.number(&["operand_index", "op_idx"])?;
-    let _ = read.number_or(&["k_width"], 0)?;
+    let k_width = read.number_or(&["k_width"], 0)?;
     let parent = read.parent()?;
     read.finish()?;
     let rank = shape.len();
@@ -18,6 +18,9 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
     }
     if parent.name != "blocked" {
         return Err(read.wrong("parent", &format!("`{}` has no dot operands here", parent.name)));
+    }
+    if k_width != 0 {
+        return Err(read.wrong("k_width", "an operand of a blocked dot has none; leave it out, or 0"));
     }
     let of = parent.parameters();
     let k_axis = if operand == 0 { rank - 1 } else { rank - 2 };

@@ -1,4 +1,7 @@
-//! `linear`: a distributed layout given by its bases, resized if the tensor has another shape.
+//! `linear` and `generic_linear`: distributed layouts given by their bases, resized if the tensor has another shape.
+//!
+//! Each basis of `linear` is zero or moves along one axis by a power of two, each such element once (Linear Layouts
+//! paper, Definition 4.10); `generic_linear` only reaches every element.
 
 use smallvec::SmallVec;
 
@@ -21,6 +24,11 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
     let own_shape = own_shape.unwrap_or_else(|| min_shape(&bases, shape.len()));
     let layout = from_given(&bases, &own_shape).and_then(LinearLayout::require_surjective).map_err(failed)?;
+    if spec.name == "linear" && !layout.is_distributed() {
+        let message = "the bases that are not zero must be powers of two along one axis, each once; \
+                       `generic_linear` takes others";
+        return Err(FamilyError::Layout { family: spec.name.clone(), message: message.to_owned() });
+    }
     if own_shape[..] == *shape {
         return Ok(layout);
     }

@@ -1,7 +1,7 @@
 //! The neutral families: those that belong to no vendor.
 //!
-//! [`Neutral`] resolves `blocked`, `slice`, `linear`, `dot_operand` (alias `dot_op`) of a blocked parent,
-//! `swizzled_shared`, `padded_shared` and `shared_linear`. [`cluster`] extends a tile to the layout of a whole tensor,
+//! [`Neutral`] resolves `blocked`, `slice`, `linear`, `generic_linear`, `dot_operand` (alias `dot_op`) of a blocked
+//! parent, `swizzled_shared`, `padded_shared`, `shared_linear` and `partitioned_shared`. [`cluster`] extends a tile to the layout of a whole tensor,
 //! for vendors' families too.
 
 mod attribute_syntax;

@@ -14,8 +14,18 @@ use crate::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLa
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Neutral;
 
-const NAMES: [&str; 8] =
-    ["blocked", "slice", "linear", "dot_operand", "dot_op", "swizzled_shared", "padded_shared", "shared_linear"];
+const NAMES: [&str; 10] = [
+    "blocked",
+    "slice",
+    "linear",
+    "generic_linear",
+    "dot_operand",
+    "dot_op",
+    "swizzled_shared",
+    "padded_shared",
+    "shared_linear",
+    "partitioned_shared",
+];
 
 impl Neutral {
     fn unknown(self, spec: &FamilySpec) -> FamilyError {
@@ -37,7 +47,7 @@ impl Families for Neutral {
         match spec.name.as_str() {
             "blocked" => blocked::resolve(spec, shape).map(Layout::Distributed),
             "slice" => slice::resolve(spec, shape, all),
-            "linear" => linear::resolve(spec, shape).map(Layout::Distributed),
+            "linear" | "generic_linear" => linear::resolve(spec, shape).map(Layout::Distributed),
             // The provider of the parent serves its operands.
             "dot_operand" | "dot_op" => match spec.parent.as_deref() {
                 Some(parent) if !NAMES.contains(&parent.name.as_str()) => Err(self.unknown(parent)),
@@ -46,6 +56,7 @@ impl Families for Neutral {
             "swizzled_shared" => shared::swizzled(spec, shape).map(Layout::Memory),
             "padded_shared" => shared::padded(spec, shape).map(Layout::Memory),
             "shared_linear" => shared::linear(spec, shape).map(Layout::Memory),
+            "partitioned_shared" => shared::partitioned(spec, shape, all).map(Layout::Memory),
             _ => Err(self.unknown(spec)),
         }
     }

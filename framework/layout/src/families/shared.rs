@@ -1,22 +1,32 @@
-//! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear`, as in Triton.
+//! Memory layouts: `swizzled_shared`, `padded_shared`, `shared_linear`, `partitioned_shared`, as in Triton.
 
-use crate::{Dim, FamilyError, FamilySpec, GivenBases, LayoutError, LinearLayout, MemoryLayout, Padding};
+use crate::{
+    Dim, Families, FamilyAttribute, FamilyError, FamilySpec, GivenBases, IntVec, Layout, LayoutError, LinearLayout,
+    MemoryLayout, Padding,
+};
 
 use super::cluster::{cluster_layout, extend_to_blocks, no_larger_than, no_smaller_than, share_of};
 use super::linear::from_given;
 use super::tile::tensor_space;
 
 /// Builds `swizzled_shared`: rows along the fastest axis, with the offsets in row `r` xor-swizzled by `vec * ((r /
-/// per_phase) % max_phase)`.
+/// per_phase) % max_phase)`. The formula gives the bases, the rows that are powers of two, for parameters that need not
+/// be powers of two.
 pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let read = spec.parameters();
-    let vec = read.power(&["vec"])?;
-    let per_phase = read.power(&["per_phase"])?;
-    let max_phase = read.power(&["max_phase"])?;
+    let vec = read.number(&["vec"])?;
+    let per_phase = read.number(&["per_phase"])?;
+    let max_phase = read.number(&["max_phase"])?;
     let order = read.order(&["order"], shape.len())?;
     let cluster = read.bases_or_none(&["cga_layout"])?;
     read.finish()?;
     let block = |share: &[u64]| {
+        let has_rows = order.get(1).is_some_and(|&axis| share[axis] > 1);
+        if let Some((name, _)) = [("per_phase", per_phase), ("max_phase", max_phase)].iter().find(|(_, n)| *n == 0)
+            && has_rows
+        {
+            return Err(read.wrong(name, "must be positive: it divides the row's number"));
+        }
         swizzled_block(share, &order, vec, per_phase, max_phase)
             .map_err(|error| FamilyError::of_layout(&spec.name, &error))
     };
@@ -38,10 +48,11 @@ fn swizzled_block(
     let LinearLayout { ins, outs, columns } = &mut layout;
     ins.push_new(Dim::OFFSET, outs.bits())?;
     let shift = |axis: usize| outs.shift_and_bits(axis).0;
+    let phase = |row: u64| row.checked_div(per_phase).and_then(|row| row.checked_rem(max_phase)).unwrap_or(0);
     for (index, &axis) in order.iter().enumerate() {
         for bit in 0..share[axis].trailing_zeros() {
             let row = 1u64 << bit;
-            let moved = if index == 1 { vec.wrapping_mul(row / per_phase % max_phase) % share[order[0]] } else { 0 };
+            let moved = if index == 1 { vec.wrapping_mul(phase(row)) % share[order[0]] } else { 0 };
             // The row moves only a column of the fastest axis; none if that has one position.
             columns.push(row << shift(axis) | moved.checked_shl(shift(order[0])).unwrap_or(0));
         }
@@ -76,22 +87,52 @@ pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
             swizzled_block(share, &order, 1, 1, 1).map_err(|error| FamilyError::of_layout(&spec.name, &error))
         })?
     };
-    let mut padding = Vec::new();
-    for pair in &pairs {
-        let [interval, gap] = pair[..] else {
-            return Err(read.wrong("interval_padding_pairs", "each entry must be [interval, padding]"));
-        };
-        if !interval.is_power_of_two() {
-            let message = format!("interval {interval} is not a power of two");
-            return Err(read.wrong("interval_padding_pairs", &message));
-        }
-        padding.push(Padding { interval, padding: gap });
-    }
+    let mut padding = padding_of(&pairs).map_err(|message| read.wrong("interval_padding_pairs", &message))?;
     padding.sort_by_key(|p| p.interval);
     if !is_addressable(&linear, &padding) {
         return Err(read.wrong("interval_padding_pairs", "physical offsets exceed 62 bits"));
     }
+    if let Some(message) = padded_bases_error(&linear) {
+        return Err(read.wrong("offset_bases", message));
+    }
     Ok(MemoryLayout { linear, padding, alignment: None })
+}
+
+/// Reads pairs of an interval and its padding; an error message if Triton's attribute does not take them.
+fn padding_of(pairs: &[Vec<u64>]) -> Result<Vec<Padding>, String> {
+    let mut padding: Vec<Padding> = Vec::new();
+    for pair in pairs {
+        let [interval, gap] = pair[..] else { return Err("each entry must be [interval, padding]".to_owned()) };
+        for (what, value) in [("interval", interval), ("padding", gap)] {
+            if !value.is_power_of_two() {
+                return Err(format!("{what} {value} is not a power of two"));
+            }
+        }
+        if padding.iter().any(|p| p.interval == interval) {
+            return Err(format!("interval {interval} is named twice; add its paddings"));
+        }
+        padding.push(Padding { interval, padding: gap });
+    }
+    if padding.is_empty() {
+        return Err("is empty; expected an interval and its padding".to_owned());
+    }
+    Ok(padding)
+}
+
+/// The reason why bases cannot be those of a padded layout; `None` if they can. Each offset is one element, and moves
+/// along one axis by a power of two.
+fn padded_bases_error(linear: &LinearLayout) -> Option<&'static str> {
+    let mut seen = 0;
+    for &column in linear.columns_of(Dim::OFFSET) {
+        if column.count_ones() > 1 {
+            return Some("each basis must move along one axis, by a power of two");
+        }
+        if column == 0 || seen & column != 0 {
+            return Some("two offsets are the same element; remove one of them");
+        }
+        seen |= column;
+    }
+    None
 }
 
 /// Whether every physical offset stays below 2^62.
@@ -133,7 +174,60 @@ pub(super) fn linear(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
     let narrow = |bytes| u32::try_from(bytes).map_err(|_| read.wrong("alignment", "is more than 2 GiB"));
     let alignment = alignment.map(narrow).transpose()?;
     let linear = explicit(spec, &bases, shape, shape)?;
+    let moved = linear.columns().iter().filter(|&&column| column != 0).count();
+    if moved != linear.outs().bits() as usize {
+        return Err(read.wrong("offset_bases", "two positions are the same element; give one of them a zero basis"));
+    }
     Ok(MemoryLayout { alignment, ..MemoryLayout::linear(linear) })
+}
+
+/// Builds `partitioned_shared`: the tensor is cut along one axis into `num_partitions * num_groups` pieces, each in the
+/// layout `partition_layout`. Piece `i` is in partition `i % num_partitions`; the pieces of a partition are adjacent in
+/// memory, and the partitions follow one another.
+pub(super) fn partitioned(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<MemoryLayout, FamilyError> {
+    let read = spec.parameters();
+    let partitions = read.power(&["num_partitions"])?;
+    let groups = read.power(&["num_groups"])?;
+    let axis = read.number(&["partition_dim"])?;
+    let FamilyAttribute::Spec(inner) = read.required(&["partition_layout"])? else {
+        return Err(read.wrong("partition_layout", "must be a layout"));
+    };
+    read.finish()?;
+    let axis = usize::try_from(axis).ok().filter(|&axis| axis < shape.len());
+    let axis = axis.ok_or_else(|| read.wrong("partition_dim", &format!("is not an axis of {shape:?}")))?;
+    let pieces = partitions.checked_mul(groups).filter(|pieces| shape[axis].is_multiple_of(*pieces));
+    let pieces = pieces.ok_or_else(|| {
+        let message = format!("{partitions} partitions of {groups} groups do not divide {} elements", shape[axis]);
+        read.wrong("num_partitions", &message)
+    })?;
+    let mut piece = IntVec::from_slice(shape);
+    piece[axis] /= pieces;
+    let Layout::Memory(mut memory) = all.resolve(inner, &piece, all)? else {
+        return Err(read.wrong("partition_layout", "is not a layout of shared memory"));
+    };
+    memory.linear = repeated(&memory.linear, shape, axis, piece[axis] * partitions, partitions)
+        .map_err(|error| FamilyError::of_layout(&spec.name, &error))?;
+    Ok(memory)
+}
+
+/// Extends the layout of a piece to all pieces along `axis`: offsets behind the piece select the group, whose pieces are
+/// `stride` elements apart, then the partition.
+fn repeated(
+    piece: &LinearLayout,
+    shape: &[u64],
+    axis: usize,
+    stride: u64,
+    partitions: u64,
+) -> Result<LinearLayout, LayoutError> {
+    let along = |by: u64| (0..shape.len()).map(|other| if other == axis { by } else { 0 }).collect();
+    let groups = std::iter::successors(Some(stride), |by| by.checked_mul(2)).take_while(|by| *by < shape[axis]);
+    let within = std::iter::successors(Some(stride / partitions), |by| by.checked_mul(2));
+    let within = within.take_while(|by| *by < stride.min(shape[axis]));
+    let mut offsets = piece.bases_of(Dim::OFFSET);
+    offsets.extend(groups.chain(within).map(along));
+    let bases = [(Dim::OFFSET, offsets), (Dim::BLOCK, piece.bases_of(Dim::BLOCK))];
+    let lists = bases.iter().map(|(dim, bases)| (*dim, bases.iter().map(|basis| basis.iter().copied())));
+    LinearLayout::from_lists(lists, tensor_space(shape)?)?.require_surjective()
 }
 
 fn explicit(

@@ -121,6 +121,7 @@ pub fn row_major(rank: usize) -> Axes {
 /// size for each axis of the tensor.
 /// # Errors
 /// A size that is no power of two. An order with a repeated axis repeats its identity.
+#[doc(alias = "identityStandardND")]
 pub fn identity_nd(input: Dim, sizes: &[u64], order: &[usize]) -> Result<LinearLayout, LayoutError> {
     direct_sum_of(identity_modes(input, sizes, order, None))
 }

@@ -1,5 +1,7 @@
 //! The attribute syntax of a family (a named constructor of layouts): data from the family's provider.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::FamilyAttribute;
@@ -18,6 +20,21 @@ pub struct AttributeSyntax {
     pub braces: bool,
     /// The parameters in the order of the text; the name `parent` stands for the parent layout.
     pub parameters: Vec<ParameterSyntax>,
+    /// The calls that make a layout of the family in a language with classes of layouts, such as Gluon.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<CallSyntax>,
+}
+
+/// A call that makes a layout: `BlockedLayout(size_per_thread, ...)`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CallSyntax {
+    /// Name of the class, or of the class and its method.
+    pub name: String,
+    /// Names of the parameters in the order of positional arguments; the name `parent` stands for the parent layout.
+    pub parameters: Vec<String>,
+    /// Values of parameters that the call does not give.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub defaults: BTreeMap<String, FamilyAttribute>,
 }
 
 /// The attribute syntax of one parameter.
@@ -91,7 +108,29 @@ impl AttributeSyntax {
     #[must_use]
     pub fn new(family: &str, dialect: &str, attribute: &str) -> Self {
         let [family, dialect, attribute] = [family, dialect, attribute].map(str::to_owned);
-        Self { family, dialect, attribute, braces: true, parameters: Vec::new() }
+        Self { family, dialect, attribute, braces: true, parameters: Vec::new(), calls: Vec::new() }
+    }
+
+    /// The same syntax with one more call, given by its name and the names of its parameters.
+    #[must_use]
+    pub fn with_call(self, name: &str, parameters: &[&str]) -> Self {
+        self.with_call_defaults(name, parameters, [])
+    }
+
+    /// The same syntax with one more call, whose missing parameters have defaults.
+    #[must_use]
+    pub fn with_call_defaults<const N: usize>(
+        mut self,
+        name: &str,
+        parameters: &[&str],
+        defaults: [(&str, FamilyAttribute); N],
+    ) -> Self {
+        self.calls.push(CallSyntax {
+            name: name.to_owned(),
+            parameters: parameters.iter().map(|&parameter| parameter.to_owned()).collect(),
+            defaults: defaults.map(|(parameter, value)| (parameter.to_owned(), value)).into_iter().collect(),
+        });
+        self
     }
 
     /// The same syntax without braces around the parameters.

@@ -5,7 +5,8 @@ use crate::text::is_identifier;
 /// Converts `sizePerThread` to `size_per_thread`, `warpsPerCTA` to `warps_per_cta`, `fp4KPack` to `fp4_k_pack`,
 /// `twoCTAs` to `two_ctas`: a capital begins a word unless it follows another capital and no small letter follows it
 /// other than the `s` of a plural.
-pub(crate) fn snake_case(word: &str) -> String {
+#[must_use]
+pub fn snake_case(word: &str) -> String {
     let chars: Vec<char> = word.chars().collect();
     let is_small = |index: usize| chars.get(index).is_some_and(char::is_ascii_lowercase);
     let mut out = String::new();

@@ -6,6 +6,7 @@ use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::case::snake_case;
 use crate::text::TextError;
 use crate::{Bases, Dim, FamilySpec, LinearLayout};
 
@@ -72,7 +73,18 @@ impl<'de> Deserialize<'de> for LinearLayout {
 /// # Errors
 /// [`TextError`] with the reason.
 pub fn layout_from_json(value: &serde_json::Value) -> Result<LinearLayout, TextError> {
-    LinearLayout::deserialize(value).map_err(|error| of_value(&error))
+    LinearLayout::deserialize(value).map_err(|error| match camel_case_key(value) {
+        Some((given, written)) => TextError::new("", 0, format!("`{given}` must be written `{written}`")),
+        None => of_value(&error),
+    })
+}
+
+/// Returns a key of the JSON form of a layout that is in `camelCase`, and the key as it is written; `None` if there is
+/// none.
+pub fn camel_case_key(value: &serde_json::Value) -> Option<(&str, String)> {
+    let keys = value.as_object()?.keys();
+    let written = keys.map(|key| (key.as_str(), snake_case(key)));
+    written.into_iter().find(|(key, written)| key != written && ["in_dims", "out_dims"].contains(&written.as_str()))
 }
 
 /// The JSON form of a linear layout.

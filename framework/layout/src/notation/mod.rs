@@ -7,6 +7,7 @@
 //! family's parameters and their order are data of the family: [`AttributeSyntax`].
 
 mod attribute_syntax;
+mod call;
 pub(crate) mod case;
 mod json;
 mod parse;
@@ -14,8 +15,9 @@ mod print;
 mod respell;
 mod spec;
 
-pub use attribute_syntax::{AttributeSyntax, Omitted, ParameterPosition, ParameterSyntax};
-pub use json::{layout_from_json, layout_to_json, spec_from_json, spec_to_json};
+pub use attribute_syntax::{AttributeSyntax, CallSyntax, Omitted, ParameterPosition, ParameterSyntax};
+pub use case::snake_case;
+pub use json::{camel_case_key, layout_from_json, layout_to_json, spec_from_json, spec_to_json};
 pub use parse::LayoutNames;
 pub use parse::{parse_definitions, parse_spec};
 pub use respell::AttributeSyntaxes;

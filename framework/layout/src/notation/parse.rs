@@ -16,6 +16,10 @@ const MAX_VALUES: usize = 1 << 16;
 /// Parses a family from text: `#ttg.blocked<{sizePerThread = [1, 4], ...}>`, the JSON form, or the attribute without
 /// its dialect. Aliases may be defined before, as in MLIR: `#rows = #ttg.blocked<{...}>`. `//` begins a comment.
 ///
+/// A call of a class of Gluon, `gl.BlockedLayout([1, 4], [8, 4], [4, 1], order=[1, 0])`, is a spec of the class's name;
+/// positional arguments are named by their index. [`AttributeSyntaxes::from_calls`](super::AttributeSyntaxes::from_calls)
+/// gives it the family's name and its parameters' names, and so does [`FamilySet`](crate::FamilySet).
+///
 /// ```
 /// use tilewright_layout::parse_spec;
 /// let spec = parse_spec("#ttg.slice<{dim = 1, parent = #ttg.blocked<{order = [1, 0]}>}>")?;
@@ -35,7 +39,10 @@ pub fn parse_spec(text: &str) -> Parsed<FamilySpec> {
     }
     let mut parser = Parser::new(text);
     while parser.definition()? {}
-    let spec = parser.spec()?.value;
+    let spec = match parser.cursor.sees("#") {
+        true => parser.spec()?.value,
+        false => parser.spec_or_call()?.value,
+    };
     parser.cursor.end("the end of the text after the layout")?;
     Ok(spec)
 }
@@ -121,6 +128,8 @@ struct Parser<'a> {
     cursor: Cursor<'a>,
     /// Nesting depth of the cursor: number of open layouts and lists.
     depth: usize,
+    /// Number of calls that are open at the cursor.
+    calls: usize,
     /// Aliases in order of definition.
     defined: Vec<(String, Read<FamilySpec>)>,
     names: BTreeMap<String, usize>,
@@ -129,7 +138,7 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Self {
         let cursor = Cursor::with_comments(text, "//");
-        Self { cursor, depth: 0, defined: Vec::new(), names: BTreeMap::new() }
+        Self { cursor, depth: 0, calls: 0, defined: Vec::new(), names: BTreeMap::new() }
     }
 
     /// Reads letters, digits and `_`, or a quoted string verbatim.
@@ -183,6 +192,77 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
+    /// Reads a layout without `#`: a call, or the attribute without its dialect.
+    fn spec_or_call(&mut self) -> Parsed<Read<FamilySpec>> {
+        self.cursor.skip_blanks();
+        let start = self.cursor.at;
+        let name = self.word("a layout")?;
+        if self.cursor.sees("(") || self.cursor.sees(".") {
+            return self.call(name);
+        }
+        self.cursor.at = start;
+        self.spec()
+    }
+
+    /// Reads the rest of a call whose first name has been read: `.BlockedLayout([1, 4], order=[1, 0])`.
+    fn call(&mut self, first: String) -> Parsed<Read<FamilySpec>> {
+        let mut names = vec![first];
+        while self.cursor.takes(".") {
+            names.push(self.word("a name")?);
+        }
+        // Modules, such as `gl`, are in small letters, classes begin with a capital.
+        let class = names.iter().position(|name| name.starts_with(|c: char| c.is_ascii_uppercase()));
+        let name = names[class.unwrap_or(names.len() - 1)..].join(".");
+        self.cursor.expect("(")?;
+        self.calls += 1;
+        let spec = self.nested(|parser, size| {
+            let mut spec = FamilySpec::new(&name);
+            let mut position = 0;
+            while !parser.cursor.sees(")") {
+                parser.argument(&mut spec, &mut position, size)?;
+                if !parser.cursor.takes(",") {
+                    break;
+                }
+            }
+            Ok(spec)
+        })?;
+        self.calls -= 1;
+        self.cursor.expect(")")?;
+        Ok(spec)
+    }
+
+    /// Reads an argument of a call: `name=value`, or a value at the next position. `None` stands for the default.
+    fn argument(&mut self, spec: &mut FamilySpec, position: &mut usize, size: &mut Size) -> Parsed<()> {
+        self.cursor.skip_blanks();
+        let start = self.cursor.at;
+        let keyword = match self.cursor.peek() {
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => Some(self.word("a name")?),
+            _ => None,
+        };
+        let name = match keyword.filter(|_| self.cursor.takes("=")) {
+            Some(name) => name,
+            None => {
+                self.cursor.at = start;
+                *position += 1;
+                (*position - 1).to_string()
+            }
+        };
+        let value = self.value(&name)?;
+        let value = self.counted(start, value, size)?;
+        if value == FamilyAttribute::Text("None".to_owned()) {
+            return Ok(());
+        }
+        let taken = match value {
+            FamilyAttribute::Spec(parent) if name == "parent" => spec.parent.replace(parent).is_some(),
+            _ if name == "parent" => return Err(self.cursor.error(start, "`parent` must be a layout")),
+            other => spec.attributes.insert(name.clone(), other).is_some(),
+        };
+        if taken {
+            return Err(self.cursor.error(start, format!("`{name}` is given twice")));
+        }
+        Ok(())
+    }
+
     fn spec(&mut self) -> Parsed<Read<FamilySpec>> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
@@ -192,7 +272,17 @@ impl<'a> Parser<'a> {
         if dialect {
             name = self.word("a name")?;
         }
-        if !self.cursor.takes("<") {
+        // The verbose form of a dialect's attribute: `#ttg<blocked<...>>`.
+        let outer = if hash && !dialect { self.verbose_name() } else { None };
+        if let Some(inner) = &outer {
+            name.clone_from(inner);
+        }
+        let bare = hash && (dialect || outer.is_some()) && !self.cursor.rest().starts_with('<');
+        if bare || !self.cursor.takes("<") {
+            if outer.is_some() {
+                self.cursor.expect(">")?;
+                return Ok(Read::leaf(FamilySpec::new(&name)));
+            }
             return match self.names.get(&name) {
                 _ if dialect => Ok(Read::leaf(FamilySpec::new(&name))),
                 Some(&defined) if hash => Ok(self.defined[defined].1.clone()),
@@ -208,14 +298,28 @@ impl<'a> Parser<'a> {
             Ok(spec)
         })?;
         self.cursor.expect(">")?;
+        if outer.is_some() {
+            self.cursor.expect(">")?;
+        }
         Ok(spec)
+    }
+
+    /// Reads `<name` of the verbose form `#dialect<name<...>>`, if the text continues so.
+    fn verbose_name(&mut self) -> Option<String> {
+        let mut ahead = self.cursor;
+        let name = ahead.takes("<").then(|| ahead.take_word()).flatten()?;
+        if !ahead.rest().starts_with(['<', '>']) {
+            return None;
+        }
+        self.cursor = ahead;
+        Some(name.to_owned())
     }
 
     /// Reads an optional list of values without a name, then named ones, in braces or not.
     fn body(&mut self, spec: &mut FamilySpec, size: &mut Size) -> Parsed<()> {
         if self.cursor.sees("[") {
             let start = self.cursor.at;
-            let list = self.list(UNNAMED)?;
+            let list = self.list(UNNAMED, ["[", "]"])?;
             let list = self.counted(start, list, size)?;
             spec.attributes.insert(UNNAMED.to_owned(), list);
             self.cursor.takes(",");
@@ -265,16 +369,22 @@ impl<'a> Parser<'a> {
     /// Reads the value of the parameter `name`; named values in braces are a spec of that name.
     fn value(&mut self, name: &str) -> Parsed<Read<FamilyAttribute>> {
         match self.cursor.peek() {
-            Some('[') => self.list(name),
+            Some('[') => self.list(name, ["[", "]"]),
+            Some('(') if self.calls > 0 => self.list(name, ["(", ")"]),
             Some('#') => Ok(self.spec()?.map(|spec| FamilyAttribute::Spec(Box::new(spec)))),
             Some('{') => self.group(name),
             Some(c) if c.is_ascii_digit() || c == '-' => self.number(),
             Some('"') => Ok(Read::leaf(FamilyAttribute::Text(self.cursor.quoted("a text")?))),
             _ => {
                 let word = self.word("a value")?;
+                if self.calls > 0 && (self.cursor.sees("(") || self.cursor.sees(".")) {
+                    return Ok(self.call(word)?.map(|spec| FamilyAttribute::Spec(Box::new(spec))));
+                }
                 Ok(Read::leaf(match word.as_str() {
                     "true" => FamilyAttribute::Bool(true),
                     "false" => FamilyAttribute::Bool(false),
+                    "True" if self.calls > 0 => FamilyAttribute::Bool(true),
+                    "False" if self.calls > 0 => FamilyAttribute::Bool(false),
                     _ => FamilyAttribute::Text(word),
                 }))
             }
@@ -292,10 +402,10 @@ impl<'a> Parser<'a> {
         Ok(group)
     }
 
-    /// Reads values in brackets; `64:+8` is the pair of 64 and 8.
-    fn list(&mut self, name: &str) -> Parsed<Read<FamilyAttribute>> {
-        self.cursor.expect("[")?;
-        if self.cursor.takes("]") {
+    /// Reads values in brackets; `64:+8` is the pair of 64 and 8. In a call a comma may end the list.
+    fn list(&mut self, name: &str, [opening, closing]: [&str; 2]) -> Parsed<Read<FamilyAttribute>> {
+        self.cursor.expect(opening)?;
+        if self.cursor.takes(closing) {
             return Ok(Read::leaf(FamilyAttribute::List(Vec::new())));
         }
         let list = self.nested(|parser, size| {
@@ -308,12 +418,13 @@ impl<'a> Parser<'a> {
                     item = FamilyAttribute::List(vec![item, parser.number()?.value]);
                 }
                 items.push(item);
-                if !parser.cursor.takes(",") {
+                let more = parser.cursor.takes(",");
+                if !more || (parser.calls > 0 && parser.cursor.sees(closing)) {
                     return Ok(FamilyAttribute::List(items));
                 }
             }
         })?;
-        self.cursor.expect("]")?;
+        self.cursor.expect(closing)?;
         Ok(list)
     }
 
@@ -321,12 +432,18 @@ impl<'a> Parser<'a> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
         let sign = if self.cursor.takes("-") { "-" } else { "" };
-        let digits = self.cursor.take_while(|c| c.is_ascii_digit());
+        let radix = if self.cursor.rest().starts_with("0x") { 16 } else { 10 };
+        self.cursor.at += if radix == 16 { "0x".len() } else { 0 };
+        let digits = self.cursor.take_while(|c| c.is_digit(radix));
         if digits.is_empty() {
             return Err(self.cursor.expected("an integer"));
         }
-        let number = format!("{sign}{digits}").parse();
+        let number = i64::from_str_radix(&format!("{sign}{digits}"), radix);
         let number = number.map_err(|_| self.cursor.error(start, "expected an integer of 64 bits"))?;
+        // The type of an integer, `4 : i32`, does not change its value.
+        if !self.cursor.sees(":+") && self.cursor.takes(":") {
+            self.cursor.identifier("the type of the integer")?;
+        }
         Ok(Read::leaf(FamilyAttribute::Int(number)))
     }
 }

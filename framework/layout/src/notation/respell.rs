@@ -34,10 +34,17 @@ impl AttributeSyntaxes {
         self.0.iter().find(|syntax| syntax.family == family)
     }
 
+    /// The syntaxes of all families.
+    pub(super) fn all(&self) -> impl Iterator<Item = &AttributeSyntax> {
+        self.0.iter()
+    }
+
     /// The same layout under the parameter names of JSON, without parameters that its text omits: equivalent specs have
     /// equal canonical forms.
     #[must_use]
     pub fn canonical(&self, spec: &FamilySpec) -> FamilySpec {
+        // The family reports a wrong call.
+        let spec = &self.from_calls(spec).unwrap_or_else(|_| spec.clone());
         let own = |syntax: &&AttributeSyntax| syntax.family == spec.name || syntax.attribute == spec.name;
         let mut result = match self.get(&spec.name).or_else(|| self.0.iter().find(own)) {
             Some(syntax) => families::to_attribute_form(named(spec, syntax)),

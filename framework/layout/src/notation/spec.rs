@@ -3,7 +3,8 @@
 use crate::{Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, MemoryLayout};
 
 impl Layout {
-    /// The layout as a spec of `linear`, `shared_linear` or `padded_shared`, by its bases: resolved for the same shape,
+    /// The layout as a spec of `linear` (`generic_linear` unless it permutes bits), `shared_linear` or `padded_shared`,
+    /// by its bases: resolved for the same shape,
     /// it is the same map, with all in dims that the family has. `None` for tensor memory, which has no such family,
     /// and for dims that those families do not have.
     ///
@@ -33,7 +34,8 @@ fn distributed(linear: &LinearLayout) -> Option<FamilySpec> {
         (Dim::WARP, "warp_bases"),
         (Dim::BLOCK, "block_bases"),
     ];
-    of_bases("linear", linear, &names)?.with_shape(linear)
+    let family = if linear.is_distributed() { "linear" } else { "generic_linear" };
+    of_bases(family, linear, &names)?.with_shape(linear)
 }
 
 fn in_memory(memory: &MemoryLayout) -> Option<FamilySpec> {

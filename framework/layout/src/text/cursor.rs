@@ -199,7 +199,8 @@ impl<'a> Cursor<'a> {
         Ok(text)
     }
 
-    /// Reads from the opening bracket to its closing bracket and returns the text with both.
+    /// Reads from the opening bracket to its closing bracket and returns the text with both. Brackets in comments and
+    /// quotes do not count.
     ///
     /// # Errors
     /// [`TextError`] at a bracket that is never closed or closes nothing.
@@ -216,6 +217,10 @@ impl<'a> Cursor<'a> {
             match c {
                 '"' => {
                     self.quoted("a text")?;
+                    continue;
+                }
+                _ if self.comment.is_some_and(|mark| self.rest().starts_with(mark)) => {
+                    self.skip_blanks();
                     continue;
                 }
                 '<' | '(' | '[' | '{' => open.push(c),

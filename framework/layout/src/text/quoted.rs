@@ -26,6 +26,7 @@ pub(super) fn quoted(text: &str) -> Result<(String, usize), (usize, &'static str
                 let wrong = "expected `\\\"`, `\\\\`, `\\n`, `\\t` or two hexadecimal digits after `\\`";
                 bytes.push(escaped.ok_or((index, wrong))?);
             }
+            b'\n' => return Err((0, "this quote is never closed")),
             _ => bytes.push(byte),
         }
     }

@@ -4,6 +4,7 @@ mod cute_known_answers;
 mod cute_laws;
 mod cute_slices;
 mod identities;
+mod index_arithmetic;
 mod laws;
 mod meaning;
 mod notation;

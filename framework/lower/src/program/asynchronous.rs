@@ -16,7 +16,7 @@ use super::error::{Lowered, Reason};
 use super::lowered::LoweredValue;
 use super::lowering::{Copies, Lowering};
 use super::memory::VectorGroups;
-use super::shared::{layout_of, load_and_store, placed_at};
+use super::shared::{layout_of, load_and_store, placed_at, slice};
 use super::tensor_coordinates::idle_registers;
 use super::types::{carrier, stored};
 
@@ -27,6 +27,10 @@ const WAIT: &str = ttg::ASYNC_WAIT;
 /// Plans all asynchronous copies of the program.
 pub(super) fn planned(lowering: &mut Lowering<'_>) -> Copies {
     let body = lowering.body;
+    if lowering.launch.blocks > 1 {
+        // Copies of lanes are planned for one block; in a cluster their elements pass through registers.
+        return Copies::new();
+    }
     let copies = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == COPY);
     // Errors of a copy are reported when it is lowered.
     copies.filter_map(|op| Some((op, plan(lowering, op).ok()??))).collect()
@@ -95,7 +99,8 @@ fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointerCopy) -> Lowered<()
     let mask = lowering.optional(op, "mask");
     let predicates = mask.map(|mask| lowering.registers_in(mask, &layout)).transpose()?;
     debug_assert_eq!(addresses.len(), 1 << layout.in_bits(Dim::REGISTER));
-    lowering.mark_access(Access::Copy);
+    let slice = slice(lowering, memory)?;
+    lowering.record_access(Access::Copy, vec![slice]);
     let buffer = placed_at(lowering, memory)?;
     copy.emit(&mut lowering.builder, buffer, &mut |_, register| GlobalAddress {
         pointer: addresses[register],

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use tilewright_assign::layouts::replicate_in_blocks;
 use tilewright_kernel::{Cast, Element, Type, Value};
 use tilewright_layout::LinearLayout;
-use tilewright_plan::movement::{self, ConversionPlan};
+use tilewright_plan::movement::{self, ConversionKind, ConversionPlan};
 
-use super::error::Lowered;
+use super::error::{Lowered, Reason};
 use super::lowered::Registers;
 use super::lowering::Lowering;
 use super::types::{integer, stored};
@@ -28,7 +29,32 @@ impl Lowering<'_> {
         let Some(&first) = tensor.values.first() else { return Ok(tensor.values.clone()) };
         let bits = stored(self.builder.type_of(first)).bits();
         let plan = movement::plan_conversion(&tensor.layout, to, bits, self.config.context)?;
+        if plan.path == ConversionKind::Cluster && self.has_groups() {
+            return Err(Reason::unsupported("a layout conversion across blocks in a program with warp partitions"));
+        }
         Ok(self.convert_by(&plan, &tensor.values).into())
+    }
+
+    /// Converts a tensor to a layout in which each block of a cluster holds all elements along the axes that `is_replicated`
+    /// selects.
+    pub(super) fn replicate_in_blocks(
+        &mut self,
+        tensor: &Registers,
+        is_replicated: impl Fn(usize) -> bool,
+    ) -> Lowered<Registers> {
+        let Some(layout) = replicate_in_blocks(&tensor.layout, is_replicated)? else { return Ok(tensor.clone()) };
+        let layout = Arc::new(layout);
+        let values = self.convert(tensor, &layout)?;
+        Ok(Registers::new(layout, values))
+    }
+
+    /// Converts the registers of a tensor to another layout without shared memory; an error if warps need elements of
+    /// other warps.
+    pub(super) fn convert_without_memory(&mut self, tensor: &Registers, to: &Arc<LinearLayout>) -> Lowered<Vec<Value>> {
+        let Some(&first) = tensor.values.first() else { return Ok(Vec::new()) };
+        let bits = stored(self.builder.type_of(first)).bits();
+        let plan = movement::plan_conversion(&tensor.layout, to, bits, self.config.context.with_scratch(0))?;
+        Ok(self.convert_by(&plan, &tensor.values))
     }
 
     /// Converts registers by a given plan.

@@ -131,6 +131,10 @@ fn plan_accesses(
     along: &[Vec<Value>],
     groups: &VectorGroups,
 ) -> Lowered<Vec<PredicatedAccess>> {
+    if along.len() != of.strides.len() {
+        let message = format!("indices along {} axes for a descriptor of {}", along.len(), of.strides.len());
+        return Err(Reason::malformed(message));
+    }
     let bytes = u64::from(stored(carrier(element)?).bits() / 8);
     let builder = &mut lowering.builder;
     let mut accesses_of_groups = Vec::new();

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::shared_memory::Access;
-use tilewright_assign::dot_plan::{self, Batches};
+use crate::shared_memory::{Access, Slice};
+use tilewright_assign::dot_plan::{self, Batches, DotTensor};
+use tilewright_assign::layouts::{BlockDivision, shape_of};
 use tilewright_kernel::{Cast, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::mma::{MmaPlan, OperandStore};
@@ -35,7 +36,7 @@ pub(super) fn lower_dot(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let issues = planned.plan.cost.issues.saturating_mul(planned.batches.map_or(1, Batches::per_warp));
     lowering.check_size(issues)?;
     let (plan, smem_operands) = with_smem_operands(lowering, op, planned.plan)?;
-    let of = Matrices { plan: &plan, batches: planned.batches, smem_operands };
+    let of = Matrices { plan: &plan, batches: planned.batches, blocks: &planned.blocks, smem_operands };
     let sides = [of.lower_operand(lowering, op, 0)?, of.lower_operand(lowering, op, 1)?];
     let scales = [of.scales(lowering, op, 0)?, of.scales(lowering, op, 1)?];
     let accumulator = Arc::new(planned.accumulator.clone());
@@ -74,6 +75,8 @@ fn with_smem_operands(lowering: &Lowering<'_>, op: Op, plan: MmaPlan) -> Lowered
 struct Matrices<'a> {
     plan: &'a MmaPlan,
     batches: Option<Batches>,
+    /// The matrix axes that the blocks of a cluster divide.
+    blocks: &'a [Option<usize>],
     /// The operands that the MMA reads in place from shared memory; `None` for other operands.
     smem_operands: [Option<SmemOperand>; 2],
 }
@@ -88,23 +91,25 @@ enum Side {
 }
 
 impl Matrices<'_> {
-    /// Returns the layout of a batch, from the layout of one matrix.
-    fn of_all(&self, layout: &LinearLayout) -> Lowered<Arc<LinearLayout>> {
-        Ok(Arc::new(dot_plan::extend_over_batches(layout, self.batches)?))
+    /// Returns the layout of a batch over all blocks of a cluster, from the layout of one matrix of a block.
+    fn of_all(&self, layout: &LinearLayout, tensor: DotTensor) -> Lowered<Arc<LinearLayout>> {
+        let all = dot_plan::extend_over_batches(layout, self.batches)?;
+        Ok(Arc::new(dot_plan::extend_over_blocks(&all, self.blocks, tensor)?))
     }
 
     /// Lowers an operand to integers in the plan's operand layout, or to an address in shared memory.
     fn lower_operand(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Side> {
-        if let Some(smem_operand) = self.smem_operands[side] {
+        if let Some(smem_operand) = &self.smem_operands[side] {
             return Ok(Side::SharedMemory(smem_operand.address));
         }
         let tensor = operand(lowering, op, ["a", "b"][side])?;
         let element_type = [self.plan.problem.a, self.plan.problem.b][side];
         let context = lowering.config.context;
         let Some(of_one) = self.plan.resident_operand_layout(side, context)? else {
+            let tensor = self.share_of_block(lowering, side, tensor)?;
             return self.stored(lowering, side, &tensor, element_type);
         };
-        let layout = self.of_all(&of_one)?;
+        let layout = self.of_all(&of_one, DotTensor::Operand(side))?;
         let values = lowering.convert(&tensor, &layout)?;
         let words = values.iter().map(|&value| word(lowering, value, element_type)).collect();
         Ok(match self.plan.plan_operand_store(side, &of_one, context)? {
@@ -128,7 +133,7 @@ impl Matrices<'_> {
             let [rows, columns] = [1, 2].map(|axis| 1u64 << tensor.layout.out_bits(Dim::tensor(axis)));
             of_one = map_coordinates(&tensor.layout, &[rows, columns], |coordinates| coordinates[1..].to_vec())?;
             of_one = of_one.remove_zero_bases(Dim::REGISTER);
-            let required = self.of_all(&of_one)?;
+            let required = Arc::new(dot_plan::extend_over_batches(&of_one, self.batches)?);
             let values = lowering.convert(&tensor, &required)?;
             tensor = Registers::new(required, values);
         }
@@ -138,9 +143,26 @@ impl Matrices<'_> {
         Ok(Side::Stored(words, Box::new(store)))
     }
 
+    /// Returns the part of an operand that the MMA of this block reads, as a tensor of its own.
+    fn share_of_block(&self, lowering: &mut Lowering<'_>, side: usize, tensor: Registers) -> Lowered<Registers> {
+        if self.blocks.is_empty() {
+            return Ok(tensor);
+        }
+        if self.batches.is_some() {
+            return Err(Reason::unsupported("a batched MMA of several blocks that reads its operands from memory"));
+        }
+        let mut share = shape_of(&tensor.layout);
+        let divided = self.blocks.iter().filter(|axis| **axis == Some(side)).count();
+        share[side] >>= divided;
+        let full = BlockDivision::along(&share, &[]).coalesced(&share, lowering.config)?;
+        let required = self.of_all(&full, DotTensor::Operand(side))?;
+        let values = lowering.convert(&tensor, &required)?;
+        Ok(Registers::new(Arc::new(full), values))
+    }
+
     fn scales(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Vec<Value>> {
         let Some(layout) = self.plan.resident_scale_layout(side)? else { return Ok(Vec::new()) };
-        let layout = self.of_all(&layout)?;
+        let layout = self.of_all(&layout, DotTensor::Scale(side))?;
         let tensor = operand(lowering, op, ["a_scale", "b_scale"][side])?;
         let values = lowering.convert(&tensor, &layout)?;
         Ok(values.iter().map(|&value| lowering.emit_integer_bits(value)).collect())
@@ -162,11 +184,10 @@ impl Matrices<'_> {
         let mut results = Vec::with_capacity(initial.len());
         for batch in 0..batches {
             let mut stores = false;
-            let mut sub_tensors = self.smem_operands.iter().flatten().map(|smem_operand| smem_operand.sub_tensor);
-            if let Some(first) = sub_tensors.next() {
+            let slices: Vec<Slice> = self.smem_operands.iter().flatten().map(|operand| operand.slice.clone()).collect();
+            if !slices.is_empty() {
                 // One marker covers both operands.
-                let sub_tensor = first.filter(|_| sub_tensors.all(|sub_tensor| sub_tensor == first));
-                lowering.record_access(Access::Load, sub_tensor);
+                lowering.record_access(Access::Load, slices);
             }
             let builder = &mut lowering.builder;
             let operands = [0, 1].map(|side| match &sides[side] {

@@ -65,7 +65,10 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
     let (tensor_copies, maps) = TensorCopyPlanner { body, axis_info, layouts, config, parameters: &numbers }
         .plan_tensor_copies(tensor_parameter_count)?;
     parameters.extend(maps);
-    let launch = Launch::new(program.config.lanes, program.config.warps);
+    let context = &program.config.context;
+    let launch = Launch::new(program.config.lanes, program.config.warps)
+        .with_registers(context.registers.unwrap_or(0))
+        .with_blocks(context.blocks);
     let builder = Builder::with_parameters(&kernel_name(&function.name), launch, parameters);
     let mut lowering = Lowering::new(body, program, builder);
     lowering.groups = groups;
@@ -112,15 +115,26 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
             lowering.write_result(result, parameter).map_err(failed)?;
         }
     }
-    let (kernel, most) = (lowering.builder.finish(), program.config.context.scratch_bytes);
+    let (kernel, free) = (lowering.builder.finish(), free_shared_bytes(program.config));
     let mut kernel = match program.plans.is_empty() {
-        true => shared_memory::allocate_buffers(kernel, &lowering.annotations, most),
+        true => shared_memory::allocate_buffers(kernel, &lowering.annotations, free),
         false => shared_memory::allocate_disjoint(kernel, &lowering.annotations),
     };
     if !lowering.annotations.partings.is_empty() {
         lowering.groups.resolve(&mut kernel);
     }
     Ok(kernel)
+}
+
+/// Returns the bytes of shared memory that a block may take without fewer resident blocks, if registers and other limits
+/// leave half of the warps of a compute unit resident.
+fn free_shared_bytes(config: &LaunchConfig<'_>) -> u64 {
+    let target = config.context.target;
+    let share = target.throughput.as_ref().map_or(target.shared.static_bytes, |unit| {
+        let blocks = (unit.warps_per_unit / (2 * config.warps.max(1))).clamp(1, unit.blocks_per_unit.max(1));
+        unit.shared_bytes_per_unit / blocks
+    });
+    u64::from(share).min(config.context.scratch_bytes)
 }
 
 impl Lowering<'_> {

@@ -13,7 +13,7 @@ use tilewright_tile::{self as tile, Op};
 use super::error::{Lowered, Reason};
 use super::lowering::Lowering;
 use super::memory::{atomic, both, from_memory, to_memory};
-use super::shared::placed;
+use super::shared::{placed, slice};
 use super::tensor_coordinates::idle_registers;
 
 /// Lowers `ttg.local_gather`: for each index, loads the element at that index along the axis; the other coordinates are
@@ -21,8 +21,10 @@ use super::tensor_coordinates::idle_registers;
 pub(super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let layout = lowering.result_layout(op)?;
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
-    let (pointers, element) = pointers(lowering, op, lowering.operand(op, 0)?, &layout)?;
-    lowering.mark_access(Access::Load);
+    let memory = lowering.operand(op, 0)?;
+    let (pointers, element) = pointers(lowering, op, memory, &layout)?;
+    let slice = slice(lowering, memory)?;
+    lowering.record_access(Access::Load, vec![slice]);
     let of = |pointer| {
         let word = lowering.builder.load(element, pointer, 0, None);
         from_memory(&mut lowering.builder, word, ty)
@@ -36,9 +38,11 @@ pub(super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 pub(super) fn scattered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let values = lowering.optional(op, "values").ok_or_else(|| Reason::malformed("its values are missing"))?;
     let tensor = lowering.tensor(values)?;
-    let (pointers, _) = pointers(lowering, op, lowering.operand(op, 0)?, &tensor.layout)?;
+    let memory = lowering.operand(op, 0)?;
+    let (pointers, _) = pointers(lowering, op, memory, &tensor.layout)?;
     let (active, idle) = (lowering.active(&tensor.layout), idle_registers(&tensor.layout) as usize);
-    lowering.mark_access(Access::Store);
+    let slice = slice(lowering, memory)?;
+    lowering.record_access(Access::Store, vec![slice]);
     for (register, pointer) in pointers.into_iter().enumerate().filter(|(register, _)| register & idle == 0) {
         let word = to_memory(&mut lowering.builder, tensor.values[register]);
         lowering.builder.store(pointer, 0, word, active);
@@ -54,10 +58,12 @@ pub(super) fn combined(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let kind = atomic(word).ok_or_else(|| Reason::malformed(format!("there is no atomic operation `{word}`")))?;
     let mask = lowering.optional(op, "mask");
     let masks = mask.map(|mask| lowering.registers_in(mask, &tensor.layout)).transpose()?;
-    let (pointers, _) = pointers(lowering, op, lowering.operand(op, 0)?, &tensor.layout)?;
+    let memory = lowering.operand(op, 0)?;
+    let (pointers, _) = pointers(lowering, op, memory, &tensor.layout)?;
     let (active, idle) = (lowering.active(&tensor.layout), idle_registers(&tensor.layout) as usize);
     let (order, scope) = (MemoryOrder::Relaxed, MemoryScope::Block);
-    lowering.mark_access(Access::Store);
+    let slice = slice(lowering, memory)?;
+    lowering.record_access(Access::Store, vec![slice]);
     let mut before: Vec<Value> = Vec::with_capacity(pointers.len());
     for (register, pointer) in pointers.into_iter().enumerate() {
         if register & idle != 0 {

@@ -1,6 +1,6 @@
 //! Lowers launch values and synchronization: program and warp ids, barriers, grid dependencies.
 
-use tilewright_kernel::{MemoryScope, Op as KernelOp, Scope, SpecialRegister};
+use tilewright_kernel::{Binary, MemoryScope, Op as KernelOp, Scope, SpecialRegister};
 use tilewright_tile::Op;
 use tilewright_tile::op::name::tt;
 
@@ -18,7 +18,12 @@ pub(super) fn program(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     };
     let counts = lowering.body.op(op).name() == tt::GET_NUM_PROGRAMS;
     let register = if counts { SpecialRegister::Programs(axis) } else { SpecialRegister::Program(axis) };
-    let value = lowering.builder.special(register);
+    let mut value = lowering.builder.special(register);
+    if axis == 0 && lowering.launch.blocks > 1 {
+        // The blocks of a cluster are adjacent along axis 0 and execute one program.
+        let program = lowering.builder.binary_const(Binary::ShrU, value, lowering.launch.blocks.trailing_zeros());
+        value = lowering.builder.assume_uniform(program, Scope::Cluster);
+    }
     let result = lowering.result(op, 0)?;
     lowering.set_uniform(result, value);
     Ok(())
@@ -37,6 +42,16 @@ pub(super) fn barrier(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         lowering.builder.effect(KernelOp::Fence { scope: MemoryScope::Block });
     }
     lowering.builder.barrier(Scope::Block);
+    Ok(())
+}
+
+/// Lowers a barrier of all blocks of the cluster; without clusters, a block barrier.
+pub(super) fn cluster_barrier(lowering: &mut Lowering<'_>) -> Lowered<()> {
+    if lowering.has_groups() {
+        return Err(Reason::unsupported("a cluster barrier in a program with warp partitions"));
+    }
+    let scope = lowering.program_scope();
+    lowering.builder.barrier(scope);
     Ok(())
 }
 

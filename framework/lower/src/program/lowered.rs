@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::shared_memory::SubTensor;
 use tilewright_kernel::Value;
 use tilewright_layout::LinearLayout;
 
@@ -43,9 +42,6 @@ pub(super) struct SharedTensorRef {
     pub pointer: Value,
     /// The first coordinates of a subslice in the memory layout, one for each axis; empty for the whole buffer.
     pub at: SmallVec<[u64; 4]>,
-    /// The index of the tensor in an allocation of several tensors; `None` if the allocation has one tensor or the
-    /// index is not known.
-    pub sub_tensor: Option<SubTensor>,
 }
 
 /// A tensor descriptor: the address, sizes and strides of a tensor in global memory.

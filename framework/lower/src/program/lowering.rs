@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use tilewright_assign::LaunchConfig;
 use tilewright_assign::layouts::LayoutCache;
-use tilewright_kernel::{Builder, Element, Launch, MathFunction, Scope, Type, Value};
-use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{PointerCopy, TensorCopy, ThreadIndices};
+use tilewright_kernel::{Builder, Element, Launch, MathFunction, Scope, SpecialRegister, Type, Value};
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright_plan::movement::{ClusterBits, PointerCopy, TensorCopy, ThreadIndices};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op_attrs::SMEM_OPERAND;
 use tilewright_tile::{self as tile, Attribute, Body, Op};
 
-use crate::shared_memory::{Access, Annotations, SubTensor};
+use crate::shared_memory::{Access, Annotations, Slice};
 
 use super::error::{LowerError, Lowered, Reason};
 use super::fixed_plans::FixedPlans;
@@ -47,6 +47,10 @@ pub(super) struct Lowering<'a> {
     pub tensor_copies: TensorCopies,
     /// The warp groups (the warps of each partition) of a program with warp specialization.
     pub groups: Groups,
+    /// The layouts of stores to shared memory: of the tensor, and of the memory.
+    writers: Vec<(Arc<LinearLayout>, MemoryLayout)>,
+    /// The number of the first store of the current warp group.
+    first_writer: usize,
     /// For each allocation of the program in shared memory, the number of its buffer.
     pub buffers: HashMap<tile::Value, u32>,
     /// The asynchronous MMAs of the program.
@@ -82,6 +86,8 @@ impl<'a> Lowering<'a> {
             copies: Copies::new(),
             tensor_copies: TensorCopies::new(),
             groups: Groups::default(),
+            writers: Vec::new(),
+            first_writer: 0,
             buffers: HashMap::new(),
             pending: Pending::default(),
             lowered: Vec::new(),
@@ -147,8 +153,14 @@ impl<'a> Lowering<'a> {
     /// Records a scalar that each lane computed as the lowered form of a value, and asserts that it is uniform, so that
     /// the block's control flow may depend on it.
     pub(super) fn set_assumed_uniform(&mut self, value: tile::Value, scalar: Value) {
-        let same = self.builder.assume_uniform(scalar, Scope::Block);
+        let scope = self.program_scope();
+        let same = self.builder.assume_uniform(scalar, scope);
         self.set_uniform(value, same);
+    }
+
+    /// The scope of all threads that execute the program: the cluster, or the block without clusters.
+    pub(super) fn program_scope(&self) -> Scope {
+        if self.launch.blocks > 1 { Scope::Cluster } else { Scope::Block }
     }
 
     /// Whether a kernel value is known to be uniform over the block.
@@ -169,6 +181,8 @@ impl<'a> Lowering<'a> {
         self.launch.warps = config.warps;
         // The same type has another layout, or is an error, in another group.
         self.known.clear();
+        // Other threads store in this group.
+        self.first_writer = self.writers.len();
     }
 
     /// Records that matrix units of the target read the program's tensors in shared memory.
@@ -184,16 +198,21 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Marks the start of an access of a program's tensor in shared memory.
-    pub(super) fn mark_access(&mut self, access: Access) {
-        self.record_access(access, None);
+    /// Marks the start of an access of a program's tensors in shared memory, which touches the given slices.
+    pub(super) fn record_access(&mut self, access: Access, slices: Vec<Slice>) {
+        let mark = self.builder.constant(Type::Scalar(Element::I1), 0);
+        self.annotations.accesses.insert(mark, (access, slices));
     }
 
-    /// Marks the start of an access of a program's tensor in shared memory; `sub_tensor` is its index in an allocation
-    /// of several.
-    pub(super) fn record_access(&mut self, access: Access, sub_tensor: Option<SubTensor>) {
-        let mark = self.builder.constant(Type::Scalar(Element::I1), 0);
-        self.annotations.accesses.insert(mark, (access, sub_tensor));
+    /// Returns the number of the map from the bytes of a memory layout to the threads that store a tensor there.
+    pub(super) fn writer(&mut self, tensor: &Arc<LinearLayout>, memory: &MemoryLayout) -> u32 {
+        let known = self.writers.iter().skip(self.first_writer);
+        let found = known.clone().position(|(known, of)| known == tensor && of == memory);
+        let number = self.first_writer + found.unwrap_or(known.len());
+        if number == self.writers.len() {
+            self.writers.push((tensor.clone(), memory.clone()));
+        }
+        u32::try_from(number).unwrap_or(u32::MAX)
     }
 
     /// Records the lowered form of an operation's only result.
@@ -276,6 +295,12 @@ impl<'a> Lowering<'a> {
             let expected = format!("{} lanes and {} warps", expected.lanes, expected.warps);
             return Err(Reason::malformed(format!("`{ty}` is for {found}; the program has {expected}")));
         }
+        let blocks = 1u32 << layout.in_bits(Dim::BLOCK);
+        // The kernel of one data movement gets its cluster from the plan.
+        if self.launch.blocks > 1 && blocks != self.launch.blocks {
+            let expected = self.launch.blocks;
+            return Err(Reason::malformed(format!("`{ty}` is for {blocks} blocks; the program has {expected}")));
+        }
         let layout = Arc::new(layout);
         self.known.insert(ty.clone(), layout.clone());
         Ok(layout)
@@ -309,9 +334,15 @@ impl<'a> Lowering<'a> {
         carrier(self.body.ty(value).element())
     }
 
-    /// Emits the lane and warp index of the current thread.
+    /// Emits the lane and warp index of the current thread, and the index of its block in a cluster.
     pub(super) fn thread(&mut self) -> ThreadIndices {
-        ThreadIndices::new(&mut self.builder, self.launch.lanes.trailing_zeros())
+        let thread = ThreadIndices::new(&mut self.builder, self.launch.lanes.trailing_zeros());
+        let (warp_bits, block_bits) = (self.launch.warps.trailing_zeros(), self.launch.blocks.trailing_zeros());
+        if block_bits == 0 {
+            return thread;
+        }
+        let block = self.builder.special(SpecialRegister::Block);
+        thread.in_cluster(ClusterBits { warp_bits, block, block_bits, group: 0 })
     }
 
     /// Runs `act` with `builder` in place of the current builder, so that it receives the emitted operations.

@@ -65,9 +65,16 @@ fn shape_of(lowering: &Lowering<'_>, value: tilewright_tile::Value) -> Lowered<V
 }
 
 pub(super) fn converted(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let Some(plan) = lowering.plans.conversions.get(&op) else { return viewed(lowering, op, <[u64]>::to_vec) };
+    let by_shuffles = lowering.attribute(op, "force_warp_shuffle").is_some();
+    let planned = lowering.plans.conversions.get(&op);
+    if planned.is_none() && !by_shuffles {
+        return viewed(lowering, op, <[u64]>::to_vec);
+    }
     let (tensor, layout) = (lowering.tensor(lowering.operand(op, 0)?)?, lowering.result_layout(op)?);
-    let values = lowering.convert_by(plan, &tensor.values);
+    let values = match planned {
+        Some(plan) => lowering.convert_by(plan, &tensor.values),
+        None => lowering.convert_without_memory(&tensor, &layout)?,
+    };
     lowering.give_tensor(op, layout, values)
 }
 

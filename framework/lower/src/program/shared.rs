@@ -4,11 +4,12 @@
 //! [`crate::shared_memory`] inserts block barriers between conflicting accesses.
 
 use std::sync::Arc;
-use tilewright_tile::op::name::{arith, ttg};
+use tilewright_tile::op::name::ttg;
 
 use smallvec::SmallVec;
 
-use crate::shared_memory::{Access, SubTensor};
+use crate::shared_memory::{Access, Offsets, Slice};
+use tilewright_assign::layouts::{BlockDivision, row_major, shape_of};
 use tilewright_kernel::{Binary, Type, Value};
 use tilewright_layout::f2;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
@@ -76,11 +77,17 @@ pub(super) struct SharedLayout {
 pub(super) fn layout_of(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<SharedLayout> {
     let ty = lowering.body.ty(value);
     let memory_layout = lowering.layouts.memory(ty)?;
+    let block_bits = lowering.launch.blocks.trailing_zeros();
     let memory = match memory_layout.layout {
         Layout::Memory(memory) => memory,
         // MMAs here are synchronous, with their accumulator in registers: a tensor-memory tensor is kept in shared
         // memory between them. Rows of tensor memory belong to lanes, so they are contiguous there.
-        Layout::TensorMemory(_) => MemoryLayout::linear(rows_first(&memory_layout.shape)?),
+        Layout::TensorMemory(tensor) => {
+            let division = BlockDivision::of(&tensor, block_bits);
+            let share = rows_first(&division.share(&memory_layout.shape))?;
+            let all = if block_bits == 0 { share } else { division.over_blocks(&share, &memory_layout.shape)? };
+            MemoryLayout::linear(all)
+        }
         Layout::Distributed(_) => return Err(Reason::malformed(format!("`{ty}` is in no memory"))),
     };
     let element = stored(carrier(ty.element())?);
@@ -127,8 +134,7 @@ fn allocated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.annotations.allocations.push(pointer);
     let number = lowering.builder.shared_buffer_count() - 1;
     lowering.buffers.insert(result, number);
-    lowering
-        .set_lowered(result, LoweredValue::Memory(SharedTensorRef { pointer, at: SmallVec::new(), sub_tensor: None }));
+    lowering.set_lowered(result, LoweredValue::Memory(SharedTensorRef { pointer, at: SmallVec::new() }));
     match lowering.optional(op, "src") {
         Some(source) => {
             let tensor = lowering.tensor(source)?;
@@ -146,8 +152,15 @@ fn store(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value, a
 
 fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Value, access: Access) -> Lowered<()> {
     let placed = placed(lowering, memory)?;
-    lowering.record_access(access, placed.slab.sub_tensor);
-    if placed.is_full_tensor(&tensor.layout) {
+    let tensor = &match placed.own_layout(lowering, &tensor.layout)? {
+        Some(own) => Registers::new(own.clone(), lowering.convert(tensor, &own)?),
+        None => tensor.clone(),
+    };
+    let is_full = placed.is_full_tensor(&tensor.layout);
+    let mut slice = slice(lowering, memory)?;
+    slice.writer = is_full.then(|| lowering.writer(&tensor.layout, &placed.memory));
+    lowering.record_access(access, vec![slice]);
+    if is_full {
         let access = plan_shared_access(
             &tensor.layout,
             &placed.memory,
@@ -169,24 +182,40 @@ fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Valu
     Ok(())
 }
 
-/// Returns a tensor in shared memory as an MMA operand, and its memory layout; an error for a subslice of a tensor or a
-/// padded layout.
+/// Returns the address of a tensor in shared memory as an MMA operand, and its memory layout; an error for a subslice
+/// of a tensor or a padded layout.
 pub(super) fn smem_operand(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<(SmemOperand, LinearLayout)> {
     let placed = placed(lowering, value)?;
     if placed.slab.at.iter().any(|&at| at != 0) || !placed.memory.padding.is_empty() {
         return Err(Reason::unsupported("an MMA operand in shared memory that is a part of a tensor, or padded"));
     }
-    Ok((SmemOperand { address: placed.slab.pointer, sub_tensor: placed.slab.sub_tensor }, placed.memory.linear))
+    let operand = SmemOperand { address: placed.slab.pointer, slice: slice(lowering, value)? };
+    Ok((operand, placed.memory.linear))
 }
 
-/// The address of a tensor that a matrix unit reads in place from shared memory.
-#[derive(Debug, Clone, Copy)]
+/// A tensor that a matrix unit reads in place from shared memory.
+#[derive(Debug, Clone)]
 pub(super) struct SmemOperand {
     /// The address of the tensor in shared memory.
     pub address: Value,
-    /// The index of the tensor in an allocation of several tensors; `None` if the allocation has one tensor or the
-    /// index is not known.
-    pub sub_tensor: Option<SubTensor>,
+    /// The part of the allocation that the tensor occupies.
+    pub slice: Slice,
+}
+
+/// Returns the part of an allocation that a tensor in shared memory occupies.
+pub(super) fn slice(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Slice> {
+    let placed = placed(lowering, value)?;
+    let ty = lowering.body.ty(value);
+    let (all, sizes) = (lowering.layouts.memory(ty)?.copies.iter().product::<u64>().max(1), memory_shape_of(ty));
+    let offsets = match sizes {
+        Some(sizes) if sizes.len() == placed.shape.len() && sizes != placed.shape => placed.offsets_of_part(&sizes)?,
+        _ => Offsets::up_to(placed.size() * all),
+    };
+    Ok(Slice { pointer: placed.slab.pointer, offsets, writer: None })
+}
+
+fn memory_shape_of(ty: &tile::TileType) -> Option<Vec<u64>> {
+    ty.as_memory().map(|memory| memory.shape.to_vec())
 }
 
 fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
@@ -194,10 +223,12 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         // The MMA reads it in place.
         return Ok(());
     }
-    let placed = placed(lowering, lowering.operand(op, 0)?)?;
-    let layout = lowering.result_layout(op)?;
+    let memory = lowering.operand(op, 0)?;
+    let (placed, slice) = (placed(lowering, memory)?, slice(lowering, memory)?);
+    let required = lowering.result_layout(op)?;
+    let layout = placed.own_layout(lowering, &required)?.unwrap_or_else(|| required.clone());
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
-    lowering.record_access(Access::Load, placed.slab.sub_tensor);
+    lowering.record_access(Access::Load, vec![slice]);
     let values: Vec<Value> = if placed.is_full_tensor(&layout) {
         let access = plan_shared_access(
             &layout,
@@ -217,10 +248,57 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         };
         pointers.into_iter().map(of).collect()
     };
-    lowering.give_tensor(op, layout, values)
+    let values = lowering.convert(&Registers::new(layout, values), &required)?;
+    lowering.give_tensor(op, required, values.to_vec())
 }
 
 impl Placed {
+    /// Returns the memory layout as a map from coordinates to the offset in a block's memory and, for a cluster, to the
+    /// block; of several blocks with the same elements, to the block that numbers no replica.
+    fn offsets(&self) -> Lowered<LinearLayout> {
+        Ok(self.memory.linear.remove_zero_bases(Dim::BLOCK).invert()?)
+    }
+
+    /// Returns a layout of a tensor for an access whose blocks access their own memory; `None` if `layout` is such a
+    /// layout.
+    fn own_layout(&self, lowering: &Lowering<'_>, layout: &LinearLayout) -> Lowered<Option<Arc<LinearLayout>>> {
+        let block_bits = lowering.launch.blocks.trailing_zeros();
+        if block_bits == 0 {
+            return Ok(None);
+        }
+        let division = BlockDivision::of(&self.memory.linear, block_bits);
+        let shape = shape_of(layout);
+        let is_moved = |(axis, &at): (usize, &u64)| at != 0 && division.divides(axis);
+        if self.slab.at.iter().enumerate().any(is_moved) {
+            return Err(Reason::unsupported("a subslice along an axis that the blocks of a cluster divide"));
+        }
+        let share = division.share(&shape);
+        let is_in_share = |&column: &u64| coordinates(layout, column).iter().zip(&share).all(|(at, size)| at < size);
+        let mut own = [Dim::REGISTER, Dim::LANE, Dim::WARP].into_iter().flat_map(|dim| layout.columns_of(dim));
+        if BlockDivision::of(layout, block_bits) == division && own.all(is_in_share) {
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(division.coalesced(&shape, lowering.config)?)))
+    }
+
+    /// Returns the offsets of a part of the tensor, which begins at the first coordinates of the subslice and has these
+    /// sizes along the axes.
+    fn offsets_of_part(&self, sizes: &[u64]) -> Lowered<Offsets> {
+        let inverse = self.offsets()?;
+        let offset = |at: &[(Dim, u64)]| -> Lowered<u64> {
+            let packed = self.memory.linear.outs().pack(at)?;
+            Ok(inverse.outs().coordinate(inverse.apply_packed(packed), Dim::OFFSET))
+        };
+        let first: Vec<(Dim, u64)> =
+            self.slab.at.iter().enumerate().map(|(axis, &at)| (Dim::tensor(axis), at)).collect();
+        let bits = sizes.iter().enumerate().flat_map(|(axis, &size)| {
+            let bits = size.next_power_of_two().trailing_zeros();
+            (0..bits).map(move |bit| (Dim::tensor(axis), 1u64 << bit))
+        });
+        let basis = bits.map(|unit| offset(&[unit])).collect::<Lowered<Vec<u64>>>()?;
+        Ok(Offsets::of_elements(&self.memory, self.bytes, offset(&first)?, &basis))
+    }
+
     /// Whether the tensor covers its whole memory layout.
     fn is_full_tensor(&self, layout: &LinearLayout) -> bool {
         self.slab.at.iter().all(|&at| at == 0) && layout.outs().bits() == self.memory.linear.outs().bits()
@@ -235,11 +313,14 @@ impl Placed {
         layout: &LinearLayout,
         indices: Option<(usize, &[Value])>,
     ) -> Lowered<Vec<Value>> {
+        if let Some(axis) = self.carrying_axis(layout) {
+            return self.pointers_with_carry(lowering, layout, axis, indices);
+        }
         let indexed = indices.map(|(axis, _)| axis);
         let within = map_coordinates(layout, &self.shape, |at_axes| {
             at_axes.iter().enumerate().map(|(axis, &at)| if indexed == Some(axis) { 0 } else { at }).collect()
         })?;
-        let inverse = self.memory.linear.invert()?;
+        let inverse = self.offsets()?;
         let offset = |packed: u64| -> u64 {
             let of_memory = self.memory.linear.outs();
             let named: Vec<(Dim, u64)> = coordinates(&within, packed)
@@ -287,28 +368,69 @@ impl Placed {
     }
 }
 
+impl Placed {
+    /// Returns an axis along which the subslice does not begin at a multiple of its size, so that the sum of its first
+    /// coordinate and a coordinate within it carries.
+    fn carrying_axis(&self, layout: &LinearLayout) -> Option<usize> {
+        let carries = |&(axis, at): &(usize, u64)| at & ((1u64 << layout.outs().bits_of(Dim::tensor(axis))) - 1) != 0;
+        self.slab.at.iter().copied().enumerate().find(carries).map(|(axis, _)| axis)
+    }
+
+    /// Emits the addresses of a subslice whose coordinates carry along an axis: as indices along that axis.
+    fn pointers_with_carry(
+        &self,
+        lowering: &mut Lowering<'_>,
+        layout: &LinearLayout,
+        axis: usize,
+        indices: Option<(usize, &[Value])>,
+    ) -> Lowered<Vec<Value>> {
+        let within = match indices {
+            None => lowering.coordinate(layout, axis),
+            Some((indexed, indices)) if indexed == axis => indices.to_vec(),
+            Some(_) => return Err(Reason::unsupported("indices of a subslice that begins within a tile of its size")),
+        };
+        let mut slab = self.slab.clone();
+        let first = std::mem::take(&mut slab.at[axis]);
+        let builder = &mut lowering.builder;
+        let numbers: Vec<Value> =
+            within.into_iter().map(|number| builder.binary_const(Binary::Add, number, first as u32)).collect();
+        let (memory, shape) = (self.memory.clone(), self.shape.clone());
+        let from_start = Self { slab, memory, shape, element: self.element, bytes: self.bytes };
+        from_start.pointers(lowering, layout, Some((axis, &numbers)))
+    }
+
+    /// Returns the offset in elements of a subslice of this shape that is contiguous in memory; `None` if it is not.
+    fn contiguous_offset(&self, shape: &[u64]) -> Lowered<Option<u64>> {
+        let inverse = self.offsets()?;
+        let outs = self.memory.linear.outs();
+        let (mut first, mut within, mut bits) = (0, 0, 0);
+        for (axis, (&at, &size)) in self.slab.at.iter().zip(shape).enumerate() {
+            let columns = (0..outs.bits_of(Dim::tensor(axis))).map(|bit| -> Lowered<u64> {
+                let packed = outs.pack(&[(Dim::tensor(axis), 1 << bit)])?;
+                Ok(inverse.outs().coordinate(inverse.apply_packed(packed), Dim::OFFSET))
+            });
+            let columns: Vec<u64> = columns.collect::<Lowered<_>>()?;
+            let of_size = size.trailing_zeros() as usize;
+            // Coordinates that carry need offsets that carry with them.
+            let carried = columns.get(at.trailing_zeros() as usize..).unwrap_or_default();
+            if at & (size - 1) != 0 && carried.windows(2).any(|pair| pair[1] != 2 * pair[0]) {
+                return Ok(None);
+            }
+            first ^= f2::multiply(&columns, at);
+            within |= columns.iter().take(of_size).fold(0, |all, column| all | column);
+            bits += of_size;
+        }
+        Ok((self.memory.padding.is_empty() && within == (1u64 << bits) - 1).then_some(first))
+    }
+}
+
 /// Lowers `ttg.memdesc_index`: selects one tensor of an allocation, by its index.
 fn indexed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let placed = placed(lowering, lowering.operand(op, 0)?)?;
     let number = lowering.scalar(lowering.operand(op, 1)?)?;
     let bytes = lowering.builder.binary_const(Binary::Mul, number, placed.size() as u32);
     let pointer = lowering.builder.ptr_add(placed.slab.pointer, bytes);
-    let sub_tensor = Some(number_of(lowering, lowering.operand(op, 1)?));
-    lowering.set_result(op, LoweredValue::Memory(SharedTensorRef { pointer, at: SmallVec::new(), sub_tensor }))
-}
-
-/// Returns the tensor of an allocation that an index value selects; the xor of a value and a constant flips bits of
-/// that value's index.
-fn number_of(lowering: &Lowering<'_>, value: tile::Value) -> SubTensor {
-    let body = lowering.body;
-    if let tile::ValueOrigin::Result(op, _) = body.origin(value)
-        && body.op(op).name() == arith::XORI
-        && let [number, bits] = body.op(op).operands[..]
-        && let Some(bits) = body.constant_integer(bits)
-    {
-        return SubTensor { number: number.index() as u32, flipped: bits as u64 };
-    }
-    SubTensor { number: value.index() as u32, flipped: 0 }
+    lowering.set_result(op, LoweredValue::Memory(SharedTensorRef { pointer, at: placed.slab.at }))
 }
 
 /// Lowers `ttg.memdesc_subslice`: selects a part of a tensor, which begins at the coordinates `offsets`.
@@ -324,26 +446,37 @@ fn subslice(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         }
         _ => return Err(Reason::malformed("it has no offsets")),
     };
-    let SharedLayout { shape, copies, .. } = layout_of(lowering, source)?;
-    let innermost = &offsets[offsets.len().saturating_sub(shape.len())..];
-    if copies > 1 && offsets[..offsets.len() - innermost.len()].iter().any(|&offset| offset != 0) {
-        return Err(Reason::unsupported("a subslice across several tensors of an allocation"));
+    let placed = placed(lowering, source)?;
+    let copies = lowering.layouts.memory(lowering.body.ty(source))?.copies;
+    let (outermost, innermost) = offsets.split_at(offsets.len().saturating_sub(placed.shape.len()));
+    let mut slab = slab;
+    if outermost.iter().any(|&offset| offset != 0) {
+        // A number of whole tensors of the allocation comes before the subslice.
+        let bytes = lowering.builder.i32((row_major(&copies, outermost) * placed.size()) as u32);
+        slab.pointer = lowering.builder.ptr_add(slab.pointer, bytes);
     }
     let before = slab.at.iter().copied().chain(std::iter::repeat(0));
     let at = innermost.iter().zip(before).map(|(&offset, before)| offset + before).collect();
-    lowering.set_result(
-        op,
-        LoweredValue::Memory(SharedTensorRef { pointer: slab.pointer, at, sub_tensor: slab.sub_tensor }),
-    )
+    lowering.set_result(op, LoweredValue::Memory(SharedTensorRef { pointer: slab.pointer, at }))
 }
 
-/// Lowers a view: the same memory as a tensor of another shape, with the layout of the result's type.
+/// Lowers a view: the same memory as a tensor of another shape, with the layout of the result's type. A view of a
+/// subslice begins at the subslice's address, if the subslice is contiguous.
 fn viewed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
-    let LoweredValue::Memory(slab) = lowering.lowered(lowering.operand(op, 0)?)?.clone() else {
+    let source = lowering.operand(op, 0)?;
+    let LoweredValue::Memory(mut slab) = lowering.lowered(source)?.clone() else {
         return Err(Reason::malformed("a tensor in memory is expected"));
     };
     if slab.at.iter().any(|&at| at != 0) {
-        return Err(Reason::unsupported("a view of a part of a tensor"));
+        let placed = placed(lowering, source)?;
+        let shape = lowering.body.ty(source).shape().unwrap_or_default();
+        let shape = &shape[shape.len().saturating_sub(placed.shape.len())..];
+        let Some(offset) = placed.contiguous_offset(shape)? else {
+            return Err(Reason::unsupported("a view of a part of a tensor that is not contiguous"));
+        };
+        let bytes = lowering.builder.i32((offset * placed.bytes) as u32);
+        slab.pointer = lowering.builder.ptr_add(slab.pointer, bytes);
+        slab.at.clear();
     }
     lowering.set_result(op, LoweredValue::Memory(slab))
 }

@@ -11,7 +11,11 @@ use super::lowering::Lowering;
 /// Returns the columns of lanes and warps, each changed by `map`, in the bit order of
 /// [`tilewright_plan::movement::ThreadIndices`].
 pub(super) fn thread_columns(layout: &LinearLayout, map: impl Fn(u64) -> u64) -> Vec<u64> {
-    [Dim::LANE, Dim::WARP].iter().flat_map(|&dim| layout.columns_of(dim)).map(|&column| map(column)).collect()
+    [Dim::LANE, Dim::WARP, Dim::BLOCK]
+        .iter()
+        .flat_map(|&dim| layout.columns_of(dim))
+        .map(|&column| map(column))
+        .collect()
 }
 
 impl Lowering<'_> {
@@ -53,6 +57,14 @@ impl Lowering<'_> {
         thread.all_zero(&mut self.builder, idle)
     }
 
+    /// Emits the predicate of the first thread of the program: of the first block of a cluster; `None` if the program
+    /// has one thread.
+    pub(super) fn is_first_of_program(&mut self) -> Option<Value> {
+        let threads = [self.launch.lanes, self.launch.warps, self.launch.blocks].map(u64::from);
+        let thread = self.thread();
+        thread.all_zero(&mut self.builder, threads.iter().product::<u64>() - 1)
+    }
+
     /// Emits the predicate of the first thread of the block; `None` if the block has one thread.
     pub(super) fn is_first(&mut self) -> Option<Value> {
         let threads = u64::from(self.launch.lanes) * u64::from(self.launch.warps);
@@ -61,14 +73,18 @@ impl Lowering<'_> {
     }
 }
 
-fn free_bits(layout: &LinearLayout, required: Dim) -> u64 {
+/// Returns the bits of an index that only number replicas.
+pub(super) fn free_bits(layout: &LinearLayout, required: Dim) -> u64 {
     layout.free_variable_masks().into_iter().find(|(dim, _)| *dim == required).map_or(0, |(_, mask)| mask)
 }
 
-/// Returns the bits of a thread's index (lanes, then warps) that only number replicas; they are zero in the selected
-/// thread.
+/// Returns the bits of a thread's index (lanes, then warps, then blocks) that only number replicas; they are zero in
+/// the selected thread.
 pub(super) fn idle_threads(layout: &LinearLayout) -> u64 {
-    free_bits(layout, Dim::LANE) | free_bits(layout, Dim::WARP) << layout.in_bits(Dim::LANE)
+    let [lanes, warps] = [Dim::LANE, Dim::WARP].map(|dim| layout.in_bits(dim));
+    free_bits(layout, Dim::LANE)
+        | free_bits(layout, Dim::WARP) << lanes
+        | free_bits(layout, Dim::BLOCK) << (lanes + warps)
 }
 
 /// Returns the bits of a register's index that only number replicas; they are zero in the selected register.

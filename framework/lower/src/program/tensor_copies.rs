@@ -22,7 +22,7 @@ use tilewright_tile::{self as tile, Body, Op, ValueOrigin};
 use super::error::{LowerError, Lowered, Reason};
 use super::lowering::{Lowering, TensorCopies};
 use super::mbarrier::by_first;
-use super::shared::placed_at;
+use super::shared::{placed_at, slice};
 use super::types::{carrier, stored};
 
 const COPY: &str = tw::BULK_TENSOR_LOAD;
@@ -62,6 +62,9 @@ impl TensorCopyPlanner<'_> {
 
     fn planned(&self, op: Op) -> Lowered<(TensorCopy, Parameter)> {
         let body = self.body;
+        if self.config.context.blocks > 1 {
+            return Err(Reason::unsupported("a bulk tensor copy in a cluster of several blocks"));
+        }
         let operand = |group: &str| body.operand(op, group).ok_or_else(|| Reason::malformed("an operand is missing"));
         let mapped = match body.origin(captured_value(body, operand("desc")?)) {
             ValueOrigin::Result(mapped, _) if body.op(mapped).name() == DERIVED_TENSOR_MAP => mapped,
@@ -132,7 +135,9 @@ pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     };
     let (buffer, mbarrier) = (at("dst")?, at("mbarrier")?);
     let active = lowering.optional(op, "pred").map(|active| lowering.scalar(active)).transpose()?;
-    lowering.mark_access(Access::Copy);
+    let memory = lowering.body.operand(op, "dst").ok_or_else(|| Reason::malformed("an operand is missing"))?;
+    let slice = slice(lowering, memory)?;
+    lowering.record_access(Access::Copy, vec![slice]);
     let map = lowering.builder.parameter(number);
     by_first(&mut lowering.builder, active, |builder| {
         copy.emit_tensor_copies(builder, buffer, TensorCopySource { map, origin: &origin }, mbarrier);

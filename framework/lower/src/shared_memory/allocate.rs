@@ -9,8 +9,9 @@ use super::uses::Uses;
 use tilewright_kernel::Kernel;
 
 /// Allocates all buffers, and inserts the barriers that address reuse and the program's accesses need. Data movements
-/// share barriers, which makes their buffers disjoint, if the kernel then takes at most `most` bytes.
-pub(crate) fn allocate_buffers(kernel: Kernel, annotations: &Annotations, most: u64) -> Kernel {
+/// share barriers, which makes their buffers disjoint, if the kernel then takes at most `free` bytes, or no more than
+/// without.
+pub(crate) fn allocate_buffers(kernel: Kernel, annotations: &Annotations, free: u64) -> Kernel {
     if kernel.shared.is_empty() {
         return kernel;
     }
@@ -18,7 +19,11 @@ pub(crate) fn allocate_buffers(kernel: Kernel, annotations: &Annotations, most: 
     let mut together = kernel.clone();
     merge_barriers::together(&mut together, &uses, &accesses);
     let together = each_placed(together, annotations);
-    if together.shared_bytes() <= most { together } else { each_placed(kernel, annotations) }
+    if together.shared_bytes() <= free {
+        return together;
+    }
+    let separate = each_placed(kernel, annotations);
+    if together.shared_bytes() <= separate.shared_bytes() { together } else { separate }
 }
 
 /// Allocates all buffers at disjoint addresses, and inserts the barriers that loops and the program's accesses need.

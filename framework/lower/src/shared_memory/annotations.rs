@@ -4,6 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use tilewright_kernel::{Kernel, Op, Region, Statement, Value};
 
+use super::index_analysis::IndexAnalysis;
+use super::slices::{PlacedSlice, Slice};
 use super::uses::Uses;
 
 /// The kind of an access of a tensor in shared memory.
@@ -22,16 +24,6 @@ pub(crate) enum Access {
     DisjointStore,
 }
 
-/// The tensor that is accessed in an allocation of several tensors: its index is a program value with some bits
-/// flipped. Two indices with the same value and different flipped bits are different tensors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct SubTensor {
-    /// The number of the program value from which the index follows.
-    pub number: u32,
-    /// The bits of the program value that are flipped.
-    pub flipped: u64,
-}
-
 /// The tensors that a program itself has in shared memory, and their accesses. A data movement has the barriers between
 /// the accesses of its own buffer; accesses of these tensors need barriers that are inserted later.
 #[derive(Debug, Clone, Default)]
@@ -41,17 +33,33 @@ pub(crate) struct Annotations {
     /// The conditions of the branches at which warp groups diverge for good: each group then runs concurrently with the
     /// others.
     pub partings: Vec<Value>,
-    /// For each marker (an unused value), the access that begins at its definition and reaches to the next marker.
-    pub accesses: HashMap<Value, (Access, Option<SubTensor>)>,
+    /// For each marker (an unused value), the access that begins at its definition and reaches to the next marker, and
+    /// the slices that it touches; it may touch all of a buffer without a slice.
+    pub accesses: HashMap<Value, (Access, Vec<Slice>)>,
 }
 
 /// An access of a tensor that the program itself has in shared memory.
 #[derive(Debug, Clone)]
 pub(super) struct Accessed {
     pub access: Access,
-    pub sub_tensor: Option<SubTensor>,
     /// The numbers of the buffers that may be accessed.
     pub buffers: BTreeSet<u32>,
+    /// The slices that may be accessed, by the number of the buffer.
+    slices: Vec<(u32, PlacedSlice)>,
+}
+
+/// A part of a buffer: a slice, or all of it.
+pub(super) type BufferPart = (u32, Option<PlacedSlice>);
+
+impl Accessed {
+    /// Returns the parts of buffers that may be accessed.
+    pub(super) fn parts(&self) -> impl Iterator<Item = BufferPart> {
+        self.buffers.iter().flat_map(|&buffer| {
+            let slices: Vec<_> = self.slices.iter().filter(|&&(of, _)| of == buffer).collect();
+            let all = slices.is_empty().then_some((buffer, None));
+            slices.into_iter().map(|(of, slice)| (*of, Some(slice.clone()))).chain(all)
+        })
+    }
 }
 
 /// The buffers of the tensors that a program itself has in shared memory, and their accesses.
@@ -64,9 +72,14 @@ pub(super) struct Accesses {
 impl Accesses {
     pub(super) fn of(kernel: &Kernel, annotations: &Annotations, uses: &Uses) -> Self {
         let buffers = annotations.allocations.iter().flat_map(|&pointer| uses.of_value(pointer)).copied().collect();
-        let by_mark = annotations.accesses.iter().map(|(&mark, &(access, sub_tensor))| {
-            let buffers = BTreeSet::new();
-            (mark, Accessed { access, sub_tensor, buffers })
+        let analysis = IndexAnalysis::new(kernel);
+        let by_mark = annotations.accesses.iter().map(|(&mark, (access, slices))| {
+            let placed = |slice: &Slice| {
+                let placed = PlacedSlice::new(slice, &analysis);
+                uses.of_value(slice.pointer).iter().map(|&buffer| (buffer, placed.clone())).collect::<Vec<_>>()
+            };
+            let slices = slices.iter().flat_map(placed).collect();
+            (mark, Accessed { access: *access, buffers: BTreeSet::new(), slices })
         });
         let by_mark = by_mark.collect();
         let mut accesses = Self { buffers, by_mark };

@@ -6,17 +6,36 @@ use tilewright_kernel::SharedBuffer;
 
 use super::uses::Uses;
 
-/// Assigns addresses to buffers, the largest first, each at the lowest address that no buffer occupies while it is
-/// live.
+/// Assigns addresses to buffers, one after the other, each at the lowest address that no buffer occupies while it is
+/// live. Of several orders (the largest first, the longest live first, the first used first) the one that takes the
+/// fewest bytes counts.
 pub(super) fn assign_addresses(buffers: &mut [SharedBuffer], uses: &Uses) {
-    let mut order: Vec<usize> = (0..buffers.len()).collect();
-    order.sort_by_key(|&buffer| (Reverse(buffers[buffer].bytes), buffer));
-    let mut placed: Vec<usize> = Vec::with_capacity(order.len());
-    for buffer in order {
+    let live = |buffer: usize| {
+        let own = &uses.buffers[buffer];
+        let first = own.span.map_or(0, |(first, _)| first);
+        (own.end.saturating_sub(first), first)
+    };
+    let largest = |buffer: usize| (Reverse(buffers[buffer].bytes), buffer);
+    let mut orders: [Vec<usize>; 3] = std::array::from_fn(|_| (0..buffers.len()).collect());
+    orders[0].sort_by_key(|&buffer| largest(buffer));
+    orders[1].sort_by_key(|&buffer| (!uses.buffers[buffer].is_kept, Reverse(live(buffer).0), largest(buffer)));
+    orders[2].sort_by_key(|&buffer| (!uses.buffers[buffer].is_kept, live(buffer).1, largest(buffer)));
+    let placed = orders.map(|order| place(buffers, uses, &order));
+    let bytes =
+        |addresses: &[u32]| addresses.iter().zip(&*buffers).map(|(&at, own)| at.saturating_add(own.bytes)).max();
+    // The first of equal ones.
+    let best = placed.into_iter().min_by_key(|addresses| bytes(addresses)).unwrap_or_default();
+    buffers.iter_mut().zip(best).for_each(|(buffer, at)| buffer.at = Some(at));
+}
+
+/// Returns the address of each buffer if they are placed in this order.
+fn place(buffers: &[SharedBuffer], uses: &Uses, order: &[usize]) -> Vec<u32> {
+    let mut addresses = vec![0; buffers.len()];
+    for (index, &buffer) in order.iter().enumerate() {
         let own = buffers[buffer];
-        let mut taken: Vec<(u32, u32)> = (placed.iter().copied())
+        let mut taken: Vec<(u32, u32)> = (order[..index].iter().copied())
             .filter(|&other| interferes(uses, buffer, other))
-            .map(|other| (buffers[other].at.unwrap_or(0), buffers[other].bytes))
+            .map(|other| (addresses[other], buffers[other].bytes))
             .collect();
         taken.sort_unstable();
         let mut at = 0u32;
@@ -25,9 +44,9 @@ pub(super) fn assign_addresses(buffers: &mut [SharedBuffer], uses: &Uses) {
                 at = at.max(start.saturating_add(bytes)).next_multiple_of(own.alignment.max(1));
             }
         }
-        buffers[buffer].at = Some(at);
-        placed.push(buffer);
+        addresses[buffer] = at;
     }
+    addresses
 }
 
 /// Whether two buffers may be live at the same time, so that they must not overlap.

@@ -6,26 +6,55 @@ use std::collections::BTreeSet;
 use tilewright_kernel::{Issuers, Kernel, Op, Queue, Region, Scope, SharedBuffer, Statement};
 
 use super::annotations::Accesses;
+use super::index_analysis::IndexAnalysis;
 use super::since::AccessesSinceBarrier;
 use super::uses::{RegionId, Uses};
+
+/// Max iterations of a loop whose accesses are distinguished; accesses that an iteration still adds then count for all of
+/// their buffer.
+const MAX_ITERATIONS: usize = 16;
+
+/// Max statements that are visited to find needless barriers.
+const MAX_STATEMENTS: usize = 1 << 20;
 
 /// Inserts block barriers. A barrier is needed before a buffer's first use if a buffer that overlaps it (or the buffer
 /// itself) may have been used since the last barrier. It is also needed before an access of the program's own tensors
 /// if a conflicting access may have happened since the last barrier. Removes the markers of accesses.
 pub(super) fn insert_barriers(kernel: &mut Kernel, uses: &Uses, accesses: &Accesses) {
-    let search = Search { uses, accesses, allocations: &kernel.shared };
-    let mut found = BTreeSet::new();
-    search.region(&kernel.body, None, &mut 0, AccessesSinceBarrier::default(), &mut found);
+    let analysis = IndexAnalysis::new(kernel);
+    let search = Search { uses, accesses, analysis, allocations: &kernel.shared };
+    let found = search.fewest(&kernel.body);
     insert(&mut kernel.body, &mut 0, &found, accesses);
 }
 
 struct Search<'a> {
     uses: &'a Uses,
     accesses: &'a Accesses,
+    analysis: IndexAnalysis<'a>,
     allocations: &'a [SharedBuffer],
 }
 
 impl Search<'_> {
+    /// Returns the numbers of the statements that need a barrier before them. A barrier that a later one makes needless,
+    /// such as one behind a barrier at the start of an iteration, is left out.
+    fn fewest(&self, body: &Region) -> BTreeSet<usize> {
+        let (mut found, mut statements) = (BTreeSet::new(), 0);
+        self.region(body, None, &mut statements, AccessesSinceBarrier::default(), &mut found);
+        if found.len() * statements > MAX_STATEMENTS {
+            return found;
+        }
+        for number in found.clone().into_iter().rev() {
+            let mut fewer = found.clone();
+            fewer.remove(&number);
+            let expected = fewer.clone();
+            self.region(body, None, &mut 0, AccessesSinceBarrier::default(), &mut fewer);
+            if fewer == expected {
+                found = fewer;
+            }
+        }
+        found
+    }
+
     /// Walks a region; returns the accesses since the last barrier at the end of the region. Adds to `found` the
     /// numbers of the statements that need a barrier before them.
     fn region(
@@ -44,7 +73,7 @@ impl Search<'_> {
                 let begins = |buffer: &u32| self.begins_behind(*buffer as usize, id, own, &since.used);
                 since.is_hazard(accessed) || accessed.buffers.iter().any(begins)
             });
-            if needs_barrier || self.begins(id, own, &since.used) {
+            if found.contains(&own) || needs_barrier || self.begins(id, own, &since.used) {
                 found.insert(own);
                 since.pass_barrier();
             }
@@ -76,15 +105,20 @@ impl Search<'_> {
             }
             Op::For { body, .. } | Op::While { body, .. } => {
                 // An iteration begins in the state before the loop or at the end of the iteration before.
-                loop {
+                for iteration in 1.. {
                     *position = first;
-                    let end = self.region(body, Some((own, 0)), position, since.clone(), found).turned();
+                    let end = self.region(body, Some((own, 0)), position, since.clone(), found);
+                    let end = match iteration < MAX_ITERATIONS {
+                        true => end.in_next_iteration(&self.analysis, own),
+                        false => end.without_slices(),
+                    };
                     let both = since.clone().or(&end);
                     if both == since {
-                        return since;
+                        break;
                     }
                     since = both;
                 }
+                return since.at_exit(&self.analysis, own);
             }
             op => since.used.extend(self.uses.touched(op)),
         }

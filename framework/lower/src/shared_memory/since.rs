@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use tilewright_plan::barrier_hazards::BarrierHazards;
 use tilewright_target::Direction;
 
-use super::annotations::{Access, Accessed, SubTensor};
+use super::annotations::{Access, Accessed, BufferPart};
+use super::index_analysis::IndexAnalysis;
+use super::slices::PlacedSlice;
 
 type Buffers = BTreeSet<u32>;
 
@@ -14,14 +16,13 @@ type Buffers = BTreeSet<u32>;
 pub(super) struct AccessesSinceBarrier {
     /// The numbers of the buffers that were accessed.
     pub(super) used: Buffers,
-    /// The accesses of the program's own tensors, each with its index in an allocation of several if that is known. A
-    /// copy counts as an access from its wait on.
-    hazards: BarrierHazards<(u32, Option<SubTensor>)>,
-    /// The buffers with copies in flight. A copy writes its buffer at any time until it is waited for; a barrier does
-    /// not complete it.
-    in_flight: Buffers,
-    /// The buffers that MMAs in flight read.
-    mma_reads: Buffers,
+    /// The accesses of the program's own tensors. A copy counts as an access from its wait on.
+    hazards: BarrierHazards<BufferPart>,
+    /// The parts of buffers with copies in flight. A copy writes its part at any time until it is waited for; a barrier
+    /// does not complete it.
+    in_flight: BTreeSet<BufferPart>,
+    /// The parts of buffers that MMAs in flight read.
+    mma_reads: BTreeSet<BufferPart>,
 }
 
 impl AccessesSinceBarrier {
@@ -34,27 +35,21 @@ impl AccessesSinceBarrier {
     /// Whether an access needs a block barrier before it, because it conflicts with an earlier access of another
     /// thread.
     pub(super) fn is_hazard(&self, accessed: &Accessed) -> bool {
-        let is_disjoint = |other: &Option<SubTensor>| match (accessed.sub_tensor, other) {
-            (Some(own), Some(other)) => own.number == other.number && own.flipped != other.flipped,
-            _ => false,
-        };
         let direction = match accessed.access {
             Access::DisjointStore => return false,
             Access::Load | Access::Read => Direction::Load,
             Access::Store | Access::Copy => Direction::Store,
         };
-        self.hazards.needs_barrier(direction, |(buffer, sub_tensor)| {
-            accessed.buffers.contains(buffer) && !is_disjoint(sub_tensor)
-        })
+        let parts: Vec<BufferPart> = accessed.parts().collect();
+        self.hazards.needs_barrier(direction, |other| parts.iter().any(|own| may_conflict(own, other)))
     }
 
     pub(super) fn access(&mut self, accessed: &Accessed) {
-        let buffers_and_sub_tensors = accessed.buffers.iter().map(|&buffer| (buffer, accessed.sub_tensor));
         match accessed.access {
-            Access::Load => self.hazards.access(Direction::Load, buffers_and_sub_tensors),
-            Access::Store => self.hazards.access(Direction::Store, buffers_and_sub_tensors),
-            Access::Read => self.mma_reads.extend(&accessed.buffers),
-            Access::Copy => self.in_flight.extend(&accessed.buffers),
+            Access::Load => self.hazards.access(Direction::Load, accessed.parts()),
+            Access::Store => self.hazards.access(Direction::Store, accessed.parts()),
+            Access::Read => self.mma_reads.extend(accessed.parts()),
+            Access::Copy => self.in_flight.extend(accessed.parts()),
             Access::DisjointStore => {}
         }
     }
@@ -62,7 +57,7 @@ impl AccessesSinceBarrier {
     /// Completes copies at a wait: if the wait leaves `outstanding` copies in flight, any copy may be complete; if it
     /// leaves none, all copies are.
     pub(super) fn wait(&mut self, outstanding: u32) {
-        self.hazards.access(Direction::Store, self.in_flight.iter().map(|&buffer| (buffer, None)));
+        self.hazards.access(Direction::Store, self.in_flight.iter().cloned());
         if outstanding == 0 {
             self.in_flight.clear();
         }
@@ -70,24 +65,49 @@ impl AccessesSinceBarrier {
 
     /// Completes MMAs at a wait: their reads have happened by then.
     pub(super) fn wait_for_mma(&mut self, outstanding: u32) {
-        self.hazards.access(Direction::Load, self.mma_reads.iter().map(|&buffer| (buffer, None)));
+        self.hazards.access(Direction::Load, self.mma_reads.iter().cloned());
         if outstanding == 0 {
             self.mma_reads.clear();
         }
     }
 
-    /// Ends a loop iteration: the index values of the program differ in the next iteration, so the accessed tensors of
-    /// allocations are no longer known.
-    pub(super) fn turned(self) -> Self {
-        Self { hazards: self.hazards.rename(|(buffer, _)| (buffer, None)), ..self }
+    /// Ends an iteration of the loop `number`: slices that depend on the iteration are expressed by the next one.
+    pub(super) fn in_next_iteration(self, analysis: &IndexAnalysis<'_>, number: usize) -> Self {
+        self.rename(|slice| slice.in_next_iteration(analysis, number))
+    }
+
+    /// Leaves the loop `number`: slices that depend on the iteration are expressed by the iteration count.
+    pub(super) fn at_exit(self, analysis: &IndexAnalysis<'_>, number: usize) -> Self {
+        self.rename(|slice| slice.at_exit(analysis, number))
+    }
+
+    /// Forgets all slices: each access may have touched all of its buffer.
+    pub(super) fn without_slices(self) -> Self {
+        self.rename(|_| None)
+    }
+
+    fn rename(self, name: impl Fn(&PlacedSlice) -> Option<PlacedSlice>) -> Self {
+        let rename = |(buffer, slice): BufferPart| (buffer, slice.as_ref().and_then(&name));
+        Self {
+            used: self.used,
+            hazards: self.hazards.rename(rename),
+            in_flight: self.in_flight.into_iter().map(rename).collect(),
+            mma_reads: self.mma_reads.into_iter().map(rename).collect(),
+        }
     }
 
     /// Merges the accesses of another control-flow path.
     pub(super) fn or(mut self, other: &Self) -> Self {
         self.used.extend(&other.used);
         self.hazards.join(&other.hazards);
-        self.in_flight.extend(&other.in_flight);
-        self.mma_reads.extend(&other.mma_reads);
+        self.in_flight.extend(other.in_flight.iter().cloned());
+        self.mma_reads.extend(other.mma_reads.iter().cloned());
         self
     }
+}
+
+/// Whether two accesses of buffers may touch the same byte, in different threads.
+fn may_conflict((buffer, slice): &BufferPart, (other_buffer, other): &BufferPart) -> bool {
+    buffer == other_buffer
+        && !slice.as_ref().zip(other.as_ref()).is_some_and(|(slice, other)| slice.is_independent_of(other))
 }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Access, Annotations, SubTensor};
+use super::{Access, Annotations, Offsets, Slice};
 use tilewright_kernel::{Kernel, Value, text};
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
 /// Allocates the buffers of data movements.
 fn placed(kernel: Kernel) -> Kernel {
@@ -147,7 +148,7 @@ fn buffers_of_two_branch_arms_share_an_address_without_a_barrier() {
 /// following values are the markers of accesses.
 fn of_accesses(body: &str, accesses: &[Access]) -> String {
     let body = format!("  %50: ptr.shared = shared_address 0\n{body}");
-    let accesses = (100..).map(Value).zip(accesses.iter().map(|&access| (access, None))).collect();
+    let accesses = (100..).map(Value).zip(accesses.iter().map(|&access| (access, Vec::new()))).collect();
     names(&super::allocate_buffers(
         kernel(&[64], &body),
         &Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() },
@@ -194,7 +195,7 @@ fn tensors_in_other_buffers_have_no_hazard() {
   %103: i1 = constant 0
   %53: i32 = load %51 align 4";
     let accesses = [Access::Store, Access::Store, Access::Load, Access::Load];
-    let accesses = (100..).map(Value).zip(accesses.map(|access| (access, None))).collect();
+    let accesses = (100..).map(Value).zip(accesses.map(|access| (access, Vec::new()))).collect();
     let annotations = Annotations { allocations: vec![Value(50), Value(51)], accesses, ..Annotations::default() };
     assert_eq!(
         names(&super::allocate_buffers(kernel(&[64, 64], body), &annotations, u64::MAX)),
@@ -216,7 +217,7 @@ fn stores_and_loads_of_one_address_are_separated_by_barriers() {
   %103: i1 = constant 0
   %53: i32 = load %51 align 4";
     let accesses = [Access::Store, Access::Load, Access::Store, Access::Load];
-    let accesses = (100..).map(Value).zip(accesses.map(|access| (access, None))).collect();
+    let accesses = (100..).map(Value).zip(accesses.map(|access| (access, Vec::new()))).collect();
     let kernel = super::allocate_buffers(
         kernel(&[64, 64], body),
         &Annotations { allocations: vec![Value(50), Value(51)], accesses, ..Annotations::default() },
@@ -323,7 +324,7 @@ fn a_buffer_is_in_use_until_its_copies_complete() {
         );
         let annotations = Annotations {
             allocations: vec![Value(50)],
-            accesses: HashMap::from([(Value(100), (Access::Copy, None))]),
+            accesses: HashMap::from([(Value(100), (Access::Copy, Vec::new()))]),
             ..Annotations::default()
         };
         addresses(&super::allocate_buffers(kernel(&[64, 64], &body), &annotations, u64::MAX))
@@ -412,67 +413,132 @@ fn barriers_are_not_merged_across_accesses_of_program_tensors() {
   %8: i32 = load %7 align 4
   %101: i1 = constant 0
   %9: i32 = load %50 align 4";
-    let accesses = (100..).map(Value).zip([Access::Store, Access::Load].map(|access| (access, None))).collect();
+    let accesses = (100..).map(Value).zip([Access::Store, Access::Load].map(|access| (access, Vec::new()))).collect();
     let annotations = Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() };
     let kernel = super::allocate_buffers(kernel(&[64, 64, 64], body), &annotations, u64::MAX);
     assert_eq!(names(&kernel), "store barrier load store barrier store barrier load load");
     assert_eq!(addresses(&kernel)[0], addresses(&kernel)[1]);
 }
 
-/// Returns the names of the operations of a kernel that loads one tensor of an allocation of two and stores the other;
-/// the two alternate between iterations.
-fn of_sub_tensors(sub_tensors: [Option<SubTensor>; 2]) -> String {
-    let body = "  %50: ptr.shared = shared_address 0
-  for %1 to %2 step %3 (%5: i32) {
-    barrier block all
-    %100: i1 = constant 0
-    %51: i32 = load %50 align 4
-    %101: i1 = constant 0
-    store %50 + 32, %5 align 4
-    yield
-  }";
-    let accesses = [Access::Load, Access::Store].into_iter().zip(sub_tensors);
+/// Returns the names of the operations of a loop that accesses 32 bytes at each of the given pointers into buffer 0, in
+/// order; `index` computes the pointers from the loop's index `%5`, a carried value `%6` that begins as the constant
+/// `initial`, and the constants `%1` (0), `%2` (4) and `%3` (1), and yields.
+fn of_slots(initial: i64, index: &str, accesses: &[(Access, u32)]) -> String {
+    let marked = |(at, (access, pointer)): (usize, &(Access, u32))| {
+        let touch = match access {
+            Access::Store => format!("store %{pointer}, %5 align 4"),
+            _ => format!("%{}: i32 = load %{pointer} align 4", 120 + at),
+        };
+        format!("    %{}: i1 = constant 0\n    {touch}\n", 100 + at)
+    };
+    let marked: String = accesses.iter().enumerate().map(marked).collect();
+    let (before, after) = index.split_once("yield").expect("a yield");
+    let body = format!(
+        "  %50: ptr.shared = shared_address 0
+  %49: i32 = constant 32
+  %48: i32 = constant 2
+  %47: i32 = constant 3
+  %46: i32 = constant {}
+  %45: i32 = for %1 to %2 step %3 carry %46 (%5: i32, %6: i32) {{\n{before}\n{marked}    yield{after}\n  }}",
+        initial as u32
+    );
+    let slice = |&(access, pointer): &(Access, u32)| {
+        // Each thread stores the same bytes of every slot.
+        let writer = (access == Access::Store).then_some(0);
+        (access, vec![Slice { pointer: Value(pointer), offsets: Offsets::up_to(32), writer }])
+    };
+    let accesses = accesses.iter().map(slice);
     let accesses = (100..).map(Value).zip(accesses).collect();
-    names(&super::allocate_buffers(
-        kernel(&[64], body),
+    let kernel = super::allocate_buffers(
+        kernel(&[128], &body),
         &Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() },
         u64::MAX,
-    ))
+    );
+    let names = names(&kernel);
+    let (_, inside) = names.split_once("for[").expect("a loop");
+    let kept = |name: &&str| ["barrier", "store", "load"].contains(name);
+    inside.split([' ', ']']).filter(kept).collect::<Vec<_>>().join(" ")
 }
 
-/// Checks that two tensors of an allocation that are known to differ need no barrier within an iteration; in the next
-/// iteration they may be the same.
+/// The slot after the one of the index, and both as pointers `%60` and `%61`.
+fn slots(first: &str, second: &str) -> String {
+    format!(
+        "    {first}\n    {second}\n    %58: i32 = binary mul %56, %49\n    %59: i32 = binary mul %57, %49
+    %60: ptr.shared = ptr_add %50, %58\n    %61: ptr.shared = ptr_add %50, %59\n"
+    )
+}
+
+/// Checks that slots that differ by index arithmetic need no barrier between their accesses, and that a slot that an
+/// earlier iteration accessed needs one.
 #[test]
-fn one_stage_is_stored_while_another_is_read() {
-    let sub_tensor = |number, flipped| Some(SubTensor { number, flipped });
-    assert_eq!(of_sub_tensors([sub_tensor(7, 0), sub_tensor(7, 1)]), "for[barrier load store]");
-    for sub_tensors in [
-        [sub_tensor(7, 0), sub_tensor(7, 0)],
-        [sub_tensor(7, 0), sub_tensor(8, 1)],
-        [sub_tensor(7, 0), None],
-        [None, None],
-    ] {
-        assert_eq!(of_sub_tensors(sub_tensors), "for[barrier load barrier store]", "{sub_tensors:?}");
+fn slots_are_distinguished_by_index_arithmetic() {
+    let next = "%55: i32 = binary add %5, %3\n    %57: i32 = binary rem_s %55, %47";
+    let by_three = slots("%56: i32 = binary rem_s %5, %47", next);
+    let wraps = |from: u32, to: u32, compare: &str| {
+        format!(
+            "%{0}: i32 = binary add %{from}, %3\n    %{1}: i1 = {compare}\n    %{to}: i32 = select %{1}, %1, %{0}",
+            to + 200,
+            to + 300
+        )
+    };
+    let counter = slots(&wraps(6, 56, "compare le_s %47, %256"), &wraps(56, 57, "compare eq %257, %47"));
+    let flipped = slots("%56: i32 = binary xor %6, %3", "%57: i32 = binary add %6, %1");
+    let subtracted = slots("%56: i32 = binary sub %3, %6", "%57: i32 = binary add %6, %1");
+    let masked = slots("%56: i32 = binary and %5, %3", "%57: i32 = binary and %55, %3");
+    let masked = format!("    %55: i32 = binary add %5, %3\n{masked}");
+    let constants = slots("%56: i32 = constant 1", "%57: i32 = constant 2");
+    let unknown = slots("%55: i32 = load %0 align 4\n    %56: i32 = binary and %55, %3", "%57: i32 = constant 3");
+    let (load, store) = (|pointer| (Access::Load, pointer), |pointer| (Access::Store, pointer));
+    let cases = [
+        // One barrier orders the iterations; there is none between the two slots.
+        ("i % 3, (i + 1) % 3", 0, format!("{by_three}yield %6"), [store(61), load(60)], "store barrier load"),
+        ("i % 3, (i + 1) % 3", 0, format!("{by_three}yield %6"), [load(60), store(61)], "barrier load store"),
+        ("a slot stored twice", 0, format!("{by_three}yield %6"), [store(60), load(60)], "store barrier load"),
+        ("a counter from 0", 0, format!("{counter}yield %56"), [store(61), load(60)], "store barrier load"),
+        ("a counter from -1", -1, format!("{counter}yield %56"), [store(61), load(60)], "store barrier load"),
+        (
+            "a counter out of range",
+            7,
+            format!("{counter}yield %56"),
+            [store(61), load(60)],
+            "barrier store barrier load",
+        ),
+        ("a flipped bit", 0, format!("{flipped}yield %56"), [store(60), load(61)], "barrier store load"),
+        ("one minus the phase", 1, format!("{subtracted}yield %56"), [store(60), load(61)], "barrier store load"),
+        ("i & 1, (i + 1) & 1", 0, format!("{masked}yield %6"), [load(60), store(61)], "barrier load store"),
+        ("constants, never the same", 0, format!("{constants}yield %6"), [load(60), store(61)], "load store"),
+        // A number that is loaded in each iteration is not known in the next one.
+        ("a loaded number", 0, format!("{unknown}yield %6"), [load(60), store(61)], "load load barrier store"),
+    ];
+    for (name, initial, index, accesses, expected) in cases {
+        assert_eq!(of_slots(initial, &index, &accesses), expected, "{name}");
     }
 }
 
-/// Checks that the tensor that was read in the iteration before is not known to differ from the one stored now.
+/// Checks parts of a tensor: the two halves of each row interleave in memory, but share no element.
 #[test]
-fn accesses_of_the_previous_iteration_may_alias() {
-    let body = "  %50: ptr.shared = shared_address 0
-  for %1 to %2 step %3 (%5: i32) {
-    %101: i1 = constant 0
-    store %50 + 32, %5 align 4
-    %100: i1 = constant 0
-    %51: i32 = load %50 align 4
-    yield
-  }";
-    let sub_tensor = |flipped| Some(SubTensor { number: 7, flipped });
-    let accesses = [(Value(100), (Access::Load, sub_tensor(0))), (Value(101), (Access::Store, sub_tensor(1)))]
-        .into_iter()
-        .collect();
-    let annotations = Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() };
-    assert_eq!(names(&super::allocate_buffers(kernel(&[64], body), &annotations, u64::MAX)), "for[barrier store load]");
+fn parts_of_a_tensor_are_distinguished() {
+    let memory = MemoryLayout::linear(LinearLayout::identity(32, Dim::OFFSET, Dim::tensor(0)).expect("a layout"));
+    let part = |first: u64, basis: &[u64]| Offsets::of_elements(&memory, 4, first, basis);
+    let parts = [part(0, &[1, 2, 8, 16]), part(4, &[1, 2, 8, 16]), part(4, &[1, 2]), part(16, &[1, 2])];
+    for (a, first) in parts.iter().enumerate() {
+        for (b, second) in parts.iter().enumerate() {
+            let body = "  %50: ptr.shared = shared_address 0
+  %100: i1 = constant 0
+  store %50, %1 align 4
+  %101: i1 = constant 0
+  %51: i32 = load %50 align 4";
+            let slice = |offsets: &Offsets| vec![Slice { pointer: Value(50), offsets: offsets.clone(), writer: None }];
+            let accesses = [(Access::Store, slice(first)), (Access::Load, slice(second))];
+            let accesses = (100..).map(Value).zip(accesses).collect();
+            let annotations = Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() };
+            let kernel = super::allocate_buffers(kernel(&[128], body), &annotations, u64::MAX);
+            // By hand: the first part has the offsets without bit 2; the others are in it or not.
+            let overlap = a == b || matches!((a.min(b), a.max(b)), (0, 3) | (1, 2));
+            let expected = if overlap { "store barrier load" } else { "store load" };
+            assert_eq!(names(&kernel), expected, "{a} {b}");
+        }
+    }
 }
 
 /// Checks two warp groups: the second stores what the first loads; before and after, the first has a buffer of its own.

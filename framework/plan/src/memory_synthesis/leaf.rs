@@ -69,7 +69,7 @@ impl<'q> Problem<'q, '_> {
         let packing = Packing::new(&self.axes, low.get(..self.byte_bits()).unwrap_or_default());
         let layout = packing.registers(self.layout(chosen.access)?)?;
         let (target, rows) = chosen.lanes.alone(self.context.target, self.context.instructions);
-        let context = PlanContext::new(&target).with_instructions(&rows);
+        let context = PlanContext::new(&target).with_instructions(&rows).without_sharing();
         let numbered =
             (u64::from(self.unit_bits()) << rank(layout.columns_of(Dim::REGISTER))) / (8 * chosen.lanes.bytes);
         let accessor = self.accessor(chosen, layout);
@@ -115,8 +115,10 @@ impl<'q> Problem<'q, '_> {
             chosen.iter().zip(layouts).map(|(one, layout)| self.accessor(one, layout)).collect();
         let alone: Vec<_> =
             chosen.iter().map(|one| one.lanes.alone(self.context.target, self.context.instructions)).collect();
-        let context: Vec<_> =
-            alone.iter().map(|(target, rows)| PlanContext::new(target).with_instructions(rows)).collect();
+        let context: Vec<_> = alone
+            .iter()
+            .map(|(target, rows)| PlanContext::new(target).with_instructions(rows).without_sharing())
+            .collect();
         let (unit, target) = (self.unit_bits(), self.context.target);
         let begin = begin(chosen, rest, &packing, within.len());
         // Copies that fetch adjacently fill their wavefronts with any swizzle: the other accesses decide.
@@ -180,8 +182,9 @@ impl<'q> Problem<'q, '_> {
         let (target, rows) = lanes.alone(self.context.target, self.context.instructions);
         let fetched = self.fetched(&chosen, memory).ok()?;
         let accessor = self.accessor(&chosen, fetched.clone().unwrap_or_else(|| layout.clone()));
-        let served =
-            self.served(&chosen, &accessor, memory, PlanContext::new(&target).with_instructions(&rows)).ok()?;
+        let served = self
+            .served(&chosen, &accessor, memory, PlanContext::new(&target).with_instructions(&rows).without_sharing())
+            .ok()?;
         Some(AccessSolution { fetched, ..served })
     }
 

@@ -83,6 +83,7 @@ impl MmaPlan {
     /// Emits the kernel IR before the first chunk. `c` is the initial value of the accumulator, one integer for each
     /// register of its layout; `None` for zeros.
     pub fn emit_prologue(&self, builder: &mut Builder, c: Option<&[Value]>) -> Accumulator {
+        builder.require_registers(self.registers());
         let Some(tensor) = &self.atom.tensor else {
             let zero = |builder: &mut Builder| {
                 let zero = builder.constant(carrier(self.atom.accumulator.element_type), 0);

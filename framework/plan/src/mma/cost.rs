@@ -109,10 +109,16 @@ impl MmaCost {
     }
 }
 
-/// Max registers of a lane that a kernel of the problem may use.
-pub(super) fn limit(problem: &MmaProblem, target: &TargetDescription) -> u64 {
+/// Max registers of a lane that a kernel of the problem may use: in the target's default register mode, then in each
+/// larger mode; in the requested mode only if the problem requests one.
+pub(super) fn limits(problem: &MmaProblem, target: &TargetDescription) -> Vec<u32> {
     let threads = problem.lanes.saturating_mul(problem.warps).max(1);
-    u64::from(target.limits.registers_per_lane.min(target.limits.registers_per_block / threads))
+    let modes = target.limits.lane_registers(threads);
+    let Some(requested) = problem.registers else { return modes.collect() };
+    match target.limits.register_modes.is_empty() {
+        true => modes.map(|mode| mode.min(requested)).collect(),
+        false => modes.filter(|mode| *mode == requested).collect(),
+    }
 }
 
 fn words(layout: &LinearLayout, bits: u32) -> u64 {

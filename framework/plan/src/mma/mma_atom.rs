@@ -293,10 +293,7 @@ impl MmaAtom {
             return Err(format!("it accumulates in {}, not in {}", self.accumulator.element_type, problem.accumulator));
         }
         let sides = [("a", problem.a, &self.a), ("b", problem.b, &self.b)];
-        for (((what, from, to), scale), k_permuted) in sides.into_iter().zip(problem.scales).zip(problem.k_permuted) {
-            if to.memory.is_some() && k_permuted {
-                return Err(format!("it reads {what} from memory, where K is permuted"));
-            }
+        for ((what, from, to), scale) in sides.into_iter().zip(problem.scales) {
             let (in_byte, to) = (to.in_byte(), to.element_type);
             if in_byte > 0 && from != to {
                 return Err(format!("it reads bytes of {to} for {what} as memory has them"));
@@ -335,11 +332,20 @@ impl MmaAtom {
         self.transposed == shared.swap_ab && shared.lanes.is_none_or(lanes)
     }
 
-    /// Returns the bits of K in the atom's tile that a lane holds in registers of both operands.
+    /// Returns the bits of K in the atom's tile that a lane holds in registers of both operands, or of the operand that
+    /// is in registers.
     pub(super) fn in_registers(&self) -> Vec<u32> {
-        let in_registers =
-            |bit: &u32| self.a.registers.contains(&[0, 1 << bit]) && self.b.registers.contains(&[1 << bit, 0]);
+        let holds = |operand: &Operands, at: [u64; 2]| operand.memory.is_some() || operand.registers.contains(&at);
+        let in_registers = |bit: &u32| holds(&self.a, [0, 1 << bit]) && holds(&self.b, [1 << bit, 0]);
         (0..self.tile[2]).filter(in_registers).collect()
+    }
+
+    /// Whether the order of K is free: no operand is read from memory in the order of the matrices, and some operand is
+    /// in registers.
+    pub(super) fn has_free_order(&self, k_permuted: [bool; 2]) -> bool {
+        let sides = [&self.a, &self.b];
+        let is_free = |(operand, k_permuted): (&&Operands, bool)| operand.memory.is_none() || k_permuted;
+        sides.iter().zip(k_permuted).all(is_free) && sides.iter().any(|operand| operand.memory.is_none())
     }
 
     /// Returns the number of lanes along the rows of the tile of plain multiply-adds.

@@ -38,20 +38,44 @@ pub struct MmaPlan {
     pub(super) tiling: Tiling,
     pub(super) order: Order,
     width: u32,
+    /// The register mode: 32-bit registers of a lane that the kernel must be compiled for; 0 for the target's default.
+    registers: u32,
 }
 
 impl MmaPlan {
     /// Plans an MMA by an atom with 2^`warps[0]` warps along M and 2^`warps[1]` along N. The chunk (the part of K that
     /// is multiplied at a time) is the largest that takes at most half of a lane's registers, else the smallest that
-    /// the atom takes.
+    /// the atom takes. A larger register mode is taken only if no chunk fits the default one, since it halves the
+    /// threads that a compute unit holds.
     pub(super) fn new(
         problem: &MmaProblem,
         atom: &MmaAtom,
         warps: [u32; 2],
         target: &TargetDescription,
     ) -> Result<Self, MmaError> {
+        let unknown = || format!("a lane cannot have {} registers", problem.registers.unwrap_or_default());
+        let mut refused = Err(MmaError::Impossible { reasons: unknown() });
+        for limit in cost::limits(problem, target) {
+            let plan = Self::within_registers(problem, atom, warps, limit, target);
+            let is_stated = problem.registers.is_some() || limit > target.limits.registers_per_lane;
+            match plan {
+                Ok(plan) => return Ok(Self { registers: if is_stated { limit } else { 0 }, ..plan }),
+                Err(error) => refused = Err(error),
+            }
+        }
+        refused
+    }
+
+    /// Plans the MMA for lanes of `limit` registers.
+    fn within_registers(
+        problem: &MmaProblem,
+        atom: &MmaAtom,
+        warps: [u32; 2],
+        limit: u32,
+        target: &TargetDescription,
+    ) -> Result<Self, MmaError> {
         let k = problem.bits()[2];
-        let limit = cost::limit(problem, target);
+        let limit = u64::from(limit);
         let within = target.tensor.as_ref().map_or(0, |memory| memory.columns);
         let (mut smallest, mut reason) = (None, "the matrices have no elements".to_owned());
         if !Tiling::new(atom, problem, warps, k).has_columns_beside() {
@@ -62,14 +86,14 @@ impl MmaPlan {
         let least = problem.operand_types().map(in_byte).into_iter().fold(atom.tile[2], u32::max);
         for chunk in (least.min(k)..=k).rev() {
             let tiling = Tiling::new(atom, problem, warps, chunk);
-            let plan = Self::of_tiling(problem, atom, tiling, natural_width(atom, &tiling), target)?;
+            let plan = Self::of_tiling(problem, atom, tiling, natural_width(problem, atom, &tiling), target)?;
             let columns = plan.tensor_columns();
             if columns > within {
                 // A shorter chunk has fewer scales.
                 reason = format!("it needs {columns} columns of tensor memory, there are {within}");
                 continue;
             }
-            let fits = plan.shared_bytes() <= u64::from(target.shared.static_bytes);
+            let fits = plan.shared_bytes() <= u64::from(target.shared.bytes);
             if fits && plan.cost.registers <= limit / 2 && tiling.repeats().iter().sum::<u32>() <= MOST_WRITTEN {
                 return Ok(plan);
             }
@@ -97,7 +121,7 @@ impl MmaPlan {
         let order = match atom.scales {
             // An instruction with scales fixes the blocks of K.
             Some(_) => natural.clone(),
-            None => Order::new(&tiling.in_registers(atom), width, tiling.k_bits(), tiling.chunk),
+            None => Order::new(&tiling.in_registers(atom, problem.k_permuted), width, tiling.k_bits(), tiling.chunk),
         };
         let orders = problem.k_permuted.map(|k_permuted| if k_permuted { &natural } else { &order });
         let (a, b, c) =
@@ -112,22 +136,23 @@ impl MmaPlan {
         let scales = tiling.scale_layouts(atom, problem, [&in_registers[0], &in_registers[1]])?;
         let cost = MmaCost::new(problem, (atom, &tiling), ([&a, &b], &c), &scales, target);
         let (problem, atom) = (problem.clone(), atom.clone());
-        Ok(Self { problem, a, b, c, scales, cost, atom, tiling, order, width })
+        Ok(Self { problem, a, b, c, scales, cost, atom, tiling, order, width, registers: 0 })
     }
 
     /// Returns the same plan with 2^`width` consecutive elements of K in a lane.
     pub(super) fn with_width(&self, width: u32, target: &TargetDescription) -> Result<Self, MmaError> {
-        Self::of_tiling(&self.problem, &self.atom, self.tiling, width, target)
+        let plan = Self::of_tiling(&self.problem, &self.atom, self.tiling, width, target)?;
+        Ok(Self { registers: self.registers, ..plan })
     }
 
     /// Returns log2 of the possible numbers of consecutive elements of K in a lane, the atom's own first.
     pub(super) fn widths(&self) -> Vec<u32> {
-        let natural = natural_width(&self.atom, &self.tiling);
+        let natural = natural_width(&self.problem, &self.atom, &self.tiling);
         let is_padded = self.atom.tile[2] > self.tiling.chunk;
         if self.atom.scales.is_some() || self.problem.k_permuted.contains(&true) && is_padded {
             return vec![natural];
         }
-        let most = (self.tiling.in_registers(&self.atom).len() as u32).min(self.tiling.chunk);
+        let most = (self.tiling.in_registers(&self.atom, self.problem.k_permuted).len() as u32).min(self.tiling.chunk);
         std::iter::once(natural).chain((0..=most).filter(|&width| width != natural)).collect()
     }
 
@@ -172,6 +197,13 @@ impl MmaPlan {
         [(&self.a, &self.atom.a), (&self.b, &self.atom.b)].map(bytes).iter().sum()
     }
 
+    /// The register mode: the number of 32-bit registers of a lane that the kernel must be compiled for; 0 for the
+    /// target's default. [`MmaPlan::emit_prologue`] is_stated for it.
+    #[must_use]
+    pub fn registers(&self) -> u32 {
+        self.registers
+    }
+
     /// Number of elements of K that are loaded and multiplied at a time.
     #[must_use]
     pub fn chunk(&self) -> u64 {
@@ -205,7 +237,7 @@ impl MmaPlan {
 }
 
 /// Returns log2 of the consecutive elements of K that a lane holds in the atom's own order of K.
-fn natural_width(atom: &MmaAtom, tiling: &Tiling) -> u32 {
-    let in_registers = tiling.in_registers(atom);
+fn natural_width(problem: &MmaProblem, atom: &MmaAtom, tiling: &Tiling) -> u32 {
+    let in_registers = tiling.in_registers(atom, problem.k_permuted);
     (0..).zip(&in_registers).take_while(|(bit, in_registers)| bit == *in_registers).count() as u32
 }

@@ -63,6 +63,9 @@ pub struct MmaProblem {
     pub atom: Option<String>,
     /// The partition of the result over warps and lanes; `None` lets the planner choose the best.
     pub warp_partition: Option<WarpPartition>,
+    /// The number of 32-bit registers of a lane that the kernel is compiled for (register mode); `None` lets the
+    /// planner choose the smallest that suffices.
+    pub registers: Option<u32>,
 }
 
 /// The partition of an MMA's result over warps and lanes.
@@ -100,6 +103,7 @@ impl MmaProblem {
             required: None,
             atom: None,
             warp_partition: None,
+            registers: None,
         }
     }
 
@@ -173,6 +177,12 @@ impl MmaProblem {
     #[must_use]
     pub fn with_unit(self, atom: impl Into<Option<String>>) -> Self {
         Self { atom: atom.into(), ..self }
+    }
+
+    /// With this number of registers of a lane.
+    #[must_use]
+    pub fn with_registers(self, registers: impl Into<Option<u32>>) -> Self {
+        Self { registers: registers.into(), ..self }
     }
 
     /// With this partition of the result over lanes and warps.

@@ -8,6 +8,8 @@
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::{ElementType, Format};
 
+use super::cast;
+
 /// The scales of one operand. In memory they are rows x blocks, row-major: one row for each row of `a` or column of
 /// `b`, and one block for each group of elements along K that share a scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,13 +50,20 @@ impl Scale {
         }
     }
 
-    /// Whether the product of any element of type `element` and any of these scales is exact in type `to`, NaN aside.
-    /// If the scales' range is unknown, a product overflows a type with binary32's exponents exactly if it overflows
-    /// binary32, except that subnormal products may lose digits.
+    /// Whether the product of any element of type `element` and any of these scales is exact in type `to`. If the
+    /// scales' range is unknown, a product overflows a type with binary32's exponents exactly if it overflows binary32,
+    /// except that subnormal products may lose digits.
+    ///
+    /// A product may be NaN, infinity or negative zero, so `to` must be an IEEE type of at least 16 bits. Types of at
+    /// most eight bits lack some of the three, and products, computed in binary32, would take a rounding cast to them.
     pub(super) fn is_exact(self, element: ElementType, to: ElementType) -> bool {
+        let has_cast = cast::element(to).is_some();
         let (ElementType::Float(element), Some(scale), ElementType::Float(to)) = (element, self.format(), to) else {
             return false;
         };
+        if !has_cast {
+            return false;
+        }
         let [_, digits, _] = element.widths();
         let [_, of_scale, _] = scale.widths();
         let [_, available, _] = to.widths();
@@ -181,6 +190,9 @@ mod tests {
                 all(scale, 8).into_iter().filter(|&value| value >= min && value < 2.0 * max).collect();
             for (element, bits) in [("e2m1", 4), ("e2m3", 6), ("e3m2", 6), ("e4m3", 8), ("e5m2", 8)] {
                 let values = all(element, bits);
+                for to in ["e2m3", "e3m2", "e4m3", "e5m2", "fp8_fnuz", "bf8_fnuz"] {
+                    assert!(!is_exact(element, own, to), "{element} x {scale} in {to}, to which binary32 has no cast");
+                }
                 for to in ["f16", "bf16"] {
                     let known: std::collections::BTreeSet<u64> =
                         all(to, 16).iter().map(|value| value.abs().to_bits()).collect();

@@ -45,9 +45,10 @@ impl Tiling {
     }
 
     /// Returns the bits of K that may come first in the order: those that lanes of the atom hold in registers, and
-    /// those of repetitions. Empty if the atom reads memory, which fixes the order of K.
-    pub(super) fn in_registers(&self, atom: &MmaAtom) -> Vec<u32> {
-        if atom.reads_memory() {
+    /// those of repetitions. Empty if the atom reads an operand from memory in the order of the matrices, which fixes
+    /// the order of K; an operand that is permuted in memory (`k_permuted`) does not.
+    pub(super) fn in_registers(&self, atom: &MmaAtom, k_permuted: [bool; 2]) -> Vec<u32> {
+        if !atom.has_free_order(k_permuted) {
             return Vec::new();
         }
         atom.in_registers().into_iter().chain(self.tile[2]..self.k_bits()).collect()

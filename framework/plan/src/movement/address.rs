@@ -4,6 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use tilewright_kernel::{Binary, Builder, Compare, Element, SpecialRegister, Type, Value};
 use tilewright_layout::Padding;
+use tilewright_layout::index_arithmetic::{add_product, sum_with};
 
 /// The lane and warp index of the running thread, and its block's index in a cluster if there is one.
 #[derive(Debug, Clone, Copy)]
@@ -97,10 +98,16 @@ impl ThreadIndices {
     /// empty.
     pub(super) fn has(self, builder: &mut Builder, mask: u64, bits: u64) -> Option<Value> {
         let lane_mask = (1u64 << self.lane_bits) - 1;
-        let index_terms = [
-            (self.lane, mask & lane_mask, bits & lane_mask),
-            (self.warp, mask >> self.lane_bits, bits >> self.lane_bits),
-        ];
+        let mut index_terms: SmallVec<[_; 3]> = smallvec![(self.lane, mask & lane_mask, bits & lane_mask)];
+        let (mask, bits) = (mask >> self.lane_bits, bits >> self.lane_bits);
+        match self.cluster {
+            Some(ClusterBits { warp_bits, block, .. }) => {
+                let warp_mask = (1u64 << warp_bits) - 1;
+                index_terms.push((self.warp, mask & warp_mask, bits & warp_mask));
+                index_terms.push((block, mask >> warp_bits, bits >> warp_bits));
+            }
+            None => index_terms.push((self.warp, mask, bits)),
+        }
         let mut condition = None;
         for (index, mask, bits) in index_terms {
             if mask == 0 {
@@ -126,31 +133,17 @@ impl ThreadIndices {
         let mut sum = None;
         let (index_terms, constant) = self.index_terms(columns);
         for (index, columns) in index_terms {
-            add_product(builder, &mut sum, index, columns);
+            add_product(builder, &mut sum, &index, columns);
         }
-        match sum {
-            Some(sum) if constant == 0 => sum,
-            Some(sum) => builder.binary_const(Binary::Xor, sum, constant as u32),
-            None => builder.i32(constant as u32),
-        }
+        sum_with(builder, sum, constant)
     }
 }
 
 /// Emits the product over F2 of a matrix and the bits of `value`, an `i32`.
 pub fn emit_product(builder: &mut Builder, value: Value, columns: &[u64]) -> Value {
     let mut sum = None;
-    add_product(builder, &mut sum, value, columns);
-    sum.unwrap_or_else(|| builder.i32(0))
-}
-
-fn add_product(builder: &mut Builder, sum: &mut Option<Value>, index: Value, columns: &[u64]) {
-    for (mask, shift) in diagonals(columns) {
-        let term = shifted(builder, index, mask, shift);
-        *sum = Some(match *sum {
-            None => term,
-            Some(before) => builder.binary(Binary::Xor, before, term),
-        });
-    }
+    add_product(builder, &mut sum, &value, columns);
+    sum_with(builder, sum, 0)
 }
 
 /// Emits addresses that are F2-linear in the thread index and a constant, with padding. The part of an address that
@@ -217,33 +210,6 @@ impl LinearAddress {
             sum = builder.binary(Binary::Add, sum, left_out);
         }
         sum
-    }
-}
-
-/// Splits a matrix into diagonals: for each distance between output and input bit, the mask of the input bits that move
-/// by this distance.
-fn diagonals(columns: &[u64]) -> Vec<(u64, i32)> {
-    let mut diagonals: Vec<(u64, i32)> = Vec::new();
-    for (bit, &column) in columns.iter().enumerate() {
-        let mut rest = column;
-        while rest != 0 {
-            let distance = rest.trailing_zeros() as i32 - bit as i32;
-            rest &= rest - 1;
-            match diagonals.iter_mut().find(|(_, d)| *d == distance) {
-                Some((mask, _)) => *mask |= 1 << bit,
-                None => diagonals.push((1 << bit, distance)),
-            }
-        }
-    }
-    diagonals
-}
-
-fn shifted(builder: &mut Builder, index: Value, mask: u64, distance: i32) -> Value {
-    let bits = builder.binary_const(Binary::And, index, mask as u32);
-    match distance {
-        0 => bits,
-        1.. => builder.binary_const(Binary::Shl, bits, distance as u32),
-        _ => builder.binary_const(Binary::ShrU, bits, distance.unsigned_abs()),
     }
 }
 

@@ -13,13 +13,30 @@ pub struct PlanContext<'a> {
     pub scratch_bytes: u64,
     /// The price of issuing and addressing one shared-memory access besides its wavefronts, in units of one wavefront.
     pub access_price: f64,
+    /// The number of 32-bit registers of a lane that the kernel is compiled for (register mode); `None` lets plans of
+    /// MMAs choose the smallest that suffices.
+    pub registers: Option<u32>,
+    /// Whether threads that hold replicas may share the work of a store by selects. Copies that bypass the registers
+    /// cannot select.
+    pub(crate) shares_replicas: bool,
+    /// Number of blocks of the cluster that executes a program, a power of two: the size of the layouts' block dim.
+    pub blocks: u32,
 }
 
 impl<'a> PlanContext<'a> {
-    /// Creates a context with all of the target's statically allocatable shared memory and an empty instruction table.
+    /// Creates a context with all of the shared memory that a block of the target may have, dynamic shared memory
+    /// included, and an empty instruction table.
     #[must_use]
     pub fn new(target: &'a TargetDescription) -> Self {
-        Self { target, instructions: &[], scratch_bytes: u64::from(target.shared.static_bytes), access_price: 0.0 }
+        Self {
+            target,
+            instructions: &[],
+            scratch_bytes: u64::from(target.shared.bytes),
+            access_price: 0.0,
+            registers: None,
+            shares_replicas: true,
+            blocks: 1,
+        }
     }
 
     /// Returns the context with this instruction table.
@@ -28,10 +45,27 @@ impl<'a> PlanContext<'a> {
         Self { instructions, ..self }
     }
 
+    /// Returns the context of a program that is executed by clusters of so many blocks.
+    #[must_use]
+    pub fn with_blocks(self, blocks: u32) -> Self {
+        Self { blocks, ..self }
+    }
+
     /// Returns the context with this price of one shared-memory access besides its wavefronts, in units of one
     /// wavefront. A higher price favours fewer, wider accesses.
     pub(crate) fn with_access_price(self, price: f64) -> Self {
         Self { access_price: price, ..self }
+    }
+
+    /// Returns the context for kernels with this number of 32-bit registers of a lane.
+    #[must_use]
+    pub fn with_registers(self, registers: Option<u32>) -> Self {
+        Self { registers, ..self }
+    }
+
+    /// Returns the context for stores whose values do not pass the registers, so that no select chooses among them.
+    pub(crate) fn without_sharing(self) -> Self {
+        Self { shares_replicas: false, ..self }
     }
 
     /// Returns the context of one of several plans in a block: each of the `movements` plans gets an equal share of the

@@ -204,10 +204,12 @@ fn columns_of_narrow_elements_are_moved_as_tiles() {
 
 #[test]
 fn scratch_that_does_not_fit_is_used_in_rounds() {
-    // 512 elements of 8 bytes are 4096 bytes; the machine has 2048.
+    // 512 elements of 8 bytes are 4096 bytes; the conversion gets 2048.
     let src = layout(9, 0, &[0, 1, 2, 3, 4, 5, 6, 7, 8], &mixed(9, &[]));
     let dst = layout(9, 0, &[3, 4, 5, 0, 1, 2, 6, 7, 8], &mixed(9, &[]));
-    let plans = movement::conversion_candidates(&src, &dst, 64, &test_target()).expect("sound").0;
+    let target = test_target();
+    let context = PlanContext::new(&target).with_scratch(2048);
+    let plans = movement::conversion_candidates(&src, &dst, 64, context).expect("sound").0;
     let shared = plans.iter().find(|plan| plan.path == ConversionKind::Shared).expect("possible");
     assert_eq!(shared.stats.shared_bytes, 2048);
     // Store, wait, load, wait, store, wait, load.

@@ -6,7 +6,9 @@ use tilewright_testkit::test_targets;
 use proptest::prelude::*;
 use test_targets::{LANE_BITS, layout, test_target};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{ConversionKind, GatherPlan, MovementError, plan_gather};
+use tilewright_plan::movement::{
+    ConversionKind, GatherPlan, MovementError, PlanContext, gather_candidates, plan_gather,
+};
 use tilewright_verify::{check_emulated, gather_case};
 
 fn check(src: &LinearLayout, indices: &LinearLayout, axis: Dim, bits: u32) -> GatherPlan {
@@ -95,4 +97,42 @@ fn invalid_inputs_are_errors() {
     assert!(matches!(ask(&rows(3), &rows(3), 5, 32), MovementError::Layout(_)));
     assert!(matches!(ask(&rows(3), &rows(4), 0, 32), MovementError::Layout(_)));
     assert!(matches!(ask(&rows(3), &rows(3), 1, 4), MovementError::ElementBits(4)));
+}
+
+/// Checks all candidates of random gathers with little shared memory: rounds, and conversions before shuffles.
+#[test]
+fn short_memory_takes_rounds_or_a_conversion() {
+    let target = test_target();
+    let (mut rounds, mut mixed) = (0, 0);
+    for (src, indices, axis) in [
+        (rows(5), rows(5), 0),
+        (rows(6), rows(6), 1),
+        (rows(4), across_warps(4), 1),
+        (across_warps(4), rows(4), 1),
+        (across_warps(5), across_warps(5), 1),
+        (across_warps(5), across_warps(5), 0),
+    ] {
+        for bytes in [64, 128, 256, 512, 1024] {
+            let context = PlanContext::from(&target).with_scratch(bytes);
+            let (plans, _) = gather_candidates(&src, &indices, Dim::tensor(axis), 32, context).unwrap();
+            for plan in plans {
+                assert!(plan.stats.shared_bytes <= bytes, "{} of {bytes}", plan.stats.shared_bytes);
+                let case = gather_case(([&src, &indices], Dim::tensor(axis)), 32, &plan, &target);
+                case.and_then(|case| check_emulated(&case, &target))
+                    .unwrap_or_else(|wrong| panic!("{} in {bytes} bytes: {wrong}\n{src}\n{indices}", plan.path));
+                rounds += usize::from(plan.path == ConversionKind::Shared && plan.stats.counts.barriers > 1);
+                mixed += usize::from(plan.path == ConversionKind::Mixed);
+            }
+        }
+    }
+    assert!(rounds >= 5 && mixed >= 5, "{rounds} in rounds, {mixed} by a conversion");
+}
+
+/// Returns a layout of 8 rows of `2^bits` columns whose columns are in warps and registers, and rows in lanes.
+fn across_warps(bits: u32) -> LinearLayout {
+    let columns: Vec<_> = (0..bits).map(|bit| (1usize, 1u64 << bit)).collect();
+    let rows = [(0usize, 1u64), (0, 2), (0, 4)];
+    let (warps, registers) = columns.split_at(2);
+    let columns: Vec<_> = rows.iter().chain(warps).chain(registers).copied().collect();
+    layout(&columns, [3, bits, 0], 2)
 }

@@ -25,6 +25,7 @@ pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), C
                 launch.warps, launch.lanes, target.name
             ));
         }
+        check_registers(target, kernel)?;
         let most = target.limits.blocks_per_cluster;
         if launch.blocks > most {
             let (name, blocks, target) = (&kernel.name, launch.blocks, &target.name);
@@ -42,6 +43,29 @@ pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), C
         if bytes > u64::from(target.shared.bytes) {
             return fail(format!("{bytes} bytes of shared memory; {} has {}", target.name, target.shared.bytes));
         }
+    }
+    Ok(())
+}
+
+/// Checks that a kernel's number of registers is one that the target can give it.
+fn check_registers(target: &TargetDescription, kernel: &Kernel) -> Result<(), CompileError> {
+    let (registers, limits, name) = (kernel.launch.registers, &target.limits, &kernel.name);
+    if registers == 0 || limits.register_modes.is_empty() && registers <= limits.registers_per_lane {
+        return Ok(());
+    }
+    let wish = match limits.register_modes.is_empty() {
+        true => format!("at most {}", limits.registers_per_lane),
+        false => format!("{:?}", limits.register_modes),
+    };
+    let message = |reason: String| format!("kernel `{name}`: {registers} registers of a lane; {reason}");
+    if !limits.register_modes.contains(&registers) {
+        return Err(CompileError::Unsupported(message(format!("{} gives {wish}", target.name))));
+    }
+    let threads = u64::from(kernel.launch.lanes) * u64::from(kernel.launch.warps);
+    let most = u64::from(limits.registers_per_block);
+    if threads * u64::from(registers) > most {
+        let reason = format!("{threads} lanes have {most} together on {}: take fewer warps", target.name);
+        return Err(CompileError::Unsupported(message(reason)));
     }
     Ok(())
 }

@@ -2,10 +2,10 @@
 
 use super::plain;
 use super::term::{Call, Term};
-use super::write::Writer;
-use crate::op::name::{arith, scf, tt, ttg};
-use crate::transform::{IrCloner, Rewritten};
-use crate::{BuildError, Float, TileType, Value, Values};
+use super::write::{Writer, number};
+use crate::op::name::{arith, math, scf, tt, ttg};
+use crate::transform::{IrCloner, Rewritten, violation};
+use crate::{Attribute, BuildError, Float, TileType, Value, Values};
 
 impl Writer<'_> {
     /// Emits the call of a list function, and returns its values:
@@ -17,9 +17,19 @@ impl Writer<'_> {
     /// | `then(x, 1)` | the values of `x`, and a number |
     /// | `registers(x)` | `x`, loaded to registers if it is in memory of the block |
     /// | `powers(x)` | the numbers `x` as `f32`; integers are E8M0 encodings, powers of two |
+    /// | `zero(x)` | a tensor of zeros of the shape of the memory `x`, or `zero()` of the first result's type |
     /// | `zeros(x)` | one 32-bit zero per axis of `x` |
+    /// | `with_minimum(x)`, `with_maximum(x)` | `x`, and its minimum or maximum along the last axis: of magnitudes if
+    /// `abs` is true, NaN if an element is NaN and `NaN` is true |
     /// | `unless(c, x, n)` | `x`; the number `n` if `c` exists and is false |
     /// | `where(c, x, n)` | `x`, computed only if `c` is true; otherwise the number `n` |
+    /// | `extracted(x)` | the part of tensor `x` that the result has, from `static_offsets` |
+    /// | `concatenated(x)` | the tensors `x` side by side, the last axis fastest |
+    /// | `repacked(x)` | bytes of four-bit elements in memory `x`, packed along the axis of the result |
+    /// | `quotients(x, s)` | the numbers `x` as `f32`, divided by powers of two; `s` has their E8M0 encodings |
+    /// | `packed_e2m1(x)` | the `f32` numbers `x` as E2M1 codes, packed along `axis` |
+    /// | `fused_copies(x, y)` | nothing; copies a block of each descriptor in `x` to the memory in `y` |
+    /// | `alone(o(x))` | as `o(x)`; an error if a program runs on several blocks |
     /// | `each(o(x, y))` | nothing; emits `o` for the first of `x` and `y`, then for the second of both, and so on |
     pub(super) fn list(&self, cloner: &mut IrCloner<'_, '_, '_>, call: &Call) -> Rewritten<Values> {
         let argument_values = |cloner: &mut IrCloner<'_, '_, '_>, index: usize| match call.arguments.get(index) {
@@ -28,6 +38,10 @@ impl Writer<'_> {
         };
         if let ("each", [Term::Call(one)]) = (call.name.as_str(), &call.arguments[..]) {
             return self.each(cloner, one);
+        }
+        let blocks = self.module.get("ttg.num-ctas").and_then(crate::Attribute::as_integer).unwrap_or(1);
+        if call.name == "alone" && blocks != 1 {
+            return Err(violation(cloner, self.op, format!("with {blocks} blocks it has no neutral meaning")));
         }
         let first = argument_values(cloner, 0)?;
         if call.name == "where" {
@@ -49,13 +63,37 @@ impl Writer<'_> {
             }
             "registers" => first.into_iter().map(|value| self.in_registers(cloner, value)).collect(),
             "powers" => first.into_iter().map(|value| self.power(cloner, value)).collect(),
+            "zero" => self.zero(cloner, &first),
             "zeros" => {
                 let rank = first.first().and_then(|value| cloner.to.ty(*value).shape()).map_or(0, <[u64]>::len);
                 (0..rank).map(|_| Ok(cloner.to.constant_i32(0)?)).collect()
             }
+            "with_minimum" => self.with_extreme(cloner, &first, [arith::MINNUMF, arith::MINIMUMF]),
+            "with_maximum" => self.with_extreme(cloner, &first, [arith::MAXNUMF, arith::MAXIMUMF]),
             "unless" => self.unless(cloner, call, &first),
+            "alone" => Ok(first),
+            "concatenated" => Ok([self.concatenated(cloner, &first)?].into_iter().collect()),
+            "extracted" => first.into_iter().map(|value| self.extracted(cloner, value)).collect(),
+            "repacked" => first.into_iter().map(|value| self.repacked(cloner, value)).collect(),
+            "packed_e2m1" => first.into_iter().map(|value| self.packed_e2m1(cloner, value)).collect(),
+            "quotients" => {
+                let scales = argument_values(cloner, 1)?;
+                first.into_iter().zip(scales).map(|(value, scale)| self.quotients(cloner, value, scale)).collect()
+            }
+            "fused_copies" => {
+                let memories = argument_values(cloner, 1)?;
+                self.fused_copies(cloner, &first, &memories)
+            }
             _ => Err(BuildError::UnknownOperation(call.name.clone()).into()),
         }
+    }
+
+    fn zero(&self, cloner: &mut IrCloner<'_, '_, '_>, like: &[Value]) -> Rewritten<Values> {
+        let result = cloner.from.op(self.op).results.first().map(|&result| cloner.from.ty(result).clone());
+        let memory = like.first().and_then(|&like| cloner.to.ty(like).as_memory());
+        let ty = memory.map(|memory| plain::tensor(memory, self.module)).or(result);
+        let zero = ty.and_then(|ty| number("0", &ty));
+        zero.into_iter().map(|zero| Ok(cloner.to.constant(zero)?)).collect()
     }
 
     fn each(&self, cloner: &mut IrCloner<'_, '_, '_>, one: &Call) -> Rewritten<Values> {
@@ -74,7 +112,7 @@ impl Writer<'_> {
         Ok(cloner.to.binary(arith::DIVSI, value, by)?)
     }
 
-    fn power(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value) -> Rewritten<Value> {
+    pub(super) fn power(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value) -> Rewritten<Value> {
         let ty = cloner.to.ty(value).clone();
         let numbers = match ty.element() {
             TileType::Integer(..) => {
@@ -84,6 +122,32 @@ impl Writer<'_> {
             _ => value,
         };
         Ok(cloner.to.unary(tt::FP_TO_FP, numbers, ty.with_element(TileType::Float(Float::F32)))?)
+    }
+
+    /// Reduces a tensor along its last axis, by the first of two operations, or by the second if NaN propagates. The
+    /// reduced tensor has the type of the foreign operation's last result.
+    fn with_extreme(
+        &self,
+        cloner: &mut IrCloner<'_, '_, '_>,
+        tensor: &[Value],
+        combine: [&str; 2],
+    ) -> Rewritten<Values> {
+        let foreign = cloner.from.op(self.op);
+        let is_set = |name: &str| foreign.attributes.get(name) == Some(&Attribute::Bool(true));
+        let (magnitudes, combine) = (is_set("abs"), combine[usize::from(is_set("NaN"))]);
+        let (&[value], Some(&reduced)) = (tensor, foreign.results.last()) else { return Ok(Values::new()) };
+        let (ty, reduced) = (cloner.to.ty(value).clone(), cloner.from.ty(reduced).clone());
+        let operand = if magnitudes { cloner.to.unary(math::ABSF, value, ty.clone())? } else { value };
+        let (region, around) = cloner.to.enter_region(vec![ty.element().clone(), ty.element().clone()]);
+        let body = cloner.to.body();
+        let arguments = body.blocks(region).first().map_or(&[][..], |&block| body.arguments(block)).to_vec();
+        let &[left, right] = &arguments[..] else { return Ok(Values::new()) };
+        let extreme = cloner.to.binary(combine, left, right)?;
+        cloner.to.op(tt::REDUCE_RETURN).operand(extreme).build()?;
+        cloner.to.set_block(around);
+        let axis = ty.shape().map_or(0, <[u64]>::len).saturating_sub(1) as i32;
+        let reduce = cloner.to.op(tt::REDUCE).operand(operand).attribute("axis", axis).existing_region(region);
+        Ok([value, reduce.result(reduced).value()?].into_iter().collect())
     }
 
     fn in_registers(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value) -> Rewritten<Value> {

@@ -5,7 +5,7 @@ use crate::{Attribute, Attributes, Body, LayoutName, MemDescType, Op, TileType};
 use tilewright_layout::parse_spec;
 
 /// The type of a tensor loaded from `memory`, in the default layout: adjacent elements along the last axis per lane,
-/// lanes along the last axes first, all warps along the first axis. Without a layout if the module does not give the
+/// lanes along the last axes first, all warps and the blocks of a cluster along the first axis. Without a layout if the module does not give the
 /// numbers of warps and lanes.
 pub(crate) fn tensor(memory: &MemDescType, module: &Attributes) -> TileType {
     of_shape(&memory.shape, &memory.element, module)
@@ -15,13 +15,13 @@ pub(crate) fn tensor(memory: &MemDescType, module: &Attributes) -> TileType {
 pub(crate) fn of_shape(shape: &[u64], element: &TileType, module: &Attributes) -> TileType {
     let count = |name| module.get(name).and_then(Attribute::as_integer).and_then(|count| u64::try_from(count).ok());
     let layout = match (count("ttg.num-warps"), count("ttg.threads-per-warp")) {
-        (Some(warps), Some(lanes)) => layout(shape, element, warps, lanes),
+        (Some(warps), Some(lanes)) => layout(shape, element, warps, lanes, count("ttg.num-ctas").unwrap_or(1)),
         _ => None,
     };
     TileType::tensor(shape.to_vec(), element.clone(), layout)
 }
 
-fn layout(shape: &[u64], element: &TileType, warps: u64, lanes: u64) -> Option<LayoutName> {
+fn layout(shape: &[u64], element: &TileType, warps: u64, lanes: u64, blocks: u64) -> Option<LayoutName> {
     let axes = shape.len();
     let (mut sizes, mut threads) = (vec![1; axes], vec![1; axes]);
     // Sixteen contiguous bytes per lane.
@@ -35,9 +35,19 @@ fn layout(shape: &[u64], element: &TileType, warps: u64, lanes: u64) -> Option<L
     let mut of_warps = vec![1; axes];
     of_warps[0] = warps;
     let order: Vec<_> = (0..axes).rev().collect();
-    let text = format!(
-        "#ttg.blocked<{{sizePerThread = {sizes:?}, threadsPerWarp = {threads:?}, warpsPerCTA = {of_warps:?}, order = {order:?}}}>"
+    let mut text = format!(
+        "#ttg.blocked<{{sizePerThread = {sizes:?}, threadsPerWarp = {threads:?}, warpsPerCTA = {of_warps:?}, order = {order:?}"
     );
+    if blocks > 1 {
+        let of_block = |bit: u32| {
+            let mut tiles = vec![0; axes];
+            tiles[0] = if shape[0] >> bit > 1 { 1u64 << bit } else { 0 };
+            tiles
+        };
+        let divided: Vec<_> = (0..blocks.trailing_zeros()).map(of_block).collect();
+        text.push_str(&format!(", CGALayout = {divided:?}"));
+    }
+    text.push_str("}>");
     parse_spec(&text).ok().map(|spec| LayoutName::new(spec, text))
 }
 

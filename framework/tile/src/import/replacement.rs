@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 pub(super) struct Replacement {
     /// The terms that replace the foreign operation; empty if it is dropped.
     pub(super) terms: Vec<Term>,
-    /// For an operand or attribute by name: the terms that replace the foreign operation if it has that one.
+    /// For an operand or attribute by name (`name=keyword` for one value of an attribute): the terms that replace the
+    /// foreign operation if it has that one.
     pub(super) having: BTreeMap<String, Vec<Term>>,
     /// The condition under which the terms are executed; `None` if always.
     pub(super) when: Option<Term>,

@@ -69,22 +69,23 @@ impl Rewrite for Importing<'_> {
         }
         let having = replacement.having.iter().find(|(name, _)| has(operation, name));
         let terms = having.map_or(&replacement.terms, |(_, terms)| terms);
-        let mut given = match &replacement.when {
+        let given = match &replacement.when {
             Some(when) => writer.when(cloner, when, terms)?,
             None if matches!(&terms[..], [term] if term.is_recall()) => self.recall(cloner, op)?,
             None => writer.terms(cloner, terms)?,
         };
-        // The replacement is synchronous: its async tokens are poison.
-        for &result in operation.results.get(given.len()..).unwrap_or_default() {
-            if !matches!(cloner.from.ty(result), TileType::Token) {
-                break;
-            }
-            given.push(cloner.to.op(ub::POISON).result(TileType::Token).value()?);
+        let mut given = given.into_iter().peekable();
+        for &result in &operation.results {
+            let is_token = matches!(cloner.from.ty(result), TileType::Token);
+            let fits = |value: &Value| !is_token || matches!(cloner.to.ty(*value), TileType::Token);
+            let value = match given.next_if(fits) {
+                Some(value) => value,
+                // The replacement is synchronous: its async tokens are poison.
+                None if is_token => cloner.to.op(ub::POISON).result(TileType::Token).value()?,
+                None => return Err(violation(cloner, op, "the import table has nothing for its results")),
+            };
+            cloner.bind(result, value);
         }
-        if given.len() < operation.results.len() {
-            return Err(violation(cloner, op, "the import table has nothing for its results"));
-        }
-        cloner.bind_all(&operation.results, &given);
         Ok(true)
     }
 }
@@ -114,8 +115,15 @@ fn refuse(replacement: &Replacement, operation: &Operation) -> Result<(), String
     }
 }
 
-/// Whether an operation has an operand in this group, or this attribute.
+/// Whether an operation has an operand in this group, or this attribute; `name=keyword` requires the keyword as the
+/// attribute's value.
 fn has(operation: &Operation, name: &str) -> bool {
+    if let Some((name, keyword)) = name.split_once('=') {
+        return operation.attributes.get(name).is_some_and(|value| match value {
+            Attribute::Foreign(text) => **text == *keyword,
+            other => other.as_text() == Some(keyword),
+        });
+    }
     let operands = operation.definition.operand_group(name).map(|group| operation.operand_group(group));
     operands.is_some_and(|operands| !operands.is_empty()) || operation.attributes.get(name).is_some()
 }

@@ -13,6 +13,8 @@
 //! memory, in any layout |
 //! | `... {axis = 1, order = $order}` | with attributes, the second copied from the foreign operation |
 //! | `... {padding = $fill[zero, nan]}` | an attribute that is the keyword with the index in the foreign attribute |
+//! | `... {offsets = $offset at $dim}` | an attribute with one number per axis of the first operand: the foreign
+//! attribute `offset` at the axis that `dim` numbers, otherwise 0 |
 //! | `name(...)` | a list function of `super::lists` |
 //! | `remembered($0)` | the remembered operation of an operand; only alone |
 //!
@@ -53,6 +55,13 @@ pub(super) enum AttributeSource {
     /// The foreign operation's attribute with this name; if keywords are given, the keyword at the index that this
     /// attribute has.
     Foreign(String, Vec<String>),
+    /// One number per axis of the first operand, 0 except at one axis.
+    AtAxis {
+        /// The foreign attribute that is the number at the axis.
+        number: String,
+        /// The foreign attribute that numbers the axis.
+        axis: String,
+    },
 }
 
 impl Term {
@@ -153,6 +162,10 @@ impl Reader<'_> {
             return Ok((name, AttributeSource::Keyword(self.word()?)));
         }
         let foreign = self.word()?;
+        if self.cursor.takes("at") {
+            self.cursor.expect("$")?;
+            return Ok((name, AttributeSource::AtAxis { number: foreign, axis: self.word()? }));
+        }
         let words = if self.cursor.takes("[") { self.list("]", Self::word)? } else { Vec::new() };
         Ok((name, AttributeSource::Foreign(foreign, words)))
     }
@@ -185,6 +198,14 @@ mod tests {
     }
 
     #[test]
+    fn an_attribute_may_be_a_number_at_one_axis() {
+        let read = terms("ttg.memdesc_subslice($src) {offsets = $offset at $dim}").expect("a term");
+        let [Term::Call(call)] = &read[..] else { panic!("{read:?}") };
+        let expected = AttributeSource::AtAxis { number: "offset".to_owned(), axis: "dim".to_owned() };
+        assert_eq!(call.attributes, [("offsets".to_owned(), expected)]);
+    }
+
+    #[test]
     fn what_is_no_term_is_refused() {
         for (text, message) in [
             (math::TANH, "1:10: expected `(`, found the end of the text"),
@@ -193,6 +214,7 @@ mod tests {
             ("f(,)", "1:3: expected a name or a number, found `,`"),
             ("f[like]()", "1:7: expected a name or a number, found `]`"),
             ("f() {a 1}", "1:8: expected `=`, found `1`"),
+            ("f() {a = $b at 1}", "1:16: expected `$`, found `1`"),
         ] {
             assert_eq!(terms(text).map_err(|error| error.to_string()), Err(message.to_owned()), "{text}");
         }

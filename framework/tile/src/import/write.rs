@@ -4,7 +4,7 @@ use super::plain;
 use super::term::{AttributeSource, Call, Shape, Term};
 use crate::op::{AttributeKind, Definition, Dialects};
 use crate::transform::{IrCloner, Rewritten};
-use crate::{Attribute, Attributes, BuildError, Float, Op, Operation, Signedness, TileType, Value, Values};
+use crate::{Attribute, Attributes, Body, BuildError, Float, Op, Operation, Signedness, TileType, Value, Values};
 
 /// Emits the replacement of one foreign operation.
 pub(super) struct Writer<'i> {
@@ -135,9 +135,8 @@ impl Writer<'_> {
                 op = op.attribute(&row.name, as_kind(value, &row.kind));
             }
         }
-        let foreign = from.op(self.op);
         for (name, source) in &call.attributes {
-            if let Some(value) = explicit_attribute(&definition, name, source, foreign) {
+            if let Some(value) = explicit_attribute(&definition, name, source, from, self.op) {
                 op = op.attribute(name, value);
             }
         }
@@ -194,7 +193,7 @@ fn element(name: &str) -> Option<TileType> {
 }
 
 /// A number attribute; for a tensor type, the same for all elements.
-fn number(text: &str, ty: &TileType) -> Option<Attribute> {
+pub(super) fn number(text: &str, ty: &TileType) -> Option<Attribute> {
     match ty.element() {
         TileType::Float(float) => Some(Attribute::of_bits(float.encode(text.parse().ok()?)?, ty.clone())),
         TileType::Integer(..) => Some(Attribute::integer(text.parse().ok()?, ty.clone())),
@@ -215,26 +214,40 @@ fn explicit_attribute(
     definition: &Definition,
     name: &str,
     source: &AttributeSource,
-    foreign: &Operation,
+    from: &Body,
+    op: Op,
 ) -> Option<Attribute> {
-    let value = |name: &str| foreign.attributes.get(name);
+    let foreign = from.op(op);
     match source {
         AttributeSource::Keyword(text) => Some(attribute(definition, name, text)),
         AttributeSource::Foreign(of, words) if words.is_empty() => {
-            let value = value(of)?;
+            let value = foreign_attribute(foreign, of)?;
             Some(definition.attribute(name).map_or_else(|| value.clone(), |row| as_kind(value, &row.kind)))
         }
         AttributeSource::Foreign(of, words) => {
-            let index = usize::try_from(value(of)?.as_integer()?).ok()?;
+            let index = usize::try_from(foreign_attribute(foreign, of)?.as_integer()?).ok()?;
             words.get(index).map(|word| attribute(definition, name, word))
         }
+        AttributeSource::AtAxis { number, axis } => {
+            let number = foreign_attribute(foreign, number)?.as_integer()?;
+            let axis = usize::try_from(foreign_attribute(foreign, axis)?.as_integer()?).ok()?;
+            let rank = from.ty(*foreign.operands.first()?).shape()?.len();
+            let numbers = (0..rank).map(|at| if at == axis { number as u64 } else { 0 });
+            Some(Attribute::Array(TileType::integer(32), numbers.collect()))
+        }
     }
+}
+
+/// The foreign operation's attribute with this name, or its default if the text omits it.
+fn foreign_attribute<'o>(foreign: &'o Operation, name: &str) -> Option<&'o Attribute> {
+    let default = || foreign.definition.attribute(name).and_then(|row| row.default.as_ref());
+    foreign.attributes.get(name).or_else(default)
 }
 
 /// Parses an attribute value of a table, as the kind that the definition requires.
 fn attribute(definition: &Definition, name: &str, text: &str) -> Attribute {
     match definition.attribute(name).map(|row| &row.kind) {
-        Some(AttributeKind::Keyword(_)) => Attribute::Keyword(text.into()),
+        Some(AttributeKind::Keyword(_) | AttributeKind::Words(_)) => Attribute::Keyword(text.into()),
         Some(AttributeKind::Integer(bits)) => Attribute::integer(text.parse().unwrap_or(0), TileType::integer(*bits)),
         Some(AttributeKind::Bool) => Attribute::Bool(text == "true"),
         Some(AttributeKind::Unit) => Attribute::Unit,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::types::TileType;
+use crate::types::{Signedness, TileType};
 
 /// A set of types, named by a keyword of dialect files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +111,12 @@ impl TypeSet {
         is_in_container && self.element.holds(ty.element())
     }
 
+    /// Whether all types of the class are scalars or tensors.
+    #[must_use]
+    pub(crate) fn is_of_values(self) -> bool {
+        matches!(self.container, Container::ScalarOrTensor | Container::Tensor | Container::Scalar)
+    }
+
     /// The type constructor (the word before `<`) of all types of the class, which a text format may omit; `None` if
     /// there is none.
     #[must_use]
@@ -130,7 +136,7 @@ impl Element {
             Self::Any => true,
             Self::Number => matches!(ty, TileType::Integer(..) | TileType::Float(_)),
             Self::Integer => matches!(ty, TileType::Integer(..)),
-            Self::IntegerOrIndex => matches!(ty, TileType::Integer(..) | TileType::Index),
+            Self::IntegerOrIndex => matches!(ty, TileType::Integer(_, Signedness::Signless) | TileType::Index),
             Self::Float => matches!(ty, TileType::Float(_)),
             Self::FloatOrByte => matches!(ty, TileType::Float(_) | TileType::Integer(8, _)),
             Self::Bits(bits) => matches!(ty, TileType::Integer(width, _) if *width == bits),
@@ -145,7 +151,7 @@ impl fmt::Display for TypeSet {
             Element::Any => "values".to_owned(),
             Element::Number => "numbers".to_owned(),
             Element::Integer => "integers".to_owned(),
-            Element::IntegerOrIndex => "integers or `index`".to_owned(),
+            Element::IntegerOrIndex => "signless integers or `index`".to_owned(),
             Element::Float => "floating-point numbers".to_owned(),
             Element::FloatOrByte => "floating-point numbers or `i8`".to_owned(),
             Element::Bits(bits) => format!("`i{bits}`"),

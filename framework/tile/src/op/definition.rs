@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{Piece, Rule, TypeSet};
+use super::{Condition, Piece, Rule, TypeSet};
 use crate::attribute::Attribute;
+use crate::types::TileType;
 
 /// The definition of an operation: its operands, results, attributes and regions, and its text format.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,8 @@ pub struct Definition {
     pub results: Vec<OperandGroup>,
     /// The attributes that the definition lists; operations may have others too.
     pub attributes: Vec<AttributeRow>,
+    /// The element types that scalars and tensors of the dialect may have; empty for any.
+    pub elements: Arc<[TileType]>,
     /// The text format behind the operation's name; `None` if the operation has only MLIR's generic form.
     pub format: Option<Vec<Piece>>,
     /// The type inference rules.
@@ -27,6 +30,10 @@ pub struct Definition {
     pub regions: Count,
     /// The traits.
     pub traits: Traits,
+    /// The conditions that the verifier checks.
+    pub verify: Vec<Condition>,
+    /// Whether layouts of the operands and results must have the lanes, warps and blocks that the module states.
+    pub layouts_fit_module: bool,
 }
 
 /// A group of operands or results that share one name in the definition.
@@ -94,14 +101,14 @@ pub enum AttributeKind {
     Bool,
     /// An integer of this width, written without its type.
     Integer(u32),
-    /// Integers of 32 bits, comma-separated.
-    Integers,
+    /// Integers of this width, comma-separated.
+    Integers(u32),
     /// A string.
     Text,
     /// A symbol: the name of a function.
     Symbol,
-    /// Keywords, separated by `|`.
-    Words,
+    /// A set of keywords, separated by `|`; the generic form has the sum of their numbers, if these are listed.
+    Words(Arc<BTreeMap<String, u32>>),
     /// One of several keywords, each with its number; the generic form has the number.
     Keyword(Arc<BTreeMap<String, u32>>),
     /// A set of keywords: `<...>` behind a keyword; behind the attribute's name in the generic form.
@@ -116,9 +123,17 @@ pub struct Flags {
     pub name: String,
     /// The separator between the keywords of the set.
     pub separator: String,
+    /// The keywords.
+    pub words: Vec<String>,
 }
 
 impl Flags {
+    /// The first keyword in `flags`, `<...>`, that is not one of the set; `None` if all are.
+    pub(crate) fn unknown<'f>(&self, flags: &'f str) -> Option<&'f str> {
+        let words = flags.trim().trim_start_matches('<').trim_end_matches('>').split([',', '|']).map(str::trim);
+        words.into_iter().find(|word| !self.words.iter().any(|known| known == word))
+    }
+
     /// The attribute for the flags in `flags`, `<...>`; the separator stands between the flags.
     pub(crate) fn attribute(&self, flags: &str) -> Attribute {
         let words: String = flags.split_whitespace().collect();
@@ -137,23 +152,29 @@ pub struct Traits {
     pub elementwise: bool,
     /// Whether the operands may be swapped.
     pub commutative: bool,
+    /// Whether tensors may have layouts whose warps move along several axes at once (`generic_linear`); elementwise
+    /// operations and those of MLIR's dialects always may.
+    pub any_layout: bool,
     /// Whether the operation terminates a block.
     pub terminator: bool,
 }
 
 impl OperandGroup {
     /// Divides `count` values among groups when the text does not give the numbers: one to each group that must have
-    /// one, the rest to the first group that may have more. `None` if there are too few or too many values.
+    /// one; the rest to the group of any number, or in equal shares if there are several of these groups. `None` if
+    /// there are too few or too many values.
     #[must_use]
     pub fn divide(groups: &[Self], count: usize) -> Option<Vec<usize>> {
         let single = groups.iter().filter(|group| group.count == Count::One).count();
         let mut spare = count.checked_sub(single)?;
+        let many = groups.iter().filter(|group| group.count == Count::Many).count();
+        let share = if many > 1 { spare / many } else { spare };
         let mut sizes = Vec::with_capacity(groups.len());
         for group in groups {
             let size = match group.count {
                 Count::One => 1,
                 Count::Optional => spare.min(1),
-                Count::Many => spare,
+                Count::Many => share.min(spare),
                 Count::Zero | Count::Two => 0,
             };
             if group.count != Count::One {

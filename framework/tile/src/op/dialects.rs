@@ -7,6 +7,8 @@ use thiserror::Error;
 
 use super::Definition;
 use super::row::File;
+use crate::rules::{RuleSet, Rules};
+use tilewright_layout::{FamilyAttribute, FamilySpec, parse_spec};
 use tilewright_target::nearest;
 
 /// An error in a dialect file.
@@ -25,6 +27,10 @@ pub struct Dialects {
     operations: BTreeMap<Arc<str>, Arc<Definition>>,
     /// Earlier names of operations and attributes, each with its current name.
     renamed: BTreeMap<String, String>,
+    /// For each layout family, the parameters that have a default, with the default.
+    layouts: BTreeMap<String, FamilySpec>,
+    /// The rules of the verifier that rows may name, and those about layouts.
+    rules: Rules,
 }
 
 /// The dialects of no particular vendor.
@@ -62,19 +68,40 @@ impl Dialects {
         READ.get_or_init(read).clone()
     }
 
-    /// Adds the operations of a dialect file, which messages call `file`. An operation replaces an earlier one of the
-    /// same name.
+    /// Adds rules of the verifier, which the dialect files that are added later may name.
     ///
     /// # Errors
-    /// [`DialectError`]; nothing is added in that case.
+    /// [`DialectError`] if a rule of the same name exists; nothing is added in that case.
+    pub fn register(&mut self, rules: &RuleSet) -> Result<(), DialectError> {
+        self.rules.add(rules).map_err(|message| DialectError { file: "rules".to_owned(), message })
+    }
+
+    /// The rules of the verifier: the neutral ones, and the registered sets.
+    #[must_use]
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Adds the operations of a dialect file, which messages call `file`. An operation replaces an earlier one of the
+    /// same name. Its rows may name the neutral rules and the registered ones.
+    ///
+    /// # Errors
+    /// [`DialectError`], also for a row with an unknown rule; nothing is added in that case.
     pub fn add(&mut self, file: &str, text: &str) -> Result<(), DialectError> {
         let wrong = |message: String| DialectError { file: file.to_owned(), message };
         let rows: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let definition = |(name, row): (&String, &super::row::Row)| {
-            let definition = row.definition(name, &rows).map_err(|message| wrong(format!("`{name}`: {message}")))?;
+            let definition =
+                row.definition(name, &rows, &self.rules).map_err(|message| wrong(format!("`{name}`: {message}")))?;
             Ok((Arc::clone(&definition.name), Arc::new(definition)))
         };
         let read: Vec<_> = rows.operations.iter().map(definition).collect::<Result<_, _>>()?;
+        let defaults = |(name, parameters): (&String, &String)| {
+            let spec = parse_spec(&format!("#ttg.{name}<{{{parameters}}}>"));
+            spec.map(|spec| (name.clone(), spec)).map_err(|error| wrong(format!("layout `{name}`: {error}")))
+        };
+        let layouts: Vec<_> = rows.layouts.iter().map(defaults).collect::<Result<_, _>>()?;
+        self.layouts.extend(layouts);
         self.operations.extend(read);
         let full = |name: &String| format!("{}.{name}", rows.dialect);
         self.renamed.extend(rows.renamed.iter().map(|(earlier, name)| (full(earlier), full(name))));
@@ -91,6 +118,19 @@ impl Dialects {
     #[must_use]
     pub fn current_name<'a>(&'a self, name: &'a str) -> &'a str {
         self.renamed.get(name).map_or(name, String::as_str)
+    }
+
+    /// Removes the parameters of a layout that have their defaults, and those of layouts in it: then equal layouts have
+    /// equal parameters.
+    pub(crate) fn remove_layout_defaults(&self, spec: &mut FamilySpec) {
+        if let Some(defaults) = self.layouts.get(&spec.name) {
+            spec.attributes.retain(|name, value| defaults.attributes.get(name) != Some(value));
+        }
+        let inner = spec.attributes.values_mut().filter_map(|value| match value {
+            FamilyAttribute::Spec(inner) => Some(inner),
+            _ => None,
+        });
+        inner.chain(&mut spec.parent).for_each(|inner| self.remove_layout_defaults(inner));
     }
 
     /// The known operation name that is most similar to a misspelled one, if one is similar enough.

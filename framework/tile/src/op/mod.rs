@@ -5,6 +5,7 @@
 //! operation needs only a row. Rows of vendors' dialects are added at run time ([`Dialects::add`]).
 
 mod class;
+mod condition;
 mod definition;
 mod dialects;
 mod infer;
@@ -15,6 +16,7 @@ mod rule;
 mod template;
 
 pub use class::TypeSet;
+pub use condition::Condition;
 pub use definition::{AttributeKind, AttributeRow, Count, Definition, Flags, OperandGroup, Traits};
 pub use dialects::{DialectError, Dialects};
 pub(super) use infer::GroupTypes;

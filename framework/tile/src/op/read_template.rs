@@ -112,6 +112,11 @@ impl<'a> Reader<'a> {
             return Ok(Some(Piece::Special(*special)));
         }
         self.cursor.expect("(")?;
+        if name == "bundles" {
+            let group = self.cursor.word("a group")?;
+            self.cursor.expect(")")?;
+            return Ok(self.definition.operand_group(group).map(|group| Piece::Special(Special::Bundles(group))));
+        }
         let [first, second] = [self.cursor.word("a group")?, self.cursor.word("a group")?];
         self.cursor.expect(")")?;
         let first = self.definition.operand_group(first);

@@ -5,8 +5,12 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{AttributeKind, AttributeRow, Count, Definition, Flags, OperandGroup, Piece, Rule, Traits, TypeSet};
+use super::{
+    AttributeKind, AttributeRow, Condition, Count, Definition, Flags, OperandGroup, Piece, Rule, Traits, TypeSet,
+};
 use crate::attribute::Attribute;
+use crate::rules::Rules;
+use crate::types::{Float, TileType};
 
 /// A dialect file.
 #[derive(Deserialize)]
@@ -14,6 +18,12 @@ use crate::attribute::Attribute;
 pub(super) struct File {
     /// The dialect's name, the prefix of all operations.
     pub dialect: String,
+    /// The element types that the dialect's scalars and tensors may have; any if the key is absent.
+    #[serde(default)]
+    pub elements: String,
+    /// Whether layouts of the operations' tensors must have the lanes, warps and blocks that the module states.
+    #[serde(default)]
+    pub layouts_fit_module: bool,
     /// For attributes of keywords: the keywords with their numbers, by a name that rows refer to.
     #[serde(default)]
     pub words: BTreeMap<String, BTreeMap<String, u32>>,
@@ -28,6 +38,10 @@ pub(super) struct File {
     /// Earlier names of operations and attributes of the dialect, each with its current name. Texts may have either.
     #[serde(default)]
     pub renamed: BTreeMap<String, String>,
+    /// Parameters of layout families that have a default: the family's name, and its parameters with their defaults as
+    /// attribute text.
+    #[serde(default)]
+    pub layouts: BTreeMap<String, String>,
 }
 
 /// The row of an operation; keys that it omits come from its form.
@@ -42,6 +56,7 @@ pub(super) struct Row {
     types: Option<String>,
     regions: Option<String>,
     traits: Option<String>,
+    verify: Option<String>,
 }
 
 impl Row {
@@ -62,6 +77,7 @@ impl Row {
             types: of(&self.types, &form.types),
             regions: of(&self.regions, &form.regions),
             traits: of(&self.traits, &form.traits),
+            verify: of(&self.verify, &form.verify),
         })
     }
 
@@ -69,7 +85,7 @@ impl Row {
     ///
     /// # Errors
     /// A message about the first error in the row.
-    pub(super) fn definition(&self, name: &str, file: &File) -> Result<Definition, String> {
+    pub(super) fn definition(&self, name: &str, file: &File, rules: &Rules) -> Result<Definition, String> {
         let row = self.with_form(file)?;
         let text = |name_or_empty: &Option<String>| name_or_empty.clone().unwrap_or_default();
         let attributes = text(&row.attributes);
@@ -79,13 +95,16 @@ impl Row {
             operands: groups(&text(&row.operands))?,
             results: groups(&text(&row.results))?,
             attributes: attributes.collect::<Result<_, _>>()?,
+            elements: elements(&file.elements)?,
             format: None,
             types: Rule::list(&text(&row.types)).map_err(|error| format!("`types`: {error}"))?,
             regions: regions(&text(&row.regions))?,
             traits: traits(&text(&row.traits))?,
+            verify: Condition::list(&text(&row.verify), rules)?,
+            layouts_fit_module: file.layouts_fit_module,
         };
         if let Some(unknown) = unknown_group(&definition) {
-            return Err(format!("`types` speak of `{unknown}`, which is no operand and no result"));
+            return Err(format!("`types` or `verify` speak of `{unknown}`, which is no operand and no result"));
         }
         let format = row.format.map(|format| Piece::list(&format, &definition)).transpose();
         definition.format = format.map_err(|error| format!("`format`: {error}"))?;
@@ -95,8 +114,19 @@ impl Row {
 
 /// The name of a group that the type rules use but the row does not define; `None` if there is none.
 fn unknown_group(definition: &Definition) -> Option<&str> {
-    let mut spoken = definition.types.iter().flat_map(|rule| [Some(&*rule.target), rule.expression.groups()]).flatten();
+    let rules = definition.types.iter().chain(definition.verify.iter().filter_map(Condition::as_types));
+    let mut spoken = rules.flat_map(|rule| [Some(&*rule.target), rule.expression.groups()]).flatten();
     spoken.find(|name| definition.operand_group(name).or(definition.result_group(name)).is_none())
+}
+
+/// Parses element types, `f16 f32 i1`.
+fn elements(text: &str) -> Result<Arc<[TileType]>, String> {
+    let element = |word: &str| {
+        let float = Float::from_name(word).map(TileType::Float);
+        let integer = || word.strip_prefix('i')?.parse().ok().map(TileType::integer);
+        float.or_else(integer).ok_or_else(|| format!("`{word}` in `elements` is not a type of elements"))
+    };
+    text.split_whitespace().map(element).collect()
 }
 
 /// Parses operand or result groups, `ptr:pointer mask?:i1 rest*`: name, number and type constraint, by default `any`.
@@ -141,13 +171,15 @@ fn attribute_kind(kind: &str, file: &File) -> Option<AttributeKind> {
         "i32" => AttributeKind::Integer(32),
         "i16" => AttributeKind::Integer(16),
         "i64" => AttributeKind::Integer(64),
-        "i32s" => AttributeKind::Integers,
+        "i32s" => AttributeKind::Integers(32),
+        "i64s" => AttributeKind::Integers(64),
         "text" => AttributeKind::Text,
         "symbol" => AttributeKind::Symbol,
-        "words" => AttributeKind::Words,
-        name => match file.flags.get(name) {
-            Some(flags) => AttributeKind::Flags(Arc::new(flags.clone())),
-            None => AttributeKind::Keyword(Arc::new(file.words.get(name)?.clone())),
+        "words" => AttributeKind::Words(Arc::default()),
+        name => match (name.strip_suffix('|'), file.flags.get(name)) {
+            (Some(set), _) => AttributeKind::Words(Arc::new(file.words.get(set)?.clone())),
+            (None, Some(flags)) => AttributeKind::Flags(Arc::new(flags.clone())),
+            (None, None) => AttributeKind::Keyword(Arc::new(file.words.get(name)?.clone())),
         },
     })
 }
@@ -156,7 +188,7 @@ fn default_value(text: &str, kind: &AttributeKind) -> Result<Attribute, String> 
     let value = match kind {
         AttributeKind::Bool => text.parse().ok().map(Attribute::Bool),
         AttributeKind::Integer(bits) => {
-            let ty = crate::types::TileType::integer(*bits);
+            let ty = TileType::integer(*bits);
             text.parse().ok().map(|value| Attribute::integer(value, ty))
         }
         AttributeKind::Keyword(words) => words.contains_key(text).then(|| Attribute::Keyword(text.into())),
@@ -182,6 +214,7 @@ fn traits(text: &str) -> Result<Traits, String> {
             "pure" => traits.pure = true,
             "elementwise" => traits.elementwise = true,
             "commutative" => traits.commutative = true,
+            "any_layout" => traits.any_layout = true,
             "terminator" => traits.terminator = true,
             other => return Err(format!("`{other}` is not a trait")),
         }

@@ -49,7 +49,7 @@ impl Rule {
 }
 
 impl Expression {
-    fn read(cursor: &mut Cursor<'_>) -> Parsed<Self> {
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Parsed<Self> {
         let name = cursor.identifier("a group, `element(...)`, `pointee(...)`, `boolean(...)`, `token` or `i32`")?;
         let outer = match name {
             "element" => Self::Element,

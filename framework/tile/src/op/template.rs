@@ -58,6 +58,8 @@ pub enum Special {
     Token(usize, usize),
     /// mbarriers with predicates: `, %barrier[%predicate]`, any number of times. The indices of the two operand groups.
     Barriers(usize, usize),
+    /// Bundles of operands: `["tag"(%a : i32), ...]`, or nothing. The index of the operand group.
+    Bundles(usize),
     /// A constant: the value with its type, which is the type of the result.
     Constant,
     /// The types of a select: first the condition's type, if that is a tensor, then the type of the values.

@@ -1,4 +1,4 @@
-//! Lowers bulk tensor copies (TMA) to synchronous loads and stores, for targets without such copies.
+//! Lowers bulk tensor copies (TMA) and asynchronous stores to synchronous ones, for targets without such copies.
 //!
 //! The lanes copy each box of a tensor, and the copy is complete when the next operation begins. If all warps execute
 //! the same code, mbarriers have no effect then and are removed. With warp partitions, the `tw.mbarrier_expect` that
@@ -14,6 +14,7 @@ use crate::{Attribute, Attributes, Body, BuildError, Op, TileModule, TileViolati
 use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 
 const LOAD: &str = tw::BULK_TENSOR_LOAD;
+const ASYNC_STORE: &str = tw::ASYNC_STORE;
 /// An attribute for derived tensor maps: a program with them has asynchronous copies.
 const DERIVED_TENSOR_MAP: &str = tw::DERIVED_TENSOR_MAP;
 const EXPECT: &str = tw::MBARRIER_EXPECT;
@@ -44,7 +45,8 @@ pub fn desugar_async_copies(module: &TileModule, dialects: &Dialects) -> Result<
 }
 
 fn is_word(name: &str) -> bool {
-    name.starts_with("tw.mbarrier_") || matches!(name, LOAD | tw::BULK_TENSOR_STORE | tw::BULK_TENSOR_WAIT)
+    name.starts_with("tw.mbarrier_")
+        || matches!(name, LOAD | ASYNC_STORE | tw::BULK_TENSOR_STORE | tw::BULK_TENSOR_WAIT)
 }
 
 /// The last of the copies that follow a `tw.mbarrier_expect` in its block and together transfer the expected bytes.
@@ -54,7 +56,7 @@ fn last_copy(body: &Body, expect: Op) -> Result<Op, String> {
     let block = blocks(body).into_iter().find(|&block| body.ops(block).contains(&expect));
     let ops = block.map_or(&[][..], |block| body.ops(block));
     for &op in ops.iter().skip_while(|op| **op != expect).skip(1) {
-        if body.op(op).name() == LOAD && body.operand(op, "mbarrier") == mbarrier {
+        if matches!(body.op(op).name(), LOAD | ASYNC_STORE) && body.operand(op, "mbarrier") == mbarrier {
             bytes -= body.operand(op, "dst").map_or(0, |memory| size(body, memory));
             if bytes == 0 {
                 return Ok(op);
@@ -88,6 +90,11 @@ impl Rewrite for AtOnce<'_> {
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         match cloner.from.op(op).name() {
             LOAD => self.load(op, cloner)?,
+            ASYNC_STORE => {
+                let [src, dst] = ["src", "dst"].map(|group| cloner.all(cloner.from.operands(op, group)));
+                cloner.to.op(ttg::LOCAL_STORE).operands("src", &src).operands("dst", &dst).build()?;
+                self.arrive(op, cloner)?;
+            }
             tw::BULK_TENSOR_STORE => self.store(op, cloner)?,
             tw::BULK_TENSOR_WAIT | EXPECT => {}
             name if name.starts_with("tw.mbarrier_") => return Ok(!self.in_groups),
@@ -108,6 +115,11 @@ impl AtOnce<'_> {
                 })?;
             }
         }
+        self.arrive(op, cloner)
+    }
+
+    /// Emits the arrival that was expected with the bytes of this copy, if it is the last one of them.
+    fn arrive(&self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let Some(&expect) = self.last.get(&op) else { return Ok(()) };
         let [mbarrier, active] = ["mbarrier", "pred"].map(|group| cloner.all(cloner.from.operands(expect, group)));
         let arrive = cloner.to.op(tw::MBARRIER_ARRIVE).operands("mbarrier", &mbarrier).operands("pred", &active);

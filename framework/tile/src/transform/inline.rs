@@ -24,7 +24,12 @@ pub fn inline_calls(module: &TileModule, dialects: &Dialects) -> Result<TileModu
         rewrite_function(entry, dialects, &mut inline)
     });
     let functions = inlined.collect::<Result<_, _>>()?;
-    Ok(TileModule { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+    Ok(TileModule {
+        functions,
+        attributes: module.attributes.clone(),
+        location: module.location.clone(),
+        rules: module.rules.clone(),
+    })
 }
 
 struct Inline<'m> {

@@ -47,7 +47,12 @@ pub(crate) fn each_function(
     rewrite: impl FnMut(&Function) -> Result<Function, TileViolation>,
 ) -> Result<TileModule, TileViolation> {
     let functions = module.functions.iter().map(rewrite).collect::<Result<_, _>>()?;
-    Ok(TileModule { functions, attributes: module.attributes.clone(), location: module.location.clone() })
+    Ok(TileModule {
+        functions,
+        attributes: module.attributes.clone(),
+        location: module.location.clone(),
+        rules: module.rules.clone(),
+    })
 }
 
 /// A violation at an operation of the source function.

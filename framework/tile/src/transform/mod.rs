@@ -1,15 +1,19 @@
 //! Transformations of tile programs; all preserve semantics.
 //!
-//! [`desugar_async_copies`] makes bulk tensor copies synchronous, [`decompose_scaled_dots`] multiplies operands by
-//! scales that no MMA instruction applies, [`inline_calls`] inlines calls, [`structurize`] turns branches into
-//! structured control flow, [`remove_unused`] is dead code elimination, [`loads`] and [`explicit`] pipeline loops,
-//! [`make_captures_explicit`] makes the captures of warp partitions explicit. After the first four, a program has one
-//! function per entry, with single-block regions. A transformation that fails reports the operation and its location.
+//! [`simplify_types`] replaces types that only texts have, [`desugar_async_copies`] makes bulk tensor copies
+//! synchronous, [`decompose_scaled_dots`] multiplies operands by scales that no MMA instruction applies,
+//! [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow, [`forward_stores`]
+//! forwards stores to shared memory to loads, [`remove_unused`] is dead code elimination, [`loads`] and [`explicit`]
+//! pipeline loops, [`make_captures_explicit`] makes the captures of warp partitions explicit. After the first five, a
+//! program has one function per entry, with single-block regions. A transformation that fails reports the operation and
+//! its location.
 
+mod allocations;
 mod captured;
 mod carried;
 mod desugar_async;
 pub mod explicit;
+mod forward;
 mod graph;
 mod inline;
 mod ir_cloner;
@@ -18,15 +22,18 @@ mod pipeliner;
 mod repeated;
 mod rewrite_error;
 mod scaled;
+mod simplify_types;
 mod structure;
 mod structurizer;
 mod unused;
 
 pub use captured::{captured_value, make_captures_explicit};
 pub use desugar_async::desugar_async_copies;
+pub use forward::forward_stores;
 pub use inline::inline_calls;
 pub(crate) use ir_cloner::{IrCloner, Rewrite, each_function, rewrite_function, violation};
 pub(crate) use rewrite_error::{RewriteError, Rewritten};
 pub use scaled::decompose_scaled_dots;
+pub use simplify_types::simplify_types;
 pub use structure::structurize;
 pub use unused::remove_unused;

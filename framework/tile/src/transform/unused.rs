@@ -1,10 +1,13 @@
 //! Dead code elimination.
 
-use crate::op::name::{scf, tt};
+use std::collections::{HashMap, HashSet};
+
+use super::allocations::Allocations;
+use crate::op::name::{scf, tt, ttg};
 use crate::{Body, Op, TileModule};
 
 /// Removes operations with unused results and without side effects, transitively. Loops and branches are removed if all
-/// operations in them may be.
+/// operations in them may be. Stores to an allocation in shared memory that nothing reads have no effect.
 pub fn remove_unused(module: &mut TileModule) {
     module.functions.iter_mut().filter_map(|function| function.body.as_mut()).for_each(of_body);
 }
@@ -15,19 +18,27 @@ fn of_body(body: &mut Body) {
     for operand in all.iter().flat_map(|op| &body.op(*op).operands) {
         uses[operand.index()] += 1;
     }
-    let mut removed = vec![false; body.op_count()];
+    let mut around = vec![None; body.op_count()];
+    for &op in &all {
+        // The innermost operation around an operation comes last.
+        body.walk_op(op).into_iter().skip(1).for_each(|inner| around[inner.index()] = Some(op));
+    }
+    let mut removed = Removed { ops: vec![false; body.op_count()], stores: DeadStores::of(body) };
     // Revisit the definition of a value when its last use is removed.
     let mut requested = all;
+    requested.extend(removed.stores.dead.iter().copied());
     while let Some(op) = requested.pop() {
         let unused = body.op(op).results.iter().all(|value| uses[value.index()] == 0);
-        if removed[op.index()] || !unused || !is_removable(body, op) {
+        if removed.ops[op.index()] || !unused || !removed.is_removable(body, op) {
             continue;
         }
+        requested.extend(around[op.index()]);
         for nested in body.walk_op(op) {
             // A removed operation has no uses any more.
-            if std::mem::replace(&mut removed[nested.index()], true) {
+            if std::mem::replace(&mut removed.ops[nested.index()], true) {
                 continue;
             }
+            requested.extend(removed.stores.without_reader(nested));
             for operand in &body.op(nested).operands {
                 uses[operand.index()] -= 1;
                 if let crate::ValueOrigin::Result(by, _) = body.origin(*operand) {
@@ -38,27 +49,74 @@ fn of_body(body: &mut Body) {
     }
     let blocks: Vec<_> = regions(body).into_iter().flat_map(|region| body.blocks(region).to_vec()).collect();
     for block in blocks {
-        let kept = body.ops(block).iter().copied().filter(|op| !removed[op.index()]).collect();
+        let kept = body.ops(block).iter().copied().filter(|op| !removed.ops[op.index()]).collect();
         body.set_ops(block, kept);
     }
 }
 
-/// Whether an operation has no effect besides its results. A loop that may not terminate counts as an effect.
-fn is_removable(body: &Body, op: Op) -> bool {
-    let operation = body.op(op);
-    let traits = operation.definition.traits;
-    if traits.terminator {
-        return false;
-    }
-    match operation.name() {
-        scf::IF | scf::FOR => body.walk_op(op).iter().skip(1).all(|inner| {
-            let inner = body.op(*inner);
-            inner.definition.traits.pure || matches!(inner.name(), scf::IF | scf::FOR)
-        }),
-        tt::EXTERN_ELEMENTWISE | tt::ELEMENTWISE_INLINE_ASM => {
-            operation.attributes.get("pure").and_then(crate::Attribute::as_integer) == Some(1)
+/// The operations that are removed so far, by their index, and the stores that nothing reads.
+struct Removed {
+    ops: Vec<bool>,
+    stores: DeadStores,
+}
+
+impl Removed {
+    /// Whether an operation has no effect besides its results. A loop that may not terminate counts as an effect.
+    fn is_removable(&self, body: &Body, op: Op) -> bool {
+        let operation = body.op(op);
+        let traits = operation.definition.traits;
+        if traits.terminator {
+            return false;
         }
-        _ => traits.pure,
+        match operation.name() {
+            scf::IF | scf::FOR => body.walk_op(op).iter().skip(1).all(|&inner| {
+                let is_terminator =
+                    body.op(inner).definition.traits.terminator && body.op(inner).definition.traits.pure;
+                self.ops[inner.index()] || is_terminator || self.is_removable(body, inner)
+            }),
+            tt::EXTERN_ELEMENTWISE | tt::ELEMENTWISE_INLINE_ASM => {
+                operation.attributes.get("pure").and_then(crate::Attribute::as_integer) == Some(1)
+            }
+            ttg::LOCAL_ALLOC | ttg::LOCAL_LOAD | ttg::LOCAL_GATHER => true,
+            _ => traits.pure || self.stores.dead.contains(&op),
+        }
+    }
+}
+
+/// The stores to allocations in shared memory that nothing reads.
+struct DeadStores {
+    /// For each reader, the allocation that it reads.
+    reads: HashMap<Op, usize>,
+    /// For each allocation, the number of its readers that are not removed, and its stores.
+    allocations: Vec<(usize, Vec<Op>)>,
+    dead: HashSet<Op>,
+}
+
+impl DeadStores {
+    fn of(body: &Body) -> Self {
+        let mut found = Self { reads: HashMap::new(), allocations: Vec::new(), dead: HashSet::new() };
+        for allocation in Allocations::of(body).iter() {
+            let at = found.allocations.len();
+            found.reads.extend(allocation.readers.iter().map(|&reader| (reader, at)));
+            let stores = [&allocation.writers[..], &allocation.ends].concat();
+            if allocation.readers.is_empty() {
+                found.dead.extend(&stores);
+            }
+            found.allocations.push((allocation.readers.len(), stores));
+        }
+        found
+    }
+
+    /// Returns the stores that nothing reads any more because this operation is removed.
+    fn without_reader(&mut self, removed: Op) -> Vec<Op> {
+        let Some(at) = self.reads.remove(&removed) else { return Vec::new() };
+        let (readers, stores) = &mut self.allocations[at];
+        *readers -= 1;
+        if *readers > 0 {
+            return Vec::new();
+        }
+        self.dead.extend(&*stores);
+        std::mem::take(stores)
     }
 }
 

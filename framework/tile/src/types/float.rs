@@ -77,6 +77,22 @@ impl Float {
         rounded.filter(|&bits| self.decode(bits).is_finite())
     }
 
+    /// Rounds `value` as MLIR rounds the number of a constant: overflow gives an infinity, or a NaN if the type has no
+    /// infinity. `None` if the type has neither, and for a negative number of an unsigned type.
+    #[must_use]
+    pub fn rounded(self, value: f64) -> Option<u64> {
+        let format = self.format();
+        let beyond = || {
+            let infinity = format.has_infinity().then(|| format.greatest() + (1 << format.widths()[2]));
+            let bits = infinity.or_else(|| format.nan())?;
+            match (value < 0.0, format.is_signed()) {
+                (true, true) => Some(bits | 1 << (format.bits() - 1)),
+                (negative, _) => (!negative).then_some(bits),
+            }
+        };
+        self.encode(value).or_else(beyond)
+    }
+
     /// The bits of a quiet NaN; `None` if the type has no NaN.
     #[must_use]
     pub fn nan(self) -> Option<u64> {
@@ -124,5 +140,18 @@ mod tests {
         assert_eq!(Float::F8E4M3Fn.encode(464.0), Some(0x7e), "a tie with what would be 480 goes to even");
         assert_eq!(Float::F8E4M3Fn.encode(465.0), None);
         assert_eq!(Float::F8E8M0Fnu.encode(-1.0), None);
+        // The bits that MLIR prints for these constants.
+        for (float, value, bits) in [
+            (Float::F64, f64::INFINITY, Some(0x7ff0_0000_0000_0000)),
+            (Float::F32, 1.0e39, Some(0x7f80_0000)),
+            (Float::F16, 65_520.0, Some(0x7c00)),
+            (Float::F16, -1.0e10, Some(0xfc00)),
+            (Float::F8E4M3Fn, 1000.0, Some(0x7f)),
+            (Float::F8E4M3Fn, -1000.0, Some(0xff)),
+            (Float::F8E4M3Fn, 448.0, Some(0x7e)),
+            (Float::F8E8M0Fnu, -1.0, None),
+        ] {
+            assert_eq!(float.rounded(value), bits, "{float} {value}");
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Types of tile programs.
 
 use super::float::Float;
-use std::sync::Arc;
-use tilewright_layout::FamilySpec;
+use std::sync::{Arc, LazyLock};
+use tilewright_layout::families::Neutral;
+use tilewright_layout::{AttributeSyntaxes, FamilyAttribute, FamilySpec};
 
 /// The type of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -124,34 +125,65 @@ impl TensorViewType {
     }
 }
 
-/// The name of a layout or memory space: a family with parameters, and its text. Names are equal if family and
-/// parameters are, whatever the text.
+/// The name of a layout or memory space: a family with parameters, and its text. Names are equal if the canonical forms
+/// of family and parameters are, whatever the text: parameters that have their defaults, or that others imply, do not
+/// count.
 #[derive(Debug, Clone)]
-pub struct LayoutName(Arc<(FamilySpec, String)>);
+pub struct LayoutName(Arc<NamedLayout>);
+
+#[derive(Debug)]
+struct NamedLayout {
+    spec: FamilySpec,
+    canonical: FamilySpec,
+    text: String,
+}
+
+/// The canonical form of a spec, in which equal layouts are equal: that of the neutral families, without parameters that
+/// are false or empty lists, which are the defaults of every family.
+fn canonical(spec: &FamilySpec) -> FamilySpec {
+    static NEUTRAL: LazyLock<AttributeSyntaxes> = LazyLock::new(|| AttributeSyntaxes::from_families(&Neutral));
+    let mut spec = NEUTRAL.canonical(spec);
+    without_defaults(&mut spec);
+    spec
+}
+
+fn without_defaults(spec: &mut FamilySpec) {
+    spec.attributes.retain(|_, value| match value {
+        FamilyAttribute::Bool(value) => *value,
+        FamilyAttribute::List(items) => !items.is_empty(),
+        _ => true,
+    });
+    spec.parent.iter_mut().for_each(|parent| without_defaults(parent));
+    for value in spec.attributes.values_mut() {
+        if let FamilyAttribute::Spec(inner) = value {
+            without_defaults(inner);
+        }
+    }
+}
 
 impl LayoutName {
     /// A name with the text that it was parsed from.
     #[must_use]
     pub fn new(spec: FamilySpec, text: impl Into<String>) -> Self {
-        Self(Arc::new((spec, text.into())))
+        Self(Arc::new(NamedLayout { canonical: canonical(&spec), spec, text: text.into() }))
     }
 
     /// The family (such as `blocked`) and its parameters.
     #[must_use]
     pub fn spec(&self) -> &FamilySpec {
-        &self.0.0
+        &self.0.spec
     }
 
     /// The text of the name, `#dialect.family<...>`, without aliases.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.0.1
+        &self.0.text
     }
 }
 
 impl PartialEq for LayoutName {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.spec() == other.spec()
+        Arc::ptr_eq(&self.0, &other.0) || self.0.canonical == other.0.canonical
     }
 }
 
@@ -159,7 +191,7 @@ impl Eq for LayoutName {}
 
 impl std::hash::Hash for LayoutName {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.spec().hash(state);
+        self.0.canonical.hash(state);
     }
 }
 

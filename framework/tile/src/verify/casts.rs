@@ -14,11 +14,14 @@ enum Width {
 }
 
 /// The cast operations, each with the width of its result relative to the operand.
-const CASTS: [(&str, Width); 12] = [
+const CASTS: [(&str, Width); 15] = [
     (arith::EXTF, Width::Wider),
     (arith::EXTSI, Width::Wider),
     (arith::EXTUI, Width::Wider),
     (arith::TRUNCF, Width::Narrower),
+    (arith::CONVERTF, Width::Same),
+    (arith::SCALING_EXTF, Width::Wider),
+    (arith::SCALING_TRUNCF, Width::Narrower),
     (arith::TRUNCI, Width::Narrower),
     (arith::BITCAST, Width::Same),
     (arith::SITOFP, Width::Any),

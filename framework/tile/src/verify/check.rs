@@ -1,21 +1,58 @@
-//! The operation under verification, and helpers of its checks.
+//! Gives rules access to the operation under verification: its operands, results, attributes and surroundings.
 
-use crate::{Body, Function, Op, Operation, TileModule, TileType, Value};
+use super::context::Context;
+use crate::{Attribute, Body, Function, MemDescType, Op, Operation, TileModule, TileType, Value};
 
 /// The operation under verification, and its context.
-pub(super) struct Check<'a> {
+///
+/// A rule reads the types of groups and the attributes by the names of the operation's row. A group or attribute that
+/// the operation does not have is `None` or empty, so that a rule without an object holds.
+pub struct Check<'a> {
     pub(super) module: &'a TileModule,
     pub(super) function: &'a Function,
     pub(super) body: &'a Body,
     pub(super) op: Op,
     pub(super) operation: &'a Operation,
+    pub(super) context: &'a Context<'a>,
 }
 
 /// The result of a check: a message about the violated rule.
-pub(super) type Checked = Result<(), String>;
+pub type Checked = Result<(), String>;
 
 impl<'a> Check<'a> {
-    pub(super) fn ty(&self, value: Value) -> &'a TileType {
+    /// The operation.
+    #[must_use]
+    pub fn operation(&self) -> &'a Operation {
+        self.operation
+    }
+
+    /// The body that has the operation.
+    #[must_use]
+    pub fn body(&self) -> &'a Body {
+        self.body
+    }
+
+    /// The number of blocks of a cluster.
+    #[must_use]
+    pub fn cluster_blocks(&self) -> u64 {
+        self.context.blocks
+    }
+
+    /// The number of warps that execute the operation; `None` if the program does not state it.
+    #[must_use]
+    pub fn warps(&self) -> Option<u64> {
+        self.context.warps_of(self.op)
+    }
+
+    /// The module's attribute `ttg.target`, such as `cuda:90`; `None` if there is none.
+    #[must_use]
+    pub fn target(&self) -> Option<&'a str> {
+        self.context.target.as_deref()
+    }
+
+    /// The type of a value.
+    #[must_use]
+    pub fn ty(&self, value: Value) -> &'a TileType {
         self.body.ty(value)
     }
 
@@ -32,19 +69,78 @@ impl<'a> Check<'a> {
         values.iter().map(|value| self.ty(*value)).collect()
     }
 
+    /// The types of a group of operands or results.
+    #[must_use]
+    pub fn group_types(&self, name: &str) -> Vec<&'a TileType> {
+        let definition = &self.operation.definition;
+        match (definition.operand_group(name), definition.result_group(name)) {
+            (Some(group), _) => self.types(self.operation.operand_group(group)),
+            (None, Some(group)) => self.types(self.operation.result_group(group)),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// The first type of a group of operands or results.
+    #[must_use]
+    pub fn group_type(&self, group: &str) -> Option<&'a TileType> {
+        self.group_types(group).first().copied()
+    }
+
+    /// The memory type of the first value of a group.
+    #[must_use]
+    pub fn memory_type(&self, group: &str) -> Option<&'a MemDescType> {
+        self.group_type(group).and_then(TileType::as_memory)
+    }
+
+    /// The types of several groups.
+    #[must_use]
+    pub fn types_of(&self, groups: &[String]) -> Vec<&'a TileType> {
+        groups.iter().flat_map(|group| self.group_types(group)).collect()
+    }
+
     /// The value of an integer attribute; `None` if the operation does not have it.
-    pub(super) fn integer(&self, name: &str) -> Option<i64> {
-        self.operation.attributes.get(name).and_then(super::super::Attribute::as_integer)
+    #[must_use]
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        self.operation.attributes.get(name).and_then(Attribute::as_integer)
+    }
+
+    /// The numbers of an array or list attribute.
+    #[must_use]
+    pub fn numbers(&self, name: &str) -> Option<Vec<i64>> {
+        match self.operation.attributes.get(name)? {
+            Attribute::Array(ty, bits) => {
+                let number = |bits: &u64| Attribute::of_bits(*bits, ty.clone()).as_integer();
+                bits.iter().map(number).collect()
+            }
+            Attribute::List(items) => items.iter().map(Attribute::as_integer).collect(),
+            _ => None,
+        }
+    }
+
+    /// The text of a string or keyword attribute.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&'a str> {
+        self.operation.attributes.get(name).and_then(Attribute::as_text)
+    }
+
+    /// Whether the operation has a unit or bool attribute that is set.
+    #[must_use]
+    pub fn is_set(&self, name: &str) -> bool {
+        matches!(self.operation.attributes.get(name), Some(Attribute::Unit | Attribute::Bool(true)))
     }
 }
 
 /// Fails with the message unless `holds`.
-pub(super) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Checked {
+///
+/// # Errors
+/// The message.
+pub fn ensure(holds: bool, message: impl FnOnce() -> String) -> Checked {
     if holds { Ok(()) } else { Err(message()) }
 }
 
 /// The text of a list of types, for a message.
-pub(super) fn listed(types: &[&TileType]) -> String {
+#[must_use]
+pub fn listed(types: &[&TileType]) -> String {
     let types: Vec<_> = types.iter().map(|ty| format!("`{ty}`")).collect();
     if types.is_empty() { "nothing".to_owned() } else { types.join(", ") }
 }

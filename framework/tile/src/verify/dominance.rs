@@ -92,7 +92,9 @@ impl Walk<'_> {
             Some((last, _)) if !ends(last) && self.body.blocks(region).len() > 1 => {
                 return Err((Some(*last), "a block ends with it, and it is not an end of a block".to_owned()));
             }
-            None if self.body.blocks(region).len() > 1 => return Err((None, "a block is empty".to_owned())),
+            None if self.body.blocks(region).len() > 1 || region == self.body.root() => {
+                return Err((None, "a block is empty: expected a terminator, such as `tt.return`".to_owned()));
+            }
             Some((last, _)) if region == self.body.root() && !ends(last) => {
                 return Err((Some(*last), "the function ends with it, and not with `tt.return`".to_owned()));
             }

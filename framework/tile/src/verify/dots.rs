@@ -57,3 +57,25 @@ impl Check<'_> {
         Ok(())
     }
 }
+
+/// `tt.dot_scaled`: one scale for 16 or 32 elements along K.
+pub(super) fn scales(check: &Check<'_>, _: &[String]) -> Checked {
+    for (operand, scale, word, pack) in
+        [("a", "a_scale", "a_elem_type", "lhs_k_pack"), ("b", "b_scale", "b_elem_type", "rhs_k_pack")]
+    {
+        let shape = |group: &str| check.group_type(group).and_then(TileType::shape).unwrap_or_default();
+        let (tensor, scales) = (shape(operand), shape(scale));
+        let (Some(columns), rank) = (scales.last(), tensor.len()) else { continue };
+        if rank < 2 || *columns == 0 {
+            continue;
+        }
+        let is_packed =
+            check.text(word) == Some("e2m1") && check.operation.attributes.get(pack) != Some(&Attribute::Bool(false));
+        let k = tensor[if operand == "a" { rank - 1 } else { rank - 2 }] << u32::from(is_packed);
+        let per_scale = k / columns;
+        ensure(per_scale == 16 || per_scale == 32, || {
+            format!("`{scale}` of {scales:?} has one scale for {per_scale} elements: expected 16 or 32")
+        })?;
+    }
+    Ok(())
+}

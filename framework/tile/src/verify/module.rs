@@ -1,19 +1,45 @@
 //! Verifies a module.
 
 use super::check::{Check, Checked};
+use super::context::Context;
 use super::{TileViolation, dominance, shapes};
 use crate::{Function, Operation, TileModule};
 use std::sync::Arc;
+use tilewright_layout::Families;
+use tilewright_layout::families::Neutral;
 
-/// Verifies every function.
+/// Verifies every function of a module as a program: by the rules of its operations and those of Triton's verifier.
+/// Layouts of families that belong to vendors are not compared; see [`verify_with`].
 ///
 /// # Errors
 /// The first [`TileViolation`].
 pub fn verify(module: &TileModule) -> Result<(), TileViolation> {
-    module.functions.iter().try_for_each(|function| verify_function(module, function))
+    verify_with(module, &Neutral)
 }
 
-fn verify_function(module: &TileModule, function: &Function) -> Result<(), TileViolation> {
+/// Verifies every function of a module as a program; `families` build the layouts that rules compare. A layout that
+/// they do not build is accepted where only its bases could violate a rule.
+///
+/// # Errors
+/// The first [`TileViolation`].
+pub fn verify_with(module: &TileModule, families: &dyn Families) -> Result<(), TileViolation> {
+    module.functions.iter().try_for_each(|function| verify_function(module, function, Some(families)))
+}
+
+/// Verifies every function of a module that transformations have changed: without the rules about encodings.
+///
+/// # Errors
+/// The first [`TileViolation`].
+pub fn verify_transformed(module: &TileModule) -> Result<(), TileViolation> {
+    module.functions.iter().try_for_each(|function| verify_function(module, function, None))
+}
+
+/// Verifies a function; with `families` as a program, without them as the result of a transformation.
+fn verify_function(
+    module: &TileModule,
+    function: &Function,
+    families: Option<&dyn Families>,
+) -> Result<(), TileViolation> {
     let Some(body) = &function.body else { return Ok(()) };
     let wrong = |op: Option<&Operation>, message: String| TileViolation {
         function: Arc::clone(&function.name),
@@ -28,14 +54,19 @@ fn verify_function(module: &TileModule, function: &Function) -> Result<(), TileV
         return Err(wrong(None, "the arguments of its first block differ from its own".to_owned()));
     }
     for argument in &function.signature.arguments {
-        shapes::sized(argument).map_err(|message| wrong(None, message))?;
+        shapes::limited(argument).map_err(|message| wrong(None, message))?;
     }
     if let Err((op, message)) = dominance::check(body) {
         return Err(wrong(op.map(|op| body.op(op)), message));
     }
+    let context = Context::new(module, function, body, families.unwrap_or(&Neutral));
+    if families.is_some() {
+        context.function(function, &module.rules).map_err(|message| wrong(None, message))?;
+    }
     for op in body.walk(body.root()) {
-        let check = Check { module, function, body, op, operation: body.op(op) };
-        check.all().map_err(|message| wrong(Some(check.operation), message))?;
+        let check = Check { module, function, body, op, operation: body.op(op), context: &context };
+        let result = check.all().and_then(|()| if families.is_some() { check.program() } else { Ok(()) });
+        result.map_err(|message| wrong(Some(check.operation), message))?;
     }
     Ok(())
 }
@@ -48,5 +79,14 @@ impl Check<'_> {
         self.check_dots()?;
         self.explicit()?;
         self.control()
+    }
+
+    /// The rules of Triton's verifier, for a program as written.
+    fn program(&self) -> Checked {
+        self.element_types()?;
+        self.nesting()?;
+        self.attribute_places()?;
+        self.layouts()?;
+        self.conditions()
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{Check, Checked, ensure};
 use crate::TileType;
-use crate::op::{Count, Expression, OperandGroup};
+use crate::op::{Count, Expression, OperandGroup, Rule};
 
-impl Check<'_> {
+impl<'a> Check<'a> {
     pub(super) fn row(&self) -> Checked {
         let definition = &self.operation.definition;
         self.groups(&definition.operands, &self.operation.group_sizes, "operands", |group| {
@@ -21,7 +21,7 @@ impl Check<'_> {
         {
             return Err(format!("its attribute `{}` is missing", missing.name));
         }
-        self.rules()?;
+        self.inferred_types()?;
         self.elementwise()
     }
 
@@ -55,37 +55,51 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Checks the type inference rules of the definition.
-    fn rules(&self) -> Checked {
+    /// Checks that scalars and tensors have elements of the dialect.
+    pub(super) fn element_types(&self) -> Checked {
         let definition = &self.operation.definition;
-        for rule in &definition.types {
-            let targets = self.group_types(&rule.target);
-            if let Expression::Same(name) = &rule.expression {
-                let sources = self.group_types(name);
-                // A single type, or one type for each value.
-                if sources.len() > 1 {
-                    ensure(sources == targets, || {
-                        format!("the types of `{}` differ from those of `{name}`", rule.target)
-                    })?;
-                    continue;
-                }
-            }
-            let expected = rule.expression.evaluate(&|name| self.group_types(name).first().map(|ty| (*ty).clone()));
-            let Some(expected) = expected else { continue };
-            if let Some(wrong) = targets.iter().find(|ty| ***ty != expected) {
-                return Err(format!("`{}` is a `{wrong}`: expected `{expected}`", rule.target));
-            }
-        }
-        Ok(())
+        let operands =
+            definition.operands.iter().enumerate().map(|(index, row)| (row, self.operation.operand_group(index)));
+        let results =
+            definition.results.iter().enumerate().map(|(index, row)| (row, self.operation.result_group(index)));
+        operands
+            .chain(results)
+            .try_for_each(|(row, values)| values.iter().try_for_each(|value| self.element(row, self.ty(*value))))
     }
 
-    fn group_types(&self, name: &str) -> Vec<&TileType> {
-        let definition = &self.operation.definition;
-        match (definition.operand_group(name), definition.result_group(name)) {
-            (Some(group), _) => self.types(self.operation.operand_group(group)),
-            (None, Some(group)) => self.types(self.operation.result_group(group)),
-            (None, None) => Vec::new(),
+    fn element(&self, row: &OperandGroup, ty: &TileType) -> Checked {
+        let known = &self.operation.definition.elements;
+        let is_number = matches!(ty.element(), TileType::Integer(..) | TileType::Float(_));
+        let is_known = known.is_empty() || known.contains(ty.element());
+        ensure(is_known || !is_number || !row.class.is_of_values(), || {
+            let known: Vec<_> = known.iter().map(TileType::to_string).collect();
+            format!("`{}` is a `{ty}`: expected elements of {}", row.name, known.join(", "))
+        })
+    }
+
+    /// Checks the type inference rules of the definition.
+    fn inferred_types(&self) -> Checked {
+        self.operation.definition.types.iter().try_for_each(|rule| self.rule(rule))
+    }
+
+    /// Checks the types of one group against those from which they follow.
+    pub(super) fn rule(&self, rule: &Rule) -> Checked {
+        let targets = self.group_types(&rule.target);
+        if let Expression::Same(name) = &rule.expression {
+            let sources = self.group_types(name);
+            // A single type, or one type for each value.
+            if sources.len() > 1 {
+                return ensure(sources == targets, || {
+                    format!("the types of `{}` differ from those of `{name}`", rule.target)
+                });
+            }
         }
+        let expected = rule.expression.evaluate(&|name| self.group_types(name).first().map(|ty| (*ty).clone()));
+        let Some(expected) = expected else { return Ok(()) };
+        if let Some(wrong) = targets.iter().find(|ty| ***ty != expected) {
+            return Err(format!("`{}` is a `{wrong}`: expected `{expected}`", rule.target));
+        }
+        Ok(())
     }
 
     /// Checks an elementwise operation: all tensors have one shape and one layout, and scalars are not mixed with

@@ -41,6 +41,9 @@ impl Check<'_> {
             }
             (tt::GATHER, (Some(from), Some(to))) => self.gathered(from, to),
             (ttg::FP4_TO_FP, (Some(from), Some(to))) => self.unpacked(from, to),
+            (tt::SPLAT, (Some(from), _)) => {
+                ensure(from.is_empty(), || format!("a tensor of {from:?} is not a scalar, nor a tensor of rank 0"))
+            }
             (tt::SPLAT | tt::HISTOGRAM, _) => Ok(()),
             _ => Ok(()),
         }?;
@@ -77,9 +80,9 @@ impl Check<'_> {
         })
     }
 
-    /// Checks the sizes of the results; those of operands were checked at their definition.
+    /// Checks the sizes of operands and results.
     fn sizes(&self) -> Checked {
-        self.operation.results.iter().try_for_each(|value| sized(self.ty(*value)))
+        self.operation.operands.iter().chain(&self.operation.results).try_for_each(|value| sized(self.ty(*value)))
     }
 
     fn axis(&self, rank: usize) -> Result<usize, String> {
@@ -143,12 +146,17 @@ impl Check<'_> {
 }
 
 /// Checks that the sizes of a tensor are powers of two, and that it has not too many elements.
-pub(super) fn sized(ty: &TileType) -> Checked {
+fn sized(ty: &TileType) -> Checked {
     let TileType::Tensor(tensor) = ty else { return Ok(()) };
-    let odd = tensor.shape.iter().find(|size| !size.is_power_of_two());
-    if let Some(size) = odd {
+    if let Some(size) = tensor.shape.iter().find(|size| !size.is_power_of_two()) {
         return Err(format!("the size {size} of `{ty}` is not a power of two"));
     }
+    limited(ty)
+}
+
+/// Checks that a tensor has not too many elements.
+pub(super) fn limited(ty: &TileType) -> Checked {
+    let TileType::Tensor(tensor) = ty else { return Ok(()) };
     let count = tensor.shape.iter().try_fold(1u64, |count, size| count.checked_mul(*size));
     ensure(count.is_some_and(|count| count <= MAX_ELEMENTS), || format!("`{ty}` has more than {MAX_ELEMENTS} elements"))
 }
@@ -164,6 +172,8 @@ fn same_count(from: &[u64], to: &[u64]) -> Checked {
 }
 
 fn concatenated(from: &[u64], to: &[u64]) -> Checked {
-    let fits = from.len() == to.len() && !from.is_empty() && to[0] == from[0].saturating_mul(2) && to[1..] == from[1..];
-    ensure(fits, || format!("two tensors of {from:?} become {to:?}: expected axis 0 to be twice as long"))
+    let count = |shape: &[u64]| shape.iter().fold(1u64, |count, size| count.saturating_mul(*size));
+    ensure(count(from).saturating_mul(2) == count(to), || {
+        format!("two tensors of {from:?} become {to:?}: expected twice as many elements")
+    })
 }

@@ -3,5 +3,6 @@
 mod axis_info;
 mod errors;
 mod explicit;
+mod syntax;
 mod text;
 mod transform;

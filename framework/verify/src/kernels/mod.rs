@@ -26,7 +26,7 @@ pub use memory_access::{copy_kernel, load_kernel, store_kernel};
 pub use mma::mma_kernel;
 pub use pointer_copy_pipeline::pointer_copy_kernel;
 pub use prefetch::{PrefetchDistance, prefetched_kernel};
-pub use register_movement::{CombineScalars, add, gather_kernel, reduction_kernel, scan_kernel};
+pub use register_movement::{CombineScalars, add, add_as, gather_kernel, reduction_kernel, scan_kernel};
 pub use repeated::{repeated_conversion_kernel, repeated_gather_kernel, repeated_staging_kernel};
 pub use strided::{StridedTensor, strided_copy_kernel};
 pub use tensor_copy_pipeline::tensor_copy_kernel;

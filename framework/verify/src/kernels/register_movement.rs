@@ -1,15 +1,37 @@
 //! Kernels around one movement between registers (a reduction, a scan or a gather), lowered like tile programs. The
 //! kernel of a conversion is [`tilewright_lower::conversion_kernel`], which is public API.
 
-use tilewright_kernel::Kernel;
+use tilewright_kernel::{Element, Kernel};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::{LowerError, Reason, RegisterTensor, tensor_kernel, without_axis};
 use tilewright_plan::movement::{GatherPlan, PlanContext, ReductionPlan, ScanDirection, ScanPlan};
 use tilewright_tile::op::name::{arith, tt};
-use tilewright_tile::{BuildError, FunctionBuilder, TileType, Value};
+use tilewright_tile::{BuildError, Float, FunctionBuilder, TileType, Value};
 
 /// A function that emits the combination of two tuples of scalars, the earlier one first.
 pub type CombineScalars = fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError>;
+
+/// Returns a function that emits the addition of two tuples of scalars, element by element. The scalars are bits, and
+/// the sum is that of the element types: floats are added as floats.
+pub fn add_as(
+    elements: &[Element],
+) -> impl Fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError> + '_ {
+    move |builder, earlier, later| {
+        let pairs = earlier.iter().zip(later).zip(elements);
+        pairs.map(|((&a, &b), &element)| sum(builder, [a, b], element)).collect()
+    }
+}
+
+fn sum(builder: &mut FunctionBuilder<'_>, [a, b]: [Value; 2], element: Element) -> Result<Value, BuildError> {
+    let Some(float) = Float::from_name(element.name()).filter(|_| element.is_float()) else {
+        return builder.op(arith::ADDI).operand(a).operand(b).value();
+    };
+    let bits = builder.ty(a).clone();
+    let mut as_float = |value| builder.op(arith::BITCAST).operand(value).result(TileType::Float(float)).value();
+    let (a, b) = (as_float(a)?, as_float(b)?);
+    let sum = builder.op(arith::ADDF).operand(a).operand(b).value()?;
+    builder.op(arith::BITCAST).operand(sum).result(bits).value()
+}
 
 /// Emits the addition of two tuples, element by element.
 ///
@@ -19,8 +41,8 @@ pub fn add(builder: &mut FunctionBuilder<'_>, earlier: &[Value], later: &[Value]
     earlier.iter().zip(later).map(|(&a, &b)| builder.op(arith::ADDI).operand(a).operand(b).value()).collect()
 }
 
-/// Builds a kernel that reads tensors into the layout `src`, reduces them together along an axis by addition (integers,
-/// modulo their width), and writes the registers of the results.
+/// Builds a kernel that reads tensors into the layout `src`, reduces them together along an axis by the function `by`,
+/// and writes the registers of the results.
 ///
 /// The parameters are pointers to global memory: one for each tensor of the tuple, then one for the registers of each
 /// result, as in [`tilewright_lower::program_kernel`].
@@ -31,6 +53,7 @@ pub fn reduction_kernel(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
     reduction: &ReductionPlan,
+    by: impl Fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError>,
     context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
     // A further axis makes a scalar result a tensor, and every register of a tensor is written.
@@ -46,7 +69,7 @@ pub fn reduction_kernel(
         for tensor in &tensors {
             op = op.result(RegisterTensor { layout: &kept, ..*tensor }.ty()?);
         }
-        let op = op.region(scalars(element_bits), combine(add, tt::REDUCE_RETURN)).build()?;
+        let op = op.region(scalars(element_bits), combine(by, tt::REDUCE_RETURN)).build()?;
         plans.reductions.insert(op, reduction);
         Ok(builder.body().op(op).results.to_vec())
     })
@@ -61,7 +84,7 @@ pub fn scan_kernel(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
     (scan, direction): (&ScanPlan, ScanDirection),
-    by: CombineScalars,
+    by: impl Fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError>,
     context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
     let tensors = tuple(src, element_bits);
@@ -120,7 +143,7 @@ fn scalars(element_bits: &[u32]) -> Vec<TileType> {
 
 /// Returns a function that fills the region of a reduction or scan by `by`, with the terminator `end`.
 fn combine(
-    by: CombineScalars,
+    by: impl Fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError>,
     end: &'static str,
 ) -> impl FnOnce(&mut FunctionBuilder<'_>, &[Value]) -> Result<(), BuildError> {
     move |builder, arguments| {

@@ -40,7 +40,7 @@ pub fn reduction_case<'a>(
     plan: &ReductionPlan,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
-    let kernel = reduction_kernel((src, axis), element_bits, plan, context.into())?;
+    let kernel = reduction_kernel((src, axis), element_bits, plan, add, context.into())?;
     let accumulator: Vec<_> = element_bits.iter().map(|&bits| reduce_along(src, axis, bits)).collect();
     Ok(moved(kernel, [src, &plan.result], element_bits, &accumulator).with_plan(&plan.stats))
 }

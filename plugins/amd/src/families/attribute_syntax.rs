@@ -19,6 +19,18 @@ fn amd_mfma() -> AttributeSyntax {
         .with(ParameterSyntax::cluster())
         .with(ParameterSyntax::new("tiles_per_warp", &["tilesPerWarp"]).omitted(Omitted::AtOnes))
         .with(ParameterSyntax::new("element_bitwidth", &["elementBitWidth"]).omitted_at(32))
+        .with_call(
+            "AMDMFMALayout",
+            &[
+                "version",
+                "instr_shape",
+                "transposed",
+                "warps_per_cta",
+                "element_bitwidth",
+                "tiles_per_warp",
+                "cga_layout",
+            ],
+        )
 }
 
 /// Returns the syntax of `amd_wmma`. The attribute's `rank` is the number of axes of the tensor.
@@ -32,4 +44,8 @@ fn amd_wmma() -> AttributeSyntax {
         .with(ParameterSyntax::cluster())
         .with(ParameterSyntax::new("instr_shape", &["instrShape"]).omitted_at([16, 16, 16]))
         .with(ParameterSyntax::new("rank", &["rank"]).omitted(Omitted::Always))
+        .with_call(
+            "AMDWMMALayout",
+            &["version", "transposed", "warp_bases", "reg_bases", "instr_shape", "cga_layout", "rank"],
+        )
 }

@@ -54,10 +54,20 @@ impl<'a> Wmma<'a> {
             let message = format!("{version} is not one of 1 (RDNA3), 2 (RDNA4) and 3 (gfx1250)");
             return Err(read.wrong("version", &message));
         }
+        let depths: &[u64] = match (version, instruction.first()) {
+            (1, Some(16)) => &[16],
+            (2, Some(16)) => &[16, 32],
+            (3, Some(16)) => &[4, 32, 64, 128],
+            (3, Some(32)) => &[64, 128],
+            _ => &[],
+        };
         let (m, n, k) = match instruction[..] {
-            [m @ (16 | 32), 16, k] if k.is_power_of_two() => (m, 16, k),
+            [m, 16, k] if depths.contains(&k) => (m, 16, k),
             _ => {
-                let message = format!("{instruction:?} must be [M, N, K] with M x N of 16x16 or 32x16");
+                let message = format!(
+                    "{instruction:?} must be [M, N, K] of an instruction of version {version}: \
+                     1 has 16x16x16, 2 also 16x16x32, 3 has 16x16 with K of 4, 32, 64, 128 and 32x16 with 64, 128"
+                );
                 return Err(read.wrong("instr_shape", &message));
             }
         };
@@ -180,6 +190,15 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
 pub(super) fn operand(spec: &FamilySpec, index: u64, k_width: u64, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let wmma = Wmma::read(spec, rank)?;
+    let widths: &[u64] = match wmma.version {
+        1 => &[8, 16],
+        2 => &[4, 8, 16],
+        _ => &[],
+    };
+    if wmma.version < 3 && !widths.contains(&k_width) {
+        let message = format!("{k_width} is none of {widths:?}, the widths of version {}", wmma.version);
+        return Err(FamilySpec::new("dot_operand").parameters().wrong("k_width", &message));
+    }
     let (k_axis, other_axis) = if index == 0 { (rank - 1, rank - 2) } else { (rank - 2, rank - 1) };
     let other = if (index == 0) == wmma.transposed { wmma.n } else { wmma.m };
     let mut bases = wmma.cluster.clone();

@@ -3,7 +3,7 @@
 
 use crate::targets::target;
 use tilewright_vendor_testkit::code::count;
-use tilewright_vendor_testkit::dots::{assembly, is_of_families, planned, problem, proven, warps};
+use tilewright_vendor_testkit::dots::{assembly, check_scaled_dots, is_of_families, planned, problem, proven, warps};
 use tilewright_vendor_testkit::prelude::*;
 
 /// Returns M, N and K of an instruction, parsed from its name.
@@ -108,6 +108,13 @@ fn scaled_operands_use_scaled_instructions_or_are_scaled_first() {
     assert!(found.ends_with("_bf16"), "{found}");
     let (found, code) = by("mi300x", [32, 32, 64], ["e2m1", "e4m3"], ["e8m0", "e8m0"]);
     assert!(found.ends_with("_bf16") && code.contains("v_mfma_f32_"), "{found}");
+}
+
+#[test]
+fn every_pair_of_types_and_scales_has_a_valid_kernel() {
+    for name in ["mi100", "mi250", "mi300x", "mi355x", "rx7900xtx", "rx9070xt"] {
+        check_scaled_dots(&target(name), 37);
+    }
 }
 
 #[test]

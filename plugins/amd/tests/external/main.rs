@@ -17,6 +17,8 @@ mod listing;
 mod listings;
 #[path = "../amd/notation.rs"]
 mod notation;
+#[path = "../amd/shared_counts.rs"]
+mod shared_counts;
 mod sparse;
 #[path = "../amd/targets.rs"]
 mod targets;
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
     let tests = vec![
         external_test!(assigned_programs::every_real_program_has_layouts, [Need::shared("kernels/cases")]),
         external_test!(assigned_programs::layouts_that_real_programs_say_stay, [programs()]),
+        external_test!(shared_counts::real_programs_take_no_more_than_triton, [programs()]),
         external_test!(tile_types::every_type_of_a_real_program_has_a_layout, [programs()]),
         all_answers!(families::check_families_agree, [LAYOUTS]),
         all_answers!(notation::check_every_layout_comes_back_from_its_text, [LAYOUTS]),

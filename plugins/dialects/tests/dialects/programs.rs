@@ -1,6 +1,7 @@
 //! Tests that operations of vendors' dialects parse, verify, and print as Triton 3.9.0 prints them.
 
-use tilewright_dialects::{FILES, all};
+use tilewright_dialects::{FILES, RULE_SETS, all};
+use tilewright_tile::op::Condition;
 use tilewright_tile::{text, verify};
 
 const PROGRAMS: [(&str, &str); 3] = [
@@ -27,8 +28,23 @@ fn no_dialect_replaces_operations_of_another() {
     let mut alone = 0;
     for (file, rows) in FILES {
         let mut dialect = tilewright_tile::op::Dialects::default();
+        RULE_SETS.iter().try_for_each(|rules| dialect.register(rules)).unwrap_or_else(|error| panic!("{error}"));
         dialect.add(file, rows).unwrap_or_else(|error| panic!("{error}"));
         alone += dialect.iter().len();
     }
     assert_eq!(all().iter().len(), known + alone);
+}
+
+/// Each rule of the sets is one that some row names, and no two have one name.
+#[test]
+fn rows_name_every_rule() {
+    let dialects = all();
+    for rule in RULE_SETS.iter().flat_map(|set| set.rules) {
+        let is_named =
+            |condition: &Condition| matches!(condition, Condition::Named { rule: named, .. } if named == rule);
+        assert!(dialects.iter().any(|definition| definition.verify.iter().any(is_named)), "{}", rule.name);
+    }
+    let mut twice = all();
+    let error = twice.register(&RULE_SETS[0]).expect_err("the rules exist").to_string();
+    assert!(error.contains("there is a rule `buffer` already"), "{error}");
 }

@@ -38,6 +38,7 @@ use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload};
 use tilewright_target::{Instruction, TargetDescription};
 
 use crate::Architecture;
+use crate::register_mode::needs_large_mode;
 use emit::Emitter;
 
 /// The target of a compilation: its description, instruction table and architecture.
@@ -77,14 +78,16 @@ pub fn compile(
     let words = spirv.assemble();
     let payloads = payloads(options, &words, || spirv.disassemble());
     let object = payloads.iter().find(|payload| payload.form == Emit::Object);
-    let taken_by = object.map_or(Ok(None), |object| taken_by(&object.bytes, architecture))?;
-    Ok(Artifact { payloads, kernels: kernel_metadata(module, instructions)?, accepted_by: taken_by })
+    let kernels = kernel_metadata(module, instructions)?;
+    let is_large = needs_large_mode(&kernels);
+    let taken_by = object.map_or(Ok(None), |object| taken_by(&object.bytes, architecture, is_large))?;
+    Ok(Artifact { payloads, kernels, accepted_by: taken_by })
 }
 
 /// Runs the installed checkers (validator and offline compiler), and returns the names of those that accepted the
-/// SPIR-V; `None` if none is installed.
-fn taken_by(spirv: &[u8], architecture: Architecture) -> Result<Option<String>, CompileError> {
-    let tools = [outside::check(spirv)?, offline::check(spirv, architecture)?];
+/// SPIR-V, compiled in the large register mode if `is_large`; `None` if none is installed.
+fn taken_by(spirv: &[u8], architecture: Architecture, is_large: bool) -> Result<Option<String>, CompileError> {
+    let tools = [outside::check(spirv)?, offline::check(spirv, architecture, is_large)?];
     let names: Vec<String> = tools.into_iter().flatten().collect();
     Ok((!names.is_empty()).then(|| names.join(" and ")))
 }

@@ -13,6 +13,7 @@ use tilewright_plugin::{CompileError, ExternalTool, ToolError};
 
 use super::offline_reads::with_own_reads;
 use crate::Architecture;
+use crate::register_mode::LARGE_BY_OPENCL;
 
 /// The external tool `ocloc`, Intel's offline compiler.
 pub const OCLOC: ExternalTool = ExternalTool {
@@ -25,25 +26,28 @@ pub const OCLOC: ExternalTool = ExternalTool {
 /// does not support unlinked without a message; Debian 12's does so for tf32 MMA.
 const UNLINKED: &[u8] = b"Intel_Symbol_Table_Void_Program";
 
-/// Compiles a SPIR-V binary if the compiler is enabled and supports the architecture; returns the compiler's name if
+/// Compiles a SPIR-V binary, in the large register mode if `is_large`, if the compiler is enabled and supports the
+/// architecture; returns the compiler's name if
 /// the code is complete.
-pub(super) fn check(spirv: &[u8], architecture: Architecture) -> Result<Option<String>, CompileError> {
+pub(super) fn check(spirv: &[u8], architecture: Architecture, is_large: bool) -> Result<Option<String>, CompileError> {
     if !architecture.is_known_offline {
         return Ok(None);
     }
     let Some(program) = OCLOC.named() else { return Ok(None) };
-    if let Some(name) = compile_with(&program, spirv, architecture.name)? {
+    let options = if is_large { LARGE_BY_OPENCL.to_str().unwrap_or_default() } else { "" };
+    if let Some(name) = compile_with(&program, spirv, architecture.name, options)? {
         return Ok(Some(name));
     }
     let Some(older) = for_older_compilers(spirv)? else { return Ok(None) };
-    let name = compile_with(&program, &older, architecture.name)?;
+    let name = compile_with(&program, &older, architecture.name, options)?;
     Ok(name.map(|name| format!("{name} with its own 2-D block loads")))
 }
 
-/// Compiles a SPIR-V binary for a device; returns the compiler's name if the code has no unresolved functions.
+/// Compiles a SPIR-V binary for a device with options of the OpenCL compiler; returns the compiler's name if the code
+/// has no unresolved functions.
 ///
 /// # Errors [`CompileError::Backend`] with the compiler's message if it rejects the SPIR-V.
-pub fn compile_with(program: &Path, spirv: &[u8], device: &str) -> Result<Option<String>, CompileError> {
+pub fn compile_with(program: &Path, spirv: &[u8], device: &str, options: &str) -> Result<Option<String>, CompileError> {
     let file_error = |error| OCLOC.cannot_run(program, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;
     let at = directory.path();
@@ -52,7 +56,8 @@ pub fn compile_with(program: &Path, spirv: &[u8], device: &str) -> Result<Option
     OCLOC
         .run(program, "SPIR-V", |command| {
             let command = command.args(["compile", "-spirv_input", "-device", device, "-file"]).arg(&file);
-            command.arg("-out_dir").arg(at).current_dir(at)
+            let command = command.arg("-out_dir").arg(at).current_dir(at);
+            if options.is_empty() { command } else { command.args(["-options", options]) }
         })
         .map_err(ToolError::into_compile_error)?;
     let linked = is_linked(at).map_err(file_error)?;

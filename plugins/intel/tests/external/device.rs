@@ -82,7 +82,7 @@ pub fn dots_are_correct() {
 fn numbering(target: &ValidatedTarget) -> Artifact {
     let i32 = Type::Scalar(Element::I32);
     let parameters = [("out", Type::Pointer(MemorySpace::Global)), ("factor", i32)];
-    let mut builder = Builder::new("numbering", Launch { lanes: 16, warps: 2, blocks: 1 }, &parameters);
+    let mut builder = Builder::new("numbering", Launch::new(16, 2), &parameters);
     let (out, multiplier) = (builder.parameter(0), builder.parameter(1));
     let block = builder.special(SpecialRegister::Program(0));
     let bytes = builder.binary_const(tilewright_kernel::Binary::Mul, block, 4);

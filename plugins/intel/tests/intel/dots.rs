@@ -3,7 +3,9 @@
 
 use crate::validated_target::{ValidatedTarget, target};
 use tilewright_intel::compile::offline::for_older_compilers;
-use tilewright_vendor_testkit::dots::{assembly, is_of_families, object, planned, problem, proven, warps};
+use tilewright_vendor_testkit::dots::{
+    assembly, check_scaled_dots, is_of_families, object, planned, problem, proven, warps,
+};
 use tilewright_vendor_testkit::prelude::*;
 
 fn targets() -> [ValidatedTarget; 2] {
@@ -35,6 +37,38 @@ fn layouts_are_those_of_the_dpas_family() {
             let lanes = i64::from(target.description().lanes.default);
             is_of_families(&target, &plan, &dpas(&plan, bits, lanes), None);
         }
+    }
+}
+
+#[test]
+fn every_pair_of_types_and_scales_has_a_valid_kernel() {
+    for target in targets() {
+        check_scaled_dots(&target, 37);
+    }
+}
+
+/// Checks that a dot takes the large register mode only if its accumulators do not fit the default one, and that the
+/// kernel asks for it. Accumulators of 256x256 over 32 sub-groups of 16 lanes are 128 registers of a lane, as many as
+/// the default mode has for all values.
+#[test]
+fn large_dots_take_the_large_register_mode() {
+    let target = target("max1550");
+    let by = |shape, warps, registers| {
+        let types = ["bf16", "bf16", "f32"];
+        mma::plan_mma(&problem(&target, shape, types).with_warps(warps).with_registers(registers), context(&target))
+    };
+    let large = by([256, 256, 32], 32, None).unwrap();
+    assert!(large.instruction().is_some_and(|row| row.starts_with("dpas")), "{}", large.atom_name());
+    assert_eq!((large.registers(), large.cost.registers > 128), (256, true));
+    let kernel = mma_kernel(&large, false, context(&target)).unwrap();
+    assert_eq!(kernel.launch.registers, 256);
+    let compiled = artifact(&target, vec![kernel], &[Emit::Object]).unwrap();
+    assert_eq!(compiled.kernels[0].registers, 256);
+    assert_eq!(by([128, 256, 32], 32, None).unwrap().registers(), 0);
+    assert_eq!(by([128, 256, 32], 32, Some(256)).unwrap().registers(), 256);
+    // 1024 lanes have 128 registers each, in any mode.
+    for (warps, registers) in [(64, Some(256)), (32, Some(192)), (32, Some(128))] {
+        assert!(by([256, 256, 32], warps, registers).is_err(), "{warps} warps, {registers:?}");
     }
 }
 

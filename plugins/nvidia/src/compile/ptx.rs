@@ -90,6 +90,9 @@ impl Dialect for Ptx<'_> {
         }
         let lanes = WARP * kernel.launch.warps;
         let mut attributes = vec![("nvvm.reqntid".to_owned(), format!("{lanes},1,1"))];
+        if kernel.launch.registers > 0 {
+            attributes.push(("nvvm.maxnreg".to_owned(), kernel.launch.registers.to_string()));
+        }
         if kernel.launch.blocks > 1 {
             attributes.push(("nvvm.cluster_dim".to_owned(), format!("{},1,1", kernel.launch.blocks)));
         }

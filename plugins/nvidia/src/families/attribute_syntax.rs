@@ -12,6 +12,7 @@ fn nvidia_mma() -> AttributeSyntax {
         .with_keywords(&[("warps_per_cta", "warpsPerCTA")])
         .with(ParameterSyntax::cluster())
         .with_keywords(&[("instr_shape", "instrShape")])
+        .with_call("NVMMADistributedLayout", &["version", "warps_per_cta", "instr_shape", "cga_layout"])
 }
 
 /// Returns the syntax of `nvmma_shared`. Each basis of the cluster has one coordinate for each axis of the tensor.
@@ -26,6 +27,11 @@ fn nvmma_shared() -> AttributeSyntax {
         .with(ParameterSyntax::new("fp4_padded", &["fp4Padded"]).omitted_at(false))
         .with(ParameterSyntax::cluster())
         .with(ParameterSyntax::new("rank", &["rank"]).omitted_at(2).implied_by("cga_layout"))
+        .with_call_defaults(
+            "NVMMASharedLayout",
+            &["swizzle_byte_width", "element_bitwidth", "rank", "transposed", "fp4_padded", "cga_layout"],
+            [("rank", 2.into())],
+        )
 }
 
 fn tensor_memory() -> AttributeSyntax {
@@ -36,10 +42,12 @@ fn tensor_memory() -> AttributeSyntax {
         .with(ParameterSyntax::cluster())
         .with(ParameterSyntax::new("two_ctas", &["twoCTAs"]).omitted_at(false))
         .with(ParameterSyntax::new("fp4_padded", &["fp4Padded"]).omitted_at(false))
+        .with_call("TensorMemoryLayout", &["block", "col_stride", "cga_layout", "two_ctas", "fp4_padded"])
 }
 
 fn tensor_memory_scales() -> AttributeSyntax {
     AttributeSyntax::new("tensor_memory_scales", "ttng", "tensor_memory_scales_encoding")
         .without_braces()
         .with(ParameterSyntax::cluster())
+        .with_call("TensorMemoryScalesLayout", &["cga_layout"])
 }

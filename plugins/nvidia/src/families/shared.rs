@@ -90,7 +90,10 @@ pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout,
 /// Returns the layout of the part (`share`) that one block has of a tensor of `shape`.
 fn block(spec: &FamilySpec, swizzle: &Swizzle, share: &[u64], shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
-    let copied: IntVec = share.iter().map(|&size| size.min(LARGEST_BOX)).collect();
+    let contiguous = if swizzle.transposed { 0 } else { share.len() - 1 };
+    // A padded element counts twice.
+    let largest = |axis| if swizzle.padded && axis == contiguous { LARGEST_BOX / 2 } else { LARGEST_BOX };
+    let copied: IntVec = share.iter().enumerate().map(|(axis, &size)| size.min(largest(axis))).collect();
     let tile = if swizzle.bytes == 0 {
         plain(&copied, swizzle.transposed)
     } else {
@@ -108,10 +111,12 @@ fn box_shape(spec: &FamilySpec, swizzle: &Swizzle, mut copied: IntVec, shape: &[
     if rank < 2 {
         return Err(too_small("a swizzled tensor has at least two axes".to_owned()));
     }
-    let (contiguous, others) = if swizzle.transposed { (0, 1..rank) } else { (rank - 1, 0..rank - 1) };
-    let rows: u64 = copied[others].iter().product();
+    let contiguous = if swizzle.transposed { 0 } else { rank - 1 };
+    // Triton takes the last axis alone as the rows of a transposed tensor; with fewer rows no copy writes its layout.
+    let rows: u64 = if swizzle.transposed { copied[rank - 1] } else { copied[..rank - 1].iter().product() };
     if copied[contiguous] < swizzle.columns() || rows < 8 {
-        let message = format!("a block's share must have 8 rows of {} elements at least", swizzle.columns());
+        let along = if swizzle.transposed { " along the last axis" } else { "" };
+        let message = format!("a block's share must have 8 rows{along} of {} elements at least", swizzle.columns());
         return Err(too_small(message));
     }
     copied[contiguous] = swizzle.columns();

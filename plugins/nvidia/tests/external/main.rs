@@ -31,6 +31,8 @@ mod prices;
 #[path = "../nvidia/ptx/mod.rs"]
 mod ptx;
 mod real_programs;
+#[path = "../nvidia/shared_counts.rs"]
+mod shared_counts;
 #[path = "../nvidia/tensor_atoms/mod.rs"]
 mod tensor_atoms;
 #[path = "../nvidia/tensor_forms.rs"]
@@ -88,6 +90,7 @@ fn code() -> Vec<ExternalTest> {
 fn programs() -> Vec<ExternalTest> {
     let with_layouts = || Need::shared("kernels/ttgir");
     vec![
+        external_test!(shared_counts::real_programs_take_no_more_than_triton, [with_layouts()]),
         external_test!(assigned_programs::every_real_program_has_layouts, [Need::shared("kernels/cases")]),
         external_test!(assigned_programs::layouts_that_real_programs_say_stay, [with_layouts()]),
         external_test!(real_programs::modules_with_layouts_give_what_they_must, [with_layouts()]),

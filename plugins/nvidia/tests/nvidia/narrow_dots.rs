@@ -3,7 +3,7 @@
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::code::count;
-use tilewright_vendor_testkit::dots::{assembly, problem, proven};
+use tilewright_vendor_testkit::dots::{assembly, check_scaled_dots, problem, proven};
 
 fn scaled(target: &NvidiaTarget, shape: [u64; 3], [a, b]: [&str; 2], scales: [&str; 2]) -> MmaProblem {
     problem(target, shape, [a, b, "f32"]).with_scales(scales.map(Scale::from_name))
@@ -56,6 +56,13 @@ fn operands_are_scaled_before_mmas_without_scales() {
 }
 
 #[test]
+fn every_pair_of_types_and_scales_has_a_valid_kernel() {
+    for name in ["a100", "rtx4090", "h100", "b200", "rtx5090"] {
+        check_scaled_dots(&target(name), 37);
+    }
+}
+
+#[test]
 fn nibbles_reach_the_mma_as_loaded() {
     let target = target("a100");
     let plan = proven(&target, &problem(&target, [64, 64, 128], ["s4", "u4", "s32"]));
@@ -66,6 +73,30 @@ fn nibbles_reach_the_mma_as_loaded() {
     // The cast operand is converted.
     let plan = proven(&target, &problem(&target, [64, 64, 128], ["s4", "s8", "s32"]));
     assert!(text(&target, &plan).contains("i8 = binary shr_u"));
+}
+
+/// Checks the data shuffling of Linear Layouts, figure 6: an operand of 16 bits that is permuted along K in global
+/// memory lets `wgmma` read it from shared memory and the 4-bit operand be loaded wide into registers. The page of the
+/// figure says that this is faster; by the cycles of the target's table it must not be slower.
+#[test]
+fn a_k_permuted_operand_stays_in_memory_for_warpgroup_mmas() {
+    let target = target("h100");
+    for (shape, other, accumulator) in [([64, 64, 64], "bf16", "f32"), ([64, 128, 128], "f16", "f32")] {
+        let plain = problem(&target, shape, ["e2m1", other, accumulator]);
+        let plain = plain.with_scales([Scale::from_name("e8m0"), None]);
+        let natural = proven(&target, &plain);
+        let permuted = proven(&target, &plain.clone().with_k_permuted([false, true]));
+        let cycles = [&natural, &permuted].map(|plan| plan.cost.cycles());
+        assert!(cycles[1] <= cycles[0], "{other}: {cycles:?}");
+        let loads = [&natural, &permuted].map(|plan| plan.operand_loads(context(&target)).unwrap()[0].price());
+        assert!(loads[1] <= loads[0], "{other}: {loads:?}");
+        if natural.instruction().unwrap().starts_with("wgmma") {
+            assert!(permuted.instruction().unwrap().starts_with("wgmma"), "{:?}", permuted.instruction());
+        }
+        let order = permuted.k_permutation().unwrap();
+        assert!(order.is_invertible());
+        assembly(&target, &permuted);
+    }
 }
 
 fn text(target: &NvidiaTarget, plan: &MmaPlan) -> String {

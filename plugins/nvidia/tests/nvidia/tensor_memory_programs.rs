@@ -127,8 +127,8 @@ fn expected(times: u64) -> Vec<f32> {
 }
 
 #[test]
-fn mmas_of_several_blocks_are_rejected() {
-    let paired = program().replace("{is_async}", "{is_async, two_ctas}");
+fn mmas_that_arrive_in_several_blocks_are_rejected() {
+    let paired = program().replace("{is_async}", "{is_async, multicast}");
     let error = program_kernel(&target("h100"), &paired).unwrap_err().to_string();
-    assert!(error.contains("an MMA of several blocks"), "{error}");
+    assert!(error.contains("an arrival at the mbarriers of several blocks"), "{error}");
 }

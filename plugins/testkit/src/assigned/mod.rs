@@ -14,7 +14,7 @@ use tilewright_assign::layouts::LayoutCache;
 use tilewright_tile::import::{Imports, import};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::{arith, tt};
-use tilewright_tile::{Attribute, Body, Op, TileModule, TileType, text, verify};
+use tilewright_tile::{Attribute, Body, Op, TileModule, TileType, text, verify_transformed};
 
 /// A real program, and the program after Triton's layout assignment.
 pub struct Program {
@@ -75,7 +75,7 @@ pub fn assigned(program: &Program, config: &LaunchConfig<'_>) -> Result<Assigned
 /// that semantics are preserved.
 pub fn look(before: &TileModule, after: &TileModule, config: &LaunchConfig<'_>) -> Result<(), String> {
     let printed = text::print(after);
-    verify(after).map_err(|violation| format!("{violation}\n{printed}"))?;
+    verify_transformed(after).map_err(|violation| format!("{violation}\n{printed}"))?;
     let reparsed = text::parse(&printed, &Dialects::neutral()).map_err(|error| error.to_string())?;
     if text::print(&reparsed) != printed {
         return Err("it is not read as it was written".to_owned());

@@ -174,7 +174,8 @@ pub fn cases(lanes: u64, [a, b]: [String; 2]) -> Vec<Case> {
             &[256, 128],
             by_rows,
             by_columns,
-        ),
+        )
+        .within(48 << 10),
         Case::new("a source that warps replicate", ConversionKind::Shared, 16, &[2 * down, 64], rows(8), columns(1)),
         Case::new(
             "replicas that cannot be divided",

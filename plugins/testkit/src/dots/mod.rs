@@ -54,6 +54,51 @@ pub fn proven(target: &dyn Target, problem: &MmaProblem) -> MmaPlan {
     plan
 }
 
+/// Element types that can have scales.
+const SCALED: [&str; 7] = ["e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "fp8_fnuz", "bf8_fnuz"];
+/// Further element types of the other operand.
+const UNSCALED: [&str; 5] = ["f16", "bf16", "f32", "s8", "u4"];
+/// Log2 of the least and of the greatest scale. If all scales are one, even the narrowest types hold all products but
+/// NaN.
+const SCALE_RANGES: [Option<[i32; 2]>; 5] = [None, Some([0, 0]), Some([-1, 2]), Some([-8, 8]), Some([-40, 3])];
+
+/// Returns the dots of scaled operands with every pair of element types, every kind of scales of one operand or of
+/// both, and every range of scales.
+fn scaled_problems(target: &dyn Target) -> Vec<MmaProblem> {
+    let scale = |name: &str, exponents| Scale::from_name(name).map(|scale| Scale { exponents, ..scale });
+    let mut problems = Vec::new();
+    for (a, b) in SCALED.iter().flat_map(|a| SCALED.iter().chain(&UNSCALED).map(move |b| (*a, *b))) {
+        for (of_a, of_b) in [("e8m0", ""), ("ue4m3", ""), ("e8m0", "e8m0"), ("ue4m3", "e8m0"), ("ue4m3", "ue4m3")] {
+            if !of_b.is_empty() && UNSCALED.contains(&b) {
+                continue;
+            }
+            for exponents in SCALE_RANGES {
+                let plain = problem(target, [32, 32, 64], [a, b, "f32"]).with_warps(1);
+                problems.push(plain.with_scales([scale(of_a, exponents), scale(of_b, exponents)]));
+            }
+        }
+    }
+    problems
+}
+
+/// Checks one of `stride` dots of scaled operands: it has a plan, and a valid kernel whose results on the emulator are
+/// those of a product in high precision; or the planner refuses the types, since no type holds all products.
+pub fn check_scaled_dots(target: &dyn Target, stride: usize) {
+    let mut planned = 0;
+    for problem in scaled_problems(target).iter().step_by(stride) {
+        let plan = match mma::plan_mma(problem, context(target)) {
+            Ok(plan) => plan,
+            Err(mma::MmaError::Impossible { .. }) => continue,
+            Err(error) => panic!("{problem:?}: {error}"),
+        };
+        planned += 1;
+        mma_cases(&plan, context(target))
+            .and_then(|cases| check_all_emulated(&cases, context(target)))
+            .unwrap_or_else(|error| panic!("{problem:?} by {}: {error}", plan.atom_name()));
+    }
+    assert!(planned > 700 / stride, "{planned} dots have a plan");
+}
+
 /// Returns the assembly of a kernel with the plan; the vendor's tools, if installed, check the kernel's object.
 pub fn assembly(target: &dyn Target, plan: &MmaPlan) -> String {
     compiled(target, plan).text(Emit::Assembly).unwrap().to_owned()

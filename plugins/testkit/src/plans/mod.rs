@@ -109,7 +109,7 @@ fn reduction(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &
     let src = distributed(target, layout, &[32, 64]);
     let plan = plan_reduction(&src, Dim::tensor(axis), bits, target.description()).expect("a plan");
     let kernel =
-        reduction_kernel((&src, Dim::tensor(axis)), bits, &plan, target.description().into()).expect("a kernel");
+        reduction_kernel((&src, Dim::tensor(axis)), bits, &plan, add, target.description().into()).expect("a kernel");
     Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(bits_per_lane(&src, bits))
 }
 

@@ -87,6 +87,7 @@ fn the_hosts_kernel_matches_the_program() {
         warps: 4,
         blocks: 1,
         shared_bytes: 0,
+        registers: 0,
         maps: Vec::new(),
         parameters: None,
     };

@@ -31,7 +31,11 @@ impl Tuples {
             let values = lowering.registers_in(operand, &layout)?;
             tensors.push(Registers::new(layout.clone(), values));
         }
-        let axis = Dim::tensor(lowering.integer_attribute(op, "axis")? as usize);
+        let axis = lowering.integer_attribute(op, "axis")? as usize;
+        for tensor in &mut tensors {
+            *tensor = lowering.replicate_in_blocks(tensor, |at| at == axis)?;
+        }
+        let axis = Dim::tensor(axis);
         let carriers = operation.operands.iter().map(|&operand| lowering.carrier(operand));
         let bits = carriers.map(|ty| Ok(ty?.bits().max(8))).collect::<Lowered<Vec<_>>>()?;
         let region = operation.regions.first().copied().ok_or_else(|| Reason::malformed("it has no region"))?;

@@ -1,11 +1,15 @@
 //! Lowers `tt.gather`.
 
+use std::sync::Arc;
+
+use tilewright_assign::layouts::replicate_in_blocks;
 use tilewright_kernel::{Cast, Element, Type, Value};
 use tilewright_layout::Dim;
 use tilewright_plan::movement;
 use tilewright_tile::Op;
 
 use super::super::error::{Lowered, Reason};
+use super::super::lowered::Registers;
 use super::super::lowering::Lowering;
 use super::super::types::stored;
 
@@ -13,15 +17,15 @@ use super::super::types::stored;
 pub(in super::super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let (source, indices) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
     let axis = Dim::tensor(lowering.integer_attribute(op, "axis")? as usize);
-    let layout = lowering.result_layout(op)?;
+    let required = lowering.result_layout(op)?;
     let tensor = lowering.tensor(source)?;
+    let tensor = lowering.replicate_in_blocks(&tensor, |_| true)?;
+    let layout = Arc::new(replicate_in_blocks(&required, |_| true)?.map_or_else(|| (*required).clone(), |full| full));
     let first = tensor.values.first().copied().ok_or_else(|| Reason::malformed("the tensor has no element"))?;
     let ty = lowering.builder.type_of(first);
     let plan = match lowering.plans.gathers.get(&op) {
         Some(plan) => plan.clone(),
-        None => {
-            movement::plan_gather(&tensor.layout, &layout, axis, stored(ty).bits(), lowering.config.context.target)?
-        }
+        None => movement::plan_gather(&tensor.layout, &layout, axis, stored(ty).bits(), lowering.config.context)?,
     };
     let numbers = lowering.registers_in(indices, &layout)?;
     let word = Type::Scalar(Element::I32);
@@ -34,6 +38,7 @@ pub(in super::super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered
         .collect();
     let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.emit_integer_bits(value)).collect();
     let moved = plan.emit(&mut lowering.builder, &words, &numbers);
-    let values = moved.into_iter().map(|value| lowering.emit_from_integer_bits(value, ty)).collect();
-    lowering.give_tensor(op, layout, values)
+    let values: Vec<Value> = moved.into_iter().map(|value| lowering.emit_from_integer_bits(value, ty)).collect();
+    let values = lowering.convert(&Registers::new(layout, values), &required)?;
+    lowering.give_tensor(op, required, values.to_vec())
 }

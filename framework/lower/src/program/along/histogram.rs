@@ -3,6 +3,7 @@
 use tilewright_kernel::{
     Atomic, Binary, Cast, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value,
 };
+use tilewright_layout::Dim;
 use tilewright_tile::Op;
 
 use super::super::error::{Lowered, Reason};
@@ -18,11 +19,14 @@ pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowere
     let bins = lowering.body.ty(lowering.result(op, 0)?).shape().and_then(|shape| shape.first().copied());
     let bins = bins.ok_or_else(|| Reason::malformed("the result has no axis"))? as u32;
     let tensor = lowering.tensor(source)?;
+    // Each block of a cluster counts all elements.
+    let tensor = lowering.replicate_in_blocks(&tensor, |_| true)?;
     let masks = mask.map(|mask| lowering.registers_in(mask, &tensor.layout)).transpose()?;
     let counters = lowering.builder.shared_buffer(4 * bins, 4);
     cleared(lowering, counters, bins);
     lowering.builder.barrier(Scope::Block);
-    let active = lowering.active(&tensor.layout);
+    let of_block = tensor.layout.remove_zero_bases(Dim::BLOCK);
+    let active = lowering.active(&of_block);
     let idle = idle_registers(&tensor.layout) as usize;
     let one = lowering.builder.i32(1);
     for (register, &value) in tensor.values.iter().enumerate().filter(|(register, _)| register & idle == 0) {

@@ -72,7 +72,6 @@ impl Lowering<'_> {
                 _ if self.body.ty(target).as_memory().is_some() => LoweredValue::Memory(SharedTensorRef {
                     pointer: values.next().ok_or_else(missing)?,
                     at: SmallVec::new(),
-                    sub_tensor: None,
                 }),
                 _ if self.body.ty(target).as_tensor().is_some() => {
                     let layout = self.layout_of(target)?;

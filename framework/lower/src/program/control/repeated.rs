@@ -1,9 +1,9 @@
 //! Lowers `scf.while` loops.
 
-use tilewright_kernel::{Type, Value};
+use tilewright_kernel::{MemorySpace, Type, Value};
 use tilewright_tile::Op;
 
-use super::super::error::{LowerError, Reason};
+use super::super::error::{LowerError, Lowered, Reason};
 use super::super::lowering::Lowering;
 use super::super::scalar::scalar_constant;
 
@@ -22,7 +22,8 @@ pub(in super::super) fn repeated(lowering: &mut Lowering<'_>, op: Op) -> Result<
     let likes = lowering.likes(&operation.operands).map_err(at)?;
     let passed = lowering.flat_types(&operation.results).map_err(at)?;
     // The values that the first region passes on are undefined before it executes.
-    let nothing: Vec<Value> = passed.iter().map(|&ty| scalar_constant(&mut lowering.builder, ty, 0)).collect();
+    let nothing =
+        passed.iter().map(|&ty| placeholder(lowering, ty, &initial)).collect::<Lowered<Vec<Value>>>().map_err(at)?;
     let carried = [initial.clone(), nothing].concat();
     let types: Vec<Type> = carried.iter().map(|&value| lowering.builder.type_of(value)).collect();
     let inside = lowering.builder.begin_region(&types);
@@ -45,4 +46,15 @@ pub(in super::super) fn repeated(lowering: &mut Lowering<'_>, op: Op) -> Result<
     let region = lowering.builder.end_region(&[vec![condition], next, passed_on].concat());
     let values = lowering.builder.while_loop(&carried, region);
     lowering.set_flattened(&mut values.into_iter().skip(initial.len()), &operation.results, &[], true).map_err(at)
+}
+
+/// A value of a type, which is never read: zero, or for shared memory an address that the loop carries.
+fn placeholder(lowering: &mut Lowering<'_>, ty: Type, carried: &[Value]) -> Lowered<Value> {
+    if ty != Type::Pointer(MemorySpace::Shared) {
+        return Ok(scalar_constant(&mut lowering.builder, ty, 0));
+    }
+    let found = carried.iter().copied().find(|&value| lowering.builder.type_of(value) == ty);
+    found.ok_or_else(|| {
+        Reason::unsupported("memory that a loop's condition passes on, and that the loop does not carry")
+    })
 }

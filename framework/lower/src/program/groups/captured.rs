@@ -103,10 +103,7 @@ fn rematerialize(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<()>
     if let Some(&buffer) = lowering.buffers.get(&value) {
         let pointer = lowering.builder.shared_address(buffer);
         lowering.annotations.allocations.push(pointer);
-        lowering.set_lowered(
-            value,
-            LoweredValue::Memory(SharedTensorRef { pointer, at: SmallVec::new(), sub_tensor: None }),
-        );
+        lowering.set_lowered(value, LoweredValue::Memory(SharedTensorRef { pointer, at: SmallVec::new() }));
         return Ok(());
     }
     for operand in body.op(op).operands.clone() {

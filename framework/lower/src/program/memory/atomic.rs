@@ -2,7 +2,7 @@
 //! replicas.
 
 use tilewright_kernel::{
-    Atomic, Binary, Builder, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Scope, Type, Value,
+    Atomic, Binary, Builder, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Type, Value,
 };
 use tilewright_tile::{self as tile, Op};
 
@@ -230,12 +230,13 @@ fn each(
     if body.ty(pointer).as_tensor().is_none() {
         let values = operands.iter().map(|&operand| lowering.scalar(operand)).collect::<Lowered<Vec<_>>>()?;
         let mask = mask.map(|mask| lowering.scalar(mask)).transpose()?;
-        let is_first = lowering.is_first();
+        let is_first = lowering.is_first_of_program();
         let predicate = both(&mut lowering.builder, is_first, mask);
         // Barriers order the accesses of other threads before and after the operation.
         let needs_barrier = lowering.keyword(op, "sem") != Some("relaxed") && is_first.is_some();
+        let scope = lowering.program_scope();
         if needs_barrier {
-            lowering.builder.barrier(Scope::Block);
+            lowering.builder.barrier(scope);
         }
         let old = act(lowering, &values, predicate);
         match result {
@@ -243,7 +244,7 @@ fn each(
                 let old = lowering.of_first(is_first, old);
                 lowering.set_assumed_uniform(result, old);
             }
-            None if needs_barrier => lowering.builder.barrier(Scope::Block),
+            None if needs_barrier => lowering.builder.barrier(scope),
             None => {}
         }
         return Ok(());

@@ -1,12 +1,12 @@
 //! Broadcasts one thread's result (such as the old value of an atomic operation) to every thread that holds a replica.
 
-use tilewright_kernel::{Cast, Element, Op as KernelOp, Scope, Type, Value};
+use tilewright_kernel::{Binary, Cast, Element, Op as KernelOp, Scope, SpecialRegister, Type, Value};
 use tilewright_layout::f2;
 use tilewright_layout::{Dim, LinearLayout};
 
 use super::super::error::Lowered;
 use super::super::lowering::Lowering;
-use super::super::tensor_coordinates::{idle_threads, thread_columns};
+use super::super::tensor_coordinates::{free_bits, idle_threads, thread_columns};
 use super::super::types::{integer, stored};
 use super::load::from_memory;
 use super::store::to_memory;
@@ -36,7 +36,7 @@ impl Lowering<'_> {
             let constant = f2::multiply(&registers, register as u64);
             let moved = match constant {
                 0 => base,
-                _ => self.builder.binary_const(tilewright_kernel::Binary::Xor, base, constant as u32),
+                _ => self.builder.binary_const(Binary::Xor, base, constant as u32),
             };
             addresses.push(self.builder.ptr_add(buffer, moved));
         }
@@ -51,8 +51,27 @@ impl Lowering<'_> {
                 alignment,
             });
         }
-        self.builder.barrier(Scope::Block);
-        Ok(addresses.iter().map(|&address| self.loaded(address, element, ty)).collect())
+        let of_block = free_bits(layout, Dim::BLOCK);
+        Ok(self.loaded_from_block(of_block, &addresses, element, ty))
+    }
+
+    /// Loads elements that the selected thread has stored: in the block whose index has zeros for the bits of
+    /// `of_block`. Barriers follow the stores, and the loads from another block's memory.
+    fn loaded_from_block(&mut self, of_block: u64, addresses: &[Value], element: Type, ty: Type) -> Vec<Value> {
+        if of_block == 0 {
+            self.builder.barrier(Scope::Block);
+            return addresses.iter().map(|&address| self.loaded(address, element, ty)).collect();
+        }
+        self.builder.barrier(Scope::Cluster);
+        let block = self.builder.special(SpecialRegister::Block);
+        let block = self.builder.binary_const(Binary::And, block, !of_block as u32);
+        let load = |&address: &Value| {
+            let address = self.builder.cluster_address(address, block);
+            self.loaded(address, element, ty)
+        };
+        let values = addresses.iter().map(load).collect();
+        self.builder.barrier(Scope::Cluster);
+        values
     }
 
     /// Emits the current thread's part of an address, in bytes; `columns` has the offset of each thread bit.
@@ -66,14 +85,14 @@ impl Lowering<'_> {
         from_memory(&mut self.builder, word, ty)
     }
 
-    /// Broadcasts a scalar from the first thread of the block to all threads; a barrier orders later reads after it.
+    /// Broadcasts a scalar from the first thread of the program to all threads; a barrier orders later reads after it.
     pub(super) fn of_first(&mut self, is_first: Option<Value>, value: Value) -> Value {
         if is_first.is_none() {
             return value;
         }
         let ty = self.builder.type_of(value);
         let element = stored(ty);
-        if self.launch.warps == 1 {
+        if self.launch.warps == 1 && self.launch.blocks == 1 {
             let word = to_memory(&mut self.builder, value);
             let word = self.of_first_lane(word, element);
             self.builder.barrier(Scope::Block);
@@ -83,8 +102,8 @@ impl Lowering<'_> {
         let buffer = self.builder.shared_buffer(bytes, bytes);
         let word = to_memory(&mut self.builder, value);
         self.builder.store(buffer, 0, word, is_first);
-        self.builder.barrier(Scope::Block);
-        self.loaded(buffer, element, ty)
+        let of_block = u64::from(self.launch.blocks - 1);
+        self.loaded_from_block(of_block, &[buffer], element, ty)[0]
     }
 
     /// Broadcasts a scalar from the first lane of each warp to all its lanes, by shuffles.

@@ -17,7 +17,7 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
     if lowering.body.ty(value).as_tensor().is_none() {
         let (address, value) = (lowering.scalar(pointer)?, lowering.scalar(value)?);
         let mask = mask.map(|mask| lowering.scalar(mask)).transpose()?;
-        let first = lowering.is_first();
+        let first = lowering.is_first_of_program();
         let predicate = both(&mut lowering.builder, first, mask);
         let value = to_memory(&mut lowering.builder, value);
         one(&mut lowering.builder, address, value, predicate);

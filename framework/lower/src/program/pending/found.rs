@@ -17,6 +17,10 @@ use super::state::{AWAIT, Pending};
 /// Finds the asynchronous MMAs of the program, and the values that carry their accumulators.
 pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {
     let body = lowering.body;
+    if lowering.launch.blocks > 1 {
+        // An MMA in flight is planned for one block; in a cluster it is complete at once.
+        return Pending::default();
+    }
     let marked =
         |op: &Op| matches!(body.op(*op).attributes.get(PENDING), Some(Attribute::Unit | Attribute::Bool(true)));
     let ops = body.walk(body.root());
@@ -83,6 +87,7 @@ fn plan_smem_operands(lowering: &Lowering<'_>, op: Op) -> Option<MmaPlan> {
         return Some(plan);
     }
     let problem = dot_plan::mma_problem(body, op, config.lanes, config.warps).ok()?;
+    let problem = problem.with_registers(config.context.registers);
     let (others, _) = mma_candidates(&problem, config.context).ok()?;
     let mut tried = HashSet::new();
     others.into_iter().filter(|other| tried.insert(other.atom.clone())).find_map(|other| {

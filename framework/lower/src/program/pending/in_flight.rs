@@ -51,14 +51,16 @@ pub(crate) fn lower_async_mma(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bo
         lowering.optional(op, group).ok_or_else(|| Reason::malformed(format!("its operand `{group}` is missing")))
     };
     let accumulator = start_pending(lowering, operand(lowering, "c")?, &plan)?;
-    let mut addresses = Vec::with_capacity(2);
+    let (mut addresses, mut slices) = (Vec::with_capacity(2), Vec::with_capacity(2));
     for group in ["a", "b"] {
         let load = found::load(lowering.body, operand(lowering, group)?).and_then(|chain| chain.last().copied());
         let load = load.ok_or_else(|| Reason::malformed("an operand is not in shared memory"))?;
-        addresses.push(shared::smem_operand(lowering, lowering.operand(load, 0)?)?.0.address);
+        let (operand, _) = shared::smem_operand(lowering, lowering.operand(load, 0)?)?;
+        addresses.push(operand.address);
+        slices.push(operand.slice);
     }
     let &[a, b] = &addresses[..] else { return Ok(false) };
-    lowering.mark_access(Access::Read);
+    lowering.record_access(Access::Read, slices);
     let values = plan.emit_async(&mut lowering.builder, [a, b], &accumulator);
     lowering.set_result(op, LoweredValue::Pending(InFlightMma { plan, values: values.into() }))?;
     Ok(true)

@@ -57,6 +57,9 @@ impl fmt::Display for SharedLayoutKind {
 pub struct AccessorStats {
     /// Shared-memory wavefronts of the planned accesses.
     pub wavefronts: u64,
+    /// Selects by which threads that hold replicas share the work of a store.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub selects: u64,
     /// Wavefronts in excess of those without bank conflicts.
     pub excess: u64,
     /// Lower bound of the wavefronts over all memory layouts.
@@ -66,6 +69,11 @@ pub struct AccessorStats {
     pub vector_elements: u64,
     /// The name of the instruction that makes the accesses; `None` for plain accesses.
     pub instruction: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The elements that a copy from global memory fetches.
@@ -97,12 +105,14 @@ pub struct SharedLayoutCandidate {
     /// The reason why the constraints do not allow the layout; `None` if they allow it.
     pub rejected: Option<String>,
     pub(super) weighted: u64,
-    /// Weighted wavefronts, but at least the lower bound plus the tolerated excess.
+    /// Weighted wavefronts and selects, in quarters of a wavefront.
+    pub(super) price: u64,
+    /// The price, but at least that of the lower bound plus the tolerated excess.
     pub(super) clipped: u64,
 }
 
 /// The order of candidates; a lower score is better. Fields: global-memory transactions beyond those of the unpermuted
-/// copy, weighted wavefronts, bytes, kind, number of set bits of the linear map.
+/// copy, weighted price, bytes, kind, number of set bits of the linear map.
 pub(super) type Score = (u64, u64, u64, SharedLayoutKind, u32);
 
 impl SharedLayoutCandidate {

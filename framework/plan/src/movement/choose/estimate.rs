@@ -21,7 +21,7 @@ impl Located {
     /// Finds the offsets of an accessor; `memory` solves for the offset of an element.
     pub(super) fn new(side: &Side<'_>, memory: &Solver) -> Self {
         let of = |columns: &[u64]| -> Columns { columns.iter().map(|&c| memory.solve(c).unwrap_or(0)).collect() };
-        let (registers, lanes, warps) = (of(side.registers()), of(side.lanes()), of(side.warps()));
+        let (registers, lanes, warps) = (of(side.span().basis()), of(side.lanes()), of(side.warps()));
         let own = Subspace::span(registers);
         let alignment_bits = lanes.iter().chain(&warps).fold(0, |all, column| all | column).trailing_zeros();
         let together = (0..64).take_while(|&bit| own.contains(1 << bit)).count() as u32;

@@ -1,4 +1,5 @@
-//! Lower bounds of the wavefronts of an accessor over all memory layouts.
+//! Lower bounds of the wavefronts of an accessor over all memory layouts, and over all divisions of a store among
+//! the threads that hold replicas. Shuffles between lanes are not counted: they cost as much as wavefronts.
 
 use tilewright_layout::f2::Subspace;
 
@@ -6,18 +7,40 @@ use super::super::tile::Tile;
 use super::problem::SharedLayoutProblem;
 use super::side::Side;
 
+/// The numbers of thread bits along which the threads share the work of a store.
+#[derive(Clone, Copy, Default)]
+struct Sharing {
+    warps: u32,
+    lanes: u32,
+}
+
 /// Min wavefronts of the accessor `side` by plain accesses of `2^width` elements: one for each phase of an access
 /// (lanes that are served together), more if a phase needs more words than the banks deliver at once. `None` if the
 /// target has no such access.
 pub(super) fn at_width(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, width: u32) -> Option<u64> {
-    let accesses = side.accesses(width)?;
+    of_shared(problem, side, width, Sharing::default())
+}
+
+/// As [`at_width`], if all threads that hold replicas share the work. Lanes that a phase serves separately gain
+/// nothing: half as many accesses then have twice as many phases.
+pub(super) fn shared_at_width(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, width: u32) -> Option<u64> {
+    let served = Subspace::span(problem.row(side, width)?.phase.iter().copied());
+    let bits = side.sharing();
+    let warps = bits.iter().filter(|&&bit| bit >= side.located.lane_bits).count() as u32;
+    let lanes = bits.iter().filter(|&&bit| bit < side.located.lane_bits && served.contains(1 << bit)).count() as u32;
+    of_shared(problem, side, width, Sharing { warps, lanes })
+}
+
+fn of_shared(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, width: u32, sharing: Sharing) -> Option<u64> {
+    let accesses = side.accesses(width)?.saturating_sub(sharing.warps);
+    let shared = sharing.lanes.min(accesses);
     let row = problem.row(side, width)?;
     let lanes = side.phase_lanes(row);
     let phases = side.active().dimension() - lanes.dimension();
     // The vectors of a phase are distinct elements, except those that registers hold too.
     let different = side.span().sum(&Subspace::span(side.phase(row))).dimension() - side.span().dimension();
-    let bytes = problem.element_bytes() << (width + different);
-    Some(bytes.div_ceil(row.wavefront_bytes().max(1)) << (accesses + phases))
+    let bytes = problem.element_bytes() << (width + different + shared);
+    Some(bytes.div_ceil(row.wavefront_bytes().max(1)) << (accesses - shared + phases))
 }
 
 /// Min wavefronts of the accessor `side` by an instruction of the table: one for each phase of an access (slots that
@@ -31,4 +54,20 @@ pub(super) fn by_row(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, tile: &
 pub(super) fn by_any(problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Option<u64> {
     let plain = (0..=problem.widest()).filter_map(|width| at_width(problem, side, width));
     plain.chain(side.tiles.iter().filter_map(|tile| by_row(problem, side, tile))).min()
+}
+
+/// Min wavefronts of the accessor `side` by any accesses, if threads that hold replicas share the work in any way.
+pub(super) fn by_any_sharing(problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Option<u64> {
+    let bits = side.sharing().len() as u32;
+    if bits == 0 {
+        return by_any(problem, side);
+    }
+    let plain = (0..=problem.widest()).filter_map(|width| shared_at_width(problem, side, width));
+    // Instructions that do not divide the replicated layout may divide a shared one.
+    let rows = Tile::of_rows(side.context.instructions, side.located.lane_bits).into_iter();
+    let by_rows = rows.filter(|tile| tile.direction == side.direction()).filter_map(|tile| {
+        let accesses = side.accesses(tile.width(&side.located)?)?.saturating_sub(bits);
+        Some(1 << (accesses + tile.phases(problem.target)?))
+    });
+    by_any(problem, side).into_iter().chain(plain).chain(by_rows).min()
 }

@@ -41,7 +41,7 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) 
     first.sort_by_key(|gaps| gaps.added);
     try_all(weigher, &bases, &first, &mut budget);
     // Two paddings are useless if they take more bytes than the single one that reaches the goal.
-    let reached = weigher.best(SharedLayoutKind::Padding).filter(|best| best.clipped <= weigher.goal());
+    let reached = weigher.best(SharedLayoutKind::Padding).filter(|best| best.clipped <= weigher.price_goal());
     let limit = reached.map_or(u64::MAX, |best| best.bytes / problem.element_bytes());
     let pairs = singles.iter().flat_map(|a| singles.iter().map(move |b| (a, b)));
     let pairs = pairs.filter(|(a, b)| a.padding[0].interval < b.padding[0].interval);
@@ -55,7 +55,7 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) 
 
 /// Compares the paddings of `all` that could beat the best layout so far, in order, until no later one can.
 fn try_all(weigher: &mut Weigher<'_>, bases: &[Placed<'_>], all: &[Gaps], budget: &mut u64) {
-    let (goal, problem) = (weigher.goal(), weigher.problem);
+    let (goal, problem) = (weigher.price_goal(), weigher.problem);
     // A plan lists the addresses of all elements of all accessors, a rejection those of one warp.
     let planned = ((problem.sides.len() as u64) << problem.bits) / 512;
     for gaps in all {
@@ -67,7 +67,7 @@ fn try_all(weigher: &mut Weigher<'_>, bases: &[Placed<'_>], all: &[Gaps], budget
                 return;
             }
             *budget -= 1;
-            if (base.at_least(problem, &gaps.padding).max(goal), bytes) < known {
+            if (problem.price(base.at_least(problem, &gaps.padding)).max(goal), bytes) < known {
                 *budget = budget.saturating_sub(planned);
                 let proposal = Proposal::new(SharedLayoutKind::Padding, base.columns);
                 weigher.weigh(Proposal { padding: &gaps.padding, ..proposal });

@@ -10,11 +10,18 @@ use super::super::conversion::Side as Columned;
 use super::super::tile::LocatedAccessor;
 use super::super::{ConversionProblem, MovementError, PlanContext};
 use super::accessor::{Accessor, AddressStart, ConsecutiveCopy};
+use super::lower_bound;
 use super::side::Side;
 use crate::layouts;
 
+/// The unit of prices: a select costs one, a wavefront four ([`price`](super::super::price)).
+pub(super) const QUARTERS: u64 = 4;
+/// Max number of problems with shared work of replicas that are searched beside the given one.
+const MOST_SHARED: usize = 8;
+
 /// The checked input of the choice of a layout: target, element width and accessors. Coordinates of the problem number
 /// the elements of one block by `bits` bits.
+#[derive(Clone)]
 pub(super) struct SharedLayoutProblem<'a> {
     pub(super) target: &'a TargetDescription,
     pub(super) element_bits: u32,
@@ -74,6 +81,46 @@ impl<'a> SharedLayoutProblem<'a> {
             solver,
             outs,
         })
+    }
+
+    /// Returns the same problem with stores whose threads share the work of replicas: along one thread bit, two, and so
+    /// on. Threads divide the elements that the other accessors need in different threads, or, in a second variant, the
+    /// highest register bits.
+    pub(super) fn shared(&self) -> Vec<Self> {
+        let mut all = Vec::new();
+        for (at, side) in self.sides.iter().enumerate() {
+            let bits = side.sharing();
+            let mut space = Subspace::zero();
+            let mut given: Vec<u64> = side.located.kept.iter().copied().filter(|&c| space.insert(c)).collect();
+            given.reverse();
+            let highest = given.clone();
+            let others = || self.sides.iter().enumerate().filter(|(other, _)| *other != at);
+            given.sort_by_key(|column| others().filter(|(_, other)| other.span().contains(*column)).count());
+            let mut orders = vec![given, highest];
+            orders.dedup();
+            for count in (1..=bits.len().min(orders[0].len())).rev() {
+                for order in &orders {
+                    let mut shared = self.clone();
+                    shared.sides[at] = side.shared_along(&bits[..count], &order[..count]);
+                    all.push(shared);
+                }
+            }
+        }
+        all.sort_by_key(|shared| shared.price(shared.wavefront_bound()));
+        all.truncate(MOST_SHARED);
+        all
+    }
+
+    /// The lower bound of the weighted wavefronts of all accessors without further sharing.
+    pub(super) fn wavefront_bound(&self) -> u64 {
+        let of = |side: &Side<'_>| Some(lower_bound::by_any(self, side)?.saturating_mul(side.weight));
+        self.sides.iter().map(|side| of(side).unwrap_or(u64::MAX)).fold(0, u64::saturating_add)
+    }
+
+    /// The price of weighted wavefronts and of the selects that share the work, in quarters of a wavefront.
+    pub(super) fn price(&self, wavefronts: u64) -> u64 {
+        let selects = self.sides.iter().map(|side| side.selects().saturating_mul(side.weight));
+        selects.fold(wavefronts.saturating_mul(QUARTERS), u64::saturating_add)
     }
 
     /// Whether some accessor is a copy from global memory that writes consecutively.

@@ -43,9 +43,10 @@ pub fn choose_shared_layout<'a>(
 ) -> Result<SharedLayoutChoice, MovementError> {
     let context = context.into();
     let problem = SharedLayoutProblem::new(accessors, element_bits, context.target, &vec![context; accessors.len()])?;
+    let shared = problem.shared();
     let mut weigher = Weigher::new(&problem, constraints)?;
     match problem.copy {
-        None => search_all(&mut weigher, &problem.bases(), (&[], &[])),
+        None => search_sharing(&mut weigher, &shared, &problem.bases(), (&[], &[])),
         Some((at, copy)) => {
             let copy = Copied::new(&problem, at, copy)?;
             let straight = copy.straight(&problem);
@@ -74,8 +75,10 @@ pub(crate) fn choose_shared_layout_with_prefix<'a>(
 ) -> Result<SharedLayoutChoice, MovementError> {
     let problem = SharedLayoutProblem::new(accessors, element_bits, target, context)?;
     let low = problem.prefix_columns(begin)?;
+    let shared = problem.shared();
     let mut weigher = Weigher::new(&problem, constraints)?;
-    search_all(&mut weigher, &problem.bases_from(&low), (&low[..begin.kept], &low[..begin.together]));
+    let bases = problem.bases_from(&low);
+    search_sharing(&mut weigher, &shared, &bases, (&low[..begin.kept], &low[..begin.together]));
     weigher.choice()
 }
 
@@ -89,8 +92,24 @@ pub(crate) fn wavefront_lower_bound(
     context: PlanContext<'_>,
 ) -> Result<u64, MovementError> {
     let problem = SharedLayoutProblem::new(std::slice::from_ref(accessor), element_bits, context.target, &[context])?;
-    let min_wavefronts = problem.sides.first().and_then(|side| lower_bound::by_any(&problem, side));
+    let min_wavefronts = problem.sides.first().and_then(|side| lower_bound::by_any_sharing(&problem, side));
     min_wavefronts.ok_or_else(|| MovementError::impossible("no access divides the layout"))
+}
+
+/// Compares layouts of all kinds for accessors without copies, first with idle replicas, then for each of `shared`,
+/// whose threads share the work of replicas.
+fn search_sharing<'a>(
+    weigher: &mut Weigher<'a>,
+    shared: &'a [SharedLayoutProblem<'a>],
+    bases: &[Columns],
+    low: (&[u64], &[u64]),
+) {
+    search_all(weigher, bases, low);
+    for problem in shared {
+        if weigher.continue_with(problem) {
+            search_all(weigher, bases, low);
+        }
+    }
 }
 
 /// Compares layouts of all kinds for accessors without copies. The elements `kept` stay first in their order, the

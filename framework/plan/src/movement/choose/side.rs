@@ -1,5 +1,6 @@
 //! One accessor of a tensor, converted to coordinates of the layout problem.
 
+use smallvec::SmallVec;
 use tilewright_layout::LinearLayout;
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 use tilewright_target::{BankRow, Direction};
@@ -9,6 +10,7 @@ use super::super::tile::{LocatedAccessor, Tile};
 use super::accessor::Accessor;
 
 /// One accessor with its weight, plan context and possible instructions.
+#[derive(Clone)]
 pub(super) struct Side<'a> {
     pub(super) layout: LinearLayout,
     pub(super) weight: u64,
@@ -27,10 +29,30 @@ impl<'a> Side<'a> {
         located: LocatedAccessor,
         context: &PlanContext<'a>,
     ) -> Self {
-        let context = if accessor.copy.is_some() { context.with_instructions(&[]) } else { *context };
-        let rows = Tile::of_rows(context.instructions, located.lane_bits).into_iter();
-        let own = |tile: &Tile<'_>| tile.direction == located.direction && tile.may_divide(&located);
-        Self { layout, weight: accessor.weight, tiles: rows.filter(own).collect(), located, context }
+        let context = if accessor.copy.is_some() { context.with_instructions(&[]).without_sharing() } else { *context };
+        let tiles = tiles(&located, &context);
+        Self { layout, weight: accessor.weight, tiles, located, context }
+    }
+
+    /// Returns the thread bits of a store whose threads hold replicas and can share the work by selects.
+    pub(super) fn sharing(&self) -> SmallVec<[u32; 4]> {
+        if self.context.shares_replicas { self.located.sharing() } else { SmallVec::new() }
+    }
+
+    /// Returns the store in which threads with replicas share the work: the threads on both sides of each bit of
+    /// `bits` divide their elements along the column of `given` with the same index.
+    pub(super) fn shared_along(&self, bits: &[u32], given: &[u64]) -> Self {
+        let mut space = Subspace::span(given.iter().copied());
+        let kept = self.located.kept.iter().copied().filter(|&column| space.insert(column)).collect();
+        let located = self.located.shared_along(bits, given, kept);
+        Self { tiles: tiles(&located, &self.context), located, ..self.clone() }
+    }
+
+    /// Returns the number of selects by which threads with replicas choose the words that they store.
+    pub(super) fn selects(&self) -> u64 {
+        let (left, element_bits) = (self.span().dimension(), self.located.element.bits());
+        let words = u64::from((element_bits << left).div_ceil(element_bits.max(32)));
+        words * ((1 << self.located.shares.len()) - 1)
     }
 
     pub(super) fn direction(&self) -> Direction {
@@ -79,4 +101,10 @@ impl<'a> Side<'a> {
     pub(super) fn phase(&self, row: &BankRow) -> Columns {
         self.phase_lanes(row).basis().iter().map(|&lane| multiply(self.lanes(), lane)).collect()
     }
+}
+
+/// Returns the instructions by which an accessor can access some memory layout.
+fn tiles<'a>(located: &LocatedAccessor, context: &PlanContext<'a>) -> Vec<Tile<'a>> {
+    let rows = Tile::of_rows(context.instructions, located.lane_bits).into_iter();
+    rows.filter(|tile| tile.direction == located.direction && tile.may_divide(located)).collect()
 }

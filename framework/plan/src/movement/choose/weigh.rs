@@ -8,7 +8,7 @@ use tilewright_layout::f2::Columns;
 use super::accessor::Constraints;
 use super::choice::{AccessorStats, Fetch, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
 use super::lower_bound;
-use super::problem::SharedLayoutProblem;
+use super::problem::{QUARTERS, SharedLayoutProblem};
 use super::side::Side;
 
 /// The reason why a copy from global memory cannot have a layout of any kind.
@@ -21,6 +21,8 @@ pub(super) struct Weigher<'a> {
     pub(super) most_bytes: u64,
     min_wavefronts: Vec<u64>,
     lower_bound: u64,
+    /// The lower bound of the current problem, whose stores share the work of replicas in one way or not at all.
+    least: u64,
     best: Vec<SharedLayoutCandidate>,
     rejected: Vec<(SharedLayoutKind, String)>,
 }
@@ -55,23 +57,44 @@ impl<'a> Weigher<'a> {
                 target.name, problem.element_bits
             ))
         };
-        let min_wavefronts = problem.sides.iter().map(|side| lower_bound::by_any(problem, side).ok_or_else(none));
+        let min_wavefronts =
+            problem.sides.iter().map(|side| lower_bound::by_any_sharing(problem, side).ok_or_else(none));
         let min_wavefronts = min_wavefronts.collect::<Result<Vec<u64>, _>>()?;
         let weights = problem.sides.iter().map(|side| side.weight);
+        let lower_bound = weights.zip(&min_wavefronts).map(|(w, l)| w.saturating_mul(*l)).fold(0, u64::saturating_add);
         Ok(Self {
             problem,
             constraints,
             most_bytes: constraints.max_bytes.unwrap_or(u64::from(target.shared.bytes)),
-            lower_bound: weights.zip(&min_wavefronts).map(|(w, l)| w.saturating_mul(*l)).fold(0, u64::saturating_add),
+            lower_bound,
+            least: problem.wavefront_bound(),
             min_wavefronts,
             best: Vec::new(),
             rejected: Vec::new(),
         })
     }
 
-    /// The number of weighted wavefronts at which further search is useless: the lower bound plus the tolerated excess.
+    /// The number of weighted wavefronts at which further search of the current problem is useless: its lower bound
+    /// plus the tolerated excess.
     pub(super) fn goal(&self) -> u64 {
-        self.lower_bound.saturating_add(self.constraints.excess)
+        self.least.saturating_add(self.constraints.excess)
+    }
+
+    /// Continues with a problem in which threads share the work of replicas; false if it cannot be cheaper than the
+    /// best layout so far.
+    pub(super) fn continue_with(&mut self, shared: &'a SharedLayoutProblem<'a>) -> bool {
+        let bound = shared.price(shared.wavefront_bound());
+        let cheapest = self.best.iter().filter(|known| known.rejected.is_none()).map(|known| known.price).min();
+        if cheapest.is_some_and(|cheapest| bound >= cheapest) {
+            return false;
+        }
+        (self.problem, self.least) = (shared, shared.wavefront_bound());
+        true
+    }
+
+    /// The price at which further search of the current problem is useless, in quarters of a wavefront.
+    pub(super) fn price_goal(&self) -> u64 {
+        self.problem.price(self.goal())
     }
 
     /// The weighted wavefronts at which a search for the other accessors is useless, if accessor `at` takes its
@@ -125,7 +148,11 @@ impl<'a> Weigher<'a> {
         }
         memory.alignment = u32::try_from(alignment).ok();
         let weights = problem.sides.iter().map(|side| side.weight).zip(&stats);
-        let weighted = weights.map(|(w, f)| w.saturating_mul(f.wavefronts)).fold(0, u64::saturating_add);
+        let sum = |of: fn(&AccessorStats) -> u64| {
+            weights.clone().map(|(w, f)| w.saturating_mul(of(f))).fold(0, u64::saturating_add)
+        };
+        let (weighted, price) = (sum(|f| f.wavefronts), sum(|f| f.wavefronts * QUARTERS + f.selects));
+        let tolerated = self.lower_bound.saturating_add(self.constraints.excess);
         let bytes = memory.allocated_elements() * problem.element_bytes();
         Ok(SharedLayoutCandidate {
             kind: proposal.kind,
@@ -135,7 +162,8 @@ impl<'a> Weigher<'a> {
             fetch: proposal.fetch.map(|(_, fetch)| fetch),
             rejected: self.reason_against(proposal.kind, bytes),
             weighted,
-            clipped: weighted.max(self.goal()),
+            price,
+            clipped: price.max(tolerated.saturating_mul(QUARTERS)),
             memory,
         })
     }
@@ -143,12 +171,15 @@ impl<'a> Weigher<'a> {
     fn stats(&self, at: usize, side: &Side<'_>, plan: &SharedAccess) -> AccessorStats {
         let wavefronts = plan.wavefronts();
         let row = side.tiles.iter().find(|tile| tile.name.is_some() && tile.name == plan.instruction());
+        let (width, selects) = (plan.vector_elements.ilog2(), plan.stats.counts.selects);
         let clear = match row {
             Some(tile) => lower_bound::by_row(self.problem, side, tile),
-            None => lower_bound::at_width(self.problem, side, plan.vector_elements.ilog2()),
+            None if selects > 0 => lower_bound::shared_at_width(self.problem, side, width),
+            None => lower_bound::at_width(self.problem, side, width),
         };
         AccessorStats {
             wavefronts,
+            selects,
             excess: wavefronts.saturating_sub(clear.unwrap_or(wavefronts)),
             min_wavefronts: self.min_wavefronts[at],
             vector_elements: plan.vector_elements,

@@ -1,20 +1,21 @@
 //! Plans gathers along one axis.
 
+use super::lines::{self, ConvertedLines};
 use super::problem::GatherProblem;
 use super::shared;
 use super::shared::Shared;
 use super::shuffles;
 use super::shuffles::Shuffles;
 use crate::movement::check::check_element;
-use crate::movement::{ConversionKind, MovementError, PlanStats, Rejected, cycles, price};
-use tilewright_kernel::{Builder, Value};
+use crate::movement::{ConversionKind, MovementError, PlanContext, PlanStats, Rejected, cycles, price};
+use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::TargetDescription;
 
 /// A plan of a gather along one axis.
 #[derive(Debug, Clone)]
 pub struct GatherPlan {
-    /// The kind of the plan: [`ConversionKind::Shuffle`] or [`ConversionKind::Shared`].
+    /// The kind of the plan: [`ConversionKind::Shuffle`], [`ConversionKind::Shared`], or [`ConversionKind::Mixed`] for a
+    /// conversion followed by shuffles.
     pub path: ConversionKind,
     /// The counts, shared memory and cost of the plan. The loaded wavefronts are those of loads without bank conflicts.
     /// The number of conflicts depends on the indices, so there is no lower bound.
@@ -28,6 +29,7 @@ pub struct GatherPlan {
 enum Steps {
     Shuffles(Shuffles),
     Shared(Box<Shared>),
+    Converted(Box<ConvertedLines>),
 }
 
 /// Plans the cheapest gather. The result has the layout `indices`; each position of it holds the element of `src` with
@@ -49,14 +51,14 @@ enum Steps {
 /// assert_eq!((plan.path, plan.stats.counts.shuffles), (ConversionKind::Shuffle, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn plan_gather(
+pub fn plan_gather<'a>(
     src: &LinearLayout,
     indices: &LinearLayout,
     axis: Dim,
     element_bits: u32,
-    target: &TargetDescription,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<GatherPlan, MovementError> {
-    let (candidates, rejected) = gather_candidates(src, indices, axis, element_bits, target)?;
+    let (candidates, rejected) = gather_candidates(src, indices, axis, element_bits, context)?;
     let reasons = || rejected.iter().map(|attempt| attempt.reason.as_str()).collect::<Vec<_>>().join("; ");
     candidates.into_iter().next().ok_or_else(|| MovementError::impossible(reasons()))
 }
@@ -77,31 +79,29 @@ pub fn plan_gather(
 /// assert_eq!((candidates.len(), rejected.len()), (2, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn gather_candidates(
+pub fn gather_candidates<'a>(
     src: &LinearLayout,
     indices: &LinearLayout,
     axis: Dim,
     element_bits: u32,
-    target: &TargetDescription,
+    context: impl Into<PlanContext<'a>>,
 ) -> Result<(Vec<GatherPlan>, Vec<Rejected<ConversionKind>>), MovementError> {
+    let context = context.into();
     let problem = GatherProblem::new(src, indices, axis, check_element(element_bits)?)?;
-    let by_shuffles = shuffles::plan(&problem, target).map(|(shuffles, counts)| (Steps::Shuffles(shuffles), counts));
-    let by_memory = shared::plan(&problem, target).map(|(shared, counts)| (Steps::Shared(Box::new(shared)), counts));
+    let by_shuffles = shuffles::plan(&problem, context.target);
+    let by_memory = shared::plan(&problem, context);
+    let needs_conversion = by_shuffles.is_err();
+    let is_short = by_memory.as_ref().map_or(true, |(shared, _)| shared.is_in_rounds());
     let (mut open, mut rejected) = (Vec::new(), Vec::new());
-    for (path, attempt) in [(ConversionKind::Shuffle, by_shuffles), (ConversionKind::Shared, by_memory)] {
-        match attempt {
-            Ok((steps, counts)) => {
-                let cost = cycles(&counts, 1 << problem.warp_bits, 1, target);
-                let mut stats = PlanStats { counts, cost, ..PlanStats::default() };
-                let mut expected_wavefronts = 0.0;
-                if let Steps::Shared(shared) = &steps {
-                    (stats.shared_bytes, stats.shared_bits) = (shared.bytes, shared.shared_bits());
-                    expected_wavefronts = shared.expected_wavefronts;
-                }
-                open.push(GatherPlan { path, stats, expected_wavefronts, steps });
-            }
-            Err(reason) => rejected.push(Rejected { candidate: path, reason }),
-        }
+    let mut take = |path, attempt: Result<(Steps, Counts), String>| match attempt {
+        Ok((steps, counts)) => open.push(GatherPlan::new(path, steps, counts, &problem, context)),
+        Err(reason) => rejected.push(Rejected { candidate: path, reason }),
+    };
+    take(ConversionKind::Shuffle, by_shuffles.map(|(shuffles, counts)| (Steps::Shuffles(shuffles), counts)));
+    take(ConversionKind::Shared, by_memory.map(|(shared, counts)| (Steps::Shared(Box::new(shared)), counts)));
+    if needs_conversion && (is_short || lines::is_promising(&problem)) {
+        let converted = lines::plan(&problem, indices, context);
+        take(ConversionKind::Mixed, converted.map(|(lines, counts)| (Steps::Converted(Box::new(lines)), counts)));
     }
     open.sort_by(|a: &GatherPlan, b| {
         a.expected_price().total_cmp(&b.expected_price()).then(a.stats.cost.total_cmp(&b.stats.cost))
@@ -110,6 +110,31 @@ pub fn gather_candidates(
 }
 
 impl GatherPlan {
+    /// Creates a plan from its steps and their counts, without those of a conversion before them.
+    fn new(
+        path: ConversionKind,
+        steps: Steps,
+        counts: Counts,
+        problem: &GatherProblem,
+        context: PlanContext<'_>,
+    ) -> Self {
+        let cost = cycles(&counts, 1 << problem.warp_bits, 1, context.target);
+        let mut stats = PlanStats { counts, cost, ..PlanStats::default() };
+        let mut expected_wavefronts = 0.0;
+        match &steps {
+            Steps::Shuffles(_) => {}
+            Steps::Shared(shared) => {
+                (stats.shared_bytes, stats.shared_bits) = (shared.bytes, shared.shared_bits());
+                expected_wavefronts = shared.expected_wavefronts;
+            }
+            Steps::Converted(lines) => {
+                stats = stats.then([&lines.conversion.stats]);
+                expected_wavefronts = stats.counts.wavefronts_loaded as f64;
+            }
+        }
+        Self { path, stats, expected_wavefronts, steps }
+    }
+
     /// The expected price of the gather in shared-memory wavefronts of a warp ([`price`]), with the mean number of
     /// loaded wavefronts over uniformly random indices in place of the number without bank conflicts.
     #[must_use]
@@ -128,6 +153,10 @@ impl GatherPlan {
         match &self.steps {
             Steps::Shuffles(shuffles) => shuffles.emit(builder, src, indices),
             Steps::Shared(shared) => shared.emit(builder, src, indices),
+            Steps::Converted(lines) => {
+                let src = lines.conversion.emit(builder, src);
+                lines.shuffles.emit(builder, &src, indices)
+            }
         }
     }
 }

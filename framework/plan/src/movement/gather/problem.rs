@@ -53,6 +53,11 @@ impl GatherProblem {
         Ok(Self { registers: columns(Dim::REGISTER)?, threads, src, axis, element, lane_bits, warp_bits })
     }
 
+    /// Returns the gather from another layout of the source.
+    pub(super) fn with_source(&self, src: &LinearLayout, indices: &LinearLayout) -> Result<Self, MovementError> {
+        Self::new(src, indices, self.axis, self.element)
+    }
+
     /// Returns the packed coordinate of each bit of the axis.
     pub(super) fn axis_units(&self) -> Vec<u64> {
         layouts::units(self.src.outs(), self.axis).collect()

@@ -1,16 +1,16 @@
 //! Gathers through shared memory.
 
-use tilewright_kernel::{Binary, Builder, Counts, Element, Scope, Type, Value};
-use tilewright_layout::f2::{Solver, multiply};
-use tilewright_layout::{Dim, MemoryLayout};
+use tilewright_kernel::{Binary, Builder, Compare, Counts, Element, Scope, Type, Value};
+use tilewright_layout::f2::{Solver, Subspace, multiply};
+use tilewright_layout::{Dim, MemoryLayout, Space};
 use tilewright_target::{Direction, TargetDescription, wavefronts};
 
 use super::super::address::{ThreadIndices, emit_product};
-use super::super::{MovementError, SharedAccess, SharedBits, plan_shared_access, price};
+use super::super::{MovementError, PlanContext, SharedAccess, SharedBits, plan_shared_access, price};
 use super::problem::GatherProblem;
 use crate::layouts;
 
-/// The plan of a gather by loads from shared memory.
+/// The plan of a gather by loads from shared memory, in rounds if the source does not fit there at once.
 #[derive(Debug, Clone)]
 pub(super) struct Shared {
     store: SharedAccess,
@@ -19,21 +19,29 @@ pub(super) struct Shared {
     /// Mean number of wavefronts that a warp loads, over uniformly random indices.
     pub(super) expected_wavefronts: f64,
     lane_bits: u32,
-    /// The offset in memory that each register bit of a result adds, in elements; `threads` and `index` have those of
-    /// thread bits and index bits.
+    /// Number of rounds, as a power of two. A round is a number that is linear over F2 in the coordinates of an element
+    /// and depends on its register only.
+    round_bits: u32,
+    /// For each element of a round, its source register in round zero; the other rounds flip bits of it.
+    stored: Vec<u64>,
+    /// For each bit of the round, the bits of the source register that it flips.
+    flipped: Vec<u64>,
+    /// The address in memory that each register bit of a result adds: the offset in elements, and above it the round;
+    /// `threads` and `index` have those of thread bits and index bits.
     registers: Vec<u64>,
     threads: Vec<u64>,
     index: Vec<u64>,
+    offset_bits: u32,
 }
 
 /// Plans the gather through shared memory, with the order of axes in memory for which it is cheapest.
-pub(super) fn plan(problem: &GatherProblem, target: &TargetDescription) -> Result<(Shared, Counts), String> {
+pub(super) fn plan(problem: &GatherProblem, context: PlanContext<'_>) -> Result<(Shared, Counts), String> {
     let dims: Vec<Dim> = problem.src.outs().dims().collect();
     let mut best: Option<(Shared, Counts)> = None;
     for first in 0..dims.len() {
         let mut order = dims.clone();
         order.rotate_left(first);
-        let candidate = in_order(problem, &order, target).map_err(|error| error.to_string())?;
+        let candidate = in_order(problem, &order, context).map_err(|error| error.to_string())?;
         let rank = |(shared, counts): &(Shared, Counts)| price(counts) + shared.expected_wavefronts;
         if best.as_ref().is_none_or(|known| rank(&candidate) < rank(known)) {
             best = Some(candidate);
@@ -45,43 +53,160 @@ pub(super) fn plan(problem: &GatherProblem, target: &TargetDescription) -> Resul
 fn in_order(
     problem: &GatherProblem,
     order: &[Dim],
-    target: &TargetDescription,
+    context: PlanContext<'_>,
 ) -> Result<(Shared, Counts), MovementError> {
-    let outs = problem.src.outs();
+    let (target, outs) = (context.target, problem.src.outs());
     let units: Vec<u64> = order.iter().flat_map(|&dim| layouts::units(outs, dim)).collect();
-    let memory = MemoryLayout::linear(layouts::of_dims(&[(Dim::OFFSET, &units)], outs)?);
     let bits = problem.element.bits();
-    let bytes = u64::from(bits / 8) << units.len();
-    if bytes > u64::from(target.shared.static_bytes) {
-        let have = target.shared.static_bytes;
-        return Err(MovementError::impossible(format!(
-            "{bytes} bytes of shared memory are needed and {have} are there"
-        )));
-    }
-    let store = plan_shared_access(&problem.src, &memory, bits, Direction::Store, target)?;
-    let solver = Solver::new(&units);
-    let offsets = |columns: &[u64]| columns.iter().map(|&c| solver.solve(c).unwrap_or(0)).collect::<Vec<_>>();
+    let (bytes, have) = (u64::from(bits / 8) << units.len(), context.scratch_bytes);
+    let round_bits = (0..units.len() as u32).find(|&rounds| bytes >> rounds <= have);
+    let rounds = round_bits.and_then(|round_bits| Rounds::of(problem, &units, round_bits)).ok_or_else(|| {
+        MovementError::impossible(format!("{bytes} bytes of shared memory are needed and {have} are there"))
+    })?;
+    let offset_bits = (units.len() - rounds.functions.len()) as u32;
+    let solver = Solver::new(&rounds.basis);
+    let addresses = |columns: &[u64]| columns.iter().map(|&c| solver.solve(c).unwrap_or(0)).collect::<Vec<_>>();
+    let (stored, flipped) = rounds.registers(problem);
+    let offset = Dim::tensor(0);
+    let mut outs = Space::default();
+    outs.push(offset, offset_bits)?;
+    let own = |dim| addresses(problem.src.columns_of(dim));
+    let registers = addresses(&stored.iter().map(|&(column, _)| column).collect::<Vec<_>>());
+    let layout = layouts::distributed([&registers, &own(Dim::LANE), &own(Dim::WARP)], &outs)?;
+    let of_memory: Vec<u64> = (0..offset_bits).map(|bit| 1 << bit).collect();
+    let memory = MemoryLayout::linear(layouts::of_dims(&[(Dim::OFFSET, &of_memory)], &outs)?);
+    let store = plan_shared_access(&layout, &memory, bits, Direction::Store, context)?;
     let mut shared = Shared {
         element: problem.element,
-        bytes,
+        bytes: bytes >> rounds.functions.len(),
         expected_wavefronts: 0.0,
         lane_bits: problem.lane_bits,
-        registers: offsets(&problem.registers),
-        threads: offsets(&problem.threads),
-        index: offsets(&problem.axis_units()),
+        round_bits: rounds.functions.len() as u32,
+        stored: stored.iter().map(|&(_, register)| register).collect(),
+        flipped,
+        registers: addresses(&problem.registers),
+        threads: addresses(&problem.threads),
+        index: addresses(&problem.axis_units()),
+        offset_bits,
         store,
     };
-    let loads = 1u64 << problem.registers.len();
+    let loads = shared.loads();
     let (least, mean) = shared.wavefronts(target).ok_or_else(|| {
         MovementError::impossible(format!("target {} has no load of {bits} bits from shared memory", target.name))
     })?;
-    let loaded = Counts { shared_loads: loads, wavefronts_loaded: loads * least, barriers: 1, ..Counts::default() };
+    let rounds = 1u64 << shared.round_bits;
+    let loaded = Counts {
+        shared_loads: loads,
+        wavefronts_loaded: loads * least,
+        barriers: 2 * rounds - 1,
+        selects: loads - (1u64 << problem.registers.len()),
+        ..Counts::default()
+    };
     shared.expected_wavefronts = mean * loads as f64;
-    let counts = shared.store.stats.counts.plus(loaded);
-    Ok((shared, counts))
+    let stored = (0..rounds).fold(Counts::default(), |all, _| all.plus(shared.store.stats.counts));
+    Ok((shared, stored.plus(loaded)))
+}
+
+/// The rounds of a gather: linear functions over F2 of a packed coordinate that number the round of an element.
+struct Rounds {
+    /// The bits of the coordinate whose parity is the bit of the round.
+    functions: Vec<u64>,
+    /// A basis of the coordinates: of those of round zero in the order of memory, then for each bit of the round one.
+    basis: Vec<u64>,
+}
+
+impl Rounds {
+    /// Numbers rounds by functions of the source registers alone, if possible of the result's registers alone too;
+    /// `None` if a thread has too few registers.
+    fn of(problem: &GatherProblem, units: &[u64], round_bits: u32) -> Option<Self> {
+        let threads = [problem.src.columns_of(Dim::LANE), problem.src.columns_of(Dim::WARP)].concat();
+        let elsewhere = [&problem.threads[..], &problem.axis_units()].concat();
+        let stored = annihilator(&threads, units);
+        let mut chosen = Subspace::zero();
+        let both = annihilator(&[threads, elsewhere].concat(), units);
+        for function in both.into_iter().rev().chain(stored.into_iter().rev()) {
+            if chosen.dimension() < round_bits {
+                chosen.insert(function);
+            }
+        }
+        let mut functions = chosen.basis().to_vec();
+        if functions.len() < round_bits as usize {
+            return None;
+        }
+        // Each function gets a unit of its own, the last in memory, which no other function has.
+        let (mut own, mut rest) = (Vec::new(), units.to_vec());
+        for at in 0..functions.len() {
+            let unit = *rest.iter().rev().find(|&&unit| functions[at] & unit != 0)?;
+            rest.retain(|&other| other != unit);
+            own.push(unit);
+            let function = functions[at];
+            for (other, known) in functions.iter_mut().enumerate() {
+                *known ^= if other != at && *known & unit != 0 { function } else { 0 };
+            }
+        }
+        let of_round = |at: usize, unit: u64| if functions[at] & unit != 0 { own[at] } else { 0 };
+        let within = rest.iter().map(|&unit| (0..functions.len()).fold(unit, |all, at| all ^ of_round(at, unit)));
+        let basis = within.chain(own.iter().copied()).collect();
+        Some(Self { functions, basis })
+    }
+
+    /// Returns the columns and numbers of the register bits of a source of round zero, and the register that each bit of
+    /// the round flips.
+    fn registers(&self, problem: &GatherProblem) -> (Vec<(u64, u64)>, Vec<u64>) {
+        let round = |column: u64| {
+            let parity = |function: &u64| u64::from((function & column).count_ones() & 1);
+            self.functions.iter().enumerate().fold(0, |all, (bit, function)| all | parity(function) << bit)
+        };
+        let columns = problem.src.columns_of(Dim::REGISTER);
+        let rounds: Vec<u64> = columns.iter().map(|&column| round(column)).collect();
+        let solver = Solver::new(&rounds);
+        let flipped: Vec<u64> = (0..self.functions.len()).map(|bit| solver.solve(1 << bit).unwrap_or(0)).collect();
+        // The solver uses the registers outside of its free columns; each free one is completed to round zero.
+        let free = (0..columns.len()).filter(|&bit| solver.free_columns() >> bit & 1 == 1);
+        let stored = free.map(|bit| {
+            let register = 1u64 << bit ^ multiply(&flipped, rounds[bit]);
+            (multiply(columns, register), register)
+        });
+        (stored.collect(), flipped)
+    }
+}
+
+/// Returns a basis of the linear functions that are zero on all of these coordinates, as masks of coordinate bits.
+fn annihilator(columns: &[u64], units: &[u64]) -> Vec<u64> {
+    let is_odd = |function: u64, column: u64| (function & column).count_ones() & 1 == 1;
+    let mut functions = units.to_vec();
+    for &column in columns {
+        if let Some(at) = functions.iter().position(|&function| is_odd(function, column)) {
+            let pivot = functions.remove(at);
+            for function in functions.iter_mut().filter(|function| is_odd(**function, column)) {
+                *function ^= pivot;
+            }
+        }
+    }
+    functions
 }
 
 impl Shared {
+    /// Whether the source does not fit in shared memory at once.
+    pub(super) fn is_in_rounds(&self) -> bool {
+        self.round_bits > 0
+    }
+
+    /// Number of loads: one for each result, and for each round if thread or index decide about the round.
+    fn loads(&self) -> u64 {
+        (0..1u64 << self.round_bits).map(|round| self.loaded(round).count() as u64).sum()
+    }
+
+    /// Returns the registers of the result that a round may load.
+    fn loaded(&self, round: u64) -> impl Iterator<Item = usize> {
+        let is_dynamic = self.threads.iter().chain(&self.index).fold(0, |all, column| all | column >> self.offset_bits);
+        let registers = 0..1usize << self.registers.len();
+        registers.filter(move |&register| {
+            let fixed = multiply(&self.registers, register as u64) >> self.offset_bits;
+            (fixed ^ round) & !is_dynamic == 0
+        })
+    }
+
     /// Returns the wavefronts of one load: the minimum, and the mean over uniformly random indices. `None` if the
     /// target has no bank model for the load.
     fn wavefronts(&self, target: &TargetDescription) -> Option<(u64, f64)> {
@@ -98,7 +223,8 @@ impl Shared {
         };
         let drawn = |draw: &mut dyn FnMut() -> u64| {
             let address = |lane: u64, index: u64| {
-                Some((multiply(&self.threads, lane) ^ multiply(&self.index, index)) * u64::from(bytes))
+                let offset = multiply(&self.threads, lane) ^ multiply(&self.index, index);
+                Some((offset & ((1 << self.offset_bits) - 1)) * u64::from(bytes))
             };
             let mask = (1u64 << self.index.len()) - 1;
             let addresses: Vec<_> = (0..lanes).map(|lane| address(lane, draw() & mask)).collect();
@@ -111,36 +237,74 @@ impl Shared {
 
     /// Bits that a lane stores to and loads from shared memory.
     pub(super) fn shared_bits(&self) -> SharedBits {
-        let loaded = u64::from(self.element.bits()) << self.registers.len();
-        SharedBits { loaded, ..self.store.stats.shared_bits }
+        let loaded = u64::from(self.element.bits()) * self.loads();
+        SharedBits { loaded, stored: self.store.stats.shared_bits.stored << self.round_bits }
     }
 
     pub(super) fn emit(&self, builder: &mut Builder, src: &[Value], indices: &[Value]) -> Vec<Value> {
         let buffer = builder.shared_buffer(self.bytes as u32, 16);
-        self.store.emit_store(builder, buffer, src);
-        builder.barrier(Scope::Block);
-        let bytes = u64::from(self.element.bits() / 8);
-        let scaled = |columns: &[u64]| columns.iter().map(|column| column * bytes).collect::<Vec<_>>();
-        let thread = ThreadIndices::new(builder, self.lane_bits).emit_product(builder, &scaled(&self.threads));
-        let index_columns = scaled(&self.index);
-        (indices.iter().enumerate())
-            .map(|(register, &index)| {
-                let along = emit_product(builder, index, &index_columns);
-                // Lines and positions within a line share no offset bit.
-                let offset = builder.binary(Binary::Xor, thread, along);
-                let pointer = builder.ptr_add(buffer, offset);
-                let line = multiply(&self.registers, register as u64) * bytes;
-                let is_disjoint =
-                    self.threads.iter().chain(&self.index).fold(0, |all, c| all | (c * bytes)) & line == 0;
-                match is_disjoint {
-                    true => builder.load(Type::Scalar(self.element), pointer, line as i32, None),
-                    false => {
-                        let moved = builder.binary_const(Binary::Xor, offset, line as u32);
-                        let pointer = builder.ptr_add(buffer, moved);
-                        builder.load(Type::Scalar(self.element), pointer, 0, None)
-                    }
-                }
+        let thread = ThreadIndices::new(builder, self.lane_bits).emit_product(builder, &self.threads);
+        let addresses: Vec<Value> = (indices.iter())
+            .map(|&index| {
+                let along = emit_product(builder, index, &self.index);
+                // Lines and positions within a line share no bit.
+                builder.binary(Binary::Xor, thread, along)
             })
-            .collect()
+            .collect();
+        let mut results: Vec<Option<Value>> = vec![None; indices.len()];
+        for round in 0..1u64 << self.round_bits {
+            if round > 0 {
+                builder.barrier(Scope::Block);
+            }
+            let flipped = multiply(&self.flipped, round);
+            let count = 1u64 << self.stored.len();
+            let own: Vec<Value> = (0..count).map(|at| src[(multiply(&self.stored, at) ^ flipped) as usize]).collect();
+            self.store.emit_store(builder, buffer, &own);
+            builder.barrier(Scope::Block);
+            for register in self.loaded(round) {
+                let loaded = self.emit_load(builder, buffer, addresses[register], register as u64);
+                results[register] = Some(match results[register] {
+                    Some(other) => {
+                        self.emit_choice(builder, (addresses[register], register as u64), round, [loaded, other])
+                    }
+                    None => loaded,
+                });
+            }
+        }
+        results.into_iter().flatten().collect()
+    }
+
+    /// Emits the load of the element at an address of thread and index, moved by that of the result's register.
+    fn emit_load(&self, builder: &mut Builder, buffer: Value, address: Value, register: u64) -> Value {
+        let bytes = self.element.bits() / 8;
+        let within = (1u64 << self.offset_bits) - 1;
+        let line = multiply(&self.registers, register) & within;
+        let of_address = self.threads.iter().chain(&self.index).fold(0, |all, column| all | column);
+        let mut offset = address;
+        if of_address & !within != 0 {
+            offset = builder.binary_const(Binary::And, offset, within as u32);
+        }
+        let is_disjoint = of_address & line == 0;
+        if !is_disjoint {
+            offset = builder.binary_const(Binary::Xor, offset, line as u32);
+        }
+        let moved = if is_disjoint { line * u64::from(bytes) } else { 0 };
+        let offset = if bytes == 1 { offset } else { builder.binary_const(Binary::Mul, offset, bytes) };
+        let pointer = builder.ptr_add(buffer, offset);
+        builder.load(Type::Scalar(self.element), pointer, moved as i32, None)
+    }
+
+    /// Emits the choice between the element of this round and that of an earlier one.
+    fn emit_choice(
+        &self,
+        builder: &mut Builder,
+        (address, register): (Value, u64),
+        round: u64,
+        [loaded, other]: [Value; 2],
+    ) -> Value {
+        let own = builder.binary_const(Binary::ShrU, address, self.offset_bits);
+        let required = builder.i32((multiply(&self.registers, register) >> self.offset_bits ^ round) as u32);
+        let is_here = builder.compare(Compare::Eq, own, required);
+        builder.select(is_here, loaded, other)
     }
 }

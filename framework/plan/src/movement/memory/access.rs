@@ -75,10 +75,15 @@ pub fn plan_shared_access<'a>(
     let mut tiles = Tile::plain(context.target, direction, side.element, side.lane_bits).into_vec();
     let rows = Tile::of_rows(context.instructions, side.lane_bits);
     tiles.extend(rows.into_iter().filter(|row| row.direction == direction));
-    let plans = tiles.iter().filter_map(|tile| {
+    let planned = |side: &LocatedAccessor, tile: &Tile<'_>| {
+        let placed = PlacedAccessor::new(side, &offsets, context.target);
         let accesses = Accesses::new(placed.best_by(tile)?, &placed)?;
         let wavefronts = placed.wavefronts_of(&accesses, tile);
-        Some(priced(accesses, wavefronts, &side, bound, &memory.padding, context.target))
+        Some(priced(accesses, wavefronts, side, bound, &memory.padding, context.target))
+    };
+    let plans = tiles.iter().flat_map(|tile| {
+        let shared = if context.shares_replicas { placed.shared_stores(tile) } else { Vec::new() };
+        std::iter::once(&side).chain(&shared).filter_map(|side| planned(side, tile)).collect::<Vec<_>>()
     });
     let cheapest = plans.min_by(|a, b| {
         let by_price = price(&a.stats.counts).total_cmp(&price(&b.stats.counts));

@@ -24,6 +24,8 @@ pub(in super::super) struct Accesses {
     rounds: Columns,
     /// For each register bit, the register that is moved in its place; it differs for replicas.
     moved_as: Columns,
+    /// For each thread bit whose threads share the work of replicas, the register bits that it adds to every access.
+    pub(super) shares: SmallVec<[(u32, u64); 2]>,
 }
 
 /// One access: the constant part of its offset, in elements, and the registers whose elements it moves.
@@ -54,6 +56,7 @@ impl Accesses {
             steps: access_columns.steps.iter().map(|&column| (memory.offset(column), register(column))).collect(),
             rounds: side.rounds.iter().map(|&round| register(round)).collect(),
             moved_as: side.registers.iter().map(|&column| register(column)).collect(),
+            shares: side.shares.iter().map(|share| (share.thread, register(share.column))).collect(),
             stats,
         })
     }
@@ -115,6 +118,7 @@ impl Accesses {
                 shared_stores: plain,
                 matrix_stores: by_row,
                 wavefronts_stored: wavefronts,
+                selects: self.stats.selects(self.element.bits()),
                 ..Counts::default()
             },
             Direction::Load => {

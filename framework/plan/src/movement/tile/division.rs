@@ -104,7 +104,7 @@ impl<'a> PlacedAccessor<'a> {
 
     /// Returns the register columns that are whole slots (contiguous memory at one address) apart; `None` if the other
     /// registers do not fill slots.
-    fn segment_registers(&self, vector_bits: u32) -> Option<Columns> {
+    pub(super) fn segment_registers(&self, vector_bits: u32) -> Option<Columns> {
         let vector = &self.memory.columns[..vector_bits as usize];
         let low = (1u64 << vector_bits) - 1;
         let mut space = Subspace::span(vector.iter().copied());
@@ -172,6 +172,7 @@ impl<'a> PlacedAccessor<'a> {
             accesses: 1 << (numbered + side.repeated_bits()),
             each: 0,
             shared_by: side.alike().take(numbered as usize).collect(),
+            shares: side.shares.clone(),
             access_columns: access_columns.map(Box::new),
         };
         stats.each = self.wavefronts(&stats, tile.bank_row(self.target)?, 0);

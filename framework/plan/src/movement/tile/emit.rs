@@ -3,8 +3,10 @@
 use super::super::address::{LinearAddress, ThreadIndices};
 use super::super::packing::{narrowed, wide_type, widened};
 use super::Accesses;
+use super::accesses::Access;
 use tilewright_kernel::{Builder, Op, Value};
 use tilewright_layout::Padding;
+use tilewright_layout::f2::multiply;
 
 impl Accesses {
     fn addresses(
@@ -28,6 +30,8 @@ pub(in super::super) struct Stores<'a> {
     /// For the thread bits of an access ([`Access::issuer`](super::accesses::Access)), the emitted condition under
     /// which a thread makes it; `None` if all threads do.
     makers: Vec<(u64, Option<Value>)>,
+    /// For each thread bit whose threads share the work of replicas, the emitted condition that the bit is set.
+    sharers: Vec<Value>,
 }
 
 impl<'a> Stores<'a> {
@@ -39,15 +43,16 @@ impl<'a> Stores<'a> {
         padding: &[Padding],
     ) -> Self {
         let addresses = accesses.addresses(builder, thread, buffer, padding);
-        Self { accesses, thread, addresses, makers: Vec::new() }
+        let is_set = |&(bit, _): &(u32, u64)| thread.all_ones(builder, 1 << bit);
+        let sharers = accesses.shares.iter().filter_map(is_set).collect();
+        Self { accesses, thread, addresses, makers: Vec::new(), sharers }
     }
 
     /// Emits the stores of one round (filling of the memory); `registers` has the value of every register.
     pub(in super::super) fn round(&mut self, builder: &mut Builder, round: u64, registers: &[Value]) {
         let mut by_maker: Vec<(Value, Vec<Op>)> = Vec::new();
         for access in self.accesses.of_round(round) {
-            let elements: Vec<_> = access.registers.iter().map(|&register| registers[register as usize]).collect();
-            let value = widened(builder, &elements);
+            let value = self.stored_value(builder, &access, registers);
             let (pointer, offset) = self.addresses.emit_offset(builder, access.offset);
             let Some(name) = self.accesses.instruction() else {
                 let active = self.active(builder, access.issuer);
@@ -65,6 +70,28 @@ impl<'a> Stores<'a> {
             }
         }
         by_maker.into_iter().for_each(|(active, ops)| emit_warp_branch(builder, active, ops));
+    }
+
+    /// Emits the value of an access. If threads with replicas share the work, selects choose each word by the bits of
+    /// the thread.
+    fn stored_value(&self, builder: &mut Builder, access: &Access, registers: &[Value]) -> Value {
+        let shares: Vec<u64> = self.accesses.shares.iter().map(|&(_, moved)| moved).collect();
+        let elements = |share: u64| -> Vec<Value> {
+            let moved = multiply(&shares, share);
+            access.registers.iter().map(|&register| registers[(register ^ moved) as usize]).collect()
+        };
+        if shares.is_empty() {
+            return widened(builder, &elements(0));
+        }
+        let in_word = (32 / self.accesses.element.bits()).max(1) as usize;
+        let mut words: Vec<Vec<Value>> = (0..1u64 << shares.len())
+            .map(|share| elements(share).chunks(in_word).map(|chunk| widened(builder, chunk)).collect())
+            .collect();
+        for &sharer in &self.sharers {
+            let pairs = words.chunks(2).map(|pair| pair[0].iter().zip(&pair[1]));
+            words = pairs.map(|pair| pair.map(|(&off, &on)| builder.select(sharer, on, off)).collect()).collect();
+        }
+        widened(builder, &words[0])
     }
 
     fn active(&mut self, builder: &mut Builder, issuer: u64) -> Option<Value> {

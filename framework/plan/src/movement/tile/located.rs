@@ -1,6 +1,7 @@
 //! An accessor (a store or load of a tensor) in coordinates of a memory, and the memory's layout.
 
-use super::Reach;
+use super::{Reach, Share};
+use smallvec::SmallVec;
 use tilewright_kernel::Element;
 use tilewright_layout::Padding;
 use tilewright_layout::f2::{Columns, Solver, Subspace, multiply};
@@ -24,6 +25,8 @@ pub(in super::super) struct LocatedAccessor {
     pub(in super::super) rounds: Columns,
     /// Mask of the thread bits of a store that only select replicas; the first replica is stored.
     pub(in super::super) idle: u64,
+    /// The division of a store's elements among threads that hold replicas; empty if the first replica stores all.
+    pub(in super::super) shares: SmallVec<[Share; 2]>,
     /// The memories of other blocks that the accessor accesses.
     pub(in super::super) reach: Reach,
 }
@@ -48,7 +51,8 @@ impl LocatedAccessor {
             Direction::Load => 0,
         };
         let rounds = (0..rounds).map(|round| 1 << (kept_bits + round)).collect();
-        Self { element, direction, lane_bits, registers, threads, kept, span, rounds, idle, reach: Reach::default() }
+        let (shares, reach) = (SmallVec::new(), Reach::default());
+        Self { element, direction, lane_bits, registers, threads, kept, span, rounds, idle, shares, reach }
     }
 
     /// Number of warps of a block.

@@ -14,6 +14,7 @@ mod emit;
 mod located;
 mod reach;
 mod segment;
+mod sharing;
 mod stats;
 mod wavefronts;
 
@@ -24,4 +25,5 @@ pub(super) use emit::{Loads, Stores, emit_pointer, emit_warp_branch};
 pub(super) use located::{LocatedAccessor, Memory};
 pub(super) use reach::Reach;
 pub(super) use segment::{TiledSide, find_common_segment};
+pub(super) use sharing::Share;
 pub(super) use stats::TileStats;

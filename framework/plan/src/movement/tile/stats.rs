@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::Share;
 use tilewright_layout::f2::Columns;
 
 /// The accesses of one accessor by one tile, with their counts.
@@ -25,6 +26,8 @@ pub(in super::super) struct TileStats {
     pub(in super::super) each: u64,
     /// Warp-index bits along which data is replicated: bit `i` of the access index selects the replica that issues it.
     pub(super) shared_by: SmallVec<[u32; 4]>,
+    /// The division of the elements among threads that hold replicas.
+    pub(in super::super) shares: SmallVec<[Share; 2]>,
     /// The registers of the accesses; `None` for plain accesses, whose registers follow the order of memory.
     pub(super) access_columns: Option<Box<AccessColumns>>,
 }
@@ -51,6 +54,13 @@ impl TileStats {
     /// that all lanes must execute.
     pub(in super::super) fn issued(&self) -> u64 {
         if self.instruction.is_some() { self.accesses >> self.shared_by.len() } else { self.accesses }
+    }
+
+    /// Number of selects by which threads with replicas choose the words that they store; elements have `element_bits`
+    /// bits.
+    pub(in super::super) fn selects(&self, element_bits: u32) -> u64 {
+        let words = u64::from((element_bits << self.width).div_ceil(element_bits.max(32)));
+        self.accesses * words * ((1 << self.shares.len()) - 1)
     }
 
     /// Number of elements that one lane moves; of warps that share the work, each element is moved by one.

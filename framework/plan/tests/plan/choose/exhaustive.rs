@@ -5,15 +5,15 @@
 
 use std::collections::HashSet;
 
-use tilewright_layout::LinearLayout;
-use tilewright_layout::f2::Subspace;
+use tilewright_layout::f2::{Subspace, multiply};
+use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{Accessor, Constraints, SharedLayoutKind, choose_shared_layout};
 use tilewright_target::{Direction, TargetDescription};
 
 use super::brute::Accesses;
 use tilewright_testkit::seeded_rng::SeededRng;
 
-use super::layouts::random;
+use super::layouts::{self, random};
 use tilewright_testkit::test_targets::test_target;
 
 /// Returns the invented machine with other numbers of lanes and banks; a phase has as many lanes as fill the banks.
@@ -80,8 +80,7 @@ fn fewest(
 ) -> u64 {
     let accesses: Vec<(Accesses, u64)> =
         accessors.iter().map(|(layout, direction, weight)| (Accesses::of(layout, *direction), *weight)).collect();
-    let registers =
-        |layout: &LinearLayout| Subspace::span(layout.columns_of(tilewright_layout::Dim::REGISTER).iter().copied());
+    let registers = |layout: &LinearLayout| Subspace::span(layout.columns_of(Dim::REGISTER).iter().copied());
     let register_spans: Vec<Subspace> = accessors.iter().map(|(layout, _, _)| registers(layout)).collect();
     let word = (32 / element_bits).ilog2() as usize;
     let line = (target.shared.banks[0].banks * 32 / element_bits).ilog2();
@@ -196,6 +195,74 @@ const NARROW: [Case; 3] = [
     Case { element_bits: 16, bits: 5, mixes: 4, lane_bits: 2, bank_bits: 2, ..WORDS },
     Case { element_bits: 8, bits: 5, lane_bits: 2, bank_bits: 2, ..WORDS },
 ];
+
+/// Returns the divisions of a store of words among lanes that hold replicas, as layouts without these replicas,
+/// each with its number of selects. A lane bit without an element of its own gets any element of the registers, and the
+/// registers keep any complement of these elements.
+fn shared_stores(layout: &LinearLayout, lane_bits: usize, bits: u32) -> Vec<(LinearLayout, u64)> {
+    let [registers, lanes] = [Dim::REGISTER, Dim::LANE].map(|dim| layout.columns_of(dim).to_vec());
+    let own = Subspace::span(registers);
+    let elements: Vec<u64> = (0..1u64 << own.dimension()).map(|index| multiply(own.basis(), index)).collect();
+    let mut all = vec![lanes.clone()];
+    for at in (0..lanes.len()).filter(|&at| lanes[at] == 0) {
+        let with = |lanes: &Vec<u64>, element: u64| {
+            let mut lanes = lanes.clone();
+            lanes[at] = element;
+            lanes
+        };
+        all = all.iter().flat_map(|lanes| elements.iter().map(move |&element| with(lanes, element))).collect();
+    }
+    let mut stores = Vec::new();
+    for shared in all {
+        let given: Vec<u64> = shared.iter().zip(&lanes).filter(|(new, old)| new != old).map(|(new, _)| *new).collect();
+        let mut space = Subspace::zero();
+        if !given.iter().all(|&element| space.insert(element)) {
+            continue;
+        }
+        let kept: Vec<u64> = own.basis().iter().copied().filter(|&element| space.insert(element)).collect();
+        let selects = (1 << kept.len()) * ((1 << given.len()) - 1);
+        for complement in 0..1u64 << (kept.len() * given.len()) {
+            let moved = |(at, element): (usize, &u64)| element ^ multiply(&given, complement >> (at * given.len()));
+            let columns: Vec<u64> = kept.iter().enumerate().map(moved).chain(shared.iter().copied()).collect();
+            stores.push((layouts::layout(&columns, lane_bits, 0, bits), selects));
+        }
+    }
+    stores
+}
+
+/// Checks that sharing the work of replicas has the lowest price of all linear divisions and all linear layouts, a
+/// select being a quarter of a wavefront.
+#[test]
+fn no_sharing_of_replicas_is_cheaper() {
+    let target = small(3, 3);
+    let mut source = SeededRng::new(11);
+    let mut gained = 0;
+    for _ in 0..6 {
+        let stored = loop {
+            let stored = random(&mut source, 3, 0, 5, 1, 0);
+            if stored.columns_of(Dim::LANE).contains(&0) {
+                break stored;
+            }
+        };
+        let loaded = random(&mut source, 3, 0, 5, 0, 2);
+        let requested = [Accessor::store(stored.clone()), Accessor::load(loaded.clone())];
+        let choice = choose_shared_layout(&requested, 32, &Constraints::only(SharedLayoutKind::Swizzle), &target);
+        let choice = choice.expect("a choice");
+        let stats = &choice.chosen().accessors;
+        let price = 4 * choice.chosen().wavefronts() + stats[0].selects;
+        let load = || (loaded.clone(), Direction::Load, 1);
+        let by = |(store, selects): (LinearLayout, u64)| {
+            (fewest(&[(store, Direction::Store, 1), load()], 5, 32, &target), selects)
+        };
+        let all: Vec<(u64, u64)> = shared_stores(&stored, 3, 5).into_iter().map(by).collect();
+        let cheapest = all.iter().map(|(wavefronts, selects)| 4 * wavefronts + selects).min().expect("a way");
+        let fewest = all.iter().map(|(wavefronts, _)| *wavefronts).min().expect("a way");
+        assert!(choice.lower_bound <= fewest, "{} of {fewest}: {stored}", choice.lower_bound);
+        assert_eq!(price, cheapest, "{stats:?}\n{stored}\n{loaded}");
+        gained += stats[0].selects;
+    }
+    assert!(gained > 0, "some lanes share");
+}
 
 #[test]
 fn one_writer_and_one_reader_of_words() {

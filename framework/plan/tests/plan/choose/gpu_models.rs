@@ -12,11 +12,11 @@ use tilewright_target::TargetDescription;
 use super::copies::check;
 use super::layouts::{along, plane};
 
-const A100: (&str, &str) = ("a100.toml", include_str!("../../../../../targets/a100.toml"));
-const MI300X: (&str, &str) = ("mi300x.toml", include_str!("../../../../../targets/mi300x.toml"));
-const MI355X: (&str, &str) = ("mi355x.toml", include_str!("../../../../../targets/mi355x.toml"));
+pub const A100: (&str, &str) = ("a100.toml", include_str!("../../../../../targets/a100.toml"));
+pub const MI300X: (&str, &str) = ("mi300x.toml", include_str!("../../../../../targets/mi300x.toml"));
+pub const MI355X: (&str, &str) = ("mi355x.toml", include_str!("../../../../../targets/mi355x.toml"));
 
-fn description((file, text): (&str, &str)) -> TargetDescription {
+pub fn description((file, text): (&str, &str)) -> TargetDescription {
     TargetDescription::from_toml(file, text).expect("the target is sound")
 }
 

@@ -1,6 +1,6 @@
 //! Builds layouts for tests, with an independent or zero column for every register, lane and warp bit.
 
-use tilewright_layout::{Dim, LinearLayout, Space};
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
 use tilewright_testkit::seeded_rng::SeededRng;
 
 /// Returns the layout of a tensor of one axis with these columns: registers, lanes, then warps.
@@ -36,6 +36,15 @@ pub fn random(
         }
     }
     layout(&columns, lane_bits, warp_bits, bits)
+}
+
+/// Returns a memory of `2^bits` elements in a random linear order.
+pub fn random_memory(source: &mut SeededRng, bits: u32) -> MemoryLayout {
+    let columns = random(source, 0, 0, bits, 0, 3 * bits as usize);
+    let mut ins = Space::default();
+    ins.push(Dim::OFFSET, bits).expect("a dim");
+    let linear = LinearLayout::from_columns(ins, columns.outs().clone(), columns.columns());
+    MemoryLayout::linear(linear.expect("as many columns"))
 }
 
 /// Returns the layout of a matrix whose positions each move by one step `(axis, bit)`; axis 1 runs along a row.

@@ -10,4 +10,5 @@ mod exhaustive;
 mod gpu_models;
 mod lemma;
 mod padding;
+mod rivals;
 mod rows;

@@ -1,7 +1,7 @@
 //! Tests of choices with instructions of the table, on an invented machine: the chosen layout is executed with the
 //! predicted wavefronts, no layout is below the bound, and no tried layout is better.
 
-use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
+use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
     Accessor, ConsecutiveCopy, Constraints, GlobalTensor, PlanContext, SharedLayoutChoice, SharedLayoutKind,
     choose_shared_layout, plan_shared_access,
@@ -11,18 +11,9 @@ use tilewright_target::Direction;
 use super::copies::check;
 use tilewright_testkit::seeded_rng::SeededRng;
 
-use super::layouts::{layout, random};
+use super::layouts::{layout, random, random_memory};
 use tilewright_testkit::test_targets::test_target;
 use tilewright_testkit::test_targets::tiles::rows;
-
-/// Returns a memory of `2^bits` elements in a random linear order.
-fn memory(source: &mut SeededRng, bits: u32) -> MemoryLayout {
-    let columns = random(source, 0, 0, bits, 0, 3 * bits as usize);
-    let mut ins = Space::default();
-    ins.push(Dim::OFFSET, bits).expect("a dim");
-    let linear = LinearLayout::from_columns(ins, columns.outs().clone(), columns.columns());
-    MemoryLayout::linear(linear.expect("as many columns"))
-}
 
 fn taken(accessors: &[Accessor], memory: &MemoryLayout, bits: u32, context: PlanContext<'_>) -> u64 {
     let of = |one: &Accessor| {
@@ -57,7 +48,7 @@ fn no_memory_is_below_the_bound_or_better_than_the_choice() {
                 let choice = chosen(&accessors, element_bits, context);
                 by_rows += choice.chosen().accessors.iter().filter(|stats| stats.instruction.is_some()).count();
                 for _ in 0..40 {
-                    let other = taken(&accessors, &memory(&mut source, bits), element_bits, context);
+                    let other = taken(&accessors, &random_memory(&mut source, bits), element_bits, context);
                     assert!(choice.lower_bound <= other && choice.chosen().wavefronts() <= other, "{accessors:?}");
                 }
             }

@@ -28,11 +28,6 @@ impl<'a> Parser<'a> {
     fn worded_attribute(&mut self) -> Parsed<Attribute> {
         if self.cursor.sees("true") || self.cursor.sees("false") {
             let literal = self.literal()?;
-            // `true : i1` is the same as `true`.
-            if self.cursor.takes(":") {
-                let ty = self.ty()?;
-                return self.typed(literal, ty);
-            }
             return Ok(Attribute::Bool(literal.is_true()));
         }
         if self.cursor.takes("unit") {
@@ -44,15 +39,32 @@ impl<'a> Parser<'a> {
         if self.cursor.takes("dense") {
             return self.dense().map(Attribute::Dense);
         }
-        if self.cursor.takes("loc") {
-            let at = self.cursor.at;
-            let text = self.cursor.balanced("(")?;
-            return Ok(Attribute::Foreign(format!("loc{}", self.expanded(text, at)?).into()));
+        if self.cursor.sees("loc") {
+            let text = self.location()?.written.unwrap_or_default();
+            return Ok(Attribute::Foreign(format!("loc{text}").into()));
         }
-        if self.cursor.sees("affine_map") || self.cursor.sees("dense_resource") || self.cursor.sees("sparse") {
-            return Err(self.cursor.expected("an attribute that tile programs have"));
+        match OTHER_ATTRIBUTES.iter().find(|(word, _)| self.cursor.sees(word)) {
+            Some((_, shape)) => self.other_attribute(shape),
+            None => self.ty().map(Attribute::Type),
         }
-        self.ty().map(Attribute::Type)
+    }
+
+    /// Parses an attribute of MLIR that tile programs do not compute with, and keeps its text.
+    fn other_attribute(&mut self, shape: &str) -> Parsed<Attribute> {
+        self.cursor.skip_blanks();
+        let start = self.cursor.at;
+        self.cursor.word("an attribute")?;
+        for part in shape.chars() {
+            match part {
+                ':' => {
+                    self.cursor.expect(":")?;
+                    self.ty()?;
+                }
+                bracket => drop(self.cursor.balanced(bracket.encode_utf8(&mut [0; 4]))?),
+            }
+        }
+        let text = self.expanded(&self.cursor.text()[start..self.cursor.at], start)?;
+        Ok(Attribute::Foreign(text.into()))
     }
 
     /// Parses a symbol: `@name`, or `@module::@name`.
@@ -78,12 +90,12 @@ impl<'a> Parser<'a> {
         let start = self.cursor.at;
         self.cursor.at += 1;
         let name = self.cursor.name_after_sigil("the name of an attribute")?;
+        let is_name = !name.contains('.') && !self.cursor.rest().starts_with('<');
         if self.cursor.rest().starts_with('<') {
             self.cursor.balanced("<")?;
         }
         let end = self.cursor.at;
         let text = self.expanded(&self.cursor.text()[start..end], start)?;
-        let is_name = !name.contains('.');
         if is_name && !text.starts_with('#') {
             // The alias of an attribute other than a layout: its text is parsed at the use.
             let mut aside = Parser { depth: self.depth, ..Parser::new(&text, self.dialects) };
@@ -91,8 +103,11 @@ impl<'a> Parser<'a> {
             return Ok(value);
         }
         match self.layouts.read(self.cursor.text(), start) {
-            Ok((spec, read)) if read == end => Ok(Attribute::Layout(LayoutName::new(spec, text))),
-            _ => Ok(Attribute::Foreign(text.into())),
+            Ok((mut spec, read)) if read == end => {
+                self.dialects.remove_layout_defaults(&mut spec);
+                Ok(Attribute::Layout(LayoutName::new(spec, text)))
+            }
+            _ => Ok(Attribute::Foreign(short_form(text).into())),
         }
     }
 
@@ -103,7 +118,10 @@ impl<'a> Parser<'a> {
             parser.cursor.skip_blanks();
             let at = parser.cursor.at;
             let name = match parser.cursor.peek() {
-                Some('"') => parser.cursor.quoted("the name of an attribute")?,
+                Some('"') => match parser.cursor.quoted("the name of an attribute")? {
+                    empty if empty.is_empty() => return Err(parser.cursor.error(at, "an attribute needs a name")),
+                    name => name,
+                },
                 _ => parser.cursor.word("the name of an attribute")?.to_owned(),
             };
             let value = if parser.cursor.takes("=") { parser.attribute()? } else { Attribute::Unit };
@@ -117,4 +135,25 @@ impl<'a> Parser<'a> {
         }
         Ok(attributes)
     }
+}
+
+/// The first word of each attribute that tile programs do not compute with, and what follows it: brackets, or a type.
+const OTHER_ATTRIBUTES: [(&str, &str); 6] = [
+    ("affine_map", "<"),
+    ("affine_set", "<"),
+    ("dense_resource", "<:"),
+    ("distinct", "[<"),
+    ("sparse", "<:"),
+    ("strided", "<"),
+];
+
+/// The text `#dialect.name<...>` of an attribute in the verbose form `#dialect<name<...>>`; other text is unchanged.
+fn short_form(text: String) -> String {
+    let verbose = text.split_once('<').filter(|(dialect, _)| !dialect.contains('.'));
+    let Some((dialect, body)) = verbose.and_then(|(dialect, body)| Some((dialect, body.strip_suffix('>')?))) else {
+        return text;
+    };
+    let name = body.split('<').next().unwrap_or_default();
+    let one_word = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_$.".contains(c));
+    if one_word { format!("{dialect}.{body}") } else { text }
 }

@@ -16,6 +16,9 @@ impl Parser<'_> {
         let ty = self.ty()?;
         let mut values = Vec::new();
         if self.cursor.takes(":") {
+            if self.cursor.sees(">") {
+                return Err(self.cursor.expected("a number"));
+            }
             values = self.list(">", |parser| {
                 let literal = parser.literal()?;
                 parser.bits(literal, &ty)
@@ -43,7 +46,7 @@ impl Parser<'_> {
         }
         self.cursor.expect(">")?;
         self.cursor.expect(":")?;
-        let ty = self.ty()?;
+        let ty = self.elements_type()?;
         let Some(sizes) = ty.shape() else { return Err(self.cursor.error(at, format!("`{ty}` is not a tensor"))) };
         let count = sizes.iter().try_fold(1u64, |count, size| count.checked_mul(*size));
         if let Some(raw) = raw {
@@ -58,6 +61,18 @@ impl Parser<'_> {
         }
         let elements = literals.iter().map(|literal| self.bits(*literal, ty.element())).collect::<Parsed<Vec<_>>>()?;
         Ok(Dense { ty, elements: shortened(elements) })
+    }
+
+    /// Parses the type of elements: a tensor type, or a vector type, which is read as the tensor type of its shape.
+    fn elements_type(&mut self) -> Parsed<TileType> {
+        match self.cursor.takes("vector") {
+            true => self.nested(|parser| {
+                parser.cursor.skip_blanks();
+                let start = parser.cursor.at;
+                parser.tensor(start)
+            }),
+            false => self.ty(),
+        }
     }
 
     /// Parses nested lists of numbers; returns the size of each axis.
@@ -92,9 +107,9 @@ fn shortened(elements: Vec<u64>) -> std::sync::Arc<[u64]> {
     }
 }
 
-/// Decodes elements from hexadecimal bytes, lowest first; bools are packed bits.
+/// Decodes elements from hexadecimal bytes, lowest first; a bool is a byte.
 fn raw_elements(raw: &str, ty: &TileType, count: u64) -> Result<Vec<u64>, String> {
-    let digits = raw.strip_prefix("0x").unwrap_or(raw);
+    let digits = raw.strip_prefix("0x").unwrap_or("-");
     let pairs = digits.as_bytes().chunks(2);
     let bytes: Option<Vec<u8>> =
         pairs.map(|pair| std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok())).collect();
@@ -103,18 +118,11 @@ fn raw_elements(raw: &str, ty: &TileType, count: u64) -> Result<Vec<u64>, String
         .ok_or("expected `0x` and two hexadecimal digits for each byte")?;
     let bits =
         ty.element_bits().filter(|bits| *bits <= 64).ok_or_else(|| format!("`{ty}` has no elements of bytes"))?;
-    if bits == 1 {
-        let bit = |index: u64| bytes.get((index / 8) as usize).map(|byte| u64::from(byte >> (index % 8) & 1));
-        // A single byte of equal bits is the value of all elements.
-        if bytes.len() == 1 && count > 8 && matches!(bytes[0], 0 | 0xff) {
-            return Ok(vec![u64::from(bytes[0] & 1)]);
-        }
-        return (0..count).map(bit).collect::<Option<_>>().ok_or_else(|| "too few bytes".to_owned());
-    }
     let width = bits.div_ceil(8) as usize;
     if bytes.len() != width && bytes.len() as u64 != count * width as u64 {
         return Err(format!("{} bytes for {count} elements of {width}", bytes.len()));
     }
     let element = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
-    Ok(bytes.chunks(width).map(element).collect())
+    let elements = bytes.chunks(width).map(element);
+    Ok(if bits == 1 { elements.map(|value| u64::from(value != 0)).collect() } else { elements.collect() })
 }

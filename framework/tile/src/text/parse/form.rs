@@ -11,6 +11,7 @@ impl Parser<'_> {
         match special {
             Special::Token(operand, result) => self.token(draft, operand, result),
             Special::Barriers(barriers, predicates) => self.barriers(draft, barriers, predicates),
+            Special::Bundles(group) => self.bundles(draft, group),
             Special::Constant => self.constant(draft),
             Special::Choice => self.choice(draft),
             Special::For => self.counted_loop(draft),
@@ -49,6 +50,37 @@ impl Parser<'_> {
         }
         draft.types.operands[predicates] = Some(vec![TileType::BOOLEAN; draft.operands[predicates].len()]);
         Ok(())
+    }
+
+    /// Parses bundles of operands: `["tag"(%a, %b : i32, i32), ...]`, or nothing.
+    fn bundles(&mut self, draft: &mut Draft, group: usize) -> Parsed<()> {
+        draft.types.operands[group] = Some(Vec::new());
+        if !self.cursor.takes("[") {
+            return Ok(());
+        }
+        let bundles = self.list("]", |parser| {
+            let tag = parser.cursor.quoted("the tag of a bundle")?;
+            parser.cursor.expect("(")?;
+            let used = parser.used_list()?;
+            let types = if used.is_empty() { Vec::new() } else { parser.types_after_colon()? };
+            parser.cursor.expect(")")?;
+            Ok((tag, used, types))
+        })?;
+        let (mut tags, mut sizes) = (Vec::new(), Vec::new());
+        for (tag, used, types) in bundles {
+            tags.push(Attribute::Text(tag.into()));
+            sizes.push(used.len() as u64);
+            draft.operands[group].extend(used);
+            draft.types.operands[group].get_or_insert_default().extend(types);
+        }
+        draft.attributes.set("op_bundle_sizes", Attribute::Array(TileType::integer(32), sizes));
+        draft.attributes.set("op_bundle_tags", Attribute::List(tags));
+        Ok(())
+    }
+
+    fn types_after_colon(&mut self) -> Parsed<Vec<TileType>> {
+        self.cursor.expect(":")?;
+        self.type_list()
     }
 
     /// Parses a constant after its name: `{...} value : type`.
@@ -104,7 +136,9 @@ impl Parser<'_> {
                 let at = parser.cursor.at;
                 let name = parser.value_name()?;
                 parser.cursor.expect(":")?;
-                Ok(((name, at), parser.ty()?))
+                let ty = parser.ty()?;
+                parser.location()?;
+                Ok(((name, at), ty))
             })?;
             self.cursor.expect("num_warps")?;
             self.cursor.expect("(")?;

@@ -2,8 +2,8 @@
 
 use super::Parser;
 use super::draft::{Draft, Used};
-use crate::op::OperandGroup;
-use crate::{Attribute, Op};
+use crate::op::{OperandGroup, Piece, Special};
+use crate::{Attribute, Dense, Op, TileType};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
@@ -27,15 +27,22 @@ impl Parser<'_> {
             self.add_attributes(&mut draft, properties)?;
         }
         if self.cursor.takes("(") {
-            draft.regions = self.list(")", |parser| parser.region(&[]))?;
+            self.generic_regions(&mut draft)?;
         }
         let attributes = self.attributes_if_any()?;
         self.add_attributes(&mut draft, attributes)?;
         self.cursor.expect(":")?;
         let signature = self.signature()?;
-        self.group_operands(&mut draft, operands)?;
-        self.distribute_operands(&mut draft, signature.arguments)?;
-        self.distribute_results(&mut draft, signature.results)?;
+        if !is_specialized(&draft) {
+            self.group_operands(&mut draft, operands)?;
+            self.distribute_operands(&mut draft, signature.arguments)?;
+        }
+        match draft.attributes.remove("resultSegmentSizes") {
+            Some(Attribute::Array(_, sizes)) => {
+                self.distribute_result_segments(&mut draft, &sizes, signature.results)?
+            }
+            _ => self.distribute_results(&mut draft, signature.results)?,
+        }
         if !draft.definition.regions.allows(draft.regions.len()) {
             let message = format!("`{}` has {} regions", draft.definition.name, draft.regions.len());
             return Err(self.cursor.error(draft.at, message));
@@ -43,11 +50,55 @@ impl Parser<'_> {
         self.finish(draft)
     }
 
-    /// Divides the operands of an operation among the groups of its definition: by `operandSegmentSizes`; otherwise the
-    /// only variadic group takes the rest, or optional groups take one each, in order.
+    /// Parses the regions of an operation after `(`. The second region of `ttg.warp_specialize` holds an operation of
+    /// its own, with the captures as operands and the partitions as regions.
+    fn generic_regions(&mut self, draft: &mut Draft) -> Parsed<()> {
+        if !is_specialized(draft) {
+            draft.regions = self.list(")", |parser| parser.region(&[]))?;
+            return Ok(());
+        }
+        draft.regions.push(self.region(&[])?);
+        self.cursor.expect(",")?;
+        self.cursor.expect("{")?;
+        self.cursor.expect(&format!("\"{}.partitions\"", draft.definition.name))?;
+        self.cursor.expect("(")?;
+        draft.operands[0] = self.list(")", Self::used)?;
+        if self.cursor.takes("<") {
+            let properties = self.dictionary()?;
+            self.cursor.expect(">")?;
+            self.add_attributes(draft, properties)?;
+        }
+        if self.cursor.takes("(") {
+            draft.regions.extend(self.list(")", |parser| parser.region(&[]))?);
+        }
+        let attributes = self.attributes_if_any()?;
+        self.add_attributes(draft, attributes)?;
+        self.cursor.expect(":")?;
+        let signature = self.signature()?;
+        self.distribute_operands(draft, signature.arguments)?;
+        self.location()?;
+        self.cursor.expect("}")?;
+        self.cursor.expect(")")
+    }
+
+    /// Gives types to the groups of results by their sizes.
+    fn distribute_result_segments(&self, draft: &mut Draft, sizes: &[u64], types: Vec<TileType>) -> Parsed<()> {
+        let total = sizes.iter().try_fold(0u64, |total, size| total.checked_add(*size));
+        if sizes.len() != draft.types.results.len() || total != Some(types.len() as u64) {
+            let message = format!("{} results cannot be split by `resultSegmentSizes`", types.len());
+            return Err(self.cursor.error(draft.at, message));
+        }
+        let mut types = types.into_iter();
+        for (size, group) in sizes.iter().zip(&mut draft.types.results) {
+            *group = Some(types.by_ref().take(*size as usize).collect());
+        }
+        Ok(())
+    }
+
+    /// Divides the operands of an operation among the groups of its definition: by `operandSegmentSizes`; otherwise
+    /// variadic groups share the rest, or optional groups take one each, in order.
     fn group_operands(&mut self, draft: &mut Draft, operands: Vec<Used>) -> Parsed<()> {
         let rows = &draft.definition.operands;
-        draft.attributes.remove("resultSegmentSizes");
         let sizes = match draft.attributes.remove("operandSegmentSizes") {
             Some(Attribute::Array(_, sizes)) => sizes.into_iter().map(|size| size as usize).collect::<Vec<_>>(),
             _ => OperandGroup::divide(rows, operands.len()).unwrap_or_default(),
@@ -62,10 +113,33 @@ impl Parser<'_> {
         draft.operands = sizes.iter().map(|size| operands.by_ref().take(*size).collect()).collect();
         // Block arguments have groups of their own.
         let groups = draft.operands.iter().map(Vec::len);
-        let along: Vec<usize> = groups.skip(rows.len().saturating_sub(draft.successors.len())).collect();
+        let along: Vec<usize> = match draft.attributes.remove("case_operand_segments") {
+            // The last group of a switch has the block arguments of all cases.
+            Some(Attribute::Array(_, cases)) => {
+                let default = groups.skip(1).take(1);
+                default.chain(cases.into_iter().map(|size| size as usize)).collect()
+            }
+            _ => groups.skip(rows.len().saturating_sub(draft.successors.len())).collect(),
+        };
+        if let Some(Attribute::Dense(cases)) = draft.attributes.get("case_values") {
+            draft.attributes.set("case_values", case_values(cases));
+        }
         for ((_, count), along) in draft.successors.iter_mut().zip(along) {
             *count = along;
         }
         Ok(())
     }
+}
+
+/// Whether the generic form of the operation wraps its last regions (`ttg.warp_specialize`).
+fn is_specialized(draft: &Draft) -> bool {
+    matches!(draft.definition.format.as_deref(), Some([Piece::Special(Special::WarpSpecialize), ..]))
+}
+
+/// The numbers of a switch's cases, which the generic form gives as elements, as a list.
+fn case_values(cases: &Dense) -> Attribute {
+    let count = cases.ty.shape().map_or(0, |shape| shape.iter().product::<u64>());
+    let numbers = cases.elements.iter().cycle().take(usize::try_from(count).unwrap_or(0));
+    let ty = cases.ty.element();
+    Attribute::List(numbers.map(|bits| Attribute::of_bits(*bits, ty.clone())).collect())
 }

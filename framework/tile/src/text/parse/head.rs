@@ -1,16 +1,14 @@
 //! Parses the module and the definitions outside of functions: aliases of attributes, types and locations.
 
-use std::sync::Arc;
-
 use super::Parser;
-use crate::{Attributes, Location, TileModule};
+use crate::{Attributes, TileModule};
 use tilewright_layout::text::Parsed;
 
 impl<'a> Parser<'a> {
     pub(super) fn module(&mut self) -> Parsed<TileModule> {
         self.find_location_definitions();
         self.definitions()?;
-        let mut module = TileModule::default();
+        let mut module = TileModule { rules: self.dialects.rules().clone(), ..TileModule::default() };
         if self.cursor.takes("module") || self.cursor.takes("builtin.module") {
             if self.cursor.takes("@") {
                 self.cursor.name_after_sigil("the name of the module")?;
@@ -73,10 +71,9 @@ impl<'a> Parser<'a> {
         self.cursor.skip_blanks();
         let value_at = self.cursor.at;
         if self.cursor.sees("loc") {
-            self.cursor.at += "loc".len();
-            let text = self.cursor.balanced("(")?;
-            let text = self.resolved(text, value_at)?;
-            self.locations.insert(name, text);
+            if let Some(text) = self.location()?.written {
+                self.locations.insert(name, text);
+            }
             return Ok(());
         }
         if self.attribute_names.contains_key(name) {
@@ -122,59 +119,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Records where location aliases are defined, which may follow their use: `#loc1 = loc(...)` at the start of a
-    /// line.
-    fn find_location_definitions(&mut self) {
-        let text = self.cursor.text();
-        let mut at = 0;
-        for line in text.split_inclusive('\n') {
-            let definition = line.strip_prefix('#').and_then(|line| line.split_once('='));
-            if let Some((name, value)) = definition.filter(|(_, value)| value.trim_start().starts_with("loc(")) {
-                let value_at = at + line.len() - value.len() + (value.len() - value.trim_start().len());
-                self.location_definitions.insert(name.trim(), value_at + "loc".len());
-            }
-            at += line.len();
-        }
-    }
-
-    /// Replaces the aliases in the text of a location, `(...)`.
-    pub(super) fn resolved(&mut self, text: &'a str, at: usize) -> Parsed<Arc<str>> {
-        self.nested(|parser| {
-            let mut out = String::new();
-            let mut rest = text;
-            while let Some(start) = unquoted_name(rest) {
-                out.push_str(&rest[..start]);
-                let after = &rest[start + 1..];
-                let end =
-                    after.find(|c: char| !(c.is_ascii_alphanumeric() || "_$.-".contains(c))).unwrap_or(after.len());
-                out.push_str(&parser.named_location(&after[..end], at)?);
-                rest = &after[end..];
-                if out.len() > MAX_LOCATION {
-                    return Err(parser.cursor.error(at, format!("a location longer than {MAX_LOCATION} bytes")));
-                }
-            }
-            out.push_str(rest);
-            Ok(out.into())
-        })
-    }
-
-    fn named_location(&mut self, name: &str, at: usize) -> Parsed<Arc<str>> {
-        if let Some(known) = self.locations.get(name) {
-            return Ok(inner(known).into());
-        }
-        let Some((name, location)) =
-            self.location_definitions.get_key_value(name).map(|(name, location)| (*name, *location))
-        else {
-            return Err(self.cursor.error(at, format!("`#{name}` is not defined")));
-        };
-        let mut aside = self.cursor;
-        aside.at = location;
-        let text = aside.balanced("(")?;
-        let text = self.resolved(text, location)?;
-        self.locations.insert(name, Arc::clone(&text));
-        Ok(inner(&text).into())
-    }
-
     /// Parses the attributes before a body: `attributes {...}`.
     pub(super) fn attributes_after_keyword(&mut self) -> Parsed<Attributes> {
         if self.cursor.takes("attributes") { self.dictionary() } else { Ok(Attributes::default()) }
@@ -183,36 +127,5 @@ impl<'a> Parser<'a> {
     /// Parses an optional attribute dictionary in braces; none if the braces are those of a region.
     pub(super) fn attributes_if_any(&mut self) -> Parsed<Attributes> {
         if self.cursor.sees("{") { self.dictionary() } else { Ok(Attributes::default()) }
-    }
-}
-
-/// Maximum length of a location's text after its aliases are replaced.
-const MAX_LOCATION: usize = 1 << 16;
-
-/// The text of a location that is nested in another, without its own parentheses.
-fn inner(text: &str) -> &str {
-    text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text)
-}
-
-/// The offset of the first `#` outside of quotes; `None` if there is none.
-fn unquoted_name(text: &str) -> Option<usize> {
-    let mut quoted = false;
-    let mut escaped = false;
-    text.char_indices().find_map(|(index, c)| {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            '#' if !quoted => return Some(index),
-            _ => {}
-        }
-        None
-    })
-}
-
-impl Location {
-    /// The location as text, ` loc(...)`, to append to the construct that it belongs to.
-    pub(crate) fn suffix(&self) -> String {
-        self.written.as_ref().map(|written| format!(" loc{written}")).unwrap_or_default()
     }
 }

@@ -11,6 +11,7 @@ mod function;
 mod generic;
 mod generic_module;
 mod head;
+mod location;
 mod names;
 mod numbers;
 mod operation;

@@ -63,6 +63,7 @@ impl Parser<'_> {
             }
         }
         let negative = self.cursor.takes("-");
+        self.cursor.skip_blanks();
         let rest = self.cursor.rest();
         if let Some(digits) = rest.strip_prefix("0x") {
             let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
@@ -138,7 +139,7 @@ impl Parser<'_> {
             LiteralKind::Bool(_) => return Err(wrong(format!("expected a number, since it is a `{float}`"))),
         };
         let value = if literal.negative { -value } else { value };
-        float.encode(value).ok_or_else(|| wrong(format!("the number is out of the range of `{float}`")))
+        float.rounded(value).ok_or_else(|| wrong(format!("the number is out of the range of `{float}`")))
     }
 }
 

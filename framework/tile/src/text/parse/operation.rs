@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Parser;
 use super::draft::{Draft, Used};
-use crate::{Location, Op, TileType, Value};
+use crate::{Op, TileType, Value};
 use tilewright_layout::text::Parsed;
 use tilewright_layout::text::TextError;
 
@@ -136,7 +136,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Selects one of the values with a name: the only one, or the one with the index `result_index`.
+    /// Selects one of the values with a name: the one with the index `result_index`, by default the first.
     pub(super) fn chosen(
         &self,
         name: &str,
@@ -144,9 +144,7 @@ impl<'a> Parser<'a> {
         at: usize,
         (first, count): (Value, u32),
     ) -> Parsed<Value> {
-        if result_index.is_none() && count != 1 {
-            return Err(self.cursor.error(at, format!("`%{name}` stands for {count} results: expected `%{name}#0`")));
-        }
+        // A name of several results without an index means the first one.
         let result_index = result_index.unwrap_or(0);
         if result_index >= count {
             return Err(self.cursor.error(at, format!("`%{name}` stands for {count} results only")));
@@ -201,17 +199,5 @@ impl<'a> Parser<'a> {
         let written = self.location()?.written;
         self.body.op_mut(op).location.written = written;
         Ok(())
-    }
-
-    /// Parses an optional location.
-    pub(super) fn location(&mut self) -> Parsed<Location> {
-        if !self.cursor.sees("loc") {
-            return Ok(Location::default());
-        }
-        self.cursor.skip_blanks();
-        let at = self.cursor.at;
-        self.cursor.at += "loc".len();
-        let text = self.cursor.balanced("(")?;
-        Ok(Location { at: u32::try_from(at).ok(), written: Some(self.resolved(text, at)?) })
     }
 }

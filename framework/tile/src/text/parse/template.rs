@@ -1,8 +1,10 @@
 //! Parses an operation by the format template of its definition.
 
+use std::collections::BTreeMap;
+
 use super::Parser;
 use super::draft::Draft;
-use crate::op::{AttributeKind, Count, OperandGroup, Piece};
+use crate::op::{AttributeKind, Count, Flags, OperandGroup, Piece};
 use crate::{Attribute, TileType};
 use tilewright_layout::text::Parsed;
 
@@ -61,8 +63,11 @@ impl Parser<'_> {
         match piece {
             Piece::Literal(token) => self.cursor.sees(token),
             Piece::Operands(_) => self.cursor.peek() == Some('%'),
+            Piece::OperandTypes { group, .. } => !draft.operands[*group].is_empty(),
             Piece::Attribute(number) => match &draft.definition.attributes[*number].kind {
-                AttributeKind::Keyword(words) => words.keys().any(|word| self.cursor.sees(word)),
+                AttributeKind::Keyword(words) => {
+                    self.cursor.peek() == Some('"') || words.keys().any(|word| self.cursor.sees(word))
+                }
                 AttributeKind::Text => self.cursor.peek() == Some('"'),
                 _ => false,
             },
@@ -105,11 +110,11 @@ impl Parser<'_> {
                 }
                 value
             }
-            AttributeKind::Integers => {
+            AttributeKind::Integers(bits) => {
                 let mut values = Vec::new();
                 while !self.cursor.sees("]") {
                     let literal = self.literal()?;
-                    match self.typed(literal, TileType::integer(32))? {
+                    match self.typed(literal, TileType::integer(*bits))? {
                         Attribute::Number(number) => values.push(number.bits),
                         _ => return Err(self.cursor.expected("an integer")),
                     }
@@ -117,29 +122,57 @@ impl Parser<'_> {
                         break;
                     }
                 }
-                Attribute::Array(TileType::integer(32), values)
+                Attribute::Array(TileType::integer(*bits), values)
             }
             AttributeKind::Keyword(words) => {
                 self.cursor.skip_blanks();
                 let at = self.cursor.at;
-                let word = self.cursor.word(&format!("`{name}`"))?;
-                if !words.contains_key(word) {
-                    return Err(self.unknown_keyword(at, &name, word, words.keys()));
+                let word = self.keyword(&name)?;
+                if !words.contains_key(&word) {
+                    return Err(self.unknown_keyword(at, &name, &word, words.keys()));
                 }
                 Attribute::Keyword(word.into())
             }
-            AttributeKind::Words => {
-                let mut words = vec![self.cursor.word(&format!("`{name}`"))?];
+            AttributeKind::Words(known) => {
+                let mut words = vec![self.keyword(&name)?];
                 while self.cursor.takes("|") {
-                    words.push(self.cursor.word(&format!("`{name}`"))?);
+                    words.push(self.keyword(&name)?);
+                }
+                if let Some(word) = words.iter().find(|word| !known.is_empty() && !known.contains_key(*word)) {
+                    return Err(self.unknown_keyword(draft.at, &name, word, known.keys()));
                 }
                 Attribute::Keyword(words.join("|").into())
             }
-            AttributeKind::Flags(flags) => flags.attribute(self.cursor.balanced("<")?),
-            AttributeKind::Bool | AttributeKind::Any => self.attribute()?,
+            AttributeKind::Flags(flags) => {
+                let at = self.cursor.at;
+                let words = self.cursor.balanced("<")?;
+                self.check_flags(at, flags, words)?;
+                flags.attribute(words)
+            }
+            AttributeKind::Bool => {
+                let value = ["true", "false"].into_iter().find(|word| self.cursor.takes(word));
+                Attribute::Bool(value.ok_or_else(|| self.cursor.expected("`true` or `false`"))? == "true")
+            }
+            AttributeKind::Any => self.attribute()?,
         };
         draft.attributes.set(&name, value);
         Ok(())
+    }
+
+    fn check_flags(&self, at: usize, flags: &Flags, words: &str) -> Parsed<()> {
+        match flags.unknown(words) {
+            Some(word) => Err(self.unknown_keyword(at, &flags.name, word, flags.words.iter())),
+            None => Ok(()),
+        }
+    }
+
+    /// Parses a keyword of the attribute `name`; MLIR also takes it in quotes.
+    fn keyword(&mut self, name: &str) -> Parsed<String> {
+        let expected = format!("`{name}`");
+        match self.cursor.peek() {
+            Some('"') => self.cursor.quoted(&expected),
+            _ => Ok(self.cursor.word(&expected)?.to_owned()),
+        }
     }
 
     fn unknown_keyword<'w>(
@@ -171,7 +204,8 @@ impl Parser<'_> {
         let wrong = |expected: &str| self.cursor.error(at, format!("`{name} = {value}`: expected {expected}"));
         let kept = |holds: bool, expected: &str| if holds { Ok(value.clone()) } else { Err(wrong(expected)) };
         match kind {
-            AttributeKind::Any | AttributeKind::Words => Ok(value.clone()),
+            AttributeKind::Any => Ok(value.clone()),
+            AttributeKind::Words(known) => Ok(words_of(value, known).unwrap_or_else(|| value.clone())),
             AttributeKind::Unit => kept(matches!(value, Attribute::Unit | Attribute::Bool(_)), "its name alone"),
             AttributeKind::Bool => kept(matches!(value, Attribute::Bool(_)), "`true` or `false`"),
             AttributeKind::Text => kept(matches!(value, Attribute::Text(_)), "a text in quotes"),
@@ -182,9 +216,15 @@ impl Parser<'_> {
                 }
                 _ => Err(wrong(&format!("an integer of type `i{bits}`"))),
             },
-            AttributeKind::Integers => kept(matches!(value, Attribute::Array(..)), "`array<i32: ...>`"),
+            AttributeKind::Integers(bits) => {
+                let expected = TileType::integer(*bits);
+                kept(matches!(value, Attribute::Array(ty, _) if *ty == expected), &format!("`array<i{bits}: ...>`"))
+            }
             AttributeKind::Flags(flags) => match value.to_string().strip_prefix(&flags.name) {
-                Some(words) => Ok(flags.attribute(words)),
+                Some(words) => {
+                    self.check_flags(at, flags, words)?;
+                    Ok(flags.attribute(words))
+                }
                 None => Err(wrong(&format!("`{}<...>`", flags.name))),
             },
             // The generic form has the number of the keyword.
@@ -226,4 +266,20 @@ impl Parser<'_> {
         }
         Ok(())
     }
+}
+
+/// The keywords of a set that the generic form gives as a number, or as `#dialect<name keyword>`.
+fn words_of(value: &Attribute, known: &BTreeMap<String, u32>) -> Option<Attribute> {
+    if let Attribute::Foreign(text) = value {
+        let (_, words) = text.strip_suffix('>')?.rsplit_once(' ')?;
+        return Some(Attribute::Keyword(words.into()));
+    }
+    let sum = value.as_integer().and_then(|number| u32::try_from(number).ok())?;
+    if let Some((word, _)) = known.iter().find(|(_, code)| **code == sum) {
+        return Some(Attribute::Keyword(word.as_str().into()));
+    }
+    let mut parts: Vec<_> = known.iter().filter(|(_, code)| **code & sum == **code && **code != 0).collect();
+    parts.sort_by_key(|(_, code)| **code);
+    let words: Vec<_> = parts.iter().map(|(word, _)| word.as_str()).collect();
+    (parts.iter().fold(0, |all, (_, code)| all | **code) == sum).then(|| Attribute::Keyword(words.join("|").into()))
 }

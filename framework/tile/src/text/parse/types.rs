@@ -8,7 +8,7 @@ use crate::types::{
     CONSTANT, Float, FunctionType, GLOBAL, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType,
     TensorType, TensorViewType, TileType,
 };
-use tilewright_layout::text::Parsed;
+use tilewright_layout::text::{Cursor, Parsed};
 
 /// Maximum rank of a tensor.
 const MAX_RANK: usize = 64;
@@ -33,6 +33,7 @@ impl<'a> Parser<'a> {
         }
         let word = self.cursor.word("a type")?;
         if word == "tensor" {
+            self.cursor.skip_blanks();
             return self.tensor(start);
         }
         if let Some(ty) = scalar(word) {
@@ -42,8 +43,8 @@ impl<'a> Parser<'a> {
             let body = self.cursor.balanced("<")?;
             return Ok(TileType::Foreign(format!("{word}{body}").into()));
         }
-        if word == "none" {
-            return Ok(TileType::Foreign("none".into()));
+        if OTHER_TYPES.contains(&word) {
+            return Ok(TileType::Foreign(word.into()));
         }
         Err(self.cursor.error(start, format!("expected a type, found `{word}`")))
     }
@@ -59,20 +60,42 @@ impl<'a> Parser<'a> {
     /// Parses a type after the `!` at byte `start`.
     fn named_type(&mut self, start: usize) -> Parsed<TileType> {
         let name = self.cursor.name_after_sigil("the name of a type")?;
-        let type_text = format!("!{name}");
+        if name.contains('.') {
+            return self.dialect_type(name, start);
+        }
+        if self.cursor.rest().starts_with('<') {
+            // The verbose form: `!dialect<name<...>>`.
+            self.cursor.at += 1;
+            let inner = self.cursor.word("the name of a type")?;
+            let ty = self.dialect_type(&format!("{name}.{inner}"), start)?;
+            self.cursor.expect(">")?;
+            return Ok(ty);
+        }
+        match self.type_names.get(name) {
+            Some(ty) => Ok(ty.clone()),
+            None => Err(self.cursor.error(start, format!("`!{name}` is not defined before"))),
+        }
+    }
+
+    /// Parses a type after its name `dialect.name`; its parameters follow without a blank.
+    fn dialect_type(&mut self, name: &str, start: usize) -> Parsed<TileType> {
+        let parameters = self.cursor.rest().starts_with('<');
         match name {
-            "tt.ptr" | "ttg.memdesc" | "tt.tensordesc" => self.constructed(&type_text),
             "ttg.async.token" => Ok(TileType::Token),
+            "tt.ptr" | "ttg.memdesc" | "tt.tensordesc" | "tw.view" if !parameters => {
+                Err(self.cursor.error(self.cursor.at, format!("expected `<` directly behind `!{name}`")))
+            }
+            "tt.ptr" | "ttg.memdesc" | "tt.tensordesc" => self.constructed(&format!("!{name}")),
             "tw.view" => self.view(),
-            _ if name.contains('.') => {
-                let body = if self.cursor.rest().starts_with('<') { self.cursor.balanced("<")? } else { "" };
+            _ if name.starts_with("tt.") || name.starts_with("ttg.") => {
+                let known = "`!tt.ptr`, `!tt.tensordesc`, `!ttg.memdesc` or `!ttg.async.token`";
+                Err(self.cursor.error(start, format!("`!{name}` is no type: expected {known}")))
+            }
+            _ => {
+                let body = if parameters { self.cursor.balanced("<")? } else { "" };
                 let body = self.expanded(body, start)?;
                 Ok(TileType::Foreign(format!("!{name}{body}").into()))
             }
-            _ => match self.type_names.get(name) {
-                Some(ty) => Ok(ty.clone()),
-                None => Err(self.cursor.error(start, format!("`!{name}` is not defined before"))),
-            },
         }
     }
 
@@ -89,27 +112,32 @@ impl<'a> Parser<'a> {
     }
 
     fn pointer(&mut self) -> Parsed<TileType> {
+        self.cursor.skip_blanks();
+        let at = self.cursor.at;
         let pointee = self.ty()?;
+        if !matches!(pointee, TileType::Integer(..) | TileType::Float(_)) {
+            return Err(self.cursor.error(at, format!("a pointer to `{pointee}`: expected an integer or float type")));
+        }
         let (mut space, mut constant) = (GLOBAL, false);
         if self.cursor.takes(",") {
             constant = self.cursor.takes(CONSTANT);
-            if !constant {
+            if !constant && !self.cursor.takes("\"global\"") {
                 space = self.cursor.decimal("the number of a memory")?;
             }
         }
         Ok(TileType::Pointer(Arc::new(Pointer { pointee, space, constant })))
     }
 
-    fn tensor(&mut self, start: usize) -> Parsed<TileType> {
+    pub(super) fn tensor(&mut self, start: usize) -> Parsed<TileType> {
         let open = self.cursor.at;
-        let body = self.cursor.balanced("<")?;
+        self.cursor.balanced("<")?;
         let type_text = &self.cursor.text()[start..self.cursor.at];
         if let Some(known) = self.tensors.get(type_text) {
             return Ok(known.clone());
         }
         // The end of the brackets is known; parse their contents.
         let end = self.cursor.at;
-        self.cursor.at = open + body.find('<').map_or(0, |start_of_list| start_of_list + 1);
+        self.cursor.at = open + 1;
         let shape = self.sizes()?;
         let element = self.ty()?;
         let layout = if self.cursor.takes(",") { Some(self.layout()?) } else { None };
@@ -134,8 +162,7 @@ impl<'a> Parser<'a> {
                 break;
             }
             shape.push(self.cursor.decimal("a size")?);
-            // The element type follows the last `x` without a blank: `4xf32`.
-            if !self.cursor.rest().starts_with('x') {
+            if self.cursor.peek() != Some('x') {
                 return Err(self.cursor.expected("`x` after a size"));
             }
             self.cursor.at += 1;
@@ -188,27 +215,25 @@ impl<'a> Parser<'a> {
                 allocation = Some(self.allocation()?);
             }
         }
+        // The shape of the tensor is the default.
+        let allocation = allocation.filter(|allocation| *allocation != shape);
         Ok(TileType::Memory(Arc::new(MemDescType { shape, element, layout, space, mutable, allocation })))
     }
 
     /// Parses the shape of an allocation: `4x8`, without a type after it.
     fn allocation(&mut self) -> Parsed<Vec<u64>> {
         let mut shape = vec![self.cursor.decimal("`mutable` or the shape of the allocation")?];
-        while self.cursor.rest().starts_with('x') {
+        while self.cursor.peek() == Some('x') {
             self.cursor.at += 1;
             shape.push(self.cursor.decimal("a size")?);
         }
         Ok(shape)
     }
 
-    /// Parses the block type of a tensor descriptor: `4x8xf32`, or the older form `tensor<4x8xf32>`.
+    /// Parses the block type of a tensor descriptor: `4x8xf32`.
     fn descriptor(&mut self) -> Parsed<TileType> {
         if self.cursor.sees("tensor") {
-            let block = self.ty()?;
-            let Some(TensorType { shape, element, layout }) = block.as_tensor().cloned() else {
-                return Err(self.cursor.expected("a tensor"));
-            };
-            return Ok(TileType::Descriptor(Arc::new(TensorDescriptorType { shape, element, layout })));
+            return Err(self.cursor.expected("the block's shape and element type without `tensor`: `64x64xf16`"));
         }
         let shape = self.sizes()?;
         let element = self.ty()?;
@@ -220,7 +245,8 @@ impl<'a> Parser<'a> {
     pub(super) fn layout(&mut self) -> Parsed<LayoutName> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;
-        let (spec, end) = self.layouts.read(self.cursor.text(), start)?;
+        let (mut spec, end) = self.layouts.read(self.cursor.text(), start)?;
+        self.dialects.remove_layout_defaults(&mut spec);
         self.cursor.at = end;
         let text = self.expanded(&self.cursor.text()[start..end], start)?;
         Ok(LayoutName::new(spec, text))
@@ -242,42 +268,53 @@ impl<'a> Parser<'a> {
         self.list(")", Self::ty)
     }
 
-    /// Replaces aliases in the text of an attribute, and multiple blanks by one.
+    /// Replaces aliases in the text of an attribute, and comments and multiple blanks by one blank.
     pub(super) fn expanded(&self, text: &str, at: usize) -> Parsed<String> {
         let mut out = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(hash) = rest.find('#') {
-            let (before, after) = rest.split_at(hash);
-            push_with_single_blanks(&mut out, before);
-            let is_name = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
-            let end = after[1..].find(|c| !is_name(c)).map_or(after.len(), |end| end + 1);
-            let name = &after[1..end];
-            match self.attribute_names.get(name) {
-                _ if name.contains('.') => out.push_str(&after[..end]),
-                Some(definition) => out.push_str(definition),
-                None => return Err(self.cursor.error(at, format!("`#{name}` is not defined before"))),
+        let mut cursor = Cursor::with_comments(text, "//");
+        while cursor.at < text.len() {
+            let start = cursor.at;
+            cursor.skip_blanks();
+            if cursor.at > start && !out.ends_with(' ') {
+                out.push(' ');
             }
-            rest = &after[end..];
+            let start = cursor.at;
+            match cursor.rest().chars().next() {
+                None => break,
+                Some('"') => {
+                    cursor.quoted("a text")?;
+                    out.push_str(&text[start..cursor.at]);
+                }
+                Some('#') => {
+                    cursor.at += 1;
+                    let name = cursor.name_after_sigil("a name")?;
+                    match self.attribute_names.get(name) {
+                        // The attribute of a dialect: `#dialect.name`, or the verbose form `#dialect<...>`.
+                        _ if name.contains('.') || cursor.rest().starts_with('<') => {
+                            out.push_str(&text[start..cursor.at]);
+                        }
+                        Some(definition) => out.push_str(definition),
+                        None => return Err(self.cursor.error(at, format!("`#{name}` is not defined before"))),
+                    }
+                }
+                Some(c) => {
+                    out.push(c);
+                    cursor.at += c.len_utf8();
+                }
+            }
             if out.len() > MAX_EXPANDED {
                 return Err(self.cursor.error(at, format!("more than {MAX_EXPANDED} bytes with all names replaced")));
             }
         }
-        push_with_single_blanks(&mut out, rest);
         Ok(out)
     }
 }
 
+/// Types of MLIR that tile programs do not compute with.
+const OTHER_TYPES: [&str; 6] = ["none", "f80", "f128", "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ"];
+
 /// Maximum length of an attribute's text after its aliases are replaced.
 const MAX_EXPANDED: usize = 1 << 16;
-
-fn push_with_single_blanks(out: &mut String, text: &str) {
-    for c in text.chars() {
-        let blank = c.is_whitespace();
-        if !(blank && out.ends_with(' ')) {
-            out.push(if blank { ' ' } else { c });
-        }
-    }
-}
 
 fn scalar(word: &str) -> Option<TileType> {
     if word == "index" {

@@ -29,6 +29,10 @@ impl Printer<'_> {
                 }
                 Ok(())
             }
+            Special::Bundles(group) => {
+                self.bundles(operation, group, line);
+                Ok(())
+            }
             Special::Constant => {
                 self.other_attributes(operation, line)?;
                 let value = operation.attributes.get("value");
@@ -46,6 +50,20 @@ impl Printer<'_> {
             }
             Special::WarpSpecialize => self.warp_specialize(operation, line),
         }
+    }
+
+    fn bundles(&self, operation: &Operation, group: usize, line: &mut Line) {
+        let Some(Attribute::List(tags)) = operation.attributes.get("op_bundle_tags") else { return };
+        let Some(Attribute::Array(_, sizes)) = operation.attributes.get("op_bundle_sizes") else { return };
+        let mut rest = operation.operand_group(group);
+        let bundles = tags.iter().zip(sizes).map(|(tag, size)| {
+            let (bundle, behind) = rest.split_at(rest.len().min(*size as usize));
+            rest = behind;
+            let types = if bundle.is_empty() { "" } else { " : " };
+            format!("{tag}({}{types}{})", self.used(bundle), self.types_of(bundle))
+        });
+        let bundles = bundles.collect::<Vec<_>>().join(", ");
+        line.push(&format!("[{bundles}]"));
     }
 
     fn choice(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {

@@ -167,6 +167,10 @@ pub(super) fn numbered(operation: &Operation, name: &str, value: &Attribute) -> 
             Some(code) => Attribute::integer(i64::from(*code), TileType::integer(32)),
             None => value.clone(),
         },
+        (Some(AttributeKind::Words(words)), Attribute::Keyword(set)) if !words.is_empty() => {
+            let codes = set.split('|').filter_map(|word| words.get(word));
+            Attribute::integer(codes.fold(0, |all, code| all | i64::from(*code)), TileType::integer(32))
+        }
         _ => value.clone(),
     }
 }

@@ -80,7 +80,7 @@ impl Printer<'_> {
                 write_bits(&mut text, number.bits, &number.ty)?;
                 line.push(&text);
             }
-            (AttributeKind::Integers, Attribute::Array(ty, values)) => {
+            (AttributeKind::Integers(_), Attribute::Array(ty, values)) => {
                 for (index, bits) in values.iter().enumerate() {
                     let mut text = String::new();
                     write_bits(&mut text, *bits, ty)?;
@@ -118,6 +118,7 @@ impl Special {
             Self::ConditionalBranch => name == "branch_weights",
             Self::SwitchBranch => name == "case_values",
             Self::WarpSpecialize => name == "partitionNumWarps",
+            Self::Bundles(_) => ["op_bundle_sizes", "op_bundle_tags"].contains(&name),
             _ => false,
         }
     }

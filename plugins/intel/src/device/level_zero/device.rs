@@ -17,6 +17,7 @@ use super::functions::{
     UNSUPPORTED_SIZE, VISIBLE_WITH_TIMES, What, check, error_text,
 };
 use super::owned::{Context, Kind, Owned};
+use crate::register_mode::{LARGE_BY_LEVEL_ZERO, needs_large_mode};
 
 /// Alignment of device buffers in bytes; no access of a lane is wider.
 const ALIGNMENT: usize = 128;
@@ -198,7 +199,8 @@ impl Device for LevelZeroDevice {
         artifact.kernels.iter().try_for_each(|kernel| self.about.limits.check(kernel))?;
         let (bytes, code) = (object.bytes.len(), object.bytes.as_ptr());
         let head = Head::of(What::Module);
-        let description = ModuleDescription { head, format: 0, bytes, code, options: null(), constants: null() };
+        let options = if needs_large_mode(&artifact.kernels) { LARGE_BY_LEVEL_ZERO.as_ptr() } else { null() };
+        let description = ModuleDescription { head, format: 0, bytes, code, options, constants: null() };
         let (mut module, mut log) = (null_mut(), null_mut());
         // SAFETY: the code has this many bytes; writes two objects, of these the log even if there is no module.
         let code = unsafe {

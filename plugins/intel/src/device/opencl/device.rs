@@ -18,12 +18,14 @@ use cl3::event::{
 use cl3::kernel::set_kernel_arg;
 use cl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use tilewright_plugin::{
-    Artifact, Device, DeviceBuffer, DeviceError, Emit, HandleTable, LaunchArgument, LaunchRequest, Launched, LoadedCode,
+    Artifact, Device, DeviceBuffer, DeviceError, Emit, HandleTable, KernelMetadata, LaunchArgument, LaunchRequest,
+    Launched, LoadedCode,
 };
 
 use super::found::Found;
 use super::handle::{Handle, failed};
 use super::program;
+use crate::register_mode::needs_large_mode;
 
 /// The error code of OpenCL for an invalid buffer size.
 const INVALID_BUFFER_SIZE: i32 = cl3::error_codes::CL_INVALID_BUFFER_SIZE;
@@ -49,13 +51,14 @@ impl OpenClDevice {
     }
 
     /// Builds SPIR-V for the device, linked with builtins for MMA and 2-D block loads if the device lacks them.
-    fn finished(&mut self, spirv: &[u8]) -> Result<Handle, DeviceError> {
+    fn finished(&mut self, spirv: &[u8], kernels: &[KernelMetadata]) -> Result<Handle, DeviceError> {
         let (context, device) = (self.context.get(), self.id());
         let wants = program::wants(spirv)?;
-        let options = wants.options(self.about.rounds_correctly);
+        let is_large = !self.about.is_processor && needs_large_mode(kernels);
+        let options = wants.options(self.about.rounds_correctly, is_large);
         let imports = wants.imports;
         if imports.is_empty() || !self.about.is_processor {
-            return program::built(context, device, spirv, options);
+            return program::built(context, device, spirv, &options);
         }
         let functions: BTreeSet<_> =
             imports.iter().filter_map(|name| program::function(name)).map(str::to_owned).collect();
@@ -66,7 +69,7 @@ impl OpenClDevice {
                 new.insert(builtins)
             }
         };
-        program::link(context, device, spirv, options, builtins).map_err(|error| match error {
+        program::link(context, device, spirv, &options, builtins).map_err(|error| match error {
             DeviceError::Driver(message) => {
                 DeviceError::Driver(format!("{message}; the module imports {}", imports.join(", ")))
             }
@@ -158,7 +161,7 @@ impl Device for OpenClDevice {
         let object = artifact.payload(Emit::Object).filter(|object| object.format == "spv");
         let object = object.ok_or_else(|| DeviceError::BadLaunch("the artifact has no SPIR-V object".to_owned()))?;
         artifact.kernels.iter().try_for_each(|kernel| self.about.limits.check(kernel))?;
-        let handle = self.finished(&object.bytes)?;
+        let handle = self.finished(&object.bytes, &artifact.kernels)?;
         Ok(self.given.insert_code(handle, artifact))
     }
 

@@ -20,6 +20,7 @@ use tilewright_plugin::DeviceError;
 
 use super::found::text;
 use super::handle::{Handle, failed};
+use crate::register_mode::LARGE_BY_OPENCL;
 
 /// OpenCL C macros that define MMA builtins; a program instantiates only those that it needs.
 const MMA_BUILTINS: &str = include_str!("matrix_mad.cl");
@@ -153,9 +154,12 @@ pub(super) struct Wants {
 
 impl Wants {
     /// Returns the build options for a device that can round quotients and square roots correctly (`rounds_correctly`),
-    /// or cannot.
-    pub(super) fn options(&self, rounds_correctly: bool) -> &'static CStr {
-        if self.divides && rounds_correctly { c"-cl-fp32-correctly-rounded-divide-sqrt" } else { c"" }
+    /// or cannot; `is_large` selects the large register mode of a GPU.
+    pub(super) fn options(&self, rounds_correctly: bool, is_large: bool) -> CString {
+        let rounding = (self.divides && rounds_correctly).then_some(c"-cl-fp32-correctly-rounded-divide-sqrt");
+        let mode = is_large.then_some(LARGE_BY_OPENCL);
+        let options: Vec<&[u8]> = rounding.into_iter().chain(mode).map(CStr::to_bytes).collect();
+        CString::new(options.join(&b' ')).unwrap_or_default()
     }
 }
 
@@ -234,9 +238,13 @@ mod tests {
 
     #[test]
     fn quotients_are_rounded_correctly_where_the_driver_can() {
-        let options = |divides, can| Wants { imports: vec![], divides }.options(can);
-        assert_eq!(options(true, true), c"-cl-fp32-correctly-rounded-divide-sqrt");
-        assert_eq!([options(true, false), options(false, true), options(false, false)], [c""; 3]);
+        let options = |divides, can| Wants { imports: vec![], divides }.options(can, false);
+        assert_eq!(options(true, true).as_c_str(), c"-cl-fp32-correctly-rounded-divide-sqrt");
+        for (divides, can) in [(true, false), (false, true), (false, false)] {
+            assert_eq!(options(divides, can).as_c_str(), c"");
+        }
+        let large = Wants { imports: vec![], divides: true }.options(true, true);
+        assert_eq!(large.as_c_str(), c"-cl-fp32-correctly-rounded-divide-sqrt -cl-intel-256-GRF-per-thread");
     }
 
     #[test]

@@ -286,6 +286,7 @@ fn metadata_has_the_launch_parameters() {
         warps: 2,
         blocks: 1,
         shared_bytes: 64 + 2 * 32 * 4,
+        registers: 0,
         parameters: Some(vec![64, 64]),
     };
     assert_eq!(artifact.kernels, [expected]);

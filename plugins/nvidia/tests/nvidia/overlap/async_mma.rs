@@ -16,7 +16,7 @@ const PIPELINED: Pipelined = Pipelined { outstanding: 1, pending: true };
 impl Pipelined {
     fn text(&self) -> String {
         let Self { outstanding, pending } = self;
-        let pending = if *pending { " {tw.pending}" } else { "" };
+        let pending = if *pending { ", isAsync = true" } else { "" };
         let body = format!(
             "
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
@@ -33,8 +33,7 @@ impl Pipelined {
       %a_own = ttg.memdesc_index %as[%slot] : !ttg.memdesc<2x64x32xf16, #sa, #smem, mutable> -> !ttg.memdesc<64x32xf16, #sa, #smem, mutable>
       %b_own = ttg.memdesc_index %bs[%slot] : !ttg.memdesc<2x32x64xf16, #sb, #smem, mutable> -> !ttg.memdesc<32x64xf16, #sb, #smem, mutable>
       %x = ttg.local_load %a_own : !ttg.memdesc<64x32xf16, #sa, #smem, mutable> -> tensor<64x32xf16, #ttg.dot_op<{{opIdx = 0, parent = #mma, kWidth = 2}}>>
-      %y = ttg.local_load %b_own : !ttg.memdesc<32x64xf16, #sb, #smem, mutable> -> tensor<32x64xf16, #pb>
-      %issued = tt.dot %x, %y, %sum{pending} : tensor<64x32xf16, #ttg.dot_op<{{opIdx = 0, parent = #mma, kWidth = 2}}>> * tensor<32x64xf16, #pb> -> tensor<64x64xf32, #mma>
+      %issued = ttng.warp_group_dot %x, %b_own, %sum {{inputPrecision = 0 : i32{pending}}} : tensor<64x32xf16, #ttg.dot_op<{{opIdx = 0, parent = #mma, kWidth = 2}}>> * !ttg.memdesc<32x64xf16, #sb, #smem, mutable> -> tensor<64x64xf32, #mma>
       %done = tw.mma_wait %issued {{outstanding = {outstanding} : i32}} : tensor<64x64xf32, #mma>
       %next = arith.addi %k, %c1 : i32
       %next_slot = arith.remsi %next, %c2 : i32

@@ -49,6 +49,7 @@ pub fn artifact(ptx: &str, kernel: &str, shape: Shape) -> Artifact {
         warps: shape.warps,
         blocks: 1,
         shared_bytes: shape.shared_bytes,
+        registers: 0,
         maps: Vec::new(),
         parameters: None,
     };

@@ -1,6 +1,6 @@
 //! The virtual device: results of instructions, rejected texts, and whole kernels of this and other compilers.
 
-mod bench;
+pub mod bench;
 mod bulk;
 mod emitted;
 mod faults;

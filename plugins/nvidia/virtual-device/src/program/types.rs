@@ -28,7 +28,10 @@ impl Type {
             return Some(Self { class: Class::Predicate, bits: 1, element_count: 1 });
         }
         if let Some((element, count)) = name.split_once('x').filter(|(_, count)| matches!(*count, "2" | "4")) {
-            let element = Self::named(element).filter(|element| element.element_count == 1 && element.bits <= 16)?;
+            let element = Self::named(element).filter(|element| element.element_count == 1)?;
+            // Packed values have at most 64 bits, and only elements of f32 are wider than half a word.
+            let is_packed = element.bits <= 16 || count == "2" && element.float().is_some_and(Float::is_single);
+            let element = Some(element).filter(|_| is_packed)?;
             return Some(Self { element_count: count.parse().ok()?, ..element });
         }
         if let Some(float) = Float::named(name).filter(|_| FLOATS.contains(&name)) {

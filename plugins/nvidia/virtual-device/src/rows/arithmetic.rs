@@ -5,13 +5,26 @@ use crate::program::{Compute, Form, Row, Semantics};
 
 const NUMBERS: &str = "u16 u32 u64 s16 s32 s64 u16x2 s16x2 f16 bf16 f16x2 bf16x2 f32 f64";
 
+/// Types of instructions that also take two packed numbers of binary32.
+const NUMBERS_AND_PAIRS: &str = "u16 u32 u64 s16 s32 s64 u16x2 s16x2 f16 bf16 f16x2 bf16x2 f32 f32x2 f64";
+
 pub(super) const ROWS: &[Row] = &[
-    Row { name: "add", modifiers: "rn rz rm rp ftz sat noftz", types: NUMBERS, semantics: Semantics::Lanes(2, add) },
-    Row { name: "sub", modifiers: "rn rz rm rp ftz sat noftz", types: NUMBERS, semantics: Semantics::Lanes(2, sub) },
+    Row {
+        name: "add",
+        modifiers: "rn rz rm rp ftz sat noftz",
+        types: NUMBERS_AND_PAIRS,
+        semantics: Semantics::Lanes(2, add),
+    },
+    Row {
+        name: "sub",
+        modifiers: "rn rz rm rp ftz sat noftz",
+        types: NUMBERS_AND_PAIRS,
+        semantics: Semantics::Lanes(2, sub),
+    },
     Row {
         name: "mul",
         modifiers: "lo hi wide rn rz rm rp ftz sat",
-        types: NUMBERS,
+        types: NUMBERS_AND_PAIRS,
         semantics: Semantics::Lanes(2, mul),
     },
     Row {
@@ -23,7 +36,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "fma",
         modifiers: "rn rz rm rp ftz sat relu",
-        types: "f16 bf16 f16x2 bf16x2 f32 f64",
+        types: "f16 bf16 f16x2 bf16x2 f32 f32x2 f64",
         semantics: Semantics::Lanes(3, float::fused),
     },
     Row { name: "mul24", modifiers: "lo hi", types: "u32 s32", semantics: Semantics::Lanes(2, integer::mul24) },

@@ -28,6 +28,13 @@ impl Style {
         })
     }
 
+    /// Returns the styles of an instruction's multiplied or first operands, and of its result and last operand, which
+    /// may be wider: `add.f32.f16` adds a binary16 number to a binary32 number.
+    fn mixed(form: &Form<'_>) -> Option<[Self; 2]> {
+        let source = Self::of(form)?;
+        Some([source, Self { float: form.ty().float()?, ..source }])
+    }
+
     pub(super) fn read(self, bits: u64) -> f64 {
         self.float.decode(if self.flushes { self.float.flushed(bits) } else { bits })
     }
@@ -60,19 +67,19 @@ fn from_single(bits: u64) -> f32 {
 }
 
 pub(super) fn add(form: &Form<'_>) -> Option<Compute> {
-    let style = Style::of(form)?;
-    if style.is_plain_single() {
+    let [source, style] = Style::mixed(form)?;
+    if source.is_plain_single() {
         return two(form.ty(), |a, b| single(from_single(a) + from_single(b)));
     }
-    two(form.ty(), move |a, b| style.write(Exact::sum(style.read(a), style.read(b))))
+    two(form.ty(), move |a, b| style.write(Exact::sum(source.read(a), style.read(b))))
 }
 
 pub(super) fn sub(form: &Form<'_>) -> Option<Compute> {
-    let style = Style::of(form)?;
-    if style.is_plain_single() {
+    let [source, style] = Style::mixed(form)?;
+    if source.is_plain_single() {
         return two(form.ty(), |a, b| single(from_single(a) - from_single(b)));
     }
-    two(form.ty(), move |a, b| style.write(Exact::sum(style.read(a), -style.read(b))))
+    two(form.ty(), move |a, b| style.write(Exact::sum(source.read(a), -style.read(b))))
 }
 
 pub(super) fn mul(form: &Form<'_>) -> Option<Compute> {
@@ -87,8 +94,8 @@ pub(super) fn mul(form: &Form<'_>) -> Option<Compute> {
 }
 
 pub(super) fn fused(form: &Form<'_>) -> Option<Compute> {
-    let style = Style::of(form)?;
-    if style.is_plain_single() {
+    let [source, style] = Style::mixed(form)?;
+    if source.is_plain_single() {
         return three(form.ty(), |a, b, c| single(from_single(a).mul_add(from_single(b), from_single(c))));
     }
     if style.float.is_double() {
@@ -97,7 +104,7 @@ pub(super) fn fused(form: &Form<'_>) -> Option<Compute> {
         let fused = move |a, b, c| style.write(style.read(a).mul_add(style.read(b), style.read(c)));
         return if even { three(form.ty(), fused) } else { None };
     }
-    three(form.ty(), move |a, b, c| style.write(Exact::fused(style.read(a), style.read(b), style.read(c))))
+    three(form.ty(), move |a, b, c| style.write(Exact::fused(source.read(a), source.read(b), style.read(c))))
 }
 
 /// Returns division. Quotients are rounded correctly even for approximate opcodes.

@@ -1,4 +1,4 @@
-//! `tilewright layout`: shows the lane and register of each element of a layout.
+//! Shows the lane and register of each element of a layout.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -14,9 +14,10 @@ use crate::notation::Notation;
 use crate::text_table::table;
 use crate::{GlobalOptions, input};
 
-/// Options of `tilewright layout`.
+/// Options of `tilewright layout` that show a layout.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+#[group(id = "shown_layout")]
+pub struct Options {
     /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
     layout: String,
     /// The tensor's shape, as 16x16.
@@ -39,7 +40,7 @@ const MOST: u64 = 64;
 /// Max log2 of the number of positions or elements that a printed table shows.
 const MOST_BITS: u32 = 20;
 
-/// Runs `tilewright layout`.
+/// Shows the layout.
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let shape = input::shape(&options.shape)?;

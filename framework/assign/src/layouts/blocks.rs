@@ -1,0 +1,176 @@
+//! The division of tensors among the blocks of a cluster.
+
+use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
+use tilewright_plan::movement::{GlobalTensor, MovementError, find_coalesced_layout};
+
+use crate::LaunchConfig;
+use crate::layouts::{canonical_order, coordinates};
+
+/// For each bit of a block's index in its cluster, the coordinates that it adds, one for each axis. A bit whose
+/// coordinates are all zero numbers replicas.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BlockDivision(Vec<Vec<u64>>);
+
+impl BlockDivision {
+    /// Returns the division of a tensor by its layout, for 2^`block_bits` blocks. A layout without a block dim has all
+    /// elements in every block.
+    #[must_use]
+    pub fn of(layout: &LinearLayout, block_bits: u32) -> Self {
+        let rank = layout.outs().len();
+        let mut bits: Vec<_> =
+            layout.columns_of(Dim::BLOCK).iter().map(|&column| coordinates(layout, column)).collect();
+        bits.resize(block_bits as usize, vec![0; rank]);
+        Self(bits)
+    }
+
+    /// Divides a tensor by axes: each block bit halves an axis, or numbers replicas if it is `None`. The first bits are
+    /// the lower halves' sizes.
+    #[must_use]
+    pub fn along(shape: &[u64], axes: &[Option<usize>]) -> Self {
+        let mut sizes = shape.to_vec();
+        let axes_of_size = axes.iter().flatten();
+        axes_of_size.for_each(|&axis| sizes[axis] = (sizes[axis] / 2).max(1));
+        let bits = axes.iter().map(|axis| {
+            let mut bit = vec![0; shape.len()];
+            if let Some(axis) = *axis {
+                bit[axis] = sizes[axis];
+                sizes[axis] *= 2;
+            }
+            bit
+        });
+        Self(bits.collect())
+    }
+
+    /// For each block bit, the axis along which it divides the tensor; `None` if it numbers replicas, or divides along
+    /// several axes.
+    #[must_use]
+    pub fn axes(&self) -> Vec<Option<usize>> {
+        let only = |bit: &Vec<u64>| {
+            let mut axes = bit.iter().enumerate().filter(|(_, by)| **by != 0).map(|(axis, _)| axis);
+            axes.next().filter(|_| axes.next().is_none())
+        };
+        self.0.iter().map(only).collect()
+    }
+
+    /// Whether blocks hold different elements along an axis.
+    #[must_use]
+    pub fn divides(&self, axis: usize) -> bool {
+        self.0.iter().any(|bit| bit.get(axis).is_some_and(|&by| by != 0))
+    }
+
+    /// Returns the shape of one block's share of a tensor of this shape.
+    #[must_use]
+    pub fn share(&self, shape: &[u64]) -> Vec<u64> {
+        let divided = |axis: usize| self.axes().iter().filter(|of| **of == Some(axis)).count();
+        shape.iter().enumerate().map(|(axis, &size)| (size >> divided(axis)).max(1)).collect()
+    }
+
+    /// Extends the layout of one block's share to the tensor of all blocks.
+    ///
+    /// # Errors
+    /// [`LayoutError`]: a coordinate is outside the tensor.
+    pub fn over_blocks(&self, share: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
+        let dims: Vec<(Dim, u64)> = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
+        let outs = Space::of_sizes(&dims)?;
+        let pack = |at: &[u64]| {
+            let named: Vec<_> = at.iter().enumerate().map(|(axis, &at)| (Dim::tensor(axis), at)).collect();
+            outs.pack(&named)
+        };
+        let mut ins = Space::default();
+        let mut columns = Vec::new();
+        for (dim, bits) in share.ins().iter().filter(|(dim, _)| *dim != Dim::BLOCK) {
+            ins.push(dim, bits)?;
+            for &column in share.columns_of(dim) {
+                columns.push(pack(&coordinates(share, column))?);
+            }
+        }
+        ins.push(Dim::BLOCK, self.0.len() as u32)?;
+        for bit in &self.0 {
+            columns.push(pack(bit)?);
+        }
+        LinearLayout::from_columns(ins, outs, &columns)
+    }
+
+    /// Returns the coalesced layout of a tensor with this division, for row-major memory.
+    ///
+    /// # Errors
+    /// [`MovementError`]: the launch configuration exceeds the target.
+    pub fn coalesced(&self, shape: &[u64], config: &LaunchConfig<'_>) -> Result<LinearLayout, MovementError> {
+        let memory = GlobalTensor::row_major(&self.share(shape), 4);
+        let (lanes, warps) = (u64::from(config.lanes), u64::from(config.warps));
+        let share = find_coalesced_layout(&memory, 32, lanes, warps, config.context.target)?;
+        Ok(self.over_blocks(&canonical_order(&share)?, shape)?)
+    }
+}
+
+/// Returns the coalesced layout of an access by all threads of a cluster, whose blocks divide the first axes.
+pub(crate) fn coalesced_over_blocks(
+    memory: &GlobalTensor,
+    element_bits: u32,
+    config: &LaunchConfig<'_>,
+) -> Result<LinearLayout, MovementError> {
+    let (lanes, warps) = (u64::from(config.lanes), u64::from(config.warps));
+    let target = config.context.target;
+    if config.context.blocks == 1 {
+        return find_coalesced_layout(memory, element_bits, lanes, warps, target);
+    }
+    let mut shape = vec![1; memory.axes.len()];
+    for &(dim, size, _) in &memory.axes {
+        if let Some(of_axis) = dim.tensor_axis().and_then(|axis| shape.get_mut(axis)) {
+            *of_axis = size;
+        }
+    }
+    let division = BlockDivision::along(&shape, &first_axes(&shape, config.context.blocks.trailing_zeros()));
+    let (share, mut of_block) = (division.share(&shape), memory.clone());
+    for (dim, size, _) in &mut of_block.axes {
+        *size = dim.tensor_axis().and_then(|axis| share.get(axis).copied()).unwrap_or(*size);
+    }
+    let layout = find_coalesced_layout(&of_block, element_bits, lanes, warps, target)?;
+    Ok(division.over_blocks(&canonical_order(&layout)?, &shape)?)
+}
+
+/// Returns for each block bit the first axis that it can halve; `None` if no axis is left.
+fn first_axes(shape: &[u64], block_bits: u32) -> Vec<Option<usize>> {
+    let mut left = shape.to_vec();
+    let halved = |_| {
+        let axis = left.iter().position(|&size| size > 1)?;
+        left[axis] /= 2;
+        Some(axis)
+    };
+    (0..block_bits).map(halved).collect()
+}
+
+/// Returns a layout of the same tensor in which each block holds all elements along the axes that `is_replicated` selects:
+/// block bits that move along such an axis number replicas, and registers number the elements instead. `None` if the
+/// layout is such a layout.
+///
+/// # Errors
+/// [`LayoutError`]: the layout has other dims than register, lane, warp and block.
+pub fn replicate_in_blocks(
+    layout: &LinearLayout,
+    is_replicated: impl Fn(usize) -> bool,
+) -> Result<Option<LinearLayout>, LayoutError> {
+    let layout = canonical_order(layout)?;
+    let moves = |column: u64| {
+        let at = coordinates(&layout, column);
+        at.iter().enumerate().any(|(axis, &by)| by != 0 && is_replicated(axis))
+    };
+    let (blocks, mut registers) = (layout.columns_of(Dim::BLOCK).to_vec(), layout.columns_of(Dim::REGISTER).to_vec());
+    registers.extend(blocks.iter().copied().filter(|&column| moves(column)));
+    if registers.len() == layout.in_bits(Dim::REGISTER) as usize {
+        return Ok(None);
+    }
+    let blocks: Vec<u64> = blocks.iter().map(|&column| if moves(column) { 0 } else { column }).collect();
+    let mut ins = Space::default();
+    let mut columns = Vec::new();
+    for (dim, of_dim) in [
+        (Dim::REGISTER, &registers[..]),
+        (Dim::LANE, layout.columns_of(Dim::LANE)),
+        (Dim::WARP, layout.columns_of(Dim::WARP)),
+        (Dim::BLOCK, &blocks),
+    ] {
+        ins.push(dim, of_dim.len() as u32)?;
+        columns.extend_from_slice(of_dim);
+    }
+    LinearLayout::from_columns(ins, layout.outs().clone(), &columns).map(Some)
+}

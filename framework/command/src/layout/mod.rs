@@ -1,0 +1,8 @@
+//! `tilewright layout`: shows a layout, or performs an operation on layouts.
+
+mod operation;
+mod options;
+mod show;
+
+pub use options::{Options, run};
+pub use show::answer;

@@ -1,0 +1,117 @@
+//! `tilewright layout op`: performs one operation of the table of layout operations.
+
+use std::io::Write;
+
+use clap::Args;
+use serde_json::{Map, Value as Json, json};
+
+use tilewright::LayoutRequest;
+use tilewright::operations::{
+    InputKind, LAYOUT_OPERATIONS, LayoutOperation, OperationError, OperationInput, algebra, resolve_layouts,
+};
+use tilewright_layout::{layout_from_json, layout_to_json, snake_case};
+
+use crate::failure::CommandError;
+use crate::{GlobalOptions, input};
+
+/// Options of `tilewright layout op`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The operation, as `invert_and_compose` or by Triton's name, `invertAndCompose`.
+    name: Option<String>,
+    /// Inputs of the operation: `layout='#ttg.blocked<{...}>'`, `order=dim1,dim0`, `outs=dim0:4,dim1:8`, or JSON.
+    #[arg(value_name = "INPUT=VALUE")]
+    inputs: Vec<String>,
+    /// The shape of the tensor of layouts that are named by a family, as 16x16.
+    #[arg(long, value_name = "SHAPE")]
+    shape: Option<String>,
+    /// Look layout families up in this target's plugin only.
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
+    /// Print a resulting layout as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `tilewright layout op`.
+pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
+    let mut out = std::io::stdout().lock();
+    let Some(name) = &options.name else {
+        for operation in LAYOUT_OPERATIONS {
+            writeln!(out, "{}", usage(operation))?;
+        }
+        return Ok(());
+    };
+    let operation = LayoutOperation::find(name).map_err(failed)?;
+    let shape = options.shape.as_deref().map(input::shape).transpose()?;
+    let mut inputs = inputs(operation, &options.inputs)?;
+    let session = input::session(global)?;
+    resolve_layouts(&session, options.target.as_deref(), shape.as_deref(), operation, &mut inputs).map_err(failed)?;
+    let result = algebra(operation.name, &inputs).map_err(failed)?;
+    match layout_from_json(&result) {
+        Ok(layout) if operation.gives_layout() && !options.json => writeln!(out, "{layout}")?,
+        _ => writeln!(out, "{result}")?,
+    }
+    Ok(())
+}
+
+/// Writes an operation with its inputs: `zeros_1d size in_dim out_dim [out_dim_size]`.
+fn usage(operation: &LayoutOperation) -> String {
+    let input = |input: &OperationInput| match input.default {
+        None => format!(" {}", input.name),
+        Some(_) => format!(" [{}]", input.name),
+    };
+    operation.inputs.iter().fold(operation.name.to_owned(), |text, one| text + &input(one))
+}
+
+fn failed(error: OperationError) -> CommandError {
+    CommandError::Input(error.to_string())
+}
+
+/// Converts `INPUT=VALUE` arguments to the JSON inputs of an operation.
+fn inputs(operation: &LayoutOperation, given: &[String]) -> Result<Json, CommandError> {
+    let mut inputs = Map::new();
+    for argument in given {
+        let wrong = |why: &str| {
+            CommandError::Input(format!("`{argument}`: {why}; `{}` takes {}", operation.name, usage(operation)))
+        };
+        let (name, text) = argument.split_once('=').ok_or_else(|| wrong("expected INPUT=VALUE"))?;
+        let input = operation.input(name).or_else(|| operation.input(&snake_case(name)));
+        let input = input.ok_or_else(|| wrong("this is none of its inputs"))?;
+        let value = value(input.kind, text).map_err(|error| match error {
+            None => wrong(&format!("expected {}", input.kind.description())),
+            Some(error) => CommandError::from_layout_error(input.name, text, error),
+        })?;
+        if inputs.insert(input.name.to_owned(), value).is_some() {
+            return Err(wrong("the input is given twice"));
+        }
+    }
+    Ok(Json::Object(inputs))
+}
+
+/// Converts the text of an input to JSON; the error is that of a layout, if the input is one.
+fn value(kind: InputKind, text: &str) -> Result<Json, Option<tilewright::LayoutRequestError>> {
+    if kind == InputKind::Layout {
+        return match LayoutRequest::from_text(text).map_err(Some)? {
+            LayoutRequest::Given(layout) => Ok(layout_to_json(&layout)),
+            // The session resolves the family.
+            LayoutRequest::Family(_) => Ok(json!(text)),
+        };
+    }
+    if text.starts_with(['[', '{']) {
+        return serde_json::from_str(text).map_err(|_| None);
+    }
+    let list = || text.split(',').filter(|part| !part.is_empty());
+    let number = |text: &str| text.parse::<u64>().map(Json::from).ok();
+    let sized = |pair: &str| pair.split_once(':').and_then(|(dim, size)| Some(json!([dim, number(size)?])));
+    let value = match kind {
+        InputKind::Dim => Some(json!(text)),
+        InputKind::Number => number(text),
+        InputKind::Flag => text.parse::<bool>().map(Json::from).ok(),
+        InputKind::Dims => Some(list().collect()),
+        InputKind::Numbers => text.split([',', 'x']).map(number).collect::<Option<Vec<_>>>().map(Json::from),
+        InputKind::Sizes => list().map(sized).collect::<Option<Vec<_>>>().map(Json::from),
+        _ => None,
+    };
+    value.ok_or(None)
+}

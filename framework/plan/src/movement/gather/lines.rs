@@ -1,0 +1,57 @@
+//! Gathers by shuffles after a conversion to a layout whose lines lie within the warps that need them.
+
+use tilewright_kernel::Counts;
+use tilewright_layout::f2::Subspace;
+use tilewright_layout::{LayoutError, LinearLayout};
+
+use super::problem::GatherProblem;
+use super::shuffles::{self, Shuffles};
+use crate::layouts;
+use crate::movement::{ConversionPlan, PlanContext, plan_conversion};
+
+/// Registers of a line that a lane may hold for the conversion to be worthwhile where shared memory suffices.
+const MAX_REGISTERS_OF_A_LINE: u64 = 2;
+
+/// The plan of a gather by a conversion and shuffles.
+#[derive(Debug, Clone)]
+pub(super) struct ConvertedLines {
+    pub(super) conversion: ConversionPlan,
+    pub(super) shuffles: Shuffles,
+}
+
+/// Whether the shuffles of such a plan may be cheaper than loads from shared memory.
+pub(super) fn is_promising(problem: &GatherProblem) -> bool {
+    1 << problem.axis_units().len() <= MAX_REGISTERS_OF_A_LINE << problem.lane_bits
+}
+
+/// Plans the conversion and the shuffles; returns the counts of the shuffles.
+pub(super) fn plan(
+    problem: &GatherProblem,
+    indices: &LinearLayout,
+    context: PlanContext<'_>,
+) -> Result<(ConvertedLines, Counts), String> {
+    let layout = layout_of_lines(problem).map_err(|error| error.to_string())?;
+    let converted = problem.with_source(&layout, indices).map_err(|error| error.to_string())?;
+    let (shuffles, counts) = shuffles::plan(&converted, context.target)?;
+    let bits = problem.element.bits();
+    let conversion = plan_conversion(&problem.src, &layout, bits, context).map_err(|error| error.to_string())?;
+    Ok((ConvertedLines { conversion, shuffles }, counts))
+}
+
+/// Returns a layout of the source whose warps hold the lines that they need. Lanes hold a line first, so that few
+/// registers of each lane do; registers hold the rest.
+fn layout_of_lines(problem: &GatherProblem) -> Result<LinearLayout, LayoutError> {
+    let (outs, lane_bits) = (problem.src.outs(), problem.lane_bits as usize);
+    let (of_lanes, warps) = problem.threads.split_at(lane_bits);
+    let mut span = Subspace::span(warps.iter().copied());
+    let mut lanes = Vec::new();
+    let mut registers = Vec::new();
+    let units = outs.dims().flat_map(|dim| layouts::units(outs, dim)).collect::<Vec<_>>();
+    for &column in problem.axis_units().iter().chain(of_lanes).chain(&problem.registers).chain(&units) {
+        if span.insert(column) {
+            if lanes.len() < lane_bits { &mut lanes } else { &mut registers }.push(column);
+        }
+    }
+    lanes.resize(lane_bits, 0);
+    layouts::distributed([&registers, &lanes, warps], outs)
+}

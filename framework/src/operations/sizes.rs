@@ -1,0 +1,40 @@
+//! Shapes that are no powers of two: the enclosing shape, and the mask of the real elements.
+
+use serde_json::{Value as Json, json};
+
+use super::error::{OperationError, wrong};
+use super::inputs::{Answer, dim, layout, number_list, points, undefined};
+use tilewright_layout::{Enlarged, Share};
+
+/// Max log2 of the number of positions in the answer of `mask`.
+const MOST_BITS: u32 = 16;
+
+pub(super) fn enlarge(inputs: &Json) -> Answer {
+    let enlarged = enlarged(inputs)?;
+    let bounds: Vec<_> = enlarged.bounds().into_iter().map(|(dim, bound)| json!([dim.to_string(), bound])).collect();
+    Ok(json!({ "shape": enlarged.shape(), "bounds": bounds }))
+}
+
+pub(super) fn mask(inputs: &Json) -> Answer {
+    let (enlarged, layout, dim) = (enlarged(inputs)?, layout(inputs, "layout")?, dim(inputs, "dim")?);
+    let bits = layout.in_bits(dim);
+    if bits > MOST_BITS {
+        return Err(wrong(format!("{dim} has 2^{bits} positions; expected at most 2^{MOST_BITS}")));
+    }
+    let share = |at| match enlarged.share(&layout, dim, at) {
+        Share::Real => "real",
+        Share::Mixed => "mixed",
+        Share::Nothing => "nothing",
+    };
+    Ok(json!({ "shares": (0..1u64 << bits).map(share).collect::<Vec<_>>() }))
+}
+
+pub(super) fn is_real(inputs: &Json) -> Answer {
+    let enlarged = enlarged(inputs)?;
+    let values: Vec<_> = points(inputs)?.iter().map(|point| enlarged.is_real(point)).collect();
+    Ok(json!({ "values": values }))
+}
+
+fn enlarged(inputs: &Json) -> Result<Enlarged, OperationError> {
+    Enlarged::new(&number_list(inputs, "shape")?).map_err(|error| undefined(&error.to_string()))
+}

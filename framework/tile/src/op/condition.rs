@@ -1,0 +1,74 @@
+//! Conditions of operations that the verifier checks, as rows list them.
+//!
+//! `verify = "cmp = pointee(ptr); rank(desc 2); parent(scf.while)"`: a type that follows from others, in the notation of
+//! `types`, or a named condition with its arguments: groups, attributes, numbers or names.
+
+use tilewright_layout::text::{Cursor, Parsed, TextError};
+
+use super::{Expression, Rule};
+use crate::rules::Rules;
+
+/// One condition of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// The types of a group follow from those of others.
+    Types(Rule),
+    /// A rule of the verifier, by name.
+    Named {
+        /// The rule.
+        rule: crate::rules::Rule,
+        /// Its arguments.
+        arguments: Vec<String>,
+    },
+}
+
+impl Condition {
+    /// Parses conditions separated by `;`, whose named ones are among `rules`.
+    ///
+    /// # Errors
+    /// A message with a position in the conditions, or with the name of an unknown rule.
+    pub(super) fn list(text: &str, rules: &Rules) -> Result<Vec<Self>, String> {
+        let in_conditions = |error: TextError| format!("`verify`: {error}");
+        let mut cursor = Cursor::new(text);
+        let mut conditions = Vec::new();
+        while !cursor.is_at_end() {
+            let name = cursor.identifier("a group or a condition").map_err(in_conditions)?.to_owned();
+            if cursor.takes("=") {
+                let expression = Expression::read(&mut cursor).map_err(in_conditions)?;
+                conditions.push(Self::Types(Rule { target: name, expression }));
+            } else {
+                let arguments = arguments(&mut cursor).map_err(in_conditions)?;
+                let unknown = || format!("`verify` has a condition `{name}`, which is not known");
+                conditions.push(Self::Named { rule: rules.get(&name).ok_or_else(unknown)?, arguments });
+            }
+            if !cursor.takes(";") {
+                cursor.end("`;` or the end of the conditions").map_err(in_conditions)?;
+            }
+        }
+        Ok(conditions)
+    }
+
+    /// The rule about types; `None` for a named condition.
+    pub(super) fn as_types(&self) -> Option<&Rule> {
+        match self {
+            Self::Types(rule) => Some(rule),
+            Self::Named { .. } => None,
+        }
+    }
+}
+
+/// Reads the arguments of a named condition, `(a b)`, if it has any.
+fn arguments(cursor: &mut Cursor<'_>) -> Parsed<Vec<String>> {
+    let mut arguments = Vec::new();
+    if cursor.takes("(") {
+        while !cursor.takes(")") {
+            cursor.skip_blanks();
+            let argument = cursor.take_while(|c| c.is_ascii_alphanumeric() || "_.-".contains(c));
+            if argument.is_empty() {
+                return Err(cursor.expected("a group, an attribute or a number"));
+            }
+            arguments.push(argument.to_owned());
+        }
+    }
+    Ok(arguments)
+}

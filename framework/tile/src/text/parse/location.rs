@@ -1,0 +1,151 @@
+//! Parses locations, `loc(...)`: their aliases are replaced, and blanks and comments are normalised.
+
+use std::sync::Arc;
+
+use super::Parser;
+use crate::Location;
+use tilewright_layout::text::Parsed;
+
+/// Maximum length of a location's text after its aliases are replaced.
+const MAX_LOCATION: usize = 1 << 16;
+
+impl<'a> Parser<'a> {
+    /// Records where location aliases are defined, which may follow their use: `#loc1 = loc(...)` at the start of a
+    /// line.
+    pub(super) fn find_location_definitions(&mut self) {
+        let text = self.cursor.text();
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            let definition = line.strip_prefix('#').and_then(|line| line.split_once('='));
+            if let Some((name, value)) = definition.filter(|(_, value)| value.trim_start().starts_with("loc(")) {
+                let value_at = at + line.len() - value.len() + (value.len() - value.trim_start().len());
+                self.location_definitions.insert(name.trim(), value_at);
+            }
+            at += line.len();
+        }
+    }
+
+    /// Parses an optional location.
+    pub(super) fn location(&mut self) -> Parsed<Location> {
+        if !self.cursor.sees("loc") {
+            return Ok(Location::default());
+        }
+        self.cursor.skip_blanks();
+        let at = self.cursor.at;
+        self.cursor.at += "loc".len();
+        self.cursor.expect("(")?;
+        let mut text = "(".to_owned();
+        self.location_instance(&mut text)?;
+        self.cursor.expect(")")?;
+        text.push(')');
+        Ok(Location { at: u32::try_from(at).ok(), written: Some(text.into()) })
+    }
+
+    /// Parses a location without `loc(...)` around it, and appends its text.
+    fn location_instance(&mut self, out: &mut String) -> Parsed<()> {
+        self.nested(|parser| match parser.cursor.peek() {
+            Some('#') => parser.location_alias(out),
+            Some('"') => parser.named_or_file_location(out),
+            _ if parser.cursor.takes("unknown") => {
+                out.push_str("unknown");
+                Ok(())
+            }
+            _ if parser.cursor.takes("callsite") => {
+                out.push_str("callsite(");
+                parser.cursor.expect("(")?;
+                parser.location_instance(out)?;
+                parser.cursor.expect("at")?;
+                out.push_str(" at ");
+                parser.location_instance(out)?;
+                out.push(')');
+                parser.cursor.expect(")")
+            }
+            _ if parser.cursor.takes("fused") => parser.fused_location(out),
+            _ => Err(parser.cursor.expected("a location: `unknown`, `\"file\":1:2`, `callsite(...)`, `fused[...]`")),
+        })
+    }
+
+    /// Parses `"name"`, `"name"(location)`, `"file":line:column` or `"file":line:column to line:column`.
+    fn named_or_file_location(&mut self, out: &mut String) -> Parsed<()> {
+        let start = self.cursor.at;
+        self.cursor.quoted("a name")?;
+        out.push_str(&self.cursor.text()[start..self.cursor.at]);
+        if self.cursor.takes("(") {
+            out.push('(');
+            self.location_instance(out)?;
+            out.push(')');
+            return self.cursor.expect(")");
+        }
+        if !self.cursor.takes(":") {
+            return Ok(());
+        }
+        let line: u64 = self.cursor.decimal("a line")?;
+        self.cursor.expect(":")?;
+        let column: u64 = self.cursor.decimal("a column")?;
+        out.push_str(&format!(":{line}:{column}"));
+        if self.cursor.takes("to") {
+            out.push_str(" to ");
+            if self.cursor.peek() != Some(':') {
+                out.push_str(&self.cursor.decimal::<u64>("a line")?.to_string());
+            }
+            self.cursor.expect(":")?;
+            out.push_str(&format!(":{}", self.cursor.decimal::<u64>("a column")?));
+        }
+        Ok(())
+    }
+
+    /// Parses a fused location after its keyword: `<metadata>[location, ...]`.
+    fn fused_location(&mut self, out: &mut String) -> Parsed<()> {
+        out.push_str("fused");
+        if self.cursor.takes("<") {
+            out.push_str(&format!("<{}>", self.attribute()?));
+            self.cursor.expect(">")?;
+        }
+        self.cursor.expect("[")?;
+        out.push('[');
+        let mut first = true;
+        self.list("]", |parser| {
+            out.push_str(if std::mem::take(&mut first) { "" } else { ", " });
+            parser.location_instance(out)
+        })?;
+        out.push(']');
+        Ok(())
+    }
+
+    /// Parses an alias `#name`, and appends the location that it stands for.
+    fn location_alias(&mut self, out: &mut String) -> Parsed<()> {
+        let at = self.cursor.at;
+        self.cursor.at += 1;
+        let name = self.cursor.name_after_sigil("the name of a location")?;
+        let text = self.named_location(name, at)?;
+        out.push_str(text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&text));
+        if out.len() > MAX_LOCATION {
+            return Err(self.cursor.error(at, format!("a location longer than {MAX_LOCATION} bytes")));
+        }
+        Ok(())
+    }
+
+    /// The text of the location with this alias, `(...)`; its definition may follow the use.
+    fn named_location(&mut self, name: &str, at: usize) -> Parsed<Arc<str>> {
+        if let Some(known) = self.locations.get(name) {
+            return Ok(Arc::clone(known));
+        }
+        let Some((name, location)) =
+            self.location_definitions.get_key_value(name).map(|(name, location)| (*name, *location))
+        else {
+            return Err(self.cursor.error(at, format!("`#{name}` is not defined")));
+        };
+        let behind = std::mem::replace(&mut self.cursor.at, location);
+        let text = self.location()?.written.unwrap_or_default();
+        self.cursor.at = behind;
+        self.locations.insert(name, Arc::clone(&text));
+        Ok(text)
+    }
+}
+
+impl Location {
+    /// The location as text, ` loc(...)`, to append to the construct that it belongs to.
+    pub(crate) fn suffix(&self) -> String {
+        self.written.as_ref().map(|written| format!(" loc{written}")).unwrap_or_default()
+    }
+}

@@ -1,0 +1,147 @@
+//! Forwards values that are stored to shared memory and loaded from there to the loads, as layout conversions.
+
+use std::collections::HashMap;
+
+use super::allocations::{Allocation, Allocations};
+use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
+use crate::op::Dialects;
+use crate::op::name::ttg;
+use crate::{Block, Body, Op, TileModule, TileViolation, Value, ValueOrigin};
+
+/// Replaces loads of a tensor in shared memory that was stored before in the same block, with no other store between.
+/// Such a load becomes a layout conversion if the allocation then has no other reader; otherwise only if both layouts
+/// are equal, since the store stays.
+///
+/// # Errors
+/// A [`TileViolation`] if the dialects have no layout conversion.
+pub fn forward_stores(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
+    each_function(module, |function| {
+        let Some(body) = &function.body else { return Ok(function.clone()) };
+        let mut forward = Forward { stored: HashMap::new() };
+        let allocations = Allocations::of(body);
+        for allocation in allocations.iter() {
+            forward.stored.extend(forwarded(body, allocation, &allocations));
+        }
+        if forward.stored.is_empty() {
+            Ok(function.clone())
+        } else {
+            rewrite_function(function, dialects, &mut forward)
+        }
+    })
+}
+
+/// For each load that is replaced, the stored value.
+struct Forward {
+    stored: HashMap<Op, Value>,
+}
+
+impl Rewrite for Forward {
+    fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
+        let Some(&stored) = self.stored.get(&op) else { return Ok(false) };
+        let Some(&result) = cloner.from.op(op).results.first() else { return Ok(false) };
+        let (value, ty) = (cloner.value(stored), cloner.from.ty(result).clone());
+        let is_same = *cloner.from.ty(stored) == ty;
+        let value = if is_same { value } else { cloner.to.unary(ttg::CONVERT_LAYOUT, value, ty)? };
+        cloner.bind(result, value);
+        Ok(true)
+    }
+}
+
+/// Returns the loads of an allocation that are replaced, each with the stored value.
+fn forwarded(body: &Body, allocation: &Allocation, allocations: &Allocations) -> Vec<(Op, Value)> {
+    let search = |&load: &Op| {
+        let stored = Search { body, allocation, allocations }.stored(load)?;
+        let ty = |value: Value| body.ty(value).as_tensor();
+        let (from, to) = (ty(stored)?, ty(*body.op(load).results.first()?)?);
+        let have_layouts = from.layout.is_some() && to.layout.is_some();
+        (have_layouts && from.shape == to.shape && from.element == to.element).then_some((load, stored))
+    };
+    let found: Vec<(Op, Value)> = allocation.readers.iter().filter_map(search).collect();
+    if found.len() == allocation.readers.len() {
+        return found;
+    }
+    let is_same = |&(load, stored): &(Op, Value)| {
+        body.op(load).results.first().is_some_and(|&result| body.ty(result) == body.ty(stored))
+    };
+    found.into_iter().filter(is_same).collect()
+}
+
+struct Search<'a> {
+    body: &'a Body,
+    allocation: &'a Allocation,
+    allocations: &'a Allocations,
+}
+
+impl Search<'_> {
+    /// Returns the value that a load reads: the one of the last store before it in its block.
+    fn stored(&self, load: Op) -> Option<Value> {
+        let operation = self.body.op(load);
+        let source = *operation.operands.first().filter(|_| operation.name() == ttg::LOCAL_LOAD)?;
+        let ops = self.body.ops(block_of(self.body, load)?);
+        let at = ops.iter().position(|&op| op == load)?;
+        for &op in ops[..at].iter().rev() {
+            let operation = self.body.op(op);
+            match (operation.name(), &operation.operands[..]) {
+                (ttg::LOCAL_ALLOC, &[stored]) if op == self.allocation.op => {
+                    return (operation.results.first() == Some(&source)).then_some(stored);
+                }
+                (ttg::LOCAL_STORE, &[stored, memory]) if self.allocations.is_view(memory, self.allocation) => {
+                    if self.is_same_view(memory, source) {
+                        return Some(stored);
+                    }
+                    if !self.is_other_index(memory, source) {
+                        return None;
+                    }
+                }
+                _ if self.body.walk_op(op).iter().any(|inner| self.allocation.writers.contains(inner)) => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Whether two values are the same part of memory: one value, or equal views of the same parts.
+    fn is_same_view(&self, a: Value, b: Value) -> bool {
+        if a == b {
+            return true;
+        }
+        let constants = (self.body.constant_integer(a), self.body.constant_integer(b));
+        if let (Some(a), Some(b)) = constants {
+            return a == b;
+        }
+        let (ValueOrigin::Result(first, _), ValueOrigin::Result(second, _)) =
+            (self.body.origin(a), self.body.origin(b))
+        else {
+            return false;
+        };
+        let (one, other) = (self.body.op(first), self.body.op(second));
+        let is_view = |value: Value| self.allocations.is_view(value, self.allocation);
+        is_view(a)
+            && is_view(b)
+            && one.name() == other.name()
+            && one.name() != ttg::LOCAL_ALLOC
+            && one.attributes == other.attributes
+            && self.body.ty(a) == self.body.ty(b)
+            && one.operands.len() == other.operands.len()
+            && one.operands.iter().zip(&other.operands).all(|(&a, &b)| self.is_same_view(a, b))
+    }
+
+    /// Whether two values are tensors of the same allocation with different constant indices.
+    fn is_other_index(&self, a: Value, b: Value) -> bool {
+        let indexed = |value: Value| match self.body.origin(value) {
+            ValueOrigin::Result(op, _) if self.body.op(op).name() == ttg::MEMDESC_INDEX => {
+                let operands = &self.body.op(op).operands;
+                Some((*operands.first()?, self.body.constant_integer(*operands.get(1)?)?))
+            }
+            _ => None,
+        };
+        indexed(a).zip(indexed(b)).is_some_and(|((one, at), (other, index))| one == other && at != index)
+    }
+}
+
+fn block_of(body: &Body, op: Op) -> Option<Block> {
+    let inner = body.walk(body.root());
+    let regions = inner.iter().flat_map(|op| body.op(*op).regions.iter().copied());
+    let mut blocks = std::iter::once(body.root()).chain(regions).flat_map(|region| body.blocks(region).to_vec());
+    blocks.find(|&block| body.ops(block).contains(&op))
+}

@@ -1,0 +1,65 @@
+//! Replaces types that only texts have: open layouts of Triton's Gluon, and tensors of rank 0.
+
+use std::sync::Arc;
+
+use crate::op::Dialects;
+use crate::op::name::{gluon, ttg};
+use crate::{Attribute, Body, Dense, Function, LayoutName, TileModule, TileType};
+
+/// The families of layouts that are still to be chosen: `#gluon.auto_encoding`, `#gluon.coalesced_encoding`.
+const OPEN_LAYOUTS: [&str; 2] = ["auto_encoding", "coalesced_encoding"];
+
+/// Replaces types that only texts have. A tensor in an open layout gets no layout, and layout assignment chooses it;
+/// `gluon.set_auto_layout` then converts it to the layout that it sets. A tensor of rank 0 becomes its element.
+pub fn simplify_types(module: &mut TileModule, dialects: &Dialects) {
+    module.functions.iter_mut().for_each(|function| of_function(function, dialects));
+}
+
+fn of_function(function: &mut Function, dialects: &Dialects) {
+    let signature = &mut function.signature;
+    signature.arguments.iter_mut().chain(&mut signature.results).for_each(|ty| *ty = simple(ty));
+    if let Some(body) = &mut function.body {
+        of_body(body, dialects);
+    }
+}
+
+fn of_body(body: &mut Body, dialects: &Dialects) {
+    for value in body.values() {
+        let ty = simple(body.ty(value));
+        body.set_type(value, ty);
+    }
+    for op in body.walk(body.root()) {
+        let operation = body.op_mut(op);
+        if let Some(constant) = operation.attributes.get("value").and_then(simple_constant) {
+            operation.attributes.set("value", constant);
+        }
+        if operation.name() == gluon::SET_AUTO_LAYOUT {
+            if let Some(conversion) = dialects.get(ttg::CONVERT_LAYOUT) {
+                operation.definition = Arc::clone(conversion);
+            }
+        }
+    }
+}
+
+fn simple(ty: &TileType) -> TileType {
+    match ty {
+        TileType::Tensor(tensor) if tensor.shape.is_empty() => tensor.element.clone(),
+        TileType::Tensor(tensor) if tensor.layout.as_ref().is_some_and(is_open) => ty.with_layout(None),
+        _ => ty.clone(),
+    }
+}
+
+/// Whether the layout, or the layout that it slices, is still to be chosen.
+fn is_open(layout: &LayoutName) -> bool {
+    let parents = std::iter::successors(Some(layout.spec()), |spec| spec.parent.as_deref());
+    parents.map(|spec| spec.name.as_str()).any(|name| OPEN_LAYOUTS.contains(&name))
+}
+
+fn simple_constant(value: &Attribute) -> Option<Attribute> {
+    let Attribute::Dense(Dense { ty, elements }) = value else { return None };
+    match simple(ty) {
+        ty @ TileType::Tensor(_) => Some(Attribute::Dense(Dense { ty, elements: Arc::clone(elements) })),
+        TileType::BOOLEAN => elements.first().map(|bits| Attribute::Bool(bits & 1 == 1)),
+        scalar => elements.first().map(|bits| Attribute::of_bits(*bits, scalar)),
+    }
+}

@@ -1,0 +1,128 @@
+//! Builds the bases of layouts, which rules compare.
+
+use std::collections::BTreeMap;
+
+use tilewright_layout::{Dim, FamilySpec, Layout, MAX_TENSOR_BITS};
+
+use super::Check;
+use crate::LayoutName;
+
+/// The bases of a layout of registers: for each bit of an input, the coordinates of the element that it reaches.
+/// Registers with copies of other registers' elements are left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DistributedBases {
+    /// Bases of the registers of a lane.
+    pub registers: Vec<Vec<u64>>,
+    /// Bases of the lanes of a warp.
+    pub lanes: Vec<Vec<u64>>,
+    /// Bases of the warps of a block.
+    pub warps: Vec<Vec<u64>>,
+    /// Bases of the blocks of a cluster.
+    pub blocks: Vec<Vec<u64>>,
+}
+
+/// The elements that each input bit of a layout reaches, as row-major indices.
+pub(super) type Columns = BTreeMap<&'static str, Vec<u64>>;
+
+/// Row-major strides of a shape.
+fn strides(shape: &[u64]) -> Vec<u64> {
+    let mut strides = vec![1; shape.len()];
+    for axis in (0..shape.len().saturating_sub(1)).rev() {
+        strides[axis] = strides[axis + 1] * shape[axis + 1].max(1);
+    }
+    strides
+}
+
+/// A layout as bases: coordinates of the element that each bit of an input reaches, without registers that hold copies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Bases(pub(super) BTreeMap<&'static str, Vec<Vec<u64>>>);
+
+const INPUTS: [(&str, Dim); 4] =
+    [("register", Dim::REGISTER), ("lane", Dim::LANE), ("warp", Dim::WARP), ("block", Dim::BLOCK)];
+
+impl Bases {
+    fn of_registers(layout: &Layout) -> Option<Self> {
+        let Layout::Distributed(layout) = layout else { return None };
+        let mut inputs = BTreeMap::new();
+        for (name, dim) in INPUTS {
+            let mut bases = layout.bases_of(dim);
+            if dim == Dim::REGISTER {
+                bases.retain(|basis| basis.iter().any(|by| *by != 0));
+            }
+            inputs.insert(name, bases);
+        }
+        Some(Self(inputs))
+    }
+
+    fn of_memory(layout: &Layout) -> Option<Self> {
+        let Layout::Memory(layout) = layout else { return None };
+        let linear = &layout.linear;
+        let inputs = [("offset", Dim::OFFSET), ("block", Dim::BLOCK)];
+        Some(Self(inputs.into_iter().map(|(name, dim)| (name, linear.bases_of(dim))).collect()))
+    }
+
+    pub(super) fn map(&self, change: impl Fn(&[u64]) -> Vec<u64>) -> Self {
+        Self(self.0.iter().map(|(name, bases)| (*name, bases.iter().map(|basis| change(basis)).collect())).collect())
+    }
+
+    /// The same layout of the same elements, numbered row by row.
+    pub(super) fn flat(&self, shape: &[u64]) -> Columns {
+        let strides = strides(shape);
+        let index = |basis: &Vec<u64>| basis.iter().zip(&strides).map(|(by, stride)| by * stride).sum::<u64>();
+        self.0.iter().map(|(name, bases)| (*name, bases.iter().map(index).collect())).collect()
+    }
+
+    /// Without registers that hold copies.
+    pub(super) fn without_copies(mut self) -> Self {
+        if let Some(registers) = self.0.get_mut("register") {
+            registers.retain(|basis| basis.iter().any(|by| *by != 0));
+        }
+        self
+    }
+}
+
+impl Check<'_> {
+    /// The layout of a tensor of this shape; `None` if no given family builds it.
+    pub(super) fn layout(&self, spec: &FamilySpec, shape: &[u64]) -> Option<Layout> {
+        let bits: u32 = shape.iter().map(|size| size.checked_ilog2().unwrap_or(0)).sum();
+        if bits > MAX_TENSOR_BITS {
+            return None;
+        }
+        self.context.families.resolve(spec, shape, self.context.families).ok()
+    }
+
+    /// The bases of a layout of registers; `None` if no given family builds it.
+    pub(super) fn distributed(&self, spec: &FamilySpec, shape: &[u64]) -> Option<Bases> {
+        Bases::of_registers(&self.layout(spec, shape)?)
+    }
+
+    /// The bases of a layout of shared memory; `None` if no given family builds it.
+    pub(super) fn memory(&self, spec: &FamilySpec, shape: &[u64]) -> Option<Bases> {
+        Bases::of_memory(&self.layout(spec, shape)?)
+    }
+
+    /// Whether two layouts of a tensor of this shape are the same; `None` if a layout is not built here.
+    fn equivalent(&self, left: &FamilySpec, right: &FamilySpec, shape: &[u64]) -> Option<bool> {
+        if left == right {
+            return Some(true);
+        }
+        match [self.distributed(left, shape), self.distributed(right, shape)] {
+            [Some(left), Some(right)] => Some(left == right),
+            _ => None,
+        }
+    }
+
+    /// Whether two layouts of a tensor of this shape may be the same: they are, or no family of the target builds one.
+    #[must_use]
+    pub fn may_be_equal(&self, left: &LayoutName, right: &LayoutName, shape: &[u64]) -> bool {
+        self.equivalent(left.spec(), right.spec(), shape) != Some(false)
+    }
+
+    /// The bases of a layout of registers for a tensor of this shape; `None` if no family of the target builds it.
+    #[must_use]
+    pub fn bases(&self, layout: &LayoutName, shape: &[u64]) -> Option<DistributedBases> {
+        let Bases(mut inputs) = self.distributed(layout.spec(), shape)?;
+        let [registers, lanes, warps, blocks] = INPUTS.map(|(name, _)| inputs.remove(name).unwrap_or_default());
+        Some(DistributedBases { registers, lanes, warps, blocks })
+    }
+}

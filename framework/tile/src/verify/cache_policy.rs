@@ -1,0 +1,56 @@
+//! Defines the rules of cache policies, the attribute `cachePolicy` of accesses.
+
+use super::{Check, Checked, ensure};
+
+/// The name of the policy that every target has.
+const NAME: &str = "#tt.cache_policy";
+
+/// Words of a policy's parameters, by the parameter's name.
+const WORDS: [(&str, &[&str]); 2] = [
+    ("cache_modifier", &["none", "ca", "cg", "wb", "cs", "wt", "cv"]),
+    ("eviction_policy", &["evict_normal", "evict_first", "evict_last"]),
+];
+
+/// Modifiers that loads and stores do not have.
+const NOT_OF: [(&str, &[&str]); 2] = [("load", &["wb", "wt"]), ("store", &["ca", "cv"])];
+
+/// `cache_policy(load)`: the policy has known words, which a load (or a store) may have.
+pub(super) fn cache_policy(check: &Check<'_>, arguments: &[String]) -> Checked {
+    let Some(policy) = check.operation.attributes.get("cachePolicy") else { return Ok(()) };
+    let text = policy.to_string();
+    let parts = text.split_once('<').and_then(|(name, rest)| Some((name, rest.strip_suffix('>')?)));
+    let Some((name, parameters)) = parts.filter(|(name, _)| name.ends_with(".cache_policy")) else {
+        return Err(format!("`cachePolicy = {text}`: expected `#tt.cache_policy<...>`"));
+    };
+    if name == NAME {
+        check_words(NAME, parameters, &WORDS)?;
+    }
+    check.rules().check_text(&text).unwrap_or(Ok(()))?;
+    let access = arguments.first().map_or("", String::as_str);
+    let refused = NOT_OF.iter().find(|(of, _)| *of == access).map_or(&[][..], |(_, words)| *words);
+    let mut modifiers = policy_parameters(parameters).filter(|(key, _)| *key == "cache_modifier");
+    let modifier = modifiers.next().map_or("none", |(_, value)| value);
+    ensure(!refused.contains(&modifier), || format!("`cache_modifier = {modifier}` is not one of a {access}"))
+}
+
+/// The parameters of a cache policy, `name = value : type, ...`: names with values.
+pub fn policy_parameters(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
+    pairs.map(|(key, value)| (key.trim(), value.split(':').next().unwrap_or_default().trim()))
+}
+
+/// Checks that the parameters of a policy have known names and words; no words are listed for a parameter of any value.
+///
+/// # Errors
+/// A message about the first other parameter or word.
+pub fn check_words(name: &str, parameters: &str, known: &[(&str, &[&str])]) -> Checked {
+    for (key, value) in policy_parameters(parameters) {
+        let Some((_, words)) = known.iter().find(|(parameter, _)| *parameter == key) else {
+            return Err(format!("`{key}` is no parameter of `{name}`"));
+        };
+        ensure(words.is_empty() || words.contains(&value), || {
+            format!("`{key} = {value}`: expected one of {}", words.join(", "))
+        })?;
+    }
+    Ok(())
+}

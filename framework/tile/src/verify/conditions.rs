@@ -1,0 +1,281 @@
+//! Lists the neutral rules, and defines those about types and attributes in general.
+
+use super::{
+    Check, Checked, Rule, cache_policy, descriptors, dot_operands, dots, encodings, ensure, listed, mbarriers, memory,
+    nesting,
+};
+use crate::op::Condition;
+use crate::{MemDescType, TileType};
+
+/// All neutral rules.
+pub(super) const RULES: &[Rule] = &[
+    Rule::new("same_types", same_types),
+    Rule::new("same_shape", same_shape),
+    Rule::new("same_element", same_element),
+    Rule::new("same_layout", same_layout),
+    Rule::new("rank", rank),
+    Rule::new("elements", elements),
+    Rule::new("at_least", at_least),
+    Rule::new("at_most", at_most),
+    Rule::new("one_or_more", one_or_more),
+    Rule::new("as_many", as_many),
+    Rule::new("mutable", mutable),
+    Rule::new("shared_memory", shared_memory),
+    Rule::new("foreign", foreign),
+    Rule::new("numbers", numbers),
+    Rule::new("whole_bytes", byte_elements),
+    Rule::new("arithmetic", arithmetic),
+    Rule::new("power_of_two", power_of_two),
+    Rule::new("words", words),
+    Rule::new("cache_policy", cache_policy::cache_policy),
+    Rule::new("kernel", kernel),
+    Rule::new("partitions", nesting::partitions),
+    Rule::new("outside_partitions", nesting::outside_partitions),
+    Rule::new("warp_yield", nesting::warp_yield),
+    Rule::new("cluster", mbarriers::cluster),
+    Rule::new("barrier", mbarriers::barrier),
+    Rule::new("cast", cast),
+    Rule::new("rounding", rounding),
+    Rule::new("packed", packed),
+    Rule::new("expand_dims", encodings::expand_dims),
+    Rule::new("reduce", encodings::reduce),
+    Rule::new("trans", encodings::trans),
+    Rule::new("reshape", encodings::reshape),
+    Rule::new("broadcast", encodings::broadcast),
+    Rule::new("cat", encodings::cat),
+    Rule::new("join", encodings::join),
+    Rule::new("split", encodings::split),
+    Rule::new("unpacked", encodings::unpacked),
+    Rule::new("within_warp", encodings::within_warp),
+    Rule::new("set_auto", encodings::set_auto),
+    Rule::new("memory_trans", encodings::memory_trans),
+    Rule::new("memory_reshape", encodings::memory_reshape),
+    Rule::new("dot", dot_operands::dot),
+    Rule::new("copy_of_memory", memory::copy),
+    Rule::new("alloc", memory::alloc),
+    Rule::new("memory_index", memory::index),
+    Rule::new("memory_subslice", memory::subslice),
+    Rule::new("memory_reinterpret", memory::reinterpret),
+    Rule::new("gathered", memory::gathered),
+    Rule::new("block", descriptors::block),
+    Rule::new("rows", descriptors::rows),
+    Rule::new("dot_scales", dots::scales),
+    Rule::new("blocks", nesting::blocks),
+];
+
+impl Check<'_> {
+    /// Checks the conditions of the operation's row.
+    pub(super) fn conditions(&self) -> Checked {
+        self.operation.definition.verify.iter().try_for_each(|condition| match condition {
+            Condition::Types(rule) => self.rule(rule),
+            Condition::Named { rule, arguments } => (rule.check)(self, arguments),
+        })
+    }
+
+    /// The types of several groups that are tensors.
+    fn tensors_of(&self, groups: &[String]) -> Vec<&TileType> {
+        self.types_of(groups).into_iter().filter(|ty| ty.shape().is_some()).collect()
+    }
+}
+
+/// All values of the groups have one type.
+fn same_types(check: &Check<'_>, groups: &[String]) -> Checked {
+    let types = check.types_of(groups);
+    ensure(types.windows(2).all(|pair| pair[0] == pair[1]), || format!("{}: expected one type", listed(&types)))
+}
+
+/// All tensors of the groups have one shape; scalars are free.
+fn same_shape(check: &Check<'_>, groups: &[String]) -> Checked {
+    let tensors = check.tensors_of(groups);
+    ensure(tensors.windows(2).all(|pair| pair[0].shape() == pair[1].shape()), || {
+        format!("{} differ in shape", listed(&tensors))
+    })
+}
+
+/// All values of the groups have one element type.
+fn same_element(check: &Check<'_>, groups: &[String]) -> Checked {
+    let types = check.types_of(groups);
+    ensure(types.windows(2).all(|pair| pair[0].element() == pair[1].element()), || {
+        format!("{} differ in their element type", listed(&types))
+    })
+}
+
+/// All tensors of the groups have one layout; scalars are free.
+fn same_layout(check: &Check<'_>, groups: &[String]) -> Checked {
+    let tensors = check.tensors_of(groups);
+    ensure(tensors.windows(2).all(|pair| pair[0].layout() == pair[1].layout()), || {
+        format!("{} differ in layout", listed(&tensors))
+    })
+}
+
+/// `rank(group 1 2)`: the tensors of the group have one of these numbers of axes.
+fn rank(check: &Check<'_>, arguments: &[String]) -> Checked {
+    let Some((group, ranks)) = arguments.split_first() else { return Ok(()) };
+    for ty in check.group_types(group) {
+        let rank = ty.shape().map_or(0, <[u64]>::len);
+        ensure(ranks.iter().any(|known| known.parse::<usize>() == Ok(rank)), || {
+            format!("`{group}` is a `{ty}` of {rank} axes: expected {}", ranks.join(" or "))
+        })?;
+    }
+    Ok(())
+}
+
+/// `elements(group i16 i32)`: elements of the group are of one of these types.
+fn elements(check: &Check<'_>, arguments: &[String]) -> Checked {
+    let Some((group, names)) = arguments.split_first() else { return Ok(()) };
+    for ty in check.group_types(group) {
+        ensure(names.contains(&ty.element().to_string()), || {
+            format!("`{group}` is a `{ty}`: expected elements of {}", names.join(", "))
+        })?;
+    }
+    Ok(())
+}
+
+fn bound(check: &Check<'_>, arguments: &[String], holds: fn(i64, i64) -> bool, words: &str) -> Checked {
+    let [name, limit] = arguments else { return Ok(()) };
+    let (Some(value), Ok(limit)) = (check.integer(name), limit.parse::<i64>()) else { return Ok(()) };
+    ensure(holds(value, limit), || format!("`{name} = {value}`: expected {words} {limit}"))
+}
+
+/// `at_least(count 1)`: an attribute is not below a number.
+fn at_least(check: &Check<'_>, arguments: &[String]) -> Checked {
+    bound(check, arguments, |value, limit| value >= limit, "at least")
+}
+
+/// `at_most(mode 3)`: an attribute is not above a number, nor below zero.
+fn at_most(check: &Check<'_>, arguments: &[String]) -> Checked {
+    bound(check, arguments, |value, limit| (0..=limit).contains(&value), "a number from 0 to")
+}
+
+/// A group has at least one value.
+fn one_or_more(check: &Check<'_>, groups: &[String]) -> Checked {
+    groups.iter().try_for_each(|group| {
+        ensure(!check.group_types(group).is_empty(), || format!("`{group}` has no value: expected at least one"))
+    })
+}
+
+/// Two groups have as many values as each other, of the same types.
+fn as_many(check: &Check<'_>, groups: &[String]) -> Checked {
+    let [left, right] = groups else { return Ok(()) };
+    let (values, others) = (check.group_types(left), check.group_types(right));
+    ensure(values.len() == others.len(), || {
+        format!("`{left}` has {} values, and `{right}` {}: expected as many", values.len(), others.len())
+    })
+}
+
+/// The memory of a group can be written.
+fn mutable(check: &Check<'_>, groups: &[String]) -> Checked {
+    check.types_of(groups).into_iter().try_for_each(|ty| {
+        ensure(ty.as_memory().is_none_or(|memory| memory.mutable), || {
+            format!("`{ty}` is written: expected memory that is `mutable`")
+        })
+    })
+}
+
+/// The memory of a group is shared memory.
+fn shared_memory(check: &Check<'_>, groups: &[String]) -> Checked {
+    check.types_of(groups).into_iter().try_for_each(|ty| {
+        ensure(ty.as_memory().is_none_or(MemDescType::is_shared), || {
+            format!("`{ty}`: expected a tensor in shared memory")
+        })
+    })
+}
+
+/// `tt.bitcast`: pointers become pointers of their address space, and numbers keep their width.
+fn cast(check: &Check<'_>, _: &[String]) -> Checked {
+    let (Some(from), Some(to)) = (check.group_type("src"), check.result_type()) else { return Ok(()) };
+    match (from.element(), to.element()) {
+        (TileType::Pointer(left), TileType::Pointer(right)) => {
+            ensure(left.space == right.space && left.constant == right.constant, || {
+                format!("`{from}` becomes `{to}`: the address space must stay")
+            })
+        }
+        (TileType::Pointer(_), _) | (_, TileType::Pointer(_)) => {
+            Err(format!("`{from}` becomes `{to}`: expected two pointers; `tt.ptr_to_int` and `tt.int_to_ptr` convert"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `tt.fp_to_fp`: a rounding mode is given if and only if the result is narrower.
+fn rounding(check: &Check<'_>, _: &[String]) -> Checked {
+    let (Some(from), Some(to)) = (check.group_type("src"), check.result_type()) else { return Ok(()) };
+    let is_narrower = from.element_bits() > to.element_bits();
+    ensure(!is_narrower || check.operation.attributes.get("rounding").is_some(), || {
+        format!("`{from}` becomes the narrower `{to}`: expected `rounding = rtne` or `rounding = rtz`")
+    })
+}
+
+/// Inline assembly on packed elements: each operand has a multiple of `packed_element`.
+fn packed(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some(pack) = check.integer("packed_element").map(|pack| u64::from(pack as u32)) else { return Ok(()) };
+    let shapes = check.operation.operands.iter().filter_map(|value| check.ty(*value).shape());
+    for shape in shapes {
+        let count: u64 = shape.iter().product();
+        ensure(pack != 0 && count % pack == 0, || {
+            format!("{count} elements in groups of `packed_element = {pack}`: expected a multiple")
+        })?;
+    }
+    Ok(())
+}
+
+/// The operation is of a function that can be launched.
+fn kernel(check: &Check<'_>, _: &[String]) -> Checked {
+    ensure(check.context.is_entry, || format!("`@{}` is no kernel: expected a public function", check.function.name))
+}
+
+/// Elements of the groups are numbers or pointers, and not of type `index`.
+fn numbers(check: &Check<'_>, groups: &[String]) -> Checked {
+    check.types_of(groups).into_iter().try_for_each(|ty| {
+        let fits = matches!(ty.element(), TileType::Integer(..) | TileType::Float(_) | TileType::Pointer(_));
+        ensure(fits, || format!("`{ty}`: expected integers, floating-point numbers or pointers"))
+    })
+}
+
+/// Elements of the groups are numbers of MLIR's `arith`: signless integers, floating-point numbers or `index`.
+fn arithmetic(check: &Check<'_>, groups: &[String]) -> Checked {
+    check.types_of(groups).into_iter().try_for_each(|ty| {
+        let fits = matches!(
+            ty.element(),
+            TileType::Integer(_, crate::Signedness::Signless) | TileType::Float(_) | TileType::Index
+        );
+        ensure(fits, || format!("`{ty}`: expected signless integers or floating-point numbers"))
+    })
+}
+
+/// `foreign(group llvm.ptr)`: the type is one of another dialect, of this name.
+fn foreign(check: &Check<'_>, arguments: &[String]) -> Checked {
+    let [group, name] = arguments else { return Ok(()) };
+    check.group_types(group).into_iter().try_for_each(|ty| {
+        let prefix = format!("!{name}");
+        let fits = matches!(ty, TileType::Foreign(text) if text.starts_with(&prefix));
+        ensure(fits, || format!("`{group}` is a `{ty}`: expected a `{prefix}`"))
+    })
+}
+
+/// Elements of the groups have at least 8 bits.
+fn byte_elements(check: &Check<'_>, groups: &[String]) -> Checked {
+    check.types_of(groups).into_iter().try_for_each(|ty| {
+        let bits = ty.element_bits().unwrap_or(64);
+        ensure(bits >= 8, || format!("`{ty}` has elements of {bits} bits: expected 8 at least"))
+    })
+}
+
+/// An attribute is a power of two.
+fn power_of_two(check: &Check<'_>, names: &[String]) -> Checked {
+    names.iter().try_for_each(|name| {
+        let value = check.integer(name);
+        let fits = value.is_none_or(|value| u64::try_from(value).is_ok_and(u64::is_power_of_two));
+        ensure(fits, || format!("`{name} = {}`: expected a power of two", value.unwrap_or_default()))
+    })
+}
+
+/// `words(kind load store)`: an attribute is one of these words, or several with `|` between them.
+fn words(check: &Check<'_>, arguments: &[String]) -> Checked {
+    let Some((name, known)) = arguments.split_first() else { return Ok(()) };
+    let Some(text) = check.text(name) else { return Ok(()) };
+    let unknown = text.split('|').map(str::trim).find(|word| !known.iter().any(|known| known == word));
+    ensure(unknown.is_none(), || {
+        format!("`{name} = {}`: expected one of {}", unknown.unwrap_or_default(), known.join(", "))
+    })
+}

@@ -1,0 +1,126 @@
+//! Finds the enclosing operations of each operation of a function, and the sizes of the block.
+
+use crate::op::name::ttg;
+use crate::{Attribute, Attributes, Block, Body, Function, Op, Region, TileModule};
+use std::collections::HashMap;
+use tilewright_layout::Families;
+
+use super::layouts::check_type;
+use super::{Checked, Rules, ensure};
+
+/// Attributes that only modules have.
+const OF_MODULES: [&str; 3] = ["ttg.num-ctas", "ttg.threads-per-warp", "ttg.target"];
+
+/// The attribute with the number of warps, of modules and functions.
+const WARPS: &str = "ttg.num-warps";
+
+/// The surroundings of a function's operations.
+pub(super) struct Context<'a> {
+    /// The families that build layouts.
+    pub families: &'a dyn Families,
+    /// The operation around each operation, and the index of its region.
+    parents: Vec<Option<(Op, usize)>>,
+    /// The operation around each block, and the index of its region.
+    block_parents: HashMap<Block, (Op, usize)>,
+    /// Warps of the block, if stated.
+    pub warps: Option<u64>,
+    /// Warps of the partition of each operation, if it is in one.
+    partition_warps: Vec<Option<u64>>,
+    /// Lanes of a warp, if stated.
+    pub lanes: Option<u64>,
+    /// Blocks of a cluster.
+    pub blocks: u64,
+    /// The target, `cuda:90`, if stated.
+    pub target: Option<String>,
+    /// Whether the module states the number of its warps or blocks: layouts are then known to fit it.
+    pub is_stated: bool,
+    /// Whether the function can be launched.
+    pub is_entry: bool,
+}
+
+fn number(attributes: &Attributes, name: &str) -> Option<u64> {
+    attributes.get(name).and_then(Attribute::as_integer).and_then(|number| u64::try_from(number).ok())
+}
+
+impl<'a> Context<'a> {
+    pub fn new(module: &TileModule, function: &Function, body: &Body, families: &'a dyn Families) -> Self {
+        let mut context = Self {
+            families,
+            parents: vec![None; body.op_count()],
+            block_parents: HashMap::new(),
+            warps: number(&function.attributes, WARPS).or_else(|| number(&module.attributes, WARPS)),
+            partition_warps: vec![None; body.op_count()],
+            lanes: number(&module.attributes, "ttg.threads-per-warp"),
+            blocks: number(&module.attributes, "ttg.num-ctas").unwrap_or(1),
+            target: module.attributes.get("ttg.target").and_then(Attribute::as_text).map(str::to_owned),
+            is_stated: module.attributes.get("ttg.num-ctas").is_some() || module.attributes.get(WARPS).is_some(),
+            is_entry: module.entries().any(|entry| entry.name == function.name),
+        };
+        context.enter(body, body.root(), None, None);
+        context
+    }
+
+    fn enter(&mut self, body: &Body, root: Region, parent: Option<(Op, usize)>, warps: Option<u64>) {
+        let mut open = vec![(root, parent, warps)];
+        while let Some((region, parent, warps)) = open.pop() {
+            if let Some(parent) = parent {
+                self.block_parents.extend(body.blocks(region).iter().map(|block| (*block, parent)));
+            }
+            for op in body.blocks(region).iter().flat_map(|block| body.ops(*block)) {
+                self.parents[op.index()] = parent;
+                self.partition_warps[op.index()] = warps;
+                let operation = body.op(*op);
+                for (number, inner) in operation.regions.iter().enumerate() {
+                    let partition = partition_warps(operation, number);
+                    open.push((*inner, Some((*op, number)), partition.or(warps)));
+                }
+            }
+        }
+    }
+
+    /// The operation around `op`, and the index of its region; `None` in the function itself.
+    pub fn parent(&self, op: Op) -> Option<(Op, usize)> {
+        self.parents.get(op.index()).copied().flatten()
+    }
+
+    /// The operation around a block, and the index of its region; `None` in the function itself.
+    pub fn parent_of_block(&self, block: Block) -> Option<(Op, usize)> {
+        self.block_parents.get(&block).copied()
+    }
+
+    /// The warps that execute `op`, if known.
+    pub fn warps_of(&self, op: Op) -> Option<u64> {
+        self.partition_warps.get(op.index()).copied().flatten().or(self.warps)
+    }
+
+    /// Checks the attributes and the signature of the function.
+    pub fn function(&self, function: &Function, rules: &Rules) -> Checked {
+        let misplaced = OF_MODULES.into_iter().find(|name| function.attributes.get(name).is_some());
+        ensure(misplaced.is_none(), || {
+            format!("`{}` is an attribute of modules, and not of functions", misplaced.unwrap_or_default())
+        })?;
+        function.signature.arguments.iter().chain(&function.signature.results).try_for_each(|ty| check_type(ty, rules))
+    }
+}
+
+/// Warps of the partition in region `number` of an operation; `None` if the region is no partition.
+fn partition_warps(operation: &crate::Operation, number: usize) -> Option<u64> {
+    if operation.name() != ttg::WARP_SPECIALIZE {
+        return None;
+    }
+    match operation.attributes.get("partitionNumWarps") {
+        Some(Attribute::Array(_, warps)) => warps.get(number.checked_sub(1)?).copied(),
+        _ => None,
+    }
+}
+
+impl super::Check<'_> {
+    /// Attributes of modules are on no operation.
+    pub(super) fn attribute_places(&self) -> Checked {
+        let misplaced =
+            OF_MODULES.into_iter().chain([WARPS]).find(|name| self.operation.attributes.get(name).is_some());
+        ensure(misplaced.is_none(), || {
+            format!("`{}` is an attribute of modules, and not of operations", misplaced.unwrap_or_default())
+        })
+    }
+}

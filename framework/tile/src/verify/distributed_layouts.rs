@@ -1,0 +1,260 @@
+//! Defines the rules of the neutral layouts of registers: `blocked`, `slice`, `dot_op`, `linear` and `generic_linear`.
+
+use tilewright_layout::FamilySpec;
+
+use super::layout_parameters::{
+    bases, is_permutation, is_permutation_matrix, is_power, named_bases, named_number, number, numbers, power, product,
+};
+use super::{Checked, Distribution, DotOperand, LayoutRules, Rules, Storage, ensure};
+
+/// The rules of each family.
+pub(super) const LAYOUTS: &[&dyn LayoutRules] = &[&Blocked, &Slice, &DotOp, &Linear, &GenericLinear, &Auto];
+
+/// Names of the bases of each input: this project's, and Triton's.
+const BASES: [[&str; 2]; 4] =
+    [["register", "reg_bases"], ["lane", "lane_bases"], ["warp", "warp_bases"], ["block", "block_bases"]];
+
+/// Checks that `order` has each axis once.
+pub(super) fn check_order(spec: &FamilySpec) -> Checked {
+    let Some(order) = numbers(spec, "order") else { return Ok(()) };
+    ensure(is_permutation(&order), || {
+        format!("`order = {order:?}`: expected each axis from 0 to {} once", order.len().saturating_sub(1))
+    })
+}
+
+/// The distribution of a layout by the rules of its family.
+fn distribution(spec: &FamilySpec, rules: &Rules) -> Option<Distribution> {
+    rules.layout(&spec.name)?.distribution(spec, rules)
+}
+
+/// `blocked`: elements of a lane, lanes and warps along each axis.
+#[derive(Debug)]
+struct Blocked;
+
+impl LayoutRules for Blocked {
+    fn family(&self) -> &'static str {
+        "blocked"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Registers
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &["size_per_thread", "threads_per_warp", "warps_per_cta", "order", "cga_layout"]
+    }
+
+    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+        let sizes = [
+            ("size_per_thread", "sizePerThread"),
+            ("threads_per_warp", "threadsPerWarp"),
+            ("warps_per_cta", "warpsPerCTA"),
+        ];
+        let mut ranks = Vec::new();
+        for (name, word) in sizes {
+            let Some(sizes) = numbers(spec, name) else {
+                return Err(format!("`{word}` must be a list of whole numbers"));
+            };
+            ensure(sizes.iter().all(|size| is_power(*size)), || {
+                format!("`{word} = {sizes:?}`: expected powers of two")
+            })?;
+            ranks.push(sizes.len());
+        }
+        let Some(order) = numbers(spec, "order") else { return Err("`order` must be a list of axes".to_owned()) };
+        ensure(ranks.iter().all(|rank| *rank == order.len()), || {
+            format!("`order` has {} axes, and the sizes have {ranks:?}: expected as many", order.len())
+        })?;
+        check_order(spec)
+    }
+
+    fn distribution(&self, spec: &FamilySpec, _: &Rules) -> Option<Distribution> {
+        Some(Distribution {
+            rank: numbers(spec, "order")?.len(),
+            lanes: Some(product(&numbers(spec, "threads_per_warp")?)),
+            warps: Some(product(&numbers(spec, "warps_per_cta")?)),
+            blocks: power(bases(spec, "cga_layout").map_or(0, |bases| bases.len())),
+        })
+    }
+
+    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> Checked {
+        ensure(operand.k_width == 0, || {
+            format!("`kWidth = {}`: operands of a blocked layout have none", operand.k_width)
+        })
+    }
+}
+
+/// `slice`: a layout without one of its axes.
+#[derive(Debug)]
+struct Slice;
+
+impl LayoutRules for Slice {
+    fn family(&self) -> &'static str {
+        "slice"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Registers
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &["dim"]
+    }
+
+    fn check(&self, spec: &FamilySpec, rules: &Rules) -> Checked {
+        let Some(parent) = spec.parent.as_deref() else { return Err("`parent` is missing".to_owned()) };
+        let family = rules.layout(&parent.name);
+        ensure(!family.is_some_and(|family| is_elsewhere(family.storage())), || {
+            format!("its parent `{}` is no layout of registers", parent.name)
+        })?;
+        let rank = family.and_then(|family| family.rank(parent, rules));
+        let (Some(axis), Some(rank)) = (number(spec, "dim"), rank) else { return Ok(()) };
+        ensure(rank >= 2, || format!("its parent has {rank} axis: expected two or more"))?;
+        ensure(usize::try_from(axis).is_ok_and(|axis| axis < rank), || {
+            format!("`dim = {axis}`: its parent has axes 0 to {}", rank - 1)
+        })
+    }
+
+    fn distribution(&self, spec: &FamilySpec, rules: &Rules) -> Option<Distribution> {
+        let parent = distribution(spec.parent.as_deref()?, rules)?;
+        Some(Distribution { rank: parent.rank.checked_sub(1)?, ..parent })
+    }
+}
+
+/// Whether tensors with layouts of this storage are not in registers.
+pub(super) fn is_elsewhere(storage: Storage) -> bool {
+    matches!(storage, Storage::Memory(_) | Storage::Space)
+}
+
+/// `dot_op`: an operand of a dot whose result has the parent layout.
+#[derive(Debug)]
+struct DotOp;
+
+impl LayoutRules for DotOp {
+    fn family(&self) -> &'static str {
+        "dot_op"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Registers
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &["op_idx", "operand_index", "k_width"]
+    }
+
+    fn check(&self, spec: &FamilySpec, rules: &Rules) -> Checked {
+        let index = named_number(spec, ["op_idx", "operand_index"]).unwrap_or(0);
+        ensure(index == 0 || index == 1, || format!("`opIdx = {index}`: expected 0 for operand A or 1 for B"))?;
+        let Some(parent) = spec.parent.as_deref() else { return Err("`parent` is missing".to_owned()) };
+        let operand = DotOperand { parent, index, k_width: number(spec, "k_width").unwrap_or(0) };
+        rules.layout(&parent.name).map_or(Ok(()), |family| family.check_dot_operand(&operand))
+    }
+
+    fn distribution(&self, spec: &FamilySpec, rules: &Rules) -> Option<Distribution> {
+        distribution(spec.parent.as_deref()?, rules)
+    }
+}
+
+/// The distribution of a layout that is written as bases.
+fn distribution_of_bases(spec: &FamilySpec) -> Option<Distribution> {
+    let [registers, lanes, warps, blocks] = BASES.map(|names| named_bases(spec, names));
+    let rank = [&registers, &lanes, &warps, &blocks].into_iter().flatten().flatten().map(Vec::len).max()?;
+    Some(Distribution {
+        rank,
+        lanes: lanes.map(|bases| power(bases.len())),
+        warps: warps.map(|bases| power(bases.len())),
+        blocks: power(blocks.map_or(0, |bases| bases.len())),
+    })
+}
+
+/// `linear`: the bases of registers, lanes, warps and blocks.
+#[derive(Debug)]
+struct Linear;
+
+impl LayoutRules for Linear {
+    fn family(&self) -> &'static str {
+        "linear"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Registers
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &["register", "lane", "warp", "block", "reg_bases", "lane_bases", "warp_bases", "block_bases", "shape"]
+    }
+
+    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+        let mut all = Vec::new();
+        for names in BASES {
+            if !names.into_iter().any(|name| spec.attributes.contains_key(name)) {
+                return Err(format!("the bases of `{}` are missing", names[0]));
+            }
+            let Some(bases) = named_bases(spec, names) else {
+                return Err(format!("the bases of `{}` must be a list of lists of whole numbers", names[0]));
+            };
+            all.extend(bases);
+        }
+        ensure(is_permutation_matrix(&all), || {
+            "each basis but zero must move along one axis, by a power of two of its own".to_owned()
+        })
+    }
+
+    fn distribution(&self, spec: &FamilySpec, _: &Rules) -> Option<Distribution> {
+        distribution_of_bases(spec)
+    }
+}
+
+/// `generic_linear`: bases; those of warps may move along several axes.
+#[derive(Debug)]
+struct GenericLinear;
+
+impl LayoutRules for GenericLinear {
+    fn family(&self) -> &'static str {
+        "generic_linear"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Any
+    }
+
+    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+        for names in BASES.into_iter().filter(|names| names[0] != "warp") {
+            let bases = named_bases(spec, names).unwrap_or_default();
+            if let Some(skewed) = bases.iter().find(|basis| is_skewed(basis)) {
+                return Err(format!("basis {skewed:?} of `{}` moves along several axes: only warps may", names[0]));
+            }
+        }
+        Ok(())
+    }
+
+    fn distribution(&self, spec: &FamilySpec, _: &Rules) -> Option<Distribution> {
+        distribution_of_bases(spec)
+    }
+}
+
+/// Whether a basis moves along several axes.
+fn is_skewed(basis: &[i64]) -> bool {
+    basis.iter().filter(|by| **by != 0).count() > 1
+}
+
+/// Whether a warp basis of a layout, or of a parent, moves along several axes.
+pub(super) fn has_skewed_warps(spec: &FamilySpec) -> bool {
+    let warps = (spec.name == "generic_linear").then(|| named_bases(spec, ["warp", "warp_bases"])).flatten();
+    warps.is_some_and(|warps| warps.iter().any(|basis| is_skewed(basis)))
+        || spec.parent.as_deref().is_some_and(has_skewed_warps)
+}
+
+/// `auto_encoding`: a layout that the compiler chooses.
+#[derive(Debug)]
+struct Auto;
+
+impl LayoutRules for Auto {
+    fn family(&self) -> &'static str {
+        "auto_encoding"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Any
+    }
+}

@@ -1,0 +1,83 @@
+//! Checks the layouts of the operands of dots.
+
+use super::encodings::layout_text;
+use super::layout_parameters::{named_number, number};
+use super::{Check, Checked, DotOperand, Storage, ensure};
+use crate::{LayoutName, TensorType, TileType};
+
+/// `tt.dot`: operands are of one width, and their layouts those of operands A and B of the result's.
+pub(super) fn dot(check: &Check<'_>, _: &[String]) -> Checked {
+    let tensor = |group: &str| check.operand_type(group).and_then(TileType::as_tensor);
+    let (Some(a), Some(b), Some(c)) = (tensor("a"), tensor("b"), tensor("c")) else { return Ok(()) };
+    let widths = (a.element_bits(), b.element_bits());
+    ensure(widths.0 == widths.1, || {
+        format!("elements of `{}` and `{}` differ in width: expected operands of one width", a.element, b.element)
+    })?;
+    let (left, right) = match (&a.layout, &b.layout) {
+        (None, None) => return Ok(()),
+        (Some(left), Some(right)) => (left, right),
+        (left, right) => {
+            return Err(format!(
+                "operand A has {}, and operand B {}: expected both to have a layout, or neither",
+                layout_text(left.as_ref()),
+                layout_text(right.as_ref())
+            ));
+        }
+    };
+    ensure(c.layout.is_some(), || "the operands have layouts, and the accumulator has none: expected one".to_owned())?;
+    if let Some(result) = &c.layout {
+        dot_operand(check, left, result, "A")?;
+        dot_operand(check, right, result, "B")?;
+        check_least_k(check, left, a.shape.last(), "A")?;
+        check_least_k(check, right, b.shape.iter().rev().nth(1), "B")?;
+    }
+    let width = |layout: &LayoutName| number(layout.spec(), "k_width").unwrap_or(0);
+    ensure(width(left) == width(right), || {
+        format!("operand A has `kWidth = {}`, and operand B {}: expected one width", width(left), width(right))
+    })
+}
+
+/// Checks that an operand has as many elements along K as the layout of the result needs.
+fn check_least_k(check: &Check<'_>, layout: &LayoutName, k: Option<&u64>, name: &str) -> Checked {
+    let spec = layout.spec();
+    let Some(parent) = spec.parent.as_deref() else { return Ok(()) };
+    let Some(family) = check.rules().layout(&parent.name) else { return Ok(()) };
+    let index = i64::from(name == "B");
+    let operand = DotOperand { parent, index, k_width: number(spec, "k_width").unwrap_or(0) };
+    let (k, least) = (k.copied().unwrap_or(0), family.least_k(&operand));
+    ensure(k >= least, || format!("operand {name} has K of {k}: expected at least {least} for its `kWidth`"))
+}
+
+/// Checks the layout of one operand: the index, and the layout of the result as parent.
+fn dot_operand(check: &Check<'_>, layout: &LayoutName, result: &LayoutName, name: &str) -> Checked {
+    let spec = layout.spec();
+    let index = i64::from(name == "B");
+    let is_operand = spec.name == "dot_op" || spec.name == "dot_operand";
+    if !is_operand {
+        // The rules of families of other dialects do not tell whether their layouts are of operands.
+        let storage = check.rules().layout(&spec.name).map(|family| family.storage());
+        return ensure(storage != Some(Storage::Registers), || {
+            format!(
+                "operand {name} has the layout `{}`: expected `#ttg.dot_op<{{opIdx = {index}, ...}}>`",
+                layout.text()
+            )
+        });
+    }
+    let given = named_number(spec, ["op_idx", "operand_index"]);
+    ensure(given == Some(index), || {
+        format!("operand {name} has `opIdx = {}`: expected {index}", given.unwrap_or_default())
+    })?;
+    ensure(spec.parent.as_deref() == Some(result.spec()), || {
+        format!(
+            "the parent of operand {name}'s layout `{}` is not that of the result, `{}`",
+            layout.text(),
+            result.text()
+        )
+    })
+}
+
+impl TensorType {
+    fn element_bits(&self) -> Option<u32> {
+        self.element.element_bits()
+    }
+}

@@ -1,0 +1,317 @@
+//! Infers the layout of a result from those of the operands, with one function for each rule.
+//!
+//! Written and inferred layouts are compared as Triton compares them: equal attributes, or attributes of the same
+//! linear layout. A layout whose family another crate provides has no linear form here; two different ones are then
+//! accepted.
+
+use tilewright_layout::FamilySpec;
+
+use super::bases::Bases;
+use super::layout_parameters::{number, power};
+use super::{Check, Checked, ensure};
+use crate::{Attribute, LayoutName, MemDescType, TensorType, TileType};
+
+/// The slice of a layout along an axis.
+fn slice_of(parent: &FamilySpec, axis: usize) -> FamilySpec {
+    FamilySpec::new("slice").with("dim", axis as i64).with_parent(parent.clone())
+}
+
+/// The text of a layout in messages.
+pub(super) fn layout_text(layout: Option<&LayoutName>) -> String {
+    layout.map_or_else(|| "no layout".to_owned(), |layout| format!("`{}`", layout.text()))
+}
+
+/// Both tensors have a layout (`true`), or neither has.
+fn both(from: Option<&LayoutName>, to: Option<&LayoutName>) -> Result<bool, String> {
+    ensure(from.is_some() == to.is_some(), || {
+        format!(
+            "the operand has {}, and the result {}: expected both to have a layout, or neither",
+            layout_text(from),
+            layout_text(to)
+        )
+    })?;
+    Ok(from.is_some())
+}
+
+impl Check<'_> {
+    /// The first operand and first result as tensors.
+    fn tensors(&self) -> Option<(&TensorType, &TensorType)> {
+        let operand = self.operation.operands.first().and_then(|value| self.ty(*value).as_tensor())?;
+        Some((operand, self.result_type()?.as_tensor()?))
+    }
+
+    fn memories(&self) -> Option<(&MemDescType, &MemDescType)> {
+        let operand = self.operation.operands.first().and_then(|value| self.ty(*value).as_memory())?;
+        Some((operand, self.result_type()?.as_memory()?))
+    }
+
+    fn axis_attribute(&self) -> Option<usize> {
+        self.integer("axis").and_then(|axis| usize::try_from(axis).ok())
+    }
+
+    fn order_attribute(&self) -> Option<Vec<usize>> {
+        match self.operation.attributes.get("order") {
+            Some(Attribute::Array(_, order)) => Some(order.iter().map(|axis| *axis as usize).collect()),
+            _ => None,
+        }
+    }
+}
+
+/// `tt.expand_dims`: the operand's layout is a slice along the new axis, and the result's is its parent.
+pub(super) fn expand_dims(check: &Check<'_>, _: &[String]) -> Checked {
+    let (Some((from, to)), Some(axis)) = (check.tensors(), check.axis_attribute()) else { return Ok(()) };
+    if !both(from.layout.as_ref(), to.layout.as_ref())? {
+        return Ok(());
+    }
+    let (Some(source), Some(result)) = (&from.layout, &to.layout) else { return Ok(()) };
+    let spec = source.spec();
+    ensure(spec.name == "slice", || {
+        format!(
+            "the operand's layout `{}` is no slice: expected `#ttg.slice<{{dim = {axis}, parent = ...}}>`",
+            source.text()
+        )
+    })?;
+    ensure(number(spec, "dim") == Some(axis as i64), || {
+        format!("the operand's layout `{}` is no slice along axis {axis}", source.text())
+    })?;
+    let Some(parent) = spec.parent.as_deref() else { return Ok(()) };
+    ensure(parent == result.spec(), || {
+        format!("the result's layout is `{}`: expected the parent of the operand's, `{}`", result.text(), source.text())
+    })
+}
+
+/// `tt.reduce`: a result's layout is the slice of the operand's along the axis.
+pub(super) fn reduce(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some(axis) = check.axis_attribute() else { return Ok(()) };
+    for (operand, result) in check.operation.operands.iter().zip(&check.operation.results) {
+        let (from, to) = (check.ty(*operand), check.ty(*result));
+        let Some(from) = from.as_tensor() else { continue };
+        let Some(to) = to.as_tensor() else { continue };
+        ensure(from.shape.len() > 1, || "one axis is reduced to a scalar: expected a result without axes".to_owned())?;
+        if !both(from.layout.as_ref(), to.layout.as_ref())? {
+            continue;
+        }
+        let (Some(source), Some(result)) = (&from.layout, &to.layout) else { continue };
+        let inferred = slice_of(source.spec(), axis);
+        ensure(*result.spec() == inferred, || {
+            format!(
+                "the result's layout is `{}`: expected `#ttg.slice<{{dim = {axis}, parent = {}}}>`",
+                result.text(),
+                source.text()
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// `tt.trans`: the result's layout is the operand's with its axes in the new order.
+pub(super) fn trans(check: &Check<'_>, _: &[String]) -> Checked {
+    let (Some((from, to)), Some(order)) = (check.tensors(), check.order_attribute()) else { return Ok(()) };
+    if !both(from.layout.as_ref(), to.layout.as_ref())? {
+        return Ok(());
+    }
+    let (Some(source), Some(result)) = (&from.layout, &to.layout) else { return Ok(()) };
+    let source_bases = check.distributed(source.spec(), &from.shape);
+    let (Some(own), Some(given)) = (source_bases, check.distributed(result.spec(), &to.shape)) else { return Ok(()) };
+    let inferred = own.map(|basis| order.iter().map(|axis| basis[*axis]).collect());
+    ensure(inferred == given, || {
+        format!(
+            "the result's layout is `{}`: expected that of the operand, `{}`, with axes {order:?}",
+            result.text(),
+            source.text()
+        )
+    })
+}
+
+/// `tt.reshape` without `allow_reorder`: each element stays where it is.
+pub(super) fn reshape(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some((from, to)) = check.tensors() else { return Ok(()) };
+    if !both(from.layout.as_ref(), to.layout.as_ref())? || check.operation.attributes.get("allow_reorder").is_some() {
+        return Ok(());
+    }
+    let (Some(source), Some(result)) = (&from.layout, &to.layout) else { return Ok(()) };
+    let own = check.distributed(source.spec(), &from.shape);
+    let (Some(own), Some(given)) = (own, check.distributed(result.spec(), &to.shape)) else { return Ok(()) };
+    ensure(own.flat(&from.shape) == given.flat(&to.shape), || {
+        format!(
+            "the result's layout is `{}`, in which elements lie elsewhere than in `{}`: expected the same places, or `allow_reorder`",
+            result.text(),
+            source.text()
+        )
+    })
+}
+
+/// `tt.broadcast`: the result's layout is the operand's, up to the axes that grow.
+pub(super) fn broadcast(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some((from, to)) = check.tensors() else { return Ok(()) };
+    let (Some(source), Some(result)) = (&from.layout, &to.layout) else { return Ok(()) };
+    if source == result {
+        return Ok(());
+    }
+    let own = check.distributed(source.spec(), &from.shape);
+    let (Some(own), Some(given)) = (own, check.distributed(result.spec(), &to.shape)) else { return Ok(()) };
+    let kept = |basis: &[u64]| -> Vec<u64> {
+        basis.iter().zip(&from.shape).map(|(by, size)| if *size == 1 { 0 } else { *by }).collect()
+    };
+    ensure(own == given.map(kept).without_copies(), || {
+        format!("the result's layout is `{}`: expected that of the operand, `{}`", result.text(), source.text())
+    })
+}
+
+/// The layout of one half of a split along the last axis; an error if the two halves are not in one register pair.
+fn half(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize) -> Option<Result<Bases, String>> {
+    let mut all = check.distributed(spec, shape)?;
+    let pair: Vec<u64> = (0..shape.len()).map(|at| u64::from(at == axis)).collect();
+    let registers = all.0.get_mut("register")?;
+    let Some(place) = registers.iter().position(|basis| *basis == pair) else {
+        return Some(Err(format!("each lane must have pairs of elements along axis {axis} in its registers")));
+    };
+    registers.remove(place);
+    Some(Ok(all))
+}
+
+/// `tt.join` and `tt.split`: one register of each lane tells the two tensors apart, and the rest is their layout.
+fn pair(check: &Check<'_>, joined: &TensorType, part: &TensorType) -> Checked {
+    let (Some(all), Some(part_layout)) = (&joined.layout, &part.layout) else { return Ok(()) };
+    let axis = joined.shape.len().saturating_sub(1);
+    let Some(half) = half(check, all.spec(), &joined.shape, axis) else { return Ok(()) };
+    let half = half.map_err(|message| format!("the layout `{}`: {message}", all.text()))?;
+    let half = half.map(|basis| basis[..axis].to_vec()).without_copies();
+    let Some(given) = check.distributed(part_layout.spec(), &part.shape) else { return Ok(()) };
+    ensure(half == given, || {
+        format!("the layout `{}` without its last axis is not `{}`", all.text(), part_layout.text())
+    })
+}
+
+/// `tt.cat`: each lane has the elements of both operands in its registers.
+pub(super) fn cat(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some((from, to)) = check.tensors() else { return Ok(()) };
+    let (Some(source), Some(result)) = (&from.layout, &to.layout) else { return Ok(()) };
+    let counts = (check.distributed(source.spec(), &from.shape), check.distributed(result.spec(), &to.shape));
+    let (Some(own), Some(given)) = counts else { return Ok(()) };
+    let (has, needs) = (own.0["register"].len() + 1, given.0["register"].len());
+    ensure(has == needs, || {
+        format!(
+            "each lane has {} elements of each operand, and {} of the result in `{}`: expected twice as many",
+            power(has - 1),
+            power(needs),
+            result.text()
+        )
+    })
+}
+
+/// `tt.join`: the result's layout without its last axis is the operands'.
+pub(super) fn join(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some((from, to)) = check.tensors() else { return Ok(()) };
+    both(from.layout.as_ref(), to.layout.as_ref())?;
+    pair(check, to, from)
+}
+
+/// `tt.split`: the results' layout is the operand's without its last axis.
+pub(super) fn split(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some((from, to)) = check.tensors() else { return Ok(()) };
+    both(from.layout.as_ref(), to.layout.as_ref())?;
+    pair(check, from, to)
+}
+
+/// `unpacked(bytes numbers)`: the two numbers of a byte are in adjacent registers of its lane.
+pub(super) fn unpacked(check: &Check<'_>, groups: &[String]) -> Checked {
+    let [bytes, numbers] = groups else { return Ok(()) };
+    let tensor = |group: &String| check.group_type(group).and_then(TileType::as_tensor);
+    let (Some(from), Some(to), Some(axis)) = (tensor(bytes), tensor(numbers), check.axis_attribute()) else {
+        return Ok(());
+    };
+    if !both(from.layout.as_ref(), to.layout.as_ref())? || axis >= to.shape.len() {
+        return Ok(());
+    }
+    let (Some(source), Some(result)) = (&from.layout, &to.layout) else { return Ok(()) };
+    let Some(half) = half(check, result.spec(), &to.shape, axis) else { return Ok(()) };
+    let half = half.map_err(|message| format!("the result's layout `{}`: {message}", result.text()))?;
+    let Some(given) = check.distributed(source.spec(), &from.shape) else { return Ok(()) };
+    let bytes =
+        half.map(|basis| basis.iter().enumerate().map(|(at, by)| if at == axis { by / 2 } else { *by }).collect());
+    ensure(bytes == given, || {
+        format!(
+            "the result's layout is `{}`, whose pairs are not in the lanes of their bytes, `{}`",
+            result.text(),
+            source.text()
+        )
+    })
+}
+
+/// `ttg.convert_layout` with `force_warp_shuffle`: elements stay in their warp.
+pub(super) fn within_warp(check: &Check<'_>, _: &[String]) -> Checked {
+    if check.operation.attributes.get("force_warp_shuffle").is_none() {
+        return Ok(());
+    }
+    let Some((from, to)) = check.tensors() else { return Ok(()) };
+    let (Some(source), Some(result)) = (&from.layout, &to.layout) else { return Ok(()) };
+    let own = check.distributed(source.spec(), &from.shape);
+    let (Some(own), Some(given)) = (own, check.distributed(result.spec(), &to.shape)) else { return Ok(()) };
+    ensure(own.0["warp"] == given.0["warp"] && own.0["block"] == given.0["block"], || {
+        "`force_warp_shuffle`: elements go to other warps, and must stay in theirs".to_owned()
+    })
+}
+
+/// `ttg.memdesc_trans`: the result is the operand with its axes in the new order.
+pub(super) fn memory_trans(check: &Check<'_>, _: &[String]) -> Checked {
+    let (Some((from, to)), Some(order)) = (check.memories(), check.order_attribute()) else { return Ok(()) };
+    ensure(from.mutable == to.mutable, || "the operand and the result must both be mutable, or neither".to_owned())?;
+    ensure(from.space == to.space, || "the operand and the result must be in one memory".to_owned())?;
+    let rank = from.shape.len();
+    let full = |memory: &MemDescType| memory.allocation.clone().unwrap_or_else(|| memory.shape.clone());
+    let (own, given) = (full(from), full(to));
+    if own.len() == rank && given.len() == rank {
+        let inferred: Vec<u64> = order.iter().map(|axis| own[*axis]).collect();
+        ensure(inferred == given, || format!("the allocation of {own:?} becomes {given:?}: expected {inferred:?}"))?;
+    }
+    let (own, given) = (from.layout.spec(), to.layout.spec());
+    let wrong = || {
+        format!(
+            "the result's layout is `{}`: expected that of `{}` with axes {order:?}",
+            to.layout.text(),
+            from.layout.text()
+        )
+    };
+    let family = check.rules().layout(&own.name).filter(|_| own.name == given.name);
+    let by_attributes = family.and_then(|family| family.is_transposition(own, given, &order));
+    if by_attributes == Some(true) || (by_attributes.is_none() && own.name == given.name) {
+        return Ok(());
+    }
+    match (check.memory(own, &from.shape), check.memory(given, &to.shape)) {
+        (Some(own), Some(given)) => {
+            ensure(own.map(|basis| order.iter().map(|axis| basis[*axis]).collect()) == given, wrong)
+        }
+        _ => ensure(by_attributes.is_none(), wrong),
+    }
+}
+
+/// `ttg.memdesc_reshape`: each element stays where it is.
+pub(super) fn memory_reshape(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some((from, to)) = check.memories() else { return Ok(()) };
+    ensure(from.mutable == to.mutable, || "the operand and the result must both be mutable, or neither".to_owned())?;
+    ensure(from.space == to.space, || "the operand and the result must be in one memory".to_owned())?;
+    let rank = from.shape.len();
+    let is_part =
+        from.allocation.as_ref().is_some_and(|all| all.get(all.len().saturating_sub(rank)..) != Some(&from.shape[..]));
+    ensure(!is_part, || "the operand is a part of its allocation: expected a whole one".to_owned())?;
+    let forms = (check.memory(from.layout.spec(), &from.shape), check.memory(to.layout.spec(), &to.shape));
+    let (Some(own), Some(given)) = forms else { return Ok(()) };
+    ensure(own.flat(&from.shape) == given.flat(&to.shape), || {
+        format!(
+            "the result's layout is `{}`, in which elements lie elsewhere than in `{}`",
+            to.layout.text(),
+            from.layout.text()
+        )
+    })
+}
+
+/// `gluon.set_auto_layout`: from a layout that is to be inferred to another one.
+pub(super) fn set_auto(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some((from, to)) = check.tensors() else { return Ok(()) };
+    let is_auto = |tensor: &TensorType| {
+        tensor.layout.as_ref().is_some_and(|layout| layout.text().starts_with("#gluon.auto_encoding"))
+    };
+    ensure(is_auto(from), || "the operand's layout must be `#gluon.auto_encoding`".to_owned())?;
+    ensure(!is_auto(to), || "the result's layout must not be `#gluon.auto_encoding`".to_owned())
+}

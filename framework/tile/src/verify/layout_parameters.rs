@@ -1,0 +1,97 @@
+//! Reads the parameters of layout attributes, for the rules of families.
+
+use tilewright_layout::{FamilyAttribute, FamilySpec};
+
+/// An integer parameter.
+#[must_use]
+pub fn number(spec: &FamilySpec, name: &str) -> Option<i64> {
+    match spec.attributes.get(name) {
+        Some(FamilyAttribute::Int(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+/// An integer parameter under the first of several names that the attribute has.
+#[must_use]
+pub fn named_number(spec: &FamilySpec, names: [&str; 2]) -> Option<i64> {
+    names.into_iter().find_map(|name| number(spec, name))
+}
+
+/// A parameter that is a list of integers.
+#[must_use]
+pub fn numbers(spec: &FamilySpec, name: &str) -> Option<Vec<i64>> {
+    integers(spec.attributes.get(name)?)
+}
+
+fn integers(attribute: &FamilyAttribute) -> Option<Vec<i64>> {
+    let FamilyAttribute::List(items) = attribute else { return None };
+    let number = |item: &FamilyAttribute| match item {
+        FamilyAttribute::Int(number) => Some(*number),
+        _ => None,
+    };
+    items.iter().map(number).collect()
+}
+
+/// A parameter that is a list of lists of integers.
+#[must_use]
+pub fn bases(spec: &FamilySpec, name: &str) -> Option<Vec<Vec<i64>>> {
+    match spec.attributes.get(name)? {
+        FamilyAttribute::List(items) => items.iter().map(integers).collect(),
+        _ => None,
+    }
+}
+
+/// Bases under the first of several names that the attribute has: Triton's, or the project's.
+#[must_use]
+pub fn named_bases(spec: &FamilySpec, names: [&str; 2]) -> Option<Vec<Vec<i64>>> {
+    names.into_iter().find_map(|name| bases(spec, name))
+}
+
+/// A flag; `false` if absent.
+#[must_use]
+pub fn flag(spec: &FamilySpec, name: &str) -> bool {
+    spec.attributes.get(name) == Some(&FamilyAttribute::Bool(true))
+}
+
+/// The pairs of interval and padding of a padded layout.
+#[must_use]
+pub fn paddings(spec: &FamilySpec) -> Option<Vec<Vec<i64>>> {
+    named_bases(spec, ["0", "interval_padding_pairs"])
+}
+
+/// The product of sizes, at most the largest number.
+#[must_use]
+pub fn product(numbers: &[i64]) -> u64 {
+    numbers.iter().fold(1, |all, number| all.saturating_mul(number.unsigned_abs()))
+}
+
+/// The number of elements that `count` bases reach: two to this power, at most the largest number.
+#[must_use]
+pub fn power(count: usize) -> u64 {
+    1u64.checked_shl(u32::try_from(count).unwrap_or(u32::MAX)).unwrap_or(u64::MAX)
+}
+
+/// Whether a number is a power of two.
+#[must_use]
+pub fn is_power(number: i64) -> bool {
+    u64::try_from(number).is_ok_and(u64::is_power_of_two)
+}
+
+/// Whether a list has each number from 0 on once.
+pub(super) fn is_permutation(order: &[i64]) -> bool {
+    let mut sorted = order.to_vec();
+    sorted.sort_unstable();
+    sorted.into_iter().eq(0..order.len() as i64)
+}
+
+/// Whether bases other than zero move along one axis each, by different powers of two.
+pub(super) fn is_permutation_matrix<'a>(bases: impl IntoIterator<Item = &'a Vec<i64>>) -> bool {
+    let mut seen = Vec::new();
+    bases.into_iter().filter(|basis| basis.iter().any(|by| *by != 0)).all(|basis| {
+        let mut moved = basis.iter().enumerate().filter(|(_, by)| **by != 0);
+        let (Some((axis, by)), None) = (moved.next(), moved.next()) else { return false };
+        let is_new = is_power(*by) && !seen.contains(&(axis, *by));
+        seen.push((axis, *by));
+        is_new
+    })
+}

@@ -1,0 +1,126 @@
+//! Defines the interface of rules about the layouts of one family, which the verifier finds by the family's name.
+
+use std::fmt;
+use std::ops::Range;
+
+use tilewright_layout::FamilySpec;
+
+use super::{Checked, Rules, layout_parameters as parameters};
+use crate::MemDescType;
+
+/// The name of shared memory, `#ttg.shared_memory`.
+pub const SHARED_MEMORY: &str = "shared_memory";
+
+/// The place of the tensors that have layouts of a family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Storage {
+    /// The registers of the lanes.
+    Registers,
+    /// The memory of this name, for types `ttg.memdesc`.
+    Memory(&'static str),
+    /// The attribute names a memory, and is no layout.
+    Space,
+    /// The verifier does not restrict it.
+    Any,
+}
+
+/// The axes of a distributed layout, and the lanes, warps and blocks that it has elements for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Distribution {
+    /// Number of axes.
+    pub rank: usize,
+    /// Lanes of a warp; `None` if the layout does not determine them.
+    pub lanes: Option<u64>,
+    /// Warps of a block; `None` if the layout does not determine them.
+    pub warps: Option<u64>,
+    /// Blocks of a cluster.
+    pub blocks: u64,
+}
+
+/// The parameters of a layout of a dot's operand, `#ttg.dot_op`.
+#[derive(Debug, Clone, Copy)]
+pub struct DotOperand<'a> {
+    /// The layout of the dot's result.
+    pub parent: &'a FamilySpec,
+    /// 0 for operand A, 1 for operand B.
+    pub index: i64,
+    /// Adjacent elements along K that a lane has; 0 if not given.
+    pub k_width: i64,
+}
+
+/// The rules about the layouts of one family. Methods with a default need no implementation for a family without such
+/// rules.
+pub trait LayoutRules: fmt::Debug + Send + Sync {
+    /// The family's name: `blocked` for `#ttg.blocked<...>`.
+    fn family(&self) -> &'static str;
+
+    /// The place of tensors with layouts of the family.
+    fn storage(&self) -> Storage;
+
+    /// The parameters that a text may give, in `snake_case`; empty if the verifier does not check their names.
+    fn parameters(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Checks the parameters of a layout attribute.
+    ///
+    /// # Errors
+    /// A message about the first violated rule.
+    fn check(&self, _spec: &FamilySpec, _rules: &Rules) -> Checked {
+        Ok(())
+    }
+
+    /// The distribution of a layout of registers; `None` if the parameters do not determine it.
+    fn distribution(&self, _spec: &FamilySpec, _rules: &Rules) -> Option<Distribution> {
+        None
+    }
+
+    /// Number of axes of a layout; `None` if the parameters do not determine it.
+    fn rank(&self, spec: &FamilySpec, rules: &Rules) -> Option<usize> {
+        self.distribution(spec, rules).map(|distribution| distribution.rank)
+    }
+
+    /// Blocks of a cluster that a layout of memory has; `None` for layouts that are the same in any cluster.
+    fn memory_blocks(&self, spec: &FamilySpec) -> Option<u64> {
+        let Storage::Memory(_) = self.storage() else { return None };
+        let bases =
+            parameters::bases(spec, "cga_layout").or_else(|| parameters::named_bases(spec, ["block", "block_bases"]));
+        Some(parameters::power(bases.map_or(0, |bases| bases.len())))
+    }
+
+    /// Checks the type of a tensor in memory with a layout of the family.
+    ///
+    /// # Errors
+    /// A message about the first violated rule.
+    fn check_memory(&self, _memory: &MemDescType, _rules: &Rules) -> Checked {
+        Ok(())
+    }
+
+    /// Checks the layout of an operand of a dot whose result has a layout of the family.
+    ///
+    /// # Errors
+    /// A message about the first violated rule; by default, that dots have no such results.
+    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> Checked {
+        match self.storage() {
+            Storage::Any => Ok(()),
+            _ => Err(format!("its parent `{}` is no layout of a dot's result", operand.parent.name)),
+        }
+    }
+
+    /// The least number of elements along K of an operand of a dot whose result has a layout of the family.
+    fn least_k(&self, _operand: &DotOperand<'_>) -> u64 {
+        0
+    }
+
+    /// Whether a layout of memory has the parameters of another one with its axes in the new order; `None` if the
+    /// parameters do not tell. Other parameters may still be of the same linear layout.
+    fn is_transposition(&self, _from: &FamilySpec, _to: &FamilySpec, _order: &[usize]) -> Option<bool> {
+        None
+    }
+
+    /// Whether a tensor of `rank` axes that is divided by the coordinate bits `bits` of an axis loses part of the
+    /// swizzle pattern of its layout; `None` if the layout's bases tell it.
+    fn cuts_swizzle(&self, _spec: &FamilySpec, _rank: usize, _axis: usize, _bits: Range<u32>) -> Option<bool> {
+        None
+    }
+}

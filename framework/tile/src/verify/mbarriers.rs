@@ -1,0 +1,36 @@
+//! Defines the rules of mbarriers and clusters.
+
+use super::layout_parameters::number;
+use super::{Check, Checked, ensure};
+
+/// The operation needs a cluster of several blocks.
+pub(super) fn cluster(check: &Check<'_>, _: &[String]) -> Checked {
+    ensure(check.context.blocks > 1, || {
+        "the module has one block to a cluster: expected `ttg.num-ctas` above 1".to_owned()
+    })
+}
+
+/// `barrier(group)`: the memory is one of mbarriers: a list of i64, at most one for each block of the cluster.
+pub(super) fn barrier(check: &Check<'_>, groups: &[String]) -> Checked {
+    for ty in groups.iter().flat_map(|group| check.group_types(group)) {
+        let Some(memory) = ty.as_memory() else { continue };
+        let fits = memory.element == crate::TileType::integer(64)
+            && memory.shape.len() == 1
+            && memory.shape[0] <= check.context.blocks;
+        ensure(fits, || {
+            format!(
+                "`{ty}` is no mbarrier: expected one axis of i64, at most {} for the blocks of the cluster",
+                check.context.blocks
+            )
+        })?;
+        let spec = memory.layout.spec();
+        let is_plain = spec.name == "swizzled_shared"
+            && ["vec", "per_phase", "max_phase"].iter().all(|name| number(spec, name) == Some(1));
+        ensure(is_plain && memory.allocated_axes() == memory.shape, || {
+            format!(
+                "`{ty}` is swizzled, or a part of an allocation: expected a whole one with `vec`, `perPhase` and `maxPhase` of 1"
+            )
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! Defines the rules of tensors in shared memory: copies, and views of allocations.
+
+use tilewright_layout::{Dim, FamilySpec, Layout};
+
+use super::layout_parameters::paddings;
+use super::layouts::rank;
+use super::{Check, Checked, Rules, SHARED_MEMORY, ensure};
+use crate::{MemDescType, TileType};
+
+impl MemDescType {
+    /// The shape of the allocation.
+    #[must_use]
+    pub fn allocated(&self) -> &[u64] {
+        self.allocation.as_deref().unwrap_or(&self.shape)
+    }
+
+    /// The axes of the allocation that are those of this tensor.
+    pub(super) fn allocated_axes(&self) -> &[u64] {
+        let allocated = self.allocated();
+        &allocated[allocated.len().saturating_sub(self.shape.len())..]
+    }
+
+    /// Whether the tensor is in shared memory.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        [SHARED_MEMORY, "smem"].contains(&self.space.spec().name.as_str())
+    }
+}
+
+/// `copy_of_memory(registers memory)`: a tensor in registers and one in memory have one shape and element type.
+pub(super) fn copy(check: &Check<'_>, groups: &[String]) -> Checked {
+    let [registers, memory] = groups else { return Ok(()) };
+    let Some(TileType::Memory(memory)) = check.group_type(memory) else { return Ok(()) };
+    let Some(registers) = check.group_type(registers) else { return Ok(()) };
+    same_tensor(registers, memory, check.rules())
+}
+
+fn same_tensor(registers: &TileType, memory: &MemDescType, rules: &Rules) -> Checked {
+    let shape = registers.shape().unwrap_or_default();
+    ensure(shape == memory.shape, || {
+        format!("`{registers}` and the tensor in memory differ in shape: {shape:?} and {:?}", memory.shape)
+    })?;
+    ensure(*registers.element() == memory.element, || {
+        format!("elements of `{}` and, in memory, of `{}`: expected one type", registers.element(), memory.element)
+    })?;
+    let Some(own) = rank(memory.layout.spec(), rules).filter(|_| memory.is_shared()) else { return Ok(()) };
+    ensure(own == shape.len(), || {
+        format!("`{registers}` has {} axes, and the layout in memory {own}: expected as many", shape.len())
+    })
+}
+
+/// `ttg.local_alloc`: new shared memory as a whole.
+pub(super) fn alloc(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some(memory) = check.memory_type("result") else { return Ok(()) };
+    ensure(memory.is_shared(), || format!("it allocates `{}`: expected shared memory", memory.space.text()))?;
+    ensure(memory.allocated() == memory.shape, || {
+        format!("it allocates {:?}, a part of {:?}: expected the whole", memory.shape, memory.allocated())
+    })?;
+    match check.group_type("src") {
+        Some(source) => same_tensor(source, memory, check.rules()),
+        None => ensure(memory.mutable, || "memory without initial contents must be `mutable`".to_owned()),
+    }
+}
+
+/// The source and the result of a view.
+fn views<'c>(check: &'c Check<'_>) -> Option<(&'c MemDescType, &'c MemDescType)> {
+    Some((check.memory_type("src")?, check.memory_type("result")?))
+}
+
+fn same_view(from: &MemDescType, to: &MemDescType) -> Checked {
+    ensure(from.element == to.element, || {
+        format!("elements of `{}` become `{}`, and must stay", from.element, to.element)
+    })?;
+    ensure(from.layout == to.layout, || {
+        format!("the layout `{}` becomes `{}`, and must stay", from.layout.text(), to.layout.text())
+    })?;
+    ensure(from.space == to.space, || {
+        format!("`{}` becomes `{}`: the memory must stay", from.space.text(), to.space.text())
+    })
+}
+
+/// `ttg.memdesc_index`: one buffer of several.
+pub(super) fn index(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some((from, to)) = views(check) else { return Ok(()) };
+    ensure(from.shape.len() == to.shape.len() + 1, || {
+        format!("{:?} becomes {:?}: expected one axis less", from.shape, to.shape)
+    })?;
+    ensure(from.shape[1..] == to.shape, || {
+        format!("{:?} becomes {:?}: expected {:?}", from.shape, to.shape, &from.shape[1..])
+    })?;
+    same_view(from, to)?;
+    ensure(to.allocated() == to.shape, || {
+        format!("the result is a part of an allocation of {:?}: expected all of it", to.allocated())
+    })?;
+    ensure(from.allocated_axes()[1..] == from.shape[1..], || {
+        format!("the operand is a part of each buffer of {:?}: expected whole buffers", from.allocated())
+    })
+}
+
+/// `ttg.memdesc_subslice`: a part of a tensor, at constant offsets.
+pub(super) fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some((from, to)) = views(check) else { return Ok(()) };
+    ensure(from.is_shared() && to.is_shared(), || {
+        "it takes a part of another memory: expected shared memory".to_owned()
+    })?;
+    ensure(from.shape.len() == to.shape.len(), || {
+        format!("{:?} becomes {:?}: expected as many axes", from.shape, to.shape)
+    })?;
+    same_view(from, to)?;
+    ensure(from.allocated() == to.allocated(), || {
+        format!("the allocation of {:?} becomes {:?}, and must stay", from.allocated(), to.allocated())
+    })?;
+    let Some(offsets) = check.numbers("offsets") else { return Ok(()) };
+    ensure(offsets.len() == from.shape.len(), || format!("{} offsets for {} axes", offsets.len(), from.shape.len()))?;
+    let buffers =
+        from.shape.len() - rank(from.layout.spec(), check.rules()).unwrap_or(from.shape.len()).min(from.shape.len());
+    for (axis, offset) in offsets.iter().enumerate() {
+        let (all, size) = (from.shape[axis], to.shape[axis]);
+        let begins = u64::try_from(*offset).ok();
+        if all == size {
+            ensure(*offset == 0, || format!("offset {offset} along axis {axis}, which is taken whole: expected 0"))?;
+            continue;
+        }
+        ensure(begins.and_then(|begins| begins.checked_add(size)).is_some_and(|end| end <= all), || {
+            format!("{size} elements from {offset} on along axis {axis}, which has {all}")
+        })?;
+        // Axes before those of the layout are of buffers, at any index.
+        if axis < buffers {
+            continue;
+        }
+        ensure(begins.is_some_and(|begins| size == 0 || begins.is_multiple_of(size)), || {
+            format!("offset {offset} along axis {axis}: expected a multiple of the {size} elements that are taken")
+        })?;
+        ensure(!cuts_pattern(check, from.layout.spec(), &from.shape, axis, size), || {
+            format!("{size} elements along axis {axis} are less than the swizzle pattern of `{}`", from.layout.text())
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether a part of `size` elements along an axis cuts the swizzle pattern of a layout: the place of some coordinate bit
+/// then depends on other bits.
+fn cuts_pattern(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize, size: u64) -> bool {
+    let (from, all) = (size.max(1).ilog2(), shape[axis].max(1).ilog2());
+    let family = check.rules().layout(&spec.name);
+    if let Some(cuts) = family.and_then(|family| family.cuts_swizzle(spec, shape.len(), axis, from..all)) {
+        return cuts;
+    }
+    let Some(Layout::Memory(layout)) = check.layout(spec, shape) else { return false };
+    let Ok(inverse) = layout.linear.invert() else { return false };
+    let columns = inverse.columns_of(Dim::tensor(axis));
+    (from..all).any(|bit| columns.get(bit as usize).is_some_and(|column| column.count_ones() != 1))
+}
+
+/// Bytes of a tensor in shared memory, with its padding.
+fn footprint(memory: &MemDescType) -> Option<u64> {
+    let elements = memory.shape.iter().try_fold(1u64, |all, size| all.checked_mul(*size))?;
+    let bits = u64::from(memory.element.element_bits()?);
+    let mut padded = elements;
+    for pair in paddings(memory.layout.spec()).unwrap_or_default() {
+        let [interval, padding] = pair[..] else { continue };
+        padded += (elements.saturating_sub(1) / interval.unsigned_abs().max(1)) * padding.unsigned_abs();
+    }
+    padded.checked_mul(bits).map(|bits| bits.div_ceil(8))
+}
+
+/// `ttg.memdesc_reinterpret`: the same bytes as another tensor.
+pub(super) fn reinterpret(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some((from, to)) = views(check) else { return Ok(()) };
+    ensure(from.space == to.space, || {
+        format!("`{}` becomes `{}`: the memory must stay", from.space.text(), to.space.text())
+    })?;
+    ensure(from.mutable == to.mutable, || "the operand and the result must both be mutable, or neither".to_owned())?;
+    if !from.is_shared() {
+        return Ok(());
+    }
+    let names = [&from.layout, &to.layout].map(|layout| layout.spec().name.as_str());
+    ensure(!names.contains(&"partitioned_shared"), || "a partitioned layout has no other view".to_owned())?;
+    let is_padded = names.map(|name| name == "padded_shared");
+    ensure(is_padded[0] == is_padded[1], || {
+        format!("`{}` becomes `{}`: expected both with padding, or neither", from.layout.text(), to.layout.text())
+    })?;
+    let in_bytes = |memory: &MemDescType| {
+        let bytes = i64::from(memory.element.element_bits().unwrap_or(8) / 8).max(1);
+        let mut pairs = paddings(memory.layout.spec()).unwrap_or_default();
+        pairs.iter_mut().flatten().for_each(|number| *number = number.saturating_mul(bytes));
+        pairs.sort();
+        pairs
+    };
+    ensure(!is_padded[0] || in_bytes(from) == in_bytes(to), || {
+        format!("the paddings of `{}` and of `{}` are at different bytes", from.layout.text(), to.layout.text())
+    })?;
+    ensure(to.allocated() == to.shape, || {
+        format!("the result is a part of an allocation of {:?}: expected all of it", to.allocated())
+    })?;
+    let (Some(has), Some(takes)) = (footprint(from), footprint(to)) else { return Ok(()) };
+    ensure(takes <= has, || format!("the result takes {takes} bytes, and the operand has {has}"))?;
+    let contiguous = contiguous_bytes(check, from).unwrap_or(has);
+    ensure(takes <= contiguous, || {
+        format!(
+            "the result takes {takes} bytes, and only {contiguous} of the operand, a part of its allocation, are adjacent"
+        )
+    })
+}
+
+/// Adjacent bytes of a part of an allocation: those below the first bit of the offset that leaves the part.
+fn contiguous_bytes(check: &Check<'_>, memory: &MemDescType) -> Option<u64> {
+    let allocated = memory.allocated();
+    if allocated == memory.shape || allocated.len() != memory.shape.len() {
+        return None;
+    }
+    let Some(Layout::Memory(layout)) = check.layout(memory.layout.spec(), allocated) else { return None };
+    let stays = |basis: &Vec<u64>| basis.iter().zip(&memory.shape).all(|(by, size)| by < size);
+    let bits = layout.linear.bases_of(Dim::OFFSET).iter().take_while(|basis| stays(basis)).count();
+    Some((1u64 << bits.min(40)) * u64::from(memory.element.element_bits()?.div_ceil(8)))
+}
+
+/// `gathered(memory indices values)`: elements of memory at indices along one axis.
+pub(super) fn gathered(check: &Check<'_>, groups: &[String]) -> Checked {
+    let [memory, indices, values] = groups else { return Ok(()) };
+    let Some(memory) = check.memory_type(memory) else { return Ok(()) };
+    let (Some(indices), Some(values)) = (check.group_type(indices), check.group_type(values)) else { return Ok(()) };
+    ensure(*values.element() == memory.element, || {
+        format!("elements of `{}` and, in memory, of `{}`: expected one type", values.element(), memory.element)
+    })?;
+    let (shape, given) = (indices.shape().unwrap_or_default(), values.shape().unwrap_or_default());
+    ensure(shape == given, || format!("indices of {shape:?} and values of {given:?}: expected one shape"))?;
+    ensure(memory.shape.len() == shape.len(), || {
+        format!("memory of {} axes and indices of {}: expected as many", memory.shape.len(), shape.len())
+    })?;
+    let axis = check.integer("axis").unwrap_or(-1);
+    ensure(usize::try_from(axis).is_ok_and(|axis| axis < shape.len()), || {
+        format!("there is no axis {axis}: expected one from 0 to {}", shape.len().saturating_sub(1))
+    })?;
+    ensure(indices.layout() == values.layout(), || "indices and values differ in layout".to_owned())
+}

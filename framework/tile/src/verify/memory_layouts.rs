@@ -1,0 +1,261 @@
+//! Defines the rules of the neutral layouts of memory: swizzled, padded, linear, partitioned.
+
+use tilewright_layout::{FamilyAttribute, FamilySpec};
+
+use super::distributed_layouts::check_order;
+use super::layout_parameters::{is_permutation_matrix, is_power, named_bases, number, numbers, paddings};
+use super::{Checked, LayoutRules, Rules, SHARED_MEMORY, Storage, ensure};
+use crate::MemDescType;
+
+/// The rules of each family.
+pub(super) const LAYOUTS: &[&dyn LayoutRules] =
+    &[&Swizzled, &Padded, &SharedLinear, &Partitioned, &Space(SHARED_MEMORY), &Space("tensor_memory")];
+
+/// An attribute that names a memory.
+#[derive(Debug)]
+struct Space(&'static str);
+
+impl LayoutRules for Space {
+    fn family(&self) -> &'static str {
+        self.0
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Space
+    }
+}
+
+/// `swizzled_shared`: vectors of a row are permuted by the row's number.
+#[derive(Debug)]
+struct Swizzled;
+
+impl LayoutRules for Swizzled {
+    fn family(&self) -> &'static str {
+        "swizzled_shared"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Memory(SHARED_MEMORY)
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &["vec", "per_phase", "max_phase", "order", "cga_layout"]
+    }
+
+    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+        for (name, word) in [("vec", "vec"), ("per_phase", "perPhase"), ("max_phase", "maxPhase")] {
+            let value = number(spec, name).unwrap_or(0);
+            ensure(value >= 0, || format!("`{word} = {value}`: expected a number that is not negative"))?;
+        }
+        check_order(spec)
+    }
+
+    fn rank(&self, spec: &FamilySpec, _: &Rules) -> Option<usize> {
+        Some(numbers(spec, "order")?.len())
+    }
+
+    fn is_transposition(&self, from: &FamilySpec, to: &FamilySpec, order: &[usize]) -> Option<bool> {
+        let (axes, result) = (numbers(from, "order")?, numbers(to, "order")?);
+        if axes.len() != order.len() {
+            return None;
+        }
+        let position = |axis: i64| order.iter().position(|at| *at as i64 == axis).map(|at| at as i64);
+        let inferred: Option<Vec<i64>> = axes.iter().map(|axis| position(*axis)).collect();
+        let is_same = ["vec", "per_phase", "max_phase"].iter().all(|name| number(from, name) == number(to, name));
+        Some(is_same && inferred == Some(result))
+    }
+}
+
+/// `padded_shared`: gaps at intervals.
+#[derive(Debug)]
+struct Padded;
+
+impl LayoutRules for Padded {
+    fn family(&self) -> &'static str {
+        "padded_shared"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Memory(SHARED_MEMORY)
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &[
+            "interval_padding_pairs",
+            "0",
+            "order",
+            "shape",
+            "offset",
+            "block",
+            "offset_bases",
+            "block_bases",
+            "cga_layout",
+        ]
+    }
+
+    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+        check_paddings(spec)?;
+        if let (Some(order), Some(shape)) = (numbers(spec, "order"), numbers(spec, "shape")) {
+            ensure(order.len() == shape.len(), || {
+                format!("`order` has {} axes, and `shape` {}: expected as many", order.len(), shape.len())
+            })?;
+        }
+        check_order(spec)?;
+        let Some(offsets) = named_bases(spec, ["offset", "offset_bases"]) else { return Ok(()) };
+        ensure(offsets.iter().all(|basis| basis.iter().filter(|by| **by != 0).count() <= 1), || {
+            "each basis of `offset` must move along one axis".to_owned()
+        })?;
+        let is_zero = |basis: &Vec<i64>| basis.iter().all(|by| *by == 0);
+        ensure(!offsets.iter().any(is_zero) && is_permutation_matrix(&offsets), || {
+            "two offsets are one element: expected different bases of `offset`, without zero".to_owned()
+        })
+    }
+
+    fn rank(&self, spec: &FamilySpec, _: &Rules) -> Option<usize> {
+        numbers(spec, "order").map(|order| order.len()).or_else(|| rank_of_offsets(spec))
+    }
+
+    fn check_memory(&self, memory: &MemDescType, _: &Rules) -> Checked {
+        check_shape(memory)
+    }
+}
+
+fn check_paddings(spec: &FamilySpec) -> Checked {
+    let Some(pairs) = paddings(spec) else { return Ok(()) };
+    ensure(!pairs.is_empty(), || "it has no pair of interval and padding: expected one at least".to_owned())?;
+    let mut seen = Vec::new();
+    for pair in pairs {
+        let [interval, padding] = pair[..] else { continue };
+        ensure(is_power(interval), || format!("the interval {interval} is no power of two"))?;
+        ensure(is_power(padding), || format!("the padding {padding} is no power of two"))?;
+        ensure(!seen.contains(&interval), || format!("the interval {interval} is given twice"))?;
+        seen.push(interval);
+    }
+    Ok(())
+}
+
+fn rank_of_offsets(spec: &FamilySpec) -> Option<usize> {
+    named_bases(spec, ["offset", "offset_bases"])?.first().map(Vec::len)
+}
+
+/// Checks that the allocation has the shape that a layout's bases reach, or that it states.
+fn check_shape(memory: &MemDescType) -> Checked {
+    let spec = memory.layout.spec();
+    let Some(own) = numbers(spec, "shape").or_else(|| reached_shape(spec)) else { return Ok(()) };
+    let allocation = memory.allocated();
+    let inner = &allocation[allocation.len() - own.len().min(allocation.len())..];
+    let fits = inner.iter().zip(&own).all(|(size, own)| *size == own.unsigned_abs());
+    ensure(fits, || format!("its layout has a shape of {own:?}, and the allocation {allocation:?}"))
+}
+
+/// The shape that the bases of a layout reach.
+fn reached_shape(spec: &FamilySpec) -> Option<Vec<i64>> {
+    let offsets = named_bases(spec, ["offset", "offset_bases"])?;
+    let blocks = named_bases(spec, ["block", "block_bases"]).unwrap_or_default();
+    let rank = offsets.first()?.len();
+    let all = |axis: usize| {
+        let moved = offsets.iter().chain(&blocks).map(|basis| basis.get(axis).copied().unwrap_or(0));
+        moved.fold(0, |all, by| all | by)
+    };
+    (0..rank).map(|axis| all(axis).checked_add(1)).collect()
+}
+
+/// `shared_linear`: the bases of offsets and blocks.
+#[derive(Debug)]
+struct SharedLinear;
+
+impl LayoutRules for SharedLinear {
+    fn family(&self) -> &'static str {
+        "shared_linear"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Memory(SHARED_MEMORY)
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &["offset", "block", "offset_bases", "block_bases", "alignment"]
+    }
+
+    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+        if let Some(alignment) = number(spec, "alignment") {
+            ensure(is_power(alignment), || format!("`alignment = {alignment}`: expected a power of two"))?;
+        }
+        let offsets = named_bases(spec, ["offset", "offset_bases"]).unwrap_or_default();
+        let blocks = named_bases(spec, ["block", "block_bases"]).unwrap_or_default();
+        let all: Vec<Vec<i64>> = offsets.into_iter().chain(blocks).collect();
+        ensure(reaches_each_once(&all), || "its bases other than zero must reach each element once".to_owned())
+    }
+
+    fn rank(&self, spec: &FamilySpec, _: &Rules) -> Option<usize> {
+        rank_of_offsets(spec)
+    }
+
+    fn check_memory(&self, memory: &MemDescType, _: &Rules) -> Checked {
+        check_shape(memory)
+    }
+}
+
+/// Whether the bases other than zero are an invertible matrix over F2 onto the elements that they reach.
+fn reaches_each_once(bases: &[Vec<i64>]) -> bool {
+    let rank = bases.iter().map(Vec::len).max().unwrap_or(0);
+    let bits: Vec<u32> = (0..rank)
+        .map(|axis| {
+            let reached = bases.iter().fold(0, |reached, basis| reached | basis.get(axis).copied().unwrap_or(0));
+            64 - reached.unsigned_abs().leading_zeros()
+        })
+        .collect();
+    let pack = |basis: &Vec<i64>| {
+        let packed = basis.iter().zip(&bits).fold((0u64, 0u32), |(packed, shift), (by, bits)| {
+            (packed | by.unsigned_abs().checked_shl(shift).unwrap_or(0), shift + bits)
+        });
+        packed.0
+    };
+    let mut rows: Vec<u64> = bases.iter().filter(|basis| basis.iter().any(|by| *by != 0)).map(pack).collect();
+    let count = rows.len();
+    let total: u32 = bits.iter().sum();
+    total <= 63 && count == total as usize && eliminate(&mut rows) == count
+}
+
+/// Reduces a matrix over F2 to row echelon form, and returns its rank.
+fn eliminate(rows: &mut [u64]) -> usize {
+    let mut rank = 0;
+    for bit in (0..64).rev() {
+        let Some(pivot) = (rank..rows.len()).find(|row| rows[*row] >> bit & 1 == 1) else { continue };
+        rows.swap(rank, pivot);
+        let by = rows[rank];
+        for (number, row) in rows.iter_mut().enumerate() {
+            if number != rank && *row >> bit & 1 == 1 {
+                *row ^= by;
+            }
+        }
+        rank += 1;
+    }
+    rank
+}
+
+/// `partitioned_shared`: parts of a tensor in memory of their own.
+#[derive(Debug)]
+struct Partitioned;
+
+impl LayoutRules for Partitioned {
+    fn family(&self) -> &'static str {
+        "partitioned_shared"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Memory(SHARED_MEMORY)
+    }
+
+    fn check(&self, spec: &FamilySpec, rules: &Rules) -> Checked {
+        let Some(FamilyAttribute::Spec(inner)) = spec.attributes.get("partition_layout") else { return Ok(()) };
+        let storage = rules.layout(&inner.name).map(|family| family.storage());
+        ensure(storage != Some(Storage::Registers), || {
+            format!("`partitionLayout` is `{}`, a layout of registers: expected one of shared memory", inner.name)
+        })
+    }
+
+    fn memory_blocks(&self, _: &FamilySpec) -> Option<u64> {
+        None
+    }
+}

@@ -1,0 +1,147 @@
+//! Collects the rules that crates bring in sets, by name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use super::{Check, Checked, LayoutRules, conditions, distributed_layouts, memory_layouts};
+
+/// A rule that rows of dialect files name in their key `verify`.
+#[derive(Clone, Copy)]
+pub struct Rule {
+    /// Name of the rule: `same_shape`.
+    pub name: &'static str,
+    /// Checks an operation, with the arguments of the row (names of groups or attributes, and numbers).
+    pub check: fn(&Check<'_>, &[String]) -> Checked,
+}
+
+impl Rule {
+    /// A rule of this name.
+    #[must_use]
+    pub const fn new(name: &'static str, check: fn(&Check<'_>, &[String]) -> Checked) -> Self {
+        Self { name, check }
+    }
+}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Rules of one registry have different names, so equal names mean equal rules.
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Rule {}
+
+/// A rule about types or attributes that are kept as text: `!dialect.name<...>`, `#dialect.name<...>`.
+#[derive(Debug, Clone, Copy)]
+pub struct TextRule {
+    /// The name, with `!` or `#`.
+    pub name: &'static str,
+    /// Checks the text in the angle brackets.
+    pub check: fn(&str) -> Checked,
+}
+
+/// The rules that a crate brings beside its dialect files.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RuleSet {
+    /// The rules that rows name.
+    pub rules: &'static [Rule],
+    /// The rules of layout families.
+    pub layouts: &'static [&'static dyn LayoutRules],
+    /// The rules of types and attributes that are kept as text.
+    pub texts: &'static [TextRule],
+    /// Dialects that have no layout attributes other than those with rules, here or in earlier sets: another name in
+    /// them is an error.
+    pub complete: &'static [&'static str],
+}
+
+/// The rules by which a program is verified: those of no particular vendor, and the registered sets.
+///
+/// Copies are cheap; a module keeps the rules of the dialects with which its text was parsed.
+#[derive(Debug, Clone)]
+pub struct Rules(Arc<Tables>);
+
+#[derive(Debug, Clone, Default)]
+struct Tables {
+    rules: BTreeMap<&'static str, Rule>,
+    layouts: BTreeMap<&'static str, &'static dyn LayoutRules>,
+    texts: BTreeMap<&'static str, TextRule>,
+    complete: BTreeSet<&'static str>,
+}
+
+impl Tables {
+    fn add(&mut self, set: &RuleSet) {
+        self.rules.extend(set.rules.iter().map(|rule| (rule.name, *rule)));
+        self.layouts.extend(set.layouts.iter().map(|layout| (layout.family(), *layout)));
+        self.texts.extend(set.texts.iter().map(|rule| (rule.name, *rule)));
+        self.complete.extend(set.complete);
+    }
+}
+
+/// The rules of no particular vendor.
+impl Default for Rules {
+    fn default() -> Self {
+        static NEUTRAL: OnceLock<Rules> = OnceLock::new();
+        let neutral = || {
+            let mut tables = Tables::default();
+            tables.add(&RuleSet { rules: conditions::RULES, ..RuleSet::default() });
+            for layouts in [distributed_layouts::LAYOUTS, memory_layouts::LAYOUTS] {
+                tables.add(&RuleSet { layouts, ..RuleSet::default() });
+            }
+            Rules(Arc::new(tables))
+        };
+        NEUTRAL.get_or_init(neutral).clone()
+    }
+}
+
+impl Rules {
+    /// Adds a set of rules.
+    ///
+    /// # Errors
+    /// A message with the first name that an earlier rule has: two rules of one name would make a row ambiguous.
+    pub fn add(&mut self, set: &RuleSet) -> Checked {
+        let rule = set.rules.iter().map(|rule| rule.name).find(|name| self.0.rules.contains_key(name));
+        let layout = set.layouts.iter().map(|layout| layout.family()).find(|name| self.0.layouts.contains_key(name));
+        let text = set.texts.iter().map(|rule| rule.name).find(|name| self.0.texts.contains_key(name));
+        if let Some(name) = rule.or(layout).or(text) {
+            return Err(format!("there is a rule `{name}` already: expected another name"));
+        }
+        Arc::make_mut(&mut self.0).add(set);
+        Ok(())
+    }
+
+    /// The rule of this name; `None` if there is none.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Rule> {
+        self.0.rules.get(name).copied()
+    }
+
+    /// The rules of a layout family; `None` if no set has them.
+    #[must_use]
+    pub fn layout(&self, family: &str) -> Option<&'static dyn LayoutRules> {
+        self.0.layouts.get(family).copied()
+    }
+
+    /// All rules of layout families, in the order of their names.
+    pub fn layouts(&self) -> impl Iterator<Item = &'static dyn LayoutRules> {
+        self.0.layouts.values().copied()
+    }
+
+    /// Whether each layout attribute of a dialect has rules.
+    pub(super) fn is_complete(&self, dialect: &str) -> bool {
+        self.0.complete.contains(dialect)
+    }
+
+    /// Checks a type or attribute that is kept as text, if it has a rule; `None` if it has none.
+    pub(super) fn check_text(&self, text: &str) -> Option<Checked> {
+        let (name, rest) = text.split_once('<')?;
+        let rule = self.0.texts.get(name)?;
+        Some((rule.check)(rest.strip_suffix('>').unwrap_or(rest)))
+    }
+}

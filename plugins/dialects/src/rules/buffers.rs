@@ -1,0 +1,49 @@
+//! Defines the rules of buffer accesses: a pointer with an offset for each element.
+
+use tilewright_tile::TileType;
+use tilewright_tile::rules::{Check, Checked, Rule, ensure};
+
+/// The rules of `amdg`'s buffer accesses.
+pub(super) const RULES: [Rule; 3] =
+    [Rule::new("buffer", buffer), Rule::new("buffer_other", buffer_other), Rule::new("buffer_target", buffer_target)];
+
+/// `buffer(values)`: the pointer of a buffer access points to the elements of the values, and offsets have their shape.
+fn buffer(check: &Check<'_>, groups: &[String]) -> Checked {
+    let (Some(TileType::Pointer(pointer)), Some(offsets)) = (check.group_type("ptr"), check.group_type("offsets"))
+    else {
+        return Ok(());
+    };
+    let Some(group) = groups.first() else { return Ok(()) };
+    let Some(values) = check.group_type(group) else { return Ok(()) };
+    ensure(pointer.pointee == *values.element(), || {
+        format!("`{group}` has elements of `{}`, and the pointer points to `{}`", values.element(), pointer.pointee)
+    })?;
+    ensure(*offsets.element() == TileType::integer(32), || {
+        format!("the offsets are `{offsets}`: expected elements of i32")
+    })?;
+    if values.as_memory().is_some() {
+        return Ok(());
+    }
+    ensure(offsets.shape() == values.shape() && offsets.layout() == values.layout(), || {
+        format!("offsets of `{offsets}` for `{values}`: expected one shape and layout")
+    })
+}
+
+/// `buffer_other` (`amdg.buffer_load_to_local`): the values of lanes that load nothing have the type of the loaded
+/// ones.
+fn buffer_other(check: &Check<'_>, _: &[String]) -> Checked {
+    let (Some(other), Some(offsets)) = (check.group_type("other"), check.group_type("offsets")) else { return Ok(()) };
+    let Some(TileType::Pointer(pointer)) = check.group_type("ptr") else { return Ok(()) };
+    let expected = offsets.with_element(pointer.pointee.clone());
+    ensure(*other == expected, || format!("`other` is a `{other}`: expected `{expected}`"))
+}
+
+/// `buffer_target` (`amdg.buffer_load_to_local`): the target copies from global to shared memory without registers.
+fn buffer_target(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some(target) = check.target().and_then(|target| target.strip_prefix("hip:")) else {
+        return Ok(());
+    };
+    ensure(["gfx942", "gfx950", "gfx1250"].contains(&target), || {
+        format!("`{target}` does not copy to shared memory: expected gfx942, gfx950 or gfx1250")
+    })
+}

@@ -1,0 +1,16 @@
+//! Defines the rules of cluster launch control, by which a block takes over the program of another one.
+
+use tilewright_tile::TileType;
+use tilewright_tile::rules::{Check, Checked, Rule, ensure};
+
+/// The rule of `ttng`'s operations of cluster launch control.
+pub(super) const RULES: [Rule; 1] = [Rule::new("clc_buffer", clc_buffer)];
+
+/// `clc_buffer(memory)`: the memory is of a response, two elements of i64.
+fn clc_buffer(check: &Check<'_>, groups: &[String]) -> Checked {
+    check.types_of(groups).into_iter().try_for_each(|ty| {
+        ensure(ty.shape() == Some(&[2]) && *ty.element() == TileType::integer(64), || {
+            format!("`{ty}` is no response of cluster launch control: expected two elements of i64")
+        })
+    })
+}

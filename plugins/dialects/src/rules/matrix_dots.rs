@@ -1,0 +1,232 @@
+//! Defines the rules of dots on tensor cores: `wgmma` and `tcgen05.mma`, and of their scales.
+
+use tilewright_layout::FamilyAttribute;
+use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure, flag, number};
+use tilewright_tile::{LayoutName, MemDescType, TileType};
+
+use super::tensor_memory_layouts::MATRIX;
+
+/// The rules of `ttng`'s dots.
+pub(super) const RULES: [Rule; 4] = [
+    Rule::new("dot_shapes", shapes),
+    Rule::new("wgmma", wgmma),
+    Rule::new("mma5", mma5),
+    Rule::new("scales_order", scales_order),
+];
+
+fn shape<'c>(check: &Check<'c>, group: &str) -> &'c [u64] {
+    check.group_type(group).and_then(TileType::shape).unwrap_or_default()
+}
+
+/// `dot_shapes(a b d)`: the shapes are those of a dot. Elements of four bits count twice along K.
+fn shapes(check: &Check<'_>, groups: &[String]) -> Checked {
+    let [a, b, d] = groups else { return Ok(()) };
+    let (a, b, d) = (shape(check, a), shape(check, b), shape(check, d));
+    let rank = a.len();
+    ensure(rank == b.len() && rank == d.len() && (rank == 2 || rank == 3), || {
+        format!("a dot of {a:?} and {b:?} to {d:?}: expected two axes each, or three")
+    })?;
+    let is_packed = |word: &str| check.text(word) == Some("e2m1");
+    let (left, right) = (is_packed("a_type"), is_packed("b_type"));
+    let (k, other) = (a[rank - 1] << u32::from(left && !right), b[rank - 2] << u32::from(right && !left));
+    let is_loose = left != right;
+    ensure(k == other || is_loose, || format!("a dot of {a:?} and {b:?}: K is {k} and {other}, and must be one"))?;
+    ensure(a[rank - 2] == d[rank - 2] && b[rank - 1] == d[rank - 1] && a[..rank - 2] == d[..rank - 2], || {
+        format!("a dot of {a:?} and {b:?} does not give {d:?}")
+    })
+}
+
+fn family(layout: Option<&LayoutName>) -> &str {
+    layout.map_or("no layout", |layout| layout.spec().name.as_str())
+}
+
+/// `wgmma` (`ttng.warp_group_dot`): layouts, shapes and elements are those of `wgmma`.
+fn wgmma(check: &Check<'_>, _: &[String]) -> Checked {
+    let (Some(a), Some(b)) = (check.group_type("a"), check.group_type("b")) else { return Ok(()) };
+    let Some(d) = check.group_type("d") else { return Ok(()) };
+    let version = d.layout().and_then(|layout| number(layout.spec(), "version_major"));
+    ensure(family(d.layout()) == "nvidia_mma" && version == Some(3), || {
+        format!("the result is a `{d}`: expected the layout `#ttg.nvidia_mma` of version 3")
+    })?;
+    let of_a = family(a.layout());
+    ensure(["nvmma_shared", "dot_op", "dot_operand", "shared_linear"].contains(&of_a), || {
+        format!("operand A has the layout `{of_a}`: expected `nvmma_shared` or `dot_op`")
+    })?;
+    let of_b = family(b.layout());
+    ensure(["nvmma_shared", "shared_linear"].contains(&of_b), || {
+        format!("operand B has the layout `{of_b}`: expected `nvmma_shared`")
+    })?;
+    let shape = d.shape().unwrap_or_default();
+    if let [.., rows, columns] = shape {
+        ensure(rows % 64 == 0, || format!("a result of {rows} rows: expected a multiple of 64"))?;
+        ensure(columns % 8 == 0, || format!("a result of {columns} columns: expected a multiple of 8"))?;
+    }
+    check_elements(check, a, b, d)
+}
+
+/// Checks the element types of `wgmma`, and the elements of operand A that a lane has along K.
+fn check_elements(check: &Check<'_>, a: &TileType, b: &TileType, d: &TileType) -> Checked {
+    if let (Some(layout), Some(bits)) = (a.as_tensor().and_then(|a| a.layout.as_ref()), a.element_bits())
+        && let Some(width) = number(layout.spec(), "k_width")
+    {
+        let expected = i64::from(32 / bits.max(1));
+        ensure(width == expected, || {
+            format!("operand A has `kWidth = {width}`: expected {expected}, 32 bits of `{}`", a.element())
+        })?;
+    }
+    ensure(a.element_bits() == b.element_bits(), || {
+        format!("elements of `{}` and `{}` differ in width: expected operands of one width", a.element(), b.element())
+    })?;
+    let is_narrow = a.element_bits() == Some(8) && matches!(a.element(), TileType::Float(_));
+    let imprecise = check.integer("maxNumImpreciseAcc").unwrap_or(0);
+    ensure(!is_narrow || d.element_bits() != Some(32) || imprecise >= 32, || {
+        format!(
+            "`{}` into `{}` with `maxNumImpreciseAcc = {imprecise}`: expected 32 at least",
+            a.element(),
+            d.element()
+        )
+    })
+}
+
+/// Returns the kind of `tcgen05.mma` of an operand's element type.
+fn kind(element: &TileType) -> Option<&'static str> {
+    match element.to_string().as_str() {
+        "f16" | "bf16" => Some("f16"),
+        "f32" => Some("tf32"),
+        "f8E4M3FN" | "f8E5M2" | "f6E2M3FN" | "f6E3M2FN" | "f4E2M1FN" => Some("f8f6f4"),
+        "i8" => Some("i8"),
+        _ => None,
+    }
+}
+
+/// `mma5` (`ttng.tc_gen5_mma`) and `mma5(scaled)`: layouts, types and blocks are those of `tcgen05.mma`.
+fn mma5(check: &Check<'_>, groups: &[String]) -> Checked {
+    let is_scaled = groups.first().is_some_and(|word| word == "scaled");
+    ensure(check.is_set("is_async") || check.group_types("barriers").is_empty(), || {
+        "it arrives at an mbarrier and is synchronous: expected `is_async`".to_owned()
+    })?;
+    let memory = |group: &str| check.memory_type(group);
+    let (Some(a), Some(b), Some(d)) = (memory("a"), memory("b"), memory("d")) else { return Ok(()) };
+    check_types(a, b, d, is_scaled)?;
+    check_layouts(a, b, d)?;
+    let spec = d.layout.spec();
+    ensure(number(spec, "block_n").unwrap_or(0) <= 256, || {
+        "`blockN` of the accumulator is above 256 columns".to_owned()
+    })?;
+    ensure(!is_scaled || number(spec, "block_m") != Some(64), || {
+        "`blockM = 64`: expected 128 rows in scaled dots".to_owned()
+    })?;
+    check_blocks(check, a, b, d)
+}
+
+/// Checks that `tcgen05.mma` reads and writes the layouts.
+fn check_layouts(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> Checked {
+    let name = |memory: &MemDescType| memory.layout.spec().name.clone();
+    ensure(["nvmma_shared", "shared_linear", MATRIX].contains(&name(a).as_str()), || {
+        format!("operand A has the layout `{}`: expected `nvmma_shared` or one of tensor memory", a.layout.text())
+    })?;
+    ensure(["nvmma_shared", "shared_linear"].contains(&name(b).as_str()), || {
+        format!("operand B has the layout `{}`: expected `nvmma_shared`", b.layout.text())
+    })?;
+    ensure(name(d) == MATRIX, || {
+        format!("the accumulator has the layout `{}`: expected one of tensor memory", d.layout.text())
+    })?;
+    let stride = |memory: &MemDescType| number(memory.layout.spec(), "col_stride").unwrap_or(1);
+    if name(a) == MATRIX {
+        ensure(stride(a) == 1, || format!("operand A has `colStride = {}`: expected 1", stride(a)))?;
+    }
+    let bits = i64::from(d.element.element_bits().unwrap_or(32));
+    ensure(bits == 0 || stride(d) == 32 / bits, || {
+        format!(
+            "the accumulator has `colStride = {}`: expected {}, 32 bits for `{}`",
+            stride(d),
+            32 / bits.max(1),
+            d.element
+        )
+    })
+}
+
+/// Checks that `tcgen05.mma` multiplies the element types.
+fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType, is_scaled: bool) -> Checked {
+    let accumulator = d.element.to_string();
+    if is_scaled {
+        return ensure(["f16", "f32"].contains(&accumulator.as_str()), || {
+            format!("the accumulator is of `{accumulator}`: expected f16 or f32")
+        });
+    }
+    for (side, memory) in [("A", a), ("B", b)] {
+        ensure(kind(&memory.element).is_some(), || {
+            format!("operand {side} is of `{}`, which `tcgen05.mma` does not multiply", memory.element)
+        })?;
+    }
+    let kinds = (kind(&a.element), kind(&b.element));
+    ensure(kinds.0 == kinds.1, || {
+        format!("operands of `{}` and `{}` are of different kinds: expected one", a.element, b.element)
+    })?;
+    let is_half = a.element.to_string() == "f16" && b.element.to_string() == "f16";
+    let expected: &[&str] = match kinds.0 {
+        Some("f16") if is_half => &["f16", "f32"],
+        Some("f8f6f4") => &["f16", "f32"],
+        Some("i8") => &["i32"],
+        _ => &["f32"],
+    };
+    ensure(expected.contains(&accumulator.as_str()), || {
+        format!(
+            "operands of `{}` and `{}` into `{accumulator}`: expected {}",
+            a.element,
+            b.element,
+            expected.join(" or ")
+        )
+    })
+}
+
+/// Checks that the blocks of a cluster divide A by rows, B by columns, and the accumulator by both.
+fn check_blocks(check: &Check<'_>, a: &MemDescType, b: &MemDescType, d: &MemDescType) -> Checked {
+    let of = |memory: &MemDescType| bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
+    let (left, right, result) = (of(a), of(b), of(d));
+    if left.is_empty() && right.is_empty() && result.is_empty() {
+        return Ok(());
+    }
+    ensure(left.iter().all(|basis| basis.last() == Some(&0)), || {
+        "the blocks of a cluster share K of operand A: expected rows alone".to_owned()
+    })?;
+    ensure(right.iter().all(|basis| basis.first() == Some(&0)), || {
+        "the blocks of a cluster share K of operand B: expected columns alone".to_owned()
+    })?;
+    let is_pair = check.is_set("two_ctas");
+    if is_pair {
+        ensure(flag(d.layout.spec(), "two_ctas"), || {
+            "`two_ctas`: expected an accumulator whose layout has `twoCTAs = true`".to_owned()
+        })?;
+        ensure(right.first() == Some(&vec![0, 1]), || {
+            "`two_ctas`: expected [0, 1] as the first basis of operand B's `CGALayout`".to_owned()
+        })?;
+    }
+    for (number, basis) in result.iter().enumerate() {
+        let rows = left.get(number).and_then(|basis| basis.first());
+        let columns = right.get(number).and_then(|basis| basis.last()).filter(|_| !(is_pair && number == 0));
+        let fits = rows.is_none_or(|rows| basis.first() == Some(rows))
+            && columns.is_none_or(|columns| basis.last() == Some(columns) || is_pair);
+        ensure(fits, || {
+            format!("basis {number} of the accumulator's `CGALayout` is {basis:?}: expected A's rows and B's columns")
+        })?;
+    }
+    Ok(())
+}
+
+/// `scales_order` (`ttng.tc_gen5_mma_scaled`): scales of more than 128 rows are stored by rows first, as the hardware
+/// reads them.
+fn scales_order(check: &Check<'_>, _: &[String]) -> Checked {
+    for group in ["a_scale", "b_scale"] {
+        let Some(memory) = check.memory_type(group) else { continue };
+        let spec = memory.layout.spec();
+        let order = match spec.attributes.get("block_rep_order") {
+            Some(FamilyAttribute::Text(word)) => word.as_str(),
+            _ => continue,
+        };
+        ensure(order != "kThenMn", || {
+            format!("`{group}` has the layout `{}`: expected `blockRepOrder = mnThenK`", memory.layout.text())
+        })?;
+    }
+    Ok(())
+}

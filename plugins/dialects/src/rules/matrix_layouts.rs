@@ -1,0 +1,197 @@
+//! Defines the rules of the layouts of results of matrix instructions.
+
+use tilewright_layout::{FamilyAttribute, FamilySpec};
+use tilewright_tile::rules::{
+    Checked, Distribution, DotOperand, LayoutRules, Rules, Storage, bases, ensure, named_bases, named_number, number,
+    numbers, power, product,
+};
+
+/// Blocks of a cluster that a layout has elements for.
+fn cluster_blocks(spec: &FamilySpec) -> u64 {
+    power(bases(spec, "cga_layout").map_or(0, |bases| bases.len()))
+}
+
+/// The distribution of a layout with the warps along each axis.
+fn distribution_of_warps(spec: &FamilySpec, lanes: u64) -> Option<Distribution> {
+    let warps = numbers(spec, "warps_per_cta")?;
+    Some(Distribution {
+        rank: warps.len(),
+        lanes: Some(lanes),
+        warps: Some(product(&warps)),
+        blocks: cluster_blocks(spec),
+    })
+}
+
+/// `nvidia_mma`: `mma.sync` (version 2) and `wgmma` (version 3).
+#[derive(Debug)]
+pub(super) struct NvidiaMma;
+
+impl LayoutRules for NvidiaMma {
+    fn family(&self) -> &'static str {
+        "nvidia_mma"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Registers
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &["version_major", "version_minor", "version", "warps_per_cta", "cga_layout", "instr_shape"]
+    }
+
+    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+        let Some(version) = number(spec, "version_major") else { return Ok(()) };
+        ensure([2, 3].contains(&version), || format!("`versionMajor = {version}`: expected 2 or 3"))
+    }
+
+    fn distribution(&self, spec: &FamilySpec, _: &Rules) -> Option<Distribution> {
+        distribution_of_warps(spec, 32)
+    }
+
+    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> Checked {
+        let parent = operand.parent;
+        let first = || numbers(parent, "version")?.first().copied();
+        let version = number(parent, "version_major").or_else(first).unwrap_or(2);
+        ensure(version != 3 || operand.index == 0, || {
+            "`opIdx = 1`: `wgmma` (version 3) has operand B in shared memory".to_owned()
+        })?;
+        ensure(version < 2 || operand.k_width > 0, || {
+            format!("`kWidth` is missing, which version {version} of MMA needs")
+        })
+    }
+
+    /// The operand of one instruction has `kWidth` elements in each of four lanes.
+    fn least_k(&self, operand: &DotOperand<'_>) -> u64 {
+        let is_sync = number(operand.parent, "version_major").is_none_or(|version| version == 2);
+        if is_sync { 4 * operand.k_width.unsigned_abs() } else { 0 }
+    }
+}
+
+/// `amd_mfma`: the matrix instructions of CDNA.
+#[derive(Debug)]
+pub(super) struct Mfma;
+
+impl LayoutRules for Mfma {
+    fn family(&self) -> &'static str {
+        "amd_mfma"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Registers
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &[
+            "version",
+            "version_major",
+            "version_minor",
+            "warps_per_cta",
+            "cga_layout",
+            "instr_shape",
+            "is_transposed",
+            "transposed",
+            "tiles_per_warp",
+            "element_bit_width",
+            "element_bitwidth",
+        ]
+    }
+
+    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+        if let Some(version) = number(spec, "version") {
+            ensure((0..=4).contains(&version), || format!("`version = {version}`: expected one from 0 to 4"))?;
+        }
+        if let Some(shape) = numbers(spec, "instr_shape").filter(|shape| shape.len() >= 2) {
+            let known = [[32, 32], [16, 16], [64, 4], [4, 64]];
+            ensure(known.contains(&[shape[0], shape[1]]), || {
+                format!("`instrShape = {shape:?}`: expected 32x32, 16x16, 64x4 or 4x64 elements")
+            })?;
+        }
+        let transposed = spec.attributes.get("is_transposed").or_else(|| spec.attributes.get("transposed"));
+        ensure(transposed.is_none_or(|value| matches!(value, FamilyAttribute::Bool(_))), || {
+            "`isTransposed` must be true or false".to_owned()
+        })?;
+        let width = named_number(spec, ["element_bit_width", "element_bitwidth"]).unwrap_or(32);
+        ensure(width == 32 || width == 64, || format!("`elementBitWidth = {width}`: expected 32 or 64"))
+    }
+
+    fn distribution(&self, spec: &FamilySpec, _: &Rules) -> Option<Distribution> {
+        distribution_of_warps(spec, 64)
+    }
+
+    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> Checked {
+        ensure(operand.k_width > 0, || "`kWidth` is missing, which MFMA needs".to_owned())
+    }
+}
+
+/// `amd_wmma`: the matrix instructions of RDNA and gfx1250.
+#[derive(Debug)]
+pub(super) struct Wmma;
+
+impl LayoutRules for Wmma {
+    fn family(&self) -> &'static str {
+        "amd_wmma"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Registers
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &[
+            "version",
+            "is_transposed",
+            "is_transpose",
+            "transposed",
+            "cta_layout",
+            "reg_bases",
+            "warp_bases",
+            "cga_layout",
+            "instr_shape",
+            "rank",
+        ]
+    }
+
+    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+        let Some(version) = number(spec, "version") else { return Ok(()) };
+        ensure((1..=3).contains(&version), || format!("`version = {version}`: expected one from 1 to 3"))?;
+        // The dialect file states the shape that texts may omit, and the reader leaves out parameters of this value.
+        // Version 3 has no instruction of this shape, so a text of version 3 must give another one.
+        let shape = match spec.attributes.get("instr_shape") {
+            None => vec![16, 16, 16],
+            Some(_) => {
+                let Some(shape) = numbers(spec, "instr_shape") else { return Ok(()) };
+                shape
+            }
+        };
+        let fits = match (version, &shape[..]) {
+            (1, shape) => shape == [16, 16, 16],
+            (2, [16, 16, k]) => [16, 32].contains(k),
+            (3, [16, 16, k]) => [4, 32, 64, 128].contains(k),
+            (3, [32, 16, k]) => *k == 128,
+            _ => false,
+        };
+        ensure(fits, || format!("`instrShape = {shape:?}` is no shape of WMMA {version}"))
+    }
+
+    fn distribution(&self, spec: &FamilySpec, _: &Rules) -> Option<Distribution> {
+        let warps = named_bases(spec, ["warp_bases", "warp"])?;
+        let rank = number(spec, "rank").and_then(|rank| usize::try_from(rank).ok());
+        Some(Distribution {
+            rank: warps.first().map(Vec::len).or(rank).unwrap_or(2),
+            lanes: Some(32),
+            warps: Some(power(warps.len())),
+            blocks: cluster_blocks(spec),
+        })
+    }
+
+    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> Checked {
+        let width = operand.k_width;
+        match number(operand.parent, "version") {
+            Some(1) => ensure([8, 16].contains(&width), || format!("`kWidth = {width}`: expected 8 or 16 for WMMA 1")),
+            Some(2) => {
+                ensure([4, 8, 16].contains(&width), || format!("`kWidth = {width}`: expected 4, 8 or 16 for WMMA 2"))
+            }
+            _ => ensure(width > 0, || "`kWidth` is missing, which WMMA 3 needs".to_owned()),
+        }
+    }
+}

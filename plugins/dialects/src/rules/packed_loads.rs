@@ -1,0 +1,26 @@
+//! Defines the rules of loads that transpose packed elements.
+
+use tilewright_tile::TensorType;
+use tilewright_tile::rules::{Check, Checked, Rule, ensure, named_number, numbers};
+
+/// The rule of `amdg`'s transposing load.
+pub(super) const RULES: [Rule; 1] = [Rule::new("packed_transposed", packed_transposed)];
+
+/// `packed_transposed` (`amdg.local_load_packed_transposed`): the result has the elements of memory, packed along the
+/// other axis.
+fn packed_transposed(check: &Check<'_>, _: &[String]) -> Checked {
+    let (Some(memory), Some(result)) = (check.memory_type("src"), check.group_type("result")) else { return Ok(()) };
+    let Some(TensorType { shape, layout: Some(layout), .. }) = result.as_tensor() else { return Ok(()) };
+    let spec = layout.spec();
+    ensure(spec.name == "dot_op" || spec.name == "dot_operand", || {
+        format!("the result's layout is `{}`: expected `#ttg.dot_op`", layout.text())
+    })?;
+    let index = named_number(spec, ["op_idx", "operand_index"]).unwrap_or(0);
+    let expected = if index == 0 { [0, 1] } else { [1, 0] };
+    if let Some(order) = numbers(memory.layout.spec(), "order") {
+        ensure(order == expected, || format!("memory has `order = {order:?}`: expected {expected:?}"))?;
+    }
+    let [rows, columns] = memory.shape[..] else { return Ok(()) };
+    let unpacked = if index == 0 { [rows * 2, columns / 2] } else { [rows / 2, columns * 2] };
+    ensure(shape[..] == unpacked, || format!("memory of {:?} becomes {shape:?}: expected {unpacked:?}", memory.shape))
+}

@@ -1,0 +1,132 @@
+//! Defines the rules of operations on the registers of each lane: parts of tensors, and their order.
+
+use tilewright_tile::TensorType;
+use tilewright_tile::rules::{Check, Checked, Rule, ensure, numbers};
+
+/// The rules of `amdg`'s operations on registers.
+pub(super) const RULES: [Rule; 3] = [
+    Rule::new("concat", concat),
+    Rule::new("extract_slice", extract_slice),
+    Rule::new("in_thread_transpose", in_thread_transpose),
+];
+
+/// The types of two groups, if both are of tensors.
+pub(super) fn tensors<'c>(check: &Check<'c>, groups: [&str; 2]) -> Option<(&'c TensorType, &'c TensorType)> {
+    Some((check.group_type(groups[0])?.as_tensor()?, check.group_type(groups[1])?.as_tensor()?))
+}
+
+/// `concat` (`amdg.concat`): the sources are equal parts of the result, in the registers of the same lanes.
+fn concat(check: &Check<'_>, _: &[String]) -> Checked {
+    let sources = check.group_types("sources");
+    let Some((part, full)) = tensors(check, ["sources", "result"]) else { return Ok(()) };
+    ensure(sources.windows(2).all(|pair| pair[0] == pair[1]), || {
+        "the sources differ in type: expected one".to_owned()
+    })?;
+    ensure(part.shape.len() == full.shape.len(), || {
+        format!("{:?} and {:?} differ in their number of axes", part.shape, full.shape)
+    })?;
+    ensure(part.element == full.element, || {
+        format!("elements of `{}` become `{}`, and must stay", part.element, full.element)
+    })?;
+    let fits = part.shape.iter().zip(&full.shape).all(|(part, full)| *part > 0 && full % part == 0);
+    ensure(fits, || format!("{:?} is no multiple of {:?} along each axis", full.shape, part.shape))?;
+    let count: u64 = full.shape.iter().zip(&part.shape).map(|(full, part)| full / part).product();
+    ensure(count == sources.len() as u64, || {
+        format!("{} tensors of {:?} for {:?}: expected {count}", sources.len(), part.shape, full.shape)
+    })?;
+    check_same_lanes(check, part, full)
+}
+
+/// Checks that a part has the lanes, warps and blocks of the full tensor.
+fn check_same_lanes(check: &Check<'_>, part: &TensorType, full: &TensorType) -> Checked {
+    let (Some(own), Some(all)) = (&part.layout, &full.layout) else { return Ok(()) };
+    let (Some(small), Some(large)) = (check.bases(own, &part.shape), check.bases(all, &full.shape)) else {
+        return Ok(());
+    };
+    ensure(small.lanes == large.lanes && small.warps == large.warps && small.blocks == large.blocks, || {
+        format!("lanes and warps of `{}` and `{}` differ: expected the same", own.text(), all.text())
+    })
+}
+
+/// `extract_slice` (`amdg.extract_slice`): the result is a part of the tensor that each lane has in its registers.
+fn extract_slice(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some((full, part)) = tensors(check, ["source", "result"]) else { return Ok(()) };
+    ensure(part.element == full.element, || {
+        format!("elements of `{}` become `{}`, and must stay", full.element, part.element)
+    })?;
+    ensure(part.shape.len() == full.shape.len(), || {
+        format!("{:?} and {:?} differ in their number of axes", full.shape, part.shape)
+    })?;
+    let offsets = check.numbers("static_offsets").unwrap_or_default();
+    check_offsets(&offsets, part, full)?;
+    check_same_lanes(check, part, full)?;
+    let (Some(own), Some(all)) = (&part.layout, &full.layout) else { return Ok(()) };
+    let (Some(small), Some(large)) = (check.bases(own, &part.shape), check.bases(all, &full.shape)) else {
+        return Ok(());
+    };
+    let begin: Vec<u64> = offsets.iter().map(|offset| offset.unsigned_abs()).collect();
+    ensure(small.registers.iter().chain([&begin]).all(|element| spans(&large.registers, element)), || {
+        format!("the part at {offsets:?} has elements that its lanes do not hold in `{}`", all.text())
+    })
+}
+
+/// Checks that a part at these offsets is within the full tensor.
+fn check_offsets(offsets: &[i64], part: &TensorType, full: &TensorType) -> Checked {
+    ensure(offsets.len() == full.shape.len(), || format!("{} offsets for {} axes", offsets.len(), full.shape.len()))?;
+    for (axis, offset) in offsets.iter().enumerate() {
+        let begins = u64::try_from(*offset).ok();
+        let end = begins.and_then(|begins| begins.checked_add(part.shape[axis]));
+        ensure(end.is_some_and(|end| end <= full.shape[axis]), || {
+            format!("{} elements from {offset} on along axis {axis}, which has {}", part.shape[axis], full.shape[axis])
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether an element is a sum of bases, each of which moves along one axis.
+fn spans(bases: &[Vec<u64>], element: &[u64]) -> bool {
+    element.iter().enumerate().all(|(axis, at)| {
+        let reached = bases.iter().fold(0, |reached, basis| reached | basis.get(axis).copied().unwrap_or(0));
+        at & !reached == 0
+    })
+}
+
+/// `in_thread_transpose` (`amdg.in_thread_transpose`): the registers of each lane get the order of the other axis.
+fn in_thread_transpose(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some((from, to)) = tensors(check, ["src", "result"]) else { return Ok(()) };
+    ensure(from.shape == to.shape, || format!("{:?} becomes {:?}: expected one shape", from.shape, to.shape))?;
+    ensure(from.element == to.element, || {
+        format!("elements of `{}` become `{}`, and must stay", from.element, to.element)
+    })?;
+    ensure(from.shape.len() == 2, || format!("a tensor of {} axes: expected two", from.shape.len()))?;
+    let (Some(own), Some(given)) = (&from.layout, &to.layout) else { return Ok(()) };
+    ensure(own.spec().name == "blocked", || {
+        format!("the operand's layout is `{}`: expected `#ttg.blocked`", own.text())
+    })?;
+    let (Some(source), Some(result)) = (check.bases(own, &from.shape), check.bases(given, &to.shape)) else {
+        return Ok(());
+    };
+    let (Some(per_lane), Some(order)) = (numbers(own.spec(), "size_per_thread"), numbers(own.spec(), "order")) else {
+        return Ok(());
+    };
+    if order.len() != 2 || per_lane.len() != 2 {
+        return Ok(());
+    }
+    let bits = |axis: i64| per_lane[axis as usize].unsigned_abs().max(1).ilog2() as usize;
+    let (inner, outer) = (bits(order[0]), bits(order[1]));
+    let mut registers = source.registers.clone();
+    if registers.len() >= inner + outer {
+        registers[..inner + outer].rotate_left(inner);
+    }
+    let is_same = registers == result.registers
+        && source.lanes == result.lanes
+        && source.warps == result.warps
+        && source.blocks == result.blocks;
+    ensure(is_same, || {
+        format!(
+            "the result's layout is `{}`: expected the registers of `{}` along the other axis first",
+            given.text(),
+            own.text()
+        )
+    })
+}

@@ -1,0 +1,49 @@
+//! Lists all rules, in one set for each subject.
+
+use tilewright_tile::rules::{LayoutRules, Rule, RuleSet, TextRule};
+
+use super::{
+    buffers, cache_policies, launch_control, matrix_dots, matrix_layouts, mbarriers, packed_arithmetic, packed_loads,
+    partitions, register_parts, scaled_casts, shared_layouts, tensor_copies, tensor_data_mover, tensor_memory,
+    tensor_memory_layouts,
+};
+
+/// The rules of the dialect files, which are registered before the files are read.
+pub const RULE_SETS: &[RuleSet] = &[
+    of_rules(&buffers::RULES),
+    of_rules(&launch_control::RULES),
+    of_rules(&matrix_dots::RULES),
+    of_rules(&mbarriers::RULES),
+    of_rules(&packed_arithmetic::RULES),
+    of_rules(&packed_loads::RULES),
+    of_rules(&partitions::RULES),
+    of_rules(&register_parts::RULES),
+    of_rules(&scaled_casts::RULES),
+    of_rules(&tensor_copies::RULES),
+    of_rules(&tensor_data_mover::RULES),
+    of_rules(&tensor_memory::RULES),
+    LAYOUTS,
+];
+
+const fn of_rules(rules: &'static [Rule]) -> RuleSet {
+    RuleSet { rules, layouts: &[], texts: &[], complete: &[] }
+}
+
+/// Rules of layouts, types and attributes. Triton's dialect `ttg` has the layouts of all vendors.
+const LAYOUTS: RuleSet = RuleSet {
+    rules: &[],
+    layouts: &[
+        &matrix_layouts::NvidiaMma as &dyn LayoutRules,
+        &matrix_layouts::Mfma,
+        &matrix_layouts::Wmma,
+        &shared_layouts::Nvmma,
+        &shared_layouts::Rotating,
+        &tensor_memory_layouts::Matrix,
+        &tensor_memory_layouts::Scales,
+    ],
+    texts: &[
+        TextRule { name: "!ttng.tensordesc_im2col", check: tensor_copies::check_image_descriptor },
+        TextRule { name: cache_policies::NAME, check: cache_policies::check_policy },
+    ],
+    complete: &["ttg", "ttng"],
+};

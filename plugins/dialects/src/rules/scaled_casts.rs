@@ -1,0 +1,74 @@
+//! Defines the rules of casts with scales.
+
+use tilewright_tile::TileType;
+use tilewright_tile::rules::{Check, Checked, Rule, ensure};
+
+use super::register_parts::tensors;
+
+/// The rules of `amdg`'s casts with scales.
+pub(super) const RULES: [Rule; 2] = [Rule::new("scaled", scaled), Rule::new("scaled_down", scaled_down)];
+
+/// `scaled` (`amdg.scaled_upcast_fp8`) and `scaled(packed)` (`amdg.scaled_upcast_fp4`, two elements in a byte):
+/// elements, scales and results fit each other in shape.
+fn scaled(check: &Check<'_>, groups: &[String]) -> Checked {
+    let Some((input, output)) = tensors(check, ["input", "output"]) else { return Ok(()) };
+    let Some(scale) = check.group_type("scale").and_then(TileType::as_tensor) else { return Ok(()) };
+    let rank = output.shape.len();
+    ensure(scale.shape.len() == rank && input.shape.len() == rank, || {
+        format!("{:?}, scales of {:?} and {:?} differ in their number of axes", input.shape, scale.shape, output.shape)
+    })?;
+    if groups.first().is_none_or(|word| word != "packed") {
+        return ensure(input.shape == output.shape && scale.shape == output.shape, || {
+            format!("{:?} with scales of {:?} become {:?}: expected one shape", input.shape, scale.shape, output.shape)
+        });
+    }
+    let axis = check.integer("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < rank);
+    let Some(axis) = axis else {
+        return Err(format!("there is no axis {}: expected one below {rank}", check.integer("axis").unwrap_or(-1)));
+    };
+    for at in 0..rank {
+        let expected = if at == axis { input.shape[at].saturating_mul(2) } else { input.shape[at] };
+        ensure(output.shape[at] == expected, || {
+            format!("pairs of {:?} become {:?}: expected {expected} along axis {at}", input.shape, output.shape)
+        })?;
+        ensure(at == axis || scale.shape[at] == output.shape[at], || {
+            format!("scales of {:?} for {:?}: expected one shape except along axis {axis}", scale.shape, output.shape)
+        })?;
+    }
+    Ok(())
+}
+
+/// `scaled_down` (`amdg.scaled_downcast_fp8`) and `scaled_down(packed)` (`amdg.scaled_downcast_fp4`, two results in a
+/// byte): elements, scales and results fit each other in shape.
+fn scaled_down(check: &Check<'_>, groups: &[String]) -> Checked {
+    let Some((input, output)) = tensors(check, ["input", "output"]) else { return Ok(()) };
+    let Some(scale) = check.group_type("scale").and_then(TileType::as_tensor) else { return Ok(()) };
+    let is_packed = groups.first().is_some_and(|word| word == "packed");
+    let rank = input.shape.len();
+    ensure(scale.shape.len() == rank && output.shape.len() == rank, || {
+        format!("{:?}, scales of {:?} and {:?} differ in their number of axes", input.shape, scale.shape, output.shape)
+    })?;
+    let given = check.integer("axis").unwrap_or(-1);
+    let Some(axis) = usize::try_from(given).ok().filter(|axis| *axis < rank) else {
+        return Err(format!("there is no axis {given}: expected one below {rank}"));
+    };
+    let mut expected = input.shape.clone();
+    if is_packed {
+        expected[axis] /= 2;
+    }
+    ensure(output.shape == expected, || {
+        format!("{:?} becomes {:?}: expected {expected:?}", input.shape, output.shape)
+    })?;
+    let matches = |at: usize| at == axis || scale.shape[at] == output.shape[at];
+    ensure((0..rank).all(matches), || {
+        format!("scales of {:?} for {:?}: expected one shape except along axis {axis}", scale.shape, output.shape)
+    })?;
+    let (results, count) = (output.shape[axis], scale.shape[axis]);
+    ensure(count > 0 && results.is_multiple_of(count), || {
+        format!("{count} scales for {results} results along axis {axis}: expected a divisor")
+    })?;
+    let least = if is_packed { 4 } else { 8 };
+    ensure((results / count).is_multiple_of(least), || {
+        format!("a scale for {} results along axis {axis}: expected a multiple of {least}", results / count)
+    })
+}

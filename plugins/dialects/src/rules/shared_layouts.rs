@@ -1,0 +1,120 @@
+//! Defines the rules of vendors' layouts of shared memory.
+
+use std::ops::Range;
+
+use tilewright_layout::FamilySpec;
+use tilewright_tile::MemDescType;
+use tilewright_tile::rules::{
+    Checked, LayoutRules, Rules, SHARED_MEMORY, Storage, bases, ensure, flag, named_number, number,
+};
+
+/// The names of the parameter with the width of a swizzle pattern in bytes: Triton's, and the project's.
+pub(super) const SWIZZLE: [&str; 2] = ["swizzling_byte_width", "swizzle_byte_width"];
+
+/// The names of the parameter with the width of an element in bits.
+const ELEMENT_BITS: [&str; 2] = ["element_bit_width", "element_bitwidth"];
+
+/// Whether elements of four bits are padded to bytes.
+pub(super) fn is_fp4_padded(spec: &FamilySpec) -> bool {
+    flag(spec, "fp4_padded") || flag(spec, "fp4padded")
+}
+
+/// `nvmma_shared`: the layouts that matrix descriptors and bulk tensor copies have.
+#[derive(Debug)]
+pub(super) struct Nvmma;
+
+impl LayoutRules for Nvmma {
+    fn family(&self) -> &'static str {
+        "nvmma_shared"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Memory(SHARED_MEMORY)
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &[
+            "swizzling_byte_width",
+            "swizzle_byte_width",
+            "transposed",
+            "element_bit_width",
+            "element_bitwidth",
+            "fp4_padded",
+            "fp4padded",
+            "cga_layout",
+            "rank",
+        ]
+    }
+
+    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+        if let Some(swizzle) = named_number(spec, SWIZZLE) {
+            ensure([0, 32, 64, 128].contains(&swizzle), || {
+                format!("`swizzlingByteWidth = {swizzle}`: expected 0, 32, 64 or 128")
+            })?;
+        }
+        ensure(named_number(spec, ELEMENT_BITS) != Some(0), || {
+            "`elementBitWidth = 0`: expected the width of an element in bits".to_owned()
+        })
+    }
+
+    fn rank(&self, spec: &FamilySpec, _: &Rules) -> Option<usize> {
+        match (bases(spec, "cga_layout"), number(spec, "rank")) {
+            (Some(bases), _) if !bases.is_empty() => Some(bases[0].len()),
+            (_, Some(rank)) => usize::try_from(rank).ok(),
+            _ => Some(2),
+        }
+    }
+
+    fn check_memory(&self, memory: &MemDescType, rules: &Rules) -> Checked {
+        let spec = memory.layout.spec();
+        let swizzle = named_number(spec, SWIZZLE).unwrap_or(0);
+        let bits = named_number(spec, ELEMENT_BITS).unwrap_or(8);
+        let rank = self.rank(spec, rules).unwrap_or(2);
+        if swizzle == 0 || rank < 2 || memory.shape.len() < 2 {
+            return Ok(());
+        }
+        let blocks = bases(spec, "cga_layout").unwrap_or_default();
+        let layout_axis = if flag(spec, "transposed") { rank - 2 } else { rank - 1 };
+        let allocation = memory.allocated();
+        let split = blocks.iter().filter(|basis| basis.get(layout_axis).is_some_and(|by| *by != 0)).count();
+        let axis = allocation.len() - rank + layout_axis;
+        let size = allocation.get(axis).copied().unwrap_or(1) >> split.min(63);
+        let padding = if is_fp4_padded(spec) { 2 } else { 1 };
+        let least = (swizzle * 8 / bits.max(1)).unsigned_abs() / padding;
+        ensure(size >= least, || {
+            format!(
+                "its contiguous axis has {size} elements: expected at least {least} for a swizzle of {swizzle} bytes"
+            )
+        })
+    }
+
+    fn is_transposition(&self, from: &FamilySpec, to: &FamilySpec, order: &[usize]) -> Option<bool> {
+        (order == [1, 0]).then(|| flag(from, "transposed") != flag(to, "transposed"))
+    }
+
+    fn cuts_swizzle(&self, spec: &FamilySpec, rank: usize, axis: usize, bits: Range<u32>) -> Option<bool> {
+        // The pattern exclusive-ors the number of a 16-byte unit with bits of the row.
+        let mut swizzled = match named_number(spec, SWIZZLE) {
+            Some(128) => 0..3,
+            Some(64) => 1..3,
+            Some(32) => 2..3,
+            _ => return Some(false),
+        };
+        let rows = if flag(spec, "transposed") { rank.saturating_sub(1) } else { rank.saturating_sub(2) };
+        Some(rank >= 2 && axis == rows && swizzled.any(|bit| bits.contains(&bit)))
+    }
+}
+
+/// `amd_rotating_shared`: the swizzle is rotated from block to block of rows.
+#[derive(Debug)]
+pub(super) struct Rotating;
+
+impl LayoutRules for Rotating {
+    fn family(&self) -> &'static str {
+        "amd_rotating_shared"
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Memory(SHARED_MEMORY)
+    }
+}

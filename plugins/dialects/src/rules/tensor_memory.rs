@@ -1,0 +1,151 @@
+//! Defines the rules of operations on tensor memory.
+
+use tilewright_tile::rules::{Check, Checked, DistributedBases, Rule, ensure, flag, named_number, number};
+use tilewright_tile::{Attribute, MemDescType, TensorType, TileType};
+
+use super::shared_layouts::{SWIZZLE, is_fp4_padded};
+use super::tensor_memory_layouts::{MATRIX, SCALES, SPACE};
+
+/// The rules of `ttng`'s operations on tensor memory.
+pub(super) const RULES: [Rule; 6] = [
+    Rule::new("tmem_alloc", alloc),
+    Rule::new("tmem_load", load),
+    Rule::new("tmem_store", store),
+    Rule::new("tmem_copy", copy),
+    Rule::new("tmem_subslice", subslice),
+    Rule::new("tensor_memory_target", target),
+];
+
+fn is_tensor_memory(memory: &MemDescType) -> bool {
+    [MATRIX, SCALES].contains(&memory.layout.spec().name.as_str())
+}
+
+/// Checks that the layout of a tensor in registers lets the warps of a warpgroup reach their rows.
+fn check_rows(check: &Check<'_>, registers: &TensorType, memory: &MemDescType) -> Checked {
+    let Some(layout) = &registers.layout else { return Ok(()) };
+    if memory.layout.spec().name != MATRIX || registers.shape.len() != 2 {
+        return Ok(());
+    }
+    let rows = number(memory.layout.spec(), "block_m").unwrap_or(128);
+    let Some(DistributedBases { lanes, warps, .. }) = check.bases(layout, &registers.shape) else { return Ok(()) };
+    // Each warp of a warpgroup reaches 32 rows of 128: the first two bits of warps select them.
+    let selects = |at: usize| warps.get(at).is_none_or(|basis| basis[0] == 32 << at);
+    let fits = rows != 128 || (selects(0) && selects(1) && lanes.iter().all(|basis| basis[0] < 32 || basis[0] >= 128));
+    ensure(fits, || {
+        format!("`{}`: each warp reaches 32 rows of tensor memory, and this layout has other ones", layout.text())
+    })
+}
+
+/// Checks that a tensor in registers and one in tensor memory have one shape and element type.
+fn check_same(registers: &TileType, memory: &MemDescType) -> Checked {
+    ensure(registers.shape() == Some(&memory.shape[..]), || {
+        format!("`{registers}` and tensor memory of {:?} differ in shape", memory.shape)
+    })?;
+    ensure(*registers.element() == memory.element, || {
+        format!("elements of `{}` and, in memory, of `{}`: expected one type", registers.element(), memory.element)
+    })
+}
+
+fn check_layout(memory: &MemDescType) -> Checked {
+    ensure(is_tensor_memory(memory), || format!("`{}` is no layout of tensor memory", memory.layout.text()))
+}
+
+/// `tmem_alloc` (`ttng.tmem_alloc`): its layout is one of tensor memory, and initial contents have the same shape and
+/// elements.
+fn alloc(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some(memory) = check.memory_type("result") else { return Ok(()) };
+    check_layout(memory)?;
+    match check.group_type("src") {
+        Some(source) => {
+            check_same(source, memory)?;
+            source.as_tensor().map_or(Ok(()), |tensor| check_rows(check, tensor, memory))
+        }
+        None => ensure(memory.mutable, || "memory without initial contents must be `mutable`".to_owned()),
+    }
+}
+
+/// `tmem_load` (`ttng.tmem_load`): the result has the shape and elements of tensor memory, in rows that its warps
+/// reach.
+fn load(check: &Check<'_>, _: &[String]) -> Checked {
+    let (Some(memory), Some(result)) = (check.memory_type("src"), check.group_type("result")) else { return Ok(()) };
+    check_layout(memory)?;
+    check_same(result, memory)?;
+    let has_reduction = check.operation().attributes.get("redOp").is_some();
+    for name in ["abs", "NaN"] {
+        let given = check.operation().attributes.get(name);
+        ensure(has_reduction || !matches!(given, Some(Attribute::Bool(true))), || {
+            format!("`{name}` is of a reduction: expected `redOp`")
+        })?;
+    }
+    ensure(has_reduction != check.group_types("red").is_empty(), || {
+        "`redOp` and a result `red` belong together: expected both, or neither".to_owned()
+    })?;
+    result.as_tensor().map_or(Ok(()), |tensor| check_rows(check, tensor, memory))
+}
+
+/// `tmem_store` (`ttng.tmem_store`): the source has the shape and elements of tensor memory, in rows that its warps
+/// reach.
+fn store(check: &Check<'_>, _: &[String]) -> Checked {
+    let (Some(memory), Some(source)) = (check.memory_type("dst"), check.group_type("src")) else { return Ok(()) };
+    check_layout(memory)?;
+    check_same(source, memory)?;
+    source.as_tensor().map_or(Ok(()), |tensor| check_rows(check, tensor, memory))
+}
+
+/// `tmem_copy` (`ttng.tmem_copy`): hardware copies the layout in shared memory to the one in tensor memory.
+fn copy(check: &Check<'_>, _: &[String]) -> Checked {
+    let (Some(from), Some(to)) = (check.memory_type("src"), check.memory_type("dst")) else { return Ok(()) };
+    ensure(from.space.spec().name != SPACE, || "the source must be in shared memory".to_owned())?;
+    check_layout(to)?;
+    let spec = from.layout.spec();
+    let swizzle = named_number(spec, SWIZZLE);
+    ensure(spec.name != "nvmma_shared" || !(flag(spec, "transposed") || is_fp4_padded(spec)), || {
+        format!("the source's layout `{}` is transposed or padded", from.layout.text())
+    })?;
+    if to.layout.spec().name == SCALES {
+        ensure(from.shape.len() != 2 || from.shape == to.shape, || {
+            format!("{:?} is copied to {:?}: expected one shape", from.shape, to.shape)
+        })?;
+        return ensure(swizzle.is_none_or(|bytes| bytes == 0), || {
+            format!("scales are swizzled by `{}`: expected no swizzle", from.layout.text())
+        });
+    }
+    let rows = number(to.layout.spec(), "block_m").unwrap_or(128);
+    ensure(rows == 128, || format!("it is copied to blocks of {rows} rows: expected `blockM = 128`"))?;
+    ensure(from.shape == to.shape, || format!("{:?} is copied to {:?}: expected one shape", from.shape, to.shape))?;
+    ensure(from.element.element_bits() == Some(32), || format!("elements of `{}`: expected 32 bits", from.element))?;
+    ensure(swizzle != Some(0), || format!("the source's layout `{}` is not swizzled", from.layout.text()))
+}
+
+/// `tmem_subslice` (`ttng.tmem_subslice`): the result is a range of the columns of a tensor.
+fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
+    let (Some(from), Some(to)) = (check.memory_type("src"), check.memory_type("result")) else { return Ok(()) };
+    check_layout(from)?;
+    ensure(from.element == to.element, || {
+        format!("elements of `{}` become `{}`, and must stay", from.element, to.element)
+    })?;
+    ensure(from.layout == to.layout, || {
+        format!("the layout `{}` becomes `{}`, and must stay", from.layout.text(), to.layout.text())
+    })?;
+    ensure(from.allocated() == to.allocated(), || {
+        format!("the allocation of {:?} becomes {:?}, and must stay", from.allocated(), to.allocated())
+    })?;
+    let axis = check.integer("dim").and_then(|axis| usize::try_from(axis).ok()).unwrap_or(1);
+    let offset = check.integer("offset").and_then(|offset| u64::try_from(offset).ok());
+    let (Some(all), Some(size)) = (from.shape.get(axis), to.shape.get(axis)) else { return Ok(()) };
+    ensure(offset.and_then(|offset| offset.checked_add(*size)).is_some_and(|end| end <= *all), || {
+        format!(
+            "{size} columns from {} on: there are {all}",
+            offset.map_or_else(|| "below 0".to_owned(), |at| at.to_string())
+        )
+    })
+}
+
+/// `tensor_memory_target`: the target has tensor memory.
+fn target(check: &Check<'_>, _: &[String]) -> Checked {
+    let Some(target) = check.target() else { return Ok(()) };
+    let capability = target.strip_prefix("cuda:").and_then(|number| number.parse::<u32>().ok());
+    ensure(capability.is_none_or(|capability| (100..120).contains(&capability)), || {
+        format!("the target `{target}` has no tensor memory: expected one from `cuda:100` to `cuda:119`")
+    })
+}

@@ -1,0 +1,105 @@
+//! Defines the rules of the layouts of tensor memory.
+
+use tilewright_layout::FamilySpec;
+use tilewright_tile::MemDescType;
+use tilewright_tile::rules::{Checked, LayoutRules, Rules, Storage, bases, ensure, flag, is_power, number};
+
+/// The family of matrices.
+pub(super) const MATRIX: &str = "tensor_memory_encoding";
+
+/// The family of scales.
+pub(super) const SCALES: &str = "tensor_memory_scales_encoding";
+
+/// The name of tensor memory, `#ttng.tensor_memory`.
+pub(super) const SPACE: &str = "tensor_memory";
+
+/// `tensor_memory_encoding`: blocks of rows and columns.
+#[derive(Debug)]
+pub(super) struct Matrix;
+
+impl LayoutRules for Matrix {
+    fn family(&self) -> &'static str {
+        MATRIX
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Memory(SPACE)
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &["block_m", "block_n", "block", "col_stride", "cga_layout", "two_ctas", "fp4_padded", "fp4padded"]
+    }
+
+    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+        for (name, word) in [("block_m", "blockM"), ("block_n", "blockN"), ("col_stride", "colStride")] {
+            ensure(spec.attributes.contains_key(name) || spec.attributes.contains_key("block"), || {
+                format!("`{word}` is missing")
+            })?;
+        }
+        let [rows, columns, stride] = ["block_m", "block_n", "col_stride"].map(|name| number(spec, name));
+        ensure(rows.is_none_or(|rows| rows == 64 || rows == 128), || {
+            format!("`blockM = {}`: expected 64 or 128 rows", rows.unwrap_or_default())
+        })?;
+        ensure(columns.is_none_or(|columns| is_power(columns) && columns <= 512), || {
+            format!("`blockN = {}`: expected a power of two up to 512", columns.unwrap_or_default())
+        })?;
+        ensure(stride.is_none_or(|stride| [1, 2, 4].contains(&stride)), || {
+            format!("`colStride = {}`: expected 1, 2 or 4", stride.unwrap_or_default())
+        })?;
+        let first = bases(spec, "cga_layout").and_then(|bases| bases.first().cloned());
+        ensure(!flag(spec, "two_ctas") || first == Some(vec![1, 0]), || {
+            "`twoCTAs`: the first basis of `CGALayout` must be [1, 0]".to_owned()
+        })
+    }
+
+    fn check_memory(&self, memory: &MemDescType, _: &Rules) -> Checked {
+        let bits = element_bits(memory)?;
+        let rank = memory.shape.len();
+        ensure(rank == 2 || rank == 3, || format!("a tensor of {rank} axes: expected two, or three for buffers"))?;
+        let spec = memory.layout.spec();
+        let stride = number(spec, "col_stride").unwrap_or(1).unsigned_abs();
+        ensure(u64::from(bits) * stride <= 32, || {
+            format!("elements of {bits} bits with `colStride = {stride}`: expected at most 32 bits for both")
+        })?;
+        let (Some(rows), Some(columns)) = (number(spec, "block_m"), number(spec, "block_n")) else { return Ok(()) };
+        let blocks = bases(spec, "cga_layout").unwrap_or_default();
+        let split = |axis: usize| blocks.iter().filter(|basis| basis.get(axis).is_some_and(|by| *by != 0)).count();
+        let full = memory.allocated();
+        let full = &full[full.len().saturating_sub(2)..];
+        let least = [rows.unsigned_abs() << split(0), columns.unsigned_abs() << split(1)];
+        // A tensor may have fewer columns than a block, and not fewer rows.
+        ensure(full.len() == 2 && full[0] >= least[0], || {
+            format!("{full:?} is less than one block of its layout, {least:?}")
+        })
+    }
+}
+
+/// `tensor_memory_scales_encoding`: scales of a dot's operand.
+#[derive(Debug)]
+pub(super) struct Scales;
+
+impl LayoutRules for Scales {
+    fn family(&self) -> &'static str {
+        SCALES
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::Memory(SPACE)
+    }
+
+    fn parameters(&self) -> &'static [&'static str] {
+        &["cga_layout", "block_rep_order"]
+    }
+
+    fn check_memory(&self, memory: &MemDescType, _: &Rules) -> Checked {
+        let bits = element_bits(memory)?;
+        ensure(memory.shape.len() == 2, || format!("scales of {} axes: expected two", memory.shape.len()))?;
+        ensure(bits == 8, || format!("scales of {bits} bits: expected 8"))
+    }
+}
+
+/// The width of an element, which is 8 bits at least.
+fn element_bits(memory: &MemDescType) -> Result<u32, String> {
+    let bits = memory.element.element_bits().unwrap_or(32);
+    if bits < 8 { Err(format!("elements of {bits} bits: expected 8 at least")) } else { Ok(bits) }
+}
