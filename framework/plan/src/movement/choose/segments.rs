@@ -42,12 +42,9 @@ pub(super) fn complete_columns(
         && sides.len() <= 2
         && chunk.is_empty()
     {
-        let mut lines = vec![first.line, last.line];
-        lines.dedup();
-        for line in lines {
-            let swizzle = swizzle::choose(writer, reader, low, &[], problem.bits, (line - low.len()) as u32);
-            all.push(swizzle.columns.into_iter().collect());
-        }
+        let phase = |lanes, side: &Seen| swizzle::Phase { lanes, bank_bits: (side.line - low.len()) as u32 };
+        let swizzle = swizzle::choose(phase(writer, first), phase(reader, last), low, &[], problem.bits);
+        all.push(swizzle.columns.into_iter().collect());
     }
     if sides.len() > 2 || !chunk.is_empty() || seen.iter().any(|(_, side)| side.line != seen[0].1.line) {
         let chunk = if chunk.is_empty() { low } else { chunk };
@@ -83,7 +80,7 @@ fn seen_by_rows(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, low: &[u64])
             |(required, column): (Option<u64>, &u64)| required.map_or(side.span().contains(*column), |w| w == *column);
         let vector = &low[..required.len()];
         let row = tile.bank_row(problem.target).filter(|_| required.into_iter().zip(vector).all(own))?;
-        let phase = tile.phase(&side.located, vector, problem.target)?;
+        let phase = tile.phase(&side.located, vector, problem.target)?.lanes;
         let space = Subspace::span(low.iter().chain(&phase).copied());
         let cost = side.weight.saturating_mul(lower_bound::by_row(problem, side, tile)?);
         Some((phase, Seen { space, cost, line: line(problem, row, low) }))

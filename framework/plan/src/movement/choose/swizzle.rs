@@ -23,24 +23,38 @@ pub struct ScratchLayout {
     pub bank_bits: u32,
 }
 
+/// The lanes that one wavefront of an accessor serves, and the banks that it uses.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::movement) struct Phase<'a> {
+    /// The columns of the lanes.
+    pub(in crate::movement) lanes: &'a [u64],
+    /// Number of offset bits beyond the vector that select a bank.
+    pub(in crate::movement) bank_bits: u32,
+}
+
 /// Chooses the layout that keeps `vector` contiguous, fills the banks beginning with `bank_first`, and whose segments
-/// conflict for neither accessor if the dimension allows. `writer` and `reader` are the columns of the lanes of one
-/// phase. `bank_bits` is the number of bank bits beyond the vector. All columns are coordinates of the same space.
+/// conflict for neither accessor if the dimension allows. All columns are coordinates of the same space.
+///
+/// If one accessor uses fewer banks than the other, the highest bank bits of the other are segments for it.
 pub(in crate::movement) fn choose(
-    writer: &[u64],
-    reader: &[u64],
+    writer: Phase<'_>,
+    reader: Phase<'_>,
     vector: &[u64],
     bank_first: &[u64],
     bits: u32,
-    bank_bits: u32,
 ) -> ScratchLayout {
     let filled: SmallVec<[u64; 16]> = vector.iter().chain(bank_first).copied().collect();
-    let reserved = |phase: &[u64]| -> Vec<u64> { filled.iter().chain(phase).copied().collect() };
-    let segment_bits = (bits as usize).saturating_sub(vector.len() + bank_bits as usize);
+    let reserved = |phase: Phase<'_>| -> Vec<u64> { filled.iter().chain(phase.lanes).copied().collect() };
+    let (narrow, wide) = if writer.bank_bits < reader.bank_bits { (writer, reader) } else { (reader, writer) };
+    let segment_bits = (bits as usize).saturating_sub(vector.len() + wide.bank_bits as usize);
     let segments = segments(&reserved(writer), &reserved(reader), &filled, bits, segment_bits);
-    let taken = Subspace::span(filled.iter().chain(&segments).copied());
+    let seen = Subspace::span(reserved(narrow).into_iter().chain(segments.iter().copied()));
+    let only_wide: Vec<u64> =
+        seen.complement(bits).into_iter().take((wide.bank_bits - narrow.bank_bits) as usize).collect();
+    let taken = Subspace::span(filled.iter().chain(&only_wide).chain(&segments).copied());
     let mut banks: Vec<u64> = bank_first.to_vec();
     banks.extend(taken.extend(bits, &[]));
+    banks.extend(only_wide);
     ScratchLayout {
         vector_bits: vector.len() as u32,
         bank_bits: banks.len() as u32,

@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::{LocatedAccessor, Reach};
+use super::{LocatedAccessor, Phase, Reach};
 use tilewright_kernel::{Element, is_result};
-use tilewright_layout::f2::{Columns, Subspace, multiply, rank};
+use tilewright_layout::f2::{Columns, Subspace, rank};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{BankRow, Direction, Instruction, InstructionKind, Operand, TargetDescription};
 
@@ -198,15 +198,14 @@ impl<'a> Tile<'a> {
             && inside.intersection(&outside).dimension() == 0
     }
 
-    /// Returns the columns of the slots of one phase (the slots that one wavefront serves), for slots with the elements
-    /// of `vector`. The accessor's first register bits outside of the slot select the slot, as in
-    /// [`super::PlacedAccessor::by`].
+    /// Returns one phase (the slots that one wavefront serves), for slots with the elements of `vector`. The accessor's
+    /// first register bits outside of the slot select the slot, as in [`super::PlacedAccessor::by`].
     pub(in super::super) fn phase(
         &self,
         side: &LocatedAccessor,
         vector: &[u64],
         target: &TargetDescription,
-    ) -> Option<Columns> {
+    ) -> Option<Phase> {
         let row = self.bank_row(target)?;
         let mut space = Subspace::span(vector.iter().copied());
         let mut registers = side.kept.iter().copied().filter(|&column| space.insert(column));
@@ -215,7 +214,7 @@ impl<'a> Tile<'a> {
             Source::Byte(_) => registers.next(),
         };
         let segments: Columns = self.segments.iter().map(column).collect::<Option<_>>()?;
-        Some(row.phase.iter().map(|&segment| multiply(&segments, segment)).collect())
+        Some(Phase::new(row, &segments))
     }
 }
 

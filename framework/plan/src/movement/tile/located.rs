@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use tilewright_kernel::Element;
 use tilewright_layout::Padding;
 use tilewright_layout::f2::{Columns, Solver, Subspace, multiply};
-use tilewright_target::{Direction, TargetDescription};
+use tilewright_target::{BankRow, Direction, TargetDescription};
 
 /// The elements that an accessor's registers and threads hold, in coordinates of the memory's elements.
 #[derive(Debug, Clone)]
@@ -94,12 +94,27 @@ impl LocatedAccessor {
         (1 << self.lane_bits) - 1
     }
 
-    /// Returns the columns of the lanes of one phase (lanes that are served together), for plain accesses of
-    /// `access_bits` bits.
-    pub(in super::super) fn phase(&self, access_bits: u32, target: &TargetDescription) -> Option<Columns> {
+    /// Returns one phase of plain accesses of `access_bits` bits.
+    pub(in super::super) fn phase(&self, access_bits: u32, target: &TargetDescription) -> Option<Phase> {
         let row = target.bank_row(self.direction, access_bits)?;
-        let lanes = &self.threads[..self.lane_bits as usize];
-        Some(row.phase.iter().map(|&lane| multiply(lanes, lane)).collect())
+        Some(Phase::new(row, &self.threads[..self.lane_bits as usize]))
+    }
+}
+
+/// One phase of an accessor: what one wavefront serves.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Phase {
+    /// The columns of the lanes, or of the slots to which they point.
+    pub(in super::super) lanes: Columns,
+    /// Bytes that one wavefront can move.
+    pub(in super::super) wavefront_bytes: u64,
+}
+
+impl Phase {
+    /// Returns the phase of the bank model `row` for lanes, or slots, with these columns.
+    pub(super) fn new(row: &BankRow, columns: &[u64]) -> Self {
+        let lanes = row.phase.iter().map(|&lane| multiply(columns, lane)).collect();
+        Self { lanes, wavefront_bytes: row.wavefront_bytes() }
     }
 }
 

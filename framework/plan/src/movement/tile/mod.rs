@@ -22,7 +22,7 @@ pub(super) use accesses::Accesses;
 pub(super) use bits::{Source, Tile};
 pub(super) use division::PlacedAccessor;
 pub(super) use emit::{Loads, Stores, emit_pointer, emit_warp_branch};
-pub(super) use located::{LocatedAccessor, Memory};
+pub(super) use located::{LocatedAccessor, Memory, Phase};
 pub(super) use reach::Reach;
 pub(super) use segment::{TiledSide, find_common_segment};
 pub(super) use sharing::Share;

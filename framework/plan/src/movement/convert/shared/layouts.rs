@@ -1,19 +1,18 @@
 //! Candidate layouts of the scratch memory of a conversion.
 
 use tilewright_layout::f2::{Columns, Subspace};
-use tilewright_target::{BankRow, TargetDescription};
 
 use super::Sides;
 use crate::movement::choose::swizzle::{self, ScratchLayout};
-use crate::movement::tile::{LocatedAccessor, Tile, find_common_segment};
+use crate::movement::tile::{LocatedAccessor, Phase, Tile, find_common_segment};
 
-/// Parameters of a scratch layout: the lanes of writer and reader, the vector, and the banks.
+/// Parameters of a scratch layout: the lanes and banks of writer and reader, and the vector.
 struct Shape {
-    writer: Columns,
-    reader: Columns,
+    writer: Phase,
+    reader: Phase,
     vector: Columns,
+    vector_bytes: u64,
     bank_first: Columns,
-    bank_bits: u32,
 }
 
 impl Sides<'_> {
@@ -24,7 +23,6 @@ impl Sides<'_> {
         let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0) / conversion.element.bits();
         let widest = widest.max(1).ilog2() as usize;
         let common = src.span.intersection(&dst.span);
-        let lines = lines(self.target);
         let mut shapes = Vec::new();
         for vector_bits in (0..=widest.min(common.dimension() as usize)).rev() {
             let vector = &common.basis()[..vector_bits];
@@ -34,12 +32,8 @@ impl Sides<'_> {
                     side.phase(bits, self.target)
                 };
                 let (Some(writer), Some(reader)) = (phase(src, src_extra), phase(dst, dst_extra)) else { continue };
-                shapes.extend(lines.iter().map(|line| {
-                    let vector_bytes = conversion.element_bytes() << vector_bits;
-                    let bank_bits = (line / vector_bytes).max(1).ilog2().max(first.len() as u32);
-                    let (writer, reader) = (writer.clone(), reader.clone());
-                    Shape { writer, reader, vector: vector.into(), bank_first: first.clone(), bank_bits }
-                }));
+                let vector_bytes = conversion.element_bytes() << vector_bits;
+                shapes.push(Shape { writer, reader, vector: vector.into(), vector_bytes, bank_first: first });
             }
         }
         let kept = self.coordinates.kept;
@@ -57,12 +51,12 @@ impl Sides<'_> {
         let (stores, loads) = (of(self.src), of(self.dst));
         let pairs = stores.iter().flat_map(|&store| loads.iter().map(move |&load| (store, load)));
         let shapes = pairs.filter_map(|(store, load)| self.tiled(store, load));
-        shapes.flatten().map(|shape| shape.layout(self.coordinates.kept)).collect()
+        shapes.map(|shape| shape.layout(self.coordinates.kept)).collect()
     }
 
-    /// Returns the parameters of layouts for an instruction on at least one side; `None` if both sides use plain
+    /// Returns the parameters of the layout for an instruction on at least one side; `None` if both sides use plain
     /// accesses or if their slots conflict.
-    fn tiled(&self, store: Option<&Tile<'_>>, load: Option<&Tile<'_>>) -> Option<Vec<Shape>> {
+    fn tiled(&self, store: Option<&Tile<'_>>, load: Option<&Tile<'_>>) -> Option<Shape> {
         let segment_bits = store.or(load)?.segment_bits();
         let vector = find_common_segment(&[(self.src, store), (self.dst, load)])?;
         let phase = |side: &LocatedAccessor, tile: Option<&Tile<'_>>| match tile {
@@ -73,20 +67,18 @@ impl Sides<'_> {
             }
         };
         let (writer, reader) = (phase(self.src, store)?, phase(self.dst, load)?);
-        let shapes = lines(self.target).into_iter().map(|line| Shape {
-            writer: writer.clone(),
-            reader: reader.clone(),
-            vector: vector.clone(),
-            bank_first: Columns::new(),
-            bank_bits: (line >> segment_bits).max(1).ilog2(),
-        });
-        Some(shapes.collect())
+        Some(Shape { writer, reader, vector, vector_bytes: 1 << segment_bits, bank_first: Columns::new() })
     }
 }
 
 impl Shape {
     fn layout(self, kept: u32) -> ScratchLayout {
-        swizzle::choose(&self.writer, &self.reader, &self.vector, &self.bank_first, kept, self.bank_bits)
+        swizzle::choose(self.phase(&self.writer), self.phase(&self.reader), &self.vector, &self.bank_first, kept)
+    }
+
+    fn phase<'a>(&self, phase: &'a Phase) -> swizzle::Phase<'a> {
+        let banks = (phase.wavefront_bytes / self.vector_bytes).max(1).ilog2();
+        swizzle::Phase { lanes: &phase.lanes, bank_bits: banks.max(self.bank_first.len() as u32) }
     }
 }
 
@@ -107,12 +99,4 @@ fn fill(vector: &[u64], registers: &[u64], extra: usize) -> Option<Columns> {
     let mut space = Subspace::span(vector.iter().copied());
     let fill: Columns = registers.iter().copied().filter(|&column| space.insert(column)).take(extra).collect();
     (fill.len() == extra).then_some(fill)
-}
-
-/// Returns the numbers of bytes that one wavefront moves, each distinct number once.
-fn lines(target: &TargetDescription) -> Vec<u64> {
-    let mut lines: Vec<_> = target.shared.banks.iter().map(BankRow::wavefront_bytes).collect();
-    lines.sort_unstable();
-    lines.dedup();
-    lines
 }
