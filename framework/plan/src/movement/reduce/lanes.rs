@@ -29,18 +29,33 @@ pub(super) enum LaneStep {
 /// Returns the operation counts of the steps on `2^register_bits` registers of each tensor.
 pub(super) fn counts(steps: &[LaneStep], element_bits: &[u32], register_bits: u32, xors: LaneXors) -> Counts {
     let (mut counts, mut registers) = (Counts::default(), 1u64 << register_bits);
-    for step in steps {
+    for (step, partner) in with_partners(steps, xors) {
         if let LaneStep::Halve { .. } = step {
             counts.selects += registers * element_bits.len() as u64;
             registers /= 2;
         }
         let shuffles = element_bits.iter().map(|&bits| words(bits, registers)).sum::<u64>();
         counts.shuffles += shuffles;
-        if xors.contains(1 << step.lane()) {
+        if xors.contains(u64::from(partner)) {
             counts.shuffles_xor += shuffles;
         }
     }
     counts
+}
+
+/// Returns the steps, each with the mask of the lane bits by which a lane differs from its partner: the step's own bit,
+/// and bits of earlier sums if the target has a shuffle by a constant mask only with them. Lanes that differ in bits of
+/// earlier sums have the same value.
+pub(super) fn with_partners(steps: &[LaneStep], xors: LaneXors) -> impl Iterator<Item = (LaneStep, u32)> {
+    steps.iter().scan(0u32, move |summed, &step| {
+        let own = 1 << step.lane();
+        let masks = (0..=*summed).filter(|&bits| bits & !*summed == 0).map(|bits| own | bits);
+        let partner = masks.into_iter().find(|&mask| xors.contains(u64::from(mask))).unwrap_or(own);
+        if let LaneStep::Sum { .. } = step {
+            *summed |= own;
+        }
+        Some((step, partner))
+    })
 }
 
 impl LaneStep {
@@ -58,17 +73,17 @@ impl LaneStep {
         }
     }
 
-    /// Emits the step; returns one tuple for each register that remains.
+    /// Emits the step between lanes that differ by the mask `partner`; returns one tuple for each remaining register.
     pub(super) fn emit(
         self,
         builder: &mut Builder,
-        (thread, xors): (ThreadIndices, LaneXors),
+        (thread, xors, partner): (ThreadIndices, LaneXors, u32),
         tuples: Vec<Vec<Value>>,
         combine: &mut Combine,
     ) -> Vec<Vec<Value>> {
         let lane = match self {
             Self::Sum { lane, ordered } => {
-                return butterfly(builder, (thread, xors), (lane, ordered), tuples, combine);
+                return butterfly(builder, (thread, xors, partner), (lane, ordered), tuples, combine);
             }
             Self::Halve { lane } => lane,
         };
@@ -83,21 +98,21 @@ impl LaneStep {
         };
         let kept: Vec<_> = tuples.chunks(2).map(|pair| choose(builder, pair, true)).collect();
         let sent: Vec<_> = tuples.chunks(2).map(|pair| choose(builder, pair, false)).collect();
-        let across = Source::across(builder, thread, 1 << lane, xors);
+        let across = Source::across(builder, thread, partner, xors);
         let received = emit_shuffle_tuples(builder, across, &sent);
         kept.iter().zip(&received).map(|(kept_value, other)| combine(builder, kept_value, other)).collect()
     }
 }
 
-/// Combines the tuples of each lane with those of the lane that differs in one bit; both lanes get the results.
+/// Combines the tuples of each lane with those of its partner, which differs in the bit `lane`; both get the results.
 fn butterfly(
     builder: &mut Builder,
-    (thread, xors): (ThreadIndices, LaneXors),
+    (thread, xors, partner): (ThreadIndices, LaneXors, u32),
     (lane, ordered): (u32, bool),
     tuples: Vec<Vec<Value>>,
     combine: &mut Combine,
 ) -> Vec<Vec<Value>> {
-    let across = Source::across(builder, thread, 1 << lane, xors);
+    let across = Source::across(builder, thread, partner, xors);
     let received = emit_shuffle_tuples(builder, across, &tuples);
     if !ordered {
         return tuples.iter().zip(&received).map(|(kept_value, other)| combine(builder, kept_value, other)).collect();

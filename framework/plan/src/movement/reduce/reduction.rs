@@ -1,7 +1,7 @@
 //! Plans reductions along one axis: the candidates, their prices and the lower bound.
 
 use super::candidate::ReductionCandidate;
-use super::lanes::LaneStep;
+use super::lanes::{LaneStep, with_partners};
 use super::problem::ReductionProblem;
 use crate::movement::address::ThreadIndices;
 use crate::movement::convert::conversion_lower_bound;
@@ -286,9 +286,9 @@ impl ReductionPlan {
             }
             kept.push(sum);
         }
-        let thread = (ThreadIndices::new(builder, self.lane_bits), self.xors);
-        for step in &self.before {
-            kept = step.emit(builder, thread, kept, combine);
+        let thread = ThreadIndices::new(builder, self.lane_bits);
+        for (step, partner) in with_partners(&self.before, self.xors) {
+            kept = step.emit(builder, (thread, self.xors, partner), kept, combine);
         }
         let partials = moved(builder, &self.moves, &kept);
         let mut results: Vec<Vec<Value>> = Vec::new();
@@ -299,8 +299,8 @@ impl ReductionPlan {
             }
             results.push(sum);
         }
-        for step in &self.after {
-            results = step.emit(builder, thread, results, combine);
+        for (step, partner) in with_partners(&self.after, self.xors) {
+            results = step.emit(builder, (thread, self.xors, partner), results, combine);
         }
         if !self.broadcasts.is_empty() {
             results = moved(builder, &self.broadcasts, &results);
