@@ -241,8 +241,15 @@ impl Dialect for Amdgcn<'_> {
         value: IntValue<'ctx>,
         mask: u32,
     ) -> Result<IntValue<'ctx>, CompileError> {
+        let listed = self.target.lane_xors(u32::BITS).contains(u64::from(mask));
         match dpp::across(mask, self.native_lanes()) {
-            Some(across) if self.target.lane_xors(u32::BITS).contains(u64::from(mask)) => across.emit(emit, value),
+            Some(across) if listed => across.emit(emit, value),
+            None if listed => {
+                // A swap of two copies gives every lane both values; a lane selects the one that it did not have.
+                let [from_below, from_above] = self.swap(emit, value, value, mask)?;
+                let is_above = emit.and(self.lane(emit)?, mask)?;
+                emit.select_if_zero(is_above, from_above, from_below)
+            }
             _ => self.shuffle(emit, value, emit.xor(self.lane(emit)?, emit.i32(mask))?),
         }
     }

@@ -163,6 +163,11 @@ const ACROSS: &[(&str, u32, Shown)] = &[
         ],
     ),
     (
+        "mi355x",
+        64,
+        &[(8, "row_ror:8"), (16, "v_permlane16_swap_b32"), (32, "v_permlane32_swap_b32"), (48, "ds_bpermute_b32")],
+    ),
+    (
         "rx7900xtx",
         64,
         &[
