@@ -58,7 +58,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let (element_bits, lanes) = (tensor.element_bits()?, target.description().lanes.default);
     let request = AsyncCopySpec::new(&from, &memory, element_bits, lanes, options.warps)
         .with_masked(options.masked)
-        .with_mapped(!options.no_map && options.order.is_empty());
+        .with_mapped(!options.no_map);
     let kinds = [InstructionKind::AsyncCopy, InstructionKind::SharedMove];
     let instructions = session.instructions_of(&tensor.target, &kinds)?;
     let context = PlanContext::new(target.description()).with_instructions(&instructions);
