@@ -2,6 +2,7 @@
 
 mod batch;
 mod batch_cute;
+mod choices;
 mod clusters;
 mod command;
 mod dot;
