@@ -80,7 +80,9 @@ impl LayoutRequest {
             return Ok(Self::Family(spec_from_json(value)?));
         }
         let inner = value.get("layout").or_else(|| value.get("params"));
-        inner.filter(|inner| inner.is_object() || inner.is_string()).map_or(Err(LayoutRequestError::NotALayout), Self::from_json)
+        inner
+            .filter(|inner| inner.is_object() || inner.is_string())
+            .map_or(Err(LayoutRequestError::NotALayout), Self::from_json)
     }
 
     /// Returns the requested layout for a tensor of `shape`.

@@ -20,17 +20,19 @@ pub struct Page {
     pub text: String,
 }
 
-/// Returns all pages of the folder except the summary, sorted by name.
+/// Returns all pages of the folder and of its folder `results`, except the summary, sorted by name.
 ///
 /// # Errors
 /// The folder or a page cannot be read.
 pub fn pages() -> io::Result<Vec<Page>> {
     let mut pages = Vec::new();
-    for entry in std::fs::read_dir(folder())? {
-        let file = entry?.path();
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.ends_with(".md") && name != "SUMMARY.md" {
-            pages.push(Page { name, text: std::fs::read_to_string(file)? });
+    for part in ["", "results/"] {
+        for entry in std::fs::read_dir(folder().join(part))? {
+            let file = entry?.path();
+            let name = format!("{part}{}", file.file_name().unwrap_or_default().to_string_lossy());
+            if name.ends_with(".md") && name != "SUMMARY.md" {
+                pages.push(Page { name, text: std::fs::read_to_string(file)? });
+            }
         }
     }
     pages.sort_by(|a, b| a.name.cmp(&b.name));

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use tilewright::Session;
+use tilewright::tile::TileModule;
 use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
 use tilewright_assign::Strategy;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_kernel::Kernel;
-use tilewright::tile::TileModule;
 
 use crate::failure::CommandError;
 use crate::limits::read_text;

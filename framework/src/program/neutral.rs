@@ -7,7 +7,8 @@ use tilewright_layout::FamilySet;
 use tilewright_layout::families::Neutral;
 use tilewright_tile::import::import;
 use tilewright_tile::transform::{
-    decompose_scaled_dots, desugar_async_copies, forward_stores, inline_calls, remove_unused, simplify_types, structurize,
+    decompose_scaled_dots, desugar_async_copies, forward_stores, inline_calls, remove_unused, simplify_types,
+    structurize,
 };
 use tilewright_tile::{self as tile, TileModule};
 

@@ -111,7 +111,8 @@ fn check_limits(limits: &Limits, lanes: &Lanes) -> Checked {
     count("registers_per_lane", limits.registers_per_lane)?;
     count("registers_per_block", limits.registers_per_block)?;
     let modes = &limits.register_modes;
-    if !modes.is_empty() && !(modes.contains(&limits.registers_per_lane) && modes.is_sorted_by(|a, b| a < b)) {
+    let is_ascending = modes.is_sorted_by(|a, b| a < b);
+    if !(modes.is_empty() || is_ascending && modes.contains(&limits.registers_per_lane)) {
         let wish = format!("ascending numbers with `registers_per_lane` ({}) among them", limits.registers_per_lane);
         return expected("register_modes", wish, format!("{modes:?}"));
     }

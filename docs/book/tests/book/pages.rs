@@ -28,12 +28,13 @@ fn links_lead_somewhere() {
                 continue;
             }
             let (file, heading) = link.split_once('#').map_or((link.as_str(), None), |(file, at)| (file, Some(at)));
-            let page = if file.is_empty() { name.as_str() } else { file };
-            assert!(folder().join(page).exists(), "{name}: {link} leads nowhere");
+            let own = folder().join(&name);
+            let page = if file.is_empty() { own.clone() } else { own.parent().expect("a folder").join(file) };
+            assert!(page.exists(), "{name}: {link} leads nowhere");
             if let Some(heading) = heading {
-                let text = std::fs::read_to_string(folder().join(page)).expect("a page");
+                let text = std::fs::read_to_string(page).expect("a page");
                 let known = headings(&text);
-                assert!(known.iter().any(|id| id == heading), "{name}: {link}: {page} has no such heading: {known:?}");
+                assert!(known.iter().any(|id| id == heading), "{name}: {link}: no such heading: {known:?}");
             }
             followed += 1;
         }

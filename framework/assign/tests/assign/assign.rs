@@ -358,7 +358,8 @@ fn clusters_divide_tensors_among_their_blocks() {
     };
     let printed = assigned("h100", 2).unwrap();
     assert!(printed.contains("block = [[") && printed.contains("\"ttg.num-ctas\" = 2"), "{printed}");
-    for (name, blocks, reason) in [("mi300x", 2, "clusters of at most 1 blocks"), ("h100", 1, "`ttg.num-ctas` is not 1")]
+    for (name, blocks, reason) in
+        [("mi300x", 2, "clusters of at most 1 blocks"), ("h100", 1, "`ttg.num-ctas` is not 1")]
     {
         let refused = assigned(name, blocks).unwrap_err().to_string();
         assert!(refused.contains(reason), "{refused}");

@@ -131,13 +131,16 @@ fn every_choice_is_the_one_of_the_instruction_set_reference() {
 }
 
 #[test]
-fn every_row_of_the_tables_is_a_question_with_reason_and_source() {
+fn every_row_of_the_tables_has_a_command_a_reason_and_a_source() {
     let choices = choices();
     assert!(choices.len() >= 90, "{} rows", choices.len());
-    let mut asked = std::collections::BTreeSet::new();
+    let mut commands = std::collections::BTreeSet::new();
     for choice in &choices {
         let (file, ask) = (choice.file.display(), choice.text("ask"));
-        assert!(ask.starts_with("tilewright ") && asked.insert(ask.to_owned()), "{file}: {ask}: no question, or twice");
+        assert!(
+            ask.starts_with("tilewright ") && commands.insert(ask.to_owned()),
+            "{file}: {ask}: no question, or twice"
+        );
         for field in ["name", "because", "source"] {
             assert!(!choice.text(field).is_empty(), "{file}: {ask}: no `{field}`");
         }

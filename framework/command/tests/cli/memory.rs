@@ -93,7 +93,8 @@ fn copies_say_what_they_fetch() {
     assert_eq!(fetch["layout"]["in_dims"][1], json!(["lane", 32]));
     let out = run(&mut requested(&["--copy", "128"])).out;
     assert!(
-        out.contains("the copy fetches:\n#ttg.generic_linear<") && out.contains("rejected: the copy writes consecutively"),
+        out.contains("the copy fetches:\n#ttg.generic_linear<")
+            && out.contains("rejected: the copy writes consecutively"),
         "{out}"
     );
 }

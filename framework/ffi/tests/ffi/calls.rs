@@ -205,7 +205,9 @@ fn operations_are_performed_by_name() {
             |(_, message)| Err(message),
         )
     };
-    let cases: [(&str, &[*const tw_layout], &[u8], Result<bool, &str>, &str); 7] = [
+    /// The operation, its layouts and inputs; whether it gives a layout, or its error; and a part of the result.
+    type Case<'a> = (&'a str, &'a [*const tw_layout], &'a [u8], Result<bool, &'a str>, &'a str);
+    let cases: [Case<'_>; 7] = [
         ("flattenOuts", &[rows], b"{}", Ok(true), r#""out_dims":[["dim0",1024]]"#),
         ("equal", &[rows], family, Ok(false), r#"{"value":true}"#),
         ("transpose_outs", &[rows], br#"{"order": ["dim1", "dim0"]}"#, Ok(true), r#"[["dim1",32],["dim0",32]]"#),

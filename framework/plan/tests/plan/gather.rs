@@ -114,7 +114,7 @@ fn short_memory_takes_rounds_or_a_conversion() {
     ] {
         for bytes in [64, 128, 256, 512, 1024] {
             let context = PlanContext::from(&target).with_scratch(bytes);
-            let (plans, _) = gather_candidates(&src, &indices, Dim::tensor(axis), 32, context).unwrap();
+            let (plans, _) = gather_candidates(&src, &indices, Dim::tensor(axis), 32, context).expect("a plan");
             for plan in plans {
                 assert!(plan.stats.shared_bytes <= bytes, "{} of {bytes}", plan.stats.shared_bytes);
                 let case = gather_case(([&src, &indices], Dim::tensor(axis)), 32, &plan, &target);

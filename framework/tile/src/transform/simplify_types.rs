@@ -33,10 +33,10 @@ fn of_body(body: &mut Body, dialects: &Dialects) {
         if let Some(constant) = operation.attributes.get("value").and_then(simple_constant) {
             operation.attributes.set("value", constant);
         }
-        if operation.name() == gluon::SET_AUTO_LAYOUT {
-            if let Some(conversion) = dialects.get(ttg::CONVERT_LAYOUT) {
-                operation.definition = Arc::clone(conversion);
-            }
+        if operation.name() == gluon::SET_AUTO_LAYOUT
+            && let Some(conversion) = dialects.get(ttg::CONVERT_LAYOUT)
+        {
+            operation.definition = Arc::clone(conversion);
         }
     }
 }

@@ -212,7 +212,7 @@ fn packed(check: &Check<'_>, _: &[String]) -> Checked {
     let shapes = check.operation.operands.iter().filter_map(|value| check.ty(*value).shape());
     for shape in shapes {
         let count: u64 = shape.iter().product();
-        ensure(pack != 0 && count % pack == 0, || {
+        ensure(pack != 0 && count.is_multiple_of(pack), || {
             format!("{count} elements in groups of `packed_element = {pack}`: expected a multiple")
         })?;
     }

@@ -147,7 +147,7 @@ fn tensors_are_concatenated_row_by_row() {
         let (kernel, left) = program.run(&given);
         let element = |row: u64, column: u64| {
             let index = row / 16 * columns + column / 64;
-            (index << 16 | row % 16 * 64 + column % 64) as u32
+            ((index << 16) | (row % 16 * 64 + column % 64)) as u32
         };
         let expected = (0..16 * rows).flat_map(|row| (0..64 * columns).map(move |column| element(row, column)));
         assert_eq!(numbers(&left), expected.collect::<Vec<_>>(), "{rows}x{columns}");

@@ -242,7 +242,8 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         let kernel = compiler(target).kernel(&self.text(), &options, &mut |stage| {
             if let Stage::Layouts(assigned) = stage {
                 printed = text::print(&assigned.module);
-                tilewright_tile::verify_transformed(&assigned.module).unwrap_or_else(|error| panic!("{error}\n{printed}"));
+                tilewright_tile::verify_transformed(&assigned.module)
+                    .unwrap_or_else(|error| panic!("{error}\n{printed}"));
                 lines = assigned.report.functions[0].loops.clone();
                 conversions = printed.matches(ttg::CONVERT_LAYOUT).count();
             }

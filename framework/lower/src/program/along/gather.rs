@@ -20,7 +20,7 @@ pub(in super::super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered
     let required = lowering.result_layout(op)?;
     let tensor = lowering.tensor(source)?;
     let tensor = lowering.replicate_in_blocks(&tensor, |_| true)?;
-    let layout = Arc::new(replicate_in_blocks(&required, |_| true)?.map_or_else(|| (*required).clone(), |full| full));
+    let layout = Arc::new(replicate_in_blocks(&required, |_| true)?.unwrap_or_else(|| (*required).clone()));
     let first = tensor.values.first().copied().ok_or_else(|| Reason::malformed("the tensor has no element"))?;
     let ty = lowering.builder.type_of(first);
     let plan = match lowering.plans.gathers.get(&op) {
