@@ -18,10 +18,9 @@ import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
 
-from verifier_beside_triton import DEFAULT_TARGET, SECONDS, TARGETS
+from verifier_beside_triton import DEFAULT_TARGET, SECONDS, TARGETS, parse, run_in_child
 
 DEFAULT_MODULE_TARGET = "cuda:90"
 TRITON_BARRIER = re.compile(r"nvvm\.barrier\b|nvvm\.barrier0|rocdl\.barrier|rocdl\.s\.barrier(?!\.signal)|bar(?:rier)?\.sync")
@@ -77,34 +76,18 @@ def lower(module, backend, chip):
 
 def count_by_triton(file):
     """Barriers and bytes in Triton's final code; None where Triton does not compile the file."""
-    from triton._C.libtriton import amd, ir, nvidia
 
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
+    def count(writer):
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
-        signal.alarm(SECONDS)
-        status = 1
-        try:
-            context = ir.context()
-            ir.load_dialects(context)
-            nvidia.load_dialects(context)
-            amd.load_dialects(context)
-            module = ir.parse_mlir_module(str(file), context)
-            module.context = context
-            lower(module, *module_target(file.read_text()).split(":"))
-            barriers = len(TRITON_BARRIER.findall(str(module)))
-            os.write(writer, json.dumps({"barriers": barriers, "bytes": module.get_int_attr("ttg.shared") or 0}).encode())
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as pipe:
-        output = pipe.read()
-    os.waitpid(child, 0)
+        module = parse(file)
+        lower(module, *module_target(file.read_text()).split(":"))
+        barriers = len(TRITON_BARRIER.findall(str(module)))
+        os.write(writer, json.dumps({"barriers": barriers, "bytes": module.get_int_attr("ttg.shared") or 0}).encode())
+        return 0
+
+    output, _ = run_in_child(count)
     return json.loads(output) if output else None
 
 

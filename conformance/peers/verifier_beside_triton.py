@@ -33,34 +33,53 @@ DEFAULT_TARGET = "b200"
 SECONDS = 120
 
 
-def triton_verdict(file):
-    """Verdict ("accepts", "rejects", "crash") and first line of the diagnostic."""
+def parse(file):
+    """Module of a file, with all of Triton's dialects."""
     from triton._C.libtriton import amd, ir, nvidia
+
+    context = ir.context()
+    ir.load_dialects(context)
+    nvidia.load_dialects(context)
+    amd.load_dialects(context)
+    module = ir.parse_mlir_module(str(file), context)
+    module.context = context
+    return module
+
+
+def run_in_child(work):
+    """Calls `work` with a pipe in a process of its own, which ends with the returned status; output and exit status."""
+    import triton._C.libtriton  # noqa: F401 (once, before the processes divide)
 
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        os.dup2(writer, 1)
-        os.dup2(writer, 2)
         os.close(reader)
         signal.alarm(SECONDS)
-        status = 3
+        status = 1
         try:
-            context = ir.context()
-            ir.load_dialects(context)
-            nvidia.load_dialects(context)
-            amd.load_dialects(context)
-            module = ir.parse_mlir_module(str(file), context)
-            status = 0 if module.verify() else 3
-        except RuntimeError:
-            status = 3
+            status = work(writer)
         finally:
             os._exit(status)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
-        output = pipe.read().decode(errors="replace")
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    message = next((line for line in output.splitlines() if "error" in line), "")
+        output = pipe.read()
+    return output, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def triton_verdict(file):
+    """Verdict ("accepts", "rejects", "crash") and first line of the diagnostic."""
+
+    def verify(writer):
+        os.dup2(writer, 1)
+        os.dup2(writer, 2)
+        try:
+            return 0 if parse(file).verify() else 3
+        except Exception:
+            return 3
+
+    output, code = run_in_child(verify)
+    lines = output.decode(errors="replace").splitlines()
+    message = next((line for line in lines if "error" in line), "")
     return {0: "accepts", 3: "rejects"}.get(code, "crash"), message.replace(str(file), file.name)
 
 

@@ -107,7 +107,7 @@ impl ProgramCompiler<'_> {
 }
 
 /// Lowers a program with assigned layouts to a kernel. Only lowering determines the memory that data movements take
-/// beside the program's own: if the kernel exceeds the shared memory of the target, they get less, and take more rounds.
+/// in addition to the program's own: if the kernel exceeds the shared memory of the target, they get less, and take more rounds.
 fn lower_within(assigned: &AssignedModule, config: &LaunchConfig<'_>, text: &str) -> Result<Kernel, ProgramError> {
     const MAX_LOWERINGS: u32 = 4;
     let most = u64::from(config.context.target.shared.bytes);

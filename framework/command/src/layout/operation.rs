@@ -94,7 +94,7 @@ fn value(kind: InputKind, text: &str) -> Result<Json, Option<tilewright::LayoutR
     if kind == InputKind::Layout {
         return match LayoutRequest::from_text(text).map_err(Some)? {
             LayoutRequest::Given(layout) => Ok(layout_to_json(&layout)),
-            // The session resolves the family.
+            // The operation resolves the family, which may be a plugin's.
             LayoutRequest::Family(_) => Ok(json!(text)),
         };
     }

@@ -1,4 +1,4 @@
-//! Choices that an expert knows: which instruction, how many, of which width. The tables are `choices.jsonl` in the
+//! Choices that an expert knows: which instruction, how many, and how wide. The tables are `choices.jsonl` in the
 //! tests of each plugin. Their answers come from instruction set references and vendors' guides.
 //!
 //! A row has the question as a command (`ask`), the expected values of the plan as printed by `--json` (`plan`), the

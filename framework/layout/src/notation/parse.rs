@@ -252,15 +252,7 @@ impl<'a> Parser<'a> {
         if value == FamilyAttribute::Text("None".to_owned()) {
             return Ok(());
         }
-        let taken = match value {
-            FamilyAttribute::Spec(parent) if name == "parent" => spec.parent.replace(parent).is_some(),
-            _ if name == "parent" => return Err(self.cursor.error(start, "`parent` must be a layout")),
-            other => spec.attributes.insert(name.clone(), other).is_some(),
-        };
-        if taken {
-            return Err(self.cursor.error(start, format!("`{name}` is given twice")));
-        }
-        Ok(())
+        self.set_parameter(spec, start, name, value)
     }
 
     fn spec(&mut self) -> Parsed<Read<FamilySpec>> {
@@ -355,12 +347,17 @@ impl<'a> Parser<'a> {
         self.cursor.expect("=")?;
         let value = self.value(&name)?;
         let value = self.counted(start, value, size)?;
-        let taken = match value {
+        self.set_parameter(spec, start, name, value)
+    }
+
+    /// Adds a parameter, read at `start`, to a spec; an error if the spec has it already.
+    fn set_parameter(&self, spec: &mut FamilySpec, start: usize, name: String, value: FamilyAttribute) -> Parsed<()> {
+        let is_known = match value {
             FamilyAttribute::Spec(parent) if name == "parent" => spec.parent.replace(parent).is_some(),
             _ if name == "parent" => return Err(self.cursor.error(start, "`parent` must be a layout")),
             other => spec.attributes.insert(name.clone(), other).is_some(),
         };
-        if taken {
+        if is_known {
             return Err(self.cursor.error(start, format!("`{name}` is given twice")));
         }
         Ok(())

@@ -205,8 +205,8 @@ impl<'a> IndexAnalysis<'a> {
         match (op, a.as_constant(), b.as_constant()) {
             (Binary::Add, ..) => Some(a.plus(&b)),
             (Binary::Sub, ..) => Some(a.minus(&b)),
-            (Binary::Mul, _, Some(factor)) => Some(a.times(factor)),
-            (Binary::Mul, Some(factor), _) => Some(b.times(factor)),
+            (Binary::Mul, _, Some(constant)) => Some(a.times(constant)),
+            (Binary::Mul, Some(constant), _) => Some(b.times(constant)),
             (Binary::Shl, _, Some(bits @ 0..32)) => Some(a.times(1 << bits)),
             (Binary::RemS | Binary::RemU, _, Some(divisor @ 1..)) if is_natural(&a) && has_remainder(&a, divisor) => {
                 Some(a.remainder(divisor))

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use tilewright_kernel::Value;
 
-/// Max possible differences of two sums that are enumerated.
+/// Max number of possible differences of two sums.
 const MAX_DIFFERENCES: usize = 64;
-/// Max atoms of a sum; longer sums are not followed.
+/// Max atoms of a sum; a longer one counts as an unknown value.
 const MAX_ATOMS: usize = 8;
 
 /// A term of a sum that is not a constant.
@@ -61,7 +61,7 @@ impl IndexForm {
             && self.constant.unsigned_abs() <= COEFFICIENT << 20
     }
 
-    /// Returns the bits in which this sum differs from `other` if it is `other` with some bits flipped.
+    /// Returns the bits that differ between this sum and `other` if it is `other` with some bits flipped.
     pub(super) fn flipped_bits(&self, other: &Self) -> Option<i64> {
         match self.atoms.first_key_value()? {
             (Atom::Flipped(inner, mask), 1) if self.atoms.len() == 1 && self.constant == 0 && **inner == *other => {
@@ -90,9 +90,9 @@ impl IndexForm {
         self.atoms.retain(|_, coefficient| *coefficient != 0);
     }
 
-    pub(super) fn times(&self, factor: i64) -> Self {
+    pub(super) fn times(&self, coefficient: i64) -> Self {
         let mut product = Self::default();
-        product.add(self, factor);
+        product.add(self, coefficient);
         product
     }
 

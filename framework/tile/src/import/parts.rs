@@ -76,7 +76,7 @@ impl Writer<'_> {
         Ok(full)
     }
 
-    /// Tensors of one shape side by side, as many along each axis as the foreign operation's result has room for; the
+    /// Tensors of one shape side by side, as many along each axis as the foreign operation's result holds; the
     /// last axis is the fastest.
     pub(super) fn concatenated(&self, cloner: &mut IrCloner<'_, '_, '_>, parts: &[Value]) -> Rewritten<Value> {
         let result = cloner.from.op(self.op).results.first().copied();

@@ -1,4 +1,4 @@
-//! Lets a crate bring rules of the verifier beside its dialect files.
+//! Lets a crate supply rules of the verifier with its dialect files.
 //!
 //! A row of a dialect file names its rules in the key `verify`: `verify = "block(result); tensor_copy(result)"`. A
 //! crate with such files supplies the rules as functions, in a [`RuleSet`], and

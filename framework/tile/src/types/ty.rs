@@ -138,7 +138,7 @@ struct NamedLayout {
     text: String,
 }
 
-/// The canonical form of a spec, in which equal layouts are equal: that of the neutral families, without parameters that
+/// The canonical form of a spec, so that equal layouts compare equal: the form of the neutral families, without parameters that
 /// are false or empty lists, which are the defaults of every family.
 fn canonical(spec: &FamilySpec) -> FamilySpec {
     static NEUTRAL: LazyLock<AttributeSyntaxes> = LazyLock::new(|| AttributeSyntaxes::from_families(&Neutral));

@@ -123,7 +123,7 @@ pub(super) fn trans(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// `tt.reshape` without `allow_reorder`: each element stays where it is.
+/// `tt.reshape` without `allow_reorder`: each element keeps its lane and register.
 pub(super) fn reshape(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     if !both(from.layout.as_ref(), to.layout.as_ref())? || check.operation.attributes.get("allow_reorder").is_some() {
@@ -170,7 +170,7 @@ fn half(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize) -> Opt
     Some(Ok(all))
 }
 
-/// `tt.join` and `tt.split`: one register of each lane tells the two tensors apart, and the rest is their layout.
+/// `tt.join` and `tt.split`: one register bit selects the tensor, and the other bits are its layout.
 fn pair(check: &Check<'_>, joined: &TensorType, part: &TensorType) -> Checked {
     let (Some(all), Some(part_layout)) = (&joined.layout, &part.layout) else { return Ok(()) };
     let axis = joined.shape.len().saturating_sub(1);
@@ -286,7 +286,7 @@ pub(super) fn memory_trans(check: &Check<'_>, _: &[String]) -> Checked {
     }
 }
 
-/// `ttg.memdesc_reshape`: each element stays where it is.
+/// `ttg.memdesc_reshape`: each element keeps its address.
 pub(super) fn memory_reshape(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((from, to)) = check.memories() else { return Ok(()) };
     ensure(from.mutable == to.mutable, || "the operand and the result must both be mutable, or neither".to_owned())?;

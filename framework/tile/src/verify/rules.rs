@@ -47,7 +47,7 @@ pub struct TextRule {
     pub check: fn(&str) -> Checked,
 }
 
-/// The rules that a crate brings beside its dialect files.
+/// The rules that a crate supplies with its dialect files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RuleSet {
     /// The rules that rows name.

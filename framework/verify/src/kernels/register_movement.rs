@@ -12,7 +12,7 @@ use tilewright_tile::{BuildError, Float, FunctionBuilder, TileType, Value};
 pub type CombineScalars = fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError>;
 
 /// Returns a function that emits the addition of two tuples of scalars, element by element. The scalars are bits, and
-/// the sum is that of the element types: floats are added as floats.
+/// the addition follows the element type: floats are added as floats.
 pub fn add_as(
     elements: &[Element],
 ) -> impl Fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError> + '_ {

@@ -83,7 +83,7 @@ fn check_offsets(offsets: &[i64], part: &TensorType, full: &TensorType) -> Check
     Ok(())
 }
 
-/// Whether an element is a sum of bases, each of which moves along one axis.
+/// Whether an element is a sum of bases that move along one axis each.
 fn spans(bases: &[Vec<u64>], element: &[u64]) -> bool {
     element.iter().enumerate().all(|(axis, at)| {
         let reached = bases.iter().fold(0, |reached, basis| reached | basis.get(axis).copied().unwrap_or(0));

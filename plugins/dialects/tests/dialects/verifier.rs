@@ -1,6 +1,6 @@
-//! The verifier beside Triton's: a corpus of texts with the recorded verdicts of Triton 3.9.0.
+//! Compares the verifier with Triton's: a corpus of texts with the recorded verdicts of Triton 3.9.0.
 //!
-//! `conformance/peers/verifier` has a folder of invalid texts, each of which breaks one rule, a folder of valid ones,
+//! `conformance/peers/verifier` has a folder of invalid texts, which break one rule each, a folder of valid ones,
 //! `verdicts.jsonl`, and `differences.txt`: the texts whose verdict here differs, each with the reason.
 
 use std::collections::BTreeMap;

@@ -68,7 +68,7 @@ fn store(name: &str, value: &str, rows: u64, columns: u64, layout: Option<&str>)
     format!("    {}{addresses}    tt.store %{name}_at, %{value} : {pointers}\n", tile.offsets())
 }
 
-/// Runs `programs` programs on the emulator; returns the contents of the buffers, of which the last is the output.
+/// Runs `programs` programs on the emulator; returns the contents of the buffers; the last is the output.
 fn run(text: &str, programs: u32, buffers: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let target = target("h100");
     let kernel = program_kernel(&target, text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -98,7 +98,7 @@ fn bytes(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// Small integers, of which sums are exact.
+/// Returns small integers, whose sums are exact in f32.
 fn integers(count: usize) -> Vec<f32> {
     (0..count).map(|at| (at * 7 / 3 % 11) as f32 - 5.0).collect()
 }
@@ -372,7 +372,7 @@ fn gathers_and_histograms_see_all_blocks() {
     assert_eq!(found, expected);
 }
 
-/// A target without clusters rejects the program, and says why.
+/// A target without clusters rejects the program with the reason.
 #[test]
 fn targets_without_clusters_reject_clusters() {
     let text =

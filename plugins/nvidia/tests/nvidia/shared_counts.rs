@@ -1,4 +1,4 @@
-//! Barriers and bytes of shared memory beside Triton's.
+//! Compares barriers and bytes of shared memory with Triton's.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::shared_counts::{COMMITTED, REAL, take_no_more_than_triton};

@@ -226,7 +226,7 @@ const E2M1: [f32; 16] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.
 /// Encodings of e4m3 and their numbers.
 const E4M3: [(u8, f32); 5] = [(0x38, 1.0), (0xb8, -1.0), (0x40, 2.0), (0x30, 0.5), (0, 0.0)];
 
-/// Scales in tensor memory multiply blocks of 32 elements along K, and an MMA adds to its accumulator only if its operand says so.
+/// Scales in tensor memory multiply blocks of 32 elements along K, and an MMA adds to its accumulator only if its flag is set.
 #[test]
 fn scaled_mmas_apply_scales_from_tensor_memory() {
     let k = 128;

@@ -107,7 +107,7 @@ pub struct SharedLayoutCandidate {
     pub(super) weighted: u64,
     /// Weighted wavefronts and selects, in quarters of a wavefront.
     pub(super) price: u64,
-    /// The price, but at least that of the lower bound plus the tolerated excess.
+    /// The price, at least the lower bound plus the tolerated excess.
     pub(super) clipped: u64,
 }
 

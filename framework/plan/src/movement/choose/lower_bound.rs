@@ -56,7 +56,7 @@ pub(super) fn by_any(problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Opti
     plain.chain(side.tiles.iter().filter_map(|tile| by_row(problem, side, tile))).min()
 }
 
-/// Min wavefronts of the accessor `side` by any accesses, if threads that hold replicas share the work in any way.
+/// Min wavefronts of the accessor `side` by any accesses, if threads that hold replicas share the work arbitrarily.
 pub(super) fn by_any_sharing(problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Option<u64> {
     let bits = side.sharing().len() as u32;
     if bits == 0 {

@@ -16,7 +16,7 @@ use crate::layouts;
 
 /// The unit of prices: a select costs one, a wavefront four ([`price`](super::super::price)).
 pub(super) const QUARTERS: u64 = 4;
-/// Max number of problems with shared work of replicas that are searched beside the given one.
+/// Max number of problems with shared work of replicas that are searched in addition to the given one.
 const MOST_SHARED: usize = 8;
 
 /// The checked input of the choice of a layout: target, element width and accessors. Coordinates of the problem number

@@ -21,7 +21,7 @@ pub(super) struct Weigher<'a> {
     pub(super) most_bytes: u64,
     min_wavefronts: Vec<u64>,
     lower_bound: u64,
-    /// The lower bound of the current problem, whose stores share the work of replicas in one way or not at all.
+    /// The lower bound of the current problem, whose stores share the work of replicas or do not.
     least: u64,
     best: Vec<SharedLayoutCandidate>,
     rejected: Vec<(SharedLayoutKind, String)>,

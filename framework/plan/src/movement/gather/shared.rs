@@ -274,7 +274,7 @@ impl Shared {
         results.into_iter().flatten().collect()
     }
 
-    /// Emits the load of the element at an address of thread and index, moved by that of the result's register.
+    /// Emits the load of the element at an address of thread and index, plus the address of the result's register.
     fn emit_load(&self, builder: &mut Builder, buffer: Value, address: Value, register: u64) -> Value {
         let bytes = self.element.bits() / 8;
         let within = (1u64 << self.offset_bits) - 1;

@@ -104,7 +104,7 @@ impl LocatedAccessor {
 /// One phase of an accessor: what one wavefront serves.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Phase {
-    /// The columns of the lanes, or of the slots to which they point.
+    /// The columns of the lanes, or of the slots that they address.
     pub(in super::super) lanes: Columns,
     /// Bytes that one wavefront can move.
     pub(in super::super) wavefront_bytes: u64,

@@ -94,7 +94,7 @@ fn lanes_with_replicas_share_a_store() {
     let accessors = [Accessor::store(stored), Accessor::load(loaded)];
     let choice = choose_shared_layout(&accessors, 32, &Constraints::default(), context).expect("a choice");
     choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 32, context));
-    // 1024 bytes are eight wavefronts each way.
+    // 1024 bytes are eight wavefronts in each direction.
     let stats = &choice.chosen().accessors;
     assert_eq!((choice.lower_bound, stats[0].wavefronts, stats[0].selects, stats[1].wavefronts), (16, 8, 8, 8));
 }
