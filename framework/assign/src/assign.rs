@@ -6,7 +6,7 @@ use super::price::Prices;
 use super::propagate::propagate;
 use super::report::{AssignmentReport, FunctionReport};
 use super::rewrite::rewrite;
-use super::{EngineError, LaunchConfig, Strategy, dot_alternatives, local_search};
+use super::{EngineError, LaunchConfig, Strategy, dot_alternatives, local_search, operand_orders};
 use tilewright_plan::movement::{MovementError, check_block};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::ttg;
@@ -67,6 +67,7 @@ pub fn assign_layouts(
     let mut assigned = module.clone();
     let mut functions = Vec::new();
     for function in &mut assigned.functions {
+        operand_orders::record(function);
         let interner = Interner::default();
         let graph = build(function, config, &interner)?;
         let prices = Prices::new(&graph, config);

@@ -6,6 +6,7 @@
 use super::LaunchConfig;
 use super::chain;
 use super::layouts::{BlockDivision, LayoutTransfer, canonical_order, distributed, shape_of};
+use super::operand_orders;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_plan::mma::{MmaError, MmaPlan, MmaProblem, Scale, WarpPartition, plan_mma};
 use tilewright_target::ElementType;
@@ -178,7 +179,9 @@ pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaPro
     let atom = attributes.get(INSTRUCTION).and_then(Attribute::as_text).map(str::to_owned);
     let number = |name: &str| attributes.get(name).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
     let warp_partition = explicit_warp_partition(attributes)?;
+    let along_k = operand_orders::along_k(attributes).unwrap_or(requested.along_k);
     Ok(requested
+        .with_along_k(along_k)
         .with_unit(atom)
         .with_warp_partition(warp_partition)
         .with_k_width(number(K_WIDTH))

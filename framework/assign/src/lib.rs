@@ -17,6 +17,7 @@ mod local_search;
 pub mod memory;
 mod moves;
 mod op_costs;
+mod operand_orders;
 mod price;
 mod propagate;
 mod report;

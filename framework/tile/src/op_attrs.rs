@@ -7,6 +7,9 @@ pub const INSTRUCTION: &str = "tw.instruction";
 /// On a dot: the number of adjacent elements of K in a lane.
 pub const K_WIDTH: &str = "tw.kWidth";
 
+/// On a dot: for operands A and B, 1 if adjacent elements in memory are adjacent along K, 0 if along M or N.
+pub const ALONG_K: &str = "tw.alongK";
+
 /// On a dot: the number of adjacent columns of the result in a lane.
 pub const COLUMNS_PER_LANE: &str = "tw.columnsPerLane";
 

@@ -230,8 +230,9 @@ impl Matrix {
         let [m, n, k] = problem.shape;
         let bytes_of = |elements: u64| (elements >> in_byte(element_type)).max(1);
         let (chunk, k) = (bytes_of(1 << chunk), bytes_of(k));
-        match (side, element_type.bits() < 8) {
-            (0, _) => Self { shape: [m, chunk], strides: [k, 1], divisibility: chunk, full_shape: [m, k] },
+        match (side, problem.along_k[side]) {
+            (0, true) => Self { shape: [m, chunk], strides: [k, 1], divisibility: chunk, full_shape: [m, k] },
+            (0, false) => Self { shape: [m, chunk], strides: [1, m], divisibility: chunk * m, full_shape: [m, k] },
             (_, false) => Self { shape: [chunk, n], strides: [n, 1], divisibility: chunk * n, full_shape: [k, n] },
             (_, true) => Self { shape: [chunk, n], strides: [1, k], divisibility: chunk, full_shape: [k, n] },
         }

@@ -12,6 +12,9 @@ use super::order::Order;
 use super::tiling::Tiling;
 use super::{MmaError, MmaProblem};
 
+/// Registers of a lane that a plan leaves for addresses and indices.
+const ADDRESS_REGISTERS: u64 = 32;
+
 /// Log2 of the max number of unrolled issues of an atom in one chunk (multiply-adds of a lane for plain multiply-adds).
 /// A larger MMA is divided into chunks of K, over which a loop iterates.
 const MOST_WRITTEN: u32 = 10;
@@ -45,7 +48,8 @@ pub struct MmaPlan {
 impl MmaPlan {
     /// Plans an MMA by an atom with 2^`warps[0]` warps along M and 2^`warps[1]` along N. The chunk (the part of K that
     /// is multiplied at a time) is the largest that takes at most half of a lane's registers, else the smallest that
-    /// the atom takes. A larger register mode is taken only if no chunk fits the default one, since it halves the
+    /// the atom takes. Operands that the atom reads in shared memory take registers only on their way there, so such a
+    /// chunk may leave only [`ADDRESS_REGISTERS`]. A larger register mode is taken only if no chunk fits the default one, since it halves the
     /// threads that a compute unit holds.
     pub(super) fn new(
         problem: &MmaProblem,
@@ -94,7 +98,12 @@ impl MmaPlan {
                 continue;
             }
             let fits = plan.shared_bytes() <= u64::from(target.shared.bytes);
-            if fits && plan.cost.registers <= limit / 2 && tiling.repeats().iter().sum::<u32>() <= MOST_WRITTEN {
+            let in_memory = [&plan.a, &plan.b].iter().all(|layout| layout.ins().contains(Dim::OFFSET));
+            let most = if in_memory { limit.saturating_sub(ADDRESS_REGISTERS) } else { limit / 2 };
+            if fits
+                && plan.cost.registers <= most.max(limit / 2)
+                && tiling.repeats().iter().sum::<u32>() <= MOST_WRITTEN
+            {
                 return Ok(plan);
             }
             smallest = Some(plan);

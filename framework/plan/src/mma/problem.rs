@@ -27,11 +27,14 @@ use super::scale::Scale;
 pub struct MmaProblem {
     /// The sizes M, N and K, powers of two: `a` is M x K, `b` is K x N, the accumulator is M x N.
     pub shape: [u64; 3],
-    /// The element type of `a`; in memory `a` is row-major.
+    /// The element type of `a`.
     pub a: ElementType,
-    /// The element type of `b`. In memory `b` is row-major, but column-major if elements are narrower than a byte, so
-    /// that the elements of a byte are consecutive along K.
+    /// The element type of `b`.
     pub b: ElementType,
+    /// For `a` and for `b`: whether adjacent elements in memory are adjacent along K; if not, along M or N. By default
+    /// both are row-major, but `b` is column-major if its elements are narrower than a byte, so that the elements of a
+    /// byte are adjacent along K.
+    pub along_k: [bool; 2],
     /// The scales of `a` and of `b`; `None` for an operand without scales.
     pub scales: [Option<Scale>; 2],
     /// For `a` and for `b`: whether the operand is pre-shuffled in memory along K by the permutation
@@ -89,6 +92,7 @@ impl MmaProblem {
             shape,
             a,
             b,
+            along_k: [true, b.bits() < 8],
             accumulator,
             scales,
             k_permuted,
@@ -111,6 +115,12 @@ impl MmaProblem {
     #[must_use]
     pub fn with_scales(self, scales: [Option<Scale>; 2]) -> Self {
         Self { scales, ..self }
+    }
+
+    /// With adjacent elements of `a`, and of `b`, along K in memory, or along M and N.
+    #[must_use]
+    pub fn with_along_k(self, along_k: [bool; 2]) -> Self {
+        Self { along_k, ..self }
     }
 
     /// With `a`, or `b`, pre-shuffled in memory along K.

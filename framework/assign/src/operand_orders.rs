@@ -1,0 +1,64 @@
+//! The order of dot operands in memory: whether adjacent elements are adjacent along K.
+//!
+//! Instructions that read operands from shared memory have a form for each order. The form of the order in global memory
+//! needs no transposition on the way.
+
+use tilewright_tile::axis_info::AxisInfoMap;
+use tilewright_tile::op::name::{tt, ttg};
+use tilewright_tile::op_attrs::ALONG_K;
+use tilewright_tile::{Attribute, Attributes, Body, Function, Op, TileType, Value, ValueOrigin};
+
+/// Row-major operands: A is contiguous along K, B along N.
+const ROW_MAJOR: [bool; 2] = [true, false];
+
+/// Returns the recorded orders of operands A and B of a dot; `None` if none are recorded.
+pub(super) fn along_k(attributes: &Attributes) -> Option<[bool; 2]> {
+    let Some(Attribute::Array(_, orders)) = attributes.get(ALONG_K) else { return None };
+    <[u64; 2]>::try_from(&orders[..]).ok().map(|orders| orders.map(|order| order != 0))
+}
+
+/// Records the orders of operands that are loaded by pointers or descriptors in the attributes of each `tt.dot`,
+/// unless both are row-major, as operands of unknown order are taken to be.
+pub(super) fn record(function: &mut Function) {
+    let axis_info = AxisInfoMap::of(function);
+    let Some(body) = &mut function.body else { return };
+    let dots: Vec<Op> = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == tt::DOT).collect();
+    for dot in dots {
+        let orders = ["a", "b"].map(|group| {
+            let operand = body.operand(dot, group)?;
+            let k = body.ty(operand).shape()?.len() - 1 - usize::from(group == "b");
+            Some(contiguous_axis(body, &axis_info, operand)? == k)
+        });
+        let orders = [orders[0].unwrap_or(true), orders[1].unwrap_or(false)];
+        if orders != ROW_MAJOR && body.op(dot).attributes.get(ALONG_K).is_none() {
+            let orders = orders.map(u64::from);
+            let orders = Attribute::Array(TileType::integer(64), orders.to_vec());
+            body.op_mut(dot).attributes.set(ALONG_K, orders);
+        }
+    }
+}
+
+/// Returns the axis along which adjacent elements of a value are adjacent in global memory; `None` if it is unknown.
+fn contiguous_axis(body: &Body, axis_info: &AxisInfoMap, value: Value) -> Option<usize> {
+    let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
+    let operation = body.op(op);
+    let rank = body.ty(value).shape()?.len();
+    match operation.name() {
+        tt::LOAD => {
+            let info = axis_info.get(body.operand(op, "ptr")?)?;
+            let runs: Vec<u64> = (0..rank).map(|axis| info.axis(axis).contiguity).collect();
+            let longest = runs.iter().copied().max().filter(|&run| run > 1)?;
+            runs.iter().rposition(|&run| run == longest)
+        }
+        tt::DESCRIPTOR_LOAD => Some(rank - 1),
+        tt::TRANS => {
+            let Some(Attribute::Array(_, order)) = operation.attributes.get("order") else { return None };
+            let source = contiguous_axis(body, axis_info, *operation.operands.first()?)?;
+            order.iter().position(|&axis| axis == source as u64)
+        }
+        name if name == ttg::CONVERT_LAYOUT || operation.definition.traits.elementwise => {
+            operation.operands.iter().find_map(|&operand| contiguous_axis(body, axis_info, operand))
+        }
+        _ => None,
+    }
+}
