@@ -1,13 +1,13 @@
 //! Operation counts of a tile operation in a layout, from the plans of data movement.
 //!
-//! Layout assignment weighs the counts in shared-memory wavefronts ([`super::price`]), the performance model of
-//! synthesis in cycles.
+//! Layout assignment ([`super::price`]) and the performance model of synthesis turn them into cycles.
 
 use super::LaunchConfig;
-use super::graph::{ISSUE, Kind};
+use super::graph::Kind;
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{MovementError, plan_global_access, plan_reduction, plan_scan};
+use tilewright_plan::cost::{GlobalWork, Work};
+use tilewright_plan::movement::{GlobalAccess, MovementError, plan_global_access, plan_reduction, plan_scan};
 
 /// Operation counts of one warp; the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -20,32 +20,49 @@ pub(super) struct OpCosts {
     pub accesses: u64,
     /// Bytes of global memory that the whole block accesses, in whole sectors.
     pub bytes: u64,
+    /// Sectors and lines of the accesses of a warp.
+    pub global: GlobalWork,
 }
 
 impl OpCosts {
     /// Counts an operation in a layout; zero for kinds whose counts depend on further layouts.
     pub(super) fn of(kind: &Kind, layout: &LinearLayout, config: &LaunchConfig<'_>) -> Result<Self, MovementError> {
         let (target, registers) = (config.context.target, registers(layout));
-        let plain = |issues: &f64| issues / ISSUE * registers;
+        let plain = |instructions: &f64| instructions * registers;
         Ok(match kind {
-            Kind::Elementwise(issues) => Self { plain: plain(issues), ..Self::default() },
+            Kind::Elementwise(instructions) => Self { plain: plain(instructions), ..Self::default() },
             Kind::Access(access) => {
                 let named = &access.named;
                 let plan = plan_global_access(layout, &named.tensor, named.bits, access.direction, target)?;
                 let bytes = plan.transactions * u64::from(target.global.transaction_bytes);
-                Self { accesses: plan.accesses, bytes, ..Self::default() }
+                let plain = packing_instructions(&plan);
+                let global = GlobalWork::of(&plan, access.direction, config.warps);
+                Self { plain, accesses: plan.accesses, bytes, global, ..Self::default() }
             }
-            Kind::Reduce(axis, widths, issues) => {
+            Kind::Reduce(axis, widths, instructions) => {
                 let counts = plan_reduction(layout, Dim::tensor(*axis), widths, target)?.stats.counts;
-                Self { plain: plain(issues), counts, ..Self::default() }
+                Self { plain: plain(instructions), counts, ..Self::default() }
             }
-            Kind::Scan(axis, widths, direction, issues) => {
+            Kind::Scan(axis, widths, direction, instructions) => {
                 let counts = plan_scan(layout, Dim::tensor(*axis), widths, *direction, target)?.stats.counts;
-                Self { plain: plain(issues), counts, ..Self::default() }
+                Self { plain: plain(instructions), counts, ..Self::default() }
             }
             Kind::Nothing | Kind::Gather(..) | Kind::Dot => Self::default(),
         })
     }
+}
+
+impl OpCosts {
+    /// The work of one warp.
+    pub(super) fn work(&self) -> Work {
+        Work { instructions: self.plain, global: self.global, ..Work::of_counts(self.counts, 1) }
+    }
+}
+
+/// Instructions that pack what narrow accesses load into registers of 32 bits, or unpack what they store: one for two
+/// accesses.
+fn packing_instructions(plan: &GlobalAccess) -> f64 {
+    if plan.bytes_at_once() < 4 { plan.accesses as f64 / 2.0 } else { 0.0 }
 }
 
 /// Returns the number of registers of a lane in a layout.

@@ -1,35 +1,26 @@
-//! Costs of layouts in shared-memory wavefronts of a warp, taken from the plans of data movement.
+//! Costs of layouts, from the plans of data movement and the cost model ([`tilewright_plan::cost`]).
 //!
-//! One unit is the time of one shared-memory wavefront or one shuffle ([`tilewright_plan::movement::price`]);
-//! four plain instructions issue in it.
+//! One unit is a cycle of the compute unit for each warp of the block: the search adds the time of all resources.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::LaunchConfig;
-use super::graph::{Graph, ISSUE, Kind, Remat};
+use super::graph::{Graph, Kind, Remat};
 use super::interner::{Interner, LayoutId, TransferId};
 use super::op_costs::{OpCosts, registers};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{
-    ConversionKind, MovementError, exposed_latency, plan_conversion, plan_gather, price_with_accesses,
-};
+use tilewright_plan::cost::{Time, Work, issue_cycles};
+use tilewright_plan::movement::{ConversionKind, MovementError, plan_conversion, plan_gather};
 use tilewright_tile::Value;
 
-/// Cost of issuing and addressing a memory access besides its wavefronts, in wavefronts.
-const ACCESS_PRICE: f64 = 2.0;
-/// Max latency, in wavefronts, of converting a loop's loaded value through shared memory; software pipelining hides the
-/// rest.
-const MAX_PIPELINED_LATENCY: f64 = 16.0;
-/// Bytes of global memory that reach a warp in the time of one shared-memory wavefront.
-const GLOBAL_BYTES_PER_WAVEFRONT: f64 = 128.0;
 /// Cost of an impossible choice of layouts: more than that of any possible choice.
 pub(super) const IMPOSSIBLE: f64 = 1e15;
 
-/// Cost of a conversion in wavefronts: what it issues, and the latency for which the warp waits.
+/// Cost of a conversion in cycles: the time for which it occupies resources, and the latency for which the warp waits.
 #[derive(Clone, Copy)]
 struct ConversionCost {
-    issued: f64,
+    occupied: f64,
     waited: f64,
     /// Whether the conversion goes through shared memory.
     shared: bool,
@@ -68,10 +59,10 @@ impl<'a> Prices<'a> {
     }
 
     /// Returns the cost of converting a tensor between layouts. If `is_loaded`, the value is loaded in a loop, so that
-    /// software pipelining can hide the latency.
+    /// software pipelining hides the latency of a conversion through shared memory.
     pub(super) fn conversion(&self, from: LayoutId, to: LayoutId, bits: u32, is_loaded: bool) -> f64 {
-        let ConversionCost { issued, waited, shared } = self.converted(from, to, bits);
-        issued + if shared && is_loaded { waited.min(MAX_PIPELINED_LATENCY) } else { waited }
+        let ConversionCost { occupied, waited, shared } = self.converted(from, to, bits);
+        occupied + if shared && is_loaded { 0.0 } else { waited }
     }
 
     /// Whether the conversion between these layouts goes through shared memory.
@@ -81,22 +72,21 @@ impl<'a> Prices<'a> {
 
     fn converted(&self, from: LayoutId, to: LayoutId, bits: u32) -> ConversionCost {
         if from == to {
-            return ConversionCost { issued: 0.0, waited: 0.0, shared: false };
+            return ConversionCost { occupied: 0.0, waited: 0.0, shared: false };
         }
         if let Some(&known) = self.conversions.borrow().get(&(from, to, bits)) {
             return known;
         }
         let price = match plan_conversion(&self.interner.get(from), &self.interner.get(to), bits, self.config.context) {
             Ok(plan) => {
-                let issued = price_with_accesses(&plan.stats.counts, ACCESS_PRICE);
-                let waited = exposed_latency(&plan.stats.counts, self.config.context.target);
+                let time = self.time(&plan.work());
                 ConversionCost {
-                    issued,
-                    waited,
+                    occupied: time.throughput(),
+                    waited: time.latency,
                     shared: matches!(plan.path, ConversionKind::Shared | ConversionKind::Mixed),
                 }
             }
-            Err(_) => ConversionCost { issued: IMPOSSIBLE, waited: 0.0, shared: false },
+            Err(_) => ConversionCost { occupied: IMPOSSIBLE, waited: 0.0, shared: false },
         };
         self.conversions.borrow_mut().insert((from, to, bits), price);
         price
@@ -128,10 +118,17 @@ impl<'a> Prices<'a> {
     }
 
     fn in_layout(&self, kind: &Kind, layout: &LinearLayout) -> Result<f64, MovementError> {
-        let OpCosts { plain, counts, accesses, bytes } = OpCosts::of(kind, layout, self.config)?;
-        let arriving = bytes as f64 / GLOBAL_BYTES_PER_WAVEFRONT / f64::from(self.config.warps);
-        let accesses = ACCESS_PRICE * accesses as f64;
-        Ok(ISSUE * plain + price_with_accesses(&counts, ACCESS_PRICE) + accesses + arriving)
+        let op_costs = OpCosts::of(kind, layout, self.config)?;
+        Ok(self.time(&op_costs.work()).sum())
+    }
+
+    fn time(&self, work: &Work) -> Time {
+        work.time(self.config.warps.into(), self.config.context.target)
+    }
+
+    /// Cycles of plain instructions.
+    fn issue(&self, instructions: f64) -> f64 {
+        instructions * issue_cycles(self.config.context.target)
     }
 
     fn gathering(&self, axis: usize, bits: u32, source: LayoutId, indices: LayoutId) -> f64 {
@@ -144,7 +141,7 @@ impl<'a> Prices<'a> {
     /// register. This overestimates [`Self::remat_price`] on purpose: it stands for the latency of loads to many
     /// registers, which has no cost of its own.
     pub(super) fn in_iterations(&self, cone: u32, layout: LayoutId) -> f64 {
-        ISSUE * f64::from(cone) * registers(&self.interner.get(layout))
+        self.issue(f64::from(cone) * registers(&self.interner.get(layout)))
     }
 
     /// Returns the cost of rematerializing a value and its operands in a layout: one instruction for each register, but
@@ -155,7 +152,7 @@ impl<'a> Prices<'a> {
         }
         let Some(remat_ops) = &remats[value.index()] else { return 0.0 };
         let issued = if remat_ops.is_issued {
-            ISSUE * distinct_registers(&self.interner.get(layout), &remat_ops.together)
+            self.issue(distinct_registers(&self.interner.get(layout), &remat_ops.together))
         } else {
             0.0
         };

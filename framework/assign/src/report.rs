@@ -7,7 +7,8 @@ use super::rewrite::RemainingConversion;
 use super::stages::LoopReport;
 use super::state::State;
 use super::{LaunchConfig, Strategy};
-use tilewright_plan::movement::{ConversionKind, plan_conversion, price};
+use tilewright_kernel::Counts;
+use tilewright_plan::movement::{ConversionKind, ConversionPlan, plan_conversion};
 use tilewright_tile::{Body, Function, Value, ValueOrigin};
 
 /// The report of layout assignment: layouts and conversions of a module.
@@ -19,13 +20,13 @@ pub struct AssignmentReport {
     pub functions: Vec<FunctionReport>,
 }
 
-/// The layouts and conversions of a function. Costs are in shared-memory wavefronts of a warp
-/// ([`tilewright_plan::movement::price`]).
+/// The layouts and conversions of a function. Costs are in cycles of the compute unit for each warp
+/// ([`tilewright_plan::cost`]).
 #[derive(Debug, Clone, PartialEq)]
 pub struct FunctionReport {
     /// The name of the function.
     pub name: String,
-    /// Total cost, weighted by assumed executions, in shared-memory wavefronts of a warp.
+    /// Total cost, weighted by assumed executions, in cycles for each warp.
     pub cost: f64,
     /// Total cost after propagation alone, in the same unit as `cost`.
     pub cost_of_propagation: f64,
@@ -61,8 +62,10 @@ pub struct ConversionReport {
     pub to: String,
     /// The kind of the conversion (the medium through which data moves); `None` if no plan was found.
     pub path: Option<ConversionKind>,
-    /// Cost of one execution in shared-memory wavefronts of a warp.
+    /// Cost of one execution in cycles for each warp.
     pub price: f64,
+    /// What a warp executes for it; zero if no plan was found.
+    pub counts: Counts,
     /// Assumed number of executions, relative to code outside of loops.
     pub weight: f64,
     /// The operations that require the converted value.
@@ -75,7 +78,7 @@ impl AssignmentReport {
         self.functions.iter().flat_map(|function| &function.conversions).filter(|conversion| conversion.price > 0.0)
     }
 
-    /// Total cost of all functions in shared-memory wavefronts of a warp.
+    /// Total cost of all functions in cycles for each warp.
     #[must_use]
     pub fn cost(&self) -> f64 {
         self.functions.iter().map(|function| function.cost).sum()
@@ -133,6 +136,7 @@ fn of_conversion(
     let graph: &Graph<'_> = state.graph;
     let (from, to) = (graph.interner.get(left.from), graph.interner.get(left.to));
     let plan = plan_conversion(&from, &to, graph.bits[left.value.index()], config.context).ok();
+    let time = |plan: &ConversionPlan| plan.work().time(config.warps.into(), config.context.target).sum();
     let users = graph.users[left.value.index()].iter();
     let users = users.filter(|(node, transfer)| state.at(*node, *transfer) == Some(left.to));
     let mut required_by: Vec<String> =
@@ -144,7 +148,8 @@ fn of_conversion(
         from: graph.interner.name(left.from).text().to_owned(),
         to: graph.interner.name(left.to).text().to_owned(),
         path: plan.as_ref().map(|plan| plan.path),
-        price: plan.map_or(f64::INFINITY, |plan| price(&plan.stats.counts)),
+        price: plan.as_ref().map_or(f64::INFINITY, time),
+        counts: plan.map_or_else(Counts::default, |plan| plan.stats.counts),
         weight: graph.weights[left.value.index()],
         required_by,
     }
@@ -163,7 +168,7 @@ impl fmt::Display for FunctionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "@{}: {:.2} slots of a warp; by propagation alone {:.2}",
+            "@{}: {:.2} cycles for each warp; by propagation alone {:.2}",
             self.name, self.cost, self.cost_of_propagation
         )?;
         writeln!(f, "  layouts")?;
@@ -188,7 +193,11 @@ impl fmt::Display for FunctionReport {
 impl fmt::Display for ConversionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by = self.path.map_or_else(|| "no plan".to_owned(), |path| path.to_string());
-        writeln!(f, "    {}  ({}): {} slots by {by}, {} times", self.value, self.operation, self.price, self.weight)?;
+        writeln!(
+            f,
+            "    {}  ({}): {:.2} cycles by {by}, {} times",
+            self.value, self.operation, self.price, self.weight
+        )?;
         writeln!(f, "      from {}", self.from)?;
         writeln!(f, "      to   {}", self.to)?;
         writeln!(f, "      required by {}", self.required_by.join(", "))

@@ -16,6 +16,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
 use tilewright_kernel::{Kernel, Module};
+use tilewright_plan::movement::price;
 use tilewright_plugin::{CompileOptions, Emit};
 use tilewright_verify::case::ProgramCase;
 
@@ -157,7 +158,7 @@ fn conversion(conversion: &tilewright_assign::ConversionReport) -> Value {
         "value": conversion.value,
         "operation": conversion.operation,
         "path": conversion.path.map(|path| path.to_string()),
-        "slots": conversion.price,
+        "slots": price(&conversion.counts),
         "weight": conversion.weight,
         "wanted_by": conversion.required_by,
     })

@@ -7,9 +7,6 @@ use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::name::{math, tt};
 use tilewright_tile::{Attribute, Body, Op, Operation, Value};
 
-/// Cost of one plain instruction of a warp, in shared-memory wavefronts: four instructions issue in the time of one.
-pub(crate) const ISSUE: f64 = 0.25;
-
 /// The properties of a global-memory access that determine its cost in a layout.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Access {
@@ -24,15 +21,13 @@ pub(crate) struct Access {
 pub(crate) enum Kind {
     /// No cost: a carried value, or an operation that only changes the layout.
     Nothing,
-    /// An elementwise operation, with its cost for each register in shared-memory wavefronts.
+    /// An elementwise operation, with its instructions for each register.
     Elementwise(f64),
     /// A global-memory access, with the memory and the direction.
     Access(Access),
-    /// A reduction: its axis, the element bits of each operand, and the cost of one combination in shared-memory
-    /// wavefronts.
+    /// A reduction: its axis, the element bits of each operand, and the instructions of one combination.
     Reduce(usize, Vec<u32>, f64),
-    /// A scan: its axis, the element bits of each operand, its direction, and the cost of one combination in
-    /// shared-memory wavefronts.
+    /// A scan: its axis, the element bits of each operand, its direction, and the instructions of one combination.
     Scan(usize, Vec<u32>, ScanDirection, f64),
     /// A gather: its axis, the element bits, and the source tensor.
     Gather(usize, u32, Value),
@@ -63,19 +58,19 @@ impl Kind {
         let axis = integer("axis").and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
         let widths: Vec<u32> = operation.operands.iter().map(|value| moved_bits(body.ty(*value))).collect();
         let combining = operation.regions.first().map_or(0, |region| body.walk(*region).len().saturating_sub(1));
-        let issues = ISSUE * combining as f64;
+        let instructions = combining as f64;
         if operation.name() != tt::SCAN {
-            return Self::Reduce(axis, widths, issues);
+            return Self::Reduce(axis, widths, instructions);
         }
         let direction = if integer("reverse") == Some(1) { ScanDirection::Down } else { ScanDirection::Up };
-        Self::Scan(axis, widths, direction, issues)
+        Self::Scan(axis, widths, direction, instructions)
     }
 
     /// Returns the kind of an elementwise operation. Operations that expand to a sequence count as eight instructions.
     pub(crate) fn elementwise(operation: &Operation) -> Self {
         let long = ["arith.div", "arith.rem", "math.", "tt.precise", "tt.extern", "tt.approx"];
         let is_long = long.iter().any(|start| operation.name().starts_with(start)) && operation.name() != math::FMA;
-        Self::Elementwise(if is_long { 8.0 * ISSUE } else { ISSUE })
+        Self::Elementwise(if is_long { 8.0 } else { 1.0 })
     }
 
     /// Whether the node is an anchor: its operation prefers a layout of its own, instead of following its neighbours.

@@ -95,7 +95,7 @@ fn nothing_to_do() -> crate::EngineError {
 fn conversions(assigned: &AssignedModule) -> Vec<String> {
     let lines = assigned.report.costly().map(|line| {
         let required = line.required_by.join(", ");
-        format!("of {} from {} to {}, {:.0} slots, for {required}", line.value, line.from, line.to, line.price)
+        format!("of {} from {} to {}, {:.0} cycles, for {required}", line.value, line.from, line.to, line.price)
     });
     lines.collect()
 }

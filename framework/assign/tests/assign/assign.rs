@@ -341,7 +341,7 @@ fn the_report_names_layouts_and_conversions() {
     fix(&mut module, "x", FEW[0]);
     fix(&mut module, "z", FEW[0]);
     let report = assign_layouts(&module, &config(&target, 4), Strategy::LeastCost).unwrap().report.to_string();
-    for phrase in ["@f: ", "layouts", "%x", "tt.load", "conversions", "slots by", "required by"] {
+    for phrase in ["@f: ", "layouts", "%x", "tt.load", "conversions", "cycles by", "required by"] {
         assert!(report.contains(phrase), "{phrase}: {report}");
     }
 }

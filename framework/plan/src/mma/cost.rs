@@ -8,6 +8,7 @@ use super::MmaProblem;
 use super::cast;
 use super::mma_atom::MmaAtom;
 use super::tiling::Tiling;
+use crate::cost;
 
 /// The cost of an MMA plan: cycles of a compute unit for one block, and registers of a lane.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,6 +17,8 @@ pub struct MmaCost {
     pub issues: u64,
     /// Cycles that the issues of all warps take: the warps of each pipe issue one after the other.
     pub issue_cycles: f64,
+    /// Cycles of the issue slots of these instructions, of all warps.
+    pub slot_cycles: f64,
     /// Lower bound of the cycles for shared-memory wavefronts that bring both operands to the warps, plus those that
     /// move the accumulator from tensor memory.
     pub traffic_cycles: f64,
@@ -33,7 +36,12 @@ impl MmaCost {
     /// The sum of all cycles of the plan.
     #[must_use]
     pub fn cycles(&self) -> f64 {
-        self.issue_cycles + self.traffic_cycles + self.cast_cycles + self.operand_load_cycles + self.conversion_cycles
+        self.issue_cycles
+            + self.slot_cycles
+            + self.traffic_cycles
+            + self.cast_cycles
+            + self.operand_load_cycles
+            + self.conversion_cycles
     }
 
     /// Computes the cost of an atom that is repeated over these layouts of the operands, of the accumulator and of the
@@ -100,6 +108,7 @@ impl MmaCost {
         Self {
             issues,
             issue_cycles,
+            slot_cycles: issues as f64 * cost::issue_cycles(target) * warps,
             traffic_cycles: cycles(wavefronts) + (read_cycles - hidden).max(0.0) + moved,
             cast_cycles: operations as f64 * target.costs.select.cycles * warps,
             operand_load_cycles: 0.0,

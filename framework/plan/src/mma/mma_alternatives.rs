@@ -11,13 +11,13 @@ use tilewright_target::TargetDescription;
 use super::mma_atom::MmaAtom;
 use super::plan::MmaPlan;
 use super::tiling::Tiling;
-use super::{MmaError, MmaProblem, WarpPartition};
+use super::{MmaCost, MmaError, MmaProblem, WarpPartition};
 
 /// Max cycles of a listed alternative, as a multiple of the best plan's cycles (MMAs alone).
 const SLOWEST: f64 = 2.0;
 
 /// Returns problems that fix a plan other than `best` with both operands in registers. There are at most `most`,
-/// ordered by the price of MMAs and operand loads in shared-memory wavefronts, the cheapest first.
+/// ordered by the time of MMAs and operand loads, the quickest first.
 ///
 /// # Errors
 /// [`MmaError::Movement`], [`MmaError::Layout`].
@@ -35,8 +35,7 @@ pub fn mma_alternatives(
             for plan in ordered(&plan, context.target)? {
                 let is_known = |known: &MmaPlan| known.a == plan.a && known.b == plan.b && known.c == plan.c;
                 if !is_known(best) && !found.iter().any(|(_, known)| is_known(known)) {
-                    found
-                        .push((plan.issue_price(context.target) + operand_load_price(&plan, &mut fed, context)?, plan));
+                    found.push((plan.issue_price() + operand_load_price(&plan, &mut fed, context)?, plan));
                 }
             }
         }
@@ -46,7 +45,7 @@ pub fn mma_alternatives(
     Ok(found.iter().map(|(_, plan)| plan.explicit_problem()).collect())
 }
 
-/// Returns the price of both operand loads of a plan, in shared-memory wavefronts; `fed` caches the price of each
+/// Returns the cycles for each warp of both operand loads of a plan; `fed` caches the price of each
 /// layout, since many plans share layouts.
 fn operand_load_price(
     plan: &MmaPlan,
@@ -127,10 +126,10 @@ impl MmaPlan {
         MmaProblem { atom: Some(self.atom_name().to_owned()), warp_partition, k_width, ..self.problem.clone() }
     }
 
-    /// The price of the MMAs and casts of a warp, in shared-memory wavefronts.
+    /// Cycles of the compute unit for the MMAs and casts of a warp: those of the matrix unit, and the issue slots.
     #[must_use]
-    pub fn issue_price(&self, target: &TargetDescription) -> f64 {
-        let wavefront_cycles = target.costs.shared_load_wavefront.cycles * f64::from(self.problem.warps);
-        (self.cost.issue_cycles + self.cost.cast_cycles) / wavefront_cycles
+    pub fn issue_price(&self) -> f64 {
+        let MmaCost { issue_cycles, slot_cycles, cast_cycles, .. } = self.cost;
+        (issue_cycles + slot_cycles + cast_cycles) / f64::from(self.problem.warps)
     }
 }

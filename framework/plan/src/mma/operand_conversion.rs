@@ -1,9 +1,8 @@
 //! Operands that another MMA produced: the layout conversion from its result layout to this MMA's operand layout.
 
-use crate::movement::{ConversionPlan, MovementError, PlanContext, plan_conversion, price_with_accesses};
+use crate::movement::{ConversionPlan, MovementError, PlanContext, plan_conversion};
 use tilewright_layout::{Dim, LinearLayout};
 
-use super::operand_load::ACCESS_PRICE;
 use super::plan::MmaPlan;
 
 impl MmaPlan {
@@ -21,7 +20,7 @@ impl MmaPlan {
         let chunks = LinearLayout::identity(self.chunks(), Dim::REGISTER, Dim::tensor(1 - side))?;
         let all_chunks = layout.direct_sum(&chunks)?.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])?;
         let bits = [self.problem.a, self.problem.b][side].stored_bits().max(8);
-        plan_conversion(produced, &all_chunks, bits, context.with_access_price(ACCESS_PRICE)).map(Some)
+        plan_conversion(produced, &all_chunks, bits, context).map(Some)
     }
 
     /// Returns the same plan with the cycles of its operand conversions added to the cost.
@@ -34,17 +33,17 @@ impl MmaPlan {
         Ok(self)
     }
 
-    /// The price of bringing both operands to their layouts, in shared-memory wavefronts: a load from memory, or a
-    /// conversion from another MMA.
+    /// Cycles for each warp that bring both operands to their layouts: a load from memory, or a conversion from another
+    /// MMA.
     pub(super) fn operand_load_price(&self, context: PlanContext<'_>) -> Result<f64, MovementError> {
         Ok(self.operand_load_price_of(0, context)? + self.operand_load_price_of(1, context)?)
     }
 
-    /// The price of the load or conversion of operand A (`side` 0) or B (1), in shared-memory wavefronts.
+    /// Cycles for each warp of the load or conversion of operand A (`side` 0) or B (1), without latency.
     pub(super) fn operand_load_price_of(&self, side: usize, context: PlanContext<'_>) -> Result<f64, MovementError> {
         Ok(match self.operand_conversion(side, context)? {
-            Some(conversion) => price_with_accesses(&conversion.stats.counts, ACCESS_PRICE),
-            None => self.plan_operand_load(side, context)?.price(),
+            Some(conversion) => conversion.work().time(self.problem.warps.into(), context.target).throughput(),
+            None => self.plan_operand_load(side, context)?.cycles(context.target),
         })
     }
 }

@@ -3,12 +3,13 @@
 //! Operands in registers are loaded directly in their layout, or in a coalesced layout with a conversion after it.
 //! Operands in shared memory are loaded coalesced, cast and scaled in registers, and stored.
 
+use crate::cost::{GlobalWork, Work};
 use crate::movement::{
     AxisStride, BlockLoads, BlockSource, ConversionPlan, DescriptorMatch, GlobalAccess, GlobalAddress, GlobalTensor,
-    LinearAddress, MovementError, PlanContext, SharedAccess, ThreadIndices, find_coalesced_layout, plan_conversion,
-    plan_global_access, plan_shared_access, price_with_accesses,
+    LinearAddress, MovementError, PlanContext, PlanStats, SharedAccess, ThreadIndices, find_coalesced_layout,
+    plan_conversion, plan_global_access, plan_shared_access,
 };
-use tilewright_kernel::{Binary, Builder, Value};
+use tilewright_kernel::{Binary, Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_target::{Direction, MemoryOperand, TargetDescription};
 
@@ -46,11 +47,6 @@ const ALIGNMENT: u64 = 16;
 /// Assumed alignment of matrices that are loaded by instructions that address 2-D blocks, in bytes.
 const BLOCK_ALIGNMENT: u64 = 64;
 
-/// The price of a shared-memory access besides its wavefronts, in wavefronts: the same as that of a global-memory
-/// access. Among candidates with equal wavefronts it favours fewer accesses, such as those of an instruction that moves
-/// several matrices at once.
-pub(super) const ACCESS_PRICE: f64 = 1.0;
-
 /// The plan of loading an operand from global memory to its layout.
 #[derive(Debug, Clone)]
 pub struct OperandLoad {
@@ -83,8 +79,7 @@ pub struct OperandLoadStore {
 }
 
 impl OperandLoad {
-    /// Plans the cheapest load of an operand to the register layout `layout`. The price of a warp counts the wavefronts
-    /// of each shared-memory access, and one for each sector of global memory that a load touches.
+    /// Plans the quickest load of an operand to the register layout `layout`, by the cost model.
     pub(super) fn new(
         layout: &LinearLayout,
         matrix: Matrix,
@@ -100,17 +95,17 @@ impl OperandLoad {
         let mut straight = of(layout.clone(), None)?;
         if let Some(blocks) = BlockLoads::new(layout, &matrix.source(), bits, context) {
             let by_blocks = Self { blocks: Some(blocks), ..straight.clone() };
-            if by_blocks.price() < straight.price() {
+            if by_blocks.cycles(context.target) < straight.cycles(context.target) {
                 straight = by_blocks;
             }
         }
         let (lanes, warps) = (1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
         let coalesced = find_coalesced_layout(&tensor, bits, lanes, warps, context.target)?;
-        let Ok(conversion) = plan_conversion(&coalesced, layout, bits, context.with_access_price(ACCESS_PRICE)) else {
+        let Ok(conversion) = plan_conversion(&coalesced, layout, bits, context) else {
             return Ok(straight);
         };
         let staged = of(coalesced, Some(conversion))?;
-        Ok(if staged.price() < straight.price() { staged } else { straight })
+        Ok(if staged.cycles(context.target) < straight.cycles(context.target) { staged } else { straight })
     }
 
     /// Plans the load of an operand to shared memory in a layout that an instruction reads: coalesced loads, the
@@ -143,18 +138,26 @@ impl OperandLoad {
         Ok(Self { loaded, access, blocks: None, conversion: None, store: Some(store), matrix, element_bytes })
     }
 
-    /// The price of the load for each warp, in shared-memory wavefronts.
-    #[must_use]
-    pub fn price(&self) -> f64 {
-        let warps = (1u64 << self.loaded.in_bits(Dim::WARP)) as f64;
-        let moved = |counts| price_with_accesses(counts, ACCESS_PRICE);
-        let converted = self.conversion.as_ref().map_or(0.0, |plan| moved(&plan.stats.counts));
-        let stored = self.store.as_ref().map_or(0.0, |store| moved(&store.access.stats.counts));
-        let (accesses, transactions) = match &self.blocks {
-            Some(blocks) => (blocks.accesses, blocks.transactions),
-            None => (self.access.accesses, self.access.transactions),
+    /// The work of a warp: accesses of global memory, and the conversion or the stores.
+    fn work(&self) -> Work {
+        let warps = 1u32 << self.loaded.in_bits(Dim::WARP);
+        let counts = |stats: Option<&PlanStats>| stats.map_or_else(Counts::default, |stats| stats.counts);
+        let converted = counts(self.conversion.as_ref().map(|plan| &plan.stats));
+        let stored = counts(self.store.as_ref().map(|store| &store.access.stats));
+        let global = match &self.blocks {
+            Some(blocks) => {
+                let sectors = blocks.transactions as f64 / f64::from(warps);
+                GlobalWork { accesses: blocks.accesses as f64, loaded_sectors: sectors, ..GlobalWork::default() }
+            }
+            None => GlobalWork::of(&self.access, Direction::Load, warps),
         };
-        accesses as f64 + transactions as f64 / warps + converted + stored
+        Work { global, ..Work::of_counts(converted.plus(stored), 1) }
+    }
+
+    /// The time of the load for each warp without latency, which the other chunks of K hide.
+    #[must_use]
+    pub fn cycles(&self, target: &TargetDescription) -> f64 {
+        self.work().time(1 << self.loaded.in_bits(Dim::WARP), target).throughput()
     }
 
     /// Emits the kernel IR that loads a part of the matrix; returns one integer for each register of the operand's

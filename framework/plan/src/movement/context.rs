@@ -2,6 +2,8 @@
 
 use tilewright_target::{Instruction, TargetDescription};
 
+use crate::cost;
+
 /// A target, its instructions and the limits within which plans are made.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanContext<'a> {
@@ -32,7 +34,7 @@ impl<'a> PlanContext<'a> {
             target,
             instructions: &[],
             scratch_bytes: u64::from(target.shared.bytes),
-            access_price: 0.0,
+            access_price: cost::access_price(target),
             registers: None,
             shares_replicas: true,
             blocks: 1,

@@ -11,6 +11,7 @@ use super::cluster::ClusterPlan;
 use super::renaming::Renaming;
 use super::shared::Scratch;
 use super::shuffle::ShufflePlan;
+use crate::cost::Work;
 use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::price::{self, price_with_accesses};
 use crate::movement::{ConversionProblem, PlanContext, PlanStats, bound};
@@ -105,6 +106,21 @@ impl ConversionPlan {
                 let between = before.emit(builder, registers);
                 after.emit(builder, &between)
             }
+        }
+    }
+
+    /// The work of a warp, as input of the cost model.
+    #[must_use]
+    pub fn work(&self) -> Work {
+        Work::of_counts(self.stats.counts, self.stages())
+    }
+
+    /// Number of passes of the data that depend on each other: rounds through the scratch memory.
+    fn stages(&self) -> u64 {
+        match &self.steps {
+            Steps::Scratch(scratch) => scratch.rounds(),
+            Steps::Sequence(before, after) => before.stages().max(after.stages()),
+            Steps::Renaming(_) | Steps::Shuffles(_) | Steps::Cluster(_) => 1,
         }
     }
 

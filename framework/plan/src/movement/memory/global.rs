@@ -165,6 +165,9 @@ pub struct GlobalAddress {
     pub predicate: Option<Value>,
 }
 
+/// Bytes of a line of the first-level cache, of which an access looks up one after the other.
+pub const LINE_BYTES: u64 = 128;
+
 /// A plan that loads a tensor from global memory to registers, or stores it.
 #[derive(Debug, Clone)]
 pub struct GlobalAccess {
@@ -175,6 +178,8 @@ pub struct GlobalAccess {
     /// Number of transactions of all warps of a block, each of `global.transaction_bytes`. It is exact if all strides
     /// are known; axes of unknown stride count as if they shared no transaction.
     pub transactions: u64,
+    /// Number of cache lines of [`LINE_BYTES`] that the accesses of all warps look up, each access its own.
+    pub lines: u64,
     /// The reason why accesses are not wider, as text.
     pub limited_by: String,
     element: Element,
@@ -234,6 +239,7 @@ pub fn plan_global_access(
         vector_elements: 1 << width,
         accesses: groups.len() as u64,
         transactions: 0,
+        lines: 0,
         limited_by,
         element,
         lane_bits: registers.in_bits(Dim::LANE),
@@ -241,8 +247,8 @@ pub fn plan_global_access(
         groups,
         idle: if direction == Direction::Store { copies } else { 0 },
     };
-    let transactions = access.count_transactions(registers, memory, &threads, target);
-    Ok(GlobalAccess { transactions, ..access })
+    let [transactions, lines] = access.count_transactions(registers, memory, &threads, target);
+    Ok(GlobalAccess { transactions, lines, ..access })
 }
 
 fn check_axes(registers: &LinearLayout, memory: &GlobalTensor) -> Result<(), LayoutError> {
@@ -324,13 +330,14 @@ impl GlobalAccess {
         self.idle != 0
     }
 
+    /// Returns the numbers of transactions and of lines.
     fn count_transactions(
         &self,
         registers: &LinearLayout,
         memory: &GlobalTensor,
         threads: &[u64],
         target: &TargetDescription,
-    ) -> u64 {
+    ) -> [u64; 2] {
         let bytes = u64::from(self.element.bits() / 8);
         let unit = u64::from(target.global.transaction_bytes.max(1));
         let (lanes, warps) = threads.split_at(self.lane_bits as usize);
@@ -342,30 +349,33 @@ impl GlobalAccess {
         let active = |thread: u64| thread & self.idle == 0;
         let own: Vec<u64> =
             (0..1u64 << lanes.len()).filter(|lane| active(*lane)).map(|lane| multiply(lanes, lane)).collect();
-        let sectors_from = |start: u64| -> u64 {
+        let per_line = (LINE_BYTES / unit).max(1);
+        let sectors_from = |start: u64| -> [u64; 2] {
             let from = own.iter().map(|column| address(start ^ column));
             let mut touched: Vec<u64> =
                 from.flat_map(|from| from / unit..=(from + bytes * self.vector_elements - 1) / unit).collect();
             touched.sort_unstable();
             touched.dedup();
-            touched.len() as u64
+            let lines = 1 + touched.windows(2).filter(|pair| pair[0] / per_line != pair[1] / per_line).count();
+            [touched.len() as u64, lines as u64]
         };
         // If no lane changes the origin of its access within a transaction, the accessed bytes move as a whole; a shift
         // by a multiple of the transaction size keeps their number.
         let moved_by_lanes = lanes.iter().fold(0, |all, column| all | column);
-        let mut known: HashMap<u64, u64> = HashMap::new();
-        let mut count = 0;
+        let mut known: HashMap<u64, [u64; 2]> = HashMap::new();
+        let mut counts = [0; 2];
         for warp in (0..1u64 << warps.len()).filter(|warp| active(warp << self.lane_bits)) {
             let of_warp = multiply(warps, warp);
             for group in &self.groups {
                 let start = of_warp ^ multiply(&self.registers, group[0] as u64);
-                count += match start & moved_by_lanes {
-                    0 => *known.entry(address(start) % unit).or_insert_with(|| sectors_from(start)),
+                let [sectors, lines] = match start & moved_by_lanes {
+                    0 => *known.entry(address(start) % (unit * per_line)).or_insert_with(|| sectors_from(start)),
                     _ => sectors_from(start),
                 };
+                counts = [counts[0] + sectors, counts[1] + lines];
             }
         }
-        count
+        counts
     }
 
     /// Emits the loads. `place` returns the address of a register's element; the address must be valid for the whole

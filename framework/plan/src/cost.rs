@@ -1,0 +1,201 @@
+//! The cost model: the work of a warp on each resource of a compute unit, and its time.
+//!
+//! [`Work`] counts what a warp does and knows no target. [`Work::time`] turns it into cycles of the compute unit for
+//! each resource, by the constants of the target file. All warps of a unit share its resources, so the figures of one
+//! warp compare across layouts, instructions and plans of one block size. docs/cost-model.md has the equations.
+
+use tilewright_kernel::Counts;
+use tilewright_target::{Cost, Direction, TargetDescription, Throughput};
+
+use crate::movement::GlobalAccess;
+
+/// Plain instructions that compute the address of one access of global memory: an addition of 64 bits, in halves.
+const ADDRESS_INSTRUCTIONS: f64 = 2.0;
+
+/// Plain instructions for the address of one access of shared memory; most accesses add a constant to a common one.
+const SHARED_ADDRESS_INSTRUCTIONS: f64 = 1.0;
+
+/// Bytes that the first-level cache delivers in a cycle. The documents of all vendors give 64 or 128.
+const FIRST_LEVEL_BYTES: f64 = 128.0;
+
+/// Assumed ratio of the bandwidth of the last-level cache to that of device memory. Published ratios are 2.6 to 3.2
+/// (RRZE gpu-benches: A100, H100 and H200 against their data sheets).
+const CACHE_RATIO: f64 = 3.0;
+
+/// Work of one warp, by resource; the maximum if warps differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Work {
+    /// Plain instructions: arithmetic and selects that `counts` does not have.
+    pub instructions: f64,
+    /// Operations that move data between threads.
+    pub counts: Counts,
+    /// Accesses of global memory.
+    pub global: GlobalWork,
+    /// Matrix instructions.
+    pub matrix_instructions: f64,
+    /// Cycles of the compute unit's matrix pipes for all of these instructions.
+    pub matrix_cycles: f64,
+    /// Dependent stages of `counts`, each of which ends in a wait for its results.
+    pub stages: u64,
+}
+
+/// Accesses of global memory by one warp. A warp that uses a part of a sector pays the whole sector.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct GlobalWork {
+    /// Access instructions.
+    pub accesses: f64,
+    /// Lines of the first-level cache that the accesses look up.
+    pub lines: f64,
+    /// Sectors that loads touch; each access counts its own. The first-level cache serves them.
+    pub loaded_sectors: f64,
+    /// Sectors that stores touch. They pass the first-level cache, which merges nothing.
+    pub stored_sectors: f64,
+}
+
+impl GlobalWork {
+    /// The work of a plan of all `warps` warps of a block, for one of them.
+    #[must_use]
+    pub fn of(plan: &GlobalAccess, direction: Direction, warps: u32) -> Self {
+        let [lines, sectors] = [plan.lines, plan.transactions].map(|all| all as f64 / f64::from(warps.max(1)));
+        let accesses = plan.accesses as f64;
+        match direction {
+            Direction::Load => Self { accesses, lines, loaded_sectors: sectors, stored_sectors: 0.0 },
+            Direction::Store => Self { accesses, lines, loaded_sectors: 0.0, stored_sectors: sectors },
+        }
+    }
+
+    /// Cycles of the memory pipe: a line for each cycle, the bytes of loaded sectors at the rate of the first-level
+    /// cache, those of stored sectors at the compute unit's share of the last-level cache.
+    fn cycles(&self, target: &TargetDescription) -> f64 {
+        let bytes = f64::from(target.global.transaction_bytes);
+        let share = target.throughput.as_ref().map_or(FIRST_LEVEL_BYTES / 4.0, Throughput::bytes_per_cycle);
+        let loaded = self.loaded_sectors * bytes / FIRST_LEVEL_BYTES;
+        let stored = self.stored_sectors * bytes / (CACHE_RATIO * share).clamp(1.0, FIRST_LEVEL_BYTES);
+        self.accesses.max(self.lines).max(loaded).max(stored)
+    }
+}
+
+/// Time of one warp's [`Work`] on each resource, in cycles of the compute unit.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Time {
+    /// Issue slots of all instructions, and the arithmetic pipe.
+    pub issue: f64,
+    /// The pipe of shared memory: wavefronts, and shuffles.
+    pub shared: f64,
+    /// Accesses of global memory and their sectors.
+    pub global: f64,
+    /// The matrix pipes.
+    pub matrix: f64,
+    /// Arrivals at barriers.
+    pub barriers: f64,
+    /// Latency of the dependent chain, divided among the warps of the block.
+    pub latency: f64,
+}
+
+impl Time {
+    /// The time with nothing overlapped: the sum over the resources. Search adds the times of many operations, so it
+    /// needs a sum; equal weights are the first guess of the bottleneck.
+    #[must_use]
+    pub fn sum(&self) -> f64 {
+        self.throughput() + self.latency
+    }
+
+    /// The time without the latency: for work that other iterations of a pipelined loop hide.
+    #[must_use]
+    pub fn throughput(&self) -> f64 {
+        self.issue + self.shared + self.global + self.matrix + self.barriers
+    }
+}
+
+impl Work {
+    /// The work of operations that move data between threads, in `stages` dependent stages.
+    #[must_use]
+    pub fn of_counts(counts: Counts, stages: u64) -> Self {
+        Self { counts, stages, ..Self::default() }
+    }
+
+    /// Number of warp instructions that are issued, address arithmetic included.
+    #[must_use]
+    pub fn issued(&self) -> f64 {
+        let counts = &self.counts;
+        let accesses = counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads;
+        let barriers = counts.barriers + counts.cluster_barriers + counts.warp_barriers;
+        let addressed = accesses as f64 * (1.0 + SHARED_ADDRESS_INSTRUCTIONS);
+        let moves = counts.asynchronous_copies + counts.shuffles + counts.permutes + counts.selects;
+        let global = self.global.accesses * (1.0 + ADDRESS_INSTRUCTIONS);
+        (moves + barriers) as f64 + addressed + self.instructions + global + self.matrix_instructions
+    }
+
+    /// The time of this work on a target, for one of the `warps` warps of a block.
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright_kernel::Counts;
+    /// use tilewright_plan::cost::Work;
+    /// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
+    /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
+    /// // The same wavefronts by fewer accesses take less time.
+    /// let of = |shared_loads| Counts { shared_loads, wavefronts_loaded: 8, ..Counts::default() };
+    /// let time = |loads| Work::of_counts(of(loads), 1).time(4, &target).sum();
+    /// assert!(time(2) < time(8));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn time(&self, warps: u64, target: &TargetDescription) -> Time {
+        let (table, counts) = (&target.costs, &self.counts);
+        let cycles = |costs: &[(u64, &Cost)]| -> f64 { costs.iter().map(|(n, cost)| *n as f64 * cost.cycles).sum() };
+        let moved = moved_words(counts, target);
+        let barriers = barriers(counts, target);
+        let plain = issue_cycles(target);
+        let permuted = [(counts.permutes, &table.permute), (counts.selects, &table.select)];
+        let waited = latencies(&moved) * self.stages as f64;
+        let met: f64 = barriers.iter().map(|(count, cost)| *count as f64 * cost.latency).sum();
+        Time {
+            issue: (self.issued() - (counts.permutes + counts.selects) as f64) * plain + cycles(&permuted),
+            shared: cycles(&moved),
+            global: self.global.cycles(target),
+            matrix: self.matrix_cycles,
+            barriers: cycles(&barriers) + cycles(&[(counts.warp_barriers, &table.warp_barrier)]),
+            latency: (waited + met) / warps.max(1) as f64,
+        }
+    }
+}
+
+/// Cycles of the compute unit for one plain instruction of a warp: an issue slot.
+#[must_use]
+pub fn issue_cycles(target: &TargetDescription) -> f64 {
+    let slot = target.throughput.as_ref().map_or(0.5, |rates| 1.0 / rates.issues_per_cycle.max(1.0));
+    // Most plain instructions are integer arithmetic, which has the rate of selects.
+    slot.max(target.costs.select.cycles)
+}
+
+/// The price of issuing and addressing one access of shared memory besides its wavefronts, in units of one wavefront.
+pub(crate) fn access_price(target: &TargetDescription) -> f64 {
+    let wavefront = target.costs.shared_load_wavefront.cycles;
+    let issued = (1.0 + SHARED_ADDRESS_INSTRUCTIONS) * issue_cycles(target);
+    if wavefront > 0.0 { issued / wavefront } else { issued }
+}
+
+/// Returns the counts of words moved between threads, each with its cost: stores, loads, indexed shuffles and xor
+/// shuffles.
+pub(crate) fn moved_words<'t>(counts: &Counts, target: &'t TargetDescription) -> [(u64, &'t Cost); 4] {
+    let table = &target.costs;
+    [
+        (counts.wavefronts_stored, &table.shared_store_wavefront),
+        (counts.wavefronts_loaded, &table.shared_load_wavefront),
+        (counts.shuffles.saturating_sub(counts.shuffles_xor), &table.shuffle),
+        (counts.shuffles_xor, table.shuffle_xor.as_ref().unwrap_or(&table.shuffle)),
+    ]
+}
+
+/// Returns the counts of block and of cluster barriers, each with its cost.
+pub(crate) fn barriers<'t>(counts: &Counts, target: &'t TargetDescription) -> [(u64, &'t Cost); 2] {
+    let table = &target.costs;
+    let of_cluster = table.cluster_barrier.as_ref().unwrap_or(&table.block_barrier);
+    [(counts.barriers, &table.block_barrier), (counts.cluster_barriers, of_cluster)]
+}
+
+/// Returns the sum of the latencies of all operations with a nonzero count.
+pub(crate) fn latencies(costs: &[(u64, &Cost)]) -> f64 {
+    costs.iter().filter(|(count, _)| *count > 0).map(|(_, cost)| cost.latency).sum()
+}
