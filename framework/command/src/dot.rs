@@ -135,7 +135,8 @@ fn answer(plan: &MmaPlan) -> Json {
     json!({
         "unit": plan.atom_name(), "transposed": plan.is_transposed(), "warps": plan.warps(), "chunk": plan.chunk(),
         "k_width": plan.k_width(), "issues": cost.issues, "registers": cost.registers, "cycles": cost.cycles(),
-        "issue_cycles": cost.issue_cycles, "traffic_cycles": cost.traffic_cycles, "cast_cycles": cost.cast_cycles,
+        "issue_cycles": cost.issue_cycles, "slot_cycles": cost.slot_cycles, "traffic_cycles": cost.traffic_cycles,
+        "cast_cycles": cost.cast_cycles,
         "a": layout(&plan.a), "b": layout(&plan.b), "c": layout(&plan.c),
         "scale_a": plan.scales[0].as_ref().map(layout), "scale_b": plan.scales[1].as_ref().map(layout),
     })
@@ -149,10 +150,12 @@ fn explained(plan: &MmaPlan, context: PlanContext<'_>) -> Result<String, Command
     text +=
         &format!("warps {m} x {n}; {} of K per step, {} of them contiguous in a lane\n", plan.chunk(), plan.k_width());
     text += &format!(
-        "{} issues of each warp; {:.0} cycles of the block: {:.0} issuing, {:.0} for the operands, {:.0} casting\n",
+        "{} issues of each warp; {:.0} cycles of the block: {:.0} issuing, {:.0} in issue slots, {:.0} for the operands, \
+         {:.0} casting\n",
         cost.issues,
         cost.cycles(),
         cost.issue_cycles,
+        cost.slot_cycles,
         cost.traffic_cycles,
         cost.cast_cycles
     );
@@ -199,10 +202,11 @@ fn explained(plan: &MmaPlan, context: PlanContext<'_>) -> Result<String, Command
 
 /// Returns the table of candidates, the cheapest first, and the rejected instructions.
 fn candidates_table(candidates: &[MmaCandidate], rejected: &[Rejected<String>]) -> String {
-    let header = ["unit", "", "warps", "chunk", "cycles", "issuing", "operands", "casting", "issues", "registers"];
+    let header =
+        ["unit", "", "warps", "chunk", "cycles", "issuing", "slots", "operands", "casting", "issues", "registers"];
     let mut table = table(header, 3..header.len());
     for MmaCandidate { atom, transposed, warps, chunk, cost } in candidates {
-        let cycles = [cost.cycles(), cost.issue_cycles, cost.traffic_cycles, cost.cast_cycles];
+        let cycles = [cost.cycles(), cost.issue_cycles, cost.slot_cycles, cost.traffic_cycles, cost.cast_cycles];
         let mut row = vec![atom.clone(), if *transposed { "transposed" } else { "" }.to_owned()];
         row.extend([format!("{}x{}", warps[0], warps[1]), chunk.to_string()]);
         row.extend(cycles.map(|cycles| format!("{cycles:.0}")));

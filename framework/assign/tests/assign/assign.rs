@@ -155,7 +155,8 @@ fn a_split_within_lanes_is_converted_once() {
     assert_eq!(of_pair.len(), 1, "{}", assignment.report);
     assert_eq!(of_pair[0].required_by, ["tt.split"]);
     // At most one shuffle per register, and the selects around them.
-    assert!(of_pair[0].price <= 4.0, "{}", assignment.report);
+    let counts = of_pair[0].counts;
+    assert!(counts.shuffles <= 2 && counts.selects <= 4 && counts.shared_stores == 0, "{}", assignment.report);
 }
 
 /// Sets the layout of a value of the only function.
@@ -283,10 +284,10 @@ fn random_programs_keep_the_rules() {
 }
 
 /// Checks that all combinations are compared if few nodes have alternatives: in these programs the step-by-step search
-/// alone stops at costs of 122.25, 106.25, 156.25 and 153.5, from which no step gains.
+/// alone stops at costs of 127.3, 95.3, 195.3 and 161.1, from which no step gains.
 #[test]
 fn all_of_few_choices_are_weighed() {
-    for (seed, cost) in [(35, 73.0), (40, 57.0), (122, 107.0), (161, 90.5)] {
+    for (seed, cost) in [(35, 94.6), (40, 62.6), (122, 162.6), (161, 119.4)] {
         let found = least_cost(&random(seed)).report.cost();
         assert!(found <= cost + 1e-6, "{seed}: {found}, and {cost} was found");
     }

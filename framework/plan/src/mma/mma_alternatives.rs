@@ -5,7 +5,7 @@
 //! assignment prices them in context.
 
 use crate::movement::{PlanContext, TensorMoveTable};
-use tilewright_layout::LinearLayout;
+use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::TargetDescription;
 
 use super::mma_atom::MmaAtom;
@@ -33,9 +33,19 @@ pub fn mma_alternatives(
     for atom in atoms(problem, context) {
         for plan in warp_partition(problem, &atom, limit, context.target) {
             for plan in ordered(&plan, context.target)? {
-                let is_known = |known: &MmaPlan| known.a == plan.a && known.b == plan.b && known.c == plan.c;
-                if !is_known(best) && !found.iter().any(|(_, known)| is_known(known)) {
-                    found.push((plan.issue_price() + operand_load_price(&plan, &mut fed, context)?, plan));
+                if has_places_of(best, &plan) {
+                    continue;
+                }
+                match found.iter_mut().find(|(_, known)| has_places_of(known, &plan)) {
+                    Some((price, known)) if plan.issue_price() < known.issue_price() => {
+                        *price += plan.issue_price() - known.issue_price();
+                        *known = plan;
+                    }
+                    Some(_) => {}
+                    None => {
+                        let loads = operand_load_price(&plan, &mut fed, context)?;
+                        found.push((plan.issue_price() + loads, plan));
+                    }
                 }
             }
         }
@@ -43,6 +53,21 @@ pub fn mma_alternatives(
     found.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     found.truncate(most);
     Ok(found.iter().map(|(_, plan)| plan.explicit_problem()).collect())
+}
+
+/// Whether every lane holds the same elements of all operands and of the result by both plans, in any order of
+/// registers: then only the instructions differ.
+fn has_places_of(one: &MmaPlan, other: &MmaPlan) -> bool {
+    let sorted = |layout: &LinearLayout| {
+        let mut columns = layout.columns_of(Dim::REGISTER).to_vec();
+        columns.sort_unstable();
+        columns
+    };
+    let same = |one: &LinearLayout, other: &LinearLayout| {
+        let is_equal = |dim| one.columns_of(dim) == other.columns_of(dim);
+        one.outs() == other.outs() && is_equal(Dim::LANE) && is_equal(Dim::WARP) && sorted(one) == sorted(other)
+    };
+    same(&one.a, &other.a) && same(&one.b, &other.b) && same(&one.c, &other.c)
 }
 
 /// Returns the cycles for each warp of both operand loads of a plan; `fed` caches the price of each

@@ -20,7 +20,7 @@ impl MmaPlan {
         let chunks = LinearLayout::identity(self.chunks(), Dim::REGISTER, Dim::tensor(1 - side))?;
         let all_chunks = layout.direct_sum(&chunks)?.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])?;
         let bits = [self.problem.a, self.problem.b][side].stored_bits().max(8);
-        plan_conversion(produced, &all_chunks, bits, context).map(Some)
+        plan_conversion(produced, &all_chunks, bits, context.with_issue_price()).map(Some)
     }
 
     /// Returns the same plan with the cycles of its operand conversions added to the cost.

@@ -34,7 +34,7 @@ impl<'a> PlanContext<'a> {
             target,
             instructions: &[],
             scratch_bytes: u64::from(target.shared.bytes),
-            access_price: cost::access_price(target),
+            access_price: 0.0,
             registers: None,
             shares_replicas: true,
             blocks: 1,
@@ -51,6 +51,12 @@ impl<'a> PlanContext<'a> {
     #[must_use]
     pub fn with_blocks(self, blocks: u32) -> Self {
         Self { blocks, ..self }
+    }
+
+    /// Returns the context in which a shared-memory access costs its issue slots by the cost model, besides its
+    /// wavefronts.
+    pub(crate) fn with_issue_price(self) -> Self {
+        Self { access_price: cost::access_price(self.target), ..self }
     }
 
     /// Returns the context with this price of one shared-memory access besides its wavefronts, in units of one
