@@ -29,7 +29,7 @@ pub use body::{Block, Body, Location, Op, Operation, Region, Successor, Value, V
 pub use build::{BuildError, FunctionBuilder, OperationBuilder};
 pub use module::{Function, TileModule, Visibility};
 pub use types::{
-    Float, FunctionType, GLOBAL, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
+    Float, FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
     TensorViewType, TileType,
 };
 pub use verify::{TileViolation, verify, verify_transformed, verify_with};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::attribute::Attributes;
+use super::attribute::{Attribute, Attributes};
 use super::body::{Body, Location};
 use super::rules::Rules;
 use super::types::FunctionType;
@@ -14,6 +14,8 @@ pub struct TileModule {
     pub attributes: Attributes,
     /// The functions; their names differ.
     pub functions: Vec<Function>,
+    /// The layouts and types that the text names, used or not: `#name = ...`, `!name = ...`.
+    pub aliases: Vec<Attribute>,
     /// Source location.
     pub location: Location,
     /// The rules by which the module is verified: those of the dialects with which its text was parsed.

@@ -9,7 +9,9 @@ use crate::rules::RULE_SETS;
 pub const FILES: &[(&str, &str)] = &[
     ("amdg.toml", include_str!("../amdg.toml")),
     ("nvws.toml", include_str!("../nvws.toml")),
+    ("nvvm.toml", include_str!("../nvvm.toml")),
     ("rocdl.toml", include_str!("../rocdl.toml")),
+    ("ttig.toml", include_str!("../ttig.toml")),
     ("tti.toml", include_str!("../tti.toml")),
     ("ttng.toml", include_str!("../ttng.toml")),
 ];
@@ -42,6 +44,7 @@ pub const IMPORTS: &[(&str, &str)] = &[
     ("imf.toml", include_str!("../imports/imf.toml")),
     ("libdevice.toml", include_str!("../imports/libdevice.toml")),
     ("nvws.toml", include_str!("../imports/nvws.toml")),
+    ("nvvm.toml", include_str!("../imports/nvvm.toml")),
     ("ocml.toml", include_str!("../imports/ocml.toml")),
     ("tti.toml", include_str!("../imports/tti.toml")),
     ("ttng.toml", include_str!("../imports/ttng.toml")),

@@ -437,6 +437,47 @@ fn calls_of_gluon_are_layouts() {
             "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>".to_owned(),
             &[64, 64],
         ),
+        // The swizzles are those that Gluon chooses.
+        (
+            "gl.NVMMASharedLayout.get_default_for([128, 64], gl.float16)",
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>".to_owned(),
+            &[128, 64],
+        ),
+        (
+            "gl.NVMMASharedLayout.get_default_for([64, 16], dtype=gl.float16)",
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16}>".to_owned(),
+            &[64, 16],
+        ),
+        (
+            "gl.NVMMASharedLayout.get_default_for([4, 64], gl.float16)",
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = false, elementBitWidth = 16}>".to_owned(),
+            &[4, 64],
+        ),
+        (
+            "gl.NVMMASharedLayout.get_default_for([16, 64], gl.float32, transposed=True)",
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 32}>".to_owned(),
+            &[16, 64],
+        ),
+        (
+            "gl.NVMMASharedLayout.get_default_for([64, 32], gl.float8e5)",
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 8}>".to_owned(),
+            &[64, 32],
+        ),
+        (
+            "gl.NVMMASharedLayout.get_default_for([128, 64], gl.uint8, fp4_padded=True)",
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 8, fp4Padded = true}>".to_owned(),
+            &[128, 64],
+        ),
+        (
+            "gl.NVMMASharedLayout.get_default_for([2, 8, 64], gl.bfloat16)",
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16, rank = 3}>".to_owned(),
+            &[2, 8, 64],
+        ),
+        (
+            "gl.NVMMASharedLayout.get_default_for([128, 64], gl.float16, cga_layout=[[0, 1]])",
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16, CGALayout = [[0, 1]]}>".to_owned(),
+            &[128, 64],
+        ),
         (
             "gl.PaddedSharedLayout.with_identity_for([[128, 4]], [64, 64], [1, 0])",
             "#ttg.padded_shared<[128:+4] {order = [1, 0], shape = [64, 64]}>".to_owned(),

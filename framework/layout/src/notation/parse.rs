@@ -198,25 +198,30 @@ impl<'a> Parser<'a> {
         let start = self.cursor.at;
         let name = self.word("a layout")?;
         if self.cursor.sees("(") || self.cursor.sees(".") {
-            return self.call(name);
+            let name = self.dotted(name)?;
+            return self.call(&name);
         }
         self.cursor.at = start;
         self.spec()
     }
 
-    /// Reads the rest of a call whose first name has been read: `.BlockedLayout([1, 4], order=[1, 0])`.
-    fn call(&mut self, first: String) -> Parsed<Read<FamilySpec>> {
+    /// Reads the rest of a name whose first word has been read, and returns it without modules: `.BlockedLayout`.
+    fn dotted(&mut self, first: String) -> Parsed<String> {
         let mut names = vec![first];
         while self.cursor.takes(".") {
             names.push(self.word("a name")?);
         }
         // Modules, such as `gl`, are in small letters, classes begin with a capital.
         let class = names.iter().position(|name| name.starts_with(|c: char| c.is_ascii_uppercase()));
-        let name = names[class.unwrap_or(names.len() - 1)..].join(".");
+        Ok(names[class.unwrap_or(names.len() - 1)..].join("."))
+    }
+
+    /// Reads the arguments of a call of `name`: `([1, 4], order=[1, 0])`.
+    fn call(&mut self, name: &str) -> Parsed<Read<FamilySpec>> {
         self.cursor.expect("(")?;
         self.calls += 1;
         let spec = self.nested(|parser, size| {
-            let mut spec = FamilySpec::new(&name);
+            let mut spec = FamilySpec::new(name);
             let mut position = 0;
             while !parser.cursor.sees(")") {
                 parser.argument(&mut spec, &mut position, size)?;
@@ -375,7 +380,12 @@ impl<'a> Parser<'a> {
             _ => {
                 let word = self.word("a value")?;
                 if self.calls > 0 && (self.cursor.sees("(") || self.cursor.sees(".")) {
-                    return Ok(self.call(word)?.map(|spec| FamilyAttribute::Spec(Box::new(spec))));
+                    let name = self.dotted(word)?;
+                    if self.cursor.sees("(") {
+                        return Ok(self.call(&name)?.map(|spec| FamilyAttribute::Spec(Box::new(spec))));
+                    }
+                    // A constant of a module, such as an element type: `gl.float16`.
+                    return Ok(Read::leaf(FamilyAttribute::Text(name)));
                 }
                 Ok(Read::leaf(match word.as_str() {
                     "true" => FamilyAttribute::Bool(true),

@@ -1,7 +1,7 @@
 //! The kernel IR types of the elements of tile programs.
 
 use tilewright_kernel::{Element, MemorySpace, Type};
-use tilewright_tile::{self as tile, Float, GLOBAL};
+use tilewright_tile::{self as tile, Float};
 
 use super::error::{Lowered, Reason};
 
@@ -13,8 +13,7 @@ pub(super) fn carrier(ty: &tile::TileType) -> Lowered<Type> {
         tile::TileType::Index => Ok(Type::Scalar(Element::I64)),
         tile::TileType::Integer(bits, _) => Element::integer_of_width(*bits).map(Type::Scalar).ok_or_else(unknown),
         tile::TileType::Float(float) => Ok(Type::Scalar(float_carrier(*float))),
-        tile::TileType::Pointer(pointer) if pointer.space == GLOBAL => Ok(Type::Pointer(MemorySpace::Global)),
-        tile::TileType::Pointer(_) => Ok(Type::Pointer(MemorySpace::Shared)),
+        tile::TileType::Pointer(_) => Ok(Type::Pointer(MemorySpace::Global)),
         _ => Err(unknown()),
     }
 }

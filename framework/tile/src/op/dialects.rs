@@ -1,6 +1,6 @@
 //! The registry of operations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
@@ -24,6 +24,8 @@ pub struct DialectError {
 /// The registry of the operations of several dialects.
 #[derive(Debug, Clone, Default)]
 pub struct Dialects {
+    /// The names of the dialects.
+    names: BTreeSet<String>,
     operations: BTreeMap<Arc<str>, Arc<Definition>>,
     /// Earlier names of operations and attributes, each with its current name.
     renamed: BTreeMap<String, String>,
@@ -34,11 +36,12 @@ pub struct Dialects {
 }
 
 /// The dialects of no particular vendor.
-const NEUTRAL: [(&str, &str); 11] = [
+const NEUTRAL: [(&str, &str); 12] = [
     ("arith.toml", include_str!("../dialects/arith.toml")),
     ("builtin.toml", include_str!("../dialects/builtin.toml")),
     ("cf.toml", include_str!("../dialects/cf.toml")),
     ("gluon.toml", include_str!("../dialects/gluon.toml")),
+    ("gpu.toml", include_str!("../dialects/gpu.toml")),
     ("llvm.toml", include_str!("../dialects/llvm.toml")),
     ("math.toml", include_str!("../dialects/math.toml")),
     ("scf.toml", include_str!("../dialects/scf.toml")),
@@ -101,6 +104,7 @@ impl Dialects {
             spec.map(|spec| (name.clone(), spec)).map_err(|error| wrong(format!("layout `{name}`: {error}")))
         };
         let layouts: Vec<_> = rows.layouts.iter().map(defaults).collect::<Result<_, _>>()?;
+        self.names.insert(rows.dialect.clone());
         self.layouts.extend(layouts);
         self.operations.extend(read);
         let full = |name: &String| format!("{}.{name}", rows.dialect);
@@ -131,6 +135,18 @@ impl Dialects {
             _ => None,
         });
         inner.chain(&mut spec.parent).for_each(|inner| self.remove_layout_defaults(inner));
+    }
+
+    /// Whether a dialect has this name.
+    #[must_use]
+    pub fn has_dialect(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// The name of the dialect that is most similar to a misspelled one, if one is similar enough.
+    #[must_use]
+    pub fn nearest_dialect(&self, name: &str) -> Option<&str> {
+        nearest(name, self.names.iter().map(String::as_str))
     }
 
     /// The known operation name that is most similar to a misspelled one, if one is similar enough.

@@ -5,7 +5,7 @@ use tilewright_layout::text::{Cursor, Parsed};
 use super::{Definition, Piece, Special};
 
 /// Names of the special forms without arguments.
-const SPECIALS: [(&str, Special); 11] = [
+const SPECIALS: [(&str, Special); 12] = [
     ("constant", Special::Constant),
     ("choice", Special::Choice),
     ("for", Special::For),
@@ -17,6 +17,7 @@ const SPECIALS: [(&str, Special); 11] = [
     ("conditional_branch", Special::ConditionalBranch),
     ("switch_branch", Special::SwitchBranch),
     ("warp_specialize", Special::WarpSpecialize),
+    ("warp_group", Special::WarpGroup),
 ];
 
 impl Piece {

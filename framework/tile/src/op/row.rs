@@ -33,7 +33,8 @@ pub(super) struct File {
     /// Templates for rows: a row with `form` inherits the keys that it omits.
     #[serde(default)]
     pub forms: BTreeMap<String, Row>,
-    /// Operations by name, without the dialect.
+    /// Operations by name, without the dialect; none in a dialect of layouts alone.
+    #[serde(default)]
     pub operations: BTreeMap<String, Row>,
     /// Earlier names of operations and attributes of the dialect, each with its current name. Texts may have either.
     #[serde(default)]

@@ -56,6 +56,7 @@ impl Expression {
             "pointee" => Self::Pointee,
             "boolean" => Self::Boolean,
             "token" => return Ok(Self::Constant(TileType::Token)),
+            "index_type" => return Ok(Self::Constant(TileType::Index)),
             _ => {
                 let bits = name.strip_prefix('i').and_then(|bits| bits.parse().ok());
                 let integer = bits.map(|bits| Self::Constant(TileType::integer(bits)));

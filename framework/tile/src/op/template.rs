@@ -82,6 +82,8 @@ pub enum Special {
     SwitchBranch,
     /// The regions of warp partitions (`ttg.warp_specialize`).
     WarpSpecialize,
+    /// Regions of warps without captures (`warp_group`).
+    WarpGroup,
 }
 
 impl Piece {

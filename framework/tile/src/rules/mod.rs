@@ -40,6 +40,6 @@ pub use crate::verify::layout_parameters::{
     bases, flag, is_power, named_bases, named_number, number, numbers, paddings, power, product,
 };
 pub use crate::verify::{
-    Check, Checked, DistributedBases, Distribution, DotOperand, LayoutRules, Rule, RuleSet, Rules, SHARED_MEMORY,
-    Storage, TextRule, check_words, ensure, listed, policy_parameters,
+    AllocatedLayout, Check, Checked, DistributedBases, Distribution, DotOperand, LayoutRules, Rule, RuleSet, Rules,
+    SHARED_MEMORY, Storage, TextRule, check_words, ensure, listed, policy_parameters,
 };

@@ -27,6 +27,7 @@ pub fn inline_calls(module: &TileModule, dialects: &Dialects) -> Result<TileModu
     Ok(TileModule {
         functions,
         attributes: module.attributes.clone(),
+        aliases: Vec::new(),
         location: module.location.clone(),
         rules: module.rules.clone(),
     })

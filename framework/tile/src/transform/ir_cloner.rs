@@ -50,6 +50,7 @@ pub(crate) fn each_function(
     Ok(TileModule {
         functions,
         attributes: module.attributes.clone(),
+        aliases: Vec::new(),
         location: module.location.clone(),
         rules: module.rules.clone(),
     })

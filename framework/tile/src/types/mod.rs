@@ -11,6 +11,6 @@ pub use float::Float;
 pub(crate) use print::{WriteLayout, write_types};
 pub(crate) use ty::CONSTANT;
 pub use ty::{
-    FunctionType, GLOBAL, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
-    TensorViewType, TileType,
+    FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType, TensorViewType,
+    TileType,
 };

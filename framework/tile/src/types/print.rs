@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{
-    CONSTANT, FunctionType, GLOBAL, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
+    CONSTANT, FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
     TensorViewType, TileType,
 };
 
@@ -77,8 +77,6 @@ fn write_pointer(f: &mut dyn fmt::Write, pointer: &Pointer, layouts: &WriteLayou
     pointer.pointee.write(f, layouts)?;
     if pointer.constant {
         write!(f, ", {CONSTANT}")?;
-    } else if pointer.space != GLOBAL {
-        write!(f, ", {}", pointer.space)?;
     }
     f.write_str(">")
 }

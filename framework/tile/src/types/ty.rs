@@ -48,14 +48,9 @@ pub enum Signedness {
 pub struct Pointer {
     /// The pointee type.
     pub pointee: TileType,
-    /// The address space: 1 is global memory, 3 shared memory.
-    pub space: u32,
     /// Whether the memory is read-only while the program runs.
     pub constant: bool,
 }
-
-/// The address space of global memory.
-pub const GLOBAL: u32 = 1;
 
 /// The address space of read-only memory, as written in text.
 pub(crate) const CONSTANT: &str = "\"constant\"";
@@ -208,7 +203,7 @@ impl TileType {
     /// A pointer type of global memory.
     #[must_use]
     pub fn pointer(pointee: Self) -> Self {
-        Self::Pointer(Arc::new(Pointer { pointee, space: GLOBAL, constant: false }))
+        Self::Pointer(Arc::new(Pointer { pointee, constant: false }))
     }
 
     /// A tensor type, with or without a layout.
@@ -306,7 +301,7 @@ impl TileType {
         match self.element() {
             Self::Integer(bits, _) => Some(*bits),
             Self::Float(float) => Some(float.bits()),
-            Self::Pointer(pointer) => Some(if pointer.space == GLOBAL { 64 } else { 32 }),
+            Self::Pointer(_) => Some(64),
             Self::Index => Some(64),
             _ => None,
         }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use tilewright_layout::{Dim, FamilySpec, Layout, MAX_TENSOR_BITS};
 
 use super::Check;
-use crate::LayoutName;
+use super::layouts::rank;
+use crate::{LayoutName, MemDescType};
 
 /// The bases of a layout of registers: for each bit of an input, the coordinates of the element that it reaches.
 /// Registers with copies of other registers' elements are left out.
@@ -19,6 +20,35 @@ pub struct DistributedBases {
     pub warps: Vec<Vec<u64>>,
     /// Bases of the blocks of a cluster.
     pub blocks: Vec<Vec<u64>>,
+}
+
+/// The layout of an allocation, of which a tensor in memory is a part.
+#[derive(Debug, Clone)]
+pub struct AllocatedLayout {
+    /// The layout of the axes of the allocation.
+    pub layout: Layout,
+    /// The tensor's shape along these axes.
+    pub shape: Vec<u64>,
+}
+
+impl AllocatedLayout {
+    /// The bases of an input.
+    #[must_use]
+    pub fn bases_of(&self, input: Dim) -> Vec<Vec<u64>> {
+        self.layout.linear().bases_of(input)
+    }
+
+    /// Whether a basis stays within the tensor.
+    #[must_use]
+    pub fn has(&self, basis: &[u64]) -> bool {
+        basis.iter().zip(&self.shape).all(|(by, size)| by < size)
+    }
+
+    /// Whether the tensor is cut out of its allocation across the blocks of a cluster.
+    #[must_use]
+    pub fn is_cut_across_blocks(&self) -> bool {
+        !self.bases_of(Dim::BLOCK).iter().all(|basis| self.has(basis))
+    }
 }
 
 /// The elements that each input bit of a layout reaches, as row-major indices.
@@ -116,6 +146,17 @@ impl Check<'_> {
     #[must_use]
     pub fn may_be_equal(&self, left: &LayoutName, right: &LayoutName, shape: &[u64]) -> bool {
         self.equivalent(left.spec(), right.spec(), shape) != Some(false)
+    }
+
+    /// The layout of a tensor in memory with the axes of its allocation, without those that count buffers; `None` if no
+    /// family of the target builds it.
+    #[must_use]
+    pub fn allocated_layout(&self, memory: &MemDescType) -> Option<AllocatedLayout> {
+        let spec = memory.layout.spec();
+        let rank = rank(spec, &self.module.rules).unwrap_or(memory.shape.len()).min(memory.shape.len());
+        let allocation = memory.allocated();
+        let layout = self.layout(spec, &allocation[allocation.len() - rank..])?;
+        Some(AllocatedLayout { layout, shape: memory.shape[memory.shape.len() - rank..].to_vec() })
     }
 
     /// The bases of a layout of registers for a tensor of this shape; `None` if no family of the target builds it.

@@ -50,6 +50,12 @@ impl<'a> Check<'a> {
         self.context.target.as_deref()
     }
 
+    /// An attribute of the module; `None` if the module does not have it.
+    #[must_use]
+    pub fn module_attribute(&self, name: &str) -> Option<&'a Attribute> {
+        self.module.attributes.get(name)
+    }
+
     /// The type of a value.
     #[must_use]
     pub fn ty(&self, value: Value) -> &'a TileType {

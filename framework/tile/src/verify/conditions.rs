@@ -186,9 +186,7 @@ fn cast(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(from), Some(to)) = (check.group_type("src"), check.result_type()) else { return Ok(()) };
     match (from.element(), to.element()) {
         (TileType::Pointer(left), TileType::Pointer(right)) => {
-            ensure(left.space == right.space && left.constant == right.constant, || {
-                format!("`{from}` becomes `{to}`: the address space must stay")
-            })
+            ensure(left.constant == right.constant, || format!("`{from}` becomes `{to}`: the address space must stay"))
         }
         (TileType::Pointer(_), _) | (_, TileType::Pointer(_)) => {
             Err(format!("`{from}` becomes `{to}`: expected two pointers; `tt.ptr_to_int` and `tt.int_to_ptr` convert"))

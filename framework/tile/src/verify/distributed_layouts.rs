@@ -96,10 +96,6 @@ impl LayoutRules for Slice {
         Storage::Registers
     }
 
-    fn parameters(&self) -> &'static [&'static str] {
-        &["dim"]
-    }
-
     fn check(&self, spec: &FamilySpec, rules: &Rules) -> Checked {
         let Some(parent) = spec.parent.as_deref() else { return Err("`parent` is missing".to_owned()) };
         let family = rules.layout(&parent.name);
@@ -178,10 +174,6 @@ impl LayoutRules for Linear {
 
     fn storage(&self) -> Storage {
         Storage::Registers
-    }
-
-    fn parameters(&self) -> &'static [&'static str] {
-        &["register", "lane", "warp", "block", "reg_bases", "lane_bases", "warp_bases", "block_bases", "shape"]
     }
 
     fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {

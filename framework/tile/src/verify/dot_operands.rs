@@ -28,6 +28,9 @@ pub(super) fn dot(check: &Check<'_>, _: &[String]) -> Checked {
     if let Some(result) = &c.layout {
         dot_operand(check, left, result, "A")?;
         dot_operand(check, right, result, "B")?;
+        let family = check.rules().layout(&result.spec().name);
+        let precision = check.text("inputPrecision").unwrap_or("ieee");
+        family.map_or(Ok(()), |family| family.check_dot_elements(result.spec(), &a.element, precision))?;
         check_least_k(check, left, a.shape.last(), "A")?;
         check_least_k(check, right, b.shape.iter().rev().nth(1), "B")?;
     }

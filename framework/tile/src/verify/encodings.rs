@@ -65,6 +65,10 @@ pub(super) fn expand_dims(check: &Check<'_>, _: &[String]) -> Checked {
     }
     let (Some(source), Some(result)) = (&from.layout, &to.layout) else { return Ok(()) };
     let spec = source.spec();
+    // A layout that is to be inferred stays so.
+    if spec.name == "auto_encoding" && source == result {
+        return Ok(());
+    }
     ensure(spec.name == "slice", || {
         format!(
             "the operand's layout `{}` is no slice: expected `#ttg.slice<{{dim = {axis}, parent = ...}}>`",
@@ -214,7 +218,8 @@ pub(super) fn split(check: &Check<'_>, _: &[String]) -> Checked {
     pair(check, from, to)
 }
 
-/// `unpacked(bytes numbers)`: the two numbers of a byte are in adjacent registers of its lane.
+/// `unpacked(bytes numbers)`: the two numbers of a byte are in registers of its lane, in adjacent ones if the layout is
+/// linear.
 pub(super) fn unpacked(check: &Check<'_>, groups: &[String]) -> Checked {
     let [bytes, numbers] = groups else { return Ok(()) };
     let tensor = |group: &String| check.group_type(group).and_then(TileType::as_tensor);
@@ -227,6 +232,14 @@ pub(super) fn unpacked(check: &Check<'_>, groups: &[String]) -> Checked {
     let (Some(source), Some(result)) = (&from.layout, &to.layout) else { return Ok(()) };
     let Some(half) = half(check, result.spec(), &to.shape, axis) else { return Ok(()) };
     let half = half.map_err(|message| format!("the result's layout `{}`: {message}", result.text()))?;
+    if result.spec().name == "linear" {
+        let all = check.distributed(result.spec(), &to.shape);
+        let first = all.and_then(|all| all.0.get("register").and_then(|registers| registers.first().cloned()));
+        let pair = (0..to.shape.len()).map(|at| u64::from(at == axis)).collect::<Vec<u64>>();
+        ensure(first == Some(pair), || {
+            format!("the result's layout `{}`: expected the numbers of a byte in adjacent registers", result.text())
+        })?;
+    }
     let Some(given) = check.distributed(source.spec(), &from.shape) else { return Ok(()) };
     let bytes =
         half.map(|basis| basis.iter().enumerate().map(|(at, by)| if at == axis { by / 2 } else { *by }).collect());

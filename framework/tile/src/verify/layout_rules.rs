@@ -6,7 +6,7 @@ use std::ops::Range;
 use tilewright_layout::FamilySpec;
 
 use super::{Checked, Rules, layout_parameters as parameters};
-use crate::MemDescType;
+use crate::{MemDescType, TileType};
 
 /// The name of shared memory, `#ttg.shared_memory`.
 pub const SHARED_MEMORY: &str = "shared_memory";
@@ -105,6 +105,14 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
             Storage::Any => Ok(()),
             _ => Err(format!("its parent `{}` is no layout of a dot's result", operand.parent.name)),
         }
+    }
+
+    /// Checks that a dot with a result in a layout of the family multiplies elements of this type with this precision.
+    ///
+    /// # Errors
+    /// A message about the first violated rule.
+    fn check_dot_elements(&self, _spec: &FamilySpec, _element: &TileType, _precision: &str) -> Checked {
+        Ok(())
     }
 
     /// The least number of elements along K of an operand of a dot whose result has a layout of the family.

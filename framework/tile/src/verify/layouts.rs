@@ -158,7 +158,7 @@ fn check_memory(memory: &MemDescType, rules: &Rules) -> Checked {
     ensure(storage_of(space) == Some(Storage::Space) || space == "smem", || {
         format!("`{}` is no memory: expected shared memory, `#ttg.shared_memory`, or another one", memory.space.text())
     })?;
-    check_allocation(memory)?;
+    check_allocation(memory, rank(memory.layout.spec(), rules))?;
     match storage_of(name) {
         Some(Storage::Registers | Storage::Space) => Err(format!("`{name}` is no layout of a tensor in memory")),
         Some(Storage::Memory(own)) => {
@@ -174,11 +174,16 @@ fn check_memory(memory: &MemDescType, rules: &Rules) -> Checked {
     }
 }
 
-/// Checks the shape of a tensor in memory, and that its allocation is as large.
-fn check_allocation(memory: &MemDescType) -> Checked {
+/// Checks the shape of a tensor in memory, and that its allocation is as large. The axes of the layout have powers of
+/// two; axes before them count buffers.
+fn check_allocation(memory: &MemDescType, layout_rank: Option<usize>) -> Checked {
     let rank = memory.shape.len();
     ensure(rank > 0, || "it has no axis: expected one at least".to_owned())?;
     ensure(memory.shape.iter().all(|size| *size > 0), || "an axis has no element".to_owned())?;
+    for sizes in [&memory.shape[..], memory.allocated()] {
+        let own = &sizes[sizes.len() - layout_rank.unwrap_or(0).min(sizes.len())..];
+        ensure(own.iter().all(|size| size.is_power_of_two()), || format!("{sizes:?}: expected powers of two"))?;
+    }
     let Some(allocation) = &memory.allocation else { return Ok(()) };
     ensure(allocation.len() >= rank, || {
         format!("its allocation of {allocation:?} has fewer axes than {:?}", memory.shape)
@@ -199,7 +204,5 @@ fn check_shared(memory: &MemDescType, rules: &Rules) -> Checked {
     let rank = memory.shape.len();
     ensure(rank == layout_rank || rank == layout_rank + 1, || {
         format!("it has {rank} axes, and its layout {layout_rank}: expected as many, or one more for buffers")
-    })?;
-    let last = &memory.shape[rank - layout_rank.min(rank)..];
-    ensure(last.iter().all(|size| size.is_power_of_two()), || format!("{:?}: expected powers of two", memory.shape))
+    })
 }

@@ -1,6 +1,6 @@
 //! Defines the rules of mbarriers and clusters.
 
-use super::layout_parameters::number;
+use super::layout_parameters::{bases, number};
 use super::{Check, Checked, ensure};
 
 /// The operation needs a cluster of several blocks.
@@ -24,6 +24,11 @@ pub(super) fn barrier(check: &Check<'_>, groups: &[String]) -> Checked {
             )
         })?;
         let spec = memory.layout.spec();
+        let blocks = bases(spec, "cga_layout").unwrap_or_default();
+        let moved = blocks.iter().flatten().filter(|by| **by != 0);
+        ensure(moved.enumerate().all(|(number, by)| 1i64.checked_shl(number as u32) == Some(*by)), || {
+            format!("`{ty}` has `CGALayout = {blocks:?}`: expected 1, 2, 4, ... in this order, and zeros")
+        })?;
         let is_plain = spec.name == "swizzled_shared"
             && ["vec", "per_phase", "max_phase"].iter().all(|name| number(spec, name) == Some(1));
         ensure(is_plain && memory.allocated_axes() == memory.shape, || {

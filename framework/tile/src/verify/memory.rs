@@ -2,7 +2,7 @@
 
 use tilewright_layout::{Dim, FamilySpec, Layout};
 
-use super::layout_parameters::paddings;
+use super::layout_parameters::{paddings, power};
 use super::layouts::rank;
 use super::{Check, Checked, Rules, SHARED_MEMORY, ensure};
 use crate::{MemDescType, TileType};
@@ -112,6 +112,12 @@ pub(super) fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
     })?;
     let Some(offsets) = check.numbers("offsets") else { return Ok(()) };
     ensure(offsets.len() == from.shape.len(), || format!("{} offsets for {} axes", offsets.len(), from.shape.len()))?;
+    let is_padded = from.layout.spec().name == "padded_shared";
+    let is_whole = from.shape == to.shape;
+    ensure(
+        !is_padded || is_whole || rank(from.layout.spec(), check.rules()).is_none_or(|own| own >= from.shape.len()),
+        || format!("a part of several buffers with the padding of `{}`: expected one buffer", from.layout.text()),
+    )?;
     let buffers =
         from.shape.len() - rank(from.layout.spec(), check.rules()).unwrap_or(from.shape.len()).min(from.shape.len());
     for (axis, offset) in offsets.iter().enumerate() {
@@ -152,16 +158,55 @@ fn cuts_pattern(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize
     (from..all).any(|bit| columns.get(bit as usize).is_some_and(|column| column.count_ones() != 1))
 }
 
-/// Bytes of a tensor in shared memory, with its padding.
-fn footprint(memory: &MemDescType) -> Option<u64> {
-    let elements = memory.shape.iter().try_fold(1u64, |all, size| all.checked_mul(*size))?;
-    let bits = u64::from(memory.element.element_bits()?);
-    let mut padded = elements;
-    for pair in paddings(memory.layout.spec()).unwrap_or_default() {
-        let [interval, padding] = pair[..] else { continue };
-        padded += (elements.saturating_sub(1) / interval.unsigned_abs().max(1)) * padding.unsigned_abs();
+/// The addresses of a tensor in memory, in units of bytes, or of columns of tensor memory.
+struct Footprint {
+    /// Units of all buffers.
+    all: u64,
+    /// Adjacent units from the first one on that belong to the tensor.
+    adjacent: u64,
+    /// Rows of tensor memory; 0 in shared memory.
+    rows: u64,
+    /// Row bits of tensor memory that move within the tensor.
+    row_bits: Vec<bool>,
+    /// Row bits of tensor memory that move within its allocation.
+    allocated_row_bits: Vec<bool>,
+    is_cut_across_blocks: bool,
+}
+
+impl Footprint {
+    fn of(check: &Check<'_>, memory: &MemDescType) -> Option<Self> {
+        let part = check.allocated_layout(memory)?;
+        let (input, unit) = match &part.layout {
+            Layout::TensorMemory(_) => (Dim::COL, 32),
+            _ => (Dim::OFFSET, 8),
+        };
+        let bits = u64::from(memory.element.element_bits()?);
+        let units = |elements: u64| elements.saturating_mul(bits).div_ceil(unit);
+        let offsets = part.bases_of(input);
+        let is_zero = |basis: &Vec<u64>| basis.iter().all(|by| *by == 0);
+        // An element that no offset reaches belongs to the allocation.
+        let own = offsets.iter().take_while(|basis| is_zero(basis) || part.has(basis)).count();
+        let buffers: u64 = memory.shape[..memory.shape.len() - part.shape.len()].iter().product();
+        let all = units(power(offsets.len())).saturating_mul(buffers);
+        let adjacent = if own == offsets.len() { all } else { units(power(own)) };
+        let rows = part.bases_of(Dim::ROW);
+        Some(Self {
+            all,
+            adjacent,
+            // A block of 16 rows for each warp takes every other one.
+            rows: if rows.is_empty() { 0 } else { power(rows.len() - usize::from(rows.get(4).is_some_and(is_zero))) },
+            row_bits: rows.iter().map(|basis| !is_zero(basis) && part.has(basis)).collect(),
+            allocated_row_bits: rows.iter().map(|basis| !is_zero(basis)).collect(),
+            is_cut_across_blocks: part.is_cut_across_blocks(),
+        })
     }
-    padded.checked_mul(bits).map(|bits| bits.div_ceil(8))
+}
+
+/// Whether a tensor is a part of its allocation along the axes of its layout.
+fn is_part(check: &Check<'_>, memory: &MemDescType) -> bool {
+    let own = rank(memory.layout.spec(), check.rules()).unwrap_or(memory.shape.len()).min(memory.shape.len());
+    let last = |sizes: &[u64]| sizes[sizes.len() - own..].to_vec();
+    last(&memory.shape) != last(memory.allocated())
 }
 
 /// `ttg.memdesc_reinterpret`: the same bytes as another tensor.
@@ -171,14 +216,37 @@ pub(super) fn reinterpret(check: &Check<'_>, _: &[String]) -> Checked {
         format!("`{}` becomes `{}`: the memory must stay", from.space.text(), to.space.text())
     })?;
     ensure(from.mutable == to.mutable, || "the operand and the result must both be mutable, or neither".to_owned())?;
-    if !from.is_shared() {
-        return Ok(());
-    }
     let names = [&from.layout, &to.layout].map(|layout| layout.spec().name.as_str());
     ensure(!names.contains(&"partitioned_shared"), || "a partitioned layout has no other view".to_owned())?;
-    let is_padded = names.map(|name| name == "padded_shared");
+    check_paddings(check, from, to)?;
+    ensure(!is_part(check, to), || {
+        format!("the result is a part of an allocation of {:?}: expected all of it", to.allocated())
+    })?;
+    let (Some(own), Some(given)) = (Footprint::of(check, from), Footprint::of(check, to)) else { return Ok(()) };
+    ensure(!own.is_cut_across_blocks, || "the operand is cut out of its allocation across blocks".to_owned())?;
+    ensure(given.rows <= own.rows, || format!("the result has {} rows, and the operand {}", given.rows, own.rows))?;
+    let bits = own.allocated_row_bits.iter().zip(&own.row_bits).zip(&given.allocated_row_bits);
+    ensure(bits.into_iter().all(|((allocated, kept), taken)| !(*taken && *allocated && !*kept)), || {
+        "the result has rows of the allocation that are not the operand's".to_owned()
+    })?;
+    let unit = if from.is_shared() { "bytes" } else { "columns" };
+    ensure(given.all <= own.all, || format!("the result takes {} {unit}, and the operand has {}", given.all, own.all))?;
+    ensure(!is_part(check, from) || given.all <= own.adjacent, || {
+        format!(
+            "the result takes {} {unit}, and only {} of the operand, a part of its allocation, are adjacent",
+            given.all, own.adjacent
+        )
+    })
+}
+
+/// Checks that both layouts of a view have gaps at the same bytes, or none.
+fn check_paddings(check: &Check<'_>, from: &MemDescType, to: &MemDescType) -> Checked {
+    let is_padded = [from, to].map(|memory| memory.layout.spec().name == "padded_shared");
     ensure(is_padded[0] == is_padded[1], || {
         format!("`{}` becomes `{}`: expected both with padding, or neither", from.layout.text(), to.layout.text())
+    })?;
+    ensure(!is_padded[0] || !is_part(check, from), || {
+        "the operand is a part of an allocation with padding: expected all of it".to_owned()
     })?;
     let in_bytes = |memory: &MemDescType| {
         let bytes = i64::from(memory.element.element_bits().unwrap_or(8) / 8).max(1);
@@ -189,30 +257,7 @@ pub(super) fn reinterpret(check: &Check<'_>, _: &[String]) -> Checked {
     };
     ensure(!is_padded[0] || in_bytes(from) == in_bytes(to), || {
         format!("the paddings of `{}` and of `{}` are at different bytes", from.layout.text(), to.layout.text())
-    })?;
-    ensure(to.allocated() == to.shape, || {
-        format!("the result is a part of an allocation of {:?}: expected all of it", to.allocated())
-    })?;
-    let (Some(has), Some(takes)) = (footprint(from), footprint(to)) else { return Ok(()) };
-    ensure(takes <= has, || format!("the result takes {takes} bytes, and the operand has {has}"))?;
-    let contiguous = contiguous_bytes(check, from).unwrap_or(has);
-    ensure(takes <= contiguous, || {
-        format!(
-            "the result takes {takes} bytes, and only {contiguous} of the operand, a part of its allocation, are adjacent"
-        )
     })
-}
-
-/// Adjacent bytes of a part of an allocation: those below the first bit of the offset that leaves the part.
-fn contiguous_bytes(check: &Check<'_>, memory: &MemDescType) -> Option<u64> {
-    let allocated = memory.allocated();
-    if allocated == memory.shape || allocated.len() != memory.shape.len() {
-        return None;
-    }
-    let Some(Layout::Memory(layout)) = check.layout(memory.layout.spec(), allocated) else { return None };
-    let stays = |basis: &Vec<u64>| basis.iter().zip(&memory.shape).all(|(by, size)| by < size);
-    let bits = layout.linear.bases_of(Dim::OFFSET).iter().take_while(|basis| stays(basis)).count();
-    Some((1u64 << bits.min(40)) * u64::from(memory.element.element_bits()?.div_ceil(8)))
 }
 
 /// `gathered(memory indices values)`: elements of memory at indices along one axis.

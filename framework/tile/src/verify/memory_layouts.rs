@@ -101,7 +101,12 @@ impl LayoutRules for Padded {
             })?;
         }
         check_order(spec)?;
+        let has_bases = ["offset", "block"].map(|name| spec.attributes.contains_key(name));
+        ensure(has_bases[0] == has_bases[1], || "the bases of `offset` and of `block` belong together".to_owned())?;
         let Some(offsets) = named_bases(spec, ["offset", "offset_bases"]) else { return Ok(()) };
+        ensure(offsets.iter().flatten().all(|by| *by == 0 || is_power(*by)), || {
+            "each basis of `offset` must be zero or a power of two".to_owned()
+        })?;
         ensure(offsets.iter().all(|basis| basis.iter().filter(|by| **by != 0).count() <= 1), || {
             "each basis of `offset` must move along one axis".to_owned()
         })?;
@@ -253,6 +258,11 @@ impl LayoutRules for Partitioned {
         ensure(storage != Some(Storage::Registers), || {
             format!("`partitionLayout` is `{}`, a layout of registers: expected one of shared memory", inner.name)
         })
+    }
+
+    fn rank(&self, spec: &FamilySpec, rules: &Rules) -> Option<usize> {
+        let Some(FamilyAttribute::Spec(inner)) = spec.attributes.get("partition_layout") else { return None };
+        rules.layout(&inner.name)?.rank(inner, rules)
     }
 
     fn memory_blocks(&self, _: &FamilySpec) -> Option<u64> {

@@ -36,7 +36,7 @@ mod rules;
 mod shapes;
 mod violation;
 
-pub use bases::DistributedBases;
+pub use bases::{AllocatedLayout, DistributedBases};
 pub use cache_policy::{check_words, policy_parameters};
 pub use check::{Check, Checked, ensure, listed};
 pub use layout_rules::{Distribution, DotOperand, LayoutRules, SHARED_MEMORY, Storage};

@@ -2,8 +2,9 @@
 
 use super::check::{Check, Checked};
 use super::context::Context;
+use super::layouts::{check_attribute, check_type};
 use super::{TileViolation, dominance, shapes};
-use crate::{Function, Operation, TileModule};
+use crate::{Attribute, Function, Operation, TileModule};
 use std::sync::Arc;
 use tilewright_layout::Families;
 use tilewright_layout::families::Neutral;
@@ -23,6 +24,7 @@ pub fn verify(module: &TileModule) -> Result<(), TileViolation> {
 /// # Errors
 /// The first [`TileViolation`].
 pub fn verify_with(module: &TileModule, families: &dyn Families) -> Result<(), TileViolation> {
+    module.aliases.iter().try_for_each(|alias| verify_alias(module, alias))?;
     module.functions.iter().try_for_each(|function| verify_function(module, function, Some(families)))
 }
 
@@ -32,6 +34,17 @@ pub fn verify_with(module: &TileModule, families: &dyn Families) -> Result<(), T
 /// The first [`TileViolation`].
 pub fn verify_transformed(module: &TileModule) -> Result<(), TileViolation> {
     module.functions.iter().try_for_each(|function| verify_function(module, function, None))
+}
+
+/// Verifies a layout or type that the text names, which no operation need use.
+fn verify_alias(module: &TileModule, alias: &Attribute) -> Result<(), TileViolation> {
+    let checked = match alias {
+        Attribute::Layout(layout) => check_attribute(layout, &module.rules),
+        Attribute::Type(ty) => check_type(ty, &module.rules),
+        _ => Ok(()),
+    };
+    let wrong = |message| TileViolation { function: "".into(), operation: "module".into(), at: None, message };
+    checked.map_err(wrong)
 }
 
 /// Verifies a function; with `families` as a program, without them as the result of a transformation.

@@ -138,6 +138,7 @@ fn check_partition(check: &Check<'_>, number: usize, region: Region) -> Checked 
     let partition = number - 1;
     let captures = check.types(&check.operation.operands);
     let entry = check.body.blocks(region).first();
+    ensure(entry.is_some(), || format!("partition {partition} has no block: expected one at least"))?;
     let arguments = entry.map_or_else(Vec::new, |entry| check.types(check.body.arguments(*entry)));
     ensure(arguments == captures, || {
         let (taken, expected) = (listed(&arguments), listed(&captures));
@@ -154,6 +155,12 @@ fn check_partition(check: &Check<'_>, number: usize, region: Region) -> Checked 
                 check.body.display_name(*outer)
             ));
         }
+    }
+    for block in check.body.blocks(region) {
+        let last = check.body.ops(*block).last().map(|op| check.body.op(*op));
+        ensure(last.is_some_and(|last| last.definition.traits.terminator), || {
+            format!("partition {partition} has a block without a terminator: expected `ttg.warp_return`")
+        })?;
     }
     let mut blocks = check.body.blocks(region).iter();
     let ends_default =

@@ -40,6 +40,8 @@ fn buffer_other(check: &Check<'_>, _: &[String]) -> Checked {
 
 /// `buffer_target` (`amdg.buffer_load_to_local`): the target copies from global to shared memory without registers.
 fn buffer_target(check: &Check<'_>, _: &[String]) -> Checked {
+    let pointer = check.group_type("ptr");
+    ensure(matches!(pointer, Some(TileType::Pointer(_))), || "the base is a tensor: expected one pointer".to_owned())?;
     let Some(target) = check.target().and_then(|target| target.strip_prefix("hip:")) else {
         return Ok(());
     };

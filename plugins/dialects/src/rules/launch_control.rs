@@ -1,7 +1,7 @@
 //! Defines the rules of cluster launch control, by which a block takes over the program of another one.
 
 use tilewright_tile::TileType;
-use tilewright_tile::rules::{Check, Checked, Rule, ensure};
+use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure};
 
 /// The rule of `ttng`'s operations of cluster launch control.
 pub(super) const RULES: [Rule; 1] = [Rule::new("clc_buffer", clc_buffer)];
@@ -11,6 +11,10 @@ fn clc_buffer(check: &Check<'_>, groups: &[String]) -> Checked {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         ensure(ty.shape() == Some(&[2]) && *ty.element() == TileType::integer(64), || {
             format!("`{ty}` is no response of cluster launch control: expected two elements of i64")
+        })?;
+        let blocks = ty.as_memory().and_then(|memory| bases(memory.layout.spec(), "cga_layout")).unwrap_or_default();
+        ensure(blocks.iter().flatten().all(|by| *by == 0), || {
+            format!("`{ty}` is divided among blocks: expected a response in each, with zeros in `CGALayout`")
         })
     })
 }

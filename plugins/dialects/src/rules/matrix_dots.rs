@@ -2,9 +2,9 @@
 
 use tilewright_layout::FamilyAttribute;
 use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure, flag, number};
-use tilewright_tile::{LayoutName, MemDescType, TileType};
+use tilewright_tile::{Float, LayoutName, MemDescType, TileType};
 
-use super::tensor_memory_layouts::MATRIX;
+use super::tensor_memory_layouts::{MATRIX, SCALES};
 
 /// The rules of `ttng`'s dots.
 pub(super) const RULES: [Rule; 4] = [
@@ -116,7 +116,7 @@ fn mma5(check: &Check<'_>, groups: &[String]) -> Checked {
     ensure(!is_scaled || number(spec, "block_m") != Some(64), || {
         "`blockM = 64`: expected 128 rows in scaled dots".to_owned()
     })?;
-    check_blocks(check, a, b, d)
+    if is_scaled { Ok(()) } else { check_blocks(check, a, b, d) }
 }
 
 /// Checks that `tcgen05.mma` reads and writes the layouts.
@@ -214,18 +214,32 @@ fn check_blocks(check: &Check<'_>, a: &MemDescType, b: &MemDescType, d: &MemDesc
     Ok(())
 }
 
-/// `scales_order` (`ttng.tc_gen5_mma_scaled`): scales of more than 128 rows are stored by rows first, as the hardware
-/// reads them.
+/// The target whose dots of 4-bit elements with 8-bit float scales read the scales of A by K first.
+const SCALES_BY_K: &str = "cuda:107";
+
+/// `scales_order` (`ttng.tc_gen5_mma_scaled`): scales of several blocks along both axes are stored in the order of the
+/// hardware's reads.
 fn scales_order(check: &Check<'_>, _: &[String]) -> Checked {
+    let is_narrow = ["a_type", "b_type"].iter().all(|name| check.text(name) == Some("e2m1"));
+    let are_floats = ["a_scale", "b_scale"]
+        .iter()
+        .all(|group| check.memory_type(group).is_some_and(|memory| memory.element == TileType::Float(Float::F8E4M3Fn)));
+    let by_k = check.target() == Some(SCALES_BY_K) && is_narrow && are_floats;
     for group in ["a_scale", "b_scale"] {
-        let Some(memory) = check.memory_type(group) else { continue };
-        let spec = memory.layout.spec();
-        let order = match spec.attributes.get("block_rep_order") {
-            Some(FamilyAttribute::Text(word)) => word.as_str(),
-            _ => continue,
+        let Some(memory) = check.memory_type(group).filter(|memory| memory.layout.spec().name == SCALES) else {
+            continue;
         };
-        ensure(order != "kThenMn", || {
-            format!("`{group}` has the layout `{}`: expected `blockRepOrder = mnThenK`", memory.layout.text())
+        let [.., rows, columns] = memory.shape[..] else { continue };
+        let blocks = bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
+        let split = |axis: usize| blocks.iter().filter(|basis| basis.get(axis).is_some_and(|by| *by != 0)).count();
+        let given = match memory.layout.spec().attributes.get("block_rep_order") {
+            Some(FamilyAttribute::Text(word)) => word.as_str(),
+            _ => "mnThenK",
+        };
+        let is_relevant = rows >> split(0) > 128 && columns >> split(1) > 4;
+        let expected = if by_k && group == "a_scale" { "kThenMn" } else { "mnThenK" };
+        ensure(given == expected || (!is_relevant && given == "mnThenK"), || {
+            format!("`{group}` has the layout `{}`: expected `blockRepOrder = {expected}`", memory.layout.text())
         })?;
     }
     Ok(())

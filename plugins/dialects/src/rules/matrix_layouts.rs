@@ -5,6 +5,7 @@ use tilewright_tile::rules::{
     Checked, Distribution, DotOperand, LayoutRules, Rules, Storage, bases, ensure, named_bases, named_number, number,
     numbers, power, product,
 };
+use tilewright_tile::{Float, TileType};
 
 /// Blocks of a cluster that a layout has elements for.
 fn cluster_blocks(spec: &FamilySpec) -> u64 {
@@ -35,10 +36,6 @@ impl LayoutRules for NvidiaMma {
         Storage::Registers
     }
 
-    fn parameters(&self) -> &'static [&'static str] {
-        &["version_major", "version_minor", "version", "warps_per_cta", "cga_layout", "instr_shape"]
-    }
-
     fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
         let Some(version) = number(spec, "version_major") else { return Ok(()) };
         ensure([2, 3].contains(&version), || format!("`versionMajor = {version}`: expected 2 or 3"))
@@ -60,6 +57,14 @@ impl LayoutRules for NvidiaMma {
         })
     }
 
+    /// `mma.sync` multiplies elements of 32 bits as tf32 alone.
+    fn check_dot_elements(&self, spec: &FamilySpec, element: &TileType, precision: &str) -> Checked {
+        let is_sync = number(spec, "version_major") == Some(2);
+        ensure(!is_sync || *element != TileType::Float(Float::F32) || precision == "tf32", || {
+            format!("`mma` does not multiply f32 with `inputPrecision = {precision}`: expected tf32")
+        })
+    }
+
     /// The operand of one instruction has `kWidth` elements in each of four lanes.
     fn least_k(&self, operand: &DotOperand<'_>) -> u64 {
         let is_sync = number(operand.parent, "version_major").is_none_or(|version| version == 2);
@@ -78,22 +83,6 @@ impl LayoutRules for Mfma {
 
     fn storage(&self) -> Storage {
         Storage::Registers
-    }
-
-    fn parameters(&self) -> &'static [&'static str] {
-        &[
-            "version",
-            "version_major",
-            "version_minor",
-            "warps_per_cta",
-            "cga_layout",
-            "instr_shape",
-            "is_transposed",
-            "transposed",
-            "tiles_per_warp",
-            "element_bit_width",
-            "element_bitwidth",
-        ]
     }
 
     fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
@@ -136,21 +125,6 @@ impl LayoutRules for Wmma {
         Storage::Registers
     }
 
-    fn parameters(&self) -> &'static [&'static str] {
-        &[
-            "version",
-            "is_transposed",
-            "is_transpose",
-            "transposed",
-            "cta_layout",
-            "reg_bases",
-            "warp_bases",
-            "cga_layout",
-            "instr_shape",
-            "rank",
-        ]
-    }
-
     fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
         let Some(version) = number(spec, "version") else { return Ok(()) };
         ensure((1..=3).contains(&version), || format!("`version = {version}`: expected one from 1 to 3"))?;
@@ -167,7 +141,7 @@ impl LayoutRules for Wmma {
             (1, shape) => shape == [16, 16, 16],
             (2, [16, 16, k]) => [16, 32].contains(k),
             (3, [16, 16, k]) => [4, 32, 64, 128].contains(k),
-            (3, [32, 16, k]) => *k == 128,
+            (3, [32, 16, k]) => [64, 128].contains(k),
             _ => false,
         };
         ensure(fits, || format!("`instrShape = {shape:?}` is no shape of WMMA {version}"))

@@ -1,9 +1,51 @@
-//! Defines the rules of arrivals at mbarriers of a cluster's blocks.
+//! Defines the rules of mbarriers of a cluster's blocks: arrivals, and completions of copies and dots.
 
 use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure};
+use tilewright_tile::{Attribute, MemDescType};
 
-/// The rules of `ttng`'s arrivals.
-pub(super) const RULES: [Rule; 2] = [Rule::new("arrive", arrive), Rule::new("commit", commit)];
+/// The rules of `ttng`'s mbarriers.
+pub(super) const RULES: [Rule; 4] = [
+    Rule::new("arrive", arrive),
+    Rule::new("commit", commit),
+    Rule::new("completion", completion),
+    Rule::new("copy_completion", copy_completion),
+];
+
+/// The bases of the blocks that a layout of mbarriers has.
+fn blocks_of(memory: &MemDescType) -> Vec<Vec<i64>> {
+    bases(memory.layout.spec(), "cga_layout").unwrap_or_default()
+}
+
+/// The bases of mbarriers of which each block has one, or each `shared` blocks.
+fn one_each(check: &Check<'_>, shared: u64) -> Vec<Vec<i64>> {
+    let count = |number: u64| number.max(1).ilog2();
+    let zeros = (0..count(shared)).map(|_| vec![0]);
+    zeros.chain((0..count(check.cluster_blocks() / shared)).map(|bit| vec![1 << bit])).collect()
+}
+
+/// Checks that each block has an mbarrier of its own.
+fn check_one_each(check: &Check<'_>, memory: &MemDescType) -> Checked {
+    let (own, expected) = (blocks_of(memory), one_each(check, 1));
+    ensure(own == expected, || {
+        format!("the mbarrier's `CGALayout` is {own:?}: expected {expected:?}, one in each block")
+    })
+}
+
+/// `completion(barriers)`: each block has an mbarrier of its own, at which its operations arrive.
+fn completion(check: &Check<'_>, groups: &[String]) -> Checked {
+    let memories = check.types_of(groups).into_iter().filter_map(|ty| ty.as_memory());
+    memories.into_iter().try_for_each(|memory| check_one_each(check, memory))
+}
+
+/// `copy_completion(barrier)`: each block has an mbarrier, or each pair of blocks if the module states pairs.
+fn copy_completion(check: &Check<'_>, groups: &[String]) -> Checked {
+    let Some(Attribute::Bool(in_pairs)) = check.module_attribute("ttng.two-ctas") else { return Ok(()) };
+    let Some(memory) = groups.first().and_then(|group| check.memory_type(group)) else { return Ok(()) };
+    if *in_pairs && blocks_of(memory) == one_each(check, 2) {
+        return Ok(());
+    }
+    check_one_each(check, memory)
+}
 
 /// `arrive` (`ttng.arrive_barrier`, `ttng.barrier_expect`): the cluster has the named blocks.
 fn arrive(check: &Check<'_>, _: &[String]) -> Checked {
@@ -12,23 +54,28 @@ fn arrive(check: &Check<'_>, _: &[String]) -> Checked {
         ensure((0..blocks).contains(&block), || {
             format!("`fromCTA = {block}`: expected a block of the cluster, from 0 to {}", blocks - 1)
         })?;
-        let shape = check.memory_type("alloc").map(|memory| memory.shape.clone()).unwrap_or_default();
-        ensure(shape == [check.cluster_blocks()], || {
-            format!("`fromCTA` at an mbarrier of {shape:?}: expected one element for each of {blocks} blocks")
-        })?;
+        if let Some(memory) = check.memory_type("alloc") {
+            ensure(memory.shape == [check.cluster_blocks()], || {
+                format!(
+                    "`fromCTA` at an mbarrier of {:?}: expected one element for each of {blocks} blocks",
+                    memory.shape
+                )
+            })?;
+            check_one_each(check, memory)?;
+        }
     }
     let Some(mask) = check.integer("multicastCTA").filter(|mask| *mask != 0) else { return Ok(()) };
     ensure(blocks > 1, || "`multicastCTA` needs a cluster: expected `ttg.num-ctas` above 1".to_owned())?;
-    ensure((0..blocks).contains(&mask), || format!("`multicastCTA = {mask}`: expected a number up to {}", blocks - 1))
+    ensure((0..blocks).contains(&mask), || format!("`multicastCTA = {mask}`: expected a number up to {}", blocks - 1))?;
+    ensure(check.integer("fromCTA").is_none_or(|block| block == blocks - 1), || {
+        "`fromCTA` and `multicastCTA`: expected one of them".to_owned()
+    })?;
+    check.memory_type("alloc").map_or(Ok(()), |memory| check_one_each(check, memory))
 }
 
 /// `commit` (`ttng.tc_gen5_commit`): it has at most four descriptors, and an mbarrier in each block of the cluster.
 fn commit(check: &Check<'_>, _: &[String]) -> Checked {
     let count = check.group_types("descs").len();
     ensure(count <= 4, || format!("{count} descriptors: expected four at most"))?;
-    let Some(memory) = check.memory_type("barrier") else { return Ok(()) };
-    let blocks = bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
-    ensure(blocks.iter().all(|basis| basis.iter().any(|by| *by != 0)), || {
-        format!("the mbarrier's `CGALayout` is {blocks:?}: expected one element for each block")
-    })
+    check.memory_type("barrier").map_or(Ok(()), |memory| check_one_each(check, memory))
 }

@@ -1,39 +1,138 @@
-//! Defines the rules of arithmetic on pairs of elements.
+//! Defines the rule of arithmetic on pairs and quadruples of elements.
 
-use tilewright_tile::TileType;
 use tilewright_tile::rules::{Check, Checked, Rule, ensure};
+use tilewright_tile::{TensorType, TileType};
 
-/// The rule of `ttng`'s arithmetic on pairs.
+/// The rule of `ttng`'s packed arithmetic.
 pub(super) const RULES: [Rule; 1] = [Rule::new("packed_arith", packed_arith)];
 
-/// `packed_arith` (`ttng.packed_arith`): the operands are pairs of elements in the registers of the result.
+/// Element types of packed arithmetic, by the letters of [`SIGNATURES`]. `2` stands for pairs of `f4E2M1FN` in bytes.
+const ELEMENTS: [(&str, char); 7] =
+    [("f32", 'f'), ("f16", 'h'), ("bf16", 'b'), ("f8E5M2", '5'), ("f8E4M3FN", '4'), ("i8", '2'), ("f8E8M0FNU", 'u')];
+
+/// The types that one packed operation takes.
+struct Signature {
+    kinds: &'static str,
+    result: &'static str,
+    /// The letters that each operand may have; `=` is the result's, `!` the other of `h` and `b`.
+    operands: &'static [&'static str],
+}
+
+const fn signature(kinds: &'static str, result: &'static str, operands: &'static [&'static str]) -> Signature {
+    Signature { kinds, result, operands }
+}
+
+/// The packed operations of PTX.
+const SIGNATURES: [Signature; 11] = [
+    signature("add sub mul", "fhb", &["=", "="]),
+    signature("fma", "fhb", &["=", "=", "="]),
+    signature("min max", "hb", &["=", "="]),
+    signature("add sub", "f", &["hb", "f"]),
+    signature("add sub", "hb", &["f", "f"]),
+    signature("mul", "hb", &["f", "f"]),
+    signature("mul", "hb", &["=", "!"]),
+    signature("fma", "f", &["hb", "f", "f"]),
+    signature("add sub", "54", &["542u", "="]),
+    signature("mul", "54", &["542u", "542u"]),
+    signature("fma", "54", &["542u", "542u", "="]),
+];
+
+fn letter(element: &TileType) -> Option<char> {
+    let name = element.to_string();
+    ELEMENTS.iter().find(|(known, _)| *known == name).map(|(_, letter)| *letter)
+}
+
+impl Signature {
+    fn fits(&self, kind: &str, result: char, operands: &[char]) -> bool {
+        let matches = |letters: &str, own: char| match letters {
+            "=" => own == result,
+            "!" => own != result && "hb".contains(own),
+            _ => letters.contains(own),
+        };
+        self.kinds.split(' ').any(|known| known == kind)
+            && self.result.contains(result)
+            && self.operands.len() == operands.len()
+            && self.operands.iter().zip(operands).all(|(letters, own)| matches(letters, *own))
+    }
+}
+
+/// `packed_arith` (`ttng.packed_arith`): PTX has the operation, and the operands are packed in the registers of the
+/// result.
 fn packed_arith(check: &Check<'_>, _: &[String]) -> Checked {
     let Some(TileType::Tensor(result)) = check.group_type("result") else { return Ok(()) };
     let kind = check.text("op_kind").unwrap_or_default();
     let kinds = ["add", "sub", "mul", "fma", "min", "max"];
     ensure(kinds.contains(&kind), || format!("`{kind}` is no packed operation: expected one of {}", kinds.join(", ")))?;
+    let operands: Vec<&TensorType> =
+        check.group_types("operands").into_iter().filter_map(TileType::as_tensor).collect();
     let expected = if kind == "fma" { 3 } else { 2 };
-    let count = check.operation().operands.len();
-    ensure(count == expected, || format!("`{kind}` of {count} operands: expected {expected}"))?;
+    ensure(operands.len() == expected, || format!("`{kind}` of {} operands: expected {expected}", operands.len()))?;
+    let letters: Option<Vec<char>> = operands.iter().map(|operand| letter(&operand.element)).collect();
+    let known = letters.zip(letter(&result.element));
+    let fits = known.is_some_and(|(operands, result)| SIGNATURES.iter().any(|row| row.fits(kind, result, &operands)));
+    ensure(fits, || {
+        let elements: Vec<String> = operands.iter().map(|operand| format!("`{}`", operand.element)).collect();
+        format!("`{kind}` of {} to `{}` is no packed operation", elements.join(", "), result.element)
+    })?;
     let Some(layout) = &result.layout else { return Err("the result has no layout: expected one".to_owned()) };
-    for operand in check.group_types("operands") {
-        ensure(operand.shape() == Some(&result.shape[..]), || {
-            format!("`{operand}`: expected the shape of the result, {:?}", result.shape)
-        })?;
-        ensure(*operand.element() == result.element, || {
-            format!("`{operand}`: expected the elements of the result, `{}`", result.element)
-        })?;
-        ensure(operand.layout().is_some_and(|own| check.may_be_equal(own, layout, &result.shape)), || {
-            format!("`{operand}`: expected the layout of the result, `{}`", layout.text())
-        })?;
-    }
-    let name = result.element.to_string();
-    let known = match kind {
-        "min" | "max" => ["f16", "bf16"].contains(&name.as_str()),
-        _ => ["f16", "bf16", "f32"].contains(&name.as_str()),
+    let Some(bases) = check.bases(layout, &result.shape) else { return Ok(()) };
+    let lanes = if letter(&result.element).is_some_and(|own| "fhb".contains(own)) { 1 } else { 2 };
+    ensure(bases.registers.len() >= lanes, || {
+        format!(
+            "`{}` has {} elements in each lane: expected a multiple of {}",
+            layout.text(),
+            1 << bases.registers.len(),
+            1 << lanes
+        )
+    })?;
+    let halved = |operand: &&&TensorType| letter(&operand.element) == Some('2');
+    let axes: Vec<_> = operands.iter().filter(halved).map(|operand| halved_axes(operand, result)).collect();
+    ensure(axes.windows(2).all(|pair| pair[0] == pair[1]), || {
+        "the operands have pairs in bytes along different axes: expected one axis".to_owned()
+    })?;
+    operands.iter().try_for_each(|operand| check_operand(check, operand, result))
+}
+
+/// The axes along which an operand has another size than the result.
+fn halved_axes(operand: &TensorType, result: &TensorType) -> Vec<usize> {
+    (0..result.shape.len()).filter(|axis| operand.shape.get(*axis) != result.shape.get(*axis)).collect()
+}
+
+/// Checks that an operand has the shape and layout of the result; packed in bytes, half of both along one axis.
+fn check_operand(check: &Check<'_>, operand: &TensorType, result: &TensorType) -> Checked {
+    let (Some(own), Some(layout)) = (&operand.layout, &result.layout) else {
+        return Err(format!("an operand of {:?} has no layout: expected one", operand.shape));
     };
-    ensure(known, || format!("`{kind}` of pairs of `{name}` is no packed operation"))?;
-    ensure(check.bases(layout, &result.shape).is_none_or(|bases| !bases.registers.is_empty()), || {
-        format!("`{}` has one element in each lane: expected pairs", layout.text())
+    if letter(&operand.element) != Some('2') {
+        ensure(operand.shape == result.shape, || {
+            format!("an operand has the shape {:?}: expected that of the result, {:?}", operand.shape, result.shape)
+        })?;
+        return ensure(check.may_be_equal(own, layout, &result.shape), || {
+            format!("an operand has the layout `{}`: expected that of the result, `{}`", own.text(), layout.text())
+        });
+    }
+    let halved = |axis: &usize| operand.shape.get(*axis).is_some_and(|size| 2 * size == result.shape[*axis]);
+    let [axis] = halved_axes(operand, result)[..] else {
+        return Err(format!("pairs of {:?} for {:?}: expected half along one axis", operand.shape, result.shape));
+    };
+    ensure(halved(&axis) && operand.shape.len() == result.shape.len(), || {
+        format!("pairs of {:?} for {:?}: expected half along one axis", operand.shape, result.shape)
+    })?;
+    let (Some(bytes), Some(all)) = (check.bases(own, &operand.shape), check.bases(layout, &result.shape)) else {
+        return Ok(());
+    };
+    let pair: Vec<u64> = (0..result.shape.len()).map(|at| u64::from(at == axis)).collect();
+    let half = |bases: &[Vec<u64>]| -> Vec<Vec<u64>> {
+        let byte = |(at, by): (usize, &u64)| if at == axis { by / 2 } else { *by };
+        let others = bases.iter().filter(|basis| **basis != pair);
+        others.map(|basis| basis.iter().enumerate().map(byte).collect()).collect()
+    };
+    let is_paired = all.registers.contains(&pair);
+    let fits = is_paired
+        && half(&all.registers) == bytes.registers
+        && half(&all.lanes) == bytes.lanes
+        && half(&all.warps) == bytes.warps;
+    ensure(fits, || {
+        format!("pairs have the layout `{}`, whose bytes are not in the lanes of `{}`", own.text(), layout.text())
     })
 }

@@ -5,9 +5,15 @@ use std::collections::BTreeSet;
 use tilewright_tile::rules::{Check, Checked, Rule, ensure};
 use tilewright_tile::{Attribute, Operation, TileType, ValueOrigin};
 
+use super::tensor_memory_layouts::SCALES;
+
 /// The rules of `nvws`.
-pub(super) const RULES: [Rule; 2] =
-    [Rule::new("partition_phi", partition_phi), Rule::new("names_buffers", names_buffers)];
+pub(super) const RULES: [Rule; 4] = [
+    Rule::new("warp_group", warp_group),
+    Rule::new("partition_phi", partition_phi),
+    Rule::new("names_buffers", names_buffers),
+    Rule::new("entered_buffers", entered_buffers),
+];
 
 /// Returns the partitions that an operation belongs to: its attribute `ttg.partition`; none without it.
 fn partitions_of(operation: &Operation) -> BTreeSet<u64> {
@@ -29,17 +35,65 @@ fn partition_phi(check: &Check<'_>, _: &[String]) -> Checked {
             let name = check.body().display_name(*value);
             format!("`{name}` is of no partition: expected an operation with `ttg.partition`")
         })?;
+        let twice = own.iter().find(|partition| given.contains(*partition));
+        ensure(twice.is_none(), || {
+            format!("partition {} is of both operands: expected one", twice.copied().unwrap_or_default())
+        })?;
         given.extend(own);
     }
     let own = partitions_of(check.operation());
     ensure(own == given, || format!("`ttg.partition` is {own:?}: expected the partitions of its operands, {given:?}"))
 }
 
+/// `warp_group` (`nvws.warp_group`): each region has a number of warps, and the first one gives the results.
+fn warp_group(check: &Check<'_>, _: &[String]) -> Checked {
+    let operation = check.operation();
+    let (regions, warps) = (operation.regions.len(), check.numbers("numWarps").unwrap_or_default().len());
+    ensure(regions == warps, || format!("{warps} numbers of warps for {regions} regions: expected one for each"))?;
+    if operation.results.is_empty() {
+        return Ok(());
+    }
+    let body = check.body();
+    let first = operation.regions.first().and_then(|region| body.blocks(*region).first());
+    let last = first.and_then(|block| body.ops(*block).last()).map(|op| body.op(*op));
+    let given = last.filter(|last| last.name() == "nvws.warp_group.yield").map(|last| last.operands.len());
+    ensure(given == Some(operation.results.len()), || {
+        format!("the first region gives {} of {} results", given.unwrap_or(0), operation.results.len())
+    })
+}
+
 /// `names_buffers` (`nvws.aref.create`): the type of the reference has the types of the buffers.
 fn names_buffers(check: &Check<'_>, _: &[String]) -> Checked {
     let Some(TileType::Foreign(text)) = check.group_type("result") else { return Ok(()) };
+    let counts: Vec<_> = check.group_types("buffers").iter().map(|ty| ty.shape().and_then(<[u64]>::first)).collect();
+    ensure(counts.windows(2).all(|pair| pair[0] == pair[1]), || {
+        "the tensors have different numbers of buffers, their first axes: expected one number".to_owned()
+    })?;
     let buffers: Vec<_> = check.group_types("buffers").iter().map(ToString::to_string).collect();
     let expected = format!("!nvws.aref<[{}]>", buffers.join(", "));
     let plain = |text: &str| text.split_whitespace().collect::<String>();
     ensure(plain(text) == plain(&expected), || format!("the result is a `{text}`: expected `{expected}`"))
+}
+
+/// `entered_buffers(results)` (`nvws.aref.put.enter`, `nvws.aref.get.enter`): the results are one buffer of each tensor
+/// of the reference, and a token.
+fn entered_buffers(check: &Check<'_>, groups: &[String]) -> Checked {
+    let Some(TileType::Foreign(text)) = check.group_type("aref") else { return Ok(()) };
+    let results = check.types_of(groups);
+    let given: Vec<_> = results.iter().filter_map(|ty| ty.as_memory()).collect();
+    let tensors: Vec<&str> = text.split("!ttg.memdesc<").skip(1).collect();
+    ensure(tensors.len() == given.len(), || {
+        format!("it gives {} buffers of a reference to {} tensors: expected one of each", given.len(), tensors.len())
+    })?;
+    for (tensor, buffer) in tensors.iter().zip(given) {
+        let shape = tensor.split(',').next().unwrap_or_default();
+        let mut expected = shape.to_owned();
+        if buffer.layout.spec().name != SCALES {
+            expected = shape.split_once('x').map_or(shape, |(_, rest)| rest).to_owned();
+        }
+        let sizes = buffer.shape.iter().map(|size| format!("{size}x")).collect::<String>();
+        let own = format!("{sizes}{}", buffer.element);
+        ensure(own == expected, || format!("it gives a buffer of {own}: expected {expected}"))?;
+    }
+    Ok(())
 }

@@ -1,12 +1,15 @@
 //! Defines the rules of casts with scales.
 
-use tilewright_tile::TileType;
 use tilewright_tile::rules::{Check, Checked, Rule, ensure};
+use tilewright_tile::{TensorType, TileType};
 
 use super::register_parts::tensors;
 
 /// The rules of `amdg`'s casts with scales.
 pub(super) const RULES: [Rule; 2] = [Rule::new("scaled", scaled), Rule::new("scaled_down", scaled_down)];
+
+/// The target whose casts take scales as exponents alone.
+const EXPONENT_SCALES: &str = "hip:gfx1250";
 
 /// `scaled` (`amdg.scaled_upcast_fp8`) and `scaled(packed)` (`amdg.scaled_upcast_fp4`, two elements in a byte):
 /// elements, scales and results fit each other in shape.
@@ -14,6 +17,9 @@ fn scaled(check: &Check<'_>, groups: &[String]) -> Checked {
     let Some((input, output)) = tensors(check, ["input", "output"]) else { return Ok(()) };
     let Some(scale) = check.group_type("scale").and_then(TileType::as_tensor) else { return Ok(()) };
     let rank = output.shape.len();
+    ensure(check.target() != Some(EXPONENT_SCALES) || scale.element == TileType::integer(8), || {
+        format!("scales of `{}`: expected exponents in i8 for `{EXPONENT_SCALES}`", scale.element)
+    })?;
     ensure(scale.shape.len() == rank && input.shape.len() == rank, || {
         format!("{:?}, scales of {:?} and {:?} differ in their number of axes", input.shape, scale.shape, output.shape)
     })?;
@@ -35,7 +41,38 @@ fn scaled(check: &Check<'_>, groups: &[String]) -> Checked {
             format!("scales of {:?} for {:?}: expected one shape except along axis {axis}", scale.shape, output.shape)
         })?;
     }
-    Ok(())
+    check_scale_layout(check, scale, output, axis)
+}
+
+/// Checks that a lane has the scales of its results: the layout of the scales is that of the results, with each scale
+/// once for all results of its block along the axis. Eight adjacent results share a scale unless each has its own.
+fn check_scale_layout(check: &Check<'_>, scale: &TensorType, output: &TensorType, axis: usize) -> Checked {
+    ensure(scale.layout.is_some() == output.layout.is_some(), || {
+        "the scales or the results have a layout: expected both, or neither".to_owned()
+    })?;
+    let (Some(own), Some(results)) = (&scale.layout, &output.layout) else { return Ok(()) };
+    let block = output.shape[axis] / scale.shape[axis].max(1);
+    ensure(block > 0 && output.shape[axis].is_multiple_of(scale.shape[axis].max(1)), || {
+        format!("{} scales for {} results along axis {axis}: expected a divisor", scale.shape[axis], output.shape[axis])
+    })?;
+    let (Some(given), Some(all)) = (check.bases(own, &scale.shape), check.bases(results, &output.shape)) else {
+        return Ok(());
+    };
+    let of_scale = |basis: &Vec<u64>| -> Vec<u64> {
+        basis.iter().enumerate().map(|(at, by)| if at == axis { by / block } else { *by }).collect()
+    };
+    let scaled = |bases: &[Vec<u64>]| bases.iter().map(of_scale).collect::<Vec<_>>();
+    let is_zero = |basis: &Vec<u64>| basis.iter().all(|by| *by == 0);
+    let mut registers = scaled(&all.registers);
+    let is_shared = registers.len() >= 3 && registers[..3].iter().all(is_zero);
+    ensure(block == 1 || is_shared, || {
+        "eight adjacent results of a lane have several scales: expected one".to_owned()
+    })?;
+    registers.retain(|basis| !is_zero(basis));
+    let expected = (registers, scaled(&all.lanes), scaled(&all.warps), scaled(&all.blocks));
+    ensure((given.registers, given.lanes, given.warps, given.blocks) == expected, || {
+        format!("the scales have the layout `{}`, in which lanes lack the scales of their results", own.text())
+    })
 }
 
 /// `scaled_down` (`amdg.scaled_downcast_fp8`) and `scaled_down(packed)` (`amdg.scaled_downcast_fp4`, two results in a

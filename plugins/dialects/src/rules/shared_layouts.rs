@@ -5,14 +5,14 @@ use std::ops::Range;
 use tilewright_layout::FamilySpec;
 use tilewright_tile::MemDescType;
 use tilewright_tile::rules::{
-    Checked, LayoutRules, Rules, SHARED_MEMORY, Storage, bases, ensure, flag, named_number, number,
+    Checked, LayoutRules, Rules, SHARED_MEMORY, Storage, bases, ensure, flag, named_number, number, numbers,
 };
 
 /// The names of the parameter with the width of a swizzle pattern in bytes: Triton's, and the project's.
 pub(super) const SWIZZLE: [&str; 2] = ["swizzling_byte_width", "swizzle_byte_width"];
 
 /// The names of the parameter with the width of an element in bits.
-const ELEMENT_BITS: [&str; 2] = ["element_bit_width", "element_bitwidth"];
+pub(super) const ELEMENT_BITS: [&str; 2] = ["element_bit_width", "element_bitwidth"];
 
 /// Whether elements of four bits are padded to bytes.
 pub(super) fn is_fp4_padded(spec: &FamilySpec) -> bool {
@@ -116,5 +116,9 @@ impl LayoutRules for Rotating {
 
     fn storage(&self) -> Storage {
         Storage::Memory(SHARED_MEMORY)
+    }
+
+    fn rank(&self, spec: &FamilySpec, _: &Rules) -> Option<usize> {
+        Some(numbers(spec, "order")?.len())
     }
 }

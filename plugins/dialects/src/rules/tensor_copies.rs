@@ -1,12 +1,14 @@
 //! Defines the rules of bulk tensor copies (TMA) between global and shared memory.
 
-use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure, flag};
-use tilewright_tile::{MemDescType, TensorDescriptorType, TileType};
+use tilewright_layout::{Dim, FamilySpec};
+use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure, flag, named_number, number};
+use tilewright_tile::{LayoutName, MemDescType, TensorDescriptorType, TileType};
 
-use super::shared_layouts::is_fp4_padded;
+use super::shared_layouts::{ELEMENT_BITS, SWIZZLE, is_fp4_padded};
 
 /// The rules of `ttng`'s bulk tensor copies.
-pub(super) const RULES: [Rule; 4] = [
+pub(super) const RULES: [Rule; 5] = [
+    Rule::new("whole_words", whole_words),
     Rule::new("tensor_copy", tensor_copy),
     Rule::new("tensor_rows", tensor_rows),
     Rule::new("reduction_kind", reduction_kind),
@@ -59,15 +61,14 @@ fn check_shared_layout(check: &Check<'_>, group: &str, descriptor: &TensorDescri
     let Some(own) = &descriptor.layout else {
         return Err(format!("the descriptor has no layout: expected that of memory, `{}`", memory.layout.text()));
     };
-    if memory.shape.len() == descriptor.shape.len() {
-        ensure(*own == memory.layout, || {
-            format!(
-                "the descriptor has the layout `{}`, and memory `{}`: expected one",
-                own.text(),
-                memory.layout.text()
-            )
-        })?;
-    }
+    // A block may have more axes than memory, so only the parameters that the copy uses are compared.
+    let parameters = |spec: &FamilySpec| {
+        let bits = named_number(spec, ELEMENT_BITS).unwrap_or(8);
+        (spec.name.clone(), named_number(spec, SWIZZLE), bits, flag(spec, "transposed"), is_fp4_padded(spec))
+    };
+    ensure(parameters(own.spec()) == parameters(memory.layout.spec()), || {
+        format!("the descriptor has the layout `{}`, and memory `{}`: expected one", own.text(), memory.layout.text())
+    })?;
     check_copied_layout(check, memory)
 }
 
@@ -80,10 +81,20 @@ fn check_copied_layout(check: &Check<'_>, memory: &MemDescType) -> Checked {
             memory.layout.text()
         )
     })?;
+    let axes = bases(spec, "cga_layout").and_then(|bases| bases.first().map(Vec::len));
+    let axes = axes.or_else(|| number(spec, "rank").and_then(|rank| usize::try_from(rank).ok())).unwrap_or(2);
+    ensure(axes == memory.shape.len(), || {
+        format!("memory has {} axes, and its layout {axes}: expected as many", memory.shape.len())
+    })?;
     ensure(!flag(spec, "transposed"), || "memory is transposed, which bulk tensor copies do not write".to_owned())?;
-    let is_load = check.operation().name() == "ttng.async_tma_copy_global_to_local";
-    ensure(is_load || !is_fp4_padded(spec), || {
+    let name = check.operation().name();
+    let is_load = ["ttng.async_tma_copy_global_to_local", "ttng.async_tma_gather"].contains(&name);
+    ensure(name == "ttng.async_tma_copy_global_to_local" || !is_fp4_padded(spec), || {
         "padded elements of four bits can be loaded, and not stored".to_owned()
+    })?;
+    let is_cut = check.allocated_layout(memory).is_some_and(|part| part.is_cut_across_blocks());
+    ensure(is_load || !is_cut, || {
+        "memory is cut out of its allocation across blocks, which copies do not store".to_owned()
     })?;
     if check.is_set("multicast") {
         let blocks = bases(spec, "cga_layout").unwrap_or_default();
@@ -109,24 +120,58 @@ fn tensor_rows(check: &Check<'_>, groups: &[String]) -> Checked {
     })?;
     ensure(bases.registers.starts_with(&[vec![1], vec![2]]), || {
         format!("the row indices `{}`: expected four adjacent ones in each lane", layout.text())
-    })
+    })?;
+    check_row_blocks(check, groups.first(), layout, &indices.shape)
+}
+
+/// Checks that each block of a cluster has the indices of its rows in memory.
+pub(super) fn check_row_blocks(
+    check: &Check<'_>,
+    memory: Option<&String>,
+    layout: &LayoutName,
+    shape: &[u64],
+) -> Checked {
+    let Some(memory) = memory.and_then(|group| check.memory_type(group)) else { return Ok(()) };
+    let Some(own) = check.bases(layout, shape) else { return Ok(()) };
+    let given = bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
+    // `CGALayout` counts blocks, and the bases of the indices count rows.
+    let moved = own.blocks.iter().filter(|basis| basis[0] != 0).count();
+    let rows = shape.first().copied().unwrap_or(1) >> moved;
+    let own: Vec<u64> = own.blocks.iter().map(|basis| basis[0] / rows.max(1)).collect();
+    let given: Vec<u64> = given.iter().map(|basis| basis.first().copied().unwrap_or(0).unsigned_abs()).collect();
+    ensure(own == given, || format!("blocks have other rows of memory than of the row indices `{}`", layout.text()))
 }
 
 /// `reduction_kind(memory)` (`ttng.async_tma_reduce`): hardware has the reduction for the element type.
 fn reduction_kind(check: &Check<'_>, groups: &[String]) -> Checked {
-    let Some(ty) = groups.first().and_then(|group| check.group_type(group)) else { return Ok(()) };
+    let Some(ty) = check.group_type("desc").or_else(|| check.group_type(groups.first()?)) else { return Ok(()) };
     let Some(kind) = check.text("kind") else { return Ok(()) };
     let (element, text) = (ty.element(), ty.element().to_string());
     let bits = element.element_bits().unwrap_or(0);
     let is_integer = matches!(element, TileType::Integer(..));
     let has = match kind {
+        "add" if text == "si64" => false,
         "add" => (is_integer && (bits == 32 || bits == 64)) || ["f16", "bf16", "f32"].contains(&text.as_str()),
         "min" | "max" => (is_integer && (bits == 32 || bits == 64)) || ["f16", "bf16"].contains(&text.as_str()),
         "and" | "or" | "xor" => is_integer && (bits == 32 || bits == 64),
-        "inc" | "dec" => is_integer && bits == 32,
+        "inc" | "dec" => false,
         _ => true,
     };
     ensure(has, || format!("`{kind}` of `{text}` is no reduction of bulk tensor copies"))
+}
+
+/// `whole_words` (`ttng.async_shared_store`): a lane has at least 32 adjacent bits of the destination.
+fn whole_words(check: &Check<'_>, _: &[String]) -> Checked {
+    let (Some(TileType::Tensor(source)), Some(memory)) = (check.group_type("src"), check.memory_type("dst")) else {
+        return Ok(());
+    };
+    let bits = source.element.element_bits().unwrap_or(32).max(1);
+    let (Some(layout), Some(part)) = (&source.layout, check.allocated_layout(memory)) else { return Ok(()) };
+    let Some(bases) = check.bases(layout, &source.shape) else { return Ok(()) };
+    let count = (32 / bits).max(1).ilog2() as usize;
+    let offsets = part.bases_of(Dim::OFFSET);
+    let fits = offsets.len() >= count && offsets[..count].iter().all(|basis| bases.registers.contains(basis));
+    ensure(fits, || format!("the lanes of `{}` have fewer than 32 adjacent bits of the destination", layout.text()))
 }
 
 /// `tensor_map` (`ttng.tensormap_create`): each list has a number for each axis of the box.

@@ -1,7 +1,9 @@
 //! Defines the rules of copies between global and shared memory by a tensor data mover.
 
-use tilewright_tile::TileType;
 use tilewright_tile::rules::{Check, Checked, Rule, ensure, number, numbers, paddings};
+use tilewright_tile::{MemDescType, TensorDescriptorType, TileType};
+
+use super::tensor_copies::check_row_blocks;
 
 /// The rules of `amdg`'s copies by descriptors.
 pub(super) const RULES: [Rule; 4] = [
@@ -85,23 +87,50 @@ fn tdm(check: &Check<'_>, groups: &[String]) -> Checked {
             return Err(format!("the block has {size} elements along axis {axis}: expected at most 65535"));
         }
         check_layout(check, group)?;
-        if let (Some(own), Some(memory)) = (&descriptor.layout, check.memory_type(group)) {
-            ensure(*own == memory.layout, || {
-                format!(
-                    "the descriptor has the layout `{}`, and memory `{}`: expected one",
-                    own.text(),
-                    memory.layout.text()
-                )
-            })?;
+        if let Some(memory) = check.memory_type(group) {
+            check_same_layout(descriptor, memory)?;
         }
         check_stored_padding(check, group, &descriptor.shape)?;
     }
-    check.integer("warp_used_hint").map_or(Ok(()), |given| check_hint(given, check.warps()))
+    let Some(given) = check.integer("warp_used_hint") else { return Ok(()) };
+    check_hint(given, check.warps())?;
+    check.memory_type(group).map_or(Ok(()), |memory| check_pieces(given, memory))
+}
+
+/// Checks that the descriptor and memory have one layout. Padded layouts have the shape of their tensor, so only their
+/// gaps are compared.
+fn check_same_layout(descriptor: &TensorDescriptorType, memory: &MemDescType) -> Checked {
+    let Some(own) = &descriptor.layout else { return Ok(()) };
+    let given = &memory.layout;
+    let is_padded = [own, given].iter().all(|layout| layout.spec().name == "padded_shared");
+    let less = descriptor.shape.len().saturating_sub(memory.shape.len());
+    let is_reduced = less > 0
+        && [own, given].iter().all(|layout| layout.spec().name == "swizzled_shared")
+        && descriptor.shape[..less].iter().all(|size| *size == 1);
+    let is_same = own == given || (is_padded && paddings(own.spec()) == paddings(given.spec())) || is_reduced;
+    ensure(is_same, || {
+        format!("the descriptor has the layout `{}`, and memory `{}`: expected one", own.text(), given.text())
+    })
+}
+
+/// Checks that the warps of a copy to a partitioned layout have as many pieces each.
+fn check_pieces(hint: i64, memory: &MemDescType) -> Checked {
+    let spec = memory.layout.spec();
+    if spec.name != "partitioned_shared" {
+        return Ok(());
+    }
+    let [partitions, groups] = ["num_partitions", "num_groups"].map(|name| number(spec, name).unwrap_or(1));
+    let pieces = partitions.saturating_mul(groups).max(1);
+    let warps = i64::from((hint as u64 & u64::from(u32::MAX)).count_ones());
+    ensure(warps % pieces == 0, || {
+        format!("`warp_used_hint = {hint:#x}` names {warps} warps for {pieces} pieces: expected a multiple")
+    })
 }
 
 /// Checks that memory that is stored has at most one padding, after each row of the block.
 fn check_stored_padding(check: &Check<'_>, group: &str, block: &[u64]) -> Checked {
-    if !check.operation().name().ends_with("local_to_global") {
+    let name = check.operation().name();
+    if !name.ends_with("local_to_global") && !name.ends_with("scatter") {
         return Ok(());
     }
     let pairs = check.memory_type(group).and_then(|memory| paddings(memory.layout.spec())).unwrap_or_default();
@@ -126,11 +155,7 @@ fn tdm_fused(check: &Check<'_>, _: &[String]) -> Checked {
     ensure(sum == union, || format!("`warp_used_hints = {hints:?}`: a warp takes part in two copies"))?;
     for (descriptor, memory) in descriptors.iter().zip(check.group_types("dests")) {
         let (TileType::Descriptor(descriptor), Some(memory)) = (descriptor, memory.as_memory()) else { continue };
-        let Some(own) = &descriptor.layout else { continue };
-        ensure(*own == memory.layout, || {
-            let (own, given) = (own.text(), memory.layout.text());
-            format!("a descriptor has the layout `{own}`, and its memory `{given}`: expected one")
-        })?;
+        check_same_layout(descriptor, memory)?;
     }
     let ranks: Vec<usize> = descriptors.iter().map(|ty| ty.shape().map_or(0, <[u64]>::len)).collect();
     ensure(ranks.windows(2).all(|pair| pair[0] == pair[1]), || {
@@ -144,6 +169,11 @@ fn tdm_rows(check: &Check<'_>, groups: &[String]) -> Checked {
     let rank = check.group_type("desc").and_then(TileType::shape).map_or(2, <[u64]>::len);
     ensure(rank == 2, || format!("the descriptor has {rank} axes: expected two"))?;
     check_layout(check, memory)?;
+    if let (Some(TileType::Descriptor(descriptor)), Some(ty)) = (check.group_type("desc"), check.memory_type(memory)) {
+        check_same_layout(descriptor, ty)?;
+        check_stored_padding(check, memory, &descriptor.shape)?;
+        check_gathered_padding(check, ty, &descriptor.shape)?;
+    }
     if let Some(order) = check.memory_type(memory).and_then(|memory| numbers(memory.layout.spec(), "order")) {
         ensure(order.len() != 2 || order == [1, 0], || {
             format!("memory has `order = {order:?}`: expected rows, [1, 0]")
@@ -155,5 +185,20 @@ fn tdm_rows(check: &Check<'_>, groups: &[String]) -> Checked {
     let Some(bases) = check.bases(layout, &tensor.shape) else { return Ok(()) };
     ensure(bases.lanes.iter().flatten().all(|by| *by == 0), || {
         format!("the row indices `{}` differ between lanes: expected the same in each lane of a warp", layout.text())
+    })?;
+    let is_gather = check.operation().name().ends_with("gather");
+    if is_gather { check_row_blocks(check, Some(memory), layout, &tensor.shape) } else { Ok(()) }
+}
+
+/// Checks that memory into which rows are gathered has at most one padding, within each row of the block.
+fn check_gathered_padding(check: &Check<'_>, memory: &MemDescType, block: &[u64]) -> Checked {
+    let pairs = paddings(memory.layout.spec()).unwrap_or_default();
+    if !check.operation().name().ends_with("gather") || pairs.is_empty() {
+        return Ok(());
+    }
+    let inner = block.last().copied().unwrap_or(0);
+    let fits = pairs.len() == 1 && inner.is_multiple_of(pairs[0][0].unsigned_abs().max(1));
+    ensure(fits, || {
+        format!("memory has the paddings {pairs:?}: expected one, at an interval that divides rows of {inner} elements")
     })
 }

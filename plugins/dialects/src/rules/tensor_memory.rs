@@ -1,7 +1,8 @@
 //! Defines the rules of operations on tensor memory.
 
+use tilewright_layout::Dim;
 use tilewright_tile::rules::{Check, Checked, DistributedBases, Rule, ensure, flag, named_number, number};
-use tilewright_tile::{Attribute, MemDescType, TensorType, TileType};
+use tilewright_tile::{Attribute, Float, MemDescType, TensorType, TileType};
 
 use super::shared_layouts::{SWIZZLE, is_fp4_padded};
 use super::tensor_memory_layouts::{MATRIX, SCALES, SPACE};
@@ -77,10 +78,27 @@ fn load(check: &Check<'_>, _: &[String]) -> Checked {
             format!("`{name}` is of a reduction: expected `redOp`")
         })?;
     }
+    let is_single = memory.element == TileType::Float(Float::F32);
+    for name in ["abs", "NaN"] {
+        ensure(is_single || !check.is_set(name), || format!("`{name}` of `{}`: expected f32", memory.element))?;
+    }
+    if has_reduction && let Some(tensor) = result.as_tensor() {
+        check_reduced_rows(check, tensor)?;
+    }
     ensure(has_reduction != check.group_types("red").is_empty(), || {
         "`redOp` and a result `red` belong together: expected both, or neither".to_owned()
     })?;
     result.as_tensor().map_or(Ok(()), |tensor| check_rows(check, tensor, memory))
+}
+
+/// Checks that a lane has all columns of its rows, which the load reduces.
+fn check_reduced_rows(check: &Check<'_>, registers: &TensorType) -> Checked {
+    let Some(layout) = &registers.layout else { return Ok(()) };
+    let Some(bases) = check.bases(layout, &registers.shape) else { return Ok(()) };
+    let columns = bases.registers.iter().filter(|basis| basis.get(1).is_some_and(|by| *by != 0)).count();
+    ensure(registers.shape.get(1).is_none_or(|size| 1u64 << columns == *size), || {
+        format!("a reduction of rows that the lanes of `{}` share: expected whole rows in each lane", layout.text())
+    })
 }
 
 /// `tmem_store` (`ttng.tmem_store`): the source has the shape and elements of tensor memory, in rows that its warps
@@ -97,27 +115,28 @@ fn copy(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(from), Some(to)) = (check.memory_type("src"), check.memory_type("dst")) else { return Ok(()) };
     ensure(from.space.spec().name != SPACE, || "the source must be in shared memory".to_owned())?;
     check_layout(to)?;
+    ensure(from.shape == to.shape, || format!("{:?} is copied to {:?}: expected one shape", from.shape, to.shape))?;
     let spec = from.layout.spec();
     let swizzle = named_number(spec, SWIZZLE);
     ensure(spec.name != "nvmma_shared" || !(flag(spec, "transposed") || is_fp4_padded(spec)), || {
         format!("the source's layout `{}` is transposed or padded", from.layout.text())
     })?;
     if to.layout.spec().name == SCALES {
-        ensure(from.shape.len() != 2 || from.shape == to.shape, || {
-            format!("{:?} is copied to {:?}: expected one shape", from.shape, to.shape)
-        })?;
         return ensure(swizzle.is_none_or(|bytes| bytes == 0), || {
             format!("scales are swizzled by `{}`: expected no swizzle", from.layout.text())
         });
     }
     let rows = number(to.layout.spec(), "block_m").unwrap_or(128);
     ensure(rows == 128, || format!("it is copied to blocks of {rows} rows: expected `blockM = 128`"))?;
-    ensure(from.shape == to.shape, || format!("{:?} is copied to {:?}: expected one shape", from.shape, to.shape))?;
     ensure(from.element.element_bits() == Some(32), || format!("elements of `{}`: expected 32 bits", from.element))?;
-    ensure(swizzle != Some(0), || format!("the source's layout `{}` is not swizzled", from.layout.text()))
+    ensure(swizzle != Some(0), || format!("the source's layout `{}` is not swizzled", from.layout.text()))?;
+    let Some(part) = check.allocated_layout(to) else { return Ok(()) };
+    let columns = part.bases_of(Dim::COL);
+    let own = columns.iter().take_while(|basis| part.has(basis) && basis.iter().any(|by| *by != 0)).count();
+    ensure(own >= 2, || format!("each row has {} adjacent elements of the destination: expected 4", 1 << own))
 }
 
-/// `tmem_subslice` (`ttng.tmem_subslice`): the result is a range of the columns of a tensor.
+/// `tmem_subslice` (`ttng.tmem_subslice`): the result is a range of a tensor along one axis.
 fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(from), Some(to)) = (check.memory_type("src"), check.memory_type("result")) else { return Ok(()) };
     check_layout(from)?;
@@ -130,14 +149,61 @@ fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
     ensure(from.allocated() == to.allocated(), || {
         format!("the allocation of {:?} becomes {:?}, and must stay", from.allocated(), to.allocated())
     })?;
-    let axis = check.integer("dim").and_then(|axis| usize::try_from(axis).ok()).unwrap_or(1);
+    let (rank, given) = (from.shape.len(), check.integer("dim").unwrap_or(1));
+    ensure(rank == to.shape.len() && (rank == 2 || rank == 3), || {
+        format!("{:?} becomes {:?}: expected two axes each, or three", from.shape, to.shape)
+    })?;
+    let Some(axis) = usize::try_from(given).ok().filter(|axis| *axis < rank) else {
+        return Err(format!("there is no axis {given}: expected one from 0 to {}", rank - 1));
+    };
+    ensure((0..rank).all(|other| other == axis || from.shape[other] == to.shape[other]), || {
+        format!("{:?} becomes {:?}: expected another size along axis {axis} alone", from.shape, to.shape)
+    })?;
+    let (all, size) = (from.shape[axis], to.shape[axis]);
     let offset = check.integer("offset").and_then(|offset| u64::try_from(offset).ok());
-    let (Some(all), Some(size)) = (from.shape.get(axis), to.shape.get(axis)) else { return Ok(()) };
-    ensure(offset.and_then(|offset| offset.checked_add(*size)).is_some_and(|end| end <= *all), || {
-        format!(
-            "{size} columns from {} on: there are {all}",
-            offset.map_or_else(|| "below 0".to_owned(), |at| at.to_string())
-        )
+    let offset = offset.filter(|offset| offset.checked_add(size).is_some_and(|end| end <= all));
+    let Some(offset) = offset else { return Err(format!("{size} elements beyond the {all} along axis {axis}")) };
+    if rank == 3 && axis == 0 {
+        return Ok(());
+    }
+    check_slice(check, from, Slice { axis: axis + 2 - rank, offset, size })
+}
+
+/// A range of a tensor in tensor memory along one axis of its layout.
+struct Slice {
+    axis: usize,
+    offset: u64,
+    size: u64,
+}
+
+/// Checks that a range begins at an address of its own, and keeps its place whatever bits of the offset are set.
+fn check_slice(check: &Check<'_>, from: &MemDescType, Slice { axis, offset, size }: Slice) -> Checked {
+    let Some(part) = check.allocated_layout(from) else { return Ok(()) };
+    let rows = part.bases_of(Dim::ROW);
+    let columns = part.bases_of(Dim::COL);
+    if offset & (size - 1) != 0 {
+        let first = offset.trailing_zeros();
+        let last = (offset ^ (offset + size - 1)).ilog2();
+        let steps: Vec<u64> = (first..=last).map(|bit| 1 << bit).collect();
+        let moves = |basis: &Vec<u64>, by: u64| basis[axis] == by && basis[1 - axis] == 0;
+        let is_adjacent = |bases: &[Vec<u64>]| {
+            bases.windows(steps.len()).any(|run| run.iter().zip(&steps).all(|(basis, by)| moves(basis, *by)))
+        };
+        ensure(is_adjacent(&rows) || is_adjacent(&columns), || {
+            format!("{size} elements from {offset} on are not at adjacent addresses: expected a multiple of {size}")
+        })?;
+    }
+    let is_cut = part.bases_of(Dim::BLOCK).iter().any(|basis| basis[axis] >= size);
+    ensure(!is_cut, || "the slice is cut across the blocks of a cluster".to_owned())?;
+    let column: u64 = columns
+        .iter()
+        .enumerate()
+        .filter(|(_, basis)| basis[axis] != 0 && offset & basis[axis] != 0)
+        .map(|(bit, _)| 1 << bit)
+        .sum();
+    let bits = u64::from(from.element.element_bits().unwrap_or(32));
+    ensure((column * bits).is_multiple_of(32), || {
+        format!("the slice begins at element {offset}, within 32 bits of tensor memory: expected a multiple")
     })
 }
 
@@ -145,7 +211,7 @@ fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
 fn target(check: &Check<'_>, _: &[String]) -> Checked {
     let Some(target) = check.target() else { return Ok(()) };
     let capability = target.strip_prefix("cuda:").and_then(|number| number.parse::<u32>().ok());
-    ensure(capability.is_none_or(|capability| (100..120).contains(&capability)), || {
+    ensure(capability.is_some_and(|capability| (100..120).contains(&capability)), || {
         format!("the target `{target}` has no tensor memory: expected one from `cuda:100` to `cuda:119`")
     })
 }

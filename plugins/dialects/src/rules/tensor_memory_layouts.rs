@@ -46,10 +46,18 @@ impl LayoutRules for Matrix {
         ensure(stride.is_none_or(|stride| [1, 2, 4].contains(&stride)), || {
             format!("`colStride = {}`: expected 1, 2 or 4", stride.unwrap_or_default())
         })?;
+        ensure(
+            !(flag(spec, "fp4_padded") || flag(spec, "fp4padded")) || stride.is_none_or(|stride| stride == 1),
+            || format!("`fp4Padded` with `colStride = {}`: expected 1", stride.unwrap_or_default()),
+        )?;
         let first = bases(spec, "cga_layout").and_then(|bases| bases.first().cloned());
         ensure(!flag(spec, "two_ctas") || first == Some(vec![1, 0]), || {
             "`twoCTAs`: the first basis of `CGALayout` must be [1, 0]".to_owned()
         })
+    }
+
+    fn rank(&self, _: &FamilySpec, _: &Rules) -> Option<usize> {
+        Some(2)
     }
 
     fn check_memory(&self, memory: &MemDescType, _: &Rules) -> Checked {
@@ -64,12 +72,11 @@ impl LayoutRules for Matrix {
         let (Some(rows), Some(columns)) = (number(spec, "block_m"), number(spec, "block_n")) else { return Ok(()) };
         let blocks = bases(spec, "cga_layout").unwrap_or_default();
         let split = |axis: usize| blocks.iter().filter(|basis| basis.get(axis).is_some_and(|by| *by != 0)).count();
-        let full = memory.allocated();
-        let full = &full[full.len().saturating_sub(2)..];
-        let least = [rows.unsigned_abs() << split(0), columns.unsigned_abs() << split(1)];
+        let own = &memory.shape[rank - 2..];
         // A tensor may have fewer columns than a block, and not fewer rows.
-        ensure(full.len() == 2 && full[0] >= least[0], || {
-            format!("{full:?} is less than one block of its layout, {least:?}")
+        let least = [rows.unsigned_abs() << split(0), columns.unsigned_abs().min(own[1]) << split(1)];
+        ensure(own[0] >= least[0] && own[1] >= least[1], || {
+            format!("{own:?} is less than one block of its layout, {least:?}")
         })
     }
 }
@@ -91,9 +98,15 @@ impl LayoutRules for Scales {
         &["cga_layout", "block_rep_order"]
     }
 
+    fn rank(&self, _: &FamilySpec, _: &Rules) -> Option<usize> {
+        Some(2)
+    }
+
     fn check_memory(&self, memory: &MemDescType, _: &Rules) -> Checked {
         let bits = element_bits(memory)?;
-        ensure(memory.shape.len() == 2, || format!("scales of {} axes: expected two", memory.shape.len()))?;
+        ensure(memory.shape.len() == 2 && memory.allocated().len() == 2, || {
+            format!("scales of {} axes: expected two", memory.shape.len())
+        })?;
         ensure(bits == 8, || format!("scales of {bits} bits: expected 8"))
     }
 }

@@ -32,6 +32,10 @@ fn nvmma_shared() -> AttributeSyntax {
             &["swizzle_byte_width", "element_bitwidth", "rank", "transposed", "fp4_padded", "cga_layout"],
             [("rank", 2.into())],
         )
+        .with_call(
+            "NVMMASharedLayout.get_default_for",
+            &["block_shape", "dtype", "transposed", "fp4_padded", "cga_layout"],
+        )
 }
 
 fn tensor_memory() -> AttributeSyntax {

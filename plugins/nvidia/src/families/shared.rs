@@ -7,7 +7,10 @@ use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{
     extend_to_blocks, fit_to_shape, identity_nd, no_smaller_than, row_major, tensor_dims,
 };
-use tilewright_layout::{Axes, Dim, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, MemoryLayout, Space};
+use tilewright_layout::{
+    Axes, Dim, FamilyAttribute, FamilyError, FamilySpec, IntVec, LayoutError, LinearLayout, MemoryLayout, Parameters,
+    Space,
+};
 
 /// Max elements along one axis of one bulk tensor copy.
 const LARGEST_BOX: u64 = 256;
@@ -26,14 +29,23 @@ struct Swizzle {
 impl Swizzle {
     fn read(spec: &FamilySpec, rank: usize) -> Result<Self, FamilyError> {
         let read = spec.parameters();
-        let swizzle = Self {
-            bytes: read.number(&["swizzle_byte_width", "swizzling_byte_width"])?,
-            element_bits: read.number(&["element_bitwidth", "element_bit_width"])?,
+        let mut swizzle = Self {
+            bytes: 0,
+            element_bits: 0,
             transposed: read.flag_or(&["transposed"], false)?,
             padded: read.flag_or(&["fp4_padded", "fp4padded"], false)?,
             cluster: read.bases_or_none(&["cga_layout"])?,
         };
-        let own_rank = read.number_or(&["rank"], rank as u64)?;
+        let own_rank = if read.optional(&["block_shape"]).is_some() {
+            let block = read.numbers(&["block_shape"])?;
+            swizzle.element_bits = element_bits(&read)?;
+            swizzle.bytes = swizzle.widest_swizzle(&block);
+            block.len() as u64
+        } else {
+            swizzle.bytes = read.number(&["swizzle_byte_width", "swizzling_byte_width"])?;
+            swizzle.element_bits = read.number(&["element_bitwidth", "element_bit_width"])?;
+            read.number_or(&["rank"], rank as u64)?
+        };
         read.finish()?;
         if ![0, 32, 64, 128].contains(&swizzle.bytes) {
             let message = format!("{} is none of 0, 32, 64 and 128", swizzle.bytes);
@@ -50,6 +62,25 @@ impl Swizzle {
             return Err(read.wrong("rank", &format!("{own_rank}, yet the tensor has {rank} axes")));
         }
         Ok(swizzle)
+    }
+
+    /// Returns the widest swizzle that the rows of a block fill, as Gluon's `get_default_for` chooses it; zero if the
+    /// block has fewer than eight rows.
+    fn widest_swizzle(&self, block: &[u64]) -> u64 {
+        let mut share = block.to_vec();
+        for basis in &self.cluster {
+            for (size, by) in share.iter_mut().zip(basis) {
+                *size >>= u32::from(*by != 0);
+            }
+        }
+        if self.transposed && !share.is_empty() {
+            share.rotate_left(1);
+        }
+        let Some((contiguous, outer)) = share.split_last() else { return 0 };
+        let rows: u64 = outer.iter().product();
+        let bytes = contiguous * if self.padded { 2 } else { 1 } * self.element_bits / 8;
+        let fits = |width: &u64| bytes >= *width && bytes.is_multiple_of(*width) && block.len() >= 2 && rows >= 8;
+        [128, 64, 32].into_iter().find(fits).unwrap_or(0)
     }
 
     /// Returns the number of elements in a row of the core.
@@ -77,6 +108,15 @@ impl Swizzle {
         let outs = Space::of_sizes(&[(Dim::tensor(0), 8), (Dim::tensor(1), self.columns())])?;
         LinearLayout::from_columns(ins, outs, &columns)
     }
+}
+
+/// Returns the bits of the element type `dtype`, which its name states first: `float16`, `float8e5`, `i8`.
+fn element_bits(read: &Parameters<'_>) -> Result<u64, FamilyError> {
+    let Some(FamilyAttribute::Text(name)) = read.optional(&["dtype"]) else {
+        return Err(read.wrong("dtype", "must be an element type, such as `float16`"));
+    };
+    let digits: String = name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+    digits.parse().map_err(|_| read.wrong("dtype", &format!("`{name}` is no element type: expected one as `float16`")))
 }
 
 /// Returns the shared-memory layout of a tensor of `shape`.

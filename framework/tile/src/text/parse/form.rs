@@ -23,6 +23,7 @@ impl Parser<'_> {
             Special::ConditionalBranch => self.conditional_branch(draft),
             Special::SwitchBranch => self.switch_branch(draft),
             Special::WarpSpecialize => self.warp_specialize(draft),
+            Special::WarpGroup => self.warp_group(draft),
         }
     }
 
@@ -119,6 +120,28 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Parses regions of warps after the name of the operation: `attributes {...} partition0 num_warps(4) {...}`.
+    fn warp_group(&mut self, draft: &mut Draft) -> Parsed<()> {
+        let given = self.attributes_after_keyword()?;
+        self.add_attributes(draft, given)?;
+        let mut warps = Vec::new();
+        while self.cursor.takes(&format!("partition{}", warps.len())) {
+            warps.push(self.warp_count()?);
+            draft.regions.push(self.region(&[])?);
+        }
+        draft.attributes.set("numWarps", Attribute::Array(TileType::integer(32), warps));
+        Ok(())
+    }
+
+    /// Parses the number of a partition's warps: `num_warps(4)`.
+    fn warp_count(&mut self) -> Parsed<u64> {
+        self.cursor.expect("num_warps")?;
+        self.cursor.expect("(")?;
+        let count = self.cursor.decimal("how many warps")?;
+        self.cursor.expect(")")?;
+        Ok(count)
+    }
+
     /// Parses warp partitions after the name of the operation: `(%captures) attributes {...} default {...}
     /// partition0(%argument: type) num_warps(4) {...} : (types) -> types`.
     fn warp_specialize(&mut self, draft: &mut Draft) -> Parsed<()> {
@@ -140,10 +163,7 @@ impl Parser<'_> {
                 parser.location()?;
                 Ok(((name, at), ty))
             })?;
-            self.cursor.expect("num_warps")?;
-            self.cursor.expect("(")?;
-            warps.push(self.cursor.decimal("how many warps")?);
-            self.cursor.expect(")")?;
+            warps.push(self.warp_count()?);
             draft.regions.push(self.region(&arguments)?);
         }
         draft.attributes.set("partitionNumWarps", Attribute::Array(TileType::integer(32), warps));

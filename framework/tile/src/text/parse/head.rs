@@ -1,7 +1,8 @@
 //! Parses the module and the definitions outside of functions: aliases of attributes, types and locations.
 
 use super::Parser;
-use crate::{Attributes, TileModule};
+use crate::types::LayoutName;
+use crate::{Attribute, Attributes, Location, TileModule};
 use tilewright_layout::text::Parsed;
 
 impl<'a> Parser<'a> {
@@ -10,15 +11,7 @@ impl<'a> Parser<'a> {
         self.definitions()?;
         let mut module = TileModule { rules: self.dialects.rules().clone(), ..TileModule::default() };
         if self.cursor.takes("module") || self.cursor.takes("builtin.module") {
-            if self.cursor.takes("@") {
-                self.cursor.name_after_sigil("the name of the module")?;
-            }
-            if self.cursor.takes("attributes") {
-                module.attributes = self.dictionary()?;
-            }
-            self.cursor.expect("{")?;
-            self.functions_in_braces()?;
-            module.location = self.location()?;
+            (module.attributes, module.location) = self.module_after_keyword()?;
         } else if self.cursor.takes("\"builtin.module\"") {
             (module.attributes, module.location) = self.generic_module()?;
         }
@@ -28,7 +21,19 @@ impl<'a> Parser<'a> {
             self.definitions()?;
         }
         module.functions = std::mem::take(&mut self.functions);
+        module.aliases = std::mem::take(&mut self.aliases);
         Ok(module)
+    }
+
+    /// Parses a module after its keyword: `@name attributes {...} {functions}`.
+    fn module_after_keyword(&mut self) -> Parsed<(Attributes, Location)> {
+        if self.cursor.takes("@") {
+            self.cursor.name_after_sigil("the name of the module")?;
+        }
+        let attributes = self.attributes_after_keyword()?;
+        self.cursor.expect("{")?;
+        self.functions_in_braces()?;
+        Ok((attributes, self.location()?))
     }
 
     /// Parses functions up to and including a closing brace.
@@ -41,7 +46,11 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// Parses a function, or a module with functions: they count as those of the module around it.
     fn any_function(&mut self) -> Parsed<()> {
+        if self.cursor.takes("module") || self.cursor.takes("builtin.module") {
+            return self.nested(Self::module_after_keyword).map(drop);
+        }
         if self.cursor.takes("tt.func") {
             return self.function();
         }
@@ -90,6 +99,13 @@ impl<'a> Parser<'a> {
         }
         let end = self.cursor.at;
         let text = self.expanded(&self.cursor.text()[value_at..end], value_at)?;
+        if text.starts_with('#')
+            && let Ok((mut spec, read)) = self.layouts.read(self.cursor.text(), value_at)
+            && read == end
+        {
+            self.dialects.remove_layout_defaults(&mut spec);
+            self.aliases.push(Attribute::Layout(LayoutName::new(spec, text.clone())));
+        }
         self.attribute_names.insert(name, text);
         // An alias with the syntax of a layout is a layout; errors only mean that it is another attribute.
         let _ = self.layouts.define(self.cursor.text(), start);
@@ -102,6 +118,7 @@ impl<'a> Parser<'a> {
         let name = self.cursor.name_after_sigil("a name")?;
         self.cursor.expect("=")?;
         let ty = self.ty()?;
+        self.aliases.push(Attribute::Type(ty.clone()));
         match self.type_names.insert(name, ty) {
             None => Ok(()),
             Some(_) => Err(self.cursor.error(start, format!("`!{name}` is defined twice"))),

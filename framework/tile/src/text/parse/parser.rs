@@ -3,7 +3,7 @@
 use super::forward_refs::ForwardReferences;
 use super::names::Scopes;
 use crate::op::Dialects;
-use crate::{Body, Function, TileModule, TileType};
+use crate::{Attribute, Body, Function, TileModule, TileType};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tilewright_layout::LayoutNames;
@@ -40,6 +40,8 @@ pub(super) struct Parser<'a> {
     pub(super) layouts: LayoutNames,
     /// The text of every alias that begins with `#`.
     pub(super) attribute_names: HashMap<&'a str, String>,
+    /// The layouts and types that have aliases.
+    pub(super) aliases: Vec<Attribute>,
     /// The types of the aliases that begin with `!`.
     pub(super) type_names: HashMap<&'a str, TileType>,
     /// Parsed tensor types by their text: a program has few different ones, each many times.
@@ -63,6 +65,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             layouts: LayoutNames::default(),
             attribute_names: HashMap::new(),
+            aliases: Vec::new(),
             type_names: HashMap::new(),
             tensors: HashMap::new(),
             locations: HashMap::new(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Parser;
 use crate::op::TypeSet;
 use crate::types::{
-    CONSTANT, Float, FunctionType, GLOBAL, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType,
-    TensorType, TensorViewType, TileType,
+    CONSTANT, Float, FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
+    TensorViewType, TileType,
 };
 use tilewright_layout::text::{Cursor, Parsed};
 
@@ -79,6 +79,7 @@ impl<'a> Parser<'a> {
 
     /// Parses a type after its name `dialect.name`; its parameters follow without a blank.
     fn dialect_type(&mut self, name: &str, start: usize) -> Parsed<TileType> {
+        self.check_dialect(name, start)?;
         let parameters = self.cursor.rest().starts_with('<');
         match name {
             "ttg.async.token" => Ok(TileType::Token),
@@ -118,14 +119,14 @@ impl<'a> Parser<'a> {
         if !matches!(pointee, TileType::Integer(..) | TileType::Float(_)) {
             return Err(self.cursor.error(at, format!("a pointer to `{pointee}`: expected an integer or float type")));
         }
-        let (mut space, mut constant) = (GLOBAL, false);
+        let mut constant = false;
         if self.cursor.takes(",") {
             constant = self.cursor.takes(CONSTANT);
             if !constant && !self.cursor.takes("\"global\"") {
-                space = self.cursor.decimal("the number of a memory")?;
+                return Err(self.cursor.expected(&format!("a memory, `\"global\"` or `{CONSTANT}`")));
             }
         }
-        Ok(TileType::Pointer(Arc::new(Pointer { pointee, space, constant })))
+        Ok(TileType::Pointer(Arc::new(Pointer { pointee, constant })))
     }
 
     pub(super) fn tensor(&mut self, start: usize) -> Parsed<TileType> {
@@ -268,6 +269,17 @@ impl<'a> Parser<'a> {
         self.list(")", Self::ty)
     }
 
+    /// Checks that there is the dialect of a type or attribute `dialect.name`.
+    fn check_dialect(&self, name: &str, at: usize) -> Parsed<()> {
+        let dialect = name.split('.').next().unwrap_or(name);
+        if self.dialects.has_dialect(dialect) {
+            return Ok(());
+        }
+        let nearest = self.dialects.nearest_dialect(dialect).map(|near| format!("; did you mean `{near}`?"));
+        let message = format!("there is no dialect `{dialect}`{}", nearest.unwrap_or_default());
+        Err(self.cursor.error(at, message))
+    }
+
     /// Replaces aliases in the text of an attribute, and comments and multiple blanks by one blank.
     pub(super) fn expanded(&self, text: &str, at: usize) -> Parsed<String> {
         let mut out = String::with_capacity(text.len());
@@ -291,6 +303,7 @@ impl<'a> Parser<'a> {
                     match self.attribute_names.get(name) {
                         // The attribute of a dialect: `#dialect.name`, or the verbose form `#dialect<...>`.
                         _ if name.contains('.') || cursor.rest().starts_with('<') => {
+                            self.check_dialect(name, at)?;
                             out.push_str(&text[start..cursor.at]);
                         }
                         Some(definition) => out.push_str(definition),

@@ -49,6 +49,7 @@ impl Printer<'_> {
                 self.branch(operation, special, line, within)
             }
             Special::WarpSpecialize => self.warp_specialize(operation, line),
+            Special::WarpGroup => self.warp_group(operation, line),
         }
     }
 
@@ -246,6 +247,19 @@ impl Printer<'_> {
         if along.is_empty() { name } else { format!("{name}({} : {})", self.used(along), self.types_of(along)) }
     }
 
+    fn warp_group(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
+        if operation.attributes.iter().any(|(name, _)| name != "numWarps") {
+            line.push("attributes");
+            self.other_attributes(operation, line)?;
+        }
+        for (number, (region, warps)) in operation.regions.iter().zip(warp_counts(operation, "numWarps")).enumerate() {
+            line.push_close(&self.next_line());
+            line.push_close(&format!("partition{number} num_warps({warps})"));
+            self.region(*region, false, false, line)?;
+        }
+        Ok(())
+    }
+
     fn warp_specialize(&mut self, operation: &Operation, line: &mut Line) -> fmt::Result {
         line.push_close(&format!("({})", self.used(&operation.operands)));
         let others = operation.attributes.iter().any(|(name, _)| name != "partitionNumWarps");
@@ -253,10 +267,7 @@ impl Printer<'_> {
             line.push("attributes");
             self.other_attributes(operation, line)?;
         }
-        let warps = match operation.attributes.get("partitionNumWarps") {
-            Some(Attribute::Array(_, warps)) => &warps[..],
-            _ => &[],
-        };
+        let warps = warp_counts(operation, "partitionNumWarps");
         let Some((default, partitions)) = operation.regions.split_first() else { return Ok(()) };
         line.push_close(&self.next_line());
         line.push_close("default");
@@ -279,5 +290,13 @@ impl Printer<'_> {
         line.push(":");
         line.push(&self.function_type(operation));
         Ok(())
+    }
+}
+
+/// The warps of each partition, by the name of the attribute.
+fn warp_counts<'o>(operation: &'o Operation, attribute: &str) -> &'o [u64] {
+    match operation.attributes.get(attribute) {
+        Some(Attribute::Array(_, warps)) => warps,
+        _ => &[],
     }
 }

@@ -118,6 +118,7 @@ impl Special {
             Self::ConditionalBranch => name == "branch_weights",
             Self::SwitchBranch => name == "case_values",
             Self::WarpSpecialize => name == "partitionNumWarps",
+            Self::WarpGroup => name == "numWarps",
             Self::Bundles(_) => ["op_bundle_sizes", "op_bundle_tags"].contains(&name),
             _ => false,
         }

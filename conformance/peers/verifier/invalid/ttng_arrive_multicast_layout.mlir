@@ -1,0 +1,9 @@
+// rule: ttng.arrive_barrier: `multicastCTA` at mbarriers of each block
+#b = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0], CGALayout = [[0], [0]]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 4 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%b: !ttg.memdesc<1xi64, #b, #smem, mutable>) {
+    ttng.arrive_barrier %b, 1 {multicastCTA = 1 : i32} : !ttg.memdesc<1xi64, #b, #smem, mutable>
+    tt.return
+  }
+}
