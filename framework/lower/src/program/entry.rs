@@ -121,7 +121,7 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
         false => shared_memory::allocate_disjoint(kernel, &lowering.annotations),
     };
     if !lowering.annotations.partings.is_empty() {
-        lowering.groups.resolve(&mut kernel);
+        lowering.groups.resolve(&mut kernel).map_err(failed)?;
     }
     Ok(kernel)
 }

@@ -27,6 +27,7 @@ impl Writer<'_> {
     /// | `concatenated(x)` | the tensors `x` side by side, the last axis fastest |
     /// | `repacked(x)` | bytes of four-bit elements in memory `x`, packed along the axis of the result |
     /// | `quotients(x, s)` | the numbers `x` as `f32`, divided by powers of two; `s` has their E8M0 encodings |
+    /// | `widened(x)` | the `f16` or `bf16` numbers `x` as `f32`, if the foreign operation's result is `f32` |
     /// | `packed_e2m1(x)` | the `f32` numbers `x` as E2M1 codes, packed along `axis` |
     /// | `fused_copies(x, y)` | nothing; copies a block of each descriptor in `x` to the memory in `y` |
     /// | `alone(o(x))` | as `o(x)`; an error if a program runs on several blocks |
@@ -75,6 +76,7 @@ impl Writer<'_> {
             "concatenated" => Ok([self.concatenated(cloner, &first)?].into_iter().collect()),
             "extracted" => first.into_iter().map(|value| self.extracted(cloner, value)).collect(),
             "repacked" => first.into_iter().map(|value| self.repacked(cloner, value)).collect(),
+            "widened" => first.into_iter().map(|value| self.widened(cloner, value)).collect(),
             "packed_e2m1" => first.into_iter().map(|value| self.packed_e2m1(cloner, value)).collect(),
             "quotients" => {
                 let scales = argument_values(cloner, 1)?;

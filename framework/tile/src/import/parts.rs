@@ -178,6 +178,23 @@ impl Writer<'_> {
         Ok(value)
     }
 
+    /// An operand in the element type of the foreign operation's result. Only `f32` has all numbers of the narrower types;
+    /// operations that round or unpack their operands otherwise have no neutral counterpart.
+    pub(super) fn widened(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value) -> Rewritten<Value> {
+        let result = cloner.from.op(self.op).results.first().map(|result| cloner.from.ty(*result).element().clone());
+        let ty = cloner.to.ty(value).clone();
+        let (own, Some(result)) = (ty.element(), result) else { return Ok(value) };
+        let is_half = [Float::F16, Float::Bf16].into_iter().any(|half| *own == TileType::Float(half));
+        match (*own == result, is_half && result == TileType::Float(Float::F32)) {
+            (true, _) => Ok(value),
+            (false, true) => Ok(cloner.to.unary(tt::FP_TO_FP, value, ty.with_element(result))?),
+            (false, false) => {
+                let message = format!("an operand of `{own}` for a result of `{result}` has no neutral operation");
+                Err(violation(cloner, self.op, &message))
+            }
+        }
+    }
+
     /// The numbers of an `f32` tensor as E2M1 codes, rounded to nearest even and clamped to 6, two along the foreign
     /// operation's `axis` in each byte.
     pub(super) fn packed_e2m1(&self, cloner: &mut IrCloner<'_, '_, '_>, numbers: Value) -> Rewritten<Value> {

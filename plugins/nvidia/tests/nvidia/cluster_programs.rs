@@ -293,7 +293,30 @@ fn mmas_of_two_blocks_multiply_the_matrices_of_both() {
         .to_owned(),
         store("y", "r", 256, 64, Some("#tall")),
     ];
-    check_dot(&program(2, "a:f16 b:f16 y:f32", &statements.concat()), [256, 64, 64]);
+    let text = program(2, "a:f16 b:f16 y:f32", &statements.concat()).replace("cuda:90", "cuda:100");
+    check_dot(&text, [256, 64, 64]);
+}
+
+/// A partition of warps cannot wait for the other blocks of a cluster, so such a program gets an error and no kernel.
+#[test]
+fn partitions_do_not_wait_for_other_blocks() {
+    let statements = "    ttg.warp_specialize()
+    default {
+      %at = tt.splat %y : !tt.ptr<i32> -> tensor<128x!tt.ptr<i32>, #line>
+      %one = arith.constant dense<1> : tensor<128xi32, #line>
+      %all = arith.constant dense<true> : tensor<128xi1, #line>
+      %old = tt.atomic_rmw add, relaxed, gpu, %at, %one, %all : (tensor<128x!tt.ptr<i32>, #line>, tensor<128xi32, #line>, tensor<128xi1, #line>) -> tensor<128xi32, #line>
+      tt.store %at, %old : tensor<128x!tt.ptr<i32>, #line>
+      ttg.warp_yield
+    }
+    partition0() num_warps(4) {
+      ttg.warp_return
+    } : () -> ()
+";
+    let line = "sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], CGALayout = [[0]]";
+    let text = format!("#line = #ttg.blocked<{{{line}}}>\n{}", program(2, "y:i32", statements));
+    let error = program_kernel(&target("h100"), &text).unwrap_err().to_string();
+    assert!(error.contains("partitions of warps cannot"), "{error}");
 }
 
 /// A program is executed by the blocks of one cluster: they share its index, and update each element once.

@@ -1,24 +1,40 @@
 //! Replaces block barriers and warp indices in the code of each warp group by those of the group.
 
+use super::Groups;
+use crate::program::error::{Lowered, Reason};
 use tilewright_kernel::{Binary, Kernel, Op, Region, Scope, SpecialRegister, Value};
 
-use super::Groups;
-
 /// In each group's region, replaces block barriers by named barriers of the group, and counts warps from the group's
-/// first.
-pub(super) fn resolve(groups: &Groups, kernel: &mut Kernel) {
+/// first. A barrier of the cluster needs the warps of all groups at once, which no group can bring.
+pub(super) fn resolve(groups: &Groups, kernel: &mut Kernel) -> Lowered<()> {
     kernel.launch.warps = groups.all();
+    let in_groups = kernel.body.statements.iter().flat_map(|statement| statement.op.regions());
+    if in_groups.into_iter().any(has_cluster_barrier) {
+        return Err(Reason::unsupported(
+            "the blocks of a cluster wait for each other, which partitions of warps cannot: expected one block to a \
+             program, or no partitions",
+        ));
+    }
     let mut region = &mut kernel.body;
     for (number, condition) in groups.conditions.iter().enumerate() {
         let branches = region.statements.iter_mut().find_map(|statement| match &mut statement.op {
             Op::If { condition: found, then, otherwise } if found == condition => Some((then, otherwise)),
             _ => None,
         });
-        let Some((then, otherwise)) = branches else { return };
+        let Some((then, otherwise)) = branches else { return Ok(()) };
         let (warps, first) = (groups.warps[number], groups.firsts[number]);
         PartitionBarriers { number: number as u32 + 1, warps, first, warp: groups.warp }.region(then);
         region = otherwise;
     }
+    Ok(())
+}
+
+/// Whether all warps of a cluster wait for each other in a region.
+fn has_cluster_barrier(region: &Region) -> bool {
+    region.statements.iter().any(|statement| match &statement.op {
+        Op::Barrier { scope: Scope::Cluster, .. } => true,
+        op => op.regions().into_iter().any(has_cluster_barrier),
+    })
 }
 
 struct PartitionBarriers {

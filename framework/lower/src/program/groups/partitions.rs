@@ -64,8 +64,8 @@ impl Groups {
     }
 
     /// Replaces block barriers and warp indices in the code of each group by those of the group.
-    pub(crate) fn resolve(&self, kernel: &mut Kernel) {
-        named_barriers::resolve(self, kernel);
+    pub(crate) fn resolve(&self, kernel: &mut Kernel) -> Lowered<()> {
+        named_barriers::resolve(self, kernel)
     }
 }
 
