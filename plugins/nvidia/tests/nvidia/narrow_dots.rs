@@ -88,7 +88,7 @@ fn a_k_permuted_operand_stays_in_memory_for_warpgroup_mmas() {
         let permuted = proven(&target, &plain.clone().with_k_permuted([false, true]));
         let cycles = [&natural, &permuted].map(|plan| plan.cost.cycles());
         assert!(cycles[1] <= cycles[0], "{other}: {cycles:?}");
-        let loads = [&natural, &permuted].map(|plan| plan.operand_loads(context(&target)).unwrap()[0].cycles(&target));
+        let loads = [&natural, &permuted].map(|plan| plan.operand_loads(context(&target)).unwrap()[0].cycles(target.description()));
         assert!(loads[1] <= loads[0], "{other}: {loads:?}");
         if natural.instruction().unwrap().starts_with("wgmma") {
             assert!(permuted.instruction().unwrap().starts_with("wgmma"), "{:?}", permuted.instruction());
@@ -116,8 +116,8 @@ fn a_k_permuted_operand_lets_the_other_be_loaded_wide_without_a_shuffle() {
     // B is loaded as if K were in the MMA's order, which without the permutation leaves A one byte at a time.
     let natural = proven(&target, &plain.with_k_width(2));
     let [a_natural, b_natural] = natural.operand_loads(context(&target)).unwrap();
-    assert!(a_natural.cycles(&target) > of_a.cycles(&target));
-    assert_eq!(of_b.cycles(&target), b_natural.cycles(&target));
+    assert!(a_natural.cycles(target.description()) > of_a.cycles(target.description()));
+    assert_eq!(of_b.cycles(target.description()), b_natural.cycles(target.description()));
     assert_eq!(plan.b, natural.b);
     // The permutation moves every element along K.
     let order = plan.k_permutation().unwrap();
