@@ -24,6 +24,8 @@ pub struct FaultLocation {
     pub operation: usize,
     /// The operation as text, without its regions.
     pub text: String,
+    /// The source location of the operation, `"file.py":3:8`; `None` if the kernel has none.
+    pub source: Option<String>,
     /// Index of the block in the grid.
     pub block: [u32; 3],
     /// Index of the warp in its block.
@@ -36,7 +38,8 @@ impl FaultLocation {
     fn describe(&self) -> String {
         let Self { operation, text, block: [x, y, z], warp, .. } = self;
         let lane = self.lane.map(|lane| format!(" lane {lane}")).unwrap_or_default();
-        format!(", operation {operation} `{text}`, block ({x}, {y}, {z}) warp {warp}{lane}")
+        let source = self.source.as_ref().map(|source| format!(" of {source}")).unwrap_or_default();
+        format!(", operation {operation} `{text}`{source}, block ({x}, {y}, {z}) warp {warp}{lane}")
     }
 }
 

@@ -16,6 +16,13 @@ use tilewright_target::TargetDescription;
 pub enum Argument {
     /// A buffer, for a pointer parameter: its address is passed.
     Buffer(Buffer),
+    /// An address within a buffer, for a pointer parameter.
+    Pointer {
+        /// The buffer.
+        buffer: Buffer,
+        /// Byte offset of the address in the buffer.
+        offset: u64,
+    },
     /// The bits of a scalar parameter.
     Scalar(u64),
     /// A tensor, for a tensor-map parameter.
@@ -258,13 +265,17 @@ fn check_launch(kernel: &Kernel, target: &TargetDescription) -> Result<(), Fault
 }
 
 fn argument_bits(argument: Argument, ty: Type, memory: &GlobalMemory) -> Result<u64, String> {
+    let address = |buffer, offset: u64| match memory.holds(buffer) {
+        true => Ok(memory.address(buffer).wrapping_add(offset)),
+        false => Err("the buffer does not belong to the memory given".to_owned()),
+    };
     match (argument, ty) {
-        (Argument::Buffer(buffer), Type::Pointer(_)) if memory.holds(buffer) => Ok(memory.address(buffer)),
-        (Argument::Buffer(_), Type::Pointer(_)) => Err("the buffer does not belong to the memory given".to_owned()),
+        (Argument::Buffer(buffer), Type::Pointer(_)) => address(buffer, 0),
+        (Argument::Pointer { buffer, offset }, Type::Pointer(_)) => address(buffer, offset),
         (Argument::Scalar(bits), Type::Scalar(element)) if fits(bits, element) => Ok(bits),
         (Argument::Scalar(bits), Type::Scalar(_)) => Err(format!("{bits:#x} does not fit into {ty}")),
         (Argument::Tensor(_), _) => Err(format!("a tensor was given; expected {ty}")),
-        (Argument::Buffer(_), _) => Err(format!("a buffer was given; expected {ty}")),
+        (Argument::Buffer(_) | Argument::Pointer { .. }, _) => Err(format!("a buffer was given; expected {ty}")),
         (Argument::Scalar(_), _) => Err(format!("a scalar was given; expected a buffer for {ty}")),
     }
 }
@@ -308,7 +319,8 @@ impl Launch<'_> {
 
     /// Adds the operation, block and warp to a fault.
     fn placed(&self, first: [u32; 3], stop: Stop) -> Fault {
-        let statements = self.emulator.kernel.statements();
+        let kernel = self.emulator.kernel;
+        let statements = kernel.statements();
         let text =
             |operation: usize| statements.get(operation).map(|one| text::statement_line(one)).unwrap_or_default();
         let operation = stop.operation as usize;
@@ -317,8 +329,9 @@ impl Launch<'_> {
             other.text = text(other.operation);
         }
         let block = [first[0] + stop.block, first[1], first[2]];
-        let location = FaultLocation { operation, text: text(operation), block, warp: stop.warp, lane };
-        Fault { kernel: self.emulator.kernel.name.clone(), location: Some(Box::new(location)), kind }
+        let source = statements.get(operation).and_then(|one| kernel.locations.get(one.location? as usize)).cloned();
+        let location = FaultLocation { operation, text: text(operation), source, block, warp: stop.warp, lane };
+        Fault { kernel: kernel.name.clone(), location: Some(Box::new(location)), kind }
     }
 
     fn report(&self) -> RunReport {

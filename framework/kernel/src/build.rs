@@ -44,6 +44,11 @@ pub struct Builder {
     op_count: u64,
     /// For each math function and element type, the number of appended operations.
     math_function_counts: BTreeMap<(MathFunction, Element), u64>,
+    /// The source locations so far, and their indices.
+    locations: Vec<String>,
+    location_indices: BTreeMap<String, u32>,
+    /// The source location of the operations that are appended.
+    location: Option<u32>,
 }
 
 /// Generates the builder method of a table row that names one: its parameters are the fields of the operation.
@@ -97,6 +102,9 @@ impl Builder {
             open: vec![Region::default()],
             op_count: 0,
             math_function_counts: BTreeMap::new(),
+            locations: Vec::new(),
+            location_indices: BTreeMap::new(),
+            location: None,
         }
     }
 
@@ -131,7 +139,38 @@ impl Builder {
     #[must_use]
     pub fn finish(mut self) -> Kernel {
         let body = self.open.drain(..).next().unwrap_or_default();
-        Kernel { name: self.name, launch: self.launch, parameters: self.parameters, shared: self.shared, body }
+        Kernel {
+            name: self.name,
+            launch: self.launch,
+            parameters: self.parameters,
+            shared: self.shared,
+            body,
+            locations: self.locations,
+        }
+    }
+
+    /// Sets the source location of the operations that are appended from now on; returns the one before. `None` keeps
+    /// it, since an operation without a location belongs to the one around it.
+    pub fn set_location(&mut self, location: Option<&str>) -> Option<u32> {
+        let before = self.location;
+        if let Some(location) = location {
+            let next = self.locations.len() as u32;
+            let index = match self.location_indices.get(location) {
+                Some(&known) => known,
+                None => {
+                    self.locations.push(location.to_owned());
+                    self.location_indices.insert(location.to_owned(), next);
+                    next
+                }
+            };
+            self.location = Some(index);
+        }
+        before
+    }
+
+    /// Restores a location that [`Self::set_location`] returned, or sets one of the kernel that this builder extends.
+    pub fn restore_location(&mut self, location: Option<u32>) {
+        self.location = location;
     }
 
     /// The launch that the kernel is built for, so far.
@@ -186,7 +225,7 @@ impl Builder {
             *self.math_function_counts.entry((*function, element)).or_insert(0) += u64::from(ty.count());
         }
         if let Some(region) = self.open.last_mut() {
-            region.statements.push(Statement { results, op });
+            region.statements.push(Statement { results, op, location: self.location });
         }
     }
 

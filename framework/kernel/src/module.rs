@@ -27,6 +27,9 @@ pub struct Kernel {
     pub shared: Vec<SharedBuffer>,
     /// The code that every lane executes.
     pub body: Region,
+    /// The source locations of statements, in the notation of MLIR: `"file.py":3:8`. The text of a kernel omits them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locations: Vec<String>,
 }
 
 /// The launch that a kernel is compiled for.

@@ -52,6 +52,7 @@ fn expansion(
     }
     let last = *operands.last()?;
     let operands = std::array::from_fn(|index| operands.get(index).copied().unwrap_or(last));
+    builder.restore_location(statement.location);
     let (last, mut expanded) = builder.build_detached(|builder| {
         element_by_element(builder, ty, operands, |builder, expanded| {
             formula::append(builder, element, *function, expanded)

@@ -90,6 +90,7 @@ pub fn module(kernel: &str) -> Module {
             parameters: Vec::new(),
             shared: Vec::new(),
             body: Region::default(),
+            locations: Vec::new(),
         }],
     }
 }

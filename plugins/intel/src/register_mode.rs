@@ -10,6 +10,7 @@ use tilewright_plugin::KernelMetadata;
 /// The option of the OpenCL compiler for the large register mode.
 pub const LARGE_BY_OPENCL: &CStr = c"-cl-intel-256-GRF-per-thread";
 /// The option of Level Zero's module compiler for the large register mode.
+#[cfg(feature = "drivers")]
 pub const LARGE_BY_LEVEL_ZERO: &CStr = c"-ze-opt-large-register-file";
 
 /// Number of 64-byte registers of a thread in the default mode; the large mode doubles them.

@@ -17,7 +17,7 @@ fn kernel(launch: Launch, make: impl FnOnce(&mut Builder)) -> Kernel {
 }
 
 fn yields(values: &[Value]) -> Statement {
-    Statement { results: Vec::new(), op: Op::Yield { values: values.to_vec() } }
+    Statement::new(Vec::new(), Op::Yield { values: values.to_vec() })
 }
 
 fn region(statements: &[Statement]) -> Region {
@@ -37,7 +37,7 @@ fn nested(launch: Launch, depth: usize) -> Kernel {
         let mut inner = empty.clone();
         for _ in 1..depth {
             let op = Op::If { condition, then: inner, otherwise: empty.clone() };
-            inner = region(&[Statement { results: Vec::new(), op }, yields(&[])]);
+            inner = region(&[Statement::new(Vec::new(), op), yields(&[])]);
         }
         k.if_else(condition, inner, empty.clone(), &[]);
     })
@@ -52,12 +52,12 @@ const RULES: [Rule; 13] = [
     }),
     // A region's value is not visible outside.
     ("value %3 is not defined here", |k| {
-        let one = Statement { results: vec![(Value(3), WORD)], op: Op::Constant { bits: 1 } };
+        let one = Statement::new(vec![(Value(3), WORD)], Op::Constant { bits: 1 });
         if_else(k, region(&[one, yields(&[])]), region(&[yields(&[])]), &[]);
         k.binary(Binary::Add, A_WORD, Value(3));
     }),
     ("value %1 is defined twice", |k| {
-        let redefinition = Statement { results: vec![(A_WORD, WORD)], op: Op::Constant { bits: 0 } };
+        let redefinition = Statement::new(vec![(A_WORD, WORD)], Op::Constant { bits: 0 });
         if_else(k, region(&[redefinition, yields(&[])]), region(&[yields(&[])]), &[]);
     }),
     ("has 1 results, 0 are named", |k| k.effect(Op::Constant { bits: 0 })),

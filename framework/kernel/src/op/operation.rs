@@ -196,6 +196,18 @@ pub struct Statement {
     pub results: Vec<(Value, Type)>,
     /// The operation of the statement.
     pub op: Op,
+    /// The source location, as an index into [`crate::Kernel::locations`]; `None` if it is not known. The text of a
+    /// kernel omits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<u32>,
+}
+
+impl Statement {
+    /// A statement without a source location.
+    #[must_use]
+    pub const fn new(results: Vec<(Value, Type)>, op: Op) -> Self {
+        Self { results, op, location: None }
+    }
 }
 
 impl Region {

@@ -60,7 +60,14 @@ impl Parser<'_> {
         self.cursor.expect("{")?;
         let shared = self.shared_buffers()?;
         let body = Region { arguments: Vec::new(), statements: self.statements()? };
-        Ok(Kernel { name, launch: Launch { lanes, warps, blocks, registers }, parameters, shared, body })
+        Ok(Kernel {
+            name,
+            launch: Launch { lanes, warps, blocks, registers },
+            parameters,
+            shared,
+            body,
+            locations: Vec::new(),
+        })
     }
 
     fn parameters(&mut self) -> Parsed<Vec<Parameter>> {
@@ -187,7 +194,7 @@ impl Parser<'_> {
             self.cursor.expect("=")?;
         }
         let op = self.op()?;
-        Ok(Statement { results, op })
+        Ok(Statement::new(results, op))
     }
 }
 

@@ -141,7 +141,7 @@ fn typed() -> impl Strategy<Value = Vec<(Value, Type)>> {
 }
 
 fn statement() -> impl Strategy<Value = Statement> {
-    let flat = (typed(), flat_op()).prop_map(|(results, op)| Statement { results, op });
+    let flat = (typed(), flat_op()).prop_map(|(results, op)| Statement::new(results, op));
     flat.prop_recursive(4, 24, 4, |inner| {
         let statements = prop::collection::vec(inner, 0..4);
         let region =
@@ -154,7 +154,7 @@ fn statement() -> impl Strategy<Value = Statement> {
         let for_loop = (value(), value(), value(), values(), region())
             .prop_map(|(from, to, step, carried, body)| Op::For { from, to, step, carried, body });
         let while_loop = (values(), region()).prop_map(|(carried, body)| Op::While { carried, body });
-        (typed(), prop_oneof![branch, for_loop, while_loop]).prop_map(|(results, op)| Statement { results, op })
+        (typed(), prop_oneof![branch, for_loop, while_loop]).prop_map(|(results, op)| Statement::new(results, op))
     })
 }
 
@@ -201,6 +201,7 @@ fn kernel() -> impl Strategy<Value = Kernel> {
         parameters,
         shared,
         body: Region { arguments: Vec::new(), statements },
+        locations: Vec::new(),
     })
 }
 
@@ -370,17 +371,23 @@ fn errors_say_where_and_what_was_expected() {
 
 /// A kernel with `depth` nested ifs.
 fn nested(depth: usize) -> Module {
-    let end = || Region {
-        arguments: vec![],
-        statements: vec![Statement { results: vec![], op: Op::Yield { values: vec![] } }],
-    };
+    let end = || Region { arguments: vec![], statements: vec![Statement::new(vec![], Op::Yield { values: vec![] })] };
     let mut body = Region::default();
     for _ in 0..depth {
         let op = Op::If { condition: Value(0), then: body, otherwise: end() };
-        body = Region { arguments: vec![], statements: vec![Statement { results: vec![], op }] };
+        body = Region { arguments: vec![], statements: vec![Statement::new(vec![], op)] };
     }
     let launch = Launch::new(8, 1);
-    Module { kernels: vec![Kernel { name: "k".to_owned(), launch, parameters: vec![], shared: vec![], body }] }
+    Module {
+        kernels: vec![Kernel {
+            name: "k".to_owned(),
+            launch,
+            parameters: vec![],
+            shared: vec![],
+            body,
+            locations: vec![],
+        }],
+    }
 }
 
 #[test]

@@ -289,13 +289,10 @@ fn heads_of_kernels_are_sane() {
 pub fn nested(depth: usize) -> Module {
     let mut builder = Builder::new("nested", Launch::new(8, 1), &[]);
     let condition = builder.constant(Type::Scalar(Element::I1), 1);
-    let end = || Region {
-        arguments: vec![],
-        statements: vec![Statement { results: vec![], op: Op::Yield { values: vec![] } }],
-    };
+    let end = || Region { arguments: vec![], statements: vec![Statement::new(vec![], Op::Yield { values: vec![] })] };
     let mut inner = end();
     for _ in 1..depth {
-        let statement = Statement { results: vec![], op: Op::If { condition, then: inner, otherwise: end() } };
+        let statement = Statement::new(vec![], Op::If { condition, then: inner, otherwise: end() });
         inner = end();
         inner.statements.insert(0, statement);
     }

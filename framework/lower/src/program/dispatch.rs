@@ -12,8 +12,18 @@ use super::{
 };
 
 impl Lowering<'_> {
-    /// Lowers an operation of the tile program by the function for its name.
+    /// Lowers an operation of the tile program by the function for its name. Appended operations get its source location.
     pub(super) fn dispatch(&mut self, op: Op) -> Result<(), LowerError> {
+        let written = self.body.op(op).location.written.as_deref();
+        let written =
+            written.map(|text| text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text));
+        let before = self.builder.set_location(written);
+        let lowered = self.dispatch_by_name(op);
+        self.builder.restore_location(before);
+        lowered
+    }
+
+    fn dispatch_by_name(&mut self, op: Op) -> Result<(), LowerError> {
         let body = self.body;
         let operation = body.op(op);
         if self.pending.reads(op) {

@@ -161,7 +161,7 @@ fn insert(region: &mut Region, position: &mut usize, before: &BTreeSet<usize>, a
     for mut statement in std::mem::take(&mut region.statements) {
         if before.contains(position) {
             let op = Op::Barrier { scope: Scope::Block, issuers: Issuers::All };
-            statements.push(Statement { results: Vec::new(), op });
+            statements.push(Statement { results: Vec::new(), op, location: statement.location });
         }
         *position += 1;
         statement.op.regions_mut().into_iter().for_each(|inner| insert(inner, position, before, accesses));

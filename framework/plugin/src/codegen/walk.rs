@@ -119,7 +119,7 @@ fn region<G: CodeGenerator>(
     if !region.arguments.iter().map(|&(_, ty)| ty).eq(taken.iter().copied()) {
         return Err(invalid(format!("the region must take arguments of types {}", list(&taken))));
     }
-    let Some((Statement { op: Op::Yield { values }, results }, body)) = region.statements.split_last() else {
+    let Some((Statement { op: Op::Yield { values }, results, .. }, body)) = region.statements.split_last() else {
         return Err(invalid("a region ends with `yield`"));
     };
     if !results.is_empty() {

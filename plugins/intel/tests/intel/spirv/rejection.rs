@@ -18,7 +18,7 @@ fn kernel(statements: Vec<(Vec<(u32, Type)>, Op)>) -> Kernel {
 }
 
 fn statement((results, op): (Vec<(u32, Type)>, Op)) -> Statement {
-    Statement { results: results.into_iter().map(|(value, ty)| (Value(value), ty)).collect(), op }
+    Statement::new(results.into_iter().map(|(value, ty)| (Value(value), ty)).collect(), op)
 }
 
 fn region(statements: Vec<(Vec<(u32, Type)>, Op)>) -> Region {
