@@ -85,12 +85,14 @@
 //! | [`kernel`] | the SIMT kernel IR that plans and programs are lowered to |
 //! | [`target`] | descriptions of GPUs, read from target files |
 //! | [`plugin`] | vendor plugins: compilation, and devices that run code |
+//! | [`run`] | runs of kernels with the host's buffers, on the emulator or a device |
 //! | [`operations`] | layout operations by name, with JSON inputs |
 
 mod builder;
 pub mod operations;
 mod program;
 mod request;
+pub mod run;
 mod session;
 
 pub use builder::{SessionBuilder, SessionError};

@@ -4,7 +4,9 @@ use serde_json::Value as Json;
 use thiserror::Error;
 
 use tilewright_layout::text::TextError;
-use tilewright_layout::{FamilySpec, LinearLayout, camel_case_key, layout_from_json, parse_spec, spec_from_json};
+use tilewright_layout::{
+    Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, camel_case_key, layout_from_json, parse_spec, spec_from_json,
+};
 
 use super::{PipelineError, Session};
 
@@ -83,6 +85,33 @@ impl LayoutRequest {
         inner
             .filter(|inner| inner.is_object() || inner.is_string())
             .map_or(Err(LayoutRequestError::NotALayout), Self::from_json)
+    }
+
+    /// Returns the requested layout of any kind for a tensor of `shape`. A layout by its bases is a memory layout if it
+    /// has an offset dim.
+    ///
+    /// # Errors
+    /// [`PipelineError`].
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright::layout::Layout;
+    /// use tilewright::plugin::Registry;
+    /// use tilewright::{LayoutRequest, Session};
+    ///
+    /// let session = Session::new(tilewright_targets::catalogue()?, Registry::new());
+    /// let text = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>";
+    /// assert!(matches!(LayoutRequest::from_text(text)?.any(&session, None, &[32, 32])?, Layout::Memory(_)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn any(&self, session: &Session, target: Option<&str>, shape: &[u64]) -> Result<Layout, PipelineError> {
+        match self {
+            Self::Given(layout) if layout.ins().contains(Dim::OFFSET) => {
+                Ok(Layout::Memory(MemoryLayout::linear((**layout).clone())))
+            }
+            Self::Given(layout) => Ok(Layout::Distributed((**layout).clone())),
+            Self::Family(spec) => session.layout(target, spec, shape),
+        }
     }
 
     /// Returns the requested layout for a tensor of `shape`.

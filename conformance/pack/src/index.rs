@@ -117,6 +117,13 @@ pub struct PackedTestCase {
 pub enum PackedArgument {
     /// The address of the buffer with this index in the launch.
     Buffer(usize),
+    /// An address within the buffer with this index in the launch.
+    Pointer {
+        /// Index of the buffer.
+        buffer: usize,
+        /// Byte offset of the address in the buffer.
+        offset: u64,
+    },
     /// A scalar, given by its bits.
     Scalar {
         /// The scalar's bits, zero-extended.

@@ -1,7 +1,7 @@
 //! Runs the cases of a pack on a device.
 
 use tilewright_plugin::{Device, DeviceError};
-use tilewright_verify::{CheckFailure, LoadedLaunch, check_loaded};
+use tilewright_verify::{CheckFailure, check_loaded};
 
 use crate::{
     Pack, PackError, PackedCase, PackedTestCase, PlayedCase, PlayedOutcome, PlayedStatus, Times, TimingOptions,
@@ -72,7 +72,7 @@ fn play_test_case(
     timing: TimingOptions,
 ) -> Result<PlayedOutcome, Stopped> {
     let (artifact, launch) = (pack.code(case, test_case)?, pack.launch(case, test_case)?);
-    let mut loaded = LoadedLaunch::new(&launch, &artifact, device)?;
+    let mut loaded = launch.load(&artifact, device)?;
     let first = match check_loaded(&launch, &mut loaded) {
         Ok(first) => first,
         Err(CheckFailure::Device(error)) => return Err(error.into()),

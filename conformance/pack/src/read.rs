@@ -112,6 +112,7 @@ impl Pack {
     pub fn launch(&self, case: &PackedCase, test_case: &PackedTestCase) -> Result<TestLaunch, PackError> {
         let given = |argument: &PackedArgument| match *argument {
             PackedArgument::Buffer(number) => CaseValue::Buffer(number),
+            PackedArgument::Pointer { buffer, offset } => CaseValue::Pointer { buffer, offset },
             PackedArgument::Scalar { bits, width } => CaseValue::Scalar { bits, width },
             PackedArgument::Tensor(tensor) => CaseValue::Tensor(tensor),
         };

@@ -1,8 +1,8 @@
 //! Times launches by the device's clock.
 
 use serde::{Deserialize, Serialize};
+use tilewright::run::LoadedLaunch;
 use tilewright_plugin::DeviceError;
-use tilewright_verify::LoadedLaunch;
 
 /// How often a kernel is launched for timing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

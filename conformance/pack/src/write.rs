@@ -90,6 +90,7 @@ impl Writer {
     fn add_test_case(&mut self, test_case: &TestCase, artifact: &Artifact) -> io::Result<PackedTestCase> {
         let argument = |given: &CaseValue| match *given {
             CaseValue::Buffer(number) => PackedArgument::Buffer(number),
+            CaseValue::Pointer { buffer, offset } => PackedArgument::Pointer { buffer, offset },
             CaseValue::Scalar { bits, width } => PackedArgument::Scalar { bits, width },
             CaseValue::Tensor(tensor) => PackedArgument::Tensor(tensor),
         };

@@ -82,6 +82,32 @@ pub(crate) unsafe fn read_array<'a, Value>(
     }
 }
 
+/// Reads a struct of the caller, limited to the bytes that the struct's first field states; the other fields are zero.
+///
+/// # Safety
+/// `given` is null, or points to a struct whose first field, a `usize`, is its size in bytes. Zero is a value of every
+/// field.
+pub(crate) unsafe fn read_struct<Value: Copy>(name: &str, given: *const Value) -> Result<Value, Failure> {
+    if given.is_null() {
+        return Err(Failure::argument(format!("`{name}` is null; pass the address of a struct")));
+    }
+    // SAFETY: the first field is the size, as the caller promises.
+    let size = unsafe { given.cast::<usize>().read() };
+    if size < size_of::<usize>() {
+        return Err(Failure::argument(format!("`{name}->struct_size` is {size}; set it to the size of the struct")));
+    }
+    let mut value = std::mem::MaybeUninit::<Value>::zeroed();
+    // SAFETY: both structs have that many bytes, and every field is zero or the caller's.
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            given.cast::<u8>(),
+            value.as_mut_ptr().cast::<u8>(),
+            size.min(size_of::<Value>()),
+        );
+        Ok(value.assume_init())
+    }
+}
+
 /// Fills a struct of the caller with `value`, limited to the bytes that the struct's first field states.
 ///
 /// # Safety

@@ -16,6 +16,10 @@ use crate::session::tw_session;
 
 /// The compiled code of a program or plan, in the requested forms.
 pub struct tw_code {
+    /// The target that the code was compiled for.
+    pub(crate) target: String,
+    /// The kernel IR of the code.
+    pub(crate) kernel: Kernel,
     forms: Vec<Form>,
     kernels: Vec<(CString, tilewright_plugin::KernelMetadata)>,
 }
@@ -218,7 +222,7 @@ fn code(
     requested: &Requested,
     mut forms: Vec<Form>,
 ) -> Result<tw_code, Failure> {
-    let module = Module { kernels: vec![kernel] };
+    let module = Module { kernels: vec![kernel.clone()] };
     if requested.wants("kernel") {
         forms.push(Form::of("kernel", "tw", module.to_string().into_bytes()));
     }
@@ -234,7 +238,7 @@ fn code(
     }
     let Artifact { kernels, .. } = artifact;
     let kernels = kernels.into_iter().map(|kernel| (text(kernel.name.clone()), kernel)).collect();
-    Ok(tw_code { forms, kernels })
+    Ok(tw_code { target: target.to_owned(), kernel, forms, kernels })
 }
 
 /// Returns the name of the form of code at `index`, in emission order; null past the last. Available since 1.0.

@@ -26,6 +26,8 @@ pub const TW_ERROR_UNSUPPORTED: u32 = 6;
 pub const TW_ERROR_COMPILE: u32 = 7;
 /// Tilewright itself has a defect; please report it.
 pub const TW_ERROR_INTERNAL: u32 = 8;
+/// The emulator stopped the kernel: an illegal operation, or more operations than the limit.
+pub const TW_ERROR_FAULT: u32 = 9;
 
 /// The error of a failed call: its code, message and place in the text.
 pub struct tw_error {

@@ -27,6 +27,7 @@ mod names;
 mod operation;
 mod option;
 mod plan;
+mod run;
 mod session;
 
 pub use blob::{tw_blob, tw_blob_data, tw_blob_destroy, tw_blob_size};
@@ -38,9 +39,9 @@ pub use diagnostic::{
     TW_SEVERITY_DEBUG, TW_SEVERITY_ERROR, TW_SEVERITY_INFO, TW_SEVERITY_WARNING, tw_diagnostic, tw_diagnostic_callback,
 };
 pub use error::{
-    TW_ERROR_ARGUMENT, TW_ERROR_COMPILE, TW_ERROR_INPUT, TW_ERROR_INTERNAL, TW_ERROR_OPTION, TW_ERROR_PLUGIN,
-    TW_ERROR_TARGET, TW_ERROR_UNSUPPORTED, tw_error, tw_error_code, tw_error_column, tw_error_destroy, tw_error_line,
-    tw_error_message,
+    TW_ERROR_ARGUMENT, TW_ERROR_COMPILE, TW_ERROR_FAULT, TW_ERROR_INPUT, TW_ERROR_INTERNAL, TW_ERROR_OPTION,
+    TW_ERROR_PLUGIN, TW_ERROR_TARGET, TW_ERROR_UNSUPPORTED, tw_error, tw_error_code, tw_error_column, tw_error_destroy,
+    tw_error_line, tw_error_message,
 };
 pub use layout::{
     TW_SIDE_IN, TW_SIDE_OUT, tw_dim, tw_layout, tw_layout_apply, tw_layout_compose, tw_layout_destroy, tw_layout_dim,
@@ -54,6 +55,7 @@ pub use plan::{
     tw_figures, tw_plan, tw_plan_conversion, tw_plan_destroy, tw_plan_figures, tw_plan_read_stats, tw_plan_stats,
     tw_plan_write,
 };
+pub use run::{TW_ARGUMENT_BUFFER, TW_ARGUMENT_SCALAR, tw_argument, tw_buffer, tw_launch, tw_run, tw_run_report};
 pub use session::{
     tw_session, tw_session_create, tw_session_destroy, tw_session_plugins, tw_session_target, tw_session_targets,
     tw_session_write_target, tw_target,
@@ -63,7 +65,7 @@ pub use session::{
 pub const TW_ABI_MAJOR: u32 = 1;
 
 /// The minor version of this interface: it counts additions. A host that was built for a lower minor version works.
-pub const TW_ABI_MINOR: u32 = 2;
+pub const TW_ABI_MINOR: u32 = 3;
 
 /// Returns the version of the linked library's interface: the major version times 65536, plus the minor version.
 /// Available since 1.0.

@@ -115,6 +115,13 @@ pub struct Sectors {
 pub enum LaunchArgument {
     /// The address of a buffer.
     Buffer(DeviceBuffer),
+    /// An address within a buffer.
+    Pointer {
+        /// The buffer.
+        buffer: DeviceBuffer,
+        /// Byte offset of the address in the buffer.
+        offset: u64,
+    },
     /// A scalar, given by its bits.
     Scalar {
         /// The scalar's bits, zero-extended.
@@ -137,6 +144,7 @@ impl LaunchArgument {
     ) -> Result<(u64, u32), DeviceError> {
         match *self {
             Self::Buffer(buffer) => Ok((address(buffer)?, 64)),
+            Self::Pointer { buffer, offset } => Ok((address(buffer)?.wrapping_add(offset), 64)),
             Self::Scalar { bits, width } if width <= 64 => Ok((bits, width)),
             Self::Scalar { width, .. } => Err(DeviceError::BadLaunch(format!("a scalar of {width} bits"))),
             Self::Tensor(_) => Err(DeviceError::Unsupported("kernel parameters that are tensor maps".to_owned())),

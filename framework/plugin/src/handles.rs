@@ -105,7 +105,7 @@ fn check_arguments(parameters: &[u32], arguments: &[LaunchArgument]) -> Result<(
     }
     for (number, (&bits, argument)) in parameters.iter().zip(arguments).enumerate() {
         let given = match *argument {
-            LaunchArgument::Buffer(_) => 64,
+            LaunchArgument::Buffer(_) | LaunchArgument::Pointer { .. } => 64,
             LaunchArgument::Scalar { width, .. } => width,
             LaunchArgument::Tensor(_) if bits == 0 => continue,
             LaunchArgument::Tensor(_) => {

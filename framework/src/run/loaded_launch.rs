@@ -2,8 +2,7 @@
 
 use tilewright_plugin::{Artifact, Device, DeviceBuffer, DeviceError, LaunchArgument, LaunchRequest, Launched};
 
-use super::case::CaseValue;
-use super::test_case::TestLaunch;
+use super::{KernelArgument, KernelLaunch};
 
 /// A launch whose code and buffers are on a device, and that can be run repeatedly.
 pub struct LoadedLaunch<'d> {
@@ -13,20 +12,39 @@ pub struct LoadedLaunch<'d> {
 }
 
 impl<'d> LoadedLaunch<'d> {
-    /// Loads the code to a device, and fills the buffers.
+    /// Loads the code to a device, and fills the buffers. `kernel` is the name of the kernel in the artifact.
     ///
     /// # Errors
     /// [`DeviceError`].
-    pub fn new(launch: &TestLaunch, artifact: &Artifact, device: &'d mut dyn Device) -> Result<Self, DeviceError> {
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use tilewright::plugin::{Artifact, Device, DeviceError};
+    /// use tilewright::run::{HostBuffer, KernelArgument, KernelLaunch, LoadedLaunch};
+    ///
+    /// fn doubled(artifact: &Artifact, device: &mut dyn Device, numbers: &[u8]) -> Result<Vec<u8>, DeviceError> {
+    ///     let arguments = [KernelArgument::Buffer(0)];
+    ///     let launch = KernelLaunch { grid: [1; 3], arguments: &arguments, buffers: vec![HostBuffer::new(numbers)] };
+    ///     let mut loaded = LoadedLaunch::new("double", &launch, artifact, device)?;
+    ///     loaded.run()?;
+    ///     Ok(loaded.read()?.remove(0))
+    /// }
+    /// ```
+    pub fn new(
+        kernel: &str,
+        launch: &KernelLaunch<'_>,
+        artifact: &Artifact,
+        device: &'d mut dyn Device,
+    ) -> Result<Self, DeviceError> {
         let code = device.load(artifact)?;
-        let request = LaunchRequest { code, kernel: launch.kernel.clone(), grid: launch.grid, arguments: Vec::new() };
+        let request = LaunchRequest { code, kernel: kernel.to_owned(), grid: launch.grid, arguments: Vec::new() };
         let mut loaded = Self { device, request, buffers: Vec::new() };
         for buffer in &launch.buffers {
-            let bytes = &buffer.content.before;
-            let allocated = loaded.device.allocate(bytes.len() as u64)?;
-            loaded.buffers.push((allocated, bytes.len() as u64));
-            loaded.device.write(allocated, 0, bytes)?;
-            if buffer.is_output {
+            let bytes = buffer.bytes.len() as u64;
+            let allocated = loaded.device.allocate(bytes)?;
+            loaded.buffers.push((allocated, bytes));
+            loaded.device.write(allocated, 0, buffer.bytes)?;
+            if !buffer.initialised {
                 loaded.device.discard(allocated);
             }
         }
@@ -35,11 +53,14 @@ impl<'d> LoadedLaunch<'d> {
             let known = loaded.buffers.get(index).map(|&(buffer, _)| buffer);
             known.ok_or_else(|| DeviceError::BadLaunch(format!("an argument is buffer {index} of {count}")))
         };
-        let argument = |given: &CaseValue| {
+        let argument = |given: &KernelArgument| {
             Ok(match *given {
-                CaseValue::Buffer(index) => LaunchArgument::Buffer(buffer(index)?),
-                CaseValue::Scalar { bits, width } => LaunchArgument::Scalar { bits, width },
-                CaseValue::Tensor(tensor) => LaunchArgument::Tensor(tensor.in_buffer(buffer(tensor.buffer)?)),
+                KernelArgument::Buffer(index) => LaunchArgument::Buffer(buffer(index)?),
+                KernelArgument::Pointer { buffer: index, offset } => {
+                    LaunchArgument::Pointer { buffer: buffer(index)?, offset }
+                }
+                KernelArgument::Scalar { bits, width } => LaunchArgument::Scalar { bits, width },
+                KernelArgument::Tensor(tensor) => LaunchArgument::Tensor(tensor.in_buffer(buffer(tensor.buffer)?)),
             })
         };
         loaded.request.arguments = launch.arguments.iter().map(argument).collect::<Result<_, DeviceError>>()?;

@@ -1,5 +1,6 @@
 //! Runs a test case on a device (hardware, virtual device, emulator, pack), and compares the results.
 
+use tilewright::run::LoadedLaunch;
 use tilewright_emulator::{RunLimits, RunReport};
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_plan::movement::PlanContext;
@@ -9,7 +10,6 @@ use tilewright_target::Instruction;
 use super::case::{CaseBuffer, Difference, Expectation};
 use super::check_failure::CheckFailure;
 use super::emulated_device::{EmulatedDevice, kernel_ir};
-use super::loaded_launch::LoadedLaunch;
 use super::test_case::{Legend, TestBuffer, TestCase, TestLaunch};
 
 /// Compiles a case's kernel, runs it on a device of the target, and compares every buffer and the device's counts;
@@ -76,7 +76,7 @@ pub fn check_launch(
     artifact: &Artifact,
     device: &mut dyn Device,
 ) -> Result<Launched, CheckFailure> {
-    check_loaded(launch, &mut LoadedLaunch::new(launch, artifact, device)?)
+    check_loaded(launch, &mut launch.load(artifact, device)?)
 }
 
 /// Runs a loaded launch, whose buffers have the case's inputs, and compares its results.
@@ -108,7 +108,8 @@ pub(crate) fn emulate(
     let TestCase { kernel, launch } = case;
     let mut device = EmulatedDevice::new(context.target, context.instructions).with_limits(*limits);
     let artifact = kernel_ir(&Module { kernels: vec![kernel] }, context.instructions);
-    let left = LoadedLaunch::new(&launch, &artifact, &mut device)
+    let left = launch
+        .load(&artifact, &mut device)
         .and_then(|mut loaded| loaded.run().and_then(|_| loaded.read()))
         .map_err(|error| of_fault(error.into(), &mut device))?;
     Ok((device.report().unwrap_or_default(), differences(&launch, &left)))

@@ -77,6 +77,7 @@ impl<'a> EmulatedDevice<'a> {
     fn argument(&self, argument: &LaunchArgument) -> Result<Argument, DeviceError> {
         Ok(match *argument {
             LaunchArgument::Buffer(buffer) => Argument::Buffer(self.buffer(buffer)?),
+            LaunchArgument::Pointer { buffer, offset } => Argument::Pointer { buffer: self.buffer(buffer)?, offset },
             LaunchArgument::Scalar { bits, .. } => Argument::Scalar(bits),
             LaunchArgument::Tensor(tensor) => Argument::Tensor(tensor.in_buffer(self.buffer(tensor.buffer)?)),
         })

@@ -16,7 +16,6 @@ mod expected_counts;
 mod instruction_case;
 mod issue_operands;
 pub mod kernels;
-mod loaded_launch;
 mod mma_case;
 mod mma_inputs;
 mod mma_operand_memory;
@@ -31,7 +30,6 @@ pub use check_failure::CheckFailure;
 pub use emulated_device::{EmulatedDevice, kernel_ir};
 pub use expected_counts::{ExpectedCounts, PlannedSectors};
 pub use instruction_case::{check_row, instruction_case};
-pub use loaded_launch::LoadedLaunch;
 pub use mma_case::mma_cases;
 pub use movement::{
     BlockTile, Repeated, block_load_case, conversion_case, copy_case, gather_case, load_case, prefetch_case,

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use tilewright::run::{HostBuffer, KernelLaunch, LoadedLaunch};
 use tilewright_kernel::{Counts, Kernel};
 use tilewright_plan::movement::PlanStats;
-use tilewright_plugin::LaunchGrid;
+use tilewright_plugin::{Artifact, Device, DeviceError, LaunchGrid};
 
 use super::case::{CaseBuffer, CaseElement, CaseValue, Expectation};
 use super::expected_counts::ExpectedCounts;
@@ -34,6 +35,21 @@ pub struct TestLaunch {
     pub counts: Option<ExpectedCounts>,
     /// Predictions of a plan, for reports; `None` if there are none.
     pub predicted: Option<Predicted>,
+}
+
+impl TestLaunch {
+    /// Loads the code to a device, and fills the buffers.
+    ///
+    /// # Errors
+    /// [`DeviceError`].
+    pub fn load<'d>(&self, artifact: &Artifact, device: &'d mut dyn Device) -> Result<LoadedLaunch<'d>, DeviceError> {
+        let buffers = self.buffers.iter();
+        let buffers = buffers
+            .map(|buffer| HostBuffer { bytes: &buffer.content.before, initialised: !buffer.is_output })
+            .collect();
+        let launch = KernelLaunch { grid: self.grid, arguments: &self.arguments, buffers };
+        LoadedLaunch::new(&self.kernel, &launch, artifact, device)
+    }
 }
 
 /// A buffer of a test case.

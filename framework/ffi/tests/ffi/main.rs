@@ -3,3 +3,4 @@
 mod calls;
 mod compiler;
 mod header;
+mod run;

@@ -15,12 +15,11 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use tilewright_kernel::TensorMapBinding;
-
 pub use compare::{Difference, ElementMismatch, Tolerance};
 pub use element::{CaseElement, CaseElementError, CaseScalar};
 pub use launch::CaseRun;
 pub use program::RunError;
+pub use tilewright::run::KernelArgument as CaseValue;
 
 /// A tile program with its launch and expected results.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,22 +52,6 @@ pub struct CaseArgument {
     pub name: String,
     /// Value of the argument.
     pub value: CaseValue,
-}
-
-/// The value of an argument: a buffer or a scalar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CaseValue {
-    /// A pointer to the buffer with this index.
-    Buffer(usize),
-    /// A scalar of the parameter's type, by its bits.
-    Scalar {
-        /// The bits of the scalar; those above `width` are zero.
-        bits: u64,
-        /// Width of the scalar's type in bits.
-        width: u32,
-    },
-    /// A tensor in the buffer with this index, for a tensor-map parameter.
-    Tensor(TensorMapBinding<usize>),
 }
 
 /// A buffer in global memory.
