@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tilewright::{LayoutRequest, PipelineError, Session};
 use tilewright_kernel::Element;
-use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
+use tilewright_layout::{Layout, LinearLayout};
 
 use crate::GlobalOptions;
 use crate::failure::CommandError;
@@ -79,7 +79,7 @@ pub fn distributed(
     request.resolve(session, target, shape).map_err(|error| of_named(name, error))
 }
 
-/// Parses a layout of any kind; error messages call it `name`. Bases with an offset dim make a memory layout.
+/// Parses a layout of any kind; error messages call it `name`.
 pub fn layout(
     session: &Session,
     name: &str,
@@ -95,11 +95,7 @@ pub fn layout(
                 "{name}: the layout is of a tensor of {outs}, which differs from the given shape"
             )))
         }
-        LayoutRequest::Given(layout) if layout.ins().contains(Dim::OFFSET) => {
-            Ok(Layout::Memory(MemoryLayout::linear(*layout)))
-        }
-        LayoutRequest::Given(layout) => Ok(Layout::Distributed(*layout)),
-        LayoutRequest::Family(spec) => session.layout(target, &spec, shape).map_err(|error| of_named(name, error)),
+        request => request.any(session, target, shape).map_err(|error| of_named(name, error)),
     }
 }
 

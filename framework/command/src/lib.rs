@@ -1,5 +1,5 @@
-//! The `tilewright` command: shows layouts, explains and compiles data movement and tile programs, and answers batches
-//! of requests.
+//! The command `tilewright` as a library: it shows layouts, explains and compiles data movement and tile programs, and
+//! answers batches of requests. Other programs answer single requests by [`answer_request`].
 //!
 //! Exit codes: 0 for success, 1 for an internal or plugin failure, 2 for bad input.
 
@@ -37,6 +37,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+pub use batch::answer_request;
 use failure::CommandError;
 use global::GlobalOptions;
 
@@ -103,7 +104,9 @@ enum Command {
     },
 }
 
-fn main() -> ExitCode {
+/// Runs the command with the arguments of this process.
+#[must_use]
+pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match &arguments.command {
         Command::Targets(options) => targets::run(&arguments.global, options),

@@ -59,6 +59,21 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     Ok(())
 }
 
+/// Answers one request, as a line of `tilewright batch`.
+///
+/// # Examples
+/// ```
+/// let session = tilewright::Session::new(tilewright_targets::catalogue()?, tilewright::plugin::Registry::new());
+/// let request = br#"{"id": 1, "op": "cute.composition", "inputs": ["(4,8):(8,1)", "8:2"]}"#;
+/// let answer = tilewright_command::answer_request(&session, request);
+/// assert_eq!(answer["result"], "(2,4):(16,1)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn answer_request(session: &Session, request: &[u8]) -> Json {
+    answer(session, if request.len() > lines::LONGEST { Line::TooLong } else { Line::Complete(request) })
+}
+
 fn answer(session: &Session, line: Line<'_>) -> Json {
     let request = match parsed(line) {
         Ok(request) => request,

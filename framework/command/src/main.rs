@@ -1,0 +1,5 @@
+//! The `tilewright` command.
+
+fn main() -> std::process::ExitCode {
+    tilewright_command::main()
+}
