@@ -1,0 +1,129 @@
+"""Memory of the host that kernels access: torch tensors on the CPU, numpy arrays, anything with `data_ptr()`."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import InputError
+
+
+class HostArray:
+    """A numpy array in the form that Triton takes as a pointer: it has `data_ptr()` and `dtype`.
+
+    The kernel's writes are seen in `array`.
+    """
+
+    def __init__(self, array: Any, dtype: str | None = None) -> None:
+        self.array = array
+        self.dtype = dtype or str(array.dtype)
+        self.shape = tuple(array.shape)
+
+    def data_ptr(self) -> int:
+        """Returns the address of the first element."""
+        return int(self.array.__array_interface__["data"][0])
+
+    def stride(self, axis: int | None = None) -> Any:
+        """Returns the strides in elements, of all axes or of one."""
+        strides = tuple(step // self.array.itemsize for step in self.array.strides)
+        return strides if axis is None else strides[axis]
+
+    def size(self, axis: int | None = None) -> Any:
+        """Returns the sizes of all axes or of one."""
+        return self.shape if axis is None else self.shape[axis]
+
+    def numel(self) -> int:
+        """Returns the number of elements."""
+        return int(self.array.size)
+
+    def element_size(self) -> int:
+        """Returns the bytes of an element."""
+        return int(self.array.itemsize)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.array.__array__(*args, **kwargs)
+
+
+def array(value: Any, dtype: str | None = None) -> HostArray:
+    """Wraps a numpy array, so that Triton takes it as a pointer. `dtype` is an element type that numpy lacks, such as
+    `bfloat16` for an array of `uint16`."""
+    return HostArray(value, dtype)
+
+
+@dataclass(frozen=True)
+class Region:
+    """An allocation of the host: the first address, and the number of bytes."""
+
+    base: int
+    size: int
+
+    def holds(self, address: int) -> bool:
+        """Whether an address is in the allocation, or is its end."""
+        return self.base <= address <= self.base + self.size
+
+
+def region(value: Any) -> Region:
+    """Returns the allocation that a kernel may access through a pointer argument."""
+    while hasattr(value, "base") and not hasattr(value, "untyped_storage") and hasattr(value.base, "data_ptr"):
+        value = value.base  # a reinterpreted tensor of Triton
+    if hasattr(value, "untyped_storage"):
+        if value.device.type not in ("cpu", "meta"):
+            raise InputError(f"a tensor is on {value.device}; kernels run on the CPU here: create it with device='cpu'")
+        storage = value.untyped_storage()
+        return Region(storage.data_ptr(), storage.nbytes())
+    if isinstance(value, HostArray):
+        value = value.array
+    if hasattr(value, "__array_interface__"):
+        owner = value
+        while getattr(owner, "base", None) is not None and hasattr(owner.base, "__array_interface__"):
+            owner = owner.base
+        return Region(int(owner.__array_interface__["data"][0]), _extent(owner))
+    for name in ("nbytes", "size_bytes"):
+        size = getattr(value, name, None)
+        if size is not None and hasattr(value, "data_ptr"):
+            return Region(value.data_ptr(), int(size() if callable(size) else size))
+    if hasattr(value, "data_ptr") and hasattr(value, "numel") and hasattr(value, "element_size"):
+        return Region(value.data_ptr(), value.numel() * value.element_size())
+    raise InputError(
+        f"the size of the memory behind {type(value).__name__} is unknown; pass a torch tensor, "
+        "tilewright.array(numpy array), or an object with data_ptr() and nbytes"
+    )
+
+
+def _extent(owner: Any) -> int:
+    """Returns the bytes from the first element of a numpy array to the end of its last."""
+    if owner.size == 0:
+        return 0
+    return int(sum((size - 1) * step for size, step in zip(owner.shape, owner.strides)) + owner.itemsize)
+
+
+class Allocations:
+    """The allocations of one launch, each once, however many arguments point into it."""
+
+    # Offset 0 of a buffer is a multiple of this in the emulator, as it is for every allocator of a GPU.
+    _ALIGNMENT = 16
+
+    def __init__(self) -> None:
+        self._regions: list[Region] = []
+
+    def pointer(self, address: int, within: Region) -> tuple[int, int]:
+        """Returns the index of the buffer of an address, and the byte offset in it."""
+        if within not in self._regions:
+            self._regions.append(within)
+        return self._regions.index(within), address - within.base + self._pad(within)
+
+    def _pad(self, allocation: Region) -> int:
+        """Returns the bytes before an allocation that keep its addresses as aligned in the emulator as in the host."""
+        return allocation.base % self._ALIGNMENT
+
+    def read(self) -> list[bytes]:
+        """Copies the contents of all allocations."""
+        return [bytes(self._pad(one)) + ctypes.string_at(one.base, one.size) for one in self._regions]
+
+    def write(self, changed: Sequence[bytes | None]) -> None:
+        """Copies new contents into the allocations; None is an unchanged one."""
+        for one, contents in zip(self._regions, changed):
+            if contents is not None:
+                ctypes.memmove(one.base, contents[self._pad(one) :], one.size)

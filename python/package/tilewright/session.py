@@ -1,0 +1,43 @@
+"""The session of this process: targets, and the plugins that generate code."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from . import errors
+from ._native import Session
+
+
+def generator_files() -> list[Path]:
+    """Returns the manifests of the code generators: those along `TILEWRIGHT_PLUGIN_PATH`, then those of `tilewright-llvm`."""
+    folders = [Path(folder) for folder in os.environ.get("TILEWRIGHT_PLUGIN_PATH", "").split(os.pathsep) if folder]
+    package = importlib.util.find_spec("tilewright_llvm")
+    if package is not None and package.submodule_search_locations:
+        folders += [Path(folder) for folder in package.submodule_search_locations]
+    return [file for folder in folders if folder.is_dir() for file in sorted(folder.glob("*.plugin.toml"))]
+
+
+@functools.cache
+def session() -> Session:
+    """Returns the session of this process. `TILEWRIGHT_TARGETS` names further directories of target files."""
+    folders = [Path(folder) for folder in os.environ.get("TILEWRIGHT_TARGETS", "").split(os.pathsep) if folder]
+    return Session(generator_files(), folders)
+
+
+def answer(op: str, **fields: Any) -> Any:
+    """Answers one request of `tilewright batch`, and returns its result."""
+    given = {name: value for name, value in fields.items() if value is not None}
+    reply = json.loads(session().answer(json.dumps({"id": 0, "op": op, **given})))
+    if "error" not in reply:
+        return reply["result"]
+    code, message = reply["error"]["code"], reply["error"]["message"]
+    if code == "unsupported":
+        raise errors.UnsupportedError(message)
+    if code == "failed":
+        raise errors.CompileError(message)
+    raise errors.InputError(message)

@@ -1,0 +1,68 @@
+"""Triton's compiler interface: Triton's own frontend and TTIR passes, then Tilewright's compiler."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from types import ModuleType
+from typing import Any
+
+from triton.backends.compiler import BaseBackend, GPUTarget
+
+from .options import Options
+
+NAME = "tilewright"
+
+
+@functools.cache
+def _library_hash() -> str:
+    from tilewright import _native
+
+    with open(_native.__file__, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _native.__version__
+
+
+class TilewrightBackend(BaseBackend):
+    """Compiles kernels to kernel IR, which the emulator runs."""
+
+    binary_ext = "kernel"
+    supports_native_tensor_specialization = True
+
+    @staticmethod
+    def supports_target(target: GPUTarget) -> bool:
+        return bool(target.backend == NAME)
+
+    def hash(self) -> str:
+        return f"{NAME}-{self.target.arch}-{_library_hash()}"
+
+    def parse_options(self, options: dict[str, Any]) -> Options:
+        return Options(options, self.target.arch, self.target.warp_size)
+
+    def pack_metadata(self, metadata: Any) -> tuple[int, int, int]:
+        return metadata.num_warps, metadata.num_ctas, metadata.shared
+
+    def get_codegen_implementation(self, options: Options) -> dict[str, Any]:
+        from triton.language.extra.cuda import convert_custom_float8_sm80
+
+        return {"min_dot_size": lambda lhs, rhs: (1, 1, 1), "convert_custom_types": convert_custom_float8_sm80}
+
+    def get_module_map(self) -> dict[str, ModuleType]:
+        from triton.language.extra.cuda import libdevice
+
+        # The names of these functions are imported for every target.
+        return {"triton.language.extra.libdevice": libdevice}
+
+    def load_dialects(self, context: Any) -> None:
+        from triton._C.libtriton import nvidia
+
+        # Gluon kernels may have operations of this dialect.
+        nvidia.load_dialects(context)
+
+    def add_stages(self, stages: dict[str, Any], options: Options, language: Any = None) -> None:
+        from . import stages as passes
+
+        if getattr(language, "name", "TRITON") == "GLUON":
+            stages["ttgir"] = lambda module, metadata: passes.lower_gluon(module, metadata)
+        else:
+            stages["ttir"] = lambda module, metadata: passes.optimise_ttir(module, metadata)
+        stages[self.binary_ext] = lambda module, metadata: passes.compile_kernel(module, metadata, options)

@@ -1,0 +1,77 @@
+"""The stages of a compilation: passes of Triton on its own IR, then the compiler of Tilewright."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from triton._C.libtriton import ir, passes
+
+from tilewright.errors import UnsupportedError
+from tilewright.session import session
+
+from .options import Options
+
+
+def optimise_ttir(module: Any, metadata: dict[str, Any]) -> Any:
+    """Runs Triton's passes on TTIR that do not depend on a target. Descriptors of the host become pointers."""
+    manager = ir.pass_manager(module.context)
+    manager.enable_debug()
+    passes.common.add_inliner(manager)
+    if "tt.tensordesc" in str(module) or "!tt.tensordesc" in str(module):
+        passes.ttir.add_rewrite_tensor_descriptor_to_pointer(manager)
+    passes.common.add_canonicalizer(manager)
+    passes.ttir.add_combine(manager)
+    passes.ttir.add_reorder_broadcast(manager)
+    passes.common.add_cse(manager)
+    passes.common.add_symbol_dce(manager)
+    passes.ttir.add_loop_unroll(manager)
+    _run(manager, module, "make_ttir")
+    return module
+
+
+def lower_gluon(module: Any, metadata: dict[str, Any]) -> Any:
+    """Runs Triton's passes that resolve the layouts which a Gluon kernel leaves open."""
+    manager = ir.pass_manager(module.context)
+    manager.enable_debug()
+    passes.gluon.add_inliner(manager)
+    if hasattr(passes.gluon, "add_infer_coalesced_encodings"):
+        passes.gluon.add_infer_coalesced_encodings(manager)
+    passes.gluon.add_resolve_auto_encodings(manager)
+    passes.gluon.add_canonicalizer(manager)
+    passes.common.add_sccp(manager)
+    passes.ttir.add_loop_aware_cse(manager)
+    passes.gluon.add_canonicalizer(manager)
+    passes.common.add_symbol_dce(manager)
+    _run(manager, module, "gluon_to_ttgir")
+    return module
+
+
+def compile_kernel(module: Any, metadata: dict[str, Any], options: Options) -> bytes:
+    """Compiles TTIR or TTGIR to kernel IR, and sets what Triton asks about a kernel."""
+    text = str(module)
+    name = re.search(r"tt\.func (?:public )?@\"?([^\s\"(]+)", text)
+    if name is None:
+        raise UnsupportedError("the program has no function")
+    values = options.__dict__
+    kernel = session().compile(values["arch"], text, warps=values["num_warps"], stages=values["num_stages"], entry=name[1])
+    metadata.update(
+        name=kernel.name,
+        shared=kernel.shared_bytes,
+        num_warps=kernel.warps,
+        warp_size=kernel.lanes,
+        tmem_size=None,
+        tensordesc_meta=None,
+        global_scratch_size=0,
+        global_scratch_align=1,
+        profile_scratch_size=0,
+        profile_scratch_align=1,
+    )
+    return kernel.encode()
+
+
+def _run(manager: Any, module: Any, name: str) -> None:
+    try:
+        manager.run(module, name)
+    except TypeError:  # the passes of older versions have no name
+        manager.run(module)

@@ -1,0 +1,110 @@
+//! Errors as exceptions of the Python module `tilewright.errors`.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tilewright::run::RunError;
+use tilewright::{PipelineError, ProgramError};
+use tilewright_emulator::{Fault, FaultKind};
+
+/// Makes the exception `class` of `tilewright.errors` with a message and attributes.
+fn exception(py: Python<'_>, class: &str, message: &str, attributes: &Bound<'_, PyDict>) -> PyErr {
+    let made = py
+        .import("tilewright.errors")
+        .and_then(|module| module.getattr(class))
+        .and_then(|class| class.call((message,), Some(attributes)));
+    made.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// Makes the exception of an invalid argument or an unknown name.
+pub fn input(py: Python<'_>, message: &str) -> PyErr {
+    exception(py, "InputError", message, &PyDict::new(py))
+}
+
+/// Makes the exception of a session, a plugin or a code generator.
+pub fn pipeline(py: Python<'_>, error: &PipelineError) -> PyErr {
+    match error {
+        PipelineError::Target(_) | PipelineError::Family(_) => input(py, &error.to_string()),
+        _ => exception(py, "CompileError", &error.to_string(), &PyDict::new(py)),
+    }
+}
+
+/// Makes the exception of a program that does not compile, with its line and column in the program's text.
+pub fn program(py: Python<'_>, error: &ProgramError) -> PyErr {
+    let attributes = PyDict::new(py);
+    let located = error.location().map_or(Ok(()), |location| {
+        attributes.set_item("line", location.line).and_then(|()| attributes.set_item("column", location.column))
+    });
+    let class = if error.is_unsupported() { "UnsupportedError" } else { "CompileError" };
+    located.map_or_else(|error| error, |()| exception(py, class, &error.to_string(), &attributes))
+}
+
+/// Makes the exception of a run.
+pub fn run(py: Python<'_>, error: &RunError) -> PyErr {
+    match error {
+        RunError::Fault(fault) if error.is_unsupported() => {
+            exception(py, "UnsupportedError", &fault.to_string(), &PyDict::new(py))
+        }
+        RunError::Fault(fault) => fault_attributes(py, fault)
+            .map_or_else(|error| error, |attributes| exception(py, "Fault", &fault.to_string(), &attributes)),
+        _ => input(py, &error.to_string()),
+    }
+}
+
+fn fault_attributes<'py>(py: Python<'py>, fault: &Fault) -> PyResult<Bound<'py, PyDict>> {
+    let attributes = PyDict::new(py);
+    attributes.set_item("kernel", &fault.kernel)?;
+    attributes.set_item("kind", kind(&fault.kind))?;
+    attributes.set_item("reason", fault.kind.to_string())?;
+    if let Some(location) = &fault.location {
+        attributes.set_item("operation", &location.text)?;
+        attributes.set_item("block", location.block)?;
+        attributes.set_item("warp", location.warp)?;
+        attributes.set_item("lane", location.lane)?;
+        attributes.set_item("source", &location.source)?;
+    }
+    Ok(attributes)
+}
+
+/// Returns the name of a kind of fault in Python.
+fn kind(kind: &FaultKind) -> &'static str {
+    match kind {
+        FaultKind::OutOfBounds { .. } => "out_of_bounds",
+        FaultKind::Uninitialised { .. } | FaultKind::TensorUninitialised { .. } => "uninitialised",
+        FaultKind::Misaligned { .. } => "misaligned",
+        FaultKind::Race { .. } | FaultKind::TensorRace { .. } => "race",
+        FaultKind::InFlight { .. }
+        | FaultKind::TensorInFlight { .. }
+        | FaultKind::Unfenced { .. }
+        | FaultKind::Unfinished { .. }
+        | FaultKind::Pending(_) => "missing_wait",
+        FaultKind::StepLimit { .. } => "step_limit",
+        FaultKind::Assertion { .. } => "assertion",
+        FaultKind::NeverCompletes { .. } => "deadlock",
+        FaultKind::Divergent { .. }
+        | FaultKind::NotSame { .. }
+        | FaultKind::BarrierNotReached { .. }
+        | FaultKind::ClusterBarrierNotReached { .. }
+        | FaultKind::NotIssuedTogether { .. } => "divergent",
+        FaultKind::Launch(_) | FaultKind::Argument { .. } => "launch",
+        FaultKind::Assembly { .. } | FaultKind::Function { .. } | FaultKind::UnknownInstruction { .. } => "unsupported",
+        _ => "invalid",
+    }
+}
+
+/// The reason why code was not generated, found without the interpreter's lock.
+pub enum Refused {
+    /// A plugin cannot be opened.
+    Input(String),
+    /// The code generator rejected the kernel.
+    Pipeline(PipelineError),
+}
+
+impl Refused {
+    /// Makes the exception.
+    pub fn raise(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Input(message) => exception(py, "CompileError", &message, &PyDict::new(py)),
+            Self::Pipeline(error) => pipeline(py, &error),
+        }
+    }
+}

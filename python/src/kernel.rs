@@ -1,0 +1,156 @@
+//! Compiled kernels, and their runs on the emulator.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use tilewright::plugin::Target;
+use tilewright::run::{EmulatedRun, HostBuffer, KernelArgument, KernelLaunch, bind_arguments, run_emulated};
+use tilewright_emulator::RunLimits;
+use tilewright_kernel::Module;
+
+use crate::errors;
+
+/// A tile program compiled to kernel IR for a target.
+#[pyclass(frozen, module = "tilewright._native")]
+pub struct Kernel {
+    target: Arc<dyn Target>,
+    kernel: tilewright_kernel::Kernel,
+    layouts: String,
+    report: String,
+}
+
+impl Kernel {
+    pub fn new(target: Arc<dyn Target>, kernel: tilewright_kernel::Kernel, layouts: String, report: String) -> Self {
+        Self { target, kernel, layouts, report }
+    }
+
+    pub fn kernel(&self) -> &tilewright_kernel::Kernel {
+        &self.kernel
+    }
+}
+
+/// An argument from Python: the width of a scalar and its bits; or 0, the byte offset in a buffer and the buffer's index.
+type Argument = (u32, u64, usize);
+
+#[pymethods]
+impl Kernel {
+    /// Name of the kernel.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.kernel.name
+    }
+
+    /// Name of the target.
+    #[getter]
+    pub fn target_name(&self) -> &str {
+        &self.target.description().name
+    }
+
+    /// Lanes of a warp.
+    #[getter]
+    fn lanes(&self) -> u32 {
+        self.kernel.launch.lanes
+    }
+
+    /// Warps of a block.
+    #[getter]
+    fn warps(&self) -> u32 {
+        self.kernel.launch.warps
+    }
+
+    /// Blocks of a cluster.
+    #[getter]
+    fn blocks(&self) -> u32 {
+        self.kernel.launch.blocks
+    }
+
+    /// Bytes of shared memory of a block.
+    #[getter]
+    fn shared_bytes(&self) -> u64 {
+        self.kernel.shared_bytes()
+    }
+
+    /// The names and types of the parameters that a launch gives.
+    #[getter]
+    fn parameters(&self) -> Vec<(String, String)> {
+        let given = self.kernel.parameters.iter().filter(|parameter| parameter.rows.is_none());
+        given.map(|parameter| (parameter.name.clone(), parameter.ty.to_string())).collect()
+    }
+
+    /// The kernel IR as text.
+    #[getter]
+    fn text(&self) -> String {
+        Module { kernels: vec![self.kernel.clone()] }.to_string()
+    }
+
+    /// The kernel IR as bytes, from which a session of the same version makes the kernel again.
+    fn encode<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &tilewright_kernel::encode(&Module { kernels: vec![self.kernel.clone()] }))
+    }
+
+    /// The program with a layout for every tensor.
+    #[getter]
+    fn layouts(&self) -> &str {
+        &self.layouts
+    }
+
+    /// The report of layout assignment: layouts, conversions and costs.
+    #[getter]
+    fn report(&self) -> &str {
+        &self.report
+    }
+
+    /// Runs the kernel on the emulator over `grid` programs. Returns the new contents of each buffer, or None for one that
+    /// is unchanged; the counts of the run; and the printed lines.
+    #[pyo3(signature = (grid, arguments, buffers, max_steps))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        grid: [u32; 3],
+        arguments: Vec<Argument>,
+        buffers: Vec<Bound<'py, PyBytes>>,
+        max_steps: u64,
+    ) -> PyResult<(Vec<Option<Bound<'py, PyBytes>>>, Bound<'py, PyDict>, Vec<String>)> {
+        let bytes: Vec<&[u8]> = buffers.iter().map(|buffer| buffer.as_bytes()).collect();
+        let sizes: Vec<u64> = bytes.iter().map(|bytes| bytes.len() as u64).collect();
+        let names: Vec<String> = (0..arguments.len()).map(|index| index.to_string()).collect();
+        let given = names.iter().map(String::as_str).zip(arguments.into_iter().map(|argument| match argument {
+            (0, offset, buffer) => KernelArgument::Pointer { buffer, offset },
+            (width, bits, _) => KernelArgument::Scalar { bits, width },
+        }));
+        let arguments = bind_arguments(&self.kernel, &given.collect::<Vec<_>>(), &sizes);
+        let arguments = arguments.map_err(|message| errors::input(py, &message))?;
+        let [x, y, z] = grid;
+        let blocks = x.checked_mul(self.kernel.launch.blocks);
+        let x = blocks.ok_or_else(|| errors::input(py, "the grid has too many blocks"))?;
+        let printed = Mutex::new(Vec::new());
+        let outcome = py.detach(|| {
+            let launch = KernelLaunch {
+                grid: [x, y, z],
+                arguments: &arguments,
+                buffers: bytes.iter().copied().map(HostBuffer::new).collect(),
+            };
+            let limits = RunLimits { steps: max_steps, ..RunLimits::default() };
+            let print = |line: tilewright_emulator::Printed| {
+                printed.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_string());
+            };
+            run_emulated(&self.kernel, &*self.target, &launch, &limits, Some(&print))
+        });
+        let EmulatedRun { changed, report } = outcome.map_err(|error| errors::run(py, &error))?;
+        let changed = changed.into_iter().map(|bytes| bytes.map(|bytes| PyBytes::new(py, &bytes))).collect();
+        let counts = PyDict::new(py);
+        for (name, count) in [
+            ("steps", report.steps),
+            ("sectors_loaded", report.transactions_loaded),
+            ("sectors_stored", report.transactions_stored),
+            ("shared_bytes_stored", report.shared_bytes_stored),
+            ("shuffles", report.counts.shuffles),
+            ("wavefronts_loaded", report.counts.wavefronts_loaded),
+            ("wavefronts_stored", report.counts.wavefronts_stored),
+        ] {
+            counts.set_item(name, count)?;
+        }
+        Ok((changed, counts, printed.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    }
+}

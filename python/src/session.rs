@@ -1,0 +1,181 @@
+//! Sessions: the targets, JSON requests, pictures, and compilation of programs.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use pyo3::prelude::*;
+use tilewright::plugin::{CompileOptions, Discovery, Emit, Registry};
+use tilewright::tile::{Dialects, Imports, Strategy};
+use tilewright::{LayoutRequest, ProgramCompiler, ProgramOptions, Stage};
+use tilewright_kernel::Module;
+use tilewright_picture::view::{self, LayoutOptions};
+use tilewright_picture::{html, svg, terminal};
+
+use crate::errors;
+use crate::kernel::Kernel;
+
+/// The targets, with the vendors' layout families and instruction tables. Code generators are plugins, which are opened
+/// when code is requested.
+#[pyclass(frozen, module = "tilewright._native")]
+pub struct Session {
+    session: tilewright::Session,
+    dialects: Dialects,
+    imports: Imports,
+    /// Manifests or libraries of the code generators.
+    generators: Vec<PathBuf>,
+    code: OnceLock<Result<tilewright::Session, String>>,
+}
+
+/// Returns the built-in targets and those in these directories.
+fn catalogue(directories: &[PathBuf]) -> Result<tilewright::target::Catalogue, String> {
+    let mut catalogue = tilewright_targets::catalogue().map_err(|error| error.to_string())?;
+    for directory in directories {
+        catalogue.add_directory(directory).map_err(|error| error.to_string())?;
+    }
+    Ok(catalogue)
+}
+
+#[pymethods]
+impl Session {
+    /// Opens a session. `generators` are manifests or libraries of plugins that generate code, `targets` are directories
+    /// of target files.
+    #[new]
+    #[pyo3(signature = (generators = Vec::new(), targets = Vec::new()))]
+    fn new(py: Python<'_>, generators: Vec<PathBuf>, targets: Vec<PathBuf>) -> PyResult<Self> {
+        let mut registry = Registry::new();
+        registry.discover(&Discovery::standard()).map_err(|error| errors::input(py, &error.to_string()))?;
+        let catalogue = catalogue(&targets).map_err(|error| errors::input(py, &error))?;
+        Ok(Self {
+            session: tilewright::Session::new(catalogue, registry),
+            dialects: tilewright_dialects::all(),
+            imports: tilewright_dialects::imports(),
+            generators,
+            code: OnceLock::new(),
+        })
+    }
+
+    /// Answers one JSON request of `tilewright batch`.
+    fn answer(&self, py: Python<'_>, request: &str) -> String {
+        py.detach(|| tilewright_command::answer_request(&self.session, request.as_bytes()).to_string())
+    }
+
+    /// Returns the names of all targets.
+    fn targets(&self) -> Vec<String> {
+        self.session.catalogue().iter().map(|target| target.name.clone()).collect()
+    }
+
+    /// Returns the description of a target as JSON, as in its target file.
+    fn target(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        let description = self.session.catalogue().get(name).map_err(|error| errors::input(py, &error.to_string()))?;
+        serde_json::to_string(description).map_err(|error| errors::input(py, &error.to_string()))
+    }
+
+    /// Compiles a tile program to kernel IR.
+    #[pyo3(signature = (target, text, *, warps = None, lanes = None, stages = None, entry = None, strategy = None))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    fn compile(
+        &self,
+        py: Python<'_>,
+        target: &str,
+        text: &str,
+        warps: Option<u32>,
+        lanes: Option<u32>,
+        stages: Option<u32>,
+        entry: Option<&str>,
+        strategy: Option<&str>,
+    ) -> PyResult<Kernel> {
+        let strategy = match strategy {
+            None | Some("least-cost") => Strategy::LeastCost,
+            Some("propagation") => Strategy::Propagation,
+            Some(other) => {
+                let message = format!("strategy `{other}`: expected `least-cost` or `propagation`");
+                return Err(errors::input(py, &message));
+            }
+        };
+        let options = ProgramOptions::default().with_warps(warps).with_lanes(lanes).with_stages(stages);
+        let options = options.with_strategy(strategy);
+        let options = match entry {
+            Some(entry) => options.with_entry(entry),
+            None => options,
+        };
+        let served = py.detach(|| self.session.target(target)).map_err(|error| errors::pipeline(py, &error))?;
+        let compiled = py.detach(|| {
+            let compiler = ProgramCompiler { dialects: &self.dialects, imports: &self.imports, target: &*served };
+            let (mut layouts, mut report) = (String::new(), String::new());
+            let kernel = compiler.kernel(text, &options, &mut |stage| {
+                if let Stage::Layouts(assigned) = stage {
+                    layouts = stage.to_string();
+                    report = assigned.report.to_string();
+                }
+            });
+            kernel.map(|kernel| Kernel::new(served, kernel, layouts, report))
+        });
+        compiled.map_err(|error| errors::program(py, &error))
+    }
+
+    /// Makes a kernel of the bytes of [`Kernel::encode`].
+    fn decode(&self, py: Python<'_>, target: &str, kernel: &[u8]) -> PyResult<Kernel> {
+        let module = tilewright_kernel::decode(kernel).map_err(|error| errors::input(py, &error.to_string()))?;
+        let kernel = module.kernels.into_iter().next().ok_or_else(|| errors::input(py, "there is no kernel"))?;
+        let served = py.detach(|| self.session.target(target)).map_err(|error| errors::pipeline(py, &error))?;
+        Ok(Kernel::new(served, kernel, String::new(), String::new()))
+    }
+
+    /// Generates code of a kernel in one form: `llvm`, `asm` or `object`; returns the bytes and the file extension.
+    fn generate(&self, py: Python<'_>, kernel: &Kernel, form: &str, optimisation: u8) -> PyResult<(Vec<u8>, String)> {
+        let emit = match form {
+            "llvm" => Emit::Intermediate,
+            "asm" => Emit::Assembly,
+            "object" => Emit::Object,
+            other => return Err(errors::input(py, &format!("form `{other}`: expected `llvm`, `asm` or `object`"))),
+        };
+        let generated = py.detach(|| {
+            let module = Module { kernels: vec![kernel.kernel().clone()] };
+            let code = self.code().map_err(|error| errors::Refused::Input(error.clone()))?;
+            let options = CompileOptions { emit: vec![emit], optimisation };
+            code.compile(kernel.target_name(), &module, &options).map_err(errors::Refused::Pipeline)
+        });
+        let artifact = generated.map_err(|refused| refused.raise(py))?;
+        let payload = artifact.payloads.into_iter().find(|payload| payload.form == emit);
+        let missing = || errors::input(py, &format!("target {} has no form `{form}`", kernel.target_name()));
+        payload.map(|payload| (payload.bytes, payload.format)).ok_or_else(missing)
+    }
+
+    /// Draws a layout as `svg`, `html` or `text`.
+    #[pyo3(signature = (layout, shape, form, title, target = None))]
+    fn picture(
+        &self,
+        py: Python<'_>,
+        layout: &str,
+        shape: Vec<u64>,
+        form: &str,
+        title: &str,
+        target: Option<&str>,
+    ) -> PyResult<String> {
+        let wrong = |message: String| errors::input(py, &message);
+        let request = LayoutRequest::from_text(layout).map_err(|error| wrong(error.to_string()))?;
+        let layout = request.any(&self.session, target, &shape).map_err(|error| errors::pipeline(py, &error))?;
+        let picture =
+            view::layout(title, &layout, &LayoutOptions::default()).map_err(|error| wrong(error.to_string()))?;
+        match form {
+            "svg" => Ok(svg::render(&picture)),
+            "html" => Ok(html::render(&picture)),
+            "text" => Ok(terminal::render(&picture, &terminal::Style::plain())),
+            other => Err(wrong(format!("form `{other}`: expected `svg`, `html` or `text`"))),
+        }
+    }
+}
+
+impl Session {
+    /// Returns the session whose plugins generate code.
+    fn code(&self) -> Result<&tilewright::Session, &String> {
+        let opened = self.code.get_or_init(|| {
+            let mut registry = Registry::new();
+            for file in &self.generators {
+                registry.load(file).map_err(|error| error.to_string())?;
+            }
+            Ok(tilewright::Session::new(self.session.catalogue().clone(), registry))
+        });
+        opened.as_ref()
+    }
+}

@@ -1,0 +1,91 @@
+//! Runs the tests of the Python package, which need a Python with pytest, numpy and Triton.
+//!
+//! The package is laid out as a wheel installs it: its modules, the native module that cargo built, and the entry point
+//! by which Triton finds the backend.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use tilewright_testkit::external::{self, ExternalTest, Need};
+
+/// The environment variable with the Python to test with.
+const VARIABLE: &str = "TILEWRIGHT_TEST_PYTHON";
+
+fn main() -> ExitCode {
+    let tests = ["layouts", "programs", "triton", "examples"].map(|name| {
+        ExternalTest::new(&format!("package::{name}"), [python()], move || run(&format!("test_{name}.py")))
+    });
+    external::run(env!("CARGO_PKG_NAME"), tests.into())
+}
+
+/// Requires a Python that has what the tests import.
+fn python() -> Need {
+    let missing = match std::env::var_os(VARIABLE) {
+        None => Some(format!("{VARIABLE} names no Python")),
+        Some(python) => {
+            let imported = Command::new(python).args(["-c", "import pytest, numpy, triton"]).output();
+            match imported {
+                Ok(output) if output.status.success() => None,
+                Ok(output) => {
+                    Some(String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or("it fails").to_owned())
+                }
+                Err(error) => Some(error.to_string()),
+            }
+        }
+    };
+    Need::of("Python with pytest, numpy and triton", missing)
+}
+
+fn run(file: &str) {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let installed = installed(package, file);
+    let python = std::env::var_os(VARIABLE).expect("checked by the need");
+    let output = Command::new(python)
+        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
+        .arg(package.join("tests").join(file))
+        .env("PYTHONPATH", &installed)
+        .env("TRITON_CACHE_DIR", installed.join("cache"))
+        .env_remove("TRITON_DEFAULT_BACKEND")
+        .output()
+        .expect("Python");
+    let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    assert!(output.status.success() && text.contains(" passed"), "{text}");
+}
+
+/// Lays the package out in a folder of its own; returns the folder.
+fn installed(package: &Path, test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = std::fs::remove_dir_all(&folder);
+    copy(&package.join("package"), &folder);
+    let own = std::env::current_exe().expect("this program");
+    let native = own.parent().expect("its folder").join("libtilewright_native.so");
+    std::fs::copy(native, folder.join("tilewright/_native.abi3.so")).expect("the native module");
+    let metadata = folder.join(format!("tilewright-{}.dist-info", env!("CARGO_PKG_VERSION")));
+    std::fs::create_dir_all(&metadata).expect("a folder");
+    let name = format!("Metadata-Version: 2.1\nName: tilewright\nVersion: {}\n", env!("CARGO_PKG_VERSION"));
+    std::fs::write(metadata.join("METADATA"), name).expect("its metadata");
+    let project: toml::Table =
+        std::fs::read_to_string(package.join("pyproject.toml")).expect("the project").parse().expect("TOML");
+    let entries = project["project"]["entry-points"].as_table().expect("its entry points");
+    let lines = entries.iter().flat_map(|(group, entries)| {
+        let entries = entries.as_table().into_iter().flatten();
+        let entries = entries.map(|(name, module)| format!("{name} = {}\n", module.as_str().unwrap_or_default()));
+        std::iter::once(format!("[{group}]\n")).chain(entries)
+    });
+    std::fs::write(metadata.join("entry_points.txt"), lines.collect::<String>()).expect("its entry points");
+    folder
+}
+
+/// Copies the files of a folder, without Python's caches.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder of the package") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name");
+        match path.is_dir() {
+            true if name == "__pycache__" => {}
+            true => copy(&path, &to.join(name)),
+            false => drop(std::fs::copy(&path, to.join(name)).expect("a file")),
+        }
+    }
+}

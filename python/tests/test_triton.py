@@ -1,0 +1,118 @@
+"""The Triton backend: kernels of the stock wheel run on the emulator, and faults name the kernel's line."""
+
+import inspect
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tilewright as tw
+
+triton = pytest.importorskip("triton")
+tl = pytest.importorskip("triton.language")
+
+TARGETS = ["h100", "mi300x", "max1550"]
+
+
+@pytest.fixture(params=TARGETS)
+def target(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Makes a driver for each target active."""
+    from tilewright.triton.driver import TilewrightDriver
+
+    monkeypatch.setenv("TILEWRIGHT_TARGET", request.param)
+    triton.runtime.driver.set_active(TilewrightDriver())
+    _forget()
+    yield request.param
+    triton.runtime.driver.reset_active()
+    _forget()
+
+
+def _forget() -> None:
+    """Forgets the kernels that were compiled for another target: a process has one target otherwise."""
+    for kernel in (scale, line_of, races, sums):
+        kernel.device_caches.clear()
+
+
+@triton.jit
+def scale(x_ptr, out_ptr, count, factor, flag, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < count
+    x = tl.load(x_ptr + at, mask=inside)
+    tl.store(out_ptr + at, tl.where(flag, x * factor, x), mask=inside)
+
+
+@triton.jit
+def line_of(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at)  # beyond the end
+    tl.store(out_ptr + at, x)
+
+
+@triton.jit
+def races(out_ptr, limit, BLOCK: tl.constexpr):
+    tl.device_assert(tl.program_id(0) < limit, "too many programs")
+    tl.store(out_ptr + tl.arange(0, BLOCK), 1)
+
+
+@triton.jit
+def sums(x_ptr, out_ptr, N: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, N))
+    tl.store(out_ptr, tl.sum(x, axis=0))
+    tl.store(out_ptr + 1, tl.max(x, axis=0))
+
+
+def test_scalars_of_every_kind(target: str) -> None:
+    x = np.arange(200, dtype=np.float32)
+    for factor, flag in [(0.25, True), (3.0, False), (1.0, True)]:
+        out = np.zeros_like(x)
+        scale[(2,)](tw.array(x), tw.array(out), x.size, factor, flag, BLOCK=128)
+        np.testing.assert_array_equal(out, x * factor if flag else x)
+
+
+def test_integers_and_reductions(target: str) -> None:
+    x = np.random.default_rng(0).integers(-1000, 1000, 256).astype(np.int64)
+    out = np.zeros(2, np.int64)
+    sums[(1,)](tw.array(x), tw.array(out), N=256)
+    assert out.tolist() == [x.sum(), x.max()]
+
+
+def test_a_fault_names_the_line_of_the_kernel(target: str) -> None:
+    x, out = np.zeros(100, np.float32), np.zeros(128, np.float32)
+    with pytest.raises(tw.Fault) as caught:
+        line_of[(1,)](tw.array(x), tw.array(out), BLOCK=128)
+    source, first = inspect.getsourcelines(line_of.fn)
+    line = first + next(number for number, text in enumerate(source) if "beyond the end" in text)
+    assert caught.value.kind == "out_of_bounds"
+    assert (os.path.basename(caught.value.file or ""), caught.value.line) == (os.path.basename(__file__), line)
+
+
+def test_an_assertion_of_the_kernel_is_a_fault(target: str) -> None:
+    out = np.zeros(32, np.int32)
+    with pytest.raises(tw.Fault, match="too many programs") as caught:
+        races[(3,)](tw.array(out), 2, BLOCK=32, debug=True)
+    assert caught.value.kind == "assertion" and caught.value.block == (2, 0, 0)
+
+
+def test_the_device_answers(target: str) -> None:
+    driver = triton.runtime.driver.active
+    properties = driver.utils.get_device_properties(0)
+    assert properties["warpSize"] == tw.target(target).lanes and properties["multiprocessor_count"] > 0
+    x = np.ones(128, np.float32)
+    time = triton.testing.do_bench(lambda: scale[(1,)](tw.array(x), tw.array(x), 128, 1.5, True, BLOCK=128), rep=1)
+    assert time > 0
+
+
+def test_tensors_of_torch_on_the_cpu() -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.arange(64, dtype=torch.bfloat16)
+    base = torch.zeros(200, dtype=torch.bfloat16)
+    scale[(1,)](x, base[37:], 64, 2.0, True, BLOCK=64)
+    assert torch.equal(base[37:101], x * 2) and not base[:37].any() and not base[101:].any()
+
+
+def test_without_its_variable_the_backend_is_not_there() -> None:
+    script = "import triton; print(triton.backends.backends['tilewright'].driver.is_active())"
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_DEFAULT_BACKEND"}
+    output = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert output.stdout.strip() == "False"
