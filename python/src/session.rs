@@ -171,8 +171,15 @@ impl Session {
     fn code(&self) -> Result<&tilewright::Session, &String> {
         let opened = self.code.get_or_init(|| {
             let mut registry = Registry::new();
+            let mut rejected = Vec::new();
             for file in &self.generators {
-                registry.load(file).map_err(|error| error.to_string())?;
+                if let Err(error) = registry.load(file) {
+                    rejected.push(error.to_string());
+                }
+            }
+            // Some plugins may lack what others have, such as LLVM.
+            if rejected.len() == self.generators.len() && !rejected.is_empty() {
+                return Err(rejected.join("; "));
             }
             Ok(tilewright::Session::new(self.session.catalogue().clone(), registry))
         });

@@ -79,7 +79,11 @@ def test_bank_conflicts_are_those_of_the_hardware() -> None:
 def test_plans_and_pictures_show_in_a_notebook() -> None:
     rows, columns = tw.layout(BLOCKED, (16, 64)), tw.layout(BLOCKED.replace("[1, 0]", "[0, 1]"), (16, 64))
     plan = tw.convert(rows, columns, (16, 64), 32, "h100")
-    assert plan["wavefronts_loaded"] >= plan["bound"]["wavefronts_loaded"] and "<table>" in plan._repr_html_() and repr(plan).startswith("Plan(")
+    assert (
+        plan["wavefronts_loaded"] >= plan["bound"]["wavefronts_loaded"]
+        and "<table>" in plan._repr_html_()
+        and repr(plan).startswith("Plan(")
+    )
     svg = rows._repr_svg_()
     assert svg is not None and svg.startswith("<svg") and "</svg>" in svg
     assert "</html>" in rows.picture("html") and "lane" in rows._repr_html_()

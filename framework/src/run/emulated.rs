@@ -94,7 +94,7 @@ pub fn run_emulated(
     let arguments = launch.arguments.iter().map(|argument| emulated(argument, &buffers)).collect::<Result<Vec<_>, _>>();
     let arguments = arguments.map_err(RunError::Arguments)?;
     let fault = |fault| RunError::Fault(Box::new(fault));
-    let semantics = SemanticsTable::of_rows(target.instructions());
+    let semantics = SemanticsTable::of_kernel(kernel, target.instructions());
     let emulator = Emulator::new(kernel, target.description()).map_err(fault)?.with_semantics(&semantics);
     let emulator = match printer {
         Some(printer) => emulator.with_printer(printer),

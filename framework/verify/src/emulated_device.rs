@@ -141,7 +141,7 @@ impl Device for EmulatedDevice<'_> {
         let kernel = kernels.iter().find(|kernel| kernel.name == launch.kernel).ok_or_else(|| {
             DeviceError::BadLaunch(format!("no kernel `{}` is loaded as code {}", launch.kernel, launch.code.0))
         })?;
-        let semantics = SemanticsTable::of_rows(self.instructions);
+        let semantics = SemanticsTable::of_kernel(kernel, self.instructions);
         let emulator = Emulator::new(kernel, self.target).map(|emulator| emulator.with_semantics(&semantics));
         let last_run =
             emulator.and_then(|emulator| emulator.run(launch.grid, &arguments, &mut self.memory, &self.limits));

@@ -10,8 +10,9 @@ use super::tensor_memory::{TensorCopy, TensorMove};
 use super::transfer::Transfer;
 use crate::fault::LaneFault;
 use crate::semantics::{InstructionCall, InstructionSemantics, SemanticsTable};
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
-use tilewright_kernel::InstructionSignature;
+use tilewright_kernel::{InstructionSignature, Kernel, Op};
 use tilewright_target::{Completion, Instruction, InstructionKind, Semantics};
 
 impl SemanticsTable {
@@ -21,6 +22,22 @@ impl SemanticsTable {
     /// its semantics, with a message that names the missing part.
     #[must_use]
     pub fn of_rows(rows: &[Instruction]) -> Self {
+        Self::of_selected(rows.iter())
+    }
+
+    /// Derives the semantics of the rows that a kernel issues. The table of a target has many more, and a run of a small
+    /// kernel is shorter than copying them.
+    #[must_use]
+    pub fn of_kernel(kernel: &Kernel, rows: &[Instruction]) -> Self {
+        let issued = kernel.statements().into_iter().filter_map(|statement| match &statement.op {
+            Op::Instruction { name, .. } => Some(name.as_str()),
+            _ => None,
+        });
+        let issued: BTreeSet<&str> = issued.collect();
+        Self::of_selected(rows.iter().filter(|row| issued.contains(row.name.as_str())))
+    }
+
+    fn of_selected<'a>(rows: impl Iterator<Item = &'a Instruction>) -> Self {
         let mut semantics = Self::new();
         for row in rows {
             semantics.insert(&row.name, Row { row: row.clone(), read: OnceLock::new() });

@@ -59,10 +59,12 @@ class TilewrightBackend(BaseBackend):
         nvidia.load_dialects(context)
 
     def add_stages(self, stages: dict[str, Any], options: Options, language: Any = None) -> None:
-        from . import stages as passes
+        from .stages import Compilation, lower_gluon, optimise_ttir
 
+        compilation = Compilation(options)
         if getattr(language, "name", "TRITON") == "GLUON":
-            stages["ttgir"] = lambda module, metadata: passes.lower_gluon(module, metadata)
+            stages["ttgir"] = lambda module, metadata: lower_gluon(module, metadata)
         else:
-            stages["ttir"] = lambda module, metadata: passes.optimise_ttir(module, metadata)
-        stages[self.binary_ext] = lambda module, metadata: passes.compile_kernel(module, metadata, options)
+            stages["ttir"] = lambda module, metadata: optimise_ttir(module, metadata)
+            stages["ttgir"] = compilation.assign_layouts
+        stages[self.binary_ext] = compilation.kernel

@@ -29,20 +29,18 @@ _DEFAULTS: dict[str, Any] = {
 
 
 class Options:
-    """Options by attribute. Unknown ones are kept and ignored: programs pass those of the vendor for which they were written,
-    such as `waves_per_eu`."""
+    """Options by attribute. Others are accepted and ignored, since programs pass those of the vendor for which they were
+    written, such as `waves_per_eu`; Triton also passes the kernel's own keyword arguments, which are no options."""
 
     def __init__(self, given: dict[str, Any], arch: str, warp_size: int) -> None:
-        values = {name: value for name, value in given.items() if value is not None}
+        values = {name: value for name, value in given.items() if name in _DEFAULTS and value is not None}
+        self.__dict__.update(dict.fromkeys(given))
         self.__dict__.update({**_DEFAULTS, **values, "arch": arch, "warp_size": warp_size})
         warps = self.__dict__["num_warps"]
-        if warps <= 0 or warps & (warps - 1):
-            raise ValueError(f"num_warps is {warps}; it must be a power of 2")
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"there is no option {name!r}")
+        # The exception that Triton's backends raise.
+        assert warps > 0 and not warps & (warps - 1), f"num_warps must be a power of 2, not {warps}"
 
     def hash(self) -> str:
         """Returns a key of all options for Triton's cache."""
-        text = "_".join(f"{name}-{value}" for name, value in sorted(self.__dict__.items()))
+        text = "_".join(f"{name}-{self.__dict__[name]}" for name in (*_DEFAULTS, "arch", "warp_size"))
         return hashlib.sha256(text.encode()).hexdigest()

@@ -7,6 +7,7 @@ from typing import Any
 
 from triton._C.libtriton import ir, passes
 
+from tilewright._native import Kernel
 from tilewright.errors import UnsupportedError
 from tilewright.session import session
 
@@ -18,7 +19,7 @@ def optimise_ttir(module: Any, metadata: dict[str, Any]) -> Any:
     manager = ir.pass_manager(module.context)
     manager.enable_debug()
     passes.common.add_inliner(manager)
-    if "tt.tensordesc" in str(module) or "!tt.tensordesc" in str(module):
+    if "tt.tensordesc" in str(module):
         passes.ttir.add_rewrite_tensor_descriptor_to_pointer(manager)
     passes.common.add_canonicalizer(manager)
     passes.ttir.add_combine(manager)
@@ -47,27 +48,46 @@ def lower_gluon(module: Any, metadata: dict[str, Any]) -> Any:
     return module
 
 
-def compile_kernel(module: Any, metadata: dict[str, Any], options: Options) -> bytes:
-    """Compiles TTIR or TTGIR to kernel IR, and sets what Triton asks about a kernel."""
-    text = str(module)
-    name = re.search(r"tt\.func (?:public )?@\"?([^\s\"(]+)", text)
-    if name is None:
-        raise UnsupportedError("the program has no function")
-    values = options.__dict__
-    kernel = session().compile(values["arch"], text, warps=values["num_warps"], stages=values["num_stages"], entry=name[1])
-    metadata.update(
-        name=kernel.name,
-        shared=kernel.shared_bytes,
-        num_warps=kernel.warps,
-        warp_size=kernel.lanes,
-        tmem_size=None,
-        tensordesc_meta=None,
-        global_scratch_size=0,
-        global_scratch_align=1,
-        profile_scratch_size=0,
-        profile_scratch_align=1,
-    )
-    return kernel.encode()
+class Compilation:
+    """One compilation of TTIR or TTGIR to kernel IR."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options.__dict__
+        self._kernel: Kernel | None = None
+
+    def assign_layouts(self, module: Any, metadata: dict[str, Any]) -> str:
+        """Compiles TTIR; returns the program with a layout for every tensor. The kernel is kept for the last stage."""
+        self._kernel = self._compile(module, metadata)
+        return self._kernel.layouts
+
+    def kernel(self, module: Any, metadata: dict[str, Any]) -> bytes:
+        """Returns the kernel. Without an earlier stage the program is TTGIR, whose layouts are kept."""
+        compiled = self._kernel or self._compile(module, metadata)
+        return compiled.encode()
+
+    def _compile(self, module: Any, metadata: dict[str, Any]) -> Kernel:
+        text = str(module)
+        name = re.search(r"tt\.func (?:public )?@\"?([^\s\"(]+)", text)
+        if name is None:
+            raise UnsupportedError("the program has no function")
+        options = self._options
+        kernel = session().compile(
+            options["arch"], text, warps=options["num_warps"], stages=options["num_stages"], entry=name[1]
+        )
+        # The properties that Triton and programs read from a compiled kernel.
+        metadata.update(
+            name=kernel.name,
+            shared=kernel.shared_bytes,
+            num_warps=kernel.warps,
+            warp_size=kernel.lanes,
+            tmem_size=None,
+            tensordesc_meta=None,
+            global_scratch_size=0,
+            global_scratch_align=1,
+            profile_scratch_size=0,
+            profile_scratch_align=1,
+        )
+        return kernel
 
 
 def _run(manager: Any, module: Any, name: str) -> None:
