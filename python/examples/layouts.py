@@ -18,9 +18,8 @@ def main() -> None:
     assert there.compose(columns) == rows
 
     plan = tw.convert(rows, columns, shape, 16, "h100")
-    print(
-        f"conversion: {plan['path']}, {plan['wavefronts_loaded']} wavefronts loaded, the bound is {plan['bound']['wavefronts_loaded']}"
-    )
+    wavefronts, bound = plan["wavefronts_loaded"], plan["bound"]["wavefronts_loaded"]
+    print(f"conversion: {plan['path']}, {wavefronts} wavefronts loaded, the bound is {bound}")
     for name, shared in (("plain", PLAIN), ("swizzled", SWIZZLED)):
         lanes = "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [32, 1], warpsPerCTA = [1, 1], order = [1, 0]}>"
         print(f"{name} shared memory:", tw.bank_conflicts(lanes, shared, (32, 64), 16), "wavefronts too many")

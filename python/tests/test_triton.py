@@ -30,7 +30,7 @@ def target(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 def _forget() -> None:
     """Forgets the kernels that were compiled for another target: a process has one target otherwise."""
-    for kernel in (scale, line_of, races, sums):
+    for kernel in (scale, line_of, races, sums, lower_half, twice):
         kernel.device_caches.clear()
 
 
@@ -116,3 +116,31 @@ def test_without_its_variable_the_backend_is_not_there() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_DEFAULT_BACKEND"}
     output = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert output.stdout.strip() == "False"
+
+
+def test_descriptors_of_the_host_and_of_the_kernel(target: str) -> None:
+    torch = pytest.importorskip("torch")
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    x = torch.arange(32 * 16, dtype=torch.float32).reshape(32, 16)
+    out = torch.zeros(16, 16)
+    lower_half[(1,)](TensorDescriptor.from_tensor(x, [16, 16]), out, TILE=16)
+    assert torch.equal(out, x[16:])
+    out = torch.zeros(32, 16)
+    twice[(2,)](x, out, 32, 16, TILE=16)
+    assert torch.equal(out, 2 * x)
+
+
+@triton.jit
+def lower_half(descriptor, out_ptr, TILE: tl.constexpr):
+    x = descriptor.load([TILE, 0])
+    at = tl.arange(0, TILE)
+    tl.store(out_ptr + at[:, None] * TILE + at[None, :], x)
+
+
+@triton.jit
+def twice(x_ptr, out_ptr, rows, columns, TILE: tl.constexpr):
+    x = tl.make_tensor_descriptor(x_ptr, [rows, columns], [columns, 1], [TILE, TILE])
+    out = tl.make_tensor_descriptor(out_ptr, [rows, columns], [columns, 1], [TILE, TILE])
+    row = tl.program_id(0) * TILE
+    out.store([row, 0], x.load([row, 0]) * 2)

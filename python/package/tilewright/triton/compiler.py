@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +13,9 @@ from triton.backends.compiler import BaseBackend, GPUTarget
 from .options import Options
 
 NAME = "tilewright"
+
+# Triton's names of architectures.
+_TARGET_NAMES = [(r"sm_(\d+)", "cuda:{}"), (r"(gfx\w+)", "hip:{}")]
 
 
 @functools.cache
@@ -31,6 +35,16 @@ class TilewrightBackend(BaseBackend):
     @staticmethod
     def supports_target(target: GPUTarget) -> bool:
         return bool(target.backend == NAME)
+
+    def get_target_name(self, options: Options) -> str:
+        """Returns Triton's name of the target, by which Gluon verifies the operations of a kernel."""
+        from tilewright.targets import target
+
+        architecture = target(self.target.arch).architecture
+        for pattern, name in _TARGET_NAMES:
+            if match := re.match(pattern, architecture):
+                return name.format(match[1])
+        return architecture
 
     def hash(self) -> str:
         return f"{NAME}-{self.target.arch}-{_library_hash()}"
@@ -63,6 +77,7 @@ class TilewrightBackend(BaseBackend):
 
         compilation = Compilation(options)
         if getattr(language, "name", "TRITON") == "GLUON":
+            stages["glir"] = lambda module, metadata: module
             stages["ttgir"] = lambda module, metadata: lower_gluon(module, metadata)
         else:
             stages["ttir"] = lambda module, metadata: optimise_ttir(module, metadata)
