@@ -55,7 +55,10 @@ impl<'d> LoadedLaunch<'d> {
         };
         let argument = |given: &KernelArgument| {
             Ok(match *given {
-                KernelArgument::Buffer(index) => LaunchArgument::Buffer(buffer(index)?),
+                // Plugins that predate pointers into buffers still serve those to the start.
+                KernelArgument::Buffer(index) | KernelArgument::Pointer { buffer: index, offset: 0 } => {
+                    LaunchArgument::Buffer(buffer(index)?)
+                }
                 KernelArgument::Pointer { buffer: index, offset } => {
                     LaunchArgument::Pointer { buffer: buffer(index)?, offset }
                 }

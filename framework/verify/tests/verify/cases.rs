@@ -129,9 +129,9 @@ fn a_kernel_of_other_parameters_is_refused() {
         .replace("%2 by: f32", "%2 by: f64")
         .replace("%13: f32 = binary f_mul %12, %2", "%13: f32 = binary f_mul %12, %12");
     let error = run(&other).expect_err("it takes another type").to_string();
-    assert_eq!(error, "argument `by`: the case has a number of 32 bits, parameter `by` of kernel `scale` is f64");
+    assert_eq!(error, "argument `by`: a number of 32 bits is given, parameter `by` of kernel `scale` is f64");
     let error = run("kernel scale(%0 a: ptr.global) lanes 8 warps 1 {}").expect_err("it takes less").to_string();
-    assert_eq!(error, "kernel `scale` takes 1 arguments, the case has 3");
+    assert_eq!(error, "kernel `scale` takes 1 arguments, 3 are given");
 }
 
 #[test]
