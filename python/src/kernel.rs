@@ -33,6 +33,13 @@ impl Kernel {
 /// An argument from Python: the width of a scalar and its bits; or 0, the byte offset in a buffer and the buffer's index.
 type Argument = (u32, u64, usize);
 
+/// Returns the buffers of a launch, at their addresses if there are any.
+fn host_buffers<'a>(bytes: &[&'a [u8]], addresses: Option<&[u64]>) -> Vec<HostBuffer<'a>> {
+    let address = |index: usize| addresses.and_then(|addresses| addresses.get(index).copied());
+    let buffers = bytes.iter().enumerate();
+    buffers.map(|(index, bytes)| HostBuffer { address: address(index), ..HostBuffer::new(bytes) }).collect()
+}
+
 #[pymethods]
 impl Kernel {
     /// Name of the kernel.
@@ -103,7 +110,10 @@ impl Kernel {
 
     /// Runs the kernel on the emulator over `grid` programs. Returns the new contents of each buffer, or None for one that
     /// is unchanged; the counts of the run; and the printed lines.
-    #[pyo3(signature = (grid, arguments, buffers, max_steps))]
+    ///
+    /// `addresses` has the address of each buffer, for kernels that load pointers from memory; without it, buffers are far
+    /// from each other.
+    #[pyo3(signature = (grid, arguments, buffers, max_steps, addresses = None))]
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -111,6 +121,7 @@ impl Kernel {
         arguments: Vec<Argument>,
         buffers: Vec<Bound<'py, PyBytes>>,
         max_steps: u64,
+        addresses: Option<Vec<u64>>,
     ) -> PyResult<(Vec<Option<Bound<'py, PyBytes>>>, Bound<'py, PyDict>, Vec<String>)> {
         let bytes: Vec<&[u8]> = buffers.iter().map(|buffer| buffer.as_bytes()).collect();
         let sizes: Vec<u64> = bytes.iter().map(|bytes| bytes.len() as u64).collect();
@@ -129,7 +140,7 @@ impl Kernel {
             let launch = KernelLaunch {
                 grid: [x, y, z],
                 arguments: &arguments,
-                buffers: bytes.iter().copied().map(HostBuffer::new).collect(),
+                buffers: host_buffers(&bytes, addresses.as_deref()),
             };
             let limits = RunLimits { steps: max_steps, ..RunLimits::default() };
             let print = |line: tilewright_emulator::Printed| {

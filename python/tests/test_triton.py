@@ -30,7 +30,7 @@ def target(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 def _forget() -> None:
     """Forgets the kernels that were compiled for another target: a process has one target otherwise."""
-    for kernel in (scale, line_of, races, sums, lower_half, twice):
+    for kernel in (scale, line_of, races, sums, gather_rows, lower_half, twice):
         kernel.device_caches.clear()
 
 
@@ -116,6 +116,26 @@ def test_without_its_variable_the_backend_is_not_there() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_DEFAULT_BACKEND"}
     output = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert output.stdout.strip() == "False"
+
+
+def test_a_table_of_pointers(target: str) -> None:
+    torch = pytest.importorskip("torch")
+    sources = [torch.full((32,), float(value)) for value in range(3)]
+    table = torch.tensor([one.data_ptr() for one in sources], dtype=torch.int64)
+    out = torch.full((3 * 32,), -1.0)
+    gather_rows[(3,)](table, out, N=32)
+    assert torch.equal(out, torch.cat(sources))
+    table[1] += 8 * 1024 * 1024
+    with pytest.raises(tw.Fault, match="out of bounds"):
+        gather_rows[(3,)](table, out, N=32)
+
+
+@triton.jit
+def gather_rows(table_ptr, out_ptr, N: tl.constexpr):
+    row = tl.program_id(0)
+    source = tl.load(table_ptr + row).to(tl.pointer_type(tl.float32))
+    at = tl.arange(0, N)
+    tl.store(out_ptr + row * N + at, tl.load(source + at))
 
 
 def test_descriptors_of_the_host_and_of_the_kernel(target: str) -> None:

@@ -43,6 +43,8 @@ struct Allocation {
     bytes: Vec<u8>,
     /// Whether each byte has been written.
     initialised: Vec<bool>,
+    /// The address that the host chose for the first byte; `None` for the address of the buffer's index.
+    placed_at: Option<u64>,
 }
 
 /// Global memory of all blocks. Buffers are uninitialised until the host or a kernel writes them.
@@ -60,13 +62,32 @@ impl GlobalMemory {
 
     /// Adds an uninitialised buffer, aligned to 256 bytes.
     pub fn allocate(&mut self, bytes: usize) -> Buffer {
-        self.buffers.push(Allocation { bytes: vec![0; bytes], initialised: vec![false; bytes] });
-        Buffer(self.buffers.len() - 1)
+        self.add(Allocation { bytes: vec![0; bytes], initialised: vec![false; bytes], placed_at: None })
     }
 
     /// Adds a buffer that holds the given bytes.
     pub fn allocate_with(&mut self, bytes: &[u8]) -> Buffer {
-        self.buffers.push(Allocation { bytes: bytes.to_vec(), initialised: vec![true; bytes.len()] });
+        self.add(Allocation { bytes: bytes.to_vec(), initialised: vec![true; bytes.len()], placed_at: None })
+    }
+
+    /// Adds a buffer that holds the given bytes at an address of the host's choice, for kernels that load addresses from
+    /// memory. Such buffers must not overlap; the first one that holds an address serves it. An access beyond the end
+    /// of one may reach another, as on hardware.
+    ///
+    /// # Examples
+    /// ```
+    /// let mut memory = tilewright_emulator::GlobalMemory::new();
+    /// let buffer = memory.allocate_at(0x7f00_0000_1000, &[1, 2, 3, 4]);
+    /// assert_eq!(memory.address(buffer), 0x7f00_0000_1000);
+    /// assert_eq!(memory.read_all(buffer)?, [1, 2, 3, 4]);
+    /// # Ok::<(), tilewright_emulator::MemoryError>(())
+    /// ```
+    pub fn allocate_at(&mut self, address: u64, bytes: &[u8]) -> Buffer {
+        self.add(Allocation { bytes: bytes.to_vec(), initialised: vec![true; bytes.len()], placed_at: Some(address) })
+    }
+
+    fn add(&mut self, allocation: Allocation) -> Buffer {
+        self.buffers.push(allocation);
         Buffer(self.buffers.len() - 1)
     }
 
@@ -121,7 +142,8 @@ impl GlobalMemory {
     /// The address of the buffer's first byte.
     #[must_use]
     pub fn address(&self, buffer: Buffer) -> u64 {
-        ((buffer.0 as u64 + 1) << SPACING_BITS) | SKEW
+        let placed = self.buffers.get(buffer.0).and_then(|allocation| allocation.placed_at);
+        placed.unwrap_or(((buffer.0 as u64 + 1) << SPACING_BITS) | SKEW)
     }
 
     pub(super) fn holds(&self, buffer: Buffer) -> bool {
@@ -131,8 +153,9 @@ impl GlobalMemory {
     /// Returns the buffer index and offset of an access, or a description of the nearest buffer.
     fn locate(&self, address: u64, bytes: usize) -> Result<(usize, usize), String> {
         let index = (address >> SPACING_BITS) as usize;
-        let Some(allocation) = index.checked_sub(1).and_then(|index| self.buffers.get(index)) else {
-            return Err("no buffer is near".to_owned());
+        let of_index = index.checked_sub(1).and_then(|index| self.buffers.get(index));
+        let Some(allocation) = of_index.filter(|allocation| allocation.placed_at.is_none()) else {
+            return self.locate_placed(address, bytes);
         };
         let within = address & ((1 << SPACING_BITS) - 1);
         let inside = within.checked_sub(SKEW).and_then(|offset| usize::try_from(offset).ok());
@@ -144,6 +167,25 @@ impl GlobalMemory {
                 Err(format!("it is offset {offset} of buffer {}, which has {size} bytes", index - 1))
             }
         }
+    }
+
+    /// Returns the index and offset of an access in a buffer at an address of the host's choice.
+    fn locate_placed(&self, address: u64, bytes: usize) -> Result<(usize, usize), String> {
+        let mut nearest = None;
+        for (index, allocation) in self.buffers.iter().enumerate() {
+            let offset = allocation.placed_at.and_then(|start| address.checked_sub(start));
+            let Some(offset) = offset.and_then(|offset| usize::try_from(offset).ok()) else { continue };
+            if offset.checked_add(bytes).is_some_and(|end| end <= allocation.bytes.len()) {
+                return Ok((index, offset));
+            }
+            if nearest.is_none_or(|(least, ..)| offset < least) {
+                nearest = Some((offset, index, allocation.bytes.len()));
+            }
+        }
+        Err(match nearest {
+            Some((offset, index, size)) => format!("it is offset {offset} of buffer {index}, which has {size} bytes"),
+            None => "no buffer is near".to_owned(),
+        })
     }
 
     /// Loads bytes for a kernel; `Err(Ok(offset))` with the first uninitialised byte, `Err(Err(..))` if out of bounds.

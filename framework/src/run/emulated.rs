@@ -86,9 +86,10 @@ pub fn run_emulated(
     printer: Option<&Printer<'_>>,
 ) -> Result<EmulatedRun, RunError> {
     let mut memory = GlobalMemory::new();
-    let allocated = launch.buffers.iter().map(|buffer| match buffer.initialised {
-        true => memory.allocate_with(buffer.bytes),
-        false => memory.allocate(buffer.bytes.len()),
+    let allocated = launch.buffers.iter().map(|buffer| match (buffer.initialised, buffer.address) {
+        (_, Some(address)) => memory.allocate_at(address, buffer.bytes),
+        (true, None) => memory.allocate_with(buffer.bytes),
+        (false, None) => memory.allocate(buffer.bytes.len()),
     });
     let buffers: Vec<Buffer> = allocated.collect();
     let arguments = launch.arguments.iter().map(|argument| emulated(argument, &buffers)).collect::<Result<Vec<_>, _>>();

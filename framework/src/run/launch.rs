@@ -24,12 +24,15 @@ pub struct HostBuffer<'a> {
     /// Whether the kernel may read the contents. Otherwise a device that tracks written bytes, such as the emulator,
     /// reports a read of bytes that the kernel has not written.
     pub initialised: bool,
+    /// The address of the buffer on the emulator, for kernels that load pointers from memory; `None` for an address far
+    /// from all other buffers, so that every access out of bounds is found. Other devices ignore it.
+    pub address: Option<u64>,
 }
 
 impl<'a> HostBuffer<'a> {
     /// A buffer whose contents the kernel may read.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, initialised: true }
+        Self { bytes, initialised: true, address: None }
     }
 }

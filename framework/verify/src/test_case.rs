@@ -45,7 +45,7 @@ impl TestLaunch {
     pub fn load<'d>(&self, artifact: &Artifact, device: &'d mut dyn Device) -> Result<LoadedLaunch<'d>, DeviceError> {
         let buffers = self.buffers.iter();
         let buffers = buffers
-            .map(|buffer| HostBuffer { bytes: &buffer.content.before, initialised: !buffer.is_output })
+            .map(|buffer| HostBuffer { bytes: &buffer.content.before, initialised: !buffer.is_output, address: None })
             .collect();
         let launch = KernelLaunch { grid: self.grid, arguments: &self.arguments, buffers };
         LoadedLaunch::new(&self.kernel, &launch, artifact, device)

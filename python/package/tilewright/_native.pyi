@@ -27,7 +27,12 @@ class Kernel:
     def report(self) -> str: ...
     def encode(self) -> bytes: ...
     def run(
-        self, grid: tuple[int, int, int], arguments: list[tuple[int, int, int]], buffers: list[bytes], max_steps: int
+        self,
+        grid: tuple[int, int, int],
+        arguments: list[tuple[int, int, int]],
+        buffers: list[bytes],
+        max_steps: int,
+        addresses: list[int] | None = None,
     ) -> tuple[list[bytes | None], dict[str, int], list[str]]: ...
 
 class Session:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import gc
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,13 +102,18 @@ def _extent(owner: Any) -> int:
 
 
 class Allocations:
-    """The allocations of one launch, each once, however many arguments point into it."""
+    """The allocations of one launch, each once, however many arguments point into it.
+
+    They lie far from each other in the emulator, so that every access out of bounds is found. If an argument holds addresses
+    of other tensors, as a table of pointers does, they lie where they are in the host, and those tensors belong to the launch.
+    """
 
     # Offset 0 of a buffer is a multiple of this in the emulator, as it is for every allocator of a GPU.
     _ALIGNMENT = 16
 
     def __init__(self) -> None:
         self._regions: list[Region] = []
+        self._placed = False
 
     def pointer(self, address: int, within: Region) -> tuple[int, int]:
         """Returns the index of the buffer of an address, and the byte offset in it."""
@@ -118,12 +125,50 @@ class Allocations:
         """Returns the bytes before an allocation that keep its addresses as aligned in the emulator as in the host."""
         return allocation.base % self._ALIGNMENT
 
+    def follow(self, table: Any) -> None:
+        """Adds the allocations of the tensors whose addresses a tensor of 64-bit integers holds."""
+        values = {int(value) for value in _integers(table)}
+        for found in {region(one) for one in _living_tensors()} if any(value > 1 << 32 for value in values) else ():
+            if any(found.holds(value) for value in values):
+                self._placed = True
+                if found not in self._regions:
+                    self._regions.append(found)
+
     def read(self) -> list[bytes]:
         """Copies the contents of all allocations."""
         return [bytes(self._pad(one)) + ctypes.string_at(one.base, one.size) for one in self._regions]
+
+    def addresses(self) -> list[int] | None:
+        """Returns the addresses of the buffers; None if any will do."""
+        return [one.base - self._pad(one) for one in self._regions] if self._placed else None
 
     def write(self, changed: Sequence[bytes | None]) -> None:
         """Copies new contents into the allocations; None is an unchanged one."""
         for one, contents in zip(self._regions, changed):
             if contents is not None:
                 ctypes.memmove(one.base, contents[self._pad(one) :], one.size)
+
+
+# A longer tensor of integers is data, and not a table of pointers.
+_LONGEST_TABLE = 4096
+
+
+def _integers(value: Any) -> Iterable[Any]:
+    """Returns the elements of a tensor of 64-bit integers; nothing for other tensors."""
+    array = value.array if isinstance(value, HostArray) else value
+    if str(getattr(array, "dtype", "")).rpartition(".")[2] not in ("int64", "uint64"):
+        return ()
+    count = array.numel() if hasattr(array, "numel") else array.size
+    return array.reshape(-1).tolist() if 0 < count <= _LONGEST_TABLE else ()
+
+
+def _living_tensors() -> Iterator[Any]:
+    """Yields the tensors of torch on the CPU and the arrays of numpy wrapped by `array` that are alive."""
+    for one in gc.get_objects():
+        if isinstance(one, HostArray) or (str(type(one).__module__).startswith("torch") and _is_cpu_tensor(one)):
+            yield one
+
+
+def _is_cpu_tensor(value: Any) -> bool:
+    torch = sys.modules["torch"]
+    return isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.layout == torch.strided

@@ -114,7 +114,7 @@ def launch(
     file: Any = None,
 ) -> Run:
     """Runs a kernel with arguments that are already encoded."""
-    changed, counts, printed = native.run(grid, arguments, memory.read(), max_steps)
+    changed, counts, printed = native.run(grid, arguments, memory.read(), max_steps, memory.addresses())
     memory.write(changed)
     for line in printed:
         print(line, file=file or sys.stdout)
@@ -172,6 +172,7 @@ def pointer_argument(value: Any, memory: Allocations) -> tuple[int, int, int]:
         allocation = region(value)
         address = value.data_ptr() if hasattr(value, "data_ptr") else HostArray(value).data_ptr()
         buffer, offset = memory.pointer(address, allocation)
+        memory.follow(value)
     return 0, offset, buffer
 
 
