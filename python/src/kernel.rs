@@ -33,6 +33,9 @@ impl Kernel {
 /// An argument from Python: the width of a scalar and its bits; or 0, the byte offset in a buffer and the buffer's index.
 type Argument = (u32, u64, usize);
 
+/// The result of a run in Python: the new contents of each buffer, None if it is unchanged; the counts; the printed lines.
+type Outcome<'py> = (Vec<Option<Bound<'py, PyBytes>>>, Bound<'py, PyDict>, Vec<String>);
+
 /// Returns the buffers of a launch, at their addresses if there are any.
 fn host_buffers<'a>(bytes: &[&'a [u8]], addresses: Option<&[u64]>) -> Vec<HostBuffer<'a>> {
     let address = |index: usize| addresses.and_then(|addresses| addresses.get(index).copied());
@@ -122,7 +125,7 @@ impl Kernel {
         buffers: Vec<Bound<'py, PyBytes>>,
         max_steps: u64,
         addresses: Option<Vec<u64>>,
-    ) -> PyResult<(Vec<Option<Bound<'py, PyBytes>>>, Bound<'py, PyDict>, Vec<String>)> {
+    ) -> PyResult<Outcome<'py>> {
         let bytes: Vec<&[u8]> = buffers.iter().map(|buffer| buffer.as_bytes()).collect();
         let sizes: Vec<u64> = bytes.iter().map(|bytes| bytes.len() as u64).collect();
         let names: Vec<String> = (0..arguments.len()).map(|index| index.to_string()).collect();

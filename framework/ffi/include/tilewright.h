@@ -23,7 +23,7 @@
 /**
  * The minor version of this interface: it counts additions. A host that was built for a lower minor version works.
  */
-#define TW_ABI_MINOR 2
+#define TW_ABI_MINOR 3
 
 /**
  * Severity of a diagnostic: a failure.
@@ -86,6 +86,11 @@
 #define TW_ERROR_INTERNAL 8
 
 /**
+ * The emulator stopped the kernel: an illegal operation, or more operations than the limit.
+ */
+#define TW_ERROR_FAULT 9
+
+/**
  * The dims that a layout maps from: register, lane, warp and block; for a memory layout offset and block.
  */
 #define TW_SIDE_IN 0
@@ -94,6 +99,16 @@
  * The dims that a layout maps to: the axes of a tensor.
  */
 #define TW_SIDE_OUT 1
+
+/**
+ * The argument is the address of byte `value` of the buffer with the index `buffer`.
+ */
+#define TW_ARGUMENT_BUFFER 1
+
+/**
+ * The argument is a scalar of `width` bits, by its bits in `value`.
+ */
+#define TW_ARGUMENT_SCALAR 2
 
 /**
  * Bytes or text that a call returned.
@@ -312,6 +327,106 @@ typedef struct tw_figures {
      */
     uint64_t least_wavefronts_loaded;
 } tw_figures;
+
+/**
+ * An argument of the function that a program launches.
+ */
+typedef struct tw_argument {
+    /**
+     * `TW_ARGUMENT_BUFFER` or `TW_ARGUMENT_SCALAR`.
+     */
+    uint32_t kind;
+    /**
+     * Width of a scalar in bits.
+     */
+    uint32_t width;
+    /**
+     * Index of the buffer in the launch.
+     */
+    size_t buffer;
+    /**
+     * The bits of a scalar, zero-extended; the byte offset in a buffer.
+     */
+    uint64_t value;
+} tw_argument;
+
+/**
+ * A buffer of the host, which a run reads and changes.
+ */
+typedef struct tw_buffer {
+    /**
+     * The bytes of the buffer.
+     */
+    uint8_t *data;
+    /**
+     * Number of bytes.
+     */
+    size_t size;
+} tw_buffer;
+
+/**
+ * The parameters of a run.
+ */
+typedef struct tw_launch {
+    /**
+     * The size of this struct, which the caller sets.
+     */
+    size_t struct_size;
+    /**
+     * Number of programs along the three axes of the grid.
+     */
+    uint32_t grid[3];
+    /**
+     * One argument for each argument of the program's function.
+     */
+    const struct tw_argument *arguments;
+    /**
+     * Number of arguments.
+     */
+    size_t argument_count;
+    /**
+     * The buffers that the arguments refer to.
+     */
+    const struct tw_buffer *buffers;
+    /**
+     * Number of buffers.
+     */
+    size_t buffer_count;
+    /**
+     * Max number of operations that all warps execute, against endless loops; 0 for 10^8.
+     */
+    uint64_t max_steps;
+} tw_launch;
+
+/**
+ * Counts of a run.
+ */
+typedef struct tw_run_report {
+    /**
+     * The size of this struct, which the caller sets.
+     */
+    size_t struct_size;
+    /**
+     * Number of operations that all warps executed.
+     */
+    uint64_t steps;
+    /**
+     * Number of sectors of global memory that all warps loaded.
+     */
+    uint64_t sectors_loaded;
+    /**
+     * Number of sectors of global memory that all warps stored.
+     */
+    uint64_t sectors_stored;
+    /**
+     * Wavefronts of shared memory that a warp loaded, of the warp with the most.
+     */
+    uint64_t wavefronts_loaded;
+    /**
+     * Wavefronts of shared memory that a warp stored, of the warp with the most.
+     */
+    uint64_t wavefronts_stored;
+} tw_run_report;
 
 /**
  * A diagnostic message.
@@ -629,6 +744,17 @@ struct tw_error *tw_plan_write(const struct tw_plan *plan,
  * Frees a plan. Available since 1.0.
  */
 void tw_plan_destroy(struct tw_plan *plan);
+
+/**
+ * Runs the kernel of compiled code on the emulator of its target, over the whole grid, and writes the buffers that it
+ * changed. The form `kernel` of `tw_compile` is enough. An illegal operation of the kernel, such as an access out of
+ * bounds or a race, is an error with the code `TW_ERROR_FAULT`, which names the operation, block, warp and lane; the
+ * buffers are then unchanged. `report` may be null. Available since 1.3.
+ */
+struct tw_error *tw_run(const struct tw_session *session,
+                        const struct tw_code *code,
+                        const struct tw_launch *launch,
+                        struct tw_run_report *report);
 
 /**
  * Creates a session. `options` may be null if `count` is zero. Option keys: `plugin` (a library or manifest,

@@ -53,6 +53,7 @@ typedef struct tw_api {
     struct tw_error *(*plan_figures)(const struct tw_plan *plan, struct tw_figures *out);
     struct tw_error *(*plan_write)(const struct tw_plan *plan, struct tw_blob **out);
     void (*plan_destroy)(struct tw_plan *plan);
+    struct tw_error *(*run)(const struct tw_session *session, const struct tw_code *code, const struct tw_launch *launch, struct tw_run_report *report);
     struct tw_error *(*session_create)(const struct tw_option *options, size_t count, tw_diagnostic_callback callback, void *context, struct tw_session **out);
     void (*session_destroy)(struct tw_session *session);
     struct tw_error *(*session_targets)(const struct tw_session *session, struct tw_names **out);
@@ -103,6 +104,7 @@ static inline int tw_api_load(tw_api *api, const char *path, char *message, size
         "tw_plan_figures",
         "tw_plan_write",
         "tw_plan_destroy",
+        "tw_run",
         "tw_session_create",
         "tw_session_destroy",
         "tw_session_targets",
