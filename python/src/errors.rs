@@ -8,11 +8,11 @@ use tilewright_emulator::{Fault, FaultKind};
 
 /// Makes the exception `class` of `tilewright.errors` with a message and attributes.
 fn exception(py: Python<'_>, class: &str, message: &str, attributes: &Bound<'_, PyDict>) -> PyErr {
-    let made = py
+    let raised = py
         .import("tilewright.errors")
         .and_then(|module| module.getattr(class))
         .and_then(|class| class.call((message,), Some(attributes)));
-    made.map_or_else(|error| error, PyErr::from_value)
+    raised.map_or_else(|error| error, PyErr::from_value)
 }
 
 /// Makes the exception of an invalid argument or an unknown name.

@@ -171,7 +171,7 @@ impl GlobalMemory {
 
     /// Returns the index and offset of an access in a buffer at an address of the host's choice.
     fn locate_placed(&self, address: u64, bytes: usize) -> Result<(usize, usize), String> {
-        let mut nearest = None;
+        let mut nearest: Option<(usize, usize, usize)> = None;
         for (index, allocation) in self.buffers.iter().enumerate() {
             let offset = allocation.placed_at.and_then(|start| address.checked_sub(start));
             let Some(offset) = offset.and_then(|offset| usize::try_from(offset).ok()) else { continue };
