@@ -164,11 +164,13 @@ def _integers(value: Any) -> Iterable[Any]:
 
 def _living_tensors() -> Iterator[Any]:
     """Yields the tensors of torch on the CPU and the arrays of numpy wrapped by `array` that are alive."""
+    torch = sys.modules.get("torch")
+    types = (HostArray,) if torch is None else (HostArray, torch.Tensor)
     for one in gc.get_objects():
-        if isinstance(one, HostArray) or (str(type(one).__module__).startswith("torch") and _is_cpu_tensor(one)):
+        # `isinstance` would read attributes of every object, some of which warn.
+        if issubclass(type(one), types) and (isinstance(one, HostArray) or _is_on_host(one, torch)):
             yield one
 
 
-def _is_cpu_tensor(value: Any) -> bool:
-    torch = sys.modules["torch"]
-    return isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.layout == torch.strided
+def _is_on_host(tensor: Any, torch: Any) -> bool:
+    return bool(tensor.device.type == "cpu" and tensor.layout == torch.strided)
