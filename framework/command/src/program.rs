@@ -96,6 +96,9 @@ pub struct Compiling {
     /// Value of a size that the program leaves open (`tw.size`); may be given several times, for different sizes.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     sizes: Vec<(String, u64)>,
+    /// Round products before they are summed, instead of fusing multiply-adds.
+    #[arg(long)]
+    no_fp_fusion: bool,
     #[command(flatten)]
     without: Without,
 }
@@ -130,6 +133,7 @@ impl Compiling {
             .with_registers(self.registers)
             .with_strategy(strategy)
             .with_stages(self.stages)
+            .with_separate_rounding(self.no_fp_fusion)
             .with_synthesis(synthesis)
             .with_sizes(self.sizes.clone());
         match entry {

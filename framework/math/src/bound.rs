@@ -19,6 +19,7 @@ pub fn bound(function: MathFunction, element: Element) -> Option<f64> {
         exact if exact.is_exact() => 0.0,
         MathFunction::Exp | MathFunction::Exp2 | MathFunction::Exp10 => 1.0,
         MathFunction::Log | MathFunction::Log2 | MathFunction::Log10 | MathFunction::Log1p => 1.0,
+        MathFunction::Sqrt | MathFunction::Div => 0.5,
         MathFunction::Cbrt | MathFunction::Hypot => 1.0,
         MathFunction::Atan | MathFunction::Asin | MathFunction::Acos | MathFunction::Tan => 1.5,
         MathFunction::Sinh | MathFunction::Cosh | MathFunction::Tanh => 1.5,

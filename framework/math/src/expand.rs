@@ -1,7 +1,7 @@
 //! Replaces math functions by their expansions.
 
 use super::bound::bound;
-use super::formula;
+use super::formula::{self, Natives};
 use tilewright_kernel::{Builder, Element, Kernel, Launch, MathFunction, Op, Region, Statement, Type, Value};
 
 /// Replaces each math function for which `native` returns false by arithmetic operations, element by element for
@@ -13,14 +13,15 @@ pub fn expand(kernel: &mut Kernel, native: impl Fn(MathFunction, Element) -> boo
     region(&mut builder, &mut kernel.body, &native);
 }
 
-/// Number of operations in the expansion of a math function of scalars, counting both arms of branches.
+/// Number of operations in the expansion of a math function of scalars, counting both arms of branches. Functions for
+/// which `native` returns true stay within it.
 #[must_use]
-pub fn operations(function: MathFunction, element: Element) -> u64 {
+pub fn operations(function: MathFunction, element: Element, native: impl Fn(MathFunction, Element) -> bool) -> u64 {
     let parameter = Type::Scalar(element);
     let mut builder =
         Builder::new("function", Launch::new(1, 1), &[("x", parameter), ("y", parameter), ("z", parameter)]);
     let operands = [0, 1, 2].map(|index| builder.parameter(index));
-    formula::append(&mut builder, element, function, operands);
+    formula::append(&mut builder, element, (function, Natives::of(element, &native)), operands);
     builder.appended()
 }
 
@@ -50,12 +51,12 @@ fn expansion(
     if operands.len() != function.operand_count() || bound(*function, element).is_none() || native(*function, element) {
         return None;
     }
-    let last = *operands.last()?;
+    let (last, natives) = (*operands.last()?, Natives::of(element, native));
     let operands = std::array::from_fn(|index| operands.get(index).copied().unwrap_or(last));
     builder.restore_location(statement.location);
     let (last, mut expanded) = builder.build_detached(|builder| {
         element_by_element(builder, ty, operands, |builder, expanded| {
-            formula::append(builder, element, *function, expanded)
+            formula::append(builder, element, (*function, natives), expanded)
         })
     });
     // The operation that defines the last value is last, so no other operation uses that value.

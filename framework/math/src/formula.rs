@@ -11,13 +11,31 @@ use tilewright_kernel::{Builder, Element, MathFunction, Value};
 
 /// Appends the operations of a math function of scalars, the first of `operands`; the last operation defines the
 /// result.
-pub(super) fn append(builder: &mut Builder, element: Element, function: MathFunction, operands: [Value; 3]) -> Value {
+pub(super) fn append(
+    builder: &mut Builder,
+    element: Element,
+    (function, natives): (MathFunction, Natives),
+    operands: [Value; 3],
+) -> Value {
     let fb = FormulaBuilder::new(builder, element);
-    formula(function, operands.map(|operand| fb.real(operand))).value
+    formula(function, natives, operands.map(|operand| fb.real(operand))).value
 }
 
-fn formula<'p>(function: MathFunction, [x, y, z]: [Real<'p>; 3]) -> Real<'p> {
+/// Functions of the formula's type that the target computes and that formulas of other functions use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Natives {
+    pub exp2: bool,
+}
+
+impl Natives {
+    pub(super) fn of(element: Element, native: &dyn Fn(MathFunction, Element) -> bool) -> Self {
+        Self { exp2: native(MathFunction::Exp2, element) }
+    }
+}
+
+fn formula<'p>(function: MathFunction, natives: Natives, [x, y, z]: [Real<'p>; 3]) -> Real<'p> {
     match function {
+        MathFunction::Exp if natives.exp2 => exponential::exp_by_exp2(x),
         MathFunction::Exp => exponential::exp(x),
         MathFunction::Exp2 => exponential::exp2(x),
         MathFunction::Exp10 => exponential::exp10(x),
@@ -44,6 +62,8 @@ fn formula<'p>(function: MathFunction, [x, y, z]: [Real<'p>; 3]) -> Real<'p> {
         MathFunction::Pow => power::pow(x, y),
         MathFunction::Cbrt => root::cbrt(x),
         MathFunction::Rsqrt => root::rsqrt(x),
+        MathFunction::Sqrt => x.sqrt(),
+        MathFunction::Div => x / y,
         MathFunction::Hypot => root::hypot(x, y),
         MathFunction::Fmod => remainder::fmod(x, y),
         MathFunction::Lgamma => gamma::lgamma(x),

@@ -3,7 +3,7 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::formula_builder::{Bool, Int, Number, Real};
-use tilewright_kernel::{Binary, Cast, Compare, Unary};
+use tilewright_kernel::{Binary, Cast, Compare, MathFunction, Unary};
 
 macro_rules! operator {
     ($trait:ident, $method:ident, $op:ident) => {
@@ -122,6 +122,11 @@ impl<'p> Real<'p> {
     /// Flips the sign if the sign bit of `sign` is set.
     pub fn with_sign_changed(self, sign: Int<'p>) -> Self {
         (self.bits() ^ sign).as_real()
+    }
+
+    /// A function of one operand that the target computes.
+    pub fn native(self, function: MathFunction) -> Self {
+        self.formula.real(self.formula.build(|builder| builder.math(function, &[self.value])))
     }
 
     /// Clamps to `low` and `high`; NaN stays NaN.

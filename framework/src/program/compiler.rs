@@ -52,6 +52,9 @@ pub struct ProgramOptions {
     pub sizes: Vec<(String, u64)>,
     /// Whether data movements take no dynamic shared memory: a function of a host's own device code has none.
     pub static_memory: bool,
+    /// Whether products and sums are rounded separately. By default they are contracted into multiply-adds that round
+    /// once, as Triton's `enable_fp_fusion` does.
+    pub separate_rounding: bool,
 }
 
 impl ProgramOptions {
@@ -77,6 +80,12 @@ impl ProgramOptions {
     #[must_use]
     pub fn with_static_memory(self, static_memory: bool) -> Self {
         Self { static_memory, ..self }
+    }
+
+    /// With or without a rounding of products that are summands.
+    #[must_use]
+    pub fn with_separate_rounding(self, separate_rounding: bool) -> Self {
+        Self { separate_rounding, ..self }
     }
 
     /// With this entry function.

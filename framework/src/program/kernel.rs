@@ -72,7 +72,7 @@ impl ProgramCompiler<'_> {
             None => (Cow::Borrowed(text), None),
         };
         let text = &*text;
-        let module = self.neutral(text, options.entry.as_deref(), seen)?;
+        let module = self.neutral(text, options, seen)?;
         let description = self.target.description();
         let families = FamilySet::new(vec![&Neutral, self.target.families()]);
         let config = launch_config(self.target, Some(&module), options, &families)?;

@@ -1,14 +1,14 @@
 //! Reads a program and transforms it to one function of neutral operations (those that no vendor's dialect defines).
 
-use super::compiler::ProgramCompiler;
+use super::compiler::{ProgramCompiler, ProgramOptions};
 use super::error::ProgramError;
 use super::stage::Stage;
 use tilewright_layout::FamilySet;
 use tilewright_layout::families::Neutral;
 use tilewright_tile::import::import;
 use tilewright_tile::transform::{
-    decompose_scaled_dots, desugar_async_copies, forward_stores, inline_calls, remove_unused, simplify_types,
-    structurize,
+    decompose_scaled_dots, desugar_async_copies, forward_stores, fuse_multiply_adds, inline_calls, remove_unused,
+    simplify_types, structurize,
 };
 use tilewright_tile::{self as tile, TileModule};
 
@@ -28,7 +28,7 @@ impl ProgramCompiler<'_> {
     pub(super) fn neutral(
         &self,
         text: &str,
-        entry: Option<&str>,
+        options: &ProgramOptions,
         seen: &mut dyn FnMut(Stage<'_>),
     ) -> Result<TileModule, ProgramError> {
         let in_text = |violation: tile::TileViolation| ProgramError::Text(violation.in_text(text));
@@ -41,8 +41,11 @@ impl ProgramCompiler<'_> {
         let module = decompose_scaled_dots(&module, self.dialects).map_err(in_text)?;
         let module = structurize(&module, self.dialects).map_err(in_text)?;
         let mut module = inline_calls(&module, self.dialects).map_err(in_text)?;
-        keep(&mut module, entry)?;
+        keep(&mut module, options.entry.as_deref())?;
         let mut module = forward_stores(&module, self.dialects).map_err(in_text)?;
+        if !options.separate_rounding {
+            module = fuse_multiply_adds(&module, self.dialects).map_err(in_text)?;
+        }
         remove_unused(&mut module);
         tile::verify_transformed(&module).map_err(in_text)?;
         seen(Stage::Shape(&module));

@@ -96,7 +96,7 @@ impl ProgramCompiler<'_> {
         let blocks = blocks.ok_or_else(|| {
             wrong(&"sizes are compared by the time of a launch: add its number of blocks as a line `tw.blocks ...`")
         })?;
-        let module = self.neutral(&text, options.entry.as_deref(), &mut |_| {})?;
+        let module = self.neutral(&text, options, &mut |_| {})?;
         match is_explicit(&module) {
             true => Ok(TiledProgram { module, blocks }),
             false => {

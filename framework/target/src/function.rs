@@ -18,6 +18,9 @@ pub struct NativeFunction {
     /// The greatest error, in units in the last place (ulp) of the exact result.
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub ulps: f64,
+    /// Whether subnormal results become zero.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flushes: bool,
     /// Evidence for the bound.
     pub evidence: Evidence,
     /// Source of the bound.

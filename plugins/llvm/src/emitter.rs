@@ -196,16 +196,16 @@ impl<'ctx> Emitter<'_, 'ctx> {
         result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` has no result")))
     }
 
-    /// Calls a non-overloaded intrinsic with one operand and a result.
+    /// Calls a non-overloaded intrinsic with a result.
     ///
     /// # Errors
     /// As [`Emitter::call`].
-    pub fn call_single(
+    pub fn call_value(
         &self,
         intrinsic: &str,
-        value: BasicValueEnum<'ctx>,
+        operands: &[BasicValueEnum<'ctx>],
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let result = self.call(intrinsic, &[], &[value])?;
+        let result = self.call(intrinsic, &[], operands)?;
         result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` has no result")))
     }
 

@@ -49,6 +49,8 @@ fn host(function: MathFunction, x: f64, y: f64) -> f64 {
         MathFunction::Pow => x.powf(y),
         MathFunction::Cbrt => x.cbrt(),
         MathFunction::Rsqrt => 1.0 / x.sqrt(),
+        MathFunction::Sqrt => x.sqrt(),
+        MathFunction::Div => x / y,
         MathFunction::Hypot => x.hypot(y),
         MathFunction::Fmod => x % y,
         _ => f64::NAN,

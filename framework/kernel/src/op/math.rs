@@ -58,6 +58,10 @@ named_enum! {
         Cbrt = "cbrt",
         /// 1 over the square root.
         Rsqrt = "rsqrt",
+        /// Square root, within the error bound of the target's instruction.
+        Sqrt = "sqrt",
+        /// Quotient, within the error bound of the target's instruction.
+        Div = "div",
         /// Square root of the sum of two squares.
         Hypot = "hypot",
         /// Exact remainder of the quotient rounded towards zero, with the sign of the dividend.
@@ -151,7 +155,7 @@ impl MathFunction {
     #[must_use]
     pub fn operand_count(self) -> usize {
         match self {
-            Self::Atan2 | Self::Pow | Self::Hypot | Self::Fmod => 2,
+            Self::Atan2 | Self::Pow | Self::Hypot | Self::Fmod | Self::Div => 2,
             Self::NextAfter | Self::Scalbn | Self::Remainder | Self::BesselJn | Self::BesselYn => 2,
             Self::AddDown | Self::AddUp | Self::AddZero | Self::MulDown | Self::MulUp | Self::MulZero => 2,
             Self::DivDown | Self::DivUp | Self::DivZero => 2,

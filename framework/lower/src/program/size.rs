@@ -27,12 +27,14 @@ impl Lowering<'_> {
     /// Returns the number of operations that the kernel has so far.
     fn operations(&mut self) -> u64 {
         let target = self.config.context.target;
+        let native =
+            |function: MathFunction, element: Element| target.function(function.name(), element.name()).is_some();
         let written = |(function, element, count): (MathFunction, Element, u64)| {
-            if target.function(function.name(), element.name()).is_some() {
+            if native(function, element) {
                 return 0;
             }
             let own = self.expansions.entry((function, element));
-            count.saturating_mul(*own.or_insert_with(|| math::operations(function, element)))
+            count.saturating_mul(*own.or_insert_with(|| math::operations(function, element, native)))
         };
         let functions: u64 = self.builder.functions().map(written).fold(0, u64::saturating_add);
         self.builder.appended().saturating_add(functions)

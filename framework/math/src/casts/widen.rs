@@ -1,8 +1,8 @@
 //! Exact casts of elements to types that have all values of the source type.
 //!
-//! The kernel IR has no casts of types of at most eight bits. They are converted to binary32 by integer arithmetic, and
-//! to each other by moving fields and a small table for subnormals. Bits above a narrow element in its byte are
-//! ignored.
+//! The kernel IR has no casts of types of at most eight bits. They are converted to binary16 or binary32 by moving the
+//! fields of the encoding, and to each other by moving fields and a small table for subnormals. Bits above a narrow
+//! element in its byte are ignored.
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
 use tilewright_target::{ElementType, Format};
@@ -26,7 +26,11 @@ pub const SCALING: u64 = 3;
 pub fn operations(from: ElementType, to: ElementType) -> u64 {
     match from {
         _ if from == to => 0,
-        ElementType::Float(_) if element(from).is_none() => 12,
+        ElementType::Float(format) if element(from).is_none() => match HalfForm::of(format) {
+            Some(HalfForm::Prefix) => 2,
+            Some(HalfForm::Scaled) => 8,
+            None => 12,
+        },
         _ if from.bits() < 8 => 3,
         _ => 1,
     }
@@ -91,7 +95,7 @@ pub fn cast(builder: &mut Builder, value: Value, from: ElementType, to: ElementT
                 Some(element) => builder.cast(Cast::Bits, value, Type::Scalar(element)),
                 None => {
                     let word = builder.cast(Cast::ExtendU, value, WORD);
-                    decode_to_f32(builder, word, format)
+                    decode(builder, word, format)
                 }
             };
             widened_float_bits(builder, number, to)
@@ -116,10 +120,12 @@ pub fn as_single(builder: &mut Builder, value: Value, from: ElementType) -> Valu
 /// Converts a floating-point value to the bits of another type, which must represent it.
 pub fn widened_float_bits(builder: &mut Builder, value: Value, to: ElementType) -> Value {
     let ty = Type::Scalar(element(to).unwrap_or(Element::F32));
-    let have = builder.type_of(value).bits();
-    let value = match ty.bits() {
-        bits if bits > have => builder.cast(Cast::ExtendF, value, ty),
-        bits if bits < have => builder.cast(Cast::RoundF, value, ty),
+    let have = builder.type_of(value);
+    // Between two types of 16 bits there is no cast.
+    let value = if have.bits() == ty.bits() && have != ty { single(builder, value) } else { value };
+    let value = match (ty.bits(), builder.type_of(value).bits()) {
+        (bits, have) if bits > have => builder.cast(Cast::ExtendF, value, ty),
+        (bits, have) if bits < have => builder.cast(Cast::RoundF, value, ty),
         _ => value,
     };
     builder.cast(Cast::Bits, value, carrier(to))
@@ -150,9 +156,81 @@ fn by_fields(builder: &mut Builder, word: Value, from: Format, to: Format) -> Va
     builder.binary(Binary::Or, number, sign)
 }
 
+/// Converts an element of at most eight bits, in a 32-bit word, to binary32.
+pub fn decode_to_f32(builder: &mut Builder, word: Value, format: Format) -> Value {
+    let number = decode(builder, word, format);
+    single(builder, number)
+}
+
+/// Extends a number of at most 32 bits to binary32.
+fn single(builder: &mut Builder, number: Value) -> Value {
+    if builder.type_of(number) == SINGLE_TYPE { number } else { builder.cast(Cast::ExtendF, number, SINGLE_TYPE) }
+}
+
+/// How the encoding of a type relates to that of binary16.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HalfForm {
+    /// The encoding is the upper bits of that of binary16.
+    Prefix,
+    /// Moved to the fields of binary16, the encoding is the number divided by a power of two, except for NaN.
+    Scaled,
+}
+
+impl HalfForm {
+    fn of(format: Format) -> Option<Self> {
+        let [exponent, mantissa, _] = format.widths();
+        let [half_exponent, half_mantissa, _] = Format::F16.widths();
+        let (is_bounded, is_ieee) = (mantissa > 0 && mantissa <= half_mantissa, format.has_infinity());
+        match exponent {
+            _ if !is_bounded || !format.is_signed() => None,
+            same if same == half_exponent => (is_ieee && format.bias() == Format::F16.bias()).then_some(Self::Prefix),
+            less => (less < half_exponent && !is_ieee).then_some(Self::Scaled),
+        }
+    }
+}
+
+/// Converts an element of at most eight bits, in a 32-bit word, to binary16 if that is the shorter way, otherwise to
+/// binary32.
+fn decode(builder: &mut Builder, word: Value, format: Format) -> Value {
+    let half = Type::Scalar(Element::F16);
+    let [exponent, mantissa, _] = format.widths();
+    let (up, top) = (Format::F16.widths()[1] - mantissa, 1u32 << (exponent + mantissa));
+    match HalfForm::of(format) {
+        Some(HalfForm::Prefix) => {
+            let fields = builder.binary_const(Binary::Shl, word, up);
+            as_half(builder, fields)
+        }
+        Some(HalfForm::Scaled) => {
+            let magnitude = builder.binary_const(Binary::And, word, top - 1);
+            let magnitude = builder.binary_const(Binary::Shl, magnitude, up);
+            let sign = builder.binary_const(Binary::And, word, top);
+            let sign = builder.binary_const(Binary::Shl, sign, 15 - exponent - mantissa);
+            let fields = builder.binary(Binary::Or, magnitude, sign);
+            let fields = as_half(builder, fields);
+            // A power of two as binary16: its exponent field.
+            let scale = (2 * Format::F16.bias() - format.bias()) as u64;
+            let scale = builder.constant(half, scale << Format::F16.widths()[1]);
+            let number = builder.binary(Binary::FMul, fields, scale);
+            let Some((bits, seen)) = format.only_nan() else { return number };
+            let looked_at = builder.binary_const(Binary::And, word, seen as u32);
+            let expected = builder.i32(bits as u32);
+            let is_nan = builder.compare(Compare::Eq, looked_at, expected);
+            let nan = builder.constant(half, 0x7e00);
+            builder.select(is_nan, nan, number)
+        }
+        None => decode_in_single(builder, word, format),
+    }
+}
+
+/// Takes the low 16 bits of a word as binary16.
+fn as_half(builder: &mut Builder, word: Value) -> Value {
+    let bits = builder.cast(Cast::Truncate, word, Type::Scalar(Element::I16));
+    builder.cast(Cast::Bits, bits, Type::Scalar(Element::F16))
+}
+
 /// Converts an element of at most eight bits, in a 32-bit word, to binary32: the fields of the encoding are moved; a
 /// subnormal is its mantissa times a power of two.
-pub fn decode_to_f32(builder: &mut Builder, word: Value, format: Format) -> Value {
+fn decode_in_single(builder: &mut Builder, word: Value, format: Format) -> Value {
     let [exponent, mantissa, _] = format.widths();
     if mantissa == 0 {
         return power_of_two(builder, word);

@@ -134,6 +134,7 @@ ONE = {
     "erfc": (mp.erfc, one_of((-6, 27.2), (-1, 1), (0.4, 0.6), TINY, (0, 6))),
     "cbrt": (lambda x: mp.sign(x) * mp.cbrt(abs(x)), one_of(any_number, (-10, 10), lambda: any_number(0, 1))),
     "rsqrt": (lambda x: 1 / mp.sqrt(x), one_of(positive, (0.1, 10), lambda: positive(0, 1))),
+    "sqrt": (mp.sqrt, one_of(positive, (0.1, 10), lambda: positive(0, 1))),
     "lgamma": (lgamma, one_of((0, 30), (0.5, 3), (2.9, 40), spread(1e-300, 1), spread(30, 1e300), (-30, 0), (-170, -30))),
     "tgamma": (mp.gamma, one_of((0, 30), (0.5, 3), (-30, 0), (30, 171.6), (-180, -30), signed(spread(1e-307, 1)))),
 }
@@ -164,6 +165,7 @@ TWO = {
     "pow": (mp.power, power_pair),
     "atan2": (mp.atan2, pair),
     "hypot": (mp.hypot, pair),
+    "div": (mp.fdiv, pair),
 }
 # Next to multiples of pi / 2: Muller et al., Handbook of Floating-Point Arithmetic, section 10.2 (6381956970095103 *
 # 2^797 is the closest), and the numbers nearest to small multiples.

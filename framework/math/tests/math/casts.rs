@@ -4,7 +4,7 @@ use tilewright_testkit::elementwise;
 
 use half::{bf16, f16};
 use tilewright_kernel::{Cast, Element, Type};
-use tilewright_math::casts::{NarrowRounding, Overflow, as_single, carrier, odd_single, round_to};
+use tilewright_math::casts::{NarrowRounding, Overflow, as_single, carrier, cast, is_possible, odd_single, round_to};
 use tilewright_target::{ElementType, Format};
 
 const EIGHT_BITS: [&str; 4] = ["e4m3", "e5m2", "fp8_fnuz", "bf8_fnuz"];
@@ -166,6 +166,27 @@ fn narrow_numbers_become_singles_exactly() {
         {
             let (expected, found) = (format(name).decode(bits), f64::from(f32::from_bits(found as u32)));
             assert!(expected.to_bits() == found.to_bits() || expected.is_nan() && found.is_nan(), "{name} {bits:#x}");
+        }
+    }
+}
+
+/// Checks all encodings of the narrow types in all types that represent them.
+#[test]
+fn narrow_numbers_keep_their_value_in_wider_types() {
+    for (from, to) in NARROW.iter().flat_map(|from| ["f16", "bf16", "f32", "f64"].map(|to| (*from, to))) {
+        let [source, wide] = [from, to].map(|name| ElementType::from_name(name).expect("a type"));
+        if !is_possible(source, wide) || source.bits() > 8 {
+            continue;
+        }
+        let Some(result) = carrier(wide).element() else { panic!("{to}") };
+        let kernel =
+            elementwise::kernel(&[Element::I8], result, |builder, values| cast(builder, values[0], source, wide));
+        let encodings: Vec<u64> = (0..1 << source.bits()).collect();
+        let found = elementwise::results(&kernel, &[Element::I8], result, std::slice::from_ref(&encodings));
+        for (bits, found) in encodings.into_iter().zip(found) {
+            let (value, found) = (format(from).decode(bits), format(to).decode(found));
+            let is_same = value.is_nan() && found.is_nan() || value.to_bits() == found.to_bits();
+            assert!(is_same, "{from} {bits:#x} is {value}; as {to} it is {found}");
         }
     }
 }

@@ -292,6 +292,23 @@ fn errors_are_within_their_bounds_and_in_the_guide() {
 }
 
 #[test]
+fn the_exponential_by_a_native_power_of_two_adds_rounding_errors_to_its_error() {
+    let singles = vec![singles()];
+    let from = [Element::F32];
+    let mut kernel =
+        elementwise::kernel(&from, Element::F32, |builder, values| builder.math(MathFunction::Exp, values));
+    expand(&mut kernel, |function, _| function == MathFunction::Exp2);
+    assert_eq!(functions(&kernel), [MathFunction::Exp2]);
+    let found = elementwise::results(&kernel, &from, Element::F32, &singles);
+    for (&x, found) in singles[0].iter().zip(found) {
+        let reference = ReferenceValue { high: value(x).exp(), low: 0.0 };
+        let error = error(found, reference, Element::F32, min_ulp_exponent(MathFunction::Exp, Element::F32, value(x)));
+        // The emulator rounds the power of two to nearest: half a unit. The factor and the product are rounded, too.
+        assert!(error <= 2.0, "exp({}) is {}: {error} units off", value(x), value(found));
+    }
+}
+
+#[test]
 fn remainders_are_exact() {
     let pairs = single_pairs(MathFunction::Fmod);
     for (index, found) in run(MathFunction::Fmod, Element::F32, &pairs).into_iter().enumerate() {
@@ -348,6 +365,7 @@ const SPECIAL: &[(MathFunction, &[(f64, f64)])] = {
         (Erfc, &[(0.0, 1.0), (INF, 0.0), (-INF, 2.0), (NAN, NAN)]),
         (Cbrt, &[(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -INF), (NAN, NAN), (27.0, 3.0), (-8.0, -2.0)]),
         (Rsqrt, &[(0.0, INF), (-0.0, -INF), (INF, 0.0), (-1.0, NAN), (NAN, NAN), (0.25, 2.0)]),
+        (Sqrt, &[(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-1.0, NAN), (NAN, NAN), (6.25, 2.5)]),
         (Lgamma, &[(1.0, 0.0), (2.0, 0.0), (0.0, INF), (-0.0, INF), (-3.0, INF), (INF, INF), (-INF, INF), (NAN, NAN)]),
         (Erfinv, &[(0.0, 0.0), (-0.0, -0.0), (1.0, INF), (-1.0, -INF), (1.5, NAN), (-INF, NAN), (NAN, NAN)]),
         (Erfcinv, &[(1.0, 0.0), (0.0, INF), (-0.0, INF), (2.0, -INF), (-0.5, NAN), (2.5, NAN), (INF, NAN), (NAN, NAN)]),
@@ -383,6 +401,10 @@ const SPECIAL_PAIRS: &[(MathFunction, Pairs)] = {
         ]),
         (Hypot, &[
             (3.0, 4.0, 5.0), (-0.0, 2.0, 2.0), (INF, NAN, INF), (NAN, -INF, INF), (NAN, 1.0, NAN), (0.0, -0.0, 0.0),
+        ]),
+        (Div, &[
+            (1.0, 0.0, INF), (-1.0, 0.0, -INF), (0.0, 0.0, NAN), (1.0, INF, 0.0), (1.0, -INF, -0.0), (INF, INF, NAN),
+            (NAN, 1.0, NAN), (7.0, -2.0, -3.5),
         ]),
         (BesselJn, &[
             (0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (-3.0, 0.0, -0.0), (5.0, INF, 0.0), (2.0, NAN, NAN), (60.0, 1e-6, 0.0),

@@ -1,9 +1,9 @@
-//! Transformations of tile programs; all preserve semantics.
+//! Transformations of tile programs; all preserve semantics, except that a contracted sum is rounded once.
 //!
 //! [`simplify_types`] replaces types that only texts have, [`desugar_async_copies`] makes bulk tensor copies
 //! synchronous, [`decompose_scaled_dots`] multiplies operands by scales that no MMA instruction applies,
 //! [`inline_calls`] inlines calls, [`structurize`] turns branches into structured control flow, [`forward_stores`]
-//! forwards stores to shared memory to loads, [`remove_unused`] is dead code elimination, [`loads`] and [`explicit`]
+//! forwards stores to shared memory to loads, [`fuse_multiply_adds`] contracts products and sums, [`remove_unused`] is dead code elimination, [`loads`] and [`explicit`]
 //! pipeline loops, [`make_captures_explicit`] makes the captures of warp partitions explicit. After the first five, a
 //! program has one function per entry, with single-block regions. A transformation that fails reports the operation and
 //! its location.
@@ -14,6 +14,7 @@ mod carried;
 mod desugar_async;
 pub mod explicit;
 mod forward;
+mod fuse_multiply_adds;
 mod graph;
 mod inline;
 mod ir_cloner;
@@ -30,6 +31,7 @@ mod unused;
 pub use captured::{captured_value, make_captures_explicit};
 pub use desugar_async::desugar_async_copies;
 pub use forward::forward_stores;
+pub use fuse_multiply_adds::fuse_multiply_adds;
 pub use inline::inline_calls;
 pub(crate) use ir_cloner::{IrCloner, Rewrite, each_function, rewrite_function, violation};
 pub(crate) use rewrite_error::{RewriteError, Rewritten};

@@ -154,9 +154,11 @@ impl Dialect for Ptx<'_> {
         let listed = self.target.function(function.name(), element.name()).is_some();
         match (function, element, operands) {
             (MathFunction::Exp2, Element::F32, &[a]) if listed => {
-                emit.call_overloaded_by_operand("llvm.nvvm.ex2.approx", a)
+                emit.call_overloaded_by_operand("llvm.nvvm.ex2.approx.ftz", a)
             }
-            (MathFunction::Rsqrt, Element::F32, &[a]) if listed => emit.call_single("llvm.nvvm.rsqrt.approx.f", a),
+            (MathFunction::Rsqrt, Element::F32, &[a]) if listed => emit.call_value("llvm.nvvm.rsqrt.approx.f", &[a]),
+            (MathFunction::Sqrt, Element::F32, &[a]) if listed => emit.call_value("llvm.nvvm.sqrt.approx.f", &[a]),
+            (MathFunction::Div, Element::F32, &[a, b]) if listed => emit.call_value("llvm.nvvm.div.full", &[a, b]),
             _ => Err(no_function(function, element)),
         }
     }

@@ -1,6 +1,6 @@
 //! Lowers floating-point arithmetic on scalars.
 
-use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
+use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, MathFunction, Type, Unary, Value};
 use tilewright_tile::op::name::{arith, math, tt};
 use tilewright_tile::{self as tile, Float};
 
@@ -81,8 +81,11 @@ fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value
     if let Some(op) = plain {
         return Some(builder.binary(op, a, b));
     }
+    if matches!(name, arith::DIVF | tt::APPROX_DIVF) {
+        return Some(in_single(builder, &[a, b], |builder, values| builder.math(MathFunction::Div, values)));
+    }
     let op = match name {
-        arith::DIVF | tt::PRECISE_DIVF | tt::APPROX_DIVF => Binary::FDiv,
+        tt::PRECISE_DIVF => Binary::FDiv,
         arith::MAXNUMF => Binary::FMaxNumber,
         arith::MINNUMF => Binary::FMinNumber,
         arith::MAXIMUMF => Binary::FMaximum,
@@ -99,7 +102,10 @@ fn on_one(builder: &mut Builder, name: &str, a: Value) -> Option<Value> {
         math::ROUND => return Some(in_single(builder, &[a], |builder, values| half_away(builder, values[0]))),
         math::ISNAN => return Some(builder.compare(Compare::FUnordered, a, a)),
         math::ISINF | math::ISFINITE | math::ISNORMAL => return Some(class(builder, name, a)),
-        math::SQRT | tt::PRECISE_SQRT => Unary::FSqrt,
+        math::SQRT => {
+            return Some(in_single(builder, &[a], |builder, values| builder.math(MathFunction::Sqrt, values)));
+        }
+        tt::PRECISE_SQRT => Unary::FSqrt,
         math::FLOOR => Unary::FFloor,
         math::CEIL => Unary::FCeil,
         math::TRUNC => Unary::FTrunc,

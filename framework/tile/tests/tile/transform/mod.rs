@@ -9,7 +9,7 @@ use interpreter::run;
 use tilewright_testkit::seeded_rng::SeededRng;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::text::{parse, print};
-use tilewright_tile::transform::{inline_calls, remove_unused, structurize};
+use tilewright_tile::transform::{fuse_multiply_adds, inline_calls, remove_unused, structurize};
 use tilewright_tile::{TileModule, TileViolation, verify};
 
 fn read(text: &str) -> TileModule {
@@ -351,4 +351,44 @@ fn unused_operations_go_with_what_only_they_use() {
 }
 ";
     assert_eq!(print(&module), expected);
+}
+
+/// Checks which sums of products become multiply-adds: those of a product with no other use, of types with a
+/// multiply-add.
+#[test]
+fn products_without_other_uses_are_fused_with_their_sum() {
+    for (body, expected) in [
+        ("%p = arith.mulf %a, %b : f32\n %r = arith.addf %p, %c : f32", "%r = math.fma %a, %b, %c : f32"),
+        ("%p = arith.mulf %a, %b : f32\n %r = arith.addf %c, %p : f32", "%r = math.fma %a, %b, %c : f32"),
+        (
+            "%p = arith.mulf %a, %b : f32\n %r = arith.subf %p, %c : f32",
+            "%0 = arith.negf %c : f32\n %r = math.fma %a, %b, %0 : f32",
+        ),
+        (
+            "%p = arith.mulf %a, %b : f32\n %r = arith.subf %c, %p : f32",
+            "%0 = arith.negf %a : f32\n %r = math.fma %0, %b, %c : f32",
+        ),
+        (
+            "%p = arith.mulf %a, %b : f32\n %q = arith.mulf %a, %c : f32\n %r = arith.addf %p, %q : f32",
+            "%q = arith.mulf %a, %c : f32\n %r = math.fma %a, %b, %q : f32",
+        ),
+        (
+            "%p = arith.mulf %a, %b : f32\n %s = arith.addf %p, %c : f32\n %r = arith.addf %p, %s : f32",
+            "%p = arith.mulf %a, %b : f32\n %s = arith.addf %p, %c : f32\n %r = arith.addf %p, %s : f32",
+        ),
+    ] {
+        let program = |body: &str, element: &str| {
+            let body = body.replace("f32", element);
+            read(&format!(
+                "module {{ tt.func public @f(%a: {element}, %b: {element}, %c: {element}) -> {element} {{\n {body}\n tt.return %r : {element}\n }} }}"
+            ))
+        };
+        for (element, is_fused) in [("f16", true), ("f32", true), ("f64", true), ("bf16", false)] {
+            let before = program(body, element);
+            let mut fused = fuse_multiply_adds(&before, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}"));
+            remove_unused(&mut fused);
+            let expected = if is_fused { program(expected, element) } else { before };
+            assert_eq!(print(&fused), print(&expected), "{element}");
+        }
+    }
 }

@@ -1,0 +1,93 @@
+//! Contracts multiplications and additions into fused multiply-adds.
+
+use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
+use crate::op::Dialects;
+use crate::op::name::{arith, math};
+use crate::{Body, Float, Op, TileModule, TileType, TileViolation, Value, ValueOrigin};
+
+/// Replaces each sum or difference of which one operand is a product without other uses by `math.fma`, which rounds
+/// once. Multiplications that lose their use stay for [`remove_unused`](super::remove_unused).
+///
+/// Elements are `f16`, `f32` or `f64`: no target has a multiply-add of `bf16` that is cheaper on all architectures.
+///
+/// # Errors
+/// A [`TileViolation`] if the dialects have no multiply-add.
+pub fn fuse_multiply_adds(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
+    each_function(module, |function| {
+        let Some(body) = &function.body else { return Ok(function.clone()) };
+        rewrite_function(function, dialects, &mut Fuse { uses: uses(body) })
+    })
+}
+
+/// Returns the number of uses of each value, by its index.
+fn uses(body: &Body) -> Vec<u32> {
+    let mut uses = vec![0; body.value_count()];
+    for op in body.walk(body.root()) {
+        body.op(op).operands.iter().for_each(|operand| uses[operand.index()] += 1);
+    }
+    uses
+}
+
+struct Fuse {
+    uses: Vec<u32>,
+}
+
+/// A sum or difference that becomes a multiply-add of the product's multiplicands and a third term.
+struct Fused {
+    multiplicands: [Value; 2],
+    term: Value,
+    /// Whether the product is subtracted from the term.
+    negates_product: bool,
+    /// Whether the term is subtracted from the product.
+    negates_term: bool,
+}
+
+impl Fuse {
+    /// Returns the multiplicands of a product that has no other use.
+    fn product(&self, body: &Body, value: Value) -> Option<[Value; 2]> {
+        let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
+        let operation = body.op(op);
+        let is_sole_use = operation.name() == arith::MULF && self.uses[value.index()] == 1;
+        <[Value; 2]>::try_from(&operation.operands[..]).ok().filter(|_| is_sole_use)
+    }
+
+    fn fused(&self, body: &Body, op: Op) -> Option<Fused> {
+        let operation = body.op(op);
+        let is_difference = operation.name() == arith::SUBF;
+        let &[left, right] = &operation.operands[..] else { return None };
+        if !(is_difference || operation.name() == arith::ADDF) || !is_fusible(body.ty(left)) {
+            return None;
+        }
+        let fused = |multiplicands, term| Fused { multiplicands, term, negates_product: false, negates_term: false };
+        let of_left = self.product(body, left).map(|multiplicands| fused(multiplicands, right));
+        let of_right = || self.product(body, right).map(|multiplicands| fused(multiplicands, left));
+        match of_left {
+            Some(found) => Some(Fused { negates_term: is_difference, ..found }),
+            None => of_right().map(|found| Fused { negates_product: is_difference, ..found }),
+        }
+    }
+}
+
+impl Rewrite for Fuse {
+    fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
+        let Some(fused) = self.fused(cloner.from, op) else { return Ok(false) };
+        let Some(&result) = cloner.from.op(op).results.first() else { return Ok(false) };
+        let ty = cloner.from.ty(result).clone();
+        let [mut a, b] = fused.multiplicands.map(|multiplicand| cloner.value(multiplicand));
+        let mut c = cloner.value(fused.term);
+        if fused.negates_product {
+            a = cloner.to.unary(arith::NEGF, a, ty.clone())?;
+        }
+        if fused.negates_term {
+            c = cloner.to.unary(arith::NEGF, c, ty.clone())?;
+        }
+        let sum = cloner.to.op(math::FMA).operand(a).operand(b).operand(c).result(ty).value()?;
+        cloner.bind(result, sum);
+        Ok(true)
+    }
+}
+
+fn is_fusible(ty: &TileType) -> bool {
+    let element = ty.as_tensor().map_or(ty, |tensor| &tensor.element);
+    matches!(element, TileType::Float(Float::F16 | Float::F32 | Float::F64))
+}
