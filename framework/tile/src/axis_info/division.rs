@@ -30,6 +30,12 @@ impl Division {
     fn is_positive(self, divisor: Range) -> bool {
         divisor.min > 0 && (self != Self::Unsigned || !divisor.assumed)
     }
+
+    /// Whether a natural number is divided by one of unknown sign, such as a number of blocks that follows from an
+    /// argument. Divisors of scalars, which number blocks, are then assumed to be positive.
+    fn leaves_open_sign(self, dividend: Range, divisor: Range) -> bool {
+        self == Self::Signed && dividend.is_natural() && divisor.min <= 0 && divisor.max > 0
+    }
 }
 
 /// The groups of equal quotients, and the bits that move the dividend by multiples of a known divisor.
@@ -58,10 +64,16 @@ impl Apply<'_> {
         if a.range.single() == Some(0) {
             return AxisInfo::constant(0, self.ty);
         }
-        if !division.rounds_down(a.range) || !division.is_positive(both.b.range) {
+        let of_unknown_sign = division.leaves_open_sign(a.range, both.b.range);
+        if !of_unknown_sign && (!division.rounds_down(a.range) || !division.is_positive(both.b.range)) {
             return self.build(Range::of_bits(self.bits), 1, both.unmoved());
         }
-        let range = a.range.corners(both.b.range, self.bits, |a, b| a.div_euclid(b));
+        // Groups of equal quotients do not depend on the sign of the divisor.
+        let range = match of_unknown_sign {
+            true if self.ty.shape().is_none() => Range { min: 0, max: a.range.max, assumed: true },
+            true => Range::of_bits(self.bits),
+            false => a.range.corners(both.b.range, self.bits, |a, b| a.div_euclid(b)),
+        };
         let (groups, apart) = find_groups(both, divisor);
         let steps = a.steps.iter().enumerate().map(|(bit, step)| match divisor {
             _ if groups.has(bit) => Some(0),
@@ -92,6 +104,10 @@ impl Apply<'_> {
             return AxisInfo::constant(0, self.ty);
         }
         let most = b.range.max.saturating_sub(1);
+        if division == Division::Signed && a.range.is_natural() && b.range.min <= 0 {
+            // The remainder has the sign of the dividend, whatever that of the divisor.
+            return self.build_remainder(both, divisor.filter(|by| *by > 0), a.range.derived(b.range, 0, a.range.max));
+        }
         if !division.rounds_down(a.range) || !division.is_positive(b.range) {
             let steps = both.unmoved();
             let (of_a, of_b) = both.divisibilities(&steps);

@@ -113,9 +113,9 @@ pub(super) fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
     let Some(offsets) = check.numbers("offsets") else { return Ok(()) };
     ensure(offsets.len() == from.shape.len(), || format!("{} offsets for {} axes", offsets.len(), from.shape.len()))?;
     let is_padded = from.layout.spec().name == "padded_shared";
-    let is_whole = from.shape == to.shape;
+    let is_all = from.shape == to.shape;
     ensure(
-        !is_padded || is_whole || rank(from.layout.spec(), check.rules()).is_none_or(|own| own >= from.shape.len()),
+        !is_padded || is_all || rank(from.layout.spec(), check.rules()).is_none_or(|own| own >= from.shape.len()),
         || format!("a part of several buffers with the padding of `{}`: expected one buffer", from.layout.text()),
     )?;
     let buffers =
