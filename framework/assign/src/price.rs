@@ -14,6 +14,9 @@ use tilewright_plan::cost::{Time, Work, issue_cycles};
 use tilewright_plan::movement::{ConversionKind, MovementError, plan_conversion, plan_gather};
 use tilewright_tile::Value;
 
+/// Max latency, in cycles, of converting a loop's loaded value through shared memory: the barrier of an iteration, which
+/// several values share. Software pipelining hides the rest.
+const MAX_PIPELINED_LATENCY: f64 = 16.0;
 /// Cost of an impossible choice of layouts: more than that of any possible choice.
 pub(super) const IMPOSSIBLE: f64 = 1e15;
 
@@ -59,10 +62,10 @@ impl<'a> Prices<'a> {
     }
 
     /// Returns the cost of converting a tensor between layouts. If `is_loaded`, the value is loaded in a loop, so that
-    /// software pipelining hides the latency of a conversion through shared memory.
+    /// software pipelining hides most of the latency of a conversion through shared memory.
     pub(super) fn conversion(&self, from: LayoutId, to: LayoutId, bits: u32, is_loaded: bool) -> f64 {
         let ConversionCost { occupied, waited, shared } = self.converted(from, to, bits);
-        occupied + if shared && is_loaded { 0.0 } else { waited }
+        occupied + if shared && is_loaded { waited.min(MAX_PIPELINED_LATENCY) } else { waited }
     }
 
     /// Whether the conversion between these layouts goes through shared memory.

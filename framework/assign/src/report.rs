@@ -64,7 +64,7 @@ pub struct ConversionReport {
     pub path: Option<ConversionKind>,
     /// Cost of one execution in cycles for each warp.
     pub price: f64,
-    /// What a warp executes for it; zero if no plan was found.
+    /// Work of a warp; zero if no plan was found.
     pub counts: Counts,
     /// Assumed number of executions, relative to code outside of loops.
     pub weight: f64,

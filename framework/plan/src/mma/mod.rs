@@ -13,8 +13,9 @@
 //! the atom reads ([`crate::movement::DescriptorMatch`]): the block stores it there, a block barrier follows, and each
 //! issue gets its tile as a matrix descriptor.
 //!
-//! **Operands that another MMA produced.** If registers hold an operand because another MMA produced it, the conversion
-//! to the operand layout is priced (`operand_conversion`), for each warp partition and each order of K.
+//! **Operands that another MMA produced.** If registers hold an operand because another MMA produced it, its way is
+//! priced (`operand_movement`), for each warp partition and each order of K: a conversion to the operand layout, or
+//! stores and a barrier if the atom reads it from shared memory.
 //!
 //! **Accumulator in tensor memory.** If an atom accumulates in tensor memory, the accumulator stays there from chunk to
 //! chunk ([`Accumulator`]) and reaches registers after the last chunk by the target's move instructions
@@ -32,9 +33,9 @@ mod elements;
 mod emit;
 mod mma_alternatives;
 mod mma_atom;
-mod operand_conversion;
 mod operand_load;
 mod operand_loads;
+mod operand_movement;
 mod operands;
 mod order;
 mod pending;

@@ -5,6 +5,7 @@
 //! Table 3). An axis may consist of segments, each with a stride of its own. Replicas are stored once (Linear Layouts
 //! paper, section 5.1).
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use tilewright_kernel::{Binary, Builder, Element, Value};
@@ -477,7 +478,8 @@ pub(in super::super) fn in_order(
     layouts::of_dims(&[(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)], &outs)
 }
 
-/// Returns the packed coordinates of all bits: those of a vector of `2^width` elements, then the others by stride.
+/// Returns the packed coordinates of all bits: those of a vector of `2^width` elements, then the others by stride; axes
+/// of unknown strides with the same divisor follow from the last to the first.
 /// Elements with equal addresses come right before the bits above them along their axis, in the order of the tensor.
 fn units_in_order(memory: &GlobalTensor, outs: &Space, width: usize) -> Vec<u64> {
     let (run, others) = memory.run();
@@ -487,9 +489,11 @@ fn units_in_order(memory: &GlobalTensor, outs: &Space, width: usize) -> Vec<u64>
     };
     let (still, mut moving): (Vec<Segment>, Vec<Segment>) =
         others.iter().partition(|segment| segment.stride == AxisStride::Elements(0) && moves_above(segment));
+    // Of unknown strides that are alike, that of a later axis is usually the smaller one.
+    let axis_of = |segment: &Segment| memory.axes.iter().position(|(dim, ..)| *dim == segment.dim);
     moving.sort_by_key(|segment| match segment.stride {
-        AxisStride::Elements(stride) => (0, stride),
-        AxisStride::MultipleOf(stride) => (1, stride),
+        AxisStride::Elements(stride) => (0, stride, Reverse(None), 0),
+        AxisStride::MultipleOf(stride) => (1, stride, Reverse(axis_of(segment)), segment.first),
     });
     let mut units: Vec<u64> = run.iter().chain(&moving).flat_map(|segment| segment.units(outs)).collect();
     for segment in still {

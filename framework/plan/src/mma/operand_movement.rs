@@ -1,0 +1,56 @@
+//! Operands that another MMA produced: the way from its result layout to this MMA's operand layout.
+
+use crate::cost::Work;
+use crate::movement::{MovementError, PlanContext, PlanStats, plan_conversion, plan_shared_access};
+use tilewright_kernel::Counts;
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright_target::Direction;
+
+use super::plan::MmaPlan;
+
+impl MmaPlan {
+    /// Plans the way of operand A (`side` 0) or B (1) from the result layout of the MMA that produced it: a layout
+    /// conversion, or stores to shared memory and a barrier if the atom reads the operand there. `None` if the operand
+    /// comes from memory.
+    fn operand_movement(&self, side: usize, context: PlanContext<'_>) -> Result<Option<PlanStats>, MovementError> {
+        let (layout, operands) = [(&self.a, &self.atom.a), (&self.b, &self.atom.b)][side];
+        let Some(produced) = &self.problem.operand_layouts[side] else { return Ok(None) };
+        let place = if operands.memory.is_some() { Dim::OFFSET } else { Dim::REGISTER };
+        let chunks = LinearLayout::identity(self.chunks(), place, Dim::tensor(1 - side))?;
+        let all_chunks = layout.direct_sum(&chunks)?.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])?;
+        let bits = [self.problem.a, self.problem.b][side].stored_bits().max(8);
+        if operands.memory.is_none() {
+            return Ok(Some(plan_conversion(produced, &all_chunks, bits, context.with_issue_price())?.stats));
+        }
+        let memory = MemoryLayout::linear(all_chunks);
+        let mut stored = plan_shared_access(produced, &memory, operands.bits, Direction::Store, context)?.stats;
+        let (warps, counts) = (u64::from(self.problem.warps), Counts { barriers: 1, ..Counts::default() });
+        let barrier = Work::of_counts(counts, 0);
+        stored.counts = stored.counts.plus(counts);
+        stored.cost += barrier.time(warps, context.target).sum() * warps as f64;
+        Ok(Some(stored))
+    }
+
+    /// Returns the same plan with the cycles that move produced operands added to the cost.
+    pub(super) fn with_conversion_cycles(mut self, context: PlanContext<'_>) -> Result<Self, MovementError> {
+        self.cost.operand_load_cycles = 0.0;
+        for side in 0..2 {
+            self.cost.operand_load_cycles += self.operand_movement(side, context)?.map_or(0.0, |stats| stats.cost);
+        }
+        Ok(self)
+    }
+
+    /// Cycles for each warp that bring both operands to their layouts: a load from memory, or the way from another MMA.
+    pub(super) fn operand_load_price(&self, context: PlanContext<'_>) -> Result<f64, MovementError> {
+        Ok(self.operand_load_price_of(0, context)? + self.operand_load_price_of(1, context)?)
+    }
+
+    /// Cycles for each warp that bring operand A (`side` 0) or B (1) to its layout, without latency.
+    pub(super) fn operand_load_price_of(&self, side: usize, context: PlanContext<'_>) -> Result<f64, MovementError> {
+        let warps = u64::from(self.problem.warps);
+        Ok(match self.operand_movement(side, context)? {
+            Some(stats) => Work::of_counts(stats.counts, 0).time(warps, context.target).throughput(),
+            None => self.plan_operand_load(side, context)?.cycles(context.target),
+        })
+    }
+}
