@@ -394,7 +394,7 @@ fn calls_of_gluon_are_layouts() {
     let blocked =
         "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>";
     let mma = "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>";
-    let cases: [(&str, String, &[u64]); 16] = [
+    let cases: [(&str, String, &[u64]); 24] = [
         ("ttgl.BlockedLayout([1,4],[8,4],[4,1],[1,0])", blocked.to_owned(), &[64, 64]),
         ("BlockedLayout([1, 4], [8, 4], warps_per_cta=[4, 1], order=(1, 0,),)", blocked.to_owned(), &[64, 64]),
         (

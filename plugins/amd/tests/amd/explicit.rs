@@ -63,12 +63,11 @@ fn lanes_fetch_what_a_swizzle_wants() {
             "{}",
             found.derivation
         );
-        assert_eq!(
-            (found.counts.barriers, found.counts.shared_stores),
-            (iterations, 0),
-            "{name}: {}",
-            found.derivation
-        );
+        // Each conversion of a result, which is stored by wider accesses, has one more barrier and stores of its own.
+        let conversions = found.derivation.conversions.len() as u64;
+        assert!(conversions <= 1, "{name}: {}", found.derivation);
+        assert_eq!(found.counts.barriers, iterations + conversions, "{name}: {}", found.derivation);
+        assert_eq!(found.counts.shared_stores > 0, conversions > 0, "{name}: {}", found.derivation);
     }
 }
 

@@ -91,11 +91,11 @@ fn bools_are_accessed_as_widely_as_by_triton() {
             },
             BoolProgram {
                 name: "bool_store_mask",
-                loads: &[64, 32],
+                loads: &[16, 16, 16, 16, 8, 8, 8, 8],
                 stores: &[16; 4],
                 triton_loads: &[64, 32],
                 triton_stores: &[16; 4],
-                reason: "",
+                reason: "masked stores of single elements are coalesced, and loads have their layout",
             },
             BoolProgram {
                 name: "bool_count",
@@ -115,11 +115,11 @@ fn bools_are_accessed_as_widely_as_by_triton() {
             },
             BoolProgram {
                 name: "bool_transpose",
-                loads: &[8; 8],
+                loads: &[64],
                 stores: &[64],
                 triton_loads: &[64],
                 triton_stores: &[64],
-                reason: "bytes are loaded in the layout of the store, without shared memory",
+                reason: "",
             },
             BoolProgram {
                 name: "bool_outer",

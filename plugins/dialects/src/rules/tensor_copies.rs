@@ -8,7 +8,7 @@ use super::shared_layouts::{ELEMENT_BITS, SWIZZLE, is_fp4_padded};
 
 /// The rules of `ttng`'s bulk tensor copies.
 pub(super) const RULES: [Rule; 5] = [
-    Rule::new("whole_words", whole_words),
+    Rule::new("full_words", full_words),
     Rule::new("tensor_copy", tensor_copy),
     Rule::new("tensor_rows", tensor_rows),
     Rule::new("reduction_kind", reduction_kind),
@@ -160,8 +160,8 @@ fn reduction_kind(check: &Check<'_>, groups: &[String]) -> Checked {
     ensure(has, || format!("`{kind}` of `{text}` is no reduction of bulk tensor copies"))
 }
 
-/// `whole_words` (`ttng.async_shared_store`): a lane has at least 32 adjacent bits of the destination.
-fn whole_words(check: &Check<'_>, _: &[String]) -> Checked {
+/// `full_words` (`ttng.async_shared_store`): a lane has at least 32 adjacent bits of the destination.
+fn full_words(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(TileType::Tensor(source)), Some(memory)) = (check.group_type("src"), check.memory_type("dst")) else {
         return Ok(());
     };

@@ -112,7 +112,8 @@ fn dots_take_the_alternative_with_the_cheapest_program() {
     let weighed = of("").unwrap();
     let attributes = dot_attributes(&weighed.module);
     assert!(attributes.get(WARPS_ALONG).is_some() && attributes.get(INSTRUCTION).is_some(), "{}", weighed.report);
-    assert_eq!(weighed.report.costly().count(), 0, "{}", weighed.report);
+    // B is loaded by 16 bytes along N and transposed through shared memory; nothing else is converted.
+    assert!(weighed.report.costly().all(|line| line.value == "%b"), "{}", weighed.report);
     let mut cheapest = f64::INFINITY;
     for [m, n] in [[4, 1], [2, 2], [1, 4]] {
         let atom = "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16";

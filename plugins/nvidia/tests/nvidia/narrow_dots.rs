@@ -88,7 +88,8 @@ fn a_k_permuted_operand_stays_in_memory_for_warpgroup_mmas() {
         let permuted = proven(&target, &plain.clone().with_k_permuted([false, true]));
         let cycles = [&natural, &permuted].map(|plan| plan.cost.cycles());
         assert!(cycles[1] <= cycles[0], "{other}: {cycles:?}");
-        let loads = [&natural, &permuted].map(|plan| plan.operand_loads(context(&target)).unwrap()[0].cycles(target.description()));
+        let loads = [&natural, &permuted]
+            .map(|plan| plan.operand_loads(context(&target)).unwrap()[0].cycles(target.description()));
         assert!(loads[1] <= loads[0], "{other}: {loads:?}");
         if natural.instruction().unwrap().starts_with("wgmma") {
             assert!(permuted.instruction().unwrap().starts_with("wgmma"), "{:?}", permuted.instruction());

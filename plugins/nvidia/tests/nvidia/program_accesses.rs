@@ -111,11 +111,11 @@ fn bools_are_accessed_as_widely_as_by_triton() {
             },
             BoolProgram {
                 name: "bool_transpose",
-                loads: &[8; 16],
+                loads: &[128],
                 stores: &[128],
                 triton_loads: &[128],
                 triton_stores: &[128],
-                reason: "bytes are loaded in the layout of the store, without shared memory",
+                reason: "",
             },
             BoolProgram {
                 name: "bool_outer",

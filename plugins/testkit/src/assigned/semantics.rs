@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 use tilewright_tile::op::name::ttg;
 
-use tilewright_tile::op_attrs::{COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, LANES_ALONG, SWAP_AB, WARPS_ALONG};
+use tilewright_tile::op_attrs::{ALONG_K, COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, LANES_ALONG, SWAP_AB, WARPS_ALONG};
 use tilewright_tile::{Attribute, Body, Op, Region, TileModule, Value};
 
 /// Attributes that choose how a dot is lowered, which do not change its semantics.
-const DOT_PLAN_ATTRS: [&str; 6] = [INSTRUCTION, K_WIDTH, COLUMNS_PER_LANE, WARPS_ALONG, SWAP_AB, LANES_ALONG];
+const DOT_PLAN_ATTRS: [&str; 7] = [INSTRUCTION, ALONG_K, K_WIDTH, COLUMNS_PER_LANE, WARPS_ALONG, SWAP_AB, LANES_ALONG];
 
 /// The operations with side effects of a program, in order. Equal expressions have the same number in both programs.
 #[derive(Default)]
