@@ -167,7 +167,7 @@ impl Session {
 }
 
 impl Session {
-    /// Returns the session whose plugins generate code.
+    /// Returns the `Session` whose plugins generate code.
     fn code(&self) -> Result<&tilewright::Session, &String> {
         let opened = self.code.get_or_init(|| {
             let mut registry = Registry::new();

@@ -1,7 +1,7 @@
 //! The order of dot operands in memory: whether adjacent elements are adjacent along K.
 //!
-//! Instructions that read operands from shared memory have a form for each order. The form of the order in global memory
-//! needs no transposition on the way.
+//! Instructions that read operands from shared memory have a form for each order. The form of the order in global
+//! memory needs no transposition by the stores.
 
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::name::{tt, ttg};

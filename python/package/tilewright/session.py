@@ -1,4 +1,4 @@
-"""The session of this process: targets, and the plugins that generate code."""
+"""The library's `Session`, opened once: targets, and the plugins that generate code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def generator_files() -> list[Path]:
 
 @functools.cache
 def session() -> Session:
-    """Returns the session of this process. `TILEWRIGHT_TARGETS` names further directories of target files."""
+    """Returns the library's `Session`, one for all calls. `TILEWRIGHT_TARGETS` names further directories of targets."""
     folders = [Path(folder) for folder in os.environ.get("TILEWRIGHT_TARGETS", "").split(os.pathsep) if folder]
     return Session(generator_files(), folders)
 

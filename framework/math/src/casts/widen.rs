@@ -167,10 +167,10 @@ fn single(builder: &mut Builder, number: Value) -> Value {
     if builder.type_of(number) == SINGLE_TYPE { number } else { builder.cast(Cast::ExtendF, number, SINGLE_TYPE) }
 }
 
-/// How the encoding of a type relates to that of binary16.
+/// The relation of a type's encoding to binary16.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HalfForm {
-    /// The encoding is the upper bits of that of binary16.
+    /// The encoding is the upper bits of a binary16 encoding.
     Prefix,
     /// Moved to the fields of binary16, the encoding is the number divided by a power of two, except for NaN.
     Scaled,
@@ -189,8 +189,8 @@ impl HalfForm {
     }
 }
 
-/// Converts an element of at most eight bits, in a 32-bit word, to binary16 if that is the shorter way, otherwise to
-/// binary32.
+/// Converts an element of at most eight bits, in a 32-bit word, to binary16 if that takes fewer operations,
+/// otherwise to binary32.
 fn decode(builder: &mut Builder, word: Value, format: Format) -> Value {
     let half = Type::Scalar(Element::F16);
     let [exponent, mantissa, _] = format.widths();

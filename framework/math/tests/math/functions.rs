@@ -303,7 +303,7 @@ fn the_exponential_by_a_native_power_of_two_adds_rounding_errors_to_its_error() 
     for (&x, found) in singles[0].iter().zip(found) {
         let reference = ReferenceValue { high: value(x).exp(), low: 0.0 };
         let error = error(found, reference, Element::F32, min_ulp_exponent(MathFunction::Exp, Element::F32, value(x)));
-        // The emulator rounds the power of two to nearest: half a unit. The factor and the product are rounded, too.
+        // The emulator rounds the power of two to nearest: half a unit. The correction and the result are rounded, too.
         assert!(error <= 2.0, "exp({}) is {}: {error} units off", value(x), value(found));
     }
 }

@@ -13,9 +13,9 @@
 //! the atom reads ([`crate::movement::DescriptorMatch`]): the block stores it there, a block barrier follows, and each
 //! issue gets its tile as a matrix descriptor.
 //!
-//! **Operands that another MMA produced.** If registers hold an operand because another MMA produced it, its way is
-//! priced (`operand_movement`), for each warp partition and each order of K: a conversion to the operand layout, or
-//! stores and a barrier if the atom reads it from shared memory.
+//! **Operands that another MMA produced.** If registers hold an operand because another MMA produced it, its
+//! movement is priced (`operand_movement`), for each warp partition and each order of K: a conversion to the operand
+//! layout, or stores and a barrier if the atom reads it from shared memory.
 //!
 //! **Accumulator in tensor memory.** If an atom accumulates in tensor memory, the accumulator stays there from chunk to
 //! chunk ([`Accumulator`]) and reaches registers after the last chunk by the target's move instructions

@@ -1,4 +1,4 @@
-//! Operands that another MMA produced: the way from its result layout to this MMA's operand layout.
+//! Operands that another MMA produced: the movement from its result layout to this MMA's operand layout.
 
 use crate::cost::Work;
 use crate::movement::{MovementError, PlanContext, PlanStats, plan_conversion, plan_shared_access};
@@ -9,7 +9,7 @@ use tilewright_target::Direction;
 use super::plan::MmaPlan;
 
 impl MmaPlan {
-    /// Plans the way of operand A (`side` 0) or B (1) from the result layout of the MMA that produced it: a layout
+    /// Plans the movement of operand A (`side` 0) or B (1) from the result layout of the MMA that produced it: a layout
     /// conversion, or stores to shared memory and a barrier if the atom reads the operand there. `None` if the operand
     /// comes from memory.
     fn operand_movement(&self, side: usize, context: PlanContext<'_>) -> Result<Option<PlanStats>, MovementError> {
@@ -40,7 +40,7 @@ impl MmaPlan {
         Ok(self)
     }
 
-    /// Cycles for each warp that bring both operands to their layouts: a load from memory, or the way from another MMA.
+    /// Cycles for each warp that bring both operands to their layouts, from memory or from another MMA.
     pub(super) fn operand_load_price(&self, context: PlanContext<'_>) -> Result<f64, MovementError> {
         Ok(self.operand_load_price_of(0, context)? + self.operand_load_price_of(1, context)?)
     }

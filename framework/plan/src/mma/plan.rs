@@ -48,9 +48,9 @@ pub struct MmaPlan {
 impl MmaPlan {
     /// Plans an MMA by an atom with 2^`warps[0]` warps along M and 2^`warps[1]` along N. The chunk (the part of K that
     /// is multiplied at a time) is the largest that takes at most half of a lane's registers, else the smallest that
-    /// the atom takes. Operands that the atom reads in shared memory take registers only on their way there, so such a
-    /// chunk may leave only [`ADDRESS_REGISTERS`]. A larger register mode is taken only if no chunk fits the default one, since it halves the
-    /// threads that a compute unit holds.
+    /// the atom takes. Operands that the atom reads in shared memory take registers only until they are stored, so such
+    /// a chunk may leave only [`ADDRESS_REGISTERS`]. A larger register mode is taken only if no chunk fits the default
+    /// one, since a compute unit then holds half as many threads.
     pub(super) fn new(
         problem: &MmaProblem,
         atom: &MmaAtom,

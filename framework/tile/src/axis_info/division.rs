@@ -105,7 +105,7 @@ impl Apply<'_> {
         }
         let most = b.range.max.saturating_sub(1);
         if division == Division::Signed && a.range.is_natural() && b.range.min <= 0 {
-            // The remainder has the sign of the dividend, whatever that of the divisor.
+            // The remainder has the sign of the dividend; the sign of the divisor does not matter.
             return self.build_remainder(both, divisor.filter(|by| *by > 0), a.range.derived(b.range, 0, a.range.max));
         }
         if !division.rounds_down(a.range) || !division.is_positive(b.range) {

@@ -5,8 +5,8 @@ use crate::op::Dialects;
 use crate::op::name::{arith, math};
 use crate::{Body, Float, Op, TileModule, TileType, TileViolation, Value, ValueOrigin};
 
-/// Replaces each sum or difference of which one operand is a product without other uses by `math.fma`, which rounds
-/// once. Multiplications that lose their use stay for [`remove_unused`](super::remove_unused).
+/// Replaces a sum or difference by `math.fma`, which rounds once, if one operand is the result of a multiplication
+/// without other uses. Multiplications that lose their use stay for [`remove_unused`](super::remove_unused).
 ///
 /// Elements are `f16`, `f32` or `f64`: no target has a multiply-add of `bf16` that is cheaper on all architectures.
 ///
@@ -32,7 +32,7 @@ struct Fuse {
     uses: Vec<u32>,
 }
 
-/// A sum or difference that becomes a multiply-add of the product's multiplicands and a third term.
+/// An addition or subtraction that becomes a multiply-add of the multiplicands and a third term.
 struct Fused {
     multiplicands: [Value; 2],
     term: Value,

@@ -22,7 +22,7 @@ pub struct DistributedBases {
     pub blocks: Vec<Vec<u64>>,
 }
 
-/// The layout of an allocation, of which a tensor in memory is a part.
+/// The layout of the allocation that contains a tensor in memory.
 #[derive(Debug, Clone)]
 pub struct AllocatedLayout {
     /// The layout of the axes of the allocation.

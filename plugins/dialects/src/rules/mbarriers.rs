@@ -16,7 +16,7 @@ fn blocks_of(memory: &MemDescType) -> Vec<Vec<i64>> {
     bases(memory.layout.spec(), "cga_layout").unwrap_or_default()
 }
 
-/// The bases of mbarriers of which each block has one, or each `shared` blocks.
+/// The bases of mbarriers: one for each block, or for each `shared` blocks.
 fn one_each(check: &Check<'_>, shared: u64) -> Vec<Vec<i64>> {
     let count = |number: u64| number.max(1).ilog2();
     let zeros = (0..count(shared)).map(|_| vec![0]);

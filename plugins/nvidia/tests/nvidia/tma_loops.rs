@@ -43,8 +43,8 @@ fn tma_fills_the_stages_of_a_dot() {
             let counts = &found.counts;
             assert_eq!((counts.asynchronous_copies, counts.bulk_copies), (0, 2 * 5), "{gpu_model}: {counts:?}");
             assert_eq!(counts.bulk_bytes, 2 * 5 * 64 * 32 * 2, "{gpu_model}: {counts:?}");
-            // The result is converted behind one barrier, or two if its scratch memory is that of a stage, so that it is
-            // stored by 16 bytes.
+            // The result is converted behind one barrier, or two if it shares its scratch memory with a stage, so
+            // that it is stored by 16 bytes.
             assert!((1 + 5 + 1..=1 + 5 + 2).contains(&counts.barriers), "{gpu_model}: {counts:?}");
             for memory in &found.derivation.memories {
                 assert_eq!(memory.accesses.iter().map(|access| access.excess).sum::<u64>(), 0, "{}", found.derivation);

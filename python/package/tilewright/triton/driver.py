@@ -27,7 +27,7 @@ class TilewrightDriver(DriverBase):
 
     @classmethod
     def is_active(cls) -> bool:
-        """Whether the user asked for this backend; otherwise it must not get in the way of another."""
+        """Whether the user asked for this backend; otherwise other backends stay unaffected."""
         return os.environ.get("TRITON_DEFAULT_BACKEND") == NAME
 
     @staticmethod

@@ -166,7 +166,7 @@ pub struct GlobalAddress {
     pub predicate: Option<Value>,
 }
 
-/// Bytes of a line of the first-level cache, of which an access looks up one after the other.
+/// Bytes of a line of the first-level cache; an access looks up its lines one after the other.
 pub const LINE_BYTES: u64 = 128;
 
 /// A plan that loads a tensor from global memory to registers, or stores it.
@@ -489,7 +489,7 @@ fn units_in_order(memory: &GlobalTensor, outs: &Space, width: usize) -> Vec<u64>
     };
     let (still, mut moving): (Vec<Segment>, Vec<Segment>) =
         others.iter().partition(|segment| segment.stride == AxisStride::Elements(0) && moves_above(segment));
-    // Of unknown strides that are alike, that of a later axis is usually the smaller one.
+    // If unknown strides have the same divisor, a later axis usually has the smaller stride.
     let axis_of = |segment: &Segment| memory.axes.iter().position(|(dim, ..)| *dim == segment.dim);
     moving.sort_by_key(|segment| match segment.stride {
         AxisStride::Elements(stride) => (0, stride, Reverse(None), 0),

@@ -353,7 +353,7 @@ fn unused_operations_go_with_what_only_they_use() {
     assert_eq!(print(&module), expected);
 }
 
-/// Checks which sums of products become multiply-adds: those of a product with no other use, of types with a
+/// Checks which additions become multiply-adds: a multiplication with no other use precedes them, and the type has a
 /// multiply-add.
 #[test]
 fn products_without_other_uses_are_fused_with_their_sum() {
@@ -380,7 +380,10 @@ fn products_without_other_uses_are_fused_with_their_sum() {
         let program = |body: &str, element: &str| {
             let body = body.replace("f32", element);
             read(&format!(
-                "module {{ tt.func public @f(%a: {element}, %b: {element}, %c: {element}) -> {element} {{\n {body}\n tt.return %r : {element}\n }} }}"
+                "module {{ tt.func public @f(%a: {element}, %b: {element}, %c: {element}) -> {element} {{
+ {body}
+ tt.return %r : {element}
+ }} }}"
             ))
         };
         for (element, is_fused) in [("f16", true), ("f32", true), ("f64", true), ("bf16", false)] {
