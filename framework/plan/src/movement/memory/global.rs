@@ -179,7 +179,7 @@ pub struct GlobalAccess {
     /// Number of transactions of all warps of a block, each of `global.transaction_bytes`. It is exact if all strides
     /// are known; axes of unknown stride count as if they shared no transaction.
     pub transactions: u64,
-    /// Number of cache lines of [`LINE_BYTES`] that the accesses of all warps look up, each access its own.
+    /// Number of cache lines of 128 bytes that the accesses of all warps look up, each access its own.
     pub lines: u64,
     /// The reason why accesses are not wider, as text.
     pub limited_by: String,
