@@ -243,6 +243,17 @@ impl Operand {
         }
     }
 
+    /// Vendor's name of the element type of an operand that is a tile of a matrix; `None` for other operands.
+    #[must_use]
+    pub fn element(&self) -> Option<&str> {
+        match self {
+            Self::Register { element, .. } => Some(element),
+            Self::Memory(operand) => Some(&operand.element),
+            Self::Tensor(operand) => Some(&operand.element),
+            _ => None,
+        }
+    }
+
     /// The tile of an operand in tensor memory; `None` for other operands.
     #[must_use]
     pub fn tensor(&self) -> Option<&TensorOperand> {

@@ -120,7 +120,8 @@ fn weigh(problem: &MmaProblem, context: PlanContext<'_>) -> Result<(Vec<MmaPlan>
     let requested = |name: &str| problem.atom.as_deref().is_none_or(|atom| atom == name);
     for row in context.instructions.iter().filter(|row| requested(&row.name)) {
         let mut refuse = |reason| refused.push(Rejected { candidate: row.name.clone(), reason });
-        let atoms = match MmaAtom::of_row(row, problem, target, &mut table) {
+        let atoms = MmaAtom::check_types(row, problem);
+        let atoms = match atoms.and_then(|()| MmaAtom::of_row(row, problem, target, &mut table)) {
             // Moves from tensor memory to registers differ only for a required result layout.
             Ok(mut atoms) if problem.required.is_none() => {
                 atoms.truncate(1);

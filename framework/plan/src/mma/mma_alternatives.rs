@@ -97,7 +97,10 @@ fn atoms(problem: &MmaProblem, context: PlanContext<'_>) -> Vec<MmaAtom> {
     let mut table = TensorMoveTable::new(context.instructions, context.target);
     let mut found = Vec::new();
     for row in context.instructions {
-        let Ok(atoms) = MmaAtom::of_row(row, problem, context.target, &mut table) else { continue };
+        let atoms = MmaAtom::check_types(row, problem);
+        let Ok(atoms) = atoms.and_then(|()| MmaAtom::of_row(row, problem, context.target, &mut table)) else {
+            continue;
+        };
         found.extend(atoms.into_iter().take(1).flat_map(|atom| atom.swap_ab().into_iter().chain([atom])));
     }
     found.extend(

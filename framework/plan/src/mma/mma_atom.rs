@@ -184,6 +184,23 @@ impl MmaAtom {
         Ok(accumulator.into_iter().map(atom).collect())
     }
 
+    /// Checks the types of an instruction's operands, before their layouts are built: whether its atom, or the atom with
+    /// A and B swapped, can represent the values of the problem. The error is that of the first.
+    pub(super) fn check_types(row: &Instruction, problem: &MmaProblem) -> Result<(), String> {
+        let of_role = |role: &str| {
+            let operand = row.operands.iter().find(|operand| operand.role() == Some(role));
+            operand.and_then(Operand::element).and_then(ElementType::from_name)
+        };
+        let (Some(a), Some(b), Some(d)) = (of_role("a"), of_role("b"), of_role("d")) else { return Ok(()) };
+        check_accumulator(d, problem)?;
+        let takes_scales = row.takes_scales();
+        let both = |a, b| {
+            check_type("a", [problem.a, a], problem.scales[0], takes_scales)?;
+            check_type("b", [problem.b, b], problem.scales[1], takes_scales)
+        };
+        both(a, b).or_else(|reason| both(b, a).map_err(|_| reason))
+    }
+
     /// Returns the atom with A and B swapped; an operand in memory is transposed there. `None` if the accumulator is in
     /// tensor memory, because its moves to registers are found for one orientation only.
     pub(super) fn swap_ab(&self) -> Option<Self> {
@@ -289,15 +306,14 @@ impl MmaAtom {
         if problem.chained && self.accumulator.warps.iter().any(|position| position[1] != 0) {
             return Err("its warps divide the columns, but a chained operand needs whole rows per warp".to_owned());
         }
-        if self.accumulator.element_type != problem.accumulator {
-            return Err(format!("it accumulates in {}, not in {}", self.accumulator.element_type, problem.accumulator));
-        }
+        check_accumulator(self.accumulator.element_type, problem)?;
         let sides = [("a", problem.a, &self.a), ("b", problem.b, &self.b)];
         for ((what, from, to), scale) in sides.into_iter().zip(problem.scales) {
             let (in_byte, to) = (to.in_byte(), to.element_type);
             if in_byte > 0 && from != to {
                 return Err(format!("it reads bytes of {to} for {what} as memory has them"));
             }
+            check_type(what, [from, to], scale, self.scales.is_some())?;
             match (scale, &self.scales) {
                 (_, Some(operand_scales)) if !operand_scales.fit(scale) => {
                     let size = 1u64 << operand_scales.block;
@@ -305,14 +321,6 @@ impl MmaAtom {
                         "it scales {size} elements of {what} at a time by {}",
                         operand_scales.a.element_type
                     ));
-                }
-                (Some(scale), None) if !scale.is_exact(from, to) => {
-                    return Err(format!(
-                        "it reads {what} as {to}, which cannot represent all products of {from} and scales"
-                    ));
-                }
-                (None, _) | (_, Some(_)) if !is_possible(from, to) => {
-                    return Err(format!("it takes {to} for {what}, which lacks some values of {from}"));
                 }
                 _ if self.flushes_subnormals && has_subnormals_in(from, scale, to) => {
                     return Err(format!(
@@ -397,4 +405,29 @@ fn pipes(target: &TargetDescription) -> u32 {
 /// Whether a plain multiply-add of this element type is one fused operation, which rounds once.
 pub fn is_fma_fused(element_type: ElementType) -> bool {
     element_type.is_float() && element(element_type) != Some(Element::Bf16)
+}
+
+fn check_accumulator(element: ElementType, problem: &MmaProblem) -> Result<(), String> {
+    match problem.accumulator {
+        required if required == element => Ok(()),
+        required => Err(format!("it accumulates in {element}, not in {required}")),
+    }
+}
+
+/// Checks that an instruction which takes the operand `what` as `to` gets all values of `from`, multiplied by their
+/// scales unless the instruction `takes_scales`.
+fn check_type(
+    what: &str,
+    [from, to]: [ElementType; 2],
+    scale: Option<Scale>,
+    takes_scales: bool,
+) -> Result<(), String> {
+    match scale {
+        Some(scale) if !takes_scales => match scale.is_exact(from, to) {
+            true => Ok(()),
+            false => Err(format!("it reads {what} as {to}, which cannot represent all products of {from} and scales")),
+        },
+        _ if is_possible(from, to) => Ok(()),
+        _ => Err(format!("it takes {to} for {what}, which lacks some values of {from}")),
+    }
 }

@@ -1,5 +1,7 @@
 //! The layout of one operand of an MMA atom: in registers, or in shared memory.
 
+use std::sync::Arc;
+
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{ElementType, Instruction, MemoryOperand, Operand};
 
@@ -17,7 +19,7 @@ pub(super) struct Operands {
     pub warps: Vec<[u64; 2]>,
     /// The canonical layout of the operand in shared memory; `None` if the operand is in registers. Elements narrower
     /// than a byte are counted in bytes.
-    pub memory: Option<Box<MemoryOperand>>,
+    pub memory: Option<Arc<MemoryOperand>>,
 }
 
 const NO_SIDES: &str = "the sizes of its tile must be powers of two, and its elements whole bytes";
@@ -64,7 +66,7 @@ impl Operands {
         let bytes = memory.to_bytes().filter(|bytes| bytes.shape.iter().all(|size| size.is_power_of_two()));
         let bytes = bytes.ok_or(NO_SIDES)?;
         let (registers, lanes, warps) = (vec![], vec![], vec![]);
-        let own = Self { element_type, bits: memory.bits, registers, lanes, warps, memory: Some(Box::new(bytes)) };
+        let own = Self { element_type, bits: memory.bits, registers, lanes, warps, memory: Some(Arc::new(bytes)) };
         Ok((own, memory.shape.map(u64::trailing_zeros)))
     }
 
@@ -83,7 +85,7 @@ impl Operands {
     pub(super) fn transposed(self) -> Self {
         let turned = |all: Vec<[u64; 2]>| all.into_iter().map(|[row, column]| [column, row]).collect();
         let (registers, lanes, warps) = (turned(self.registers), turned(self.lanes), turned(self.warps));
-        let memory = self.memory.map(|memory| Box::new(memory.transposed()));
+        let memory = self.memory.map(|memory| Arc::new(memory.transposed()));
         Self { registers, lanes, warps, memory, ..self }
     }
 }
