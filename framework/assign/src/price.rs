@@ -137,7 +137,7 @@ impl<'a> Prices<'a> {
     fn gathering(&self, axis: usize, bits: u32, source: LayoutId, indices: LayoutId) -> f64 {
         let (source, indices) = (self.interner.get(source), self.interner.get(indices));
         let plan = plan_gather(&source, &indices, Dim::tensor(axis), bits, self.config.context);
-        plan.map_or(IMPOSSIBLE, |plan| plan.expected_price())
+        plan.map_or(IMPOSSIBLE, |plan| plan.expected_cycles / f64::from(self.config.warps))
     }
 
     /// Returns the cost of rematerializing a value of `cone` operations in a loop: one issue for each operation and

@@ -61,7 +61,6 @@ pub use memory::{
 };
 pub use prefetch::{PrefetchPlan, PrefetchSpec, plan_prefetch};
 pub use price::{cycles, price};
-pub use price::{exposed_latency, price_with_accesses};
 pub use reduce::{ReductionPlan, plan_reduction, reduction_candidates};
 pub use rejected::Rejected;
 pub(crate) use rejected::best_of;

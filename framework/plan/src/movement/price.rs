@@ -3,6 +3,8 @@
 use tilewright_kernel::Counts;
 use tilewright_target::{Cost, TargetDescription};
 
+use crate::cost::{barriers, latencies, moved_words};
+
 /// Returns the cycles of a block: the issue cycles of its warps, added up over the pipes, plus the latency of each
 /// stage.
 ///
@@ -28,38 +30,6 @@ pub fn cycles(counts: &Counts, warps: u64, stages: u64, target: &TargetDescripti
     issued * warps as f64 + latencies(&per_warp) * stages as f64 + barriers
 }
 
-/// Latency that a warp cannot hide: that of one shuffle, store, barrier and load each, if the counts have any. The unit
-/// is the time that the shared-memory pipe takes to issue one wavefront.
-pub fn exposed_latency(counts: &Counts, target: &TargetDescription) -> f64 {
-    let cycles = latencies(&moved_words(counts, target)) + latencies(&barriers(counts, target));
-    let wavefront_cycles = target.costs.shared_load_wavefront.cycles;
-    if wavefront_cycles > 0.0 { cycles / wavefront_cycles } else { cycles }
-}
-
-/// Returns the counts of words moved between threads, each with its cost: stores, loads, indexed shuffles and xor
-/// shuffles.
-fn moved_words<'t>(counts: &Counts, target: &'t TargetDescription) -> [(u64, &'t Cost); 4] {
-    let table = &target.costs;
-    [
-        (counts.wavefronts_stored, &table.shared_store_wavefront),
-        (counts.wavefronts_loaded, &table.shared_load_wavefront),
-        (counts.shuffles.saturating_sub(counts.shuffles_xor), &table.shuffle),
-        (counts.shuffles_xor, table.shuffle_xor.as_ref().unwrap_or(&table.shuffle)),
-    ]
-}
-
-/// Returns the counts of block and of cluster barriers, each with its cost.
-fn barriers<'t>(counts: &Counts, target: &'t TargetDescription) -> [(u64, &'t Cost); 2] {
-    let table = &target.costs;
-    let of_cluster = table.cluster_barrier.as_ref().unwrap_or(&table.block_barrier);
-    [(counts.barriers, &table.block_barrier), (counts.cluster_barriers, of_cluster)]
-}
-
-/// Returns the sum of the latencies of all operations with a nonzero count.
-fn latencies(costs: &[(u64, &Cost)]) -> f64 {
-    costs.iter().filter(|(count, _)| *count > 0).map(|(_, cost)| cost.latency).sum()
-}
-
 /// Returns the price of operation counts in shared-memory wavefronts of a warp, the same on every target. A shuffle or
 /// a wavefront costs 1, a byte permute or a select 1/4, a block or cluster barrier 10, a warp barrier 1.
 ///
@@ -82,7 +52,7 @@ pub fn price(counts: &Counts) -> f64 {
 }
 
 /// Returns the [`price`] of the counts plus `access_price` for each shared-memory access.
-pub fn price_with_accesses(counts: &Counts, access_price: f64) -> f64 {
+pub(super) fn price_with_accesses(counts: &Counts, access_price: f64) -> f64 {
     price(counts) + access_price * accesses(counts) as f64
 }
 

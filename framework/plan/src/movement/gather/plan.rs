@@ -22,6 +22,9 @@ pub struct GatherPlan {
     pub stats: PlanStats,
     /// Mean number of wavefronts that a warp loads, over uniformly random indices.
     pub expected_wavefronts: f64,
+    /// Predicted cycles of a block, with the mean number of loaded wavefronts over uniformly random indices in place of
+    /// the number without bank conflicts.
+    pub expected_cycles: f64,
     steps: Steps,
 }
 
@@ -132,7 +135,10 @@ impl GatherPlan {
                 expected_wavefronts = stats.counts.wavefronts_loaded as f64;
             }
         }
-        Self { path, stats, expected_wavefronts, steps }
+        let conflicts = expected_wavefronts - stats.counts.wavefronts_loaded as f64;
+        let conflict_cycles = conflicts * context.target.costs.shared_load_wavefront.cycles;
+        let expected_cycles = stats.cost + conflict_cycles * (1u64 << problem.warp_bits) as f64;
+        Self { path, stats, expected_wavefronts, expected_cycles, steps }
     }
 
     /// The expected price of the gather in shared-memory wavefronts of a warp ([`price`]), with the mean number of
