@@ -78,8 +78,9 @@ pub(super) fn access(
         let is_active = access.predicate.is_none_or(|predicate| registers[predicate + lane] != 0);
         if active >> lane & 1 == 0 || !is_active {
             if access.direction == Direction::Load {
-                let elements = (0..access.count).map(|element| access.value + element * lanes + lane);
-                elements.for_each(|register| registers[register] = 0);
+                for at in (0..access.count).map(|element| element * lanes + lane) {
+                    registers[access.value + at] = access.other.map_or(0, |other| registers[other + at]);
+                }
             }
             continue;
         }

@@ -345,7 +345,7 @@ impl Builder {
     /// Appends a load of a value, aligned to its width.
     pub fn load(&mut self, ty: Type, pointer: Value, offset: i32, predicate: Option<Value>) -> Value {
         let alignment = ty.bits().div_ceil(8);
-        self.value(ty, Op::Load { pointer, predicate, offset, alignment })
+        self.value(ty, Op::Load { pointer, predicate, offset, alignment, other: None })
     }
 
     /// Appends a store of a value, aligned to its width.

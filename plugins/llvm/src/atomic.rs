@@ -24,12 +24,14 @@ impl<'ctx> Body<'_, 'ctx> {
         let element = self.atomic_type(op, space, value.ty)?;
         let how = self.release_before(how)?;
         let (order, scope) = (how.order, how.scope);
-        let written = AtomicUpdate { op, space, pointer: address, element, value: value.value, order, scope };
+        let predicate = how.predicate.map(|predicate| self.integer(predicate, Element::I1)).transpose()?;
+        let written =
+            AtomicUpdate { op, space, pointer: address, element, value: value.value, order, scope, predicate };
+        if let Some(old) = self.dialect.atomic(&self.emit, &written)? {
+            return Ok(Typed::new(value.ty, old));
+        }
         let scope = self.dialect.memory_scope(scope);
         let old = self.predicated(how.predicate, value.ty, |body| {
-            if let Some(old) = body.dialect.atomic(&body.emit, &written)? {
-                return Ok(old);
-            }
             let insertion_point = (&body.emit.builder, body.emit.context);
             let old = ffi::atomic_rmw(insertion_point, op, address, value.value, how.ordering(), scope);
             let old = old.ok_or_else(|| builder_error(inkwell::builder::BuilderError::UnsetPosition))?;

@@ -80,6 +80,23 @@ pub struct AtomicUpdate<'ctx> {
     pub order: MemoryOrder,
     /// Memory scope within which the operation is atomic and ordered.
     pub scope: MemoryScope,
+    /// The predicate, an `i1`: if it is false, nothing is accessed and the old value is zero. `None` means true.
+    pub predicate: Option<IntValue<'ctx>>,
+}
+
+/// A load or store of a value under a predicate.
+#[derive(Debug, Clone, Copy)]
+pub struct PredicatedAccess<'ctx> {
+    /// The memory space of the address.
+    pub space: MemorySpace,
+    /// The address without the offset.
+    pub pointer: PointerValue<'ctx>,
+    /// A constant added to the address, in bytes. The sum is aligned to the width of the value.
+    pub offset: i32,
+    /// The predicate, an `i1`: nothing is accessed if it is false.
+    pub predicate: IntValue<'ctx>,
+    /// The type of the value in memory.
+    pub ty: Type,
 }
 
 /// The target-specific part of the translation of kernel IR to LLVM.
@@ -147,6 +164,36 @@ pub trait Dialect {
     ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
         let _ = (emit, atomic);
         Ok(None)
+    }
+
+    /// Emits a load under a predicate, whose result is `other` if the predicate is false; `None` if the target has no
+    /// such instruction, so that a branch skips the load.
+    ///
+    /// # Errors
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn predicated_load<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        access: &PredicatedAccess<'ctx>,
+        other: BasicValueEnum<'ctx>,
+    ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+        let _ = (emit, access, other);
+        Ok(None)
+    }
+
+    /// Emits a store under a predicate; returns false if the target has no such instruction, so that a branch skips the
+    /// store.
+    ///
+    /// # Errors
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn predicated_store<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        access: &PredicatedAccess<'ctx>,
+        value: BasicValueEnum<'ctx>,
+    ) -> Result<bool, CompileError> {
+        let _ = (emit, access, value);
+        Ok(false)
     }
 
     /// Emits a math function of scalars that the target's hardware provides.

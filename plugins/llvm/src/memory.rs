@@ -7,6 +7,7 @@ use tilewright_kernel::{Element, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
 
+use crate::PredicatedAccess;
 use crate::emitter::builder_error;
 use crate::ffi;
 use crate::translate::{Body, Typed};
@@ -20,6 +21,21 @@ struct Predicated<'ctx> {
     before: BasicBlock<'ctx>,
     access: BasicBlock<'ctx>,
     after: BasicBlock<'ctx>,
+}
+
+/// A load or store of the kernel IR by one lane.
+#[derive(Clone, Copy)]
+pub(crate) struct LaneAccess {
+    pointer: Value,
+    predicate: Option<Value>,
+    offset: i32,
+    alignment: u32,
+}
+
+impl LaneAccess {
+    pub(crate) fn new(pointer: Value, predicate: Option<Value>, offset: i32, alignment: u32) -> Self {
+        Self { pointer, predicate, offset, alignment }
+    }
 }
 
 impl<'ctx> Body<'_, 'ctx> {
@@ -39,18 +55,27 @@ impl<'ctx> Body<'_, 'ctx> {
     pub(crate) fn load(
         &mut self,
         ty: Type,
-        pointer: Value,
-        predicate: Option<Value>,
-        offset: i32,
-        alignment: u32,
+        access: LaneAccess,
+        other: Option<Value>,
     ) -> Result<Typed<'ctx>, CompileError> {
         let stored = self.stored_type(ty)?;
-        let address = self.address(pointer, offset, alignment)?;
-        let mut value = self.zero_unless(predicate, stored, |body| {
-            let loaded = body.emit.builder.build_load(stored, address, "").map_err(builder_error)?;
-            body.set_alignment(loaded.as_instruction_value(), alignment)?;
-            Ok(loaded)
-        })?;
+        let other = other.map_or_else(|| Ok(stored.const_zero()), |other| self.value_of(other, ty))?;
+        let address = self.address(access)?;
+        let predicated = self.predicated_access(access, ty)?;
+        let loaded = match &predicated {
+            Some(predicated) => self.dialect.predicated_load(&self.emit, predicated, other)?,
+            None => None,
+        };
+        let mut value = loaded.map_or_else(
+            || {
+                self.or_other(access.predicate, other, |body| {
+                    let loaded = body.emit.builder.build_load(stored, address, "").map_err(builder_error)?;
+                    body.set_alignment(loaded.as_instruction_value(), access.alignment)?;
+                    Ok(loaded)
+                })
+            },
+            Ok,
+        )?;
         if ty == Type::Scalar(Element::I1) {
             let required = self.llvm_type(ty)?;
             value =
@@ -59,30 +84,28 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed::new(ty, value))
     }
 
-    pub(crate) fn store(
-        &mut self,
-        pointer: Value,
-        value: Value,
-        predicate: Option<Value>,
-        offset: i32,
-        alignment: u32,
-    ) -> Result<(), CompileError> {
+    pub(crate) fn store(&mut self, access: LaneAccess, value: Value) -> Result<(), CompileError> {
         let value = self.value(value)?;
         let stored = self.stored_type(value.ty)?;
-        let address = self.address(pointer, offset, alignment)?;
+        let address = self.address(access)?;
         let mut bits = value.value;
         if value.ty == Type::Scalar(Element::I1) {
             bits = self.emit.builder.build_cast(InstructionOpcode::ZExt, bits, stored, "").map_err(builder_error)?;
         }
-        if predicate.is_none() {
+        if let Some(predicated) = self.predicated_access(access, value.ty)?
+            && self.dialect.predicated_store(&self.emit, &predicated, bits)?
+        {
+            return Ok(());
+        }
+        if access.predicate.is_none() {
             self.stores += 1;
             if self.stores.is_multiple_of(STORES_TOGETHER) {
                 self.emit.ordered_assembly("", "~{memory}", &[], &[])?;
             }
         }
-        let blocks = self.begin_predicated(predicate)?;
+        let blocks = self.begin_predicated(access.predicate)?;
         let store = self.emit.builder.build_store(address, bits).map_err(builder_error)?;
-        self.set_alignment(Some(store), alignment)?;
+        self.set_alignment(Some(store), access.alignment)?;
         match blocks {
             Some(blocks) => self.end_predicated(&blocks),
             None => Ok(()),
@@ -96,21 +119,33 @@ impl<'ctx> Body<'_, 'ctx> {
         ty: Type,
         access: impl FnOnce(&Self) -> Result<BasicValueEnum<'ctx>, CompileError>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        self.zero_unless(predicate, self.llvm_type(ty)?, access)
+        self.or_other(predicate, self.llvm_type(ty)?.const_zero(), access)
     }
 
-    fn zero_unless(
+    /// Returns the access for a dialect that has predicated accesses; `None` without a predicate, and if the address is
+    /// less aligned than the value is wide.
+    fn predicated_access(&self, access: LaneAccess, ty: Type) -> Result<Option<PredicatedAccess<'ctx>>, CompileError> {
+        let Some(predicate) = access.predicate else { return Ok(None) };
+        let (space, pointer) = self.pointer(access.pointer)?;
+        let ty = if ty == Type::Scalar(Element::I1) { Type::Scalar(Element::I8) } else { ty };
+        let predicate = self.integer(predicate, Element::I1)?;
+        let is_aligned = u64::from(access.alignment) * 8 >= u64::from(ty.bits());
+        Ok(is_aligned.then_some(PredicatedAccess { space, pointer, offset: access.offset, predicate, ty }))
+    }
+
+    /// Emits an access under a predicate; the result is `other` if the predicate is false.
+    fn or_other(
         &self,
         predicate: Option<Value>,
-        ty: BasicTypeEnum<'ctx>,
+        other: BasicValueEnum<'ctx>,
         access: impl FnOnce(&Self) -> Result<BasicValueEnum<'ctx>, CompileError>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let blocks = self.begin_predicated(predicate)?;
         let value = access(self)?;
         let Some(blocks) = blocks else { return Ok(value) };
         self.end_predicated(&blocks)?;
-        let phi = self.emit.builder.build_phi(ty, "").map_err(builder_error)?;
-        phi.add_incoming(&[(&ty.const_zero(), blocks.before), (&value, blocks.access)]);
+        let phi = self.emit.builder.build_phi(other.get_type(), "").map_err(builder_error)?;
+        phi.add_incoming(&[(&other, blocks.before), (&value, blocks.access)]);
         Ok(phi.as_basic_value())
     }
 
@@ -124,7 +159,8 @@ impl<'ctx> Body<'_, 'ctx> {
         }
     }
 
-    fn address(&self, pointer: Value, offset: i32, alignment: u32) -> Result<PointerValue<'ctx>, CompileError> {
+    fn address(&self, access: LaneAccess) -> Result<PointerValue<'ctx>, CompileError> {
+        let LaneAccess { pointer, offset, alignment, .. } = access;
         if !alignment.is_power_of_two() {
             return Err(invalid(format!("alignment {alignment} is not a power of two")));
         }

@@ -201,6 +201,23 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.fields(call.try_as_basic_value().basic())
     }
 
+    /// Emits inline assembly that each lane executes on its own, and that accesses memory: it keeps its order among
+    /// memory accesses. `$0`, `$1`, ... are first the results, then the operands.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
+    pub fn access_assembly(
+        &self,
+        text: &str,
+        constraints: &str,
+        operands: &[BasicValueEnum<'ctx>],
+        results: &[BasicTypeEnum<'ctx>],
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        let call = self.issue(text, constraints, operands, results, true)?;
+        self.mark(call, &["nounwind"]);
+        self.fields(call.try_as_basic_value().basic())
+    }
+
     /// Emits inline assembly without code that accesses memory for passes over machine code only. Passes over LLVM IR
     /// take its accesses for ones of memory that the kernel cannot access, so they still know which loads are constant.
     pub(crate) fn marker(&self, comment: &str) -> Result<(), CompileError> {

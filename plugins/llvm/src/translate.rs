@@ -14,6 +14,7 @@ use tilewright_plugin::codegen::{
 };
 
 use crate::emitter::{Emitter, builder_error};
+use crate::memory::LaneAccess;
 use crate::ordered::Ordered;
 use crate::{Dialect, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters};
 
@@ -323,8 +324,9 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
             Op::Extract { vector, index } => self.extract(*vector, *index),
             Op::PermuteBytes { a, b, selector, alternative } => self.permute_bytes(*a, *b, *selector, *alternative),
             Op::PtrAdd { pointer, bytes } => self.ptr_add(*pointer, *bytes),
-            Op::Load { pointer, predicate, offset, alignment } => {
-                self.load(ty, *pointer, *predicate, *offset, *alignment)
+            Op::Load { pointer, predicate, offset, alignment, other } => {
+                let access = LaneAccess::new(*pointer, *predicate, *offset, *alignment);
+                self.load(ty, access, *other)
             }
             Op::AtomicRmw { op, pointer, value, predicate, order, scope } => {
                 let how = Ordered { predicate: *predicate, order: *order, scope: *scope };
@@ -350,7 +352,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
     fn effect(&mut self, op: &Op) -> Result<(), CompileError> {
         match op {
             Op::Store { pointer, value, predicate, offset, alignment } => {
-                self.store(*pointer, *value, *predicate, *offset, *alignment)
+                self.store(LaneAccess::new(*pointer, *predicate, *offset, *alignment), *value)
             }
             Op::Fence { scope } => self.dialect.fence(&self.emit, *scope),
             Op::Assert { condition, predicate, .. } => self.assert(*condition, *predicate),

@@ -52,7 +52,9 @@ fn shuffle_operands(op: &mut Op, other: impl Fn(Value) -> Value) {
         }
         Op::Unary { a, .. } | Op::Cast { a, .. } => *a = other(*a),
         Op::PtrAdd { pointer, bytes } => (*pointer, *bytes) = (other(*pointer), other(*bytes)),
-        Op::Load { pointer, predicate, .. } => (*pointer, *predicate) = (other(*pointer), predicate.map(&other)),
+        Op::Load { pointer, predicate, other: instead, .. } => {
+            (*pointer, *predicate, *instead) = (other(*pointer), predicate.map(&other), instead.map(&other));
+        }
         Op::Store { pointer, value, .. } => (*pointer, *value) = (other(*pointer), other(*value)),
         Op::Shuffle { value, lane, .. } => (*value, *lane) = (other(*value), other(*lane)),
         Op::Select { condition, a, b } => (*condition, *a, *b) = (other(*condition), other(*b), other(*a)),

@@ -206,8 +206,10 @@ impl<'a> Decoder<'a> {
             }
             Op::Shuffle { value, lane, .. } => Step::Shuffle { value: self.at(*value), lane: self.at(*lane), to },
             Op::ShuffleXor { value, mask, .. } => Step::ShuffleXor { value: self.at(*value), mask: *mask as usize, to },
-            Op::Load { pointer, predicate, offset, alignment } => {
-                self.access(Direction::Load, ty, to, (*pointer, *predicate, *offset, *alignment))
+            Op::Load { pointer, predicate, offset, alignment, other } => {
+                let step = self.access(Direction::Load, ty, to, (*pointer, *predicate, *offset, *alignment));
+                let other = other.map(|other| self.at(other));
+                if let Step::Access(access) = step { Step::Access(Access { other, ..access }) } else { step }
             }
             Op::AtomicRmw { op, pointer, value, predicate, .. } => {
                 self.atomic(*op, ty, to, (*pointer, None, *value, *predicate))
@@ -253,6 +255,7 @@ impl<'a> Decoder<'a> {
             space,
             pointer: location.at,
             predicate: predicate.map(|predicate| self.at(predicate)),
+            other: None,
             offset,
             alignment,
             element_bytes: element_bits(ty) as usize / 8,

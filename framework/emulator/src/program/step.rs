@@ -278,6 +278,8 @@ pub(crate) struct Access<'a> {
     pub(crate) space: MemorySpace,
     pub(crate) pointer: usize,
     pub(crate) predicate: Option<usize>,
+    /// The loaded value of lanes whose predicate is false; `None` means zero.
+    pub(crate) other: Option<usize>,
     pub(crate) offset: i32,
     pub(crate) alignment: u32,
     pub(crate) element_bytes: usize,

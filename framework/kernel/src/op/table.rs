@@ -142,7 +142,8 @@ macro_rules! operations {
             } [pointer "," bytes] -> one(same_type_as(pointer)) fn ptr_add;
             // A load is uniform in a warp at best: another warp may read the address later, when it holds another
             // value.
-            /// Reads a scalar or vector from memory. Lanes whose predicate is false access no memory and get zero.
+            /// Reads a scalar or vector from memory. Lanes whose predicate is false access no memory and get `other`, or
+            /// zero without it.
             load Load {
                 /// The address; with `offset`, aligned to `alignment`.
                 pointer: Value where one_of(POINTER),
@@ -152,7 +153,10 @@ macro_rules! operations {
                 offset: i32 = "an offset in bytes",
                 /// Alignment of pointer plus offset, in bytes.
                 alignment: u32 = "an alignment",
-            } [pointer offset "align" alignment predicate] -> one(one_of(IN_MEMORY)) at_best(Uniformity::Uniform);
+                /// The result in lanes whose predicate is false, of the result's type; `None` means zero.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                other: Option<Value> = "a value" where one_of(IN_MEMORY),
+            } [pointer offset "align" alignment predicate (other other)] -> one(one_of(IN_MEMORY)) at_best(Uniformity::Uniform);
             /// Writes a scalar or vector to memory. Lanes whose predicate is false access no memory.
             store Store {
                 /// The address; with `offset`, aligned to `alignment`.

@@ -199,6 +199,20 @@ pub(super) mod carry {
     }
 }
 
+/// The form of the value of lanes whose predicate is false.
+pub(super) mod other {
+    use super::{Parsed, Parser, Value, Write, fmt};
+    use crate::Statement;
+
+    pub(in crate::text) fn write(other: &Option<Value>, _: &Statement, line: &mut String) -> fmt::Result {
+        other.map_or(Ok(()), |other| write!(line, " else {other}"))
+    }
+
+    pub(in crate::text) fn read(parser: &mut Parser<'_>, _: &str) -> Parsed<Option<Value>> {
+        if parser.on_same_line() && parser.take_keyword("else") { parser.value().map(Some) } else { Ok(None) }
+    }
+}
+
 /// The form of a constant's bits: hexadecimal for floating-point types.
 pub(super) mod bits_of {
     use super::{Parsed, Parser, Write, fmt};

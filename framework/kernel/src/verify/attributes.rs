@@ -34,7 +34,14 @@ impl Checker<'_> {
                 self.selector(*selector)?;
                 alternative.map_or(Ok(()), |(_, other)| self.selector(other))
             }
-            Op::Load { alignment, .. } | Op::Store { alignment, .. } => {
+            Op::Load { alignment, other, .. } => {
+                self.require(alignment.is_power_of_two(), || Violation::Alignment { found: *alignment })?;
+                match (results.first(), other) {
+                    (Some(&result), Some(other)) => self.result(result, self.type_of(*other)?),
+                    _ => Ok(()),
+                }
+            }
+            Op::Store { alignment, .. } => {
                 self.require(alignment.is_power_of_two(), || Violation::Alignment { found: *alignment })
             }
             Op::ShuffleXor { mask, .. } => {

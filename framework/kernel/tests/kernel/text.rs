@@ -113,7 +113,13 @@ fn flat_op() -> impl Strategy<Value = Op> {
         (value(), value(), any::<u16>(), prop::option::of((value(), any::<u16>())))
             .prop_map(|(a, b, selector, alternative)| Op::PermuteBytes { a, b, selector, alternative }),
         (value(), value()).prop_map(|(pointer, bytes)| Op::PtrAdd { pointer, bytes }),
-        access().prop_map(|(pointer, predicate, offset, alignment)| Op::Load { pointer, predicate, offset, alignment }),
+        (access(), prop::option::of(value())).prop_map(|((pointer, predicate, offset, alignment), other)| Op::Load {
+            pointer,
+            predicate,
+            offset,
+            alignment,
+            other
+        }),
         (access(), value()).prop_map(|((pointer, predicate, offset, alignment), value)| Op::Store {
             pointer,
             value,

@@ -200,7 +200,7 @@ impl Around {
 
     pub(super) fn load(&mut self, ty: Type, pointer: Value) -> Value {
         let alignment = (ty.bits() / 8).min(ALIGNMENT);
-        self.builder.value(ty, Op::Load { pointer, predicate: None, offset: 0, alignment })
+        self.builder.value(ty, Op::Load { pointer, predicate: None, offset: 0, alignment, other: None })
     }
 
     pub(super) fn store(&mut self, pointer: Value, value: Value) {

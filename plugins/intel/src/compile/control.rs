@@ -192,6 +192,17 @@ impl Lowering<'_> {
         ty: Option<Type>,
         f: impl FnOnce(&mut Self) -> Result<Option<EmittedValue>, CompileError>,
     ) -> Result<Option<EmittedValue>, CompileError> {
+        self.predicated_or(predicate, ty, None, f)
+    }
+
+    /// As [`Self::predicated`], but the result is `other` in lanes whose predicate is false.
+    pub(super) fn predicated_or(
+        &mut self,
+        predicate: Option<Value>,
+        ty: Option<Type>,
+        other: Option<EmittedValue>,
+        f: impl FnOnce(&mut Self) -> Result<Option<EmittedValue>, CompileError>,
+    ) -> Result<Option<EmittedValue>, CompileError> {
         let Some(predicate) = predicate else { return f(self) };
         let condition = self.scalar(predicate, Element::I1)?;
         let before = self.emitter.block();
@@ -205,8 +216,9 @@ impl Lowering<'_> {
         self.emitter.begin_block(merge)?;
         let (Some(ty), Some(emitted)) = (ty, emitted) else { return Ok(None) };
         let id_type = self.emitter.id_type(ty);
-        let zero = self.emitter.null(id_type);
-        let ids = emitted.ids.iter().map(|&id| self.emitter.phi(id_type, &[(id, end), (zero, before)]));
+        let others = other.map_or_else(|| vec![self.emitter.null(id_type); emitted.ids.len()], |other| other.ids);
+        let ids = emitted.ids.iter().zip(&others);
+        let ids = ids.map(|(&id, &other)| self.emitter.phi(id_type, &[(id, end), (other, before)]));
         Ok(Some(EmittedValue::new(ty, ids.collect::<Result<_, _>>()?)))
     }
 

@@ -169,9 +169,10 @@ impl Lowering<'_> {
             KernelOp::Constant { bits } => self.constant(ty, *bits),
             KernelOp::Special(register) => self.special(*register),
             KernelOp::SharedAddress { buffer } => self.shared_address(*buffer),
-            KernelOp::Load { pointer, predicate, offset, alignment } => {
+            KernelOp::Load { pointer, predicate, offset, alignment, other } => {
                 let access = (*pointer, *offset, *alignment);
-                self.predicated(*predicate, Some(ty), |this| this.load(access, ty).map(Some))?
+                let other = other.map(|other| self.get(other)).transpose()?;
+                self.predicated_or(*predicate, Some(ty), other, |this| this.load(access, ty).map(Some))?
                     .ok_or_else(|| invalid("a load without result"))
             }
             KernelOp::AtomicRmw { op, pointer, value, predicate, order, scope } => {

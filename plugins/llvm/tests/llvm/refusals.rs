@@ -81,7 +81,7 @@ fn types_must_exist_and_casts_fit_them() {
     }
     for count in [1 << 20, 1 << 31] {
         unsupported("vectors wider than", |k| {
-            let load = Op::Load { pointer: AT, predicate: None, offset: 0, alignment: 8 };
+            let load = Op::Load { pointer: AT, predicate: None, offset: 0, alignment: 8, other: None };
             k.value(Type::Vector(Element::I64, count), load);
         });
     }
@@ -97,12 +97,15 @@ fn types_must_exist_and_casts_fit_them() {
 fn memory_accesses_must_be_possible() {
     for alignment in [0, 3, 12] {
         invalid("is not a power of two", |k| {
-            k.value(WORD, Op::Load { pointer: AT, predicate: None, offset: 0, alignment })
+            k.value(WORD, Op::Load { pointer: AT, predicate: None, offset: 0, alignment, other: None })
         });
     }
     invalid("no shared buffer 0", |k| k.value(Type::Pointer(MemorySpace::Shared), Op::SharedAddress { buffer: 0 }));
     unsupported("vectors of i1 in memory", |k| {
-        k.value(Type::Vector(Element::I1, 4), Op::Load { pointer: AT, predicate: None, offset: 0, alignment: 1 })
+        k.value(
+            Type::Vector(Element::I1, 4),
+            Op::Load { pointer: AT, predicate: None, offset: 0, alignment: 1, other: None },
+        )
     });
     unsupported("pointers in memory", |k| k.store(AT, 0, AT, None));
 }

@@ -44,9 +44,17 @@ pub(super) fn emit<'ctx>(
     };
     let own = atomic.value.get_type();
     let value = carried.unwrap_or(atomic.value);
-    let text = format!("atom.{order}.{scope}.{space}.{word} $0, [$1], $2;");
+    let instruction = format!("atom.{order}.{scope}.{space}.{word} $0, [$1], $2;");
     let constraints = format!("={register},{address},{register}");
-    let old = emit.ordered_assembly(&text, &constraints, &[pointer, value], &[value.get_type()])?;
+    let result = [value.get_type()];
+    let old = match atomic.predicate {
+        None => emit.ordered_assembly(&instruction, &constraints, &[pointer, value], &result)?,
+        Some(predicate) => {
+            let (text, constraints) = (format!("@$3 {instruction}"), format!("{constraints},b,0"));
+            let operands = [pointer, value, predicate.into(), value.get_type().const_zero()];
+            emit.access_assembly(&text, &constraints, &operands, &result)?
+        }
+    };
     old.first().map(|&old| emit.bitcast(old, own)).transpose()
 }
 

@@ -10,6 +10,7 @@ mod capability;
 mod group;
 mod instruction;
 mod mbarrier;
+mod predicated;
 mod ptx;
 mod registers;
 mod tensor;

@@ -4,15 +4,15 @@
 use tilewright_kernel::{Element, Kernel, MathFunction, MemoryScope, Queue, Scope, Type};
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
-    AtomicUpdate, Dialect, Emitter, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters, no_function,
-    no_mbarriers, no_queue, no_tensor_memory, queue_of,
+    AtomicUpdate, Dialect, Emitter, KernelForm, LlvmTarget, MapForm, PredicatedAccess, SharedForm, no_clusters,
+    no_function, no_mbarriers, no_queue, no_tensor_memory, queue_of,
 };
 use tilewright_plugin::codegen::shared_bytes;
 use tilewright_plugin::{CompileError, issued_row};
 use tilewright_target::{Instruction, TargetDescription};
 
 use super::capability::capability;
-use super::{bulk, group, instruction, mbarrier, tensor};
+use super::{bulk, group, instruction, mbarrier, predicated, tensor};
 
 /// LLVM's number of the calling convention `ptx_kernel`.
 const PTX_KERNEL: u32 = 71;
@@ -142,6 +142,24 @@ impl Dialect for Ptx<'_> {
         atomic: &AtomicUpdate<'ctx>,
     ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
         super::atomic::emit(emit, &self.target.architecture, atomic)
+    }
+
+    fn predicated_load<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        access: &PredicatedAccess<'ctx>,
+        other: BasicValueEnum<'ctx>,
+    ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+        predicated::load(emit, access, other)
+    }
+
+    fn predicated_store<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        access: &PredicatedAccess<'ctx>,
+        value: BasicValueEnum<'ctx>,
+    ) -> Result<bool, CompileError> {
+        predicated::store(emit, access, value)
     }
 
     fn math<'ctx>(

@@ -10,7 +10,7 @@ use super::super::error::{Lowered, Reason};
 use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::super::types::stored;
-use super::VectorGroups;
+use super::{VectorGroups, to_memory};
 
 /// Lowers `tt.load` through a pointer or a tensor of pointers. Masked elements get the value `other`, or zero.
 pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
@@ -22,9 +22,10 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
         let address = lowering.scalar(pointer)?;
         let predicate = mask.map(|mask| lowering.scalar(mask)).transpose()?;
         let other = other.map(|other| lowering.scalar(other)).transpose()?;
-        let loaded = one(&mut lowering.builder, address, stored(ty), predicate);
-        let value = from_memory(&mut lowering.builder, loaded, ty);
-        let value = instead(&mut lowering.builder, predicate, value, other);
+        let builder = &mut lowering.builder;
+        let other = other.map(|other| to_memory(builder, other));
+        let loaded = one(builder, address, stored(ty), predicate, other);
+        let value = from_memory(builder, loaded, ty);
         lowering.set_assumed_uniform(result, value);
         return Ok(());
     }
@@ -49,24 +50,28 @@ pub(in super::super) fn loaded(
     let widths = &lowering.config.context.target.global.access_bits;
     let groups = VectorGroups::of((lowering.axis_info, pointer, &masks), &layout, element, widths);
     let mut values = vec![None; addresses.len()];
-    let mut known: Vec<((Value, Option<Value>), Value)> = Vec::new();
+    let mut known: Vec<((Value, Option<Value>, Vec<Value>), Value)> = Vec::new();
     for group in groups.iter() {
         let first = group[0];
         let predicate = predicates.as_ref().map(|all| all[first]);
         let vector = VectorGroups::vector(element, group.len());
+        let own_others: Vec<Value> =
+            others.iter().filter(|_| predicate.is_some()).flat_map(|all| group.iter().map(|&at| all[at])).collect();
         // Registers with equal addresses are loaded once.
-        let problem = (addresses[first], predicate);
-        let found = known.iter().find(|(requested, _)| *requested == problem).map(|&(_, loaded)| loaded);
+        let problem = (addresses[first], predicate, own_others);
+        let found = known.iter().find(|(requested, _)| *requested == problem).map(|&(_, ref loaded)| *loaded);
         let loaded = found.unwrap_or_else(|| {
-            let loaded = one(&mut lowering.builder, addresses[first], vector, predicate);
+            let builder = &mut lowering.builder;
+            let own: Vec<Value> = problem.2.iter().map(|&other| to_memory(builder, other)).collect();
+            let other = (!own.is_empty()).then(|| builder.pack(&own));
+            let loaded = one(builder, addresses[first], vector, predicate, other);
             known.push((problem, loaded));
             loaded
         });
         for (index, register) in (0u32..).zip(group) {
             let builder = &mut lowering.builder;
             let extracted = builder.extract(loaded, index);
-            let extracted = from_memory(builder, extracted, ty);
-            values[register] = Some(instead(builder, predicate, extracted, others.as_ref().map(|all| all[register])));
+            values[register] = Some(from_memory(builder, extracted, ty));
         }
     }
     let values: Option<Vec<Value>> = values.into_iter().collect();
@@ -74,9 +79,9 @@ pub(in super::super) fn loaded(
     Ok(Registers::new(layout, values))
 }
 
-fn one(builder: &mut Builder, pointer: Value, ty: Type, predicate: Option<Value>) -> Value {
+fn one(builder: &mut Builder, pointer: Value, ty: Type, predicate: Option<Value>, other: Option<Value>) -> Value {
     let alignment = ty.bits().div_ceil(8);
-    builder.value(ty, KernelOp::Load { pointer, predicate, offset: 0, alignment })
+    builder.value(ty, KernelOp::Load { pointer, predicate, offset: 0, alignment, other })
 }
 
 /// Converts an element from its type in memory to the type that carries it in registers.
@@ -87,14 +92,6 @@ pub(in super::super) fn from_memory(builder: &mut Builder, value: Value, ty: Typ
             builder.compare(tilewright_kernel::Compare::Ne, value, zero)
         }
         Type::Pointer(_) => builder.cast(Cast::Bits, value, ty),
-        _ => value,
-    }
-}
-
-/// Selects `other` if the predicate is false; without `other`, a load that is predicated off gives zero.
-fn instead(builder: &mut Builder, predicate: Option<Value>, value: Value, other: Option<Value>) -> Value {
-    match (predicate, other) {
-        (Some(predicate), Some(other)) => builder.select(predicate, value, other),
         _ => value,
     }
 }

@@ -287,7 +287,7 @@ pub fn reversal(lanes: u32, element: Element, count: u32, alignment: u32) -> Mod
     let ty = Type::vector_or_scalar(element, count);
     let bytes = ty.bits().div_ceil(8);
     let (from, to) = (address_of_thread(&mut b, 0, bytes), address_of_thread(&mut b, 1, bytes));
-    let value = b.value(ty, Op::Load { pointer: from, predicate: None, offset: 0, alignment });
+    let value = b.value(ty, Op::Load { pointer: from, predicate: None, offset: 0, alignment, other: None });
     let elements: Vec<_> = (0..count).rev().map(|index| b.extract(value, index)).collect();
     let value = b.pack(&elements);
     b.effect(Op::Store { pointer: to, value, predicate: None, offset: 0, alignment });

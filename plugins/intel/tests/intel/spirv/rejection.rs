@@ -80,12 +80,12 @@ fn casts_fit_their_types() {
 
 #[test]
 fn memory_is_accessed_by_pointers_at_alignments() {
-    let load = |pointer, alignment| Op::Load { pointer, predicate: None, offset: 0, alignment };
+    let load = |pointer, alignment| Op::Load { pointer, predicate: None, offset: 0, alignment, other: None };
     invalid_op(I32, load(N, 4), "i32 used as a pointer");
     invalid_op(I32, load(P, 3), "alignment 3");
     invalid_op(I32, load(P, 0), "alignment 0");
     invalid_op(GLOBAL, load(P, 8), "in memory");
-    let predicated = Op::Load { pointer: P, predicate: Some(N), offset: 0, alignment: 4 };
+    let predicated = Op::Load { pointer: P, predicate: Some(N), offset: 0, alignment: 4, other: None };
     invalid_op(I32, predicated, "value %1 is a i32; a i1 is needed");
     invalid_op(Type::Pointer(MemorySpace::Shared), Op::SharedAddress { buffer: 0 }, "no shared buffer 0");
     // A shared pointer can be a constant, but without shared memory it has no target.

@@ -5,6 +5,7 @@ mod bulk;
 mod emitted;
 mod faults;
 mod foreign;
+mod predicated;
 mod programs;
 mod rows;
 mod text;

@@ -1,0 +1,145 @@
+//! Emits loads and stores under a predicate as predicated PTX instructions. LLVM would branch around them, and branches
+//! keep the assembler from scheduling accesses together.
+
+use tilewright_kernel::{Element, MemorySpace, Type};
+use tilewright_llvm::values::BasicValueEnum;
+use tilewright_llvm::{Emitter, PredicatedAccess};
+use tilewright_plugin::CompileError;
+
+/// The registers of one access, all of one type.
+struct AccessRegisters {
+    /// The type of all registers, which together have the bits of the value; a word for a byte.
+    registers: Type,
+    /// The letter of the registers' constraint in inline assembly.
+    letter: &'static str,
+    /// The suffix of the mnemonic: the vector width and the type.
+    suffix: String,
+}
+
+impl AccessRegisters {
+    /// Finds the registers of a value; `None` if no single instruction accesses it.
+    fn of(ty: Type) -> Option<Self> {
+        let element = ty.element()?;
+        let width = if element.bits() == 64 { 64 } else { ty.bits().min(32) };
+        let count = ty.bits() / width;
+        let (register, letter) = match width {
+            64 => (Element::I64, "l"),
+            32 => (Element::I32, "r"),
+            16 => (Element::I16, "h"),
+            8 => (Element::I32, "r"),
+            _ => return None,
+        };
+        let vector = match count {
+            1 => "",
+            2 => ".v2",
+            4 if width == 32 => ".v4",
+            _ => return None,
+        };
+        Some(Self { registers: Type::vector_or_scalar(register, count), letter, suffix: format!("{vector}.b{width}") })
+    }
+
+    fn count(&self) -> usize {
+        self.registers.count() as usize
+    }
+
+    /// Returns the registers `$first`, `$first + 1`, ... as an operand.
+    fn operand(&self, first: usize) -> String {
+        match self.count() {
+            1 => format!("${first}"),
+            count => {
+                let all: Vec<_> = (first..first + count).map(|index| format!("${index}")).collect();
+                format!("{{{}}}", all.join(", "))
+            }
+        }
+    }
+
+    /// Splits a value into these registers.
+    fn split<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        value: BasicValueEnum<'ctx>,
+        ty: Type,
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        if ty.bits() == 8 { Ok(vec![emit.to_word(value)?]) } else { emit.split(value, self.registers) }
+    }
+
+    /// Joins these registers to a value.
+    fn join<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        values: &[BasicValueEnum<'ctx>],
+        ty: Type,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let bytes = match values {
+            &[word] if ty.bits() == 8 => emit.split(word, Type::Vector(Element::I8, 4))?,
+            _ => return emit.join(values, self.registers, ty),
+        };
+        emit.join(&bytes[..1], Type::Scalar(Element::I8), ty)
+    }
+}
+
+/// The address of an access in inline assembly.
+struct Address<'ctx> {
+    space: &'static str,
+    value: BasicValueEnum<'ctx>,
+    letter: &'static str,
+}
+
+impl<'ctx> Address<'ctx> {
+    /// Finds the address of an access; `None` for memory of another block.
+    fn of(emit: &Emitter<'_, 'ctx>, access: &PredicatedAccess<'ctx>) -> Result<Option<Self>, CompileError> {
+        Ok(match access.space {
+            MemorySpace::Global => Some(Self { space: "global", value: access.pointer.into(), letter: "l" }),
+            MemorySpace::Shared => {
+                Some(Self { space: "shared", value: emit.shared_address(access.pointer)?.into(), letter: "r" })
+            }
+            MemorySpace::Cluster => None,
+        })
+    }
+}
+
+/// Returns a constant offset behind an address operand.
+fn offset(access: &PredicatedAccess<'_>) -> String {
+    if access.offset == 0 { String::new() } else { format!("{:+}", access.offset) }
+}
+
+/// Emits `@p ld.SPACE {d...}, [address];`. The destination registers hold `other` before.
+pub(super) fn load<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    access: &PredicatedAccess<'ctx>,
+    other: BasicValueEnum<'ctx>,
+) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+    let (Some(registers), Some(address)) = (AccessRegisters::of(access.ty), Address::of(emit, access)?) else {
+        return Ok(None);
+    };
+    let count = registers.count();
+    let (to, space, suffix) = (registers.operand(0), address.space, &registers.suffix);
+    let text = format!("@${} ld.{space}{suffix} {to}, [${count}{}];", count + 1, offset(access));
+    let outs = (0..count).map(|_| format!("={}", registers.letter));
+    let ties = (0..count).map(|index| index.to_string());
+    let constraints: Vec<_> = outs.chain([address.letter.to_owned(), "b".to_owned()]).chain(ties).collect();
+    let others = registers.split(emit, other, access.ty)?;
+    let types: Vec<_> = others.iter().map(BasicValueEnum::get_type).collect();
+    let operands = [vec![address.value, access.predicate.into()], others].concat();
+    let loaded = emit.access_assembly(&text, &(constraints.join(",") + ",~{memory}"), &operands, &types)?;
+    registers.join(emit, &loaded, access.ty).map(Some)
+}
+
+/// Emits `@p st.SPACE [address], {value...};`; returns false if no single instruction stores the value.
+pub(super) fn store<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    access: &PredicatedAccess<'ctx>,
+    value: BasicValueEnum<'ctx>,
+) -> Result<bool, CompileError> {
+    let (Some(registers), Some(address)) = (AccessRegisters::of(access.ty), Address::of(emit, access)?) else {
+        return Ok(false);
+    };
+    let (space, suffix, from) = (address.space, &registers.suffix, registers.operand(2));
+    let text = format!("@$1 st.{space}{suffix} [$0{}], {from};", offset(access));
+    let constraints =
+        format!("{},b{},~{{memory}}", address.letter, format!(",{}", registers.letter).repeat(registers.count()));
+    let values = registers.split(emit, value, access.ty)?;
+    let operands = [vec![address.value, access.predicate.into()], values].concat();
+    emit.access_assembly(&text, &constraints, &operands, &[])?;
+    Ok(true)
+}
