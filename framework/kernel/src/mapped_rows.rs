@@ -4,15 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{MemorySpace, TensorMap, TensorMapBinding, TensorMapError, Type};
 
-/// A view of the buffer behind a pointer as a tensor, for a tensor map that the launch fills in. The size along each
-/// axis is the stride of the next axis divided by its own; along the last axis it is as many elements as the buffer
-/// has.
+/// A view of the buffer behind a pointer as a tensor, for a tensor map that the launch fills in. Without sizes, the size
+/// along each axis is the stride of the next axis divided by its own; along the last axis it is as many elements as the
+/// buffer has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DerivedTensorMap {
     /// Index of the parameter that points to the first element.
     pub pointer: u32,
     /// Stride along each axis of the map, in elements, ascending; 1 along the first axis.
     pub strides: Vec<ElementStride>,
+    /// Size along each axis of the map, in elements; empty if the strides and the buffer determine the sizes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<ElementStride>,
 }
 
 /// A number of elements: a constant, or a kernel argument.
@@ -34,10 +37,13 @@ impl DerivedTensorMap {
         if self.strides.len() != map.rank() || self.strides.first() != Some(&ElementStride::Number(1)) {
             return Err(TensorMapError::Strides { strides: self.strides.clone(), rank: map.rank() });
         }
+        if !self.sizes.is_empty() && self.sizes.len() != map.rank() {
+            return Err(TensorMapError::Sizes { sizes: self.sizes.clone(), rank: map.rank() });
+        }
         if parameters(self.pointer) != Some(Type::Pointer(MemorySpace::Global)) {
             return Err(TensorMapError::Pointer { parameter: self.pointer });
         }
-        let wrong = self.strides.iter().find_map(|stride| match *stride {
+        let wrong = self.strides.iter().chain(&self.sizes).find_map(|extent| match *extent {
             ElementStride::Parameter(number) if !matches!(parameters(number), Some(Type::Scalar(_))) => Some(number),
             _ => None,
         });
@@ -47,8 +53,9 @@ impl DerivedTensorMap {
     /// The tensor that the view describes, for the given integer arguments and a buffer of `bytes` bytes.
     ///
     /// # Errors
-    /// [`TensorMapError`]: a stride without an argument, strides that do not ascend or are no multiple of the next
-    /// smaller one, or a buffer that ends within a step along the last axis, where the map would read zeros.
+    /// [`TensorMapError`]: a stride or size without an argument; without sizes also strides that do not ascend or are no
+    /// multiple of the next smaller one, or a buffer that ends within a step along the last axis, where the map would
+    /// read zeros.
     pub fn tensor<Buffer>(
         &self,
         map: &TensorMap,
@@ -56,12 +63,19 @@ impl DerivedTensorMap {
         given: impl Fn(u32) -> Option<u64>,
     ) -> Result<TensorMapBinding<Buffer>, TensorMapError> {
         let element = u64::from(map.element_bits / 8).max(1);
-        let stride = |extent: &ElementStride| match *extent {
+        let number = |extent: &ElementStride| match *extent {
             ElementStride::Number(number) => Some(number),
             ElementStride::Parameter(number) => given(number),
         };
-        let strides: Option<Vec<u64>> = self.strides.iter().map(stride).collect();
-        let strides = strides.ok_or(TensorMapError::MissingStride)?;
+        let numbers = |all: &[ElementStride]| -> Result<Vec<u64>, TensorMapError> {
+            all.iter().map(number).collect::<Option<_>>().ok_or(TensorMapError::MissingStride)
+        };
+        let strides = numbers(&self.strides)?;
+        if !self.sizes.is_empty() {
+            let sizes = numbers(&self.sizes)?;
+            return TensorMapBinding::strided(buffer, &sizes, &strides, element)
+                .ok_or(TensorMapError::TensorRank { axes: sizes.len() });
+        }
         let mut sizes = Vec::with_capacity(strides.len());
         for pair in strides.windows(2) {
             match pair[1].checked_div(pair[0]) {

@@ -69,6 +69,18 @@ impl<Buffer> TensorMapBinding<Buffer> {
         Some(Self { buffer, offset: 0, sizes: all, strides })
     }
 
+    /// The binding of a tensor with these sizes and strides, in elements of `element_bytes` bytes; `None` if it has more
+    /// than [`MAX_RANK`] axes.
+    #[must_use]
+    pub fn strided(buffer: Buffer, sizes: &[u64], strides: &[u64], element_bytes: u64) -> Option<Self> {
+        let (mut all, mut steps) = ([1; MAX_RANK], [0; MAX_RANK]);
+        all.get_mut(..sizes.len())?.copy_from_slice(sizes);
+        for (own, stride) in steps.get_mut(..strides.len())?.iter_mut().zip(strides) {
+            *own = stride.saturating_mul(element_bytes);
+        }
+        Some(Self { buffer, offset: 0, sizes: all, strides: steps })
+    }
+
     /// The same tensor in another buffer.
     #[must_use]
     pub fn in_buffer<Other>(self, buffer: Other) -> TensorMapBinding<Other> {

@@ -101,20 +101,28 @@ pub enum TensorMapError {
         /// The number of axes of the map.
         rank: usize,
     },
+    /// Sizes that are not those of the map's axes.
+    #[error("sizes {sizes:?}; expected none, or one for each of {rank} axes")]
+    Sizes {
+        /// The sizes.
+        sizes: Vec<ElementStride>,
+        /// The number of axes of the map.
+        rank: usize,
+    },
     /// The parameter that should point to the tensor does not.
     #[error("parameter {parameter} is not a pointer to global memory")]
     Pointer {
         /// Index of the parameter.
         parameter: u32,
     },
-    /// The parameter that should be a stride is no number.
+    /// The parameter that should be a stride or a size is no number.
     #[error("parameter {parameter} is not a number")]
     StrideParameter {
         /// Index of the parameter.
         parameter: u32,
     },
-    /// The launch has no argument for a stride.
-    #[error("a stride of the tensor map has no value")]
+    /// The launch has no argument for a stride or a size.
+    #[error("a stride or a size of the tensor map has no value")]
     MissingStride,
     /// Strides that do not ascend, or are no multiples of each other.
     #[error("a tensor of strides {strides:?}: each must be a multiple of the one before")]

@@ -113,16 +113,22 @@ impl Parser<'_> {
         Ok(TensorMap { element_bits, box_sizes, swizzle, outside })
     }
 
-    /// Parses the derivation of a tensor map, behind the word `rows`: `of %0 by 1 x %4`.
+    /// Parses the derivation of a tensor map, behind the word `rows`: `of %0 by 1 x %4 sizes %1 x %2`.
     fn mapped_rows(&mut self) -> Parsed<DerivedTensorMap> {
         self.keyword("of")?;
         let pointer = self.parameter_number()?;
         self.keyword("by")?;
-        let mut strides = vec![self.extent()?];
+        let strides = self.extents()?;
+        let sizes = if self.take_keyword("sizes") { self.extents()? } else { Vec::new() };
+        Ok(DerivedTensorMap { pointer, strides, sizes })
+    }
+
+    fn extents(&mut self) -> Parsed<Vec<ElementStride>> {
+        let mut extents = vec![self.extent()?];
         while self.take_keyword("x") {
-            strides.push(self.extent()?);
+            extents.push(self.extent()?);
         }
-        Ok(DerivedTensorMap { pointer, strides })
+        Ok(extents)
     }
 
     fn extent(&mut self) -> Parsed<ElementStride> {

@@ -66,12 +66,21 @@ fn write_map(f: &mut Formatter<'_>, map: &TensorMap) -> fmt::Result {
     write!(f, " outside {}", map.outside.name())
 }
 
-/// Writes the derivation of a tensor map: ` rows of %0 by 1 x %4`.
+/// Writes the derivation of a tensor map: ` rows of %0 by 1 x %4 sizes %1 x %2`.
 fn write_rows(f: &mut Formatter<'_>, rows: &DerivedTensorMap) -> fmt::Result {
     write!(f, " rows of %{} by", rows.pointer)?;
-    for (axis, stride) in rows.strides.iter().enumerate() {
+    write_extents(f, &rows.strides)?;
+    if !rows.sizes.is_empty() {
+        f.write_str(" sizes")?;
+        write_extents(f, &rows.sizes)?;
+    }
+    Ok(())
+}
+
+fn write_extents(f: &mut Formatter<'_>, extents: &[ElementStride]) -> fmt::Result {
+    for (axis, extent) in extents.iter().enumerate() {
         f.write_str(if axis > 0 { " x " } else { " " })?;
-        match stride {
+        match extent {
             ElementStride::Number(number) => write!(f, "{number}")?,
             ElementStride::Parameter(number) => write!(f, "%{number}")?,
         }

@@ -179,8 +179,12 @@ fn kernel() -> impl Strategy<Value = Kernel> {
     let plain = (any::<String>(), ty()).prop_map(|(name, ty)| Parameter::plain(&name, ty));
     let extent =
         prop_oneof![any::<u64>().prop_map(ElementStride::Number), any::<u32>().prop_map(ElementStride::Parameter)];
-    let rows = (any::<u32>(), prop::collection::vec(extent, 1..6))
-        .prop_map(|(pointer, strides)| DerivedTensorMap { pointer, strides });
+    let extents = |least| prop::collection::vec(extent.clone(), least..6);
+    let rows = (any::<u32>(), extents(1), extents(0)).prop_map(|(pointer, strides, sizes)| DerivedTensorMap {
+        pointer,
+        strides,
+        sizes,
+    });
     let mapped = (any::<String>(), tensor_map(), prop::option::of(rows))
         .prop_map(|(name, map, rows)| Parameter { rows, ..Parameter::tensor(&name, map) });
     let parameter = prop_oneof![3 => plain, 1 => mapped];

@@ -71,7 +71,7 @@ fn maps_that_there_cannot_be_are_refused() {
 #[test]
 fn a_map_follows_from_other_parameters() {
     let strides = vec![ElementStride::Number(1), ElementStride::Parameter(1)];
-    let rows = DerivedTensorMap { pointer: 0, strides };
+    let rows = DerivedTensorMap { pointer: 0, strides, sizes: Vec::new() };
     let of = |rows: DerivedTensorMap| Parameter { rows: Some(rows), ..Parameter::tensor("rows", map(SWIZZLE)) };
     let given = vec![
         Parameter::plain("p", Type::Pointer(MemorySpace::Global)),
@@ -92,6 +92,26 @@ fn a_map_follows_from_other_parameters() {
     assert_eq!(found.end(&map(SWIZZLE)), Ok(640));
     assert!(tensor(80, 650).unwrap_err().to_string().contains("a buffer of 650 bytes"));
     assert!(tensor(0, 640).unwrap_err().to_string().contains("strides [1, 0]"));
+    // Sizes of their own leave the strides and the size of the buffer free.
+    let sizes = vec![ElementStride::Parameter(1), ElementStride::Number(3)];
+    let strides = vec![ElementStride::Number(1), ElementStride::Number(96)];
+    let sized = DerivedTensorMap { pointer: 0, strides, sizes };
+    let found = sized.tensor(&map(SWIZZLE), ((), 650), |number| (number == 1).then_some(80)).unwrap();
+    assert_eq!((&found.sizes[..2], found.strides[1], found.end(&map(SWIZZLE))), (&[80, 3][..], 192, Ok(2 * 192 + 160)));
+    let written = Module {
+        kernels: vec![
+            Builder::with_parameters("k", Launch::new(8, 1), {
+                let mut given = given.clone();
+                given[2] = of(sized.clone());
+                given
+            })
+            .finish(),
+        ],
+    };
+    verify(&written).unwrap();
+    assert!(written.to_string().contains("rows of %0 by 1 x 96 sizes %1 x 3)"), "{written}");
+    assert_eq!(text::parse(&written.to_string()).unwrap(), written);
+    assert_eq!(decode(&encode(&written)).unwrap(), written);
     let wrong = |rows: DerivedTensorMap| {
         let mut given = given.clone();
         given[2] = of(rows);
@@ -101,6 +121,8 @@ fn a_map_follows_from_other_parameters() {
     assert!(wrong(DerivedTensorMap { pointer: 1, ..rows.clone() }).contains("parameter 1 is not a pointer"));
     let of_pointer = vec![ElementStride::Number(1), ElementStride::Parameter(0)];
     assert!(wrong(DerivedTensorMap { strides: of_pointer, ..rows.clone() }).contains("parameter 0 is not a number"));
+    let sizes = vec![ElementStride::Number(1)];
+    assert!(wrong(DerivedTensorMap { sizes, ..rows.clone() }).contains("expected none, or one for each of 2 axes"));
     assert!(
         wrong(DerivedTensorMap { strides: vec![ElementStride::Number(1)], ..rows.clone() })
             .contains("one for each of 2 axes")
