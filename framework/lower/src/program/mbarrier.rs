@@ -29,10 +29,15 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             let arrivals = count(lowering, op, "count")?;
             by_first(&mut lowering.builder, None, |builder| {
                 builder.effect(KernelOp::MbarrierInit { pointer, arrivals });
-                builder.proxy_fence();
             });
-            if !another_follows(lowering, op) {
-                lowering.builder.barrier(Scope::Block);
+            match another_follows(lowering, op) {
+                Some(INIT) => {}
+                // The fence also covers earlier stores of all warps to memory that copies will fill.
+                Some(_) => lowering.builder.proxy_fence(),
+                None => {
+                    lowering.builder.proxy_fence();
+                    lowering.builder.barrier(Scope::Block);
+                }
             }
         }
         tw::MBARRIER_ARRIVE if lowering.attribute(op, EVERY_WARP).is_some() => {
@@ -69,9 +74,9 @@ fn count(lowering: &Lowering<'_>, op: Op, name: &str) -> Lowered<u32> {
     u32::try_from(count).map_err(|_| Reason::malformed(format!("`{name}` is {count}: expected a number of arrivals")))
 }
 
-/// Whether the block barrier after this initialization of an mbarrier is redundant: another initialization follows
-/// without an effect between the two, or a barrier of all warp groups follows.
-fn another_follows(lowering: &Lowering<'_>, op: Op) -> bool {
+/// Returns the operation that makes the block barrier after this initialization of an mbarrier redundant: another
+/// initialization that follows without an effect between the two, or a barrier of all warp groups.
+fn another_follows<'a>(lowering: &Lowering<'a>, op: Op) -> Option<&'a str> {
     let body = lowering.body;
     let all = body.walk(body.root());
     let behind = all.iter().skip_while(|other| **other != op).skip(1);
@@ -80,13 +85,14 @@ fn another_follows(lowering: &Lowering<'_>, op: Op) -> bool {
         operation.definition.traits.pure || operation.name() == ttg::LOCAL_ALLOC && operation.operands.is_empty()
     };
     let mut behind = behind.skip_while(|other| does_nothing(**other));
-    behind.next().is_some_and(|&next| {
-        let is_result = |value| matches!(body.origin(value), ValueOrigin::Result(..));
-        match body.op(next).name() {
-            INIT => body.op(next).operands.iter().all(|&value| is_result(value)),
-            name => name == ttg::WARP_SPECIALIZE,
-        }
-    })
+    let &next = behind.next()?;
+    let is_result = |value| matches!(body.origin(value), ValueOrigin::Result(..));
+    let name = body.op(next).name();
+    let makes_redundant = match name {
+        INIT => body.op(next).operands.iter().all(|&value| is_result(value)),
+        name => name == ttg::WARP_SPECIALIZE,
+    };
+    makes_redundant.then_some(name)
 }
 
 /// Emits `act` for the first warp of the group; it executes only if `active` holds.
