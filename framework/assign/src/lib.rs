@@ -12,6 +12,7 @@ pub mod dot_plan;
 mod error;
 mod graph;
 mod interner;
+pub mod launch_tensor;
 pub mod layouts;
 mod local_search;
 pub mod memory;

@@ -3,6 +3,7 @@
 //! Instructions that read operands from shared memory have a form for each order. The form of the order in global
 //! memory needs no transposition by the stores.
 
+use crate::layouts::{shape_transfers, transferred_axis};
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::name::{tt, ttg};
 use tilewright_tile::op_attrs::ALONG_K;
@@ -51,10 +52,11 @@ fn contiguous_axis(body: &Body, axis_info: &AxisInfoMap, value: Value) -> Option
             runs.iter().rposition(|&run| run == longest)
         }
         tt::DESCRIPTOR_LOAD => Some(rank - 1),
-        tt::TRANS => {
-            let Some(Attribute::Array(_, order)) = operation.attributes.get("order") else { return None };
-            let source = contiguous_axis(body, axis_info, *operation.operands.first()?)?;
-            order.iter().position(|&axis| axis == source as u64)
+        tt::TRANS | tt::RESHAPE | tt::EXPAND_DIMS => {
+            let source = *operation.operands.first()?;
+            let axis = contiguous_axis(body, axis_info, source)?;
+            let [_, to_result] = shape_transfers(body, op)?;
+            transferred_axis(body.ty(source).shape()?, axis, &[to_result])
         }
         name if name == ttg::CONVERT_LAYOUT || operation.definition.traits.elementwise => {
             operation.operands.iter().find_map(|&operand| contiguous_axis(body, axis_info, operand))

@@ -1,9 +1,9 @@
 //! Layout transfers of shape operations: how the layouts of operand and result follow from the key of a node.
 
 use super::build::Builder;
-use crate::layouts::LayoutTransfer;
+use crate::layouts::{LayoutTransfer, shape_transfers};
+use tilewright_tile::Op;
 use tilewright_tile::op::name::{tt, ttg};
-use tilewright_tile::{Attribute, Op};
 
 /// The layout transfers from a node's key to the result and to the operands, each with its inverse (`None` if it has
 /// none).
@@ -28,23 +28,13 @@ impl Builder<'_, '_> {
             operand: (LayoutTransfer::Same, Some(LayoutTransfer::Same)),
         };
         Some(match operation.name() {
-            tt::EXPAND_DIMS => {
-                let axis = self.integer_attribute(op, "axis")?;
-                of_result(LayoutTransfer::RemoveAxis(axis), Some(LayoutTransfer::InsertAxis(axis)))
-            }
             tt::BROADCAST => {
                 let cut = (0..to.len()).filter(|&axis| from.get(axis) == Some(&1) && to[axis] != 1);
                 of_result(LayoutTransfer::ReduceToOne(cut.collect()), None)
             }
-            tt::RESHAPE => of_result(LayoutTransfer::Reshaped(from), Some(LayoutTransfer::Reshaped(to))),
-            tt::TRANS => {
-                let Some(Attribute::Array(_, order)) = operation.attributes.get("order") else { return None };
-                let order: Vec<usize> = order.iter().map(|&axis| axis as usize).collect();
-                let mut inverse = vec![0; order.len()];
-                for (index, &axis) in order.iter().enumerate() {
-                    *inverse.get_mut(axis)? = index;
-                }
-                of_result(LayoutTransfer::Permuted(inverse), Some(LayoutTransfer::Permuted(order)))
+            tt::EXPAND_DIMS | tt::RESHAPE | tt::TRANS => {
+                let [to_operand, to_result] = shape_transfers(self.body, op)?;
+                of_result(to_operand, Some(to_result))
             }
             tt::JOIN => of_source(LayoutTransfer::Paired, Some(LayoutTransfer::Unpaired)),
             tt::SPLIT => of_result(LayoutTransfer::Paired, Some(LayoutTransfer::Unpaired)),

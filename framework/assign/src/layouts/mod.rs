@@ -9,6 +9,7 @@ mod coordinates;
 mod layout_transfer;
 mod name;
 mod resolve;
+mod shape_transfers;
 
 pub(crate) use blocks::coalesced_over_blocks;
 pub use blocks::{BlockDivision, replicate_in_blocks};
@@ -16,3 +17,4 @@ pub use coordinates::{coordinates, coordinates_of_index, map_coordinates, row_ma
 pub use layout_transfer::{LayoutTransfer, canonical_order, shape_of};
 pub use name::layout_name;
 pub use resolve::{LayoutCache, LayoutResolveError, MemoryTensorLayout, distributed};
+pub(crate) use shape_transfers::{shape_transfers, transferred_axis};

@@ -40,7 +40,7 @@ impl PipelinePlanner<'_> {
     pub fn choose_prefetches(&self, of: &LoadLoop, required: u32, room: &mut BlockResources) -> LoopDecision {
         let body = self.body;
         let mut line = LoopReport { name: named(body, of.op), stages: 1, bytes: 0, loads: Vec::new(), note: None };
-        let mut staged = PipelinedLoop { op: of.op, stages: 1, loads: Vec::new() };
+        let mut staged = PipelinedLoop { op: of.op, stages: 1, loads: Vec::new(), overlapped_dots: Vec::new() };
         line.loads.extend(of.left.iter().map(|(load, reason)| LoadReport::left(body, *load, reason.clone())));
         let stays = |line: &mut LoopReport, load: &PrefetchableLoad, reason: &str| {
             line.loads.push(LoadReport::left(body, load.op, reason.to_owned()));
@@ -74,38 +74,42 @@ impl PipelinePlanner<'_> {
             found.iter().for_each(|(load, _)| stays(&mut line, load, &reason));
             return LoopDecision { staged, line };
         };
-        line.note =
-            (stages < required && found.iter().any(|(_, how)| how.path == PrefetchPath::Copy)).then(
-                || match iterations {
-                    Some(iterations) if u64::from(stages) == iterations => {
-                        format!("the loop has {iterations} iterations")
-                    }
-                    _ => format!(
-                        "{required} stages take {} bytes of shared memory, {} are left",
-                        buffer_bytes(&found, required),
-                        room.bytes
-                    ),
-                },
-            );
+        line.note = (stages < required && found.iter().any(|(_, how)| how.is_copy())).then(|| match iterations {
+            Some(iterations) if u64::from(stages) == iterations => {
+                format!("the loop has {iterations} iterations")
+            }
+            _ => format!(
+                "{required} stages take {} bytes of shared memory, {} are left",
+                buffer_bytes(&found, required),
+                room.bytes
+            ),
+        });
         (line.bytes, line.stages, staged.stages) = (buffer_bytes(&found, stages), stages, stages);
-        if found.iter().all(|(_, how)| how.path == PrefetchPath::Registers) {
+        if !found.iter().any(|(_, how)| how.is_copy()) {
             line.stages = REGISTER_BUFFERS;
         }
         room.bytes -= line.bytes;
+        staged.overlapped_dots = self.overlapped_dots(of.op, &found);
         for (load, how) in found {
-            let memory = memory_name(&how.solution.memory);
-            line.loads.push(LoadReport::for_prefetch(body, &load, &how, memory.text()));
-            staged.loads.push(PrefetchedLoad { load, path: how.path, memory });
+            let memory = how.solution.as_ref().map(|solution| memory_name(&solution.memory));
+            line.loads.push(LoadReport::for_prefetch(body, &load, &how, memory.as_ref()));
+            staged.loads.push(PrefetchedLoad { load, path: how.path, memory, block: how.block });
         }
         LoopDecision { staged, line }
     }
 }
 
+/// Bytes of shared memory for the mbarrier of a stage.
+const MBARRIER_BYTES: u64 = 8;
+
 /// Returns the bytes of shared memory of the buffers of all prefetched loads.
 fn buffer_bytes(found: &[(PrefetchableLoad, PrefetchPlan)], stages: u32) -> u64 {
     let of = |how: &PrefetchPlan| match how.path {
-        PrefetchPath::Copy => how.bytes * u64::from(stages),
+        PrefetchPath::Copy | PrefetchPath::TensorCopy => how.bytes * u64::from(stages),
         PrefetchPath::Registers => how.bytes * u64::from(REGISTER_BUFFERS),
+        PrefetchPath::Carried => 0,
     };
-    found.iter().map(|(_, how)| of(how)).sum()
+    let has_boxes = found.iter().any(|(_, how)| how.path == PrefetchPath::TensorCopy);
+    let mbarriers = if has_boxes { MBARRIER_BYTES * u64::from(stages) } else { 0 };
+    found.iter().map(|(_, how)| of(how)).sum::<u64>() + mbarriers
 }

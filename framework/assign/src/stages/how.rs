@@ -1,4 +1,5 @@
-//! Plans one prefetched load: asynchronous copy or registers, and the shared-memory layout of its buffers.
+//! Plans one prefetched load: bulk tensor copy, asynchronous copy or registers, and the shared-memory layout of its
+//! buffers.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,8 +18,8 @@ use tilewright_plan::memory_synthesis::{
 use tilewright_plan::movement::{ConversionKind, PointerCopySpec, plan_conversion, plan_pointer_copy};
 use tilewright_target::Queue;
 use tilewright_tile::axis_info::{AxisInfoMap, IndexBit};
-use tilewright_tile::transform::loads::{BufferReader, PrefetchPath, PrefetchableLoad};
-use tilewright_tile::{Body, Op, Value};
+use tilewright_tile::transform::loads::{BufferReader, PrefetchPath, PrefetchableLoad, carried_accumulator};
+use tilewright_tile::{Body, LayoutName, Op, Value};
 
 /// The planner of software pipelining: a program with layouts, and its target.
 pub(super) struct PipelinePlanner<'q> {
@@ -33,12 +34,21 @@ pub(super) struct PipelinePlanner<'q> {
 /// The plan of one prefetched load.
 pub(super) struct PrefetchPlan {
     pub path: PrefetchPath,
-    /// The shared-memory layout of a buffer, and the accesses that write and read the buffer.
-    pub solution: SharedLayoutSolution,
+    /// The shared-memory layout of a buffer, and the accesses that write and read the buffer; `None` without a buffer.
+    pub solution: Option<SharedLayoutSolution>,
     /// Bytes of one buffer in shared memory.
     pub bytes: u64,
     /// Number of 32-bit registers of a lane that hold the loaded value while the load is in flight during an iteration.
     pub registers: u64,
+    /// For a bulk tensor copy, the layout of a buffer as a block of the descriptor.
+    pub block: Option<LayoutName>,
+}
+
+impl PrefetchPlan {
+    /// Whether an asynchronous copy or a bulk tensor copy fills the buffer.
+    pub fn is_copy(&self) -> bool {
+        matches!(self.path, PrefetchPath::Copy | PrefetchPath::TensorCopy)
+    }
 }
 
 impl PipelinePlanner<'_> {
@@ -65,6 +75,26 @@ impl PipelinePlanner<'_> {
         known.entry(op).or_insert_with(|| plan_dot(self.body, op, self.config).ok().map(Rc::new)).clone()
     }
 
+    /// Returns the dots of a loop if their MMAs may be in flight when the next iteration begins: copies fill the buffers
+    /// that the MMAs read, and the loop only carries their accumulators. Returns none if one dot may not.
+    pub(super) fn overlapped_dots(&self, of: Op, loads: &[(PrefetchableLoad, PrefetchPlan)]) -> Vec<Op> {
+        let body = self.body;
+        let block = body.op(of).regions.first().and_then(|region| body.blocks(*region).first().copied());
+        let Some(block) = block else { return Vec::new() };
+        let dots: Vec<Op> = body.walk_op(of).into_iter().filter(|op| body.op(*op).is_dot()).collect();
+        let is_copied =
+            |dot: Op, side: usize| loads.iter().any(|(load, _)| load.reader == BufferReader::MmaOperand(dot, side));
+        let may_overlap = |dot: &Op| {
+            body.op(*dot).name() == tt::DOT
+                && self.dot_plan(*dot).is_some_and(|planned| planned.plan.pending_queue().is_some())
+                && is_copied(*dot, 0)
+                && is_copied(*dot, 1)
+                && carried_accumulator(body, block, *dot).is_some()
+        };
+        let only_copies = loads.iter().all(|(_, how)| how.is_copy());
+        if only_copies && dots.iter().all(may_overlap) { dots } else { Vec::new() }
+    }
+
     fn layout(&self, value: Value) -> Option<LinearLayout> {
         self.layouts.distributed(self.body.ty(value)).ok()
     }
@@ -76,21 +106,35 @@ impl PipelinePlanner<'_> {
     pub fn plan_prefetch(&self, load: &PrefetchableLoad, copies: bool) -> Result<PrefetchPlan, String> {
         let register_layout = self.layout(load.stored).ok_or("its value has no layout")?;
         let bits = moved_bits(self.body.ty(load.stored).element());
+        let registers = (u64::from(bits) << register_layout.in_bits(Dim::REGISTER)).div_ceil(32);
+        if load.reader == BufferReader::Registers {
+            let path = PrefetchPath::Carried;
+            return Ok(PrefetchPlan { path, solution: None, bytes: 0, registers, block: None });
+        }
         let tensor = SharedTensor::new(self.body.ty(load.stored).shape().unwrap_or_default(), bits);
         let reader = self.reader(load).ok_or("its reader has no known access")?.with_weight(LOOP_WEIGHT);
+        if copies && let Some(plan) = self.plan_tensor_copy(load, &tensor, &reader) {
+            return Ok(plan);
+        }
         if copies && let Some((solution, bytes)) = self.copied(load, &register_layout, &tensor, &reader) {
-            return Ok(PrefetchPlan { path: PrefetchPath::Copy, solution, bytes, registers: 0 });
+            let (path, solution) = (PrefetchPath::Copy, Some(solution));
+            return Ok(PrefetchPlan { path, solution, bytes, registers: 0, block: None });
         }
         let context = &self.config.context;
         let store = TensorAccess::store("the store", register_layout.clone(), context).with_weight(LOOP_WEIGHT);
         let solution = solve_shared_layout(&tensor, &[store, reader], context).map_err(|error| error.to_string())?;
-        if let BufferReader::MmaOperand(op, side) = load.reader {
-            let planned = self.dot_plan(op).ok_or("its dot has no plan")?;
-            planned.plan.with_operand_memory(side, &solution.memory.linear).map_err(|error| error.to_string())?;
-        }
-        let registers = (u64::from(bits) << register_layout.in_bits(Dim::REGISTER)).div_ceil(32);
+        self.check_operand(load, &solution)?;
         let bytes = bytes_of(&solution, bits);
-        Ok(PrefetchPlan { path: PrefetchPath::Registers, solution, bytes, registers })
+        let (path, solution) = (PrefetchPath::Registers, Some(solution));
+        Ok(PrefetchPlan { path, solution, bytes, registers, block: None })
+    }
+
+    /// Checks that the MMA instruction which reads a buffer, if one does, can read it in the layout of the solution.
+    pub(super) fn check_operand(&self, load: &PrefetchableLoad, solution: &SharedLayoutSolution) -> Result<(), String> {
+        let BufferReader::MmaOperand(op, side) = load.reader else { return Ok(()) };
+        let planned = self.dot_plan(op).ok_or("its dot has no plan")?;
+        let plan = planned.plan.with_operand_memory(side, &solution.memory.linear);
+        plan.map(drop).map_err(|error| error.to_string())
     }
 
     fn reader(&self, load: &PrefetchableLoad) -> Option<TensorAccess<'_>> {
@@ -101,6 +145,7 @@ impl PipelinePlanner<'_> {
             BufferReader::MmaOperand(op, side) => {
                 mma_operand_access(&self.dot_plan(op)?.plan, side, "the MMA", self.config)
             }
+            BufferReader::Registers => None,
         }
     }
 
@@ -140,9 +185,7 @@ impl PipelinePlanner<'_> {
         if solution.conflicts() > 0 {
             return None;
         }
-        if let BufferReader::MmaOperand(op, side) = load.reader {
-            self.dot_plan(op)?.plan.with_operand_memory(side, &solution.memory.linear).ok()?;
-        }
+        self.check_operand(load, &solution).ok()?;
         let idle: usize = (register_layout.columns_of(Dim::REGISTER).iter().enumerate())
             .map(|(bit, column)| if *column == 0 { 1usize << bit } else { 0 })
             .sum();
@@ -181,6 +224,6 @@ impl PipelinePlanner<'_> {
     }
 }
 
-fn bytes_of(solution: &SharedLayoutSolution, bits: u32) -> u64 {
+pub(super) fn bytes_of(solution: &SharedLayoutSolution, bits: u32) -> u64 {
     solution.memory.allocated_bytes(bits)
 }

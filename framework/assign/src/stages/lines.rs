@@ -4,8 +4,9 @@ use std::fmt;
 use tilewright_tile::op::name::scf;
 
 use super::how::PrefetchPlan;
+use tilewright_plan::memory_synthesis::SharedLayoutSolution;
 use tilewright_tile::transform::loads::{BufferReader, PrefetchPath, PrefetchableLoad};
-use tilewright_tile::{Body, Op, Value};
+use tilewright_tile::{Body, LayoutName, Op, Value};
 
 /// The report of a loop with loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub struct LoadReport {
     pub value: String,
     /// The instructions that fill and read the load's buffer; `None` if the load is not prefetched.
     pub by: Option<String>,
-    /// The shared-memory layout of one buffer; `None` if the load is not prefetched.
+    /// The shared-memory layout of one buffer; `None` if the load has none.
     pub memory: Option<String>,
     /// Bytes of one buffer in shared memory.
     pub bytes: u64,
@@ -46,23 +47,30 @@ impl LoadReport {
         Self { value, by: None, memory: None, bytes: 0, conflicts: 0, reason: Some(reason) }
     }
 
-    pub(super) fn for_prefetch(body: &Body, load: &PrefetchableLoad, how: &PrefetchPlan, memory: &str) -> Self {
+    pub(super) fn for_prefetch(
+        body: &Body,
+        load: &PrefetchableLoad,
+        how: &PrefetchPlan,
+        memory: Option<&LayoutName>,
+    ) -> Self {
+        let solution = how.solution.as_ref();
         let served = |index: usize| {
-            how.solution.served.get(index).map_or_else(String::new, |served| {
+            solution.and_then(|solution| solution.served.get(index)).map_or_else(String::new, |served| {
                 served.instruction.clone().unwrap_or_else(|| format!("accesses of {} bytes", served.bytes))
             })
         };
         let filled = match how.path {
-            PrefetchPath::Copy => format!("copied by {}", served(0)),
-            PrefetchPath::Registers => format!("by registers, stored by {}", served(0)),
+            PrefetchPath::Copy | PrefetchPath::TensorCopy => format!("copied by {}, read by {}", served(0), served(1)),
+            PrefetchPath::Registers => format!("by registers, stored by {}, read by {}", served(0), served(1)),
+            PrefetchPath::Carried => format!("in {} registers of a lane", how.registers),
         };
         let value = body.op(load.op).results.first().map_or_else(String::new, |value| body.display_name(*value));
         Self {
             value,
-            by: Some(format!("{filled}, read by {}", served(1))),
-            memory: Some(memory.to_owned()),
+            by: Some(filled),
+            memory: memory.map(|memory| memory.text().to_owned()),
             bytes: how.bytes,
-            conflicts: how.solution.conflicts(),
+            conflicts: solution.map_or(0, SharedLayoutSolution::conflicts),
             reason: None,
         }
     }
@@ -100,6 +108,7 @@ impl fmt::Display for LoopReport {
                     )?;
                     writeln!(f, "        {memory}")?;
                 }
+                (Some(by), None, _) => writeln!(f, "      {} prefetched: {by}", load.value)?,
                 (_, _, reason) => {
                     writeln!(f, "      {} not prefetched: {}", load.value, reason.as_deref().unwrap_or_default())?;
                 }

@@ -6,14 +6,16 @@
 //! and because its result is a tile program.
 //!
 //! A load is prefetched if its value goes through shared memory anyway: to a conversion, or to an MMA that reads it
-//! there. The load becomes an asynchronous copy if the target has one of the load's width. Otherwise the value goes
-//! through registers: it is loaded at the begin of an iteration and stored at its end.
+//! there. A load through a tensor descriptor becomes a bulk tensor copy if the target has these and a launch can encode
+//! the tensor map (`tensor_copy`). Any other load becomes an asynchronous copy if the target has one of the load's
+//! width. Otherwise the value goes through registers: it is loaded at the begin of an iteration and stored at its end.
 //! [`tilewright_plan::memory_synthesis`] finds a layout of the buffer for both accesses.
 
 mod choose;
 mod how;
 mod lines;
 mod pipeline;
+mod tensor_copy;
 
 pub use lines::{LoadReport, LoopReport};
 pub use pipeline::pipeline_loops;

@@ -2,14 +2,16 @@
 //! the program's pointers, one lane issues the copy, and the copied bytes are counted at an mbarrier.
 //!
 //! Tensor maps are parameters of the kernel, so they are found before any operation is lowered: `tw.derived_tensor_map`
-//! names a pointer and strides, which are arguments of the function or constants.
+//! names a pointer and strides, and a tensor descriptor also sizes, which are arguments of the function or constants.
 
 use std::collections::HashMap;
 use tilewright_tile::op::name::tw;
 
 use crate::shared_memory::Access;
 use tilewright_assign::LaunchConfig;
+use tilewright_assign::launch_tensor::{ArgumentField, LaunchNumber, find_launch_tensor};
 use tilewright_assign::layouts::LayoutCache;
+use tilewright_assign::memory::descriptor_tensor;
 use tilewright_kernel::{DerivedTensorMap, ElementStride, Parameter, Value};
 use tilewright_layout::{Dim, Layout};
 use tilewright_plan::movement::{
@@ -66,17 +68,20 @@ impl TensorCopyPlanner<'_> {
             return Err(Reason::unsupported("a bulk tensor copy in a cluster of several blocks"));
         }
         let operand = |group: &str| body.operand(op, group).ok_or_else(|| Reason::malformed("an operand is missing"));
-        let mapped = match body.origin(captured_value(body, operand("desc")?)) {
-            ValueOrigin::Result(mapped, _) if body.op(mapped).name() == DERIVED_TENSOR_MAP => mapped,
-            _ => return Err(Reason::unsupported("a bulk tensor copy of a tensor without a tensor map")),
-        };
+        let descriptor = captured_value(body, operand("desc")?);
         let ty = body.ty(operand("dst")?);
         let memory_layout = self.layouts.memory(ty)?;
         let Layout::Memory(memory) = memory_layout.layout else {
             return Err(Reason::unsupported("a bulk tensor copy whose destination is not shared memory"));
         };
         let element_bits = stored(carrier(ty.element())?).bits();
-        let (global, extents, base) = self.global(mapped, &memory_layout.shape, element_bits)?;
+        let mapped = match body.origin(descriptor) {
+            ValueOrigin::Result(mapped, _) if body.op(mapped).name() == DERIVED_TENSOR_MAP => {
+                self.derived(mapped, &memory_layout.shape, element_bits)?
+            }
+            _ => self.described(descriptor)?,
+        };
+        let MappedTensor { global, base, strides, sizes } = mapped;
         let (lanes, warps) = (self.config.lanes, self.config.warps);
         let problem = AsyncCopySpec::new(&global, &memory, element_bits, lanes, warps).with_mapped(true);
         let copy = plan_tensor_copy(&problem, self.config.context)?;
@@ -85,17 +90,36 @@ impl TensorCopyPlanner<'_> {
             let message = format!("boxes need {}-byte alignment, not {bytes}-byte buffers", copy.alignment);
             return Err(Reason::unsupported(message));
         }
-        let strides =
-            copy.axes.iter().filter_map(|axis| axis.tensor_axis().and_then(|axis| extents.get(axis).copied()));
-        let rows = DerivedTensorMap { pointer: base, strides: strides.collect() };
+        let in_order = |extents: &[ElementStride]| {
+            let axes = copy.axes.iter().filter_map(|axis| axis.tensor_axis());
+            axes.filter_map(|axis| extents.get(axis).copied()).collect()
+        };
+        let rows = DerivedTensorMap { pointer: base, strides: in_order(&strides), sizes: in_order(&sizes) };
         let name = format!("map{base}");
         let map = Parameter { rows: Some(rows), ..Parameter::tensor(&name, copy.map.clone()) };
         Ok((copy, map))
     }
 
-    /// Returns the tensor behind a tensor map: its known properties, its strides as a launch computes them, and the
-    /// parameter that points to it.
-    fn global(&self, mapped: Op, shape: &[u64], element_bits: u32) -> Lowered<(GlobalTensor, Vec<ElementStride>, u32)> {
+    /// Returns the tensor behind a tensor descriptor.
+    fn described(&self, descriptor: tile::Value) -> Lowered<MappedTensor> {
+        let unknown = || Reason::unsupported("a bulk tensor copy of a tensor that a launch cannot describe");
+        let tensor = find_launch_tensor(self.body, descriptor).ok_or_else(unknown)?;
+        let parameter = |field: &ArgumentField| self.parameters.get(&field.argument).map(|first| first + field.field);
+        let extents = |numbers: &[LaunchNumber]| -> Option<Vec<ElementStride>> {
+            let extent = |number: &LaunchNumber| match number {
+                LaunchNumber::Constant(number) => Some(ElementStride::Number(*number)),
+                LaunchNumber::Argument(field) => parameter(field).map(ElementStride::Parameter),
+            };
+            numbers.iter().map(extent).collect()
+        };
+        let global = descriptor_tensor(self.body.ty(descriptor), u64::MAX).map(|memory| memory.tensor);
+        let all = (global, parameter(&tensor.base), extents(&tensor.strides), extents(&tensor.sizes));
+        let (Some(global), Some(base), Some(strides), Some(sizes)) = all else { return Err(unknown()) };
+        Ok(MappedTensor { global, base, strides, sizes })
+    }
+
+    /// Returns the tensor behind a derived tensor map.
+    fn derived(&self, mapped: Op, shape: &[u64], element_bits: u32) -> Lowered<MappedTensor> {
         let body = self.body;
         let base = body.operand(mapped, "base").ok_or_else(|| Reason::malformed("it has no pointer"))?;
         let known = |value: tile::Value| self.axis_info.get(value).map_or(1, AxisInfo::divisibility);
@@ -115,8 +139,21 @@ impl TensorCopyPlanner<'_> {
         if axes.len() != shape.len() || element_bits < 8 {
             return Err(Reason::malformed("a tensor map needs a stride for each axis, and elements of whole bytes"));
         }
-        Ok((GlobalTensor { axes, alignment: known(base) }, extents, parameter(base)?))
+        let global = GlobalTensor { axes, alignment: known(base) };
+        Ok(MappedTensor { global, base: parameter(base)?, strides: extents, sizes: Vec::new() })
     }
+}
+
+/// The tensor of a tensor map.
+struct MappedTensor {
+    /// The known properties of the tensor.
+    global: GlobalTensor,
+    /// The parameter that points to the tensor.
+    base: u32,
+    /// The stride along each axis, in elements, as a launch computes it.
+    strides: Vec<ElementStride>,
+    /// The size along each axis as a launch computes it; empty if the strides determine it.
+    sizes: Vec<ElementStride>,
 }
 
 /// Lowers `tw.bulk_tensor_load`: the first warp issues the copy.

@@ -16,6 +16,7 @@ mod clusters;
 mod compile;
 mod conversions;
 mod copies;
+mod descriptor_loops;
 mod dots;
 mod explicit;
 mod families;

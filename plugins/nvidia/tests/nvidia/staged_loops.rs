@@ -152,3 +152,84 @@ fn stages_are_as_requested_within_iterations_and_memory() {
 fn a_dot_in_stages() {
     staged_program::check_dot_counts_by_stages(&target("a100"), &[1, 2, 3]);
 }
+
+/// Number of columns of A and rows of B in the program of [`operands_in_registers`].
+const DEPTH: usize = 96;
+
+/// A product of a 64 x 96 and a 96 x 32 matrix, 16 columns of A in each of `%n` iterations. Operands are loaded in the
+/// layouts that the MMA takes, so that they do not pass through shared memory.
+fn operands_in_registers() -> String {
+    let tile = |name, rows, columns, pitch, layout| Tile { name, rows, columns, pitch, layout: Some(layout) };
+    let (a, b) = (tile("_a", 64, 16, DEPTH as u64, "#a"), tile("_b", 16, 32, 32, "#b"));
+    let c = tile("_c", 64, 32, 32, "#mma");
+    let addresses = [(a, "first_a", "x", "f16"), (b, "first_b", "y", "f16"), (c, "to", "z", "f32")]
+        .map(|(tile, to, from, element)| tile.offsets() + &tile.addresses(to, from, element))
+        .concat();
+    format!(
+        "#mma = #ttg.nvidia_mma<{{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}}>
+#a = #ttg.dot_op<{{opIdx = 0, parent = #mma, kWidth = 2}}>
+#b = #ttg.dot_op<{{opIdx = 1, parent = #mma, kWidth = 2}}>
+module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = 32 : i32}} {{
+  tt.func public @product(%x: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %z: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %n: i32) {{
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %none = arith.constant dense<0.0> : tensor<64x32xf32, #mma>
+    %steps_a = arith.constant dense<16> : tensor<64x16xi32, #a>
+    %steps_b = arith.constant dense<512> : tensor<16x32xi32, #b>
+    {addresses}
+    %done:3 = scf.for %k = %zero to %n step %one iter_args(%pa = %first_a, %pb = %first_b, %acc = %none) -> (tensor<64x16x!tt.ptr<f16>, #a>, tensor<16x32x!tt.ptr<f16>, #b>, tensor<64x32xf32, #mma>) : i32 {{
+      %ta = tt.load %pa : tensor<64x16x!tt.ptr<f16>, #a>
+      %tb = tt.load %pb : tensor<16x32x!tt.ptr<f16>, #b>
+      %next = tt.dot %ta, %tb, %acc : tensor<64x16xf16, #a> * tensor<16x32xf16, #b> -> tensor<64x32xf32, #mma>
+      %next_a = tt.addptr %pa, %steps_a : tensor<64x16x!tt.ptr<f16>, #a>, tensor<64x16xi32, #a>
+      %next_b = tt.addptr %pb, %steps_b : tensor<16x32x!tt.ptr<f16>, #b>, tensor<16x32xi32, #b>
+      scf.yield %next_a, %next_b, %next : tensor<64x16x!tt.ptr<f16>, #a>, tensor<16x32x!tt.ptr<f16>, #b>, tensor<64x32xf32, #mma>
+    }}
+    tt.store %to, %done#2 : tensor<64x32x!tt.ptr<f32>, #mma>
+    tt.return
+  }}
+}}
+"
+    )
+}
+
+/// Checks that operands which do not pass through shared memory are loaded one iteration ahead, into registers that the
+/// loop carries, without a barrier; not if one stage is requested.
+#[test]
+fn operands_in_registers_are_prefetched() {
+    let number = |index: usize| (index * 5 + index / 7) as i32 % 7 - 3;
+    let f16 = |number: i32| {
+        let bits: u16 = [0, 0x3c00, 0x4000, 0x4200][number.unsigned_abs() as usize];
+        if number < 0 { bits | 0x8000 } else { bits }
+    };
+    let matrix = |elements: usize| {
+        let bytes = (0..elements).flat_map(|index| f16(number(index)).to_le_bytes()).collect();
+        Given::Bytes(bytes)
+    };
+    let buffers = [matrix(64 * DEPTH), matrix(DEPTH * 32), Given::Empty(64 * 32 * 4)];
+    for stages in [1, 2, 3] {
+        let (mut lines, options) = (Vec::new(), ProgramOptions::default().with_stages(Some(stages)));
+        let kernel = compiler(&target("a100")).kernel(&operands_in_registers(), &options, &mut |stage| {
+            if let Stage::Layouts(assigned) = stage {
+                tilewright_tile::verify_transformed(&assigned.module).unwrap_or_else(|error| panic!("{error}"));
+                lines.clone_from(&assigned.report.functions[0].loops);
+            }
+        });
+        let kernel = kernel.unwrap_or_else(|error| panic!("{error}"));
+        let prefetched = lines[0].loads.iter().filter(|load| {
+            load.by.as_ref().is_some_and(|by| by.ends_with("registers of a lane")) && load.memory.is_none()
+        });
+        assert_eq!((prefetched.count(), lines[0].bytes), (if stages > 1 { 2 } else { 0 }, 0), "{}", lines[0]);
+        for iterations in [0, 1, 2, 6] {
+            let (left, report) = run_block(&target("a100"), &kernel, &buffers, &[iterations as u64])
+                .unwrap_or_else(|fault| panic!("{stages} stages, {iterations} iterations: {fault}"));
+            assert_eq!(report.counts.barriers, 0, "{stages} stages");
+            for index in 0..64 * 32 {
+                let (row, column) = (index / 32, index % 32);
+                let products = (0..16 * iterations).map(|k| number(row * DEPTH + k) * number(k * 32 + column));
+                let found = f32::from_le_bytes([0, 1, 2, 3].map(|byte| left[2][4 * index + byte]));
+                assert_eq!(found, products.sum::<i32>() as f32, "element {index}, {iterations} iterations");
+            }
+        }
+    }
+}

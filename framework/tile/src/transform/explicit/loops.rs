@@ -3,7 +3,7 @@
 use crate::op::name::{scf, tw};
 use std::collections::BTreeSet;
 
-use crate::transform::pipeliner::{Slice, backward, is_repeatable};
+use crate::transform::pipeliner::{Slice, backward, carried_accumulator, is_repeatable};
 use crate::{Block, Body, Function, Op, TileType, Value, ValueOrigin};
 
 /// A loop that fills tensors in shared memory from global memory.
@@ -49,28 +49,9 @@ fn of_loop(body: &Body, op: Op) -> Option<Loop> {
     };
     let rejected = rejected
         .or_else(|| (tensors.len() < filled.len()).then(|| "a tensor that it fills is allocated elsewhere".to_owned()));
-    let dots = body.ops(block).iter().copied().filter(|dot| carried(body, block, *dot).is_some());
-    let accumulator = dots.collect();
+    let dots = body.ops(block).iter().copied().filter(|dot| body.op(*dot).name() == tw::MMA);
+    let accumulator = dots.filter(|dot| carried_accumulator(body, block, *dot).is_some()).collect();
     Some(Loop { op, copies, tensors, prefetch_slice, rejected, accumulator })
-}
-
-/// Index of the loop-carried value that is the accumulator of a dot and has no other use; `None` if there is none.
-pub(super) fn carried(body: &Body, block: Block, dot: Op) -> Option<usize> {
-    let operation = body.op(dot);
-    let accumulator = operation.operands.get(2).copied().filter(|_| operation.name() == tw::MMA)?;
-    let ValueOrigin::Argument(of, index @ 1..) = body.origin(accumulator) else { return None };
-    let index = index as usize;
-    let result = operation.results[0];
-    let all = body.walk(body.root());
-    let users = |value: Value| all.iter().copied().filter(move |op| body.op(*op).operands.contains(&value));
-    let last = *body.ops(block).last()?;
-    let given = &body.op(last).operands;
-    let is_carried = of == block
-        && given.get(index - 1) == Some(&result)
-        && given.iter().filter(|value| **value == result).count() == 1
-        && users(result).eq([last])
-        && users(accumulator).eq([dot]);
-    is_carried.then_some(index - 1)
 }
 
 /// The tensor in shared memory that a copy from global memory fills; `None` for other operations.

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 
 use super::choices::Choices;
 use super::expander::Expander;
-use super::loops::{Loop, carried, loops};
+use super::loops::{Loop, loops};
 use crate::op::name::{scf, tw};
 use crate::op_attrs::DISJOINT;
-use crate::transform::pipeliner::{Prefetch, Schedule, Slice, Stream, expand};
+use crate::transform::pipeliner::{Prefetch, Schedule, Slice, Source, Stream, carried_accumulator, expand};
 use crate::transform::rewrite_error::violation_of;
 use crate::transform::{IrCloner, Rewrite, Rewritten};
 use crate::{Attribute, Function, Op, TileViolation, Value, Values};
@@ -74,7 +74,7 @@ impl Expander<'_> {
             has_loads: via_registers > 0,
             tensor_bytes: tensor_copies.iter().map(|copy| Self::bytes_of(*copy, cloner)).sum(),
         };
-        let accumulator = of.accumulator.iter().filter_map(|dot| carried(body, block, *dot));
+        let accumulator = of.accumulator.iter().filter_map(|dot| carried_accumulator(body, block, *dot));
         let is_own = |op: &Op| !of.copies.contains(op) && body.op(*op).name() != scf::YIELD;
         let ops = body.ops(block).iter().copied().filter(is_own).collect();
         Schedule {
@@ -82,6 +82,7 @@ impl Expander<'_> {
             streams: vec![stream],
             rest: Slice { ops, carried: (1..body.arguments(block).len()).collect() },
             asynchronous_accumulators: if is_pending { accumulator.collect() } else { Vec::new() },
+            prefetches_last: false,
             owns_buffers: false,
             consumers: self.choices.producers.get(&of.op).copied(),
         }
@@ -172,7 +173,7 @@ impl Prefetch for Copies<'_, '_> {
         Ok(())
     }
 
-    fn read(&mut self, indices: &[Value], cloner: &IrCloner<'_, '_, '_>) {
-        self.set_buffer(indices.first().copied(), cloner);
+    fn read(&mut self, sources: &[Source], cloner: &IrCloner<'_, '_, '_>) {
+        self.set_buffer(sources.first().and_then(Source::index), cloner);
     }
 }

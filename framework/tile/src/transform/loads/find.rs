@@ -1,5 +1,5 @@
-//! Finds loads that can be prefetched: their single use is a conversion through shared memory, or an MMA operand in
-//! shared memory.
+//! Finds loads that can be prefetched: their single use is a conversion through shared memory or an MMA operand in
+//! shared memory, or a dot of the loop depends on them.
 
 use crate::op::name::{scf, tt, ttg};
 use std::collections::BTreeSet;
@@ -37,7 +37,8 @@ pub struct PrefetchableLoad {
     pub chain: Vec<Op>,
     /// The value that is stored to shared memory: the result of the last of these operations.
     pub stored: Value,
-    /// The value of the program that the read of the buffer in shared memory replaces.
+    /// The value of the program that the read of the buffer in shared memory replaces; the loaded value without a
+    /// buffer.
     pub required: Value,
     /// The reader of the buffer in shared memory.
     pub reader: BufferReader,
@@ -50,6 +51,8 @@ pub enum BufferReader {
     Conversion(Op),
     /// The MMA instruction of a dot, for operand A (0) or B (1).
     MmaOperand(Op, usize),
+    /// None: the value stays in registers.
+    Registers,
 }
 
 /// Finds the innermost loops of a function that have loads, in program order.
@@ -125,6 +128,10 @@ impl<'s> Search<'s> {
                 Err(reason) => found.left.push((load.op, reason)),
             }
         }
+        let is_prefetched = |load: &Op| found.loads.iter().any(|known| known.op == *load);
+        let others = all.iter().copied().filter(|load| !is_prefetched(load)).filter_map(|load| self.kept(load));
+        let others: Vec<PrefetchableLoad> = others.collect();
+        found.loads.extend(others);
         // A load with several readers is listed once: as prefetched if one of them allows it, otherwise with the first
         // reason.
         let mut reported = BTreeSet::new();
@@ -151,6 +158,28 @@ impl<'s> Search<'s> {
         };
         let stays = inner.iter().find(|op| !may_be_passed(op))?;
         Some(format!("no load can be moved across `{}`", self.body.op(*stays).name()))
+    }
+
+    /// A load that can be prefetched in registers: a dot of the iteration depends on it, so that the latency of global
+    /// memory would delay the matrix units.
+    fn kept(&self, op: Op) -> Option<PrefetchableLoad> {
+        let &[value] = &self.body.op(op).results[..] else { return None };
+        let load =
+            PrefetchableLoad { op, chain: Vec::new(), stored: value, required: value, reader: BufferReader::Registers };
+        (self.reaches_dot(value) && self.can_go(&load).is_ok()).then_some(load)
+    }
+
+    /// Whether a dot of the iteration depends on a value.
+    fn reaches_dot(&self, value: Value) -> bool {
+        let mut reached = BTreeSet::from([value]);
+        self.body.ops(self.block).iter().any(|&op| {
+            let operands = self.body.walk_op(op).into_iter().flat_map(|op| &self.body.op(op).operands);
+            let depends = operands.into_iter().any(|operand| reached.contains(operand));
+            if depends {
+                reached.extend(&self.body.op(op).results);
+            }
+            depends && self.body.op(op).is_dot()
+        })
     }
 
     /// For each reader of shared memory: the value that is stored, the value that is read, and the reader.

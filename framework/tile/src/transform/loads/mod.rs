@@ -5,9 +5,11 @@
 //! [`pipeline`] rewrites the loops: a load is issued for a later iteration, into one of several buffers in shared
 //! memory, and each iteration reads the buffer that was filled for it.
 //!
-//! A load becomes an asynchronous copy ([`PrefetchPath::Copy`]), with a distance of the number of buffers less one, or
-//! goes through registers ([`PrefetchPath::Registers`]), with a distance of one. Layout assignment chooses, and passes
-//! its choice as [`PipelinedLoop`].
+//! A load becomes an asynchronous copy ([`PrefetchPath::Copy`]) or a bulk tensor copy ([`PrefetchPath::TensorCopy`]),
+//! with a distance of the number of buffers less one, or goes through registers ([`PrefetchPath::Registers`]), with a
+//! distance of one. A load whose value does not pass through shared memory is prefetched into registers, which the loop
+//! carries ([`PrefetchPath::Carried`]), if a dot depends on it. Layout assignment chooses, and passes its choice as
+//! [`PipelinedLoop`].
 //!
 //! - `find`: the loads;
 //! - `pipelined`: the choices;
@@ -17,6 +19,7 @@ mod find;
 mod pipelined;
 mod prefetch;
 
+pub use crate::transform::pipeliner::carried_accumulator;
 pub use find::{BufferReader, LayoutQueries, LoadLoop, PrefetchableLoad, innermost_load_loops};
 pub use pipelined::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS};
 pub use prefetch::pipeline;

@@ -8,8 +8,12 @@ use crate::{LayoutName, Op};
 pub enum PrefetchPath {
     /// By an asynchronous copy from global to shared memory.
     Copy,
+    /// By a bulk tensor copy, which arrives at an mbarrier.
+    TensorCopy,
     /// Through registers, which are stored to shared memory at the end of the iteration.
     Registers,
+    /// To registers, which the loop carries to the next iteration.
+    Carried,
 }
 
 /// A loop, with the loads that are to be prefetched in it.
@@ -17,10 +21,13 @@ pub enum PrefetchPath {
 pub struct PipelinedLoop {
     /// The `scf.for` operation of the loop.
     pub op: Op,
-    /// Number of buffers of asynchronous copies; loads through registers always have two.
+    /// Number of buffers of asynchronous copies; loads through registers always have two, or none.
     pub stages: u32,
     /// The loads to prefetch.
     pub loads: Vec<PrefetchedLoad>,
+    /// Dots whose MMAs are in flight when the next iteration begins: all dots of the loop, or none. Copies fill the
+    /// buffers of both operands of each, and no load goes through registers.
+    pub overlapped_dots: Vec<Op>,
 }
 
 /// A load that is to be prefetched, and the choices for it.
@@ -30,8 +37,10 @@ pub struct PrefetchedLoad {
     pub load: PrefetchableLoad,
     /// The path of the load to its buffer.
     pub path: PrefetchPath,
-    /// The layout of a buffer in shared memory.
-    pub memory: LayoutName,
+    /// The layout of a buffer in shared memory; `None` if the load has none.
+    pub memory: Option<LayoutName>,
+    /// For a bulk tensor copy, the layout of a buffer as a block of the load's descriptor.
+    pub block: Option<LayoutName>,
 }
 
 /// Number of buffers of a load through registers: one is read while the other is filled.

@@ -1,15 +1,18 @@
 //! The schedule of a loop whose loads are prefetched, and the emission of prefetches.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::find::{BufferReader, PrefetchableLoad, slice};
 use super::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS};
 use crate::op::Dialects;
-use crate::op::name::ttg;
-use crate::op_attrs::SMEM_OPERAND;
-use crate::transform::pipeliner::{Buffers, Prefetch, Schedule, Stream, backward, expand, shared_memory};
+use crate::op::name::{ttg, tw};
+use crate::op_attrs::{PENDING, SMEM_OPERAND};
+use crate::transform::pipeliner::{
+    Buffers, Prefetch, Schedule, Source, Stream, backward, carried_accumulator, expand, shared_memory,
+};
 use crate::transform::{IrCloner, Rewrite, Rewritten, rewrite_function, violation};
-use crate::{Attribute, BuildError, Function, MemDescType, Op, TileType, TileViolation, Value, ValueOrigin, Values};
+use crate::{Attribute, Function, LayoutName, MemDescType, Op, TileType, TileViolation, Value, ValueOrigin, Values};
 
 /// Pipelines loops of a function: prefetches the chosen loads into buffers in shared memory.
 ///
@@ -26,9 +29,10 @@ struct Loops<'l> {
 impl Rewrite for Loops<'_> {
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let Some(of) = self.loops.iter().find(|of| of.op == op && !of.loads.is_empty()) else { return Ok(false) };
-        let paths = [PrefetchPath::Copy, PrefetchPath::Registers].into_iter();
-        let streams =
-            paths.map(|path| (0..of.loads.len()).filter(|&load_index| of.loads[load_index].path == path).collect());
+        let paths = [PrefetchPath::Copy, PrefetchPath::TensorCopy, PrefetchPath::Registers, PrefetchPath::Carried];
+        let streams = paths
+            .into_iter()
+            .map(|path| (0..of.loads.len()).filter(|&load_index| of.loads[load_index].path == path).collect());
         let streams: Vec<Vec<usize>> = streams.filter(|loads: &Vec<usize>| !loads.is_empty()).collect();
         let schedule = schedule(of, &streams, cloner).map_err(|reason| violation(cloner, op, reason))?;
         let reader = |load_index: usize| match cloner.from.origin(of.loads[load_index].load.required) {
@@ -39,28 +43,43 @@ impl Rewrite for Loops<'_> {
         let mut buffers = Vec::new();
         for (load_index, load) in of.loads.iter().enumerate() {
             let stream = streams.iter().position(|loads| loads.contains(&load_index)).unwrap_or(0);
-            buffers.push((stream, allocate(load, schedule.streams[stream].buffers, cloner)?));
+            let memory = load.memory.as_ref().map(|memory| buffer_type(cloner.from.ty(load.load.stored), memory));
+            let count = schedule.streams[stream].buffers;
+            let own = memory.map(|memory| Buffers::allocate(memory, count, cloner.to)).transpose()?;
+            buffers.push((stream, own));
         }
-        let mut loads = Loads { loads: &of.loads, streams, buffers, readers, indices: Vec::new() };
+        let (loads, overlapped_dots) = (&of.loads, &of.overlapped_dots);
+        let mut loads = Loads { loads, overlapped_dots, streams, buffers, readers, sources: Vec::new() };
         expand(&schedule, &mut loads, cloner)?;
         Ok(true)
     }
 }
 
-/// The schedule of a loop: one stream of asynchronous copies and one of loads through registers. The rest of the
-/// iteration omits operations whose results only lead to values now in buffers, and values that the loop carried for
-/// them alone.
+/// The schedule of a loop: one stream of asynchronous copies, one of bulk tensor copies, one of loads through registers
+/// and one of loads that the loop carries in registers. The rest of the iteration omits operations whose results only lead to values now in buffers, and values
+/// that the loop carried for them alone.
 fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_, '_>) -> Result<Schedule, String> {
     let (body, operation) = (cloner.from, cloner.from.op(of.op));
     let block = operation.regions.first().and_then(|region| body.blocks(*region).first().copied());
     let block = block.ok_or("it has no body")?;
     let stream = |numbers: &Vec<usize>| {
-        let has_copies = of.loads[numbers[0]].path == PrefetchPath::Copy;
-        let buffers = if has_copies { of.stages.max(2) } else { REGISTER_BUFFERS };
+        let path = of.loads[numbers[0]].path;
+        let has_loads = matches!(path, PrefetchPath::Registers | PrefetchPath::Carried);
+        let (buffers, distance) = match path {
+            PrefetchPath::Copy | PrefetchPath::TensorCopy => (of.stages.max(2), of.stages.max(2) - 1),
+            PrefetchPath::Registers => (REGISTER_BUFFERS, REGISTER_BUFFERS - 1),
+            PrefetchPath::Carried => (0, 1),
+        };
+        let bytes = |number: &usize| match path {
+            PrefetchPath::TensorCopy => bytes_of(body.ty(of.loads[*number].load.stored)),
+            _ => 0,
+        };
         let loads: Vec<PrefetchableLoad> =
             numbers.iter().map(|load_index| of.loads[*load_index].load.clone()).collect();
         let slice = slice(body, block, &loads)?;
-        Ok(Stream { distance: buffers - 1, buffers, slice, has_copies, has_loads: !has_copies, tensor_bytes: 0 })
+        let tensor_bytes = numbers.iter().map(bytes).sum();
+        let has_copies = path == PrefetchPath::Copy;
+        Ok(Stream { distance, buffers, slice, has_copies, has_loads, tensor_bytes })
     };
     let streams = streams.iter().map(stream).collect::<Result<_, String>>()?;
     let used: BTreeSet<Value> =
@@ -71,57 +90,82 @@ fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_
     let mut rest = backward(body, block, roots, |value| read.contains(&value), |_| Ok(()))?;
     let is_kept = |op: &Op| rest.ops.contains(op) || body.op(*op).results.iter().any(|value| read.contains(value));
     rest.ops = body.ops(block).iter().copied().filter(is_kept).collect();
-    Ok(Schedule {
-        op: of.op,
-        streams,
-        rest,
-        asynchronous_accumulators: Vec::new(),
-        owns_buffers: true,
-        consumers: None,
-    })
+    let accumulators = of.overlapped_dots.iter().map(|dot| {
+        let carried = carried_accumulator(body, block, *dot)?;
+        rest.carried.iter().position(|index| *index == carried + 1)
+    });
+    let accumulators: Option<Vec<usize>> = accumulators.collect();
+    let asynchronous_accumulators = accumulators.ok_or("the accumulator of an overlapped dot is not carried")?;
+    let prefetches_last = !asynchronous_accumulators.is_empty();
+    let owns_buffers = true;
+    Ok(Schedule { op: of.op, streams, rest, asynchronous_accumulators, prefetches_last, owns_buffers, consumers: None })
 }
 
-/// Allocates the buffers of a load, before the loop.
-fn allocate(load: &PrefetchedLoad, buffers: u32, cloner: &mut IrCloner<'_, '_, '_>) -> Result<Buffers, BuildError> {
-    let ty = cloner.from.ty(load.load.stored);
-    let memory = MemDescType {
+/// Number of bytes of a tensor.
+fn bytes_of(ty: &TileType) -> u64 {
+    let elements: u64 = ty.shape().unwrap_or_default().iter().product();
+    elements * u64::from(ty.element().element_bits().unwrap_or(8)) / 8
+}
+
+/// The type of a buffer in shared memory with the shape and the elements of `ty`.
+fn buffer_type(ty: &TileType, layout: &LayoutName) -> MemDescType {
+    MemDescType {
         shape: ty.shape().unwrap_or_default().to_vec(),
         element: ty.element().clone(),
-        layout: load.memory.clone(),
+        layout: layout.clone(),
         space: shared_memory(),
         mutable: true,
         allocation: None,
-    };
-    Buffers::allocate(memory, buffers, cloner.to)
+    }
 }
 
 /// The loads of the loop that is being emitted: the front end's part of the software pipeliner.
 struct Loads<'l> {
     loads: &'l [PrefetchedLoad],
+    /// The dots whose MMAs are in flight when the next iteration begins.
+    overlapped_dots: &'l [Op],
     /// For each stream (prefetches with one distance), the indices of its loads.
     streams: Vec<Vec<usize>>,
-    /// For each load, its stream and its buffers.
-    buffers: Vec<(usize, Buffers)>,
-    /// For each operation whose result is now read from a buffer, the index of its load.
+    /// For each load, its stream, and its buffers if it has some.
+    buffers: Vec<(usize, Option<Buffers>)>,
+    /// For each operation whose result is now read from a buffer or carried by the loop, the index of its load.
     readers: BTreeMap<Op, usize>,
-    /// For each stream, the index of the current buffer.
-    indices: Vec<Value>,
+    /// For each stream, the current buffer or the carried values.
+    sources: Vec<Source>,
 }
 
 impl Loads<'_> {
     fn buffer(&self, load_index: usize, index: Option<Value>, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
         let at = self.loads[load_index].load.op;
-        let buffer = self.buffers[load_index].1.at(index, cloner.to)?;
-        buffer.ok_or_else(|| violation(cloner, at, "it is read outside of its loop"))
+        let buffers = self.buffers[load_index].1.as_ref();
+        let buffer = buffers.map(|buffers| buffers.at(index, cloner.to)).transpose()?.flatten();
+        buffer.ok_or_else(|| violation(cloner, at, "it is read outside of its loop, or has no buffer"))
     }
 }
 
 impl Rewrite for Loads<'_> {
-    /// Replaces an operation by the read of the value that was prefetched for this iteration.
+    /// Replaces an operation by the read of the value that was prefetched for this iteration, and makes the MMAs of
+    /// overlapped dots asynchronous.
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
+        if self.overlapped_dots.contains(&op) {
+            let operation = cloner.from.op(op);
+            cloner.add(op, cloner.all(&operation.operands), Vec::new());
+            if let ValueOrigin::Result(new_op, _) = cloner.to.body().origin(cloner.value(operation.results[0])) {
+                cloner.to.body_mut().op_mut(new_op).attributes.set(PENDING, Attribute::Unit);
+            }
+            return Ok(true);
+        }
         let Some(&load_index) = self.readers.get(&op) else { return Ok(false) };
         let load = &self.loads[load_index].load;
-        let buffer = self.buffer(load_index, self.indices.get(self.buffers[load_index].0).copied(), cloner)?;
+        let stream = self.buffers[load_index].0;
+        let source = self.sources.get(stream);
+        if let Some(Source::Values(values)) = source {
+            let ordinal = self.streams[stream].iter().position(|known| *known == load_index);
+            let value = ordinal.and_then(|ordinal| values.get(ordinal).copied());
+            cloner.bind(load.required, value.ok_or_else(|| violation(cloner, op, "it is not carried by the loop"))?);
+            return Ok(true);
+        }
+        let buffer = self.buffer(load_index, source.and_then(Source::index), cloner)?;
         let ty = cloner.from.ty(load.required).clone();
         let mut new_op = cloner.to.op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
         if matches!(load.reader, BufferReader::MmaOperand(..)) {
@@ -138,15 +182,19 @@ impl Prefetch for Loads<'_> {
         &mut self,
         stream: usize,
         index: Value,
-        _: Option<Value>,
+        mbarrier: Option<Value>,
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<()> {
-        let copies =
-            self.streams[stream].iter().filter(|load_index| self.loads[**load_index].path == PrefetchPath::Copy);
-        copies.copied().try_for_each(|load_index| {
+        for &load_index in &self.streams[stream] {
+            let load = &self.loads[load_index];
             let buffer = self.buffer(load_index, Some(index), cloner)?;
-            copy(&self.loads[load_index].load, buffer, cloner)
-        })
+            match load.path {
+                PrefetchPath::Copy => copy(&load.load, buffer, cloner)?,
+                PrefetchPath::TensorCopy => tensor_copy(load, buffer, mbarrier, cloner)?,
+                PrefetchPath::Registers | PrefetchPath::Carried => {}
+            }
+        }
+        Ok(())
     }
 
     fn load(&mut self, stream: usize, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Values> {
@@ -180,8 +228,8 @@ impl Prefetch for Loads<'_> {
         Ok(())
     }
 
-    fn read(&mut self, indices: &[Value], _: &IrCloner<'_, '_, '_>) {
-        self.indices = indices.to_vec();
+    fn read(&mut self, sources: &[Source], _: &IrCloner<'_, '_, '_>) {
+        self.sources = sources.to_vec();
     }
 }
 
@@ -210,5 +258,24 @@ fn copy(load: &PrefetchableLoad, buffer: Value, cloner: &mut IrCloner<'_, '_, '_
         copy = copy.attribute("cachePolicy", policy.clone());
     }
     copy.build()?;
+    Ok(())
+}
+
+/// Emits a bulk tensor copy into a buffer, which it writes as a block of the load's descriptor.
+fn tensor_copy(
+    load: &PrefetchedLoad,
+    buffer: Value,
+    mbarrier: Option<Value>,
+    cloner: &mut IrCloner<'_, '_, '_>,
+) -> Rewritten<()> {
+    let (from, op) = (cloner.from, load.load.op);
+    let (Some(descriptor), Some(layout)) = (from.operand(op, "desc"), &load.block) else {
+        return Err(violation(cloner, op, "a bulk tensor copy needs a descriptor and a layout of its block"));
+    };
+    let block = TileType::Memory(Arc::new(buffer_type(from.ty(descriptor), layout)));
+    let block = cloner.to.op(ttg::MEMDESC_REINTERPRET).operand(buffer).result(block).value()?;
+    let (descriptor, indices) = (cloner.value(descriptor), cloner.all(from.operands(op, "indices")));
+    let new_op = cloner.to.op(tw::BULK_TENSOR_LOAD).operands("desc", &[descriptor]).operands("indices", &indices);
+    new_op.operands("dst", &[block]).operands("mbarrier", mbarrier.as_slice()).build()?;
     Ok(())
 }

@@ -3,10 +3,12 @@
 //! An iteration waits for its buffers, then issues the prefetch for a later iteration, then executes the rest. The
 //! barrier behind the wait also protects the buffer of the iteration before, which the prefetch overwrites, so that an
 //! iteration has one barrier. Prefetches through registers are loaded at the start of an iteration and stored at its
-//! end, so that nothing in between waits for global memory.
+//! end, so that nothing in between waits for global memory. Without buffers the loop carries the loaded values to the
+//! next iteration.
 //!
 //! If MMAs are still in flight when the next iteration begins, that iteration waits for them at its end. The buffer
-//! that they read is refilled after that, so the prefetch distance is one less.
+//! that they read is refilled after that: either by the iteration after the wait, so that the prefetch distance is one
+//! less, or by the same iteration, which then has its prefetches and a barrier before them at its end.
 //!
 //! With a producer warp, the loop exists twice. The producer waits until a buffer is empty, and issues the bulk tensor
 //! copies of the next iteration. The consumers wait for the bytes, and each warp signals separately that it has read a
@@ -47,8 +49,34 @@ pub(in crate::transform) trait Prefetch: Rewrite {
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<()>;
 
-    /// Sets the current buffer index of each stream; empty after the loop.
-    fn read(&mut self, indices: &[Value], cloner: &IrCloner<'_, '_, '_>);
+    /// Sets the current buffer index of each stream, or the values that it has loaded; empty after the loop.
+    fn read(&mut self, sources: &[Source], cloner: &IrCloner<'_, '_, '_>);
+}
+
+/// Where an iteration finds the tensors of a stream.
+#[derive(Debug, Clone)]
+pub(in crate::transform) enum Source {
+    /// In the buffers with this index.
+    Buffer(Value),
+    /// In registers, as these values.
+    Values(Values),
+}
+
+impl Source {
+    /// The index of the buffers; `None` if the tensors are in registers.
+    pub fn index(&self) -> Option<Value> {
+        match self {
+            Self::Buffer(index) => Some(*index),
+            Self::Values(_) => None,
+        }
+    }
+
+    fn values(&self) -> &[Value] {
+        match self {
+            Self::Buffer(index) => std::slice::from_ref(index),
+            Self::Values(values) => values,
+        }
+    }
 }
 
 /// Emits a loop by its schedule, and binds its results.
@@ -84,8 +112,8 @@ struct Pipeline<'s> {
 struct Position {
     /// The iteration to prefetch next; `None` if a producer warp does the prefetching.
     prefetch_iteration: Option<Iteration>,
-    /// The index of the buffer that the iteration reads.
-    index: Value,
+    /// What the iteration reads.
+    source: Source,
     /// The index of the buffer that the iteration fills, if the loop carries it: with more than two buffers and a
     /// prefetch distance of one less, it is the buffer that the iteration before has read. Otherwise `None`.
     filled: Option<Value>,
@@ -97,7 +125,8 @@ struct Position {
 impl Position {
     fn values(&self) -> Vec<Value> {
         let prefetch_iteration = self.prefetch_iteration.iter().flat_map(Iteration::values);
-        prefetch_iteration.chain([self.index]).chain(self.filled).chain(self.phase).collect()
+        let source = self.source.values().iter().copied();
+        prefetch_iteration.chain(source).chain(self.filled).chain(self.phase).collect()
     }
 
     fn with_arguments(&self, arguments: &mut impl Iterator<Item = Value>) -> Option<Self> {
@@ -105,10 +134,22 @@ impl Position {
             Some(prefetch_iteration) => Some(prefetch_iteration.with_arguments(arguments)?),
             None => None,
         };
-        let index = arguments.next()?;
+        let source = match &self.source {
+            Source::Buffer(_) => Source::Buffer(arguments.next()?),
+            Source::Values(values) => Source::Values(arguments.take(values.len()).collect()),
+        };
         let filled = self.filled.and_then(|_| arguments.next());
-        Some(Self { prefetch_iteration, index, filled, phase: self.phase.and_then(|_| arguments.next()) })
+        Some(Self { prefetch_iteration, source, filled, phase: self.phase.and_then(|_| arguments.next()) })
     }
+}
+
+/// The prefetch of a stream that an iteration has issued.
+struct Prefetched {
+    loaded: Loaded,
+    /// The iteration to prefetch next.
+    next: Iteration,
+    /// The values of the prefetched iteration, to bind them again.
+    values: Vec<(Value, Value)>,
 }
 
 /// Values that one iteration has loaded for a later one.
@@ -136,14 +177,19 @@ impl<'s> Pipeline<'s> {
         let mut positions = Vec::new();
         for (ordinal, stream) in self.schedule.streams.iter().enumerate() {
             let mut prefetch_iteration = self.bounds.first(&stream.slice, cloner)?;
+            let mut carried = Values::new();
             for distance in 0..stream.distance {
                 let index = cloner.to.constant_i32(distance)?;
                 let (loaded, next) = self.prefetch(ordinal, &prefetch_iteration, index, front, cloner)?;
                 // The first store must not overtake earlier accesses of the memory.
                 self.store(ordinal, &loaded, distance > 0, front, cloner)?;
-                prefetch_iteration = next;
+                (prefetch_iteration, carried) = (next, loaded.values);
             }
-            positions.push(self.begin(ordinal, Some(prefetch_iteration), cloner)?);
+            let mut position = self.begin(ordinal, Some(prefetch_iteration), cloner)?;
+            if stream.buffers == 0 {
+                position.source = Source::Values(carried);
+            }
+            positions.push(position);
         }
         Ok(positions)
     }
@@ -159,7 +205,8 @@ impl<'s> Pipeline<'s> {
         let Stream { distance, buffers, .. } = self.schedule.streams[stream];
         let is_carried = prefetch_iteration.is_some() && buffers > 2 && distance == buffers - 1;
         let filled = is_carried.then(|| cloner.to.constant_i32(distance)).transpose()?;
-        Ok(Position { prefetch_iteration, index, filled, phase: self.mbarriers[stream].as_ref().map(|_| index) })
+        let (source, phase) = (Source::Buffer(index), self.mbarriers[stream].as_ref().map(|_| index));
+        Ok(Position { prefetch_iteration, source, filled, phase })
     }
 
     /// Emits the prefetch of an iteration, and returns the iteration after it.
@@ -211,7 +258,7 @@ impl<'s> Pipeline<'s> {
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<()> {
         let Loaded { values, exists, index } = loaded;
-        if values.is_empty() {
+        if values.is_empty() || self.schedule.streams[ordinal].buffers == 0 {
             return Ok(());
         }
         front.store(ordinal, values, [*index, *exists], is_disjoint, cloner)
@@ -234,34 +281,30 @@ impl<'s> Pipeline<'s> {
             first.iter().map(|position| position.with_arguments(&mut beside)).collect();
         let positions = positions.unwrap_or_default();
         self.wait(&positions, cloner)?;
-        let mut prefetched = Vec::new();
-        for (ordinal, position) in positions.iter().enumerate() {
-            let Some(prefetch_iteration) = &position.prefetch_iteration else { continue };
-            let stream = &self.schedule.streams[ordinal];
-            let index = match position.filled {
-                Some(index) => index,
-                None => (stream.distance..stream.buffers)
-                    .try_fold(position.index, |index, _| cloner.to.previous_index(index, stream.buffers))?,
-            };
-            let (loaded, next) = self.prefetch(ordinal, prefetch_iteration, index, front, cloner)?;
-            prefetched.push((loaded, next, self.bounds.remembered(&stream.slice, cloner)));
-        }
+        let mut prefetched = match self.schedule.prefetches_last {
+            true => Vec::new(),
+            false => self.prefetch_later_iterations(&positions, front, cloner)?,
+        };
         let own = cloner.from.arguments(self.bounds.block);
         cloner.bind(own[0], arguments[0]);
         for (ordinal, argument) in rest.carried.iter().zip(&arguments[1..]) {
             cloner.bind(own[*ordinal], *argument);
         }
-        front.read(&positions.iter().map(|position| position.index).collect::<Vec<_>>(), cloner);
+        front.read(&positions.iter().map(|position| position.source.clone()).collect::<Vec<_>>(), cloner);
         rest.ops.iter().try_for_each(|op| cloner.op(*op, front))?;
         let yielded = self.bounds.yielded(cloner);
         let mut given: Vec<Value> = rest.carried.iter().map(|ordinal| yielded[ordinal - 1]).collect();
-        for (ordinal, (loaded, _, values)) in prefetched.iter().enumerate() {
+        for (ordinal, Prefetched { loaded, values, .. }) in prefetched.iter().enumerate() {
             values.iter().for_each(|(value, copy)| cloner.bind(*value, *copy));
             self.store(ordinal, loaded, true, front, cloner)?;
         }
         cloner.to.wait_for_mmas(&mut given, accumulators, accumulators.len())?;
+        if self.schedule.prefetches_last {
+            cloner.to.barrier()?;
+            prefetched = self.prefetch_later_iterations(&positions, front, cloner)?;
+        }
         self.release(&positions, arguments[0], cloner)?;
-        let mut next = prefetched.into_iter().map(|(_, next, _)| next);
+        let mut next = prefetched.into_iter();
         for (ordinal, position) in positions.iter().enumerate() {
             given.extend(self.advanced(ordinal, position, next.next(), cloner)?.values());
         }
@@ -274,21 +317,50 @@ impl<'s> Pipeline<'s> {
         Ok(results)
     }
 
+    /// Emits the prefetches of an iteration, one for each stream, unless a producer warp does the prefetching.
+    fn prefetch_later_iterations(
+        &self,
+        positions: &[Position],
+        front: &mut dyn Prefetch,
+        cloner: &mut IrCloner<'_, '_, '_>,
+    ) -> Rewritten<Vec<Prefetched>> {
+        let mut prefetched = Vec::new();
+        for (ordinal, position) in positions.iter().enumerate() {
+            let Some(prefetch_iteration) = &position.prefetch_iteration else { continue };
+            let stream = &self.schedule.streams[ordinal];
+            let index = match (position.filled, &position.source) {
+                (Some(index), _) => index,
+                (None, Source::Buffer(index)) => (stream.distance..stream.buffers)
+                    .try_fold(*index, |index, _| cloner.to.previous_index(index, stream.buffers))?,
+                (None, Source::Values(_)) => cloner.to.constant_i32(0)?,
+            };
+            let (loaded, next) = self.prefetch(ordinal, prefetch_iteration, index, front, cloner)?;
+            prefetched.push(Prefetched { loaded, next, values: self.bounds.remembered(&stream.slice, cloner) });
+        }
+        Ok(prefetched)
+    }
+
     /// Waits until the buffers of this iteration are filled and, without a producer warp, until all warps have read
-    /// those of the iteration before.
+    /// those of the iteration before. If prefetches come last, they have a barrier of their own before them: another
+    /// one is needed here only for asynchronous copies, which each lane waits for alone.
     fn wait(&self, positions: &[Position], cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         for (position, mbarriers) in positions.iter().zip(&self.mbarriers) {
-            if let (Some(phase), Some(mbarriers)) = (position.phase, mbarriers) {
-                mbarriers.wait_until_full(position.index, phase, cloner.to)?;
+            if let (Some(phase), Some(mbarriers), Some(index)) = (position.phase, mbarriers, position.source.index()) {
+                mbarriers.wait_until_full(index, phase, cloner.to)?;
             }
         }
-        if self.schedule.consumers.is_some() {
+        let has_buffers = self.schedule.streams.iter().any(|stream| stream.buffers > 0);
+        if self.schedule.consumers.is_some() || !has_buffers {
             return Ok(());
         }
-        if let Some(stream) = self.schedule.streams.iter().find(|stream| stream.has_copies) {
+        let copies = self.schedule.streams.iter().find(|stream| stream.has_copies);
+        if let Some(stream) = copies {
             cloner.to.wait_for_groups(stream.distance - 1)?;
         }
-        Ok(cloner.to.barrier()?)
+        match self.schedule.prefetches_last && copies.is_none() {
+            true => Ok(()),
+            false => Ok(cloner.to.barrier()?),
+        }
     }
 
     /// Emits the signal that a consumer warp has read a buffer: the buffer of this iteration, or, if the wait for its
@@ -298,8 +370,8 @@ impl<'s> Pipeline<'s> {
             return Ok(());
         }
         for ((stream, position), mbarriers) in self.schedule.streams.iter().zip(positions).zip(&self.mbarriers) {
-            let Some(mbarriers) = mbarriers else { continue };
-            let (mut index, mut predicate) = (position.index, None);
+            let (Some(mbarriers), Some(index)) = (mbarriers, position.source.index()) else { continue };
+            let (mut index, mut predicate) = (index, None);
             if !self.schedule.asynchronous_accumulators.is_empty() {
                 index = cloner.to.previous_index(index, stream.buffers)?;
                 predicate = Some(cloner.to.compare("sgt", counter, self.bounds.begin)?);
@@ -314,13 +386,18 @@ impl<'s> Pipeline<'s> {
         &self,
         stream: usize,
         position: &Position,
-        prefetch_iteration: Option<Iteration>,
+        prefetched: Option<Prefetched>,
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<Position> {
         let buffers = self.schedule.streams[stream].buffers;
-        let index = cloner.to.next_index(position.index, buffers)?;
-        let phase = position.phase.map(|phase| cloner.to.next_phase(position.index, phase, buffers)).transpose()?;
-        Ok(Position { prefetch_iteration, index, filled: position.filled.map(|_| position.index), phase })
+        let (prefetch_iteration, loaded) = prefetched.map(|prefetched| (prefetched.next, prefetched.loaded)).unzip();
+        let Source::Buffer(index) = position.source else {
+            let source = Source::Values(loaded.map(|loaded| loaded.values).unwrap_or_default());
+            return Ok(Position { prefetch_iteration, source, filled: None, phase: None });
+        };
+        let source = Source::Buffer(cloner.to.next_index(index, buffers)?);
+        let phase = position.phase.map(|phase| cloner.to.next_phase(index, phase, buffers)).transpose()?;
+        Ok(Position { prefetch_iteration, source, filled: position.filled.map(|_| index), phase })
     }
 
     /// Enters the body of the `scf.for` with these initial values; returns its block arguments, the counter first.
@@ -382,10 +459,11 @@ impl<'s> Pipeline<'s> {
         let mut given = Vec::new();
         for (ordinal, position) in first.iter().enumerate() {
             let Some(position) = position.with_arguments(&mut beside) else { continue };
+            let Some(index) = position.source.index() else { continue };
             if let (Some(phase), Some(mbarriers)) = (position.phase, &self.mbarriers[ordinal]) {
-                mbarriers.wait_until_empty(position.index, phase, cloner.to)?;
+                mbarriers.wait_until_empty(index, phase, cloner.to)?;
             }
-            self.copy(ordinal, position.index, front, cloner)?;
+            self.copy(ordinal, index, front, cloner)?;
             given.extend(self.advanced(ordinal, &position, None, cloner)?.values());
         }
         self.close(region, around, &initial, &given, cloner).map(drop)

@@ -7,12 +7,14 @@
 //! ([`Prefetch`]).
 //!
 //! - `schedule`: the schedule;
+//! - `accumulator`: dots whose MMAs may be in flight when the next iteration begins;
 //! - `slice`: the slice that prefetches depend on;
 //! - `iteration`: the prefetched iteration;
 //! - `buffers`: buffers in shared memory, and their indices;
 //! - `waits`: commit groups, mbarriers, waits for MMAs;
 //! - `expand`: prologue, loop, epilogue; with a producer warp the loops of both partitions.
 
+mod accumulator;
 mod buffers;
 mod expand;
 mod iteration;
@@ -20,8 +22,9 @@ mod schedule;
 mod slice;
 mod waits;
 
+pub use accumulator::carried_accumulator;
 pub(in crate::transform) use buffers::{Buffers, shared_memory};
-pub(in crate::transform) use expand::{Prefetch, expand};
+pub(in crate::transform) use expand::{Prefetch, Source, expand};
 pub(in crate::transform) use schedule::{Schedule, Stream};
 pub(in crate::transform) use slice::{Slice, backward, check_speculatable, is_repeatable};
 pub use waits::EVERY_WARP;

@@ -16,6 +16,10 @@ pub(in crate::transform) struct Schedule {
     /// Accumulators whose MMAs are in flight across the end of an iteration, as indices among the values that `rest`
     /// carries: the next iteration waits for these MMAs at its end.
     pub asynchronous_accumulators: Vec<usize>,
+    /// Whether an iteration issues its prefetches at its end, after the wait for the MMAs of the iteration before: they
+    /// refill the buffers that these have read, and MMAs of this iteration are in flight meanwhile. No prefetch goes
+    /// through registers then.
+    pub prefetches_last: bool,
     /// Whether the buffers belong to the loop: then their lifetime ends after the loop, with a wait for all copies.
     pub owns_buffers: bool,
     /// The number of consumer warps if a producer warp issues the prefetches, which are all bulk tensor copies then;
@@ -28,14 +32,16 @@ pub(in crate::transform) struct Schedule {
 pub(in crate::transform) struct Stream {
     /// The prefetch distance: the number of iterations between a prefetch and its use.
     pub distance: u32,
-    /// The number of buffers of each tensor; more than `distance`.
+    /// The number of buffers of each tensor, more than `distance`; 0 if the loop carries the loaded values in registers,
+    /// with a distance of one.
     pub buffers: u32,
     /// The slice of an iteration that the prefetches depend on. It is executed speculatively if the loop ends before
     /// the prefetched iteration.
     pub slice: Slice,
     /// Whether some prefetches are asynchronous copies, which an iteration waits for as a commit group.
     pub has_copies: bool,
-    /// Whether some prefetches go through registers: loaded at the start of an iteration, stored at its end.
+    /// Whether some prefetches go through registers: loaded at the start of an iteration, and stored at its end or
+    /// carried to the next one.
     pub has_loads: bool,
     /// Number of bytes of all bulk tensor copies of an iteration, which arrive at the mbarrier of the buffer; 0 if
     /// there are none.

@@ -1,0 +1,86 @@
+//! Tensor descriptors that a launch can turn into tensor maps: their fields are arguments of the function or constants.
+
+use tilewright_tile::op::name::{arith, tt};
+use tilewright_tile::{Attribute, Body, TileType, Value, ValueOrigin};
+
+/// A kernel parameter of a function argument. A tensor descriptor has several: its pointer, the size along each axis,
+/// then the stride along each axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArgumentField {
+    /// The argument of the function.
+    pub argument: Value,
+    /// Index among the parameters of the argument.
+    pub field: u32,
+}
+
+/// A number that a launch knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaunchNumber {
+    /// A constant.
+    Constant(u64),
+    /// The value of a kernel parameter.
+    Argument(ArgumentField),
+}
+
+/// A tensor in global memory that a launch can describe: base, sizes and strides (in elements) of its axes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchTensor {
+    /// The pointer to the first element.
+    pub base: ArgumentField,
+    /// The size along each axis.
+    pub sizes: Vec<LaunchNumber>,
+    /// The stride along each axis, in elements.
+    pub strides: Vec<LaunchNumber>,
+}
+
+/// Returns the tensor of a tensor descriptor; `None` if a launch cannot describe it. NaNs as padding are left out, since
+/// a tensor map fills only some element types with them.
+#[must_use]
+pub fn find_launch_tensor(body: &Body, descriptor: Value) -> Option<LaunchTensor> {
+    let TileType::Descriptor(ty) = body.ty(descriptor) else { return None };
+    let rank = ty.shape.len();
+    let op = match body.origin(descriptor) {
+        ValueOrigin::Result(op, _) if body.op(op).name() == tt::MAKE_TENSOR_DESCRIPTOR => op,
+        ValueOrigin::Result(..) => return None,
+        ValueOrigin::Argument(..) => {
+            let base = argument(body, descriptor)?;
+            let field = |index: usize| {
+                LaunchNumber::Argument(ArgumentField { argument: descriptor, field: u32::try_from(index).unwrap_or(0) })
+            };
+            let strides = (0..rank).map(|axis| match axis + 1 == rank {
+                true => LaunchNumber::Constant(1),
+                false => field(1 + rank + axis),
+            });
+            return Some(LaunchTensor { base, sizes: (1..=rank).map(field).collect(), strides: strides.collect() });
+        }
+    };
+    let pads_with_nan = body.op(op).attributes.get("padding").and_then(Attribute::as_text) == Some("nan");
+    let numbers = |group| body.operands(op, group).iter().map(|&value| number(body, value)).collect::<Option<Vec<_>>>();
+    let tensor = LaunchTensor {
+        base: argument(body, body.operand(op, "base")?)?,
+        sizes: numbers("shape")?,
+        strides: numbers("strides")?,
+    };
+    let is_packed = tensor.strides.last() == Some(&LaunchNumber::Constant(1));
+    (is_packed && !pads_with_nan && tensor.sizes.len() == rank && tensor.strides.len() == rank).then_some(tensor)
+}
+
+/// Returns a scalar as a launch knows it: a constant or an argument, perhaps extended to more bits.
+fn number(body: &Body, value: Value) -> Option<LaunchNumber> {
+    if let Some(constant) = body.constant_integer(value) {
+        return u64::try_from(constant).ok().map(LaunchNumber::Constant);
+    }
+    match body.origin(value) {
+        ValueOrigin::Result(op, _) if matches!(body.op(op).name(), arith::EXTSI | arith::EXTUI) => {
+            number(body, *body.op(op).operands.first()?)
+        }
+        ValueOrigin::Result(..) => None,
+        ValueOrigin::Argument(..) => argument(body, value).map(LaunchNumber::Argument),
+    }
+}
+
+/// Returns the only parameter of an argument of the function; `None` for other values.
+fn argument(body: &Body, value: Value) -> Option<ArgumentField> {
+    let entry = *body.blocks(body.root()).first()?;
+    body.arguments(entry).contains(&value).then_some(ArgumentField { argument: value, field: 0 })
+}

@@ -1,0 +1,84 @@
+//! Plans the prefetch of a load through a tensor descriptor as a bulk tensor copy (TMA).
+
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
+use tilewright_plan::memory_synthesis::{SharedTensor, TensorAccess, solve_shared_layout};
+use tilewright_plan::movement::{AsyncCopySpec, plan_tensor_copy};
+use tilewright_tile::op::name::{tt, ttg};
+use tilewright_tile::transform::loads::{PrefetchPath, PrefetchableLoad};
+use tilewright_tile::{Body, Op};
+
+use super::how::{PipelinePlanner, PrefetchPlan, bytes_of};
+use crate::launch_tensor::find_launch_tensor;
+use crate::layouts::{LayoutTransfer, shape_transfers, transferred_axis};
+use crate::memory::descriptor_tensor;
+use crate::synthesis::accesses::boxes_access;
+use crate::synthesis::shared_layout::memory_name;
+
+impl PipelinePlanner<'_> {
+    /// Plans a bulk tensor copy; `None` if the load has no descriptor that a launch can turn into a tensor map, if the
+    /// loaded value is changed before its use, or if no boxes fill a layout that the reader can read.
+    pub(super) fn plan_tensor_copy(
+        &self,
+        load: &PrefetchableLoad,
+        tensor: &SharedTensor,
+        reader: &TensorAccess<'_>,
+    ) -> Option<PrefetchPlan> {
+        let (body, context) = (self.body, &self.config.context);
+        let descriptor = body.operand(load.op, "desc")?;
+        if body.op(load.op).name() != tt::DESCRIPTOR_LOAD || context.blocks > 1 {
+            return None;
+        }
+        find_launch_tensor(body, descriptor)?;
+        let views = Views::of(body, load)?;
+        let access = boxes_access("the copy", views.block.len(), views.contiguous_axis()?, self.config);
+        let solution = solve_shared_layout(tensor, &[access, reader.clone()], context).ok()?;
+        self.check_operand(load, &solution).ok()?;
+        let block = MemoryLayout { linear: views.to_block(&solution.memory.linear)?, ..solution.memory.clone() };
+        let global = descriptor_tensor(body.ty(descriptor), u64::MAX)?.tensor;
+        let problem = AsyncCopySpec::new(&global, &block, tensor.bits, self.config.lanes, self.config.warps);
+        let copy = plan_tensor_copy(&problem.with_mapped(true), *context).ok()?;
+        let bytes = bytes_of(&solution, tensor.bits);
+        let block = Some(memory_name(&block));
+        let solution = Some(solution);
+        let plan = PrefetchPlan { path: PrefetchPath::TensorCopy, solution, bytes, registers: 0, block };
+        bytes.is_multiple_of(copy.alignment).then_some(plan)
+    }
+}
+
+/// The views of a buffer: as a block of the descriptor, and as the value that is stored.
+struct Views {
+    /// The shape of a block of the descriptor.
+    block: Vec<u64>,
+    /// The transfers from the layout of a block to that of the stored value.
+    forward: Vec<LayoutTransfer>,
+    /// The transfers back, in their order.
+    backward: Vec<LayoutTransfer>,
+}
+
+impl Views {
+    /// Returns the views of a load's buffer; `None` if operations before the store change values.
+    fn of(body: &Body, load: &PrefetchableLoad) -> Option<Self> {
+        let block = body.ty(body.operand(load.op, "desc")?).shape()?.to_vec();
+        let loaded = body.ty(*body.op(load.op).results.first()?).shape()?.to_vec();
+        let mut forward = vec![LayoutTransfer::Reshaped(loaded)];
+        let mut backward = vec![LayoutTransfer::Reshaped(block.clone())];
+        let reorders = |op: Op| body.op(op).attributes.get("allow_reorder").is_some();
+        for &op in load.chain.iter().filter(|op| body.op(**op).name() != ttg::CONVERT_LAYOUT) {
+            let [to_operand, to_result] = shape_transfers(body, op).filter(|_| !reorders(op))?;
+            forward.push(to_result);
+            backward.insert(0, to_operand);
+        }
+        Some(Self { block, forward, backward })
+    }
+
+    /// Returns the axis of the stored value along which elements are contiguous in global memory.
+    fn contiguous_axis(&self) -> Option<Dim> {
+        let last = self.block.len().checked_sub(1)?;
+        transferred_axis(&self.block, last, &self.forward).map(Dim::tensor)
+    }
+
+    /// Returns the layout of a block in memory, from that of the stored value.
+    fn to_block(&self, stored: &LinearLayout) -> Option<LinearLayout> {
+        self.backward.iter().try_fold(stored.clone(), |layout, transfer| transfer.apply(&layout).ok())
+    }
+}

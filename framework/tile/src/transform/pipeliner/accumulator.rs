@@ -1,0 +1,24 @@
+//! Accumulators that a loop carries for one dot.
+
+use crate::{Block, Body, Op, Value, ValueOrigin};
+
+/// Index of the loop-carried value that is the accumulator of a dot and has no other use in the loop, so that the MMAs
+/// of the dot may overlap with the next iteration; `None` if there is none.
+#[must_use]
+pub fn carried_accumulator(body: &Body, block: Block, dot: Op) -> Option<usize> {
+    let operation = body.op(dot);
+    let accumulator = operation.operands.get(2).copied()?;
+    let ValueOrigin::Argument(of, index @ 1..) = body.origin(accumulator) else { return None };
+    let index = index as usize;
+    let result = *operation.results.first()?;
+    let all = body.walk(body.root());
+    let users = |value: Value| all.iter().copied().filter(move |op| body.op(*op).operands.contains(&value));
+    let last = *body.ops(block).last()?;
+    let given = &body.op(last).operands;
+    let is_carried = of == block
+        && given.get(index - 1) == Some(&result)
+        && given.iter().filter(|value| **value == result).count() == 1
+        && users(result).eq([last])
+        && users(accumulator).eq([dot]);
+    is_carried.then_some(index - 1)
+}

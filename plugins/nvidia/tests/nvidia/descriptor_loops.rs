@@ -1,0 +1,281 @@
+//! Loops that multiply blocks which tensor descriptors load: bulk tensor copies (TMA) into buffers in shared memory, from
+//! which `wgmma` reads. The emulator executes the kernel, and the virtual device its PTX; both must match integer
+//! arithmetic.
+
+use std::path::PathBuf;
+
+use crate::prelude::*;
+use tilewright_assign::stages::LoopReport;
+use tilewright_verify::case::{
+    CaseArgument, CaseBuffer, CaseElement, CaseScalar, CaseValue, Expectation, ProgramCase, Tolerance,
+};
+use tilewright_virtual_ptx::VirtualDevice;
+
+/// A product of two matrices in tiles.
+#[derive(Debug, Clone, Copy)]
+struct Product {
+    /// The element type of the operands.
+    element: &'static str,
+    /// The element type of the accumulator.
+    accumulator: &'static str,
+    /// The sizes of a tile along M, N and K.
+    tile: [u64; 3],
+    /// The sizes of the matrices along M, N and K.
+    size: [u64; 3],
+    /// Whether memory has B by rows of N, so that the program transposes its tiles.
+    transposed: bool,
+    /// Whether blocks have a further axis of size one in front, which the program removes.
+    batched: bool,
+    /// The operation that gives the pointer to A, `%base`.
+    base: &'static str,
+    /// The number of warps.
+    warps: u32,
+}
+
+const PRODUCT: Product = Product {
+    element: "f16",
+    accumulator: "f32",
+    tile: [64, 64, 32],
+    size: [100, 72, 80],
+    transposed: true,
+    batched: false,
+    base: "%base = tt.addptr %a, %zero : !tt.ptr<f16>, i32",
+    warps: 4,
+};
+
+/// The programs whose descriptors a launch can encode.
+const COPIED: [Product; 7] = [
+    Product { base: "", ..PRODUCT },
+    Product { base: "", transposed: false, ..PRODUCT },
+    Product { base: "", tile: [64, 32, 64], size: [64, 50, 200], ..PRODUCT },
+    Product { base: "", tile: [128, 64, 64], size: [130, 64, 64], warps: 8, ..PRODUCT },
+    Product { base: "", element: "i8", accumulator: "i32", tile: [64, 64, 64], ..PRODUCT },
+    Product { base: "", element: "f32", tile: [64, 32, 32], ..PRODUCT },
+    Product { base: "", batched: true, ..PRODUCT },
+];
+
+impl Product {
+    /// Number of elements between rows of A and B in memory, and of C.
+    fn pitches(&self) -> [u64; 3] {
+        let [_, n, k] = self.size;
+        let b = if self.transposed { k } else { n };
+        [k, b, n].map(|size| size.next_multiple_of(16) + 16)
+    }
+
+    fn text(&self) -> String {
+        let Self { element, accumulator, tile: [m, n, k], base, .. } = self;
+        let batch = |shape: String| if self.batched { format!("1x{shape}") } else { shape };
+        let (block_a, block_b) = match self.transposed {
+            true => (format!("{m}x{k}"), format!("{n}x{k}")),
+            false => (format!("{m}x{k}"), format!("{k}x{n}")),
+        };
+        let (pointer, zero) =
+            (if base.is_empty() { "%a" } else { "%base" }, if *accumulator == "i32" { "0" } else { "0.0" });
+        let (size_b, index_b) = if self.transposed { ("%n, %k", "%column, %at") } else { ("%k, %n", "%at, %column") };
+        let of = |sizes: &str, pitch: &str| match self.batched {
+            true => format!("[%one, {sizes}], [{pitch}, {pitch}, %wide]"),
+            false => format!("[{sizes}], [{pitch}, %wide]"),
+        };
+        let index = |index: &str| if self.batched { format!("%zero, {index}") } else { index.to_owned() };
+        let loaded = |name: &str, block: &str| match self.batched {
+            true => {
+                format!("%{name} = tt.reshape %{name}_block : tensor<1x{block}x{element}> -> tensor<{block}x{element}>")
+            }
+            false => String::new(),
+        };
+        let name = if self.batched { "_block" } else { "" };
+        let b = match self.transposed {
+            true => format!(
+                "%tb = tt.trans %bb {{order = array<i32: 1, 0>}} : tensor<{block_b}x{element}> -> tensor<{k}x{n}x{element}>"
+            ),
+            false => String::new(),
+        };
+        let operand_b = if self.transposed { "%tb" } else { "%bb" };
+        format!(
+            "module {{
+  tt.func public @product(%a: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %b: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %c: !tt.ptr<{accumulator}> {{tt.divisibility = 16 : i32}}, %m: i32, %n: i32, %k: i32, %pitch_a: i32 {{tt.divisibility = 16 : i32}}, %pitch_b: i64 {{tt.divisibility = 16 : i32}}, %pitch_c: i32 {{tt.divisibility = 16 : i32}}) {{
+    %none = arith.constant dense<{zero}> : tensor<{m}x{n}x{accumulator}>
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %wide = arith.constant 1 : i64
+    %step = arith.constant {k} : i32
+    %rows = arith.constant {m} : i32
+    %columns = arith.constant {n} : i32
+    {base}
+    %wide_a = arith.extsi %pitch_a : i32 to i64
+    %wide_c = arith.extsi %pitch_c : i32 to i64
+    %da = tt.make_tensor_descriptor {pointer}, {of_a} : <{element}>, <{batch_a}x{element}>
+    %db = tt.make_tensor_descriptor %b, {of_b} : <{element}>, <{batch_b}x{element}>
+    %dc = tt.make_tensor_descriptor %c, [%m, %n], [%wide_c, %wide] : <{accumulator}>, <{m}x{n}x{accumulator}>
+    %x = tt.get_program_id x : i32
+    %y = tt.get_program_id y : i32
+    %row = arith.muli %x, %rows : i32
+    %column = arith.muli %y, %columns : i32
+    %sum = scf.for %at = %zero to %k step %step iter_args(%acc = %none) -> (tensor<{m}x{n}x{accumulator}>) : i32 {{
+      %aa{name} = tt.descriptor_load %da[{index_a}] : !tt.tensordesc<{batch_a}x{element}> -> tensor<{batch_a}x{element}>
+      {loaded_a}
+      %bb{name} = tt.descriptor_load %db[{index_b}] : !tt.tensordesc<{batch_b}x{element}> -> tensor<{batch_b}x{element}>
+      {loaded_b}
+      {b}
+      %next = tt.dot %aa, {operand_b}, %acc, inputPrecision = tf32 : tensor<{m}x{k}x{element}> * tensor<{k}x{n}x{element}> -> tensor<{m}x{n}x{accumulator}>
+      scf.yield %next : tensor<{m}x{n}x{accumulator}>
+    }}
+    tt.descriptor_store %dc[%row, %column], %sum : !tt.tensordesc<{m}x{n}x{accumulator}>, tensor<{m}x{n}x{accumulator}>
+    tt.return
+  }}
+}}
+",
+            of_a = of("%m, %k", "%wide_a"),
+            of_b = of(size_b, "%pitch_b"),
+            batch_a = batch(block_a.clone()),
+            batch_b = batch(block_b.clone()),
+            index_a = index("%row, %at"),
+            index_b = index(index_b),
+            loaded_a = loaded("aa", &block_a),
+            loaded_b = loaded("bb", &block_b),
+        )
+    }
+
+    /// The case: small integers, of which all sums are exact. Rows of memory end in numbers that no tile may have.
+    fn case(&self) -> ProgramCase {
+        let [m, n, k] = self.size;
+        let [pitch_a, pitch_b, pitch_c] = self.pitches();
+        let element = CaseElement::named(self.element).expect("an element type");
+        let result = CaseElement::named(self.accumulator).expect("an element type");
+        let encoded = |element: CaseElement, value: i64| {
+            let value = match element {
+                CaseElement::Float(_) => CaseScalar::Float(value as f64),
+                _ => CaseScalar::Integer(value.into()),
+            };
+            element.encode(value).expect("a small number").to_le_bytes()[..element.bytes()].to_vec()
+        };
+        let of = |row: u64, column: u64, seed: u64| ((row * 7 + column * 5 + row * column + seed) % 7) as i64 - 3;
+        let matrix = |rows: u64, columns: u64, pitch: u64, seed: u64| -> Vec<u8> {
+            let at = |row, column| if column < columns { of(row, column, seed) } else { 5 };
+            (0..rows).flat_map(|row| (0..pitch).flat_map(move |column| encoded(element, at(row, column)))).collect()
+        };
+        let at_b = |depth: u64, column: u64| if self.transposed { of(column, depth, 2) } else { of(depth, column, 2) };
+        let product = |row: u64, column: u64| (0..k).map(|at| of(row, at, 0) * at_b(at, column)).sum::<i64>();
+        let expected = (0..m).flat_map(|row| {
+            (0..pitch_c).flat_map(move |column| encoded(result, if column < n { product(row, column) } else { 9 }))
+        });
+        let rows_b = if self.transposed { [n, k] } else { [k, n] };
+        let buffer = |name: &str, element, shape, before: Vec<u8>, after| CaseBuffer {
+            name: name.to_owned(),
+            element,
+            shape,
+            before,
+            after,
+        };
+        let before: Vec<u8> = (0..m * pitch_c).flat_map(|_| encoded(result, 9)).collect();
+        let after = Expectation::Expected { bytes: expected.collect(), tolerance: Tolerance::default() };
+        let buffers = vec![
+            buffer("a", element, vec![m, pitch_a], matrix(m, k, pitch_a, 0), Expectation::Unchanged),
+            buffer(
+                "b",
+                element,
+                vec![rows_b[0], pitch_b],
+                matrix(rows_b[0], rows_b[1], pitch_b, 2),
+                Expectation::Unchanged,
+            ),
+            buffer("c", result, vec![m, pitch_c], before, after),
+        ];
+        let numbers = [m, n, k, pitch_a, pitch_b, pitch_c].into_iter().zip([32, 32, 32, 32, 64, 32]);
+        let numbers = numbers.map(|(bits, width)| CaseValue::Scalar { bits, width });
+        let values = (0..3).map(CaseValue::Buffer).chain(numbers);
+        let names = ["a", "b", "c", "m", "n", "k", "pitch_a", "pitch_b", "pitch_c"];
+        let arguments =
+            names.into_iter().zip(values).map(|(name, value)| CaseArgument { name: name.to_owned(), value });
+        let blocks = |axis: usize| self.size[axis].div_ceil(self.tile[axis]) as u32;
+        ProgramCase {
+            name: format!("{self:?}"),
+            program: PathBuf::new(),
+            entry: "product".to_owned(),
+            grid: [blocks(0), blocks(1), 1],
+            warps: self.warps,
+            stages: None,
+            blocks: 1,
+            arguments: arguments.collect(),
+            buffers,
+        }
+    }
+
+    /// Compiles the program, runs it on the emulator, and returns the kernel with the report of its loop.
+    fn checked(&self, target: &dyn Target, stages: u32) -> (Kernel, LoopReport, Counts) {
+        let (case, mut lines) = (self.case(), Vec::new());
+        let options = ProgramOptions::default().with_warps(self.warps).with_stages(Some(stages));
+        let kernel = compiler(target).kernel(&self.text(), &options, &mut |stage| {
+            if let Stage::Layouts(assigned) = stage {
+                tilewright_tile::verify_transformed(&assigned.module).unwrap_or_else(|error| panic!("{error}"));
+                lines.clone_from(&assigned.report.functions[0].loops);
+            }
+        });
+        let kernel = kernel.unwrap_or_else(|error| panic!("{error}\n{}", self.text()));
+        let ran = case.run(&kernel, context(target), &RunLimits::default());
+        let ran = ran.unwrap_or_else(|error| panic!("{self:?}, {stages} stages: {error}\n{kernel}"));
+        let differences: Vec<String> = ran.differences.iter().map(ToString::to_string).collect();
+        assert!(differences.is_empty(), "{self:?}, {stages} stages: {differences:?}");
+        (kernel, lines.swap_remove(0), ran.report.counts)
+    }
+}
+
+/// Checks that both operands are copied by TMA, in as many stages as requested.
+#[test]
+fn descriptors_are_copied_by_tma() {
+    let target = target("h100");
+    for product in COPIED {
+        for stages in 2..=4 {
+            let (kernel, line, counts) = product.checked(&target, stages);
+            let copied = line
+                .loads
+                .iter()
+                .filter(|load| load.by.as_ref().is_some_and(|by| by.starts_with("copied by cp.async.bulk.tensor")));
+            let iterations = product.size[2].div_ceil(product.tile[2]);
+            assert_eq!(copied.count(), 2, "{product:?}: {line}");
+            assert_eq!(line.stages, stages, "{product:?}: {line}");
+            assert!(counts.bulk_copies >= 2 * iterations, "{product:?}: {counts:?}");
+            assert_eq!(counts.asynchronous_copies, 0, "{product:?}: {counts:?}");
+            let maps = kernel.parameters.iter().filter_map(|parameter| parameter.rows.as_ref());
+            assert!(maps.clone().all(|rows| !rows.sizes.is_empty()) && maps.count() == 2, "{kernel}");
+        }
+    }
+}
+
+/// Checks that the virtual device executes the PTX correctly, with bulk copies that complete as late as possible.
+#[test]
+fn the_virtual_device_runs_descriptor_loops() {
+    let target = target("h100");
+    for product in COPIED {
+        let (kernel, ..) = product.checked(&target, 3);
+        let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+        let checked = product.case().test_case(kernel).and_then(|case| check(&case, &target, &mut device));
+        checked.unwrap_or_else(|wrong| panic!("{product:?}: {wrong}"));
+    }
+}
+
+/// Checks that loads stay plain where a launch cannot encode a tensor map, and on targets without TMA.
+#[test]
+fn other_descriptors_need_no_tensor_map() {
+    for (product, gpu_model) in [(PRODUCT, "h100"), (COPIED[0], "a100")] {
+        let (kernel, line, counts) = product.checked(&target(gpu_model), 3);
+        let maps = kernel.parameters.iter().filter(|parameter| parameter.rows.is_some()).count();
+        let expected = if gpu_model == "h100" { 1 } else { 0 };
+        assert_eq!((maps, counts.bulk_copies > 0), (expected, expected > 0), "{product:?}: {line}");
+    }
+}
+
+/// Checks that MMAs are in flight while an iteration issues its copies: one block barrier an iteration, none before the
+/// MMAs, and a wait that leaves the MMAs of the iteration in flight.
+#[test]
+fn mmas_overlap_with_the_copies_of_an_iteration() {
+    let target = target("h100");
+    let barriers = |depth: u64, stages: u32| {
+        let product = Product { size: [64, 64, depth], ..COPIED[0] };
+        let (kernel, _, counts) = product.checked(&target, stages);
+        assert!(kernel.to_string().contains("wait products 1"), "{kernel}");
+        counts.barriers
+    };
+    for stages in 2..=4 {
+        assert_eq!(barriers(224, stages) - barriers(96, stages), 4, "{stages} stages");
+    }
+}
