@@ -23,6 +23,7 @@ mod price;
 mod propagate;
 mod report;
 mod rewrite;
+mod source;
 pub mod stages;
 mod state;
 mod strategy;

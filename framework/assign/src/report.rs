@@ -4,10 +4,11 @@ use std::fmt;
 
 use super::graph::Graph;
 use super::rewrite::RemainingConversion;
+use super::source::{source, suffix};
 use super::stages::LoopReport;
 use super::state::State;
 use super::{LaunchConfig, Strategy};
-use tilewright_kernel::Counts;
+use tilewright_kernel::{Counts, SourceLocation};
 use tilewright_plan::movement::{ConversionKind, ConversionPlan, plan_conversion};
 use tilewright_tile::{Body, Function, Value, ValueOrigin};
 
@@ -45,6 +46,8 @@ pub struct ValueReport {
     pub value: String,
     /// The operation that defines the value, or `argument`.
     pub operation: String,
+    /// The source line of that operation; `None` if the program gives none.
+    pub source: Option<SourceLocation>,
     /// The type of the value, including the layout.
     pub ty: String,
 }
@@ -56,6 +59,8 @@ pub struct ConversionReport {
     pub value: String,
     /// The operation that defines the converted value.
     pub operation: String,
+    /// The source line of that operation; `None` if the program gives none.
+    pub source: Option<SourceLocation>,
     /// The layout of the value before the conversion.
     pub from: String,
     /// The layout that the conversion produces.
@@ -68,7 +73,7 @@ pub struct ConversionReport {
     pub counts: Counts,
     /// Assumed number of executions, relative to code outside of loops.
     pub weight: f64,
-    /// The operations that require the converted value.
+    /// The operations that require the converted value, with their source lines if the program gives them.
     pub required_by: Vec<String>,
 }
 
@@ -116,15 +121,17 @@ fn tensors(body: &Body) -> impl Iterator<Item = Value> + '_ {
     entry.chain(inner).copied().filter(|value| body.ty(*value).as_tensor().is_some())
 }
 
-fn maker(body: &Body, value: Value) -> String {
+/// Returns the name and the source line of the operation that defines a value.
+fn maker(body: &Body, value: Value) -> (String, Option<SourceLocation>) {
     match body.origin(value) {
-        ValueOrigin::Result(op, _) => body.op(op).name().to_owned(),
-        ValueOrigin::Argument(..) => "argument".to_owned(),
+        ValueOrigin::Result(op, _) => (body.op(op).name().to_owned(), source(body, op)),
+        ValueOrigin::Argument(..) => ("argument".to_owned(), None),
     }
 }
 
 fn of_value(body: &Body, value: Value) -> ValueReport {
-    ValueReport { value: body.display_name(value), operation: maker(body, value), ty: body.ty(value).to_string() }
+    let (operation, source) = maker(body, value);
+    ValueReport { value: body.display_name(value), operation, source, ty: body.ty(value).to_string() }
 }
 
 fn of_conversion(
@@ -139,12 +146,14 @@ fn of_conversion(
     let time = |plan: &ConversionPlan| plan.work().time(config.warps.into(), config.context.target).sum();
     let users = graph.users[left.value.index()].iter();
     let users = users.filter(|(node, transfer)| state.at(*node, *transfer) == Some(left.to));
-    let mut required_by: Vec<String> =
-        users.filter_map(|(node, _)| graph.nodes[*node].op).map(|op| body.op(op).name().to_owned()).collect();
+    let user = |op| format!("{}{}", body.op(op).name(), suffix(source(body, op).as_ref()));
+    let mut required_by: Vec<String> = users.filter_map(|(node, _)| graph.nodes[*node].op).map(user).collect();
     required_by.dedup();
+    let (operation, source) = maker(body, left.value);
     ConversionReport {
         value: body.display_name(left.value),
-        operation: maker(body, left.value),
+        operation,
+        source,
         from: graph.interner.name(left.from).text().to_owned(),
         to: graph.interner.name(left.to).text().to_owned(),
         path: plan.as_ref().map(|plan| plan.path),
@@ -174,7 +183,8 @@ impl fmt::Display for FunctionReport {
         writeln!(f, "  layouts")?;
         let width = self.values.iter().map(|value| value.value.len()).max().unwrap_or(0);
         for value in &self.values {
-            writeln!(f, "    {:width$}  {}  ({})", value.value, value.ty, value.operation)?;
+            let at = suffix(value.source.as_ref());
+            writeln!(f, "    {:width$}  {}  ({}{at})", value.value, value.ty, value.operation)?;
         }
         writeln!(f, "  {}conversions", if self.conversions.is_empty() { "no " } else { "" })?;
         for conversion in &self.conversions {
@@ -195,8 +205,12 @@ impl fmt::Display for ConversionReport {
         let by = self.path.map_or_else(|| "no plan".to_owned(), |path| path.to_string());
         writeln!(
             f,
-            "    {}  ({}): {:.2} cycles by {by}, {} times",
-            self.value, self.operation, self.price, self.weight
+            "    {}  ({}{}): {:.2} cycles by {by}, {} times",
+            self.value,
+            self.operation,
+            suffix(self.source.as_ref()),
+            self.price,
+            self.weight
         )?;
         writeln!(f, "      from {}", self.from)?;
         writeln!(f, "      to   {}", self.to)?;

@@ -27,6 +27,7 @@ mod module;
 mod op;
 mod signature;
 mod signature_error;
+mod source;
 mod tensor_map;
 mod tensor_map_error;
 pub mod text;
@@ -48,6 +49,7 @@ pub use signature::{
     InstructionSignature, ValueRequirement, check_tensor_maps, is_kernel_operand, is_result, verify_instructions,
 };
 pub use signature_error::SignatureError;
+pub use source::SourceLocation;
 pub use tensor_map::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
 pub use tensor_map_error::TensorMapError;
 pub use tilewright_target::Queue;

@@ -40,6 +40,14 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
         &mut self.values
     }
 
+    fn set_location(&mut self, location: Option<u32>) {
+        let known = location.and_then(|index| self.lines.get(index as usize).copied().flatten());
+        match known {
+            Some(line) => self.emit.builder.set_current_debug_location(line),
+            None => self.emit.builder.unset_current_debug_location(),
+        }
+    }
+
     fn check_type(&self, ty: Type) -> Result<(), CompileError> {
         self.llvm_type(ty).map(|_| ())
     }

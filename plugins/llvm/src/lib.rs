@@ -27,6 +27,7 @@ mod ffi;
 mod float;
 mod generate;
 mod host_io;
+mod lines;
 mod memory;
 mod ordered;
 mod pieces;

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use inkwell::AddressSpace;
+use inkwell::debug_info::DILocation;
 use inkwell::module::{Linkage, Module as LlvmModule};
 use inkwell::types::{AnyType, BasicMetadataTypeEnum, BasicTypeEnum};
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
@@ -14,6 +15,7 @@ use tilewright_plugin::codegen::{
 };
 
 use crate::emitter::{Emitter, builder_error};
+use crate::lines::Lines;
 use crate::memory::LaneAccess;
 use crate::ordered::Ordered;
 use crate::{Dialect, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters};
@@ -84,13 +86,18 @@ pub(crate) fn translate<'ctx>(
         let form = role.form(dialect.kernel(kernel)?);
         functions.push((declare(context, module, target, kernel, &form)?, form));
     }
+    let mut lines = Lines::new(context, module, source);
     for (kernel, (function, form)) in source.kernels.iter().zip(&functions) {
         let shared = shared_memory(context, module, target, kernel, form.shared)?;
         let (builder, synchronizations) = (context.create_builder(), Cell::new(0));
         let emit = Emitter { context, module, builder, launch: kernel.launch, synchronizations };
-        let mut body =
-            Body { emit, dialect, target, kernel, function: *function, shared, values: ValueMap::default(), stores: 0 };
+        let lines = lines.as_mut().map(|lines| lines.locate(kernel, *function)).unwrap_or_default();
+        let values = ValueMap::default();
+        let mut body = Body { emit, dialect, target, kernel, function: *function, shared, values, stores: 0, lines };
         body.run().map_err(|error| in_kernel(error, kernel))?;
+    }
+    if let Some(lines) = lines {
+        lines.finish();
     }
     Ok(())
 }
@@ -246,6 +253,8 @@ pub(crate) struct Body<'a, 'ctx> {
     pub(crate) values: ValueMap<Typed<'ctx>>,
     /// Unconditional stores since the last separator of runs of stores; see `STORES_TOGETHER`.
     pub(crate) stores: usize,
+    /// The debug location of each of the kernel's source locations; empty if the module has no debug information.
+    pub(crate) lines: Vec<Option<DILocation<'ctx>>>,
 }
 
 impl<'a, 'ctx> Body<'a, 'ctx> {

@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 
 use tilewright_plugin::{CompileError, ExternalTool, ToolError};
 
+use crate::compile::lines::has_lines;
+
 /// The external tool `ptxas`.
 const PTXAS: ExternalTool = ExternalTool {
     program: "ptxas",
@@ -55,7 +57,8 @@ pub fn assemble_with(program: &Path, architecture: &str, ptx: &[u8]) -> Result<V
     // The assembler's output contains the path of its input, so the path is the same in every run.
     PTXAS
         .run(program, "PTX", |command| {
-            command.current_dir(directory.path()).args([&arch, "kernel.ptx", "-o", "kernel.cubin"])
+            let command = command.current_dir(directory.path()).args([&arch, "kernel.ptx", "-o", "kernel.cubin"]);
+            if has_lines(ptx) { command.arg("-lineinfo") } else { command }
         })
         .map_err(ToolError::into_compile_error)?;
     std::fs::read(&output).map_err(file_error)

@@ -15,6 +15,7 @@ pub mod emulated;
 pub mod explicit;
 pub mod kernels;
 pub mod layouts;
+pub mod lines;
 pub mod memory_choice;
 pub mod movement;
 pub mod operations;

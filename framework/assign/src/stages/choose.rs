@@ -3,6 +3,7 @@
 use super::how::{PipelinePlanner, PrefetchPlan};
 use super::lines::{LoadReport, LoopReport, named};
 use crate::LaunchConfig;
+use crate::source::source;
 use crate::synthesis::iteration_count::known_iteration_count;
 use crate::synthesis::shared_layout::memory_name;
 use tilewright_tile::transform::loads::{
@@ -39,7 +40,14 @@ impl PipelinePlanner<'_> {
     /// block.
     pub fn choose_prefetches(&self, of: &LoadLoop, required: u32, room: &mut BlockResources) -> LoopDecision {
         let body = self.body;
-        let mut line = LoopReport { name: named(body, of.op), stages: 1, bytes: 0, loads: Vec::new(), note: None };
+        let mut line = LoopReport {
+            name: named(body, of.op),
+            source: source(body, of.op),
+            stages: 1,
+            bytes: 0,
+            loads: Vec::new(),
+            note: None,
+        };
         let mut staged = PipelinedLoop { op: of.op, stages: 1, loads: Vec::new(), overlapped_dots: Vec::new() };
         line.loads.extend(of.left.iter().map(|(load, reason)| LoadReport::left(body, *load, reason.clone())));
         let stays = |line: &mut LoopReport, load: &PrefetchableLoad, reason: &str| {

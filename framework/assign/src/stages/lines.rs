@@ -4,6 +4,8 @@ use std::fmt;
 use tilewright_tile::op::name::scf;
 
 use super::how::PrefetchPlan;
+use crate::source::{source, suffix};
+use tilewright_kernel::SourceLocation;
 use tilewright_plan::memory_synthesis::SharedLayoutSolution;
 use tilewright_tile::transform::loads::{BufferReader, PrefetchPath, PrefetchableLoad};
 use tilewright_tile::{Body, LayoutName, Op, Value};
@@ -13,6 +15,8 @@ use tilewright_tile::{Body, LayoutName, Op, Value};
 pub struct LoopReport {
     /// The name of the loop's first result.
     pub name: String,
+    /// The source line of the loop; `None` if the program gives none.
+    pub source: Option<SourceLocation>,
     /// Number of buffers of each asynchronous copy; two if all loads go through registers, one if nothing is
     /// prefetched.
     pub stages: u32,
@@ -29,6 +33,8 @@ pub struct LoopReport {
 pub struct LoadReport {
     /// The name of the loaded value.
     pub value: String,
+    /// The source line of the load; `None` if the program gives none.
+    pub source: Option<SourceLocation>,
     /// The instructions that fill and read the load's buffer; `None` if the load is not prefetched.
     pub by: Option<String>,
     /// The shared-memory layout of one buffer; `None` if the load has none.
@@ -44,7 +50,8 @@ pub struct LoadReport {
 impl LoadReport {
     pub(super) fn left(body: &Body, load: Op, reason: String) -> Self {
         let value = body.op(load).results.first().map_or_else(String::new, |value| body.display_name(*value));
-        Self { value, by: None, memory: None, bytes: 0, conflicts: 0, reason: Some(reason) }
+        let source = source(body, load);
+        Self { value, source, by: None, memory: None, bytes: 0, conflicts: 0, reason: Some(reason) }
     }
 
     pub(super) fn for_prefetch(
@@ -67,6 +74,7 @@ impl LoadReport {
         let value = body.op(load.op).results.first().map_or_else(String::new, |value| body.display_name(*value));
         Self {
             value,
+            source: source(body, load.op),
             by: Some(filled),
             memory: memory.map(|memory| memory.text().to_owned()),
             bytes: how.bytes,
@@ -90,7 +98,7 @@ pub(super) fn conversion(body: &Body, load: &PrefetchableLoad) -> Option<(String
 
 impl fmt::Display for LoopReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "    {}: ", self.name)?;
+        write!(f, "    {}{}: ", self.name, suffix(self.source.as_ref()))?;
         match self.stages {
             1 => writeln!(f, "no load is prefetched")?,
             stages => writeln!(f, "{stages} stages, {} bytes of shared memory", self.bytes)?,
@@ -99,18 +107,19 @@ impl fmt::Display for LoopReport {
             writeln!(f, "      no more stages: {note}")?;
         }
         for load in &self.loads {
+            let at = suffix(load.source.as_ref());
             match (&load.by, &load.memory, &load.reason) {
                 (Some(by), Some(memory), _) => {
                     writeln!(
                         f,
-                        "      {} prefetched: {by}; {} bytes, {} bank conflicts",
+                        "      {}{at} prefetched: {by}; {} bytes, {} bank conflicts",
                         load.value, load.bytes, load.conflicts
                     )?;
                     writeln!(f, "        {memory}")?;
                 }
-                (Some(by), None, _) => writeln!(f, "      {} prefetched: {by}", load.value)?,
+                (Some(by), None, _) => writeln!(f, "      {}{at} prefetched: {by}", load.value)?,
                 (_, _, reason) => {
-                    writeln!(f, "      {} not prefetched: {}", load.value, reason.as_deref().unwrap_or_default())?;
+                    writeln!(f, "      {}{at} not prefetched: {}", load.value, reason.as_deref().unwrap_or_default())?;
                 }
             }
         }

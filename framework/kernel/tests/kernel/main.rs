@@ -3,5 +3,6 @@
 mod asynchronous;
 mod clusters;
 mod programs;
+mod source;
 mod text;
 mod verify;

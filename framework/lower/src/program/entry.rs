@@ -69,7 +69,9 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
     let launch = Launch::new(program.config.lanes, program.config.warps)
         .with_registers(context.registers.unwrap_or(0))
         .with_blocks(context.blocks);
-    let builder = Builder::with_parameters(&kernel_name(&function.name), launch, parameters);
+    let mut builder = Builder::with_parameters(&kernel_name(&function.name), launch, parameters);
+    // Operations that belong to no operation of the program, such as reading an argument, have the function's line.
+    builder.set_location(function.location.written.as_deref());
     let mut lowering = Lowering::new(body, program, builder);
     lowering.groups = groups;
     lowering.tensor_copies = tensor_copies;

@@ -20,6 +20,10 @@ pub trait CodeGenerator {
     /// Returns the map from the kernel's values in scope to generated values.
     fn values(&mut self) -> &mut ValueMap<Self::Value>;
 
+    /// Sets the source location of the code that is appended next, an index into [`tilewright_kernel::Kernel::locations`];
+    /// `None` if it is not known. Generators without line tables ignore it.
+    fn set_location(&mut self, _location: Option<u32>) {}
+
     /// Rejects a type that no value of the generated code can have.
     fn check_type(&self, ty: Type) -> Result<(), CompileError>;
 

@@ -21,17 +21,29 @@ pub fn generate<G: CodeGenerator>(
     for (number, parameter) in (0..).zip(parameters) {
         generator.values().define(Value(number), parameter)?;
     }
-    statements(generator, &kernel.body.statements)
+    statements(generator, &kernel.body.statements, None)
 }
 
-fn statements<G: CodeGenerator>(generator: &mut G, statements: &[Statement]) -> Result<(), CompileError> {
+/// Generates statements. Statements without a source location belong to the one around them, which is `around`.
+fn statements<G: CodeGenerator>(
+    generator: &mut G,
+    statements: &[Statement],
+    around: Option<u32>,
+) -> Result<(), CompileError> {
     for one in statements {
-        statement(generator, one).map_err(|error| in_statement(error, one))?;
+        let location = one.location.or(around);
+        generator.set_location(location);
+        statement(generator, one, location).map_err(|error| in_statement(error, one))?;
     }
+    generator.set_location(around);
     Ok(())
 }
 
-fn statement<G: CodeGenerator>(generator: &mut G, statement: &Statement) -> Result<(), CompileError> {
+fn statement<G: CodeGenerator>(
+    generator: &mut G,
+    statement: &Statement,
+    location: Option<u32>,
+) -> Result<(), CompileError> {
     let results = &statement.results;
     for &(_, ty) in results {
         generator.check_type(ty)?;
@@ -41,9 +53,11 @@ fn statement<G: CodeGenerator>(generator: &mut G, statement: &Statement) -> Resu
         named => Err(invalid(format!("has {given} results, {named} are named"))),
     };
     let values = match &statement.op {
-        Op::If { condition, then, otherwise } => if_else(generator, *condition, [then, otherwise], results)?,
-        Op::For { from, to, step, carried, body } => repeat(generator, Some([*from, *to, *step]), carried, body)?,
-        Op::While { carried, body } => repeat(generator, None, carried, body)?,
+        Op::If { condition, then, otherwise } => if_else(generator, *condition, [then, otherwise], results, location)?,
+        Op::For { from, to, step, carried, body } => {
+            repeat(generator, Some([*from, *to, *step]), carried, body, location)?
+        }
+        Op::While { carried, body } => repeat(generator, None, carried, body, location)?,
         Op::AssumeUniform { value, .. } => vec![generator.values().get(*value)?],
         Op::Yield { .. } => return Err(invalid("is allowed only at the end of a region of `if`, `for` or `while`")),
         op => {
@@ -68,13 +82,14 @@ fn if_else<G: CodeGenerator>(
     condition: Value,
     regions: [&Region; 2],
     results: &[(Value, Type)],
+    location: Option<u32>,
 ) -> Result<Vec<G::Value>, CompileError> {
     let condition = generator.values().get_as(condition, BIT)?;
     let types: Vec<Type> = results.iter().map(|&(_, ty)| ty).collect();
     let [then, otherwise, join] = generator.branch_on(&condition)?;
     let mut arm = |block, body| {
         generator.begin_block(block)?;
-        let yielded = region(generator, body, Vec::new(), &types)?;
+        let yielded = region(generator, body, Vec::new(), &types, location)?;
         let end = generator.current_block()?;
         generator.branch(join)?;
         Ok::<_, CompileError>((yielded, end))
@@ -92,6 +107,7 @@ fn repeat<G: CodeGenerator>(
     range: Option<[Value; 3]>,
     carried: &[Value],
     body: &Region,
+    location: Option<u32>,
 ) -> Result<Vec<G::Value>, CompileError> {
     let values = generator.values();
     let range = match range {
@@ -104,16 +120,17 @@ fn repeat<G: CodeGenerator>(
     let condition_type = range.is_none().then_some(BIT);
     let yields: Vec<Type> = condition_type.into_iter().chain(carried.iter().map(TypedValue::ty)).collect();
     let (started, arguments) = generator.begin_loop(range, &carried)?;
-    let yielded = region(generator, body, arguments, &yields)?;
+    let yielded = region(generator, body, arguments, &yields, location)?;
     generator.end_loop(started, carried, yielded)
 }
 
-/// Generates a region in a scope of its own and returns the values that it yields.
+/// Generates a region in a scope of its own and returns the values that it yields. `location` is that of its operation.
 fn region<G: CodeGenerator>(
     generator: &mut G,
     region: &Region,
     arguments: Vec<G::Value>,
     yields: &[Type],
+    location: Option<u32>,
 ) -> Result<Vec<G::Value>, CompileError> {
     let taken = types_of(&arguments);
     if !region.arguments.iter().map(|&(_, ty)| ty).eq(taken.iter().copied()) {
@@ -129,7 +146,7 @@ fn region<G: CodeGenerator>(
     for (&(number, _), argument) in region.arguments.iter().zip(arguments) {
         generator.values().define(number, argument)?;
     }
-    statements(generator, body)?;
+    statements(generator, body, location)?;
     let yielded = generator.values().get_all(values)?;
     generator.values().end_region(start);
     let found = types_of(&yielded);

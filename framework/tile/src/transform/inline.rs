@@ -62,7 +62,9 @@ impl Rewrite for Inline<'_> {
             return Err(wrong(format!("`@{name}` still has branches")));
         };
         let (operands, results) = (cloner.all(&operation.operands), &operation.results);
+        let call = cloner.to.location.clone();
         let mut inner = IrCloner::new(callee, body, cloner.to);
+        inner.call = call;
         inner.bind_all(body.arguments(*block), &operands);
         let Some((last, ops)) = body.ops(*block).split_last() else { return Ok(true) };
         self.open.push(Arc::clone(&callee.name));

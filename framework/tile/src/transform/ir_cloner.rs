@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use super::rewrite_error::{RewriteError, Rewritten};
 use crate::op::Dialects;
 use crate::op::name::scf;
-use crate::{Block, Body, Function, FunctionBuilder, Op, Region, TileModule, TileType, TileViolation, Value, Values};
+use crate::{
+    Block, Body, Function, FunctionBuilder, Location, Op, Region, TileModule, TileType, TileViolation, Value, Values,
+};
 
 /// A rewrite pattern, for use with [`IrCloner`].
 pub(crate) trait Rewrite {
@@ -22,6 +24,8 @@ pub(crate) struct IrCloner<'a, 'b, 'd> {
     pub from: &'a Body,
     /// The builder of the function that is being written.
     pub to: &'b mut FunctionBuilder<'d>,
+    /// The location of the call that is being inlined; none if the body is of the same function.
+    pub call: Location,
     values: HashMap<Value, Value>,
     blocks: HashMap<Block, Block>,
 }
@@ -63,7 +67,7 @@ pub(crate) fn violation(cloner: &IrCloner<'_, '_, '_>, op: Op, message: impl Int
 
 impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
     pub fn new(function: &'a Function, from: &'a Body, to: &'b mut FunctionBuilder<'d>) -> Self {
-        Self { function, from, to, values: HashMap::new(), blocks: HashMap::new() }
+        Self { function, from, to, call: Location::default(), values: HashMap::new(), blocks: HashMap::new() }
     }
 
     /// The clone of a value; the value itself if no clone is bound, which happens only in invalid programs.
@@ -141,7 +145,7 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
 
     /// Rewrites or clones an operation.
     pub fn op(&mut self, op: Op, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
-        self.to.set_location(self.from.op(op).location.clone());
+        self.to.set_location(self.from.op(op).location.called_from(&self.call));
         let wrong = |error: RewriteError| error.at(self.function, self.from.op(op));
         if rewrite.rewrite(op, self).map_err(wrong)? { Ok(()) } else { self.plain(op, rewrite) }
     }
@@ -159,6 +163,7 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
         let operation = self.from.op(op);
         let mut copy = operation.clone();
         copy.operands = operands;
+        copy.location = operation.location.called_from(&self.call);
         copy.regions = regions.into();
         for successor in &mut copy.successors {
             successor.block = self.blocks.get(&successor.block).copied().unwrap_or(successor.block);

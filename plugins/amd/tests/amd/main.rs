@@ -15,6 +15,7 @@ mod explicit;
 mod families;
 mod instructions;
 mod issue;
+mod lines;
 mod listing;
 mod listings;
 mod memory_choice;

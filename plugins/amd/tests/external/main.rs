@@ -11,6 +11,8 @@ mod assigned_programs;
 mod families;
 #[path = "../amd/instructions.rs"]
 mod instructions;
+#[path = "../amd/lines.rs"]
+mod lines;
 #[path = "../amd/listing/mod.rs"]
 mod listing;
 #[path = "../amd/listings.rs"]
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
             ["reference/amd_gfx950_instructions.json"]
         ),
         all_answers!(listings::check_listings_wait_and_keep_their_order, ["kernels/cases"]),
+        external_test!(lines::objects_have_line_tables, [Need::program("llvm-dwarfdump")]),
         external_test!(listings::listings_of_modules_with_layouts_wait_and_keep_their_order, [programs()]),
         external_test!(sparse::sparse_instructions_are_those_of_the_calculator, [Need::shared(CALCULATED)]),
         all_answers!(thread_values::check_operands_are_as_published, [MMA_LAYOUTS]),

@@ -9,6 +9,7 @@ mod bulk;
 mod capability;
 mod group;
 mod instruction;
+pub(crate) mod lines;
 mod mbarrier;
 mod predicated;
 mod ptx;
@@ -73,7 +74,7 @@ fn payloads(target: &TargetDescription, code: GeneratedCode, emit: &[Emit]) -> R
     if let Some(bitcode) = code.functions {
         payloads.push(payload(Emit::Functions, "bc", bitcode));
     }
-    let Some(ptx) = code.assembly else { return Ok(payloads) };
+    let Some(ptx) = code.assembly.map(lines::keep_lines_only) else { return Ok(payloads) };
     if emit.contains(&Emit::Object) {
         payloads.push(match object::assemble(&target.architecture, &ptx)? {
             Some(cubin) => payload(Emit::Object, OF_PTXAS, cubin),

@@ -18,6 +18,8 @@ mod instructions;
 mod issue;
 #[path = "../nvidia/layouts.rs"]
 mod layouts;
+#[path = "../nvidia/lines.rs"]
+mod lines;
 #[path = "../nvidia/notation.rs"]
 mod notation;
 #[path = "../nvidia/overlap"]
@@ -82,6 +84,7 @@ fn code() -> Vec<ExternalTest> {
         external_test!(assembler::rows::rows_of_tensor_memory_are_assembled, [ptxas()]),
         external_test!(assembler::spills::conversions_spill_nothing, [ptxas()]),
         external_test!(assembler::spills::plans_spill_nothing, [ptxas()]),
+        external_test!(lines::a_cubin_has_the_lines, [ptxas()]),
         external_test!(assembler::syntax::the_virtual_device_reads_ptx, [ptxas()]),
     ]
 }

@@ -27,6 +27,7 @@ mod group_instructions;
 mod instructions;
 mod issue;
 mod layouts;
+mod lines;
 mod mbarriers;
 mod memory_choice;
 mod narrow_dots;

@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
         self.cursor.at += 1;
         let name = self.cursor.name_after_sigil("the name of a location")?;
         let text = self.named_location(name, at)?;
-        out.push_str(text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&text));
+        out.push_str(bare(&text));
         if out.len() > MAX_LOCATION {
             return Err(self.cursor.error(at, format!("a location longer than {MAX_LOCATION} bytes")));
         }
@@ -143,7 +143,24 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// Removes the parentheses around the text of a location.
+fn bare(text: &str) -> &str {
+    text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text)
+}
+
 impl Location {
+    /// The location of an operation of a function that is inlined at a call.
+    pub(crate) fn called_from(&self, call: &Self) -> Self {
+        let (Some(own), Some(call)) = (&self.written, &call.written) else {
+            return if self.written.is_some() { self.clone() } else { Self { at: self.at, ..call.clone() } };
+        };
+        let [callee, caller] = [own, call].map(|text| bare(text));
+        if callee.len() + caller.len() > MAX_LOCATION {
+            return self.clone();
+        }
+        Self { at: self.at, written: Some(format!("(callsite({callee} at {caller}))").into()) }
+    }
+
     /// The location as text, ` loc(...)`, to append to the construct that it belongs to.
     pub(crate) fn suffix(&self) -> String {
         self.written.as_ref().map(|written| format!(" loc{written}")).unwrap_or_default()

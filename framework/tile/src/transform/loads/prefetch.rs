@@ -217,6 +217,7 @@ impl Prefetch for Loads<'_> {
     ) -> Rewritten<()> {
         for (&load_index, &value) in self.streams[stream].iter().zip(values) {
             let load = &self.loads[load_index].load;
+            cloner.to.set_location(cloner.from.op(load.op).location.clone());
             cloner.bind(cloner.from.op(load.op).results[0], value);
             for &op in &load.chain {
                 cloner.add(op, cloner.all(&cloner.from.op(op).operands), Vec::new());
@@ -236,6 +237,7 @@ impl Prefetch for Loads<'_> {
 /// Emits an asynchronous copy into a buffer. If the loaded value is transposed, the pointers are transposed instead.
 fn copy(load: &PrefetchableLoad, buffer: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
     let from = cloner.from;
+    cloner.to.set_location(from.op(load.op).location.clone());
     let mut groups: Vec<Vec<Value>> = Vec::new();
     for group in ["ptr", "mask", "other"] {
         let mut values = cloner.all(from.operands(load.op, group)).to_vec();

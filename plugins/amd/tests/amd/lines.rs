@@ -1,0 +1,41 @@
+//! Line tables of AMD code objects: they name the lines of the program, and the code is the same without them.
+#![allow(clippy::unwrap_used)]
+#![allow(dead_code, reason = "the test of objects needs a reader of DWARF")]
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use crate::targets::target;
+use tilewright_vendor_testkit::lines::{FILE, check_programs, instructions, located};
+use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::programs::program_kernel;
+
+#[test]
+fn accesses_of_every_program_have_their_lines() {
+    for name in ["mi300x", "rx9070xt"] {
+        let checked = check_programs(&target(name), &["global_", "buffer_", "flat_"]);
+        assert!(checked.programs > 80 && checked.accesses > 500, "{name}: {checked:?}");
+        assert!(checked.without_line * 20 < checked.accesses, "{name}: {checked:?}");
+    }
+}
+
+/// The line table of a code object, as `llvm-dwarfdump` reads it, has the lines of its assembly.
+pub fn objects_have_line_tables() {
+    let target = target("mi300x");
+    let text = std::fs::read_to_string(shared_data::workspace().join("conformance/kernels/add_masked.ttir")).unwrap();
+    let kernel = program_kernel(&target, &located(&text)).unwrap();
+    let artifact = artifact(&target, vec![kernel], &[Emit::Assembly, Emit::Object]).unwrap();
+    let object = &artifact.payloads.iter().find(|payload| payload.form == Emit::Object).unwrap().bytes;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("kernel.hsaco");
+    std::fs::write(&file, object).unwrap();
+    let output = Command::new("llvm-dwarfdump").arg("--debug-line").arg(&file).output().unwrap();
+    let table = String::from_utf8(output.stdout).unwrap();
+    let (directory, name) = FILE.rsplit_once('/').unwrap();
+    assert!(table.contains(&format!("\"{name}\"")) && table.contains(directory), "{table}");
+    let rows = table.lines().filter(|line| line.starts_with("0x"));
+    let read: BTreeSet<usize> = rows.map(|row| row.split_whitespace().nth(1).unwrap().parse().unwrap()).collect();
+    let lines: BTreeSet<usize> =
+        instructions(artifact.text(Emit::Assembly).unwrap()).iter().map(|one| one.line).collect();
+    assert!(lines.len() > 3 && lines.is_subset(&read), "{lines:?} {read:?}");
+}

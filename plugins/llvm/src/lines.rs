@@ -1,0 +1,116 @@
+//! Source lines of instructions: debug information from the source locations of kernel IR, from which LLVM writes line
+//! tables (DWARF, or `.file` and `.loc` of PTX). A module without locations has no debug information.
+
+use std::collections::HashMap;
+
+use inkwell::context::Context;
+use inkwell::debug_info::{
+    AsDIScope, DICompileUnit, DIFile, DIFlagsConstants, DILocation, DIScope, DISubprogram, DWARFEmissionKind,
+    DWARFSourceLanguage, DebugInfoBuilder, debug_metadata_version,
+};
+use inkwell::module::{FlagBehavior, Module as LlvmModule};
+use inkwell::values::FunctionValue;
+use tilewright_kernel::{Kernel, Module, SourceLocation};
+
+/// The debug information of a module.
+pub(crate) struct Lines<'ctx> {
+    context: &'ctx Context,
+    builder: DebugInfoBuilder<'ctx>,
+    unit: DICompileUnit<'ctx>,
+    /// The functions that were inlined into kernels, of which only the file is known, by file.
+    inlined: HashMap<String, DISubprogram<'ctx>>,
+}
+
+/// The functions that have lines: the subprogram of a kernel, and its file.
+struct Scope<'a, 'ctx> {
+    file: &'a str,
+    function: DISubprogram<'ctx>,
+}
+
+impl<'ctx> Lines<'ctx> {
+    /// Starts the debug information of a module; `None` if no statement has a known location.
+    pub(crate) fn new(context: &'ctx Context, module: &LlvmModule<'ctx>, source: &Module) -> Option<Self> {
+        let first = source.kernels.iter().flat_map(|kernel| &kernel.locations).find_map(|text| own_line(text))?;
+        let (directory, file) = split_path(&first.file);
+        // The tables have lines only, so that they cost nothing in the code.
+        let kind = DWARFEmissionKind::LineTablesOnly;
+        let (language, producer) = (DWARFSourceLanguage::C, "tilewright");
+        let (builder, unit) = module.create_debug_info_builder(
+            true, language, file, directory, producer, true, "", 0, "", kind, 0, true, false, "", "",
+        );
+        let version = context.i32_type().const_int(u64::from(debug_metadata_version()), false);
+        module.add_basic_value_flag("Debug Info Version", FlagBehavior::Warning, version);
+        Some(Self { context, builder, unit, inlined: HashMap::new() })
+    }
+
+    /// Gives a kernel's function its line, and returns the debug location of each of the kernel's locations.
+    pub(crate) fn locate(&mut self, kernel: &Kernel, function: FunctionValue<'ctx>) -> Vec<Option<DILocation<'ctx>>> {
+        let parsed: Vec<_> = kernel.locations.iter().map(|text| SourceLocation::parse(text)).collect();
+        let Some(own) = kernel.locations.iter().find_map(|text| own_line(text)) else {
+            return vec![None; parsed.len()];
+        };
+        let scope = Scope { file: &own.file, function: self.function(&own, &kernel.name, &kernel.name) };
+        function.set_subprogram(scope.function);
+        parsed.iter().map(|one| one.as_ref().map(|one| self.location(one, &scope))).collect()
+    }
+
+    /// Completes the debug information, after which LLVM may verify the module.
+    pub(crate) fn finish(&self) {
+        self.builder.finalize();
+    }
+
+    /// Returns the debug location of a line. A line of another file than the kernel's is in a function that was inlined.
+    fn location(&mut self, at: &SourceLocation, kernel: &Scope<'_, 'ctx>) -> DILocation<'ctx> {
+        let caller = at.caller.as_deref().map(|caller| self.location(caller, kernel));
+        let scope = match caller {
+            Some(_) => self.inlined(at).as_debug_info_scope(),
+            None => self.own_scope(at, kernel),
+        };
+        self.builder.create_debug_location(self.context, at.line, at.column, scope, caller)
+    }
+
+    /// Returns the scope of a line of the kernel: the kernel's function, or a block of it that is in another file.
+    fn own_scope(&self, at: &SourceLocation, kernel: &Scope<'_, 'ctx>) -> DIScope<'ctx> {
+        let function = kernel.function.as_debug_info_scope();
+        if at.file == kernel.file {
+            return function;
+        }
+        let block = self.builder.create_lexical_block(function, self.file(&at.file), at.line, at.column);
+        block.as_debug_info_scope()
+    }
+
+    /// Returns the function of an inlined line. The locations name no functions, so it has the name of its file.
+    fn inlined(&mut self, at: &SourceLocation) -> DISubprogram<'ctx> {
+        if let Some(&known) = self.inlined.get(&at.file) {
+            return known;
+        }
+        let (_, name) = split_path(&at.file);
+        let function = self.function(&SourceLocation { line: 0, ..at.clone() }, name, name);
+        self.inlined.insert(at.file.clone(), function);
+        function
+    }
+
+    fn function(&self, at: &SourceLocation, name: &str, symbol: &str) -> DISubprogram<'ctx> {
+        let file = self.file(&at.file);
+        let flags = inkwell::debug_info::DIFlags::ZERO;
+        let ty = self.builder.create_subroutine_type(file, None, &[], flags);
+        let scope = self.unit.as_debug_info_scope();
+        self.builder.create_function(scope, name, Some(symbol), file, at.line, ty, false, true, at.line, flags, true)
+    }
+
+    fn file(&self, path: &str) -> DIFile<'ctx> {
+        let (directory, file) = split_path(path);
+        self.builder.create_file(file, directory)
+    }
+}
+
+/// Returns the line of the kernel itself at which an operation is, or at which the outermost call around it is.
+fn own_line(location: &str) -> Option<SourceLocation> {
+    let location = SourceLocation::parse(location)?;
+    location.frames().last().cloned()
+}
+
+/// Splits a path into the directory and the name of the file.
+fn split_path(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or((".", path))
+}

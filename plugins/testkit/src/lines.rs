@@ -1,0 +1,134 @@
+//! Checks of line tables: every program of the conformance suite gets its own lines as source locations.
+
+use std::path::Path;
+
+use crate::prelude::*;
+use crate::programs::compiler;
+use tilewright_plugin::codegen::check_limits;
+use tilewright_verify::case::ProgramCase;
+
+/// The file that the locations of [`located`] name.
+pub const FILE: &str = "/source/kernel.py";
+
+/// Appends a location to each operation: its line in the text. An operation with regions has no location.
+pub fn located(program: &str) -> String {
+    let mut text = String::new();
+    for (number, line) in (1..).zip(program.lines()) {
+        let op = line.trim();
+        let is_operation = ["%", "tt.", "ttg.", "tw.", "amdg.", "scf.yield"].iter().any(|start| op.starts_with(start));
+        // The rest of some operations is in the next lines: their types or their regions.
+        let is_whole = is_operation && !op.starts_with("tt.func") && !op.ends_with(['{', '(', ',', ':']);
+        text.push_str(line);
+        if is_whole && !op.contains("loc(") && !op.contains("//") {
+            text.push_str(&format!(" loc(\"{FILE}\":{number}:{})", number % 7));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// An instruction of assembly text, and its line in the source; 0 if it has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LocatedInstruction<'a> {
+    pub text: &'a str,
+    pub line: usize,
+}
+
+/// Returns the instructions of assembly text with the lines that `.loc` gives them.
+pub fn instructions(assembly: &str) -> Vec<LocatedInstruction<'_>> {
+    let (mut line, mut found) = (0, Vec::new());
+    for text in assembly.lines() {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match words.as_slice() {
+            [".loc", _, number, ..] => line = number.parse().unwrap(),
+            [word, ..] if text.starts_with('\t') && !word.starts_with(['.', '/', ';']) => {
+                found.push(LocatedInstruction { text, line });
+            }
+            _ => {}
+        }
+        if text.starts_with("\t.section\t.debug") {
+            break;
+        }
+    }
+    found
+}
+
+/// The accesses of global memory whose lines were checked.
+#[derive(Debug, Default)]
+pub struct Checked {
+    pub programs: usize,
+    pub accesses: usize,
+    /// Accesses without a line: LLVM merged accesses of several lines.
+    pub without_line: usize,
+}
+
+/// Compiles every program with and without locations, and checks that the code is the same, and that each instruction
+/// that begins with one of `accesses` has the line of an operation that accesses memory.
+pub fn check_programs(target: &dyn Target, accesses: &[&str]) -> Checked {
+    let mut checked = Checked::default();
+    for file in ProgramCase::files(&shared_data::workspace().join("conformance/kernels")).unwrap() {
+        if let Some(assembly) = check_code(target, &file) {
+            checked.programs += 1;
+            check_accesses(&file, &assembly, accesses, &mut checked);
+        }
+    }
+    checked
+}
+
+/// Checks that locations do not change a program's code; returns the assembly with lines, `None` if the target does not
+/// support the program.
+fn check_code(target: &dyn Target, file: &Path) -> Option<String> {
+    let case = ProgramCase::read(file).unwrap_or_else(|error| panic!("{error}"));
+    let text = std::fs::read_to_string(&case.program).unwrap();
+    let options = ProgramOptions::default().with_warps(case.warps).with_entry(&case.entry);
+    let compiled = |text: &str| compiler(target).kernel(text, &options, &mut |_| {});
+    let plain = match compiled(&text) {
+        Ok(kernel) => kernel,
+        Err(error) if error.is_unsupported() => return None,
+        Err(error) => panic!("{}: {error}", file.display()),
+    };
+    if plain.locations.len() > 0
+        || check_limits(target.description(), &Module { kernels: vec![plain.clone()] }).is_err()
+    {
+        return None;
+    }
+    let with_lines = compiled(&located(&text)).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let printed = |kernel: &Kernel| Module { kernels: vec![kernel.clone()] }.to_string();
+    assert_eq!(printed(&plain), printed(&with_lines), "{}: kernel IR", file.display());
+    let [plain, with_lines] =
+        [plain, with_lines].map(|kernel| match artifact(target, vec![kernel], &[Emit::Assembly]) {
+            Ok(artifact) => Some(artifact.text(Emit::Assembly).unwrap().to_owned()),
+            Err(CompileError::Unsupported(_)) => None,
+            Err(error) => panic!("{}: {error}", file.display()),
+        });
+    let (plain, with_lines) = (plain?, with_lines?);
+    let code = |assembly| instructions(assembly).into_iter().map(|one| one.text.to_owned()).collect::<Vec<_>>();
+    assert_eq!(code(&plain), code(&with_lines), "{}: code", file.display());
+    assert!(!plain.contains("\t.loc\t"), "{}: lines without locations", file.display());
+    Some(with_lines)
+}
+
+fn check_accesses(file: &Path, assembly: &str, accesses: &[&str], checked: &mut Checked) {
+    let text = std::fs::read_to_string(ProgramCase::read(file).unwrap().program).unwrap();
+    let source: Vec<&str> = text.lines().collect();
+    const ACCESSES: [&str; 8] = ["load", "store", "atomic", "descriptor", "copy", "gather", "scatter", "tdm"];
+    for one in instructions(assembly) {
+        let bare = one.text.trim();
+        let bare = bare.strip_prefix('@').and_then(|text| text.split_once(' ')).map_or(bare, |(_, text)| text.trim());
+        if !accesses.iter().any(|access| bare.starts_with(access)) {
+            continue;
+        }
+        checked.accesses += 1;
+        match one.line {
+            0 => checked.without_line += 1,
+            line => {
+                let found = source[line - 1];
+                let file = file.display();
+                assert!(
+                    ACCESSES.iter().any(|name| found.contains(name)),
+                    "{file}: `{bare}` is at line {line}: {found}"
+                );
+            }
+        }
+    }
+}
