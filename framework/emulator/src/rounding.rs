@@ -1,6 +1,6 @@
 //! Floating-point accumulation types, and rounding to them.
 
-use tilewright_kernel::Element;
+use tilewright_kernel::{Cast, Element};
 use tilewright_target::{Format, RoundingMode};
 
 use super::arithmetic::sign_extend;
@@ -90,6 +90,22 @@ pub(super) fn convert(from: Element, signed: bool, to: Element, bits: u64) -> u6
         return sum.encode(if sum == AccumulatorType::F64 { value as f64 } else { odd_integer(value) });
     }
     AccumulatorType::named(from.name()).map_or(bits, |from| sum.encode(from.decode(bits)))
+}
+
+/// Converts a number between an 8-bit floating-point format and the type `wide`; numbers beyond the format's greatest
+/// become the greatest.
+pub(super) fn convert_byte(cast: Cast, wide: Element, bits: u64) -> u64 {
+    let sum = AccumulatorType::named(wide.name()).unwrap_or(AccumulatorType::F32);
+    if let Some(format) = cast.extended_format() {
+        return sum.encode(format.decode(bits & 0xff));
+    }
+    let Some(format) = cast.rounded_format() else { return bits };
+    let (value, greatest) = (sum.decode(bits), format.decode(format.greatest()));
+    let rounded = match value.is_nan() {
+        true => format.nan(),
+        false => format.round(value.clamp(-greatest, greatest), RoundingMode::NearestEven),
+    };
+    rounded.unwrap_or_default()
 }
 
 /// Rounds an integer of at most 65 bits to odd.

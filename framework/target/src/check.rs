@@ -325,9 +325,9 @@ fn check_functions(rows: &[NativeFunction]) -> Checked {
     for (index, row) in rows.iter().enumerate() {
         let table = format!("functions[{index}]");
         text("function", &row.function).within(&table)?;
-        if !["f32", "f64"].contains(&row.element.as_str()) {
+        if !["f16", "bf16", "f32", "f64"].contains(&row.element.as_str()) {
             let found = format!("the string {:?}", row.element);
-            return expected("element", "\"f32\" or \"f64\"", found).within(&table);
+            return expected("element", "\"f16\", \"bf16\", \"f32\" or \"f64\"", found).within(&table);
         }
         if rows[..index].iter().any(|earlier| earlier.function == row.function && earlier.element == row.element) {
             let message = format!("an earlier entry is of this function of {} too", row.element);

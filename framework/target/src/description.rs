@@ -47,7 +47,7 @@ pub struct TargetDescription {
     /// Properties of tensor memory; `None` if the model has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensor: Option<TensorMemory>,
-    /// Floating-point functions that the hardware computes, such as `exp2`.
+    /// Floating-point functions and casts that the hardware computes, such as `exp2`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<NativeFunction>,
 }

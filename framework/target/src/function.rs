@@ -1,4 +1,4 @@
-//! Floating-point functions that a target's hardware computes.
+//! Floating-point functions and casts that a target's hardware computes.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,13 +9,13 @@ use super::Evidence;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct NativeFunction {
-    /// Name of the function in the kernel IR, such as `exp2`.
+    /// Name of the function or cast in the kernel IR, such as `exp2` or `extend_e4m3`.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub function: String,
-    /// The element type: `f32` or `f64`.
-    #[cfg_attr(test, schemars(extend("enum" = ["f32", "f64"])))]
+    /// The element type; of a cast the wider one of its types.
+    #[cfg_attr(test, schemars(extend("enum" = ["f16", "bf16", "f32", "f64"])))]
     pub element: String,
-    /// The greatest error, in units in the last place (ulp) of the exact result.
+    /// The greatest error, in units in the last place (ulp) of the exact result; 0 if the result is exact.
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub ulps: f64,
     /// Whether subnormal results become zero.

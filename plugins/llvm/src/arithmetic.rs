@@ -174,6 +174,9 @@ impl<'ctx> Body<'_, 'ctx> {
             return self.same_bits(a, ty);
         }
         let is_convertible = a.ty.element().zip(ty.element()).is_some_and(|(from, to)| op.converts(from, to));
+        if !is_convertible || a.ty.count() != ty.count() {
+            return Err(invalid(format!("{op:?} does not convert {} to {ty}", a.ty)));
+        }
         let opcode = match op {
             Cast::Truncate => InstructionOpcode::Trunc,
             Cast::ExtendU => InstructionOpcode::ZExt,
@@ -185,10 +188,16 @@ impl<'ctx> Body<'_, 'ctx> {
             Cast::RoundF => InstructionOpcode::FPTrunc,
             Cast::IntS => InstructionOpcode::FPToSI,
             Cast::IntU => InstructionOpcode::FPToUI,
+            Cast::ExtendE4m3
+            | Cast::ExtendE5m2
+            | Cast::ExtendFp8Fnuz
+            | Cast::ExtendBf8Fnuz
+            | Cast::RoundE4m3
+            | Cast::RoundE5m2 => {
+                let value = self.dialect.convert_bytes(&self.emit, op, (a.ty, a.value), ty)?;
+                return Ok(Typed::new(ty, value));
+            }
         };
-        if !is_convertible || a.ty.count() != ty.count() {
-            return Err(invalid(format!("{op:?} does not convert {} to {ty}", a.ty)));
-        }
         let required = self.llvm_type(ty)?;
         let to_integer = matches!(op, Cast::IntS | Cast::IntU);
         let from = if to_integer { self.to_single(a)? } else { a.value };

@@ -1,7 +1,7 @@
 //! The interface of a vendor's target: names and attributes for LLVM, and the emission of target-specific operations.
 
 use tilewright_kernel::{
-    Atomic, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Queue, Scope, Type,
+    Atomic, Cast, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Queue, Scope, Type,
 };
 use tilewright_plugin::CompileError;
 use tilewright_target::{Completion, Instruction};
@@ -209,6 +209,38 @@ pub trait Dialect {
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let _ = (emit, operands);
         Err(no_function(function, element))
+    }
+
+    /// Returns a value that a loop carries for the uses in its body; the default is the value itself. A dialect may
+    /// hide from LLVM's strength reduction that a pointer is an induction variable: it splits pointers into parts that
+    /// each access then has to add.
+    ///
+    /// # Errors
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn carried<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        ty: Type,
+        value: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let _ = (emit, ty);
+        Ok(value)
+    }
+
+    /// Emits a cast between an 8-bit floating-point format in bytes and a wider type, of a scalar or of a vector of at
+    /// least two elements.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] if the target has no instruction for it.
+    fn convert_bytes<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        cast: Cast,
+        operand: (Type, BasicValueEnum<'ctx>),
+        to: Type,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let _ = emit;
+        Err(no_cast(cast, operand.0, to))
     }
 
     /// Emits a print: `format` is a format as in C's `printf`, and `values` are 32- and 64-bit integers and `double`s.
@@ -538,6 +570,12 @@ pub trait Dialect {
         let _ = (emit, operands, results);
         Err(CompileError::Unsupported(format!("instruction `{name}` has no code generation on this target")))
     }
+}
+
+/// Returns the error for a cast that the target has no instruction for.
+#[must_use]
+pub fn no_cast(cast: Cast, from: Type, to: Type) -> CompileError {
+    CompileError::Unsupported(format!("no instruction for the cast `{}` from {from} to {to}", cast.name()))
 }
 
 /// Returns the error for a math function that the hardware lacks.

@@ -34,8 +34,8 @@ mod pieces;
 mod translate;
 
 pub use dialect::{
-    AtomicUpdate, Dialect, KernelForm, LlvmTarget, MapForm, PredicatedAccess, SharedForm, no_clusters, no_function,
-    no_mbarriers, no_queue, no_tensor_memory, queue_of,
+    AtomicUpdate, Dialect, KernelForm, LlvmTarget, MapForm, PredicatedAccess, SharedForm, no_cast, no_clusters,
+    no_function, no_mbarriers, no_queue, no_tensor_memory, queue_of,
 };
 pub use emitter::{Emitter, Ordering};
 pub use generate::{GeneratedCode, LlvmForm, compile};

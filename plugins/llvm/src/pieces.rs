@@ -184,6 +184,25 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.fields(call.try_as_basic_value().basic())
     }
 
+    /// Emits inline assembly without side effects, which LLVM may move and remove. `$0`, `$1`, ... are first the
+    /// results, then the operands.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
+    pub fn pure_assembly(
+        &self,
+        text: &str,
+        constraints: &str,
+        operands: &[BasicValueEnum<'ctx>],
+        results: &[BasicTypeEnum<'ctx>],
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
+        let call = self.issue(text, constraints, operands, results, false)?;
+        self.mark(call, &["nounwind", "willreturn"]);
+        let memory = Attribute::get_named_enum_kind_id("memory");
+        call.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(memory, 0));
+        self.fields(call.try_as_basic_value().basic())
+    }
+
     /// Emits inline assembly that all lanes of a warp execute together (convergent), and that keeps its order among
     /// memory accesses and other ordered assembly. `$0`, `$1`, ... are first the results, then the operands.
     ///

@@ -237,6 +237,16 @@ impl<'a> Decoder<'a> {
                 let (from, signed) = (from.ty.element().unwrap_or(Element::F32), op == Cast::IntS);
                 Step::ToInteger { from, signed, bits: to_bits, a, to, n }
             }
+            Cast::ExtendE4m3
+            | Cast::ExtendE5m2
+            | Cast::ExtendFp8Fnuz
+            | Cast::ExtendBf8Fnuz
+            | Cast::RoundE4m3
+            | Cast::RoundE5m2 => {
+                let element = |ty: Type| ty.element().filter(|element| element.is_float());
+                let wide = element(from.ty).or(element(ty)).unwrap_or(Element::F32);
+                Step::ConvertByte { cast: op, wide, a, to, n }
+            }
             Cast::Bits => Step::Regroup { from_bits, to_bits, a, to, to_count: ty.count() as usize },
         }
     }

@@ -2,7 +2,8 @@
 
 use crate::rounding::AccumulatorType;
 use tilewright_kernel::{
-    self as kernel, Binary, Compare, Element, MathFunction, MemorySpace, Queue, Scope, SpecialRegister, Type, Unary,
+    self as kernel, Binary, Cast, Compare, Element, MathFunction, MemorySpace, Queue, Scope, SpecialRegister, Type,
+    Unary,
 };
 use tilewright_target::{BankRow, Direction};
 
@@ -107,6 +108,14 @@ pub(crate) enum Step<'a> {
         from: Element,
         signed: bool,
         element: Element,
+        a: usize,
+        to: usize,
+        n: usize,
+    },
+    /// A conversion between an 8-bit floating-point format and a wider type.
+    ConvertByte {
+        cast: Cast,
+        wide: Element,
         a: usize,
         to: usize,
         n: usize,

@@ -53,6 +53,9 @@ impl Warp {
             Step::Convert { from, signed, element, a, to, n } => {
                 each(registers, a, to, n, |x| rounding::convert(from, signed, element, x));
             }
+            Step::ConvertByte { cast, wide, a, to, n } => {
+                each(registers, a, to, n, |x| rounding::convert_byte(cast, wide, x));
+            }
             Step::Integer { op, bits, a, b, to, n } => {
                 let (a, b, to) = pairs(registers, a, b, to, n);
                 arithmetic::integer(op, bits, a, b, to);

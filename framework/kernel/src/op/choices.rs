@@ -1,7 +1,7 @@
 //! Plain enums that select a kind of operation, each variant with its name in text and in serialized modules.
 
 use serde::{Deserialize, Serialize};
-use tilewright_target::named_enum;
+use tilewright_target::{Format, named_enum};
 
 use super::rule::{BITS, FLOAT, INTEGER, INTEGER_BUT_I1, TypeSet, WIDE_INTEGER};
 use crate::{Element, Uniformity};
@@ -150,6 +150,19 @@ named_enum! {
         IntS = "int_s",
         /// Floating-point number to an unsigned integer, towards zero; unspecified if it does not fit.
         IntU = "int_u",
+        /// OCP E4M3 number in a byte to a floating-point type, exact.
+        ExtendE4m3 = "extend_e4m3",
+        /// OCP E5M2 number in a byte to a floating-point type, exact.
+        ExtendE5m2 = "extend_e5m2",
+        /// E4M3 number without infinity and negative zero, in a byte, to a floating-point type, exact.
+        ExtendFp8Fnuz = "extend_fp8_fnuz",
+        /// E5M2 number without infinity and negative zero, in a byte, to a floating-point type, exact.
+        ExtendBf8Fnuz = "extend_bf8_fnuz",
+        /// Floating-point number rounded to OCP E4M3 in a byte, to nearest even; numbers beyond the greatest, and
+        /// infinity, become the greatest; NaN becomes the positive NaN.
+        RoundE4m3 = "round_e4m3",
+        /// Floating-point number rounded to OCP E5M2 in a byte, likewise; NaN has all bits of the mantissa set.
+        RoundE5m2 = "round_e5m2",
     }
 }
 
@@ -182,6 +195,40 @@ named_enum! {
 }
 
 impl Cast {
+    /// The casts from and to 8-bit floating-point formats: the cast, the format, and whether it is from the format.
+    const NARROW: [(Self, Format, bool); 6] = [
+        (Self::ExtendE4m3, Format::E4M3, true),
+        (Self::ExtendE5m2, Format::E5M2, true),
+        (Self::ExtendFp8Fnuz, Format::E4M3_FNUZ, true),
+        (Self::ExtendBf8Fnuz, Format::E5M2_FNUZ, true),
+        (Self::RoundE4m3, Format::E4M3, false),
+        (Self::RoundE5m2, Format::E5M2, false),
+    ];
+
+    /// The cast from an 8-bit floating-point format; `None` if there is none.
+    #[must_use]
+    pub fn extending(format: Format) -> Option<Self> {
+        Self::NARROW.iter().find(|row| row.1 == format && row.2).map(|row| row.0)
+    }
+
+    /// The cast that rounds to an 8-bit floating-point format; `None` if there is none.
+    #[must_use]
+    pub fn rounding(format: Format) -> Option<Self> {
+        Self::NARROW.iter().find(|row| row.1 == format && !row.2).map(|row| row.0)
+    }
+
+    /// The 8-bit floating-point format that the cast extends; `None` for other casts.
+    #[must_use]
+    pub fn extended_format(self) -> Option<Format> {
+        Self::NARROW.iter().find(|row| row.0 == self && row.2).map(|row| row.1)
+    }
+
+    /// The 8-bit floating-point format that the cast rounds to; `None` for other casts.
+    #[must_use]
+    pub fn rounded_format(self) -> Option<Format> {
+        Self::NARROW.iter().find(|row| row.0 == self && !row.2).map(|row| row.1)
+    }
+
     /// Whether the cast converts between these element types; [`Cast::Bits`] compares total widths instead.
     #[must_use]
     pub fn converts(self, from: Element, to: Element) -> bool {
@@ -192,6 +239,8 @@ impl Cast {
             (Self::FloatS | Self::FloatU, false, true) => from != Element::I1,
             (Self::IntS | Self::IntU, true, false) => to != Element::I1,
             (Self::Bits, ..) => from.bits() == to.bits(),
+            (_, false, true) => self.extended_format().is_some() && from == Element::I8 && to != Element::F64,
+            (_, true, false) => self.rounded_format().is_some() && from != Element::F64 && to == Element::I8,
             _ => false,
         }
     }
@@ -200,9 +249,15 @@ impl Cast {
     pub(super) fn operand(self) -> TypeSet {
         match self {
             Self::Bits => BITS,
-            Self::ExtendF | Self::RoundF | Self::IntS | Self::IntU => FLOAT,
+            Self::ExtendF | Self::RoundF | Self::IntS | Self::IntU | Self::RoundE4m3 | Self::RoundE5m2 => FLOAT,
             Self::FloatS | Self::FloatU => INTEGER_BUT_I1,
-            Self::Truncate | Self::ExtendU | Self::ExtendS => INTEGER,
+            Self::Truncate
+            | Self::ExtendU
+            | Self::ExtendS
+            | Self::ExtendE4m3
+            | Self::ExtendE5m2
+            | Self::ExtendFp8Fnuz
+            | Self::ExtendBf8Fnuz => INTEGER,
         }
     }
 }

@@ -92,6 +92,10 @@ impl Checker<'_> {
             Cast::IntS | Cast::IntU => "integer(s), not i1".to_owned(),
             Cast::ExtendF => format!("float(s) wider than {from}"),
             Cast::RoundF => format!("float(s) narrower than {from}"),
+            Cast::ExtendE4m3 | Cast::ExtendE5m2 | Cast::ExtendFp8Fnuz | Cast::ExtendBf8Fnuz => {
+                "f16, bf16 or f32 from i8".to_owned()
+            }
+            Cast::RoundE4m3 | Cast::RoundE5m2 => "i8 from f16, bf16 or f32".to_owned(),
             _ => format!("integer(s) wider than {from}"),
         };
         let is_convertible =

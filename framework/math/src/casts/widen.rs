@@ -7,6 +7,8 @@
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
 use tilewright_target::{ElementType, Format};
 
+use super::native::NativeCasts;
+
 const WORD: Type = Type::Scalar(Element::I32);
 const SINGLE_TYPE: Type = Type::Scalar(Element::F32);
 
@@ -59,6 +61,23 @@ pub fn element(element_type: ElementType) -> Option<Element> {
 #[must_use]
 pub fn carrier(element_type: ElementType) -> Type {
     Type::Scalar(Element::integer_of_width(element_type.bits().next_power_of_two().max(8)).unwrap_or(Element::I32))
+}
+
+/// Casts elements as [`cast`] does, by instructions of the target if it has them.
+pub fn cast_all(
+    builder: &mut Builder,
+    native: NativeCasts,
+    values: &[Value],
+    (from, to): (ElementType, ElementType),
+) -> Vec<Value> {
+    let by_instructions = match (from, element(to)) {
+        (ElementType::Float(format), Some(wide)) if from != to => native.extend(builder, values, format, wide),
+        _ => None,
+    };
+    match by_instructions {
+        Some(numbers) => numbers.into_iter().map(|number| builder.cast(Cast::Bits, number, carrier(to))).collect(),
+        None => values.iter().map(|&value| cast(builder, value, from, to)).collect(),
+    }
 }
 
 /// Casts an element, given as its bits in an integer of at least a byte.

@@ -5,7 +5,7 @@ use tilewright_kernel::{Binary, Builder, Cast, Element, SpecialRegister, Type, V
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{ElementType, Format};
 
-use super::cast;
+use super::cast::{self, NativeCasts};
 use super::operands::Operands;
 use super::scale::Scale;
 
@@ -39,6 +39,8 @@ pub(super) struct ElementConversion {
     pub scale: Option<Scale>,
     /// The axis of the operand along which K runs: 0 or 1.
     pub k_axis: usize,
+    /// The target's instructions for casts.
+    pub native: NativeCasts,
 }
 
 impl ElementConversion {
@@ -53,9 +55,58 @@ impl ElementConversion {
     ) -> Vec<PackedElement> {
         let packed_elements = unpacked(builder, values, layout, self.k_axis, self.from);
         match self.scale {
-            Some(scale) => scaled(builder, &packed_elements, (self.from, self.to), scales, scale),
-            None => cast_all(builder, &packed_elements, self.from, self.to),
+            Some(scale) => self.scaled(builder, &packed_elements, scales, scale),
+            None => self.cast_all(builder, &packed_elements),
         }
+    }
+
+    /// Casts elements to the atom's type.
+    fn cast_all(&self, builder: &mut Builder, packed_elements: &[PackedElement]) -> Vec<PackedElement> {
+        if self.from == self.to {
+            return packed_elements.to_vec();
+        }
+        let values: Vec<Value> = packed_elements.iter().map(|element| element.low(builder)).collect();
+        let cast = cast::cast_all(builder, self.native, &values, (self.from, self.to));
+        cast.into_iter().map(PackedElement::from_value).collect()
+    }
+
+    /// Multiplies elements by their scales in a type in which both are exact, and rounds to the atom's type.
+    fn scaled(
+        &self,
+        builder: &mut Builder,
+        packed_elements: &[PackedElement],
+        scales: &[Value],
+        scale: Scale,
+    ) -> Vec<PackedElement> {
+        let Some(format) = scale.format() else { return packed_elements.to_vec() };
+        let values: Vec<Value> = packed_elements.iter().map(|element| element.low(builder)).collect();
+        let values = self.exact_numbers(builder, &values);
+        // Registers that share a scale share its decoded value.
+        let mut known: Vec<(Value, Value)> = Vec::new();
+        let mut all = Vec::with_capacity(packed_elements.len());
+        for (value, &bits) in values.into_iter().zip(scales) {
+            let decoded_scale = match known.iter().find(|(given, _)| *given == bits) {
+                Some(&(_, decoded_scale)) => decoded_scale,
+                None => {
+                    let decoded_scale = decoded(builder, bits, format);
+                    known.push((bits, decoded_scale));
+                    decoded_scale
+                }
+            };
+            let product = builder.binary(Binary::FMul, value, decoded_scale);
+            all.push(PackedElement::from_value(cast::widened_float_bits(builder, product, self.to)));
+        }
+        all
+    }
+
+    /// Converts elements to binary32.
+    fn exact_numbers(&self, builder: &mut Builder, values: &[Value]) -> Vec<Value> {
+        let by_instructions = match self.from {
+            ElementType::Float(format) => self.native.extend(builder, values, format, Element::F32),
+            ElementType::Integer { .. } => None,
+        };
+        by_instructions
+            .unwrap_or_else(|| values.iter().map(|&value| cast::as_single(builder, value, self.from)).collect())
     }
 }
 
@@ -118,53 +169,6 @@ pub(super) fn lane_sum(builder: &mut Builder, lanes: &[u64]) -> Value {
         sum = builder.binary(Binary::Xor, sum, own);
     }
     sum
-}
-
-/// Casts elements to another type.
-fn cast_all(
-    builder: &mut Builder,
-    packed_elements: &[PackedElement],
-    from: ElementType,
-    to: ElementType,
-) -> Vec<PackedElement> {
-    if from == to {
-        return packed_elements.to_vec();
-    }
-    let mut all = Vec::with_capacity(packed_elements.len());
-    for packed_element in packed_elements {
-        let value = packed_element.low(builder);
-        all.push(PackedElement::from_value(cast::cast(builder, value, from, to)));
-    }
-    all
-}
-
-/// Multiplies elements by their scales in binary32, where the product is exact, and rounds to another type.
-fn scaled(
-    builder: &mut Builder,
-    packed_elements: &[PackedElement],
-    (from, to): (ElementType, ElementType),
-    scales: &[Value],
-    scale: Scale,
-) -> Vec<PackedElement> {
-    let Some(format) = scale.format() else { return packed_elements.to_vec() };
-    // Registers that share a scale share its decoded value.
-    let mut known: Vec<(Value, Value)> = Vec::new();
-    let mut all = Vec::with_capacity(packed_elements.len());
-    for (packed_element, &bits) in packed_elements.iter().zip(scales) {
-        let decoded_scale = match known.iter().find(|(given, _)| *given == bits) {
-            Some(&(_, decoded_scale)) => decoded_scale,
-            None => {
-                let decoded_scale = decoded(builder, bits, format);
-                known.push((bits, decoded_scale));
-                decoded_scale
-            }
-        };
-        let value = packed_element.low(builder);
-        let value = cast::as_single(builder, value, from);
-        let product = builder.binary(Binary::FMul, value, decoded_scale);
-        all.push(PackedElement::from_value(cast::widened_float_bits(builder, product, to)));
-    }
-    all
 }
 
 /// Emits the binary32 number that a scale of the type `format` encodes.

@@ -59,13 +59,14 @@ impl MmaPlan {
     /// Returns the conversion of an operand's elements from their type in memory to the atom's.
     pub(super) fn element_conversion(&self, side: usize) -> ElementConversion {
         let operands = [&self.atom.a, &self.atom.b][side];
+        let native = self.native_casts;
         if operands.in_byte() > 0 {
             // Bytes as they are in memory.
-            return ElementConversion { from: BYTE, to: BYTE, scale: None, k_axis: 1 - side };
+            return ElementConversion { from: BYTE, to: BYTE, scale: None, k_axis: 1 - side, native };
         }
         let to = operands.element_type;
         let scale = self.problem.scales[side].filter(|_| self.atom.scales.is_none());
-        ElementConversion { from: self.problem.operand_types()[side], to, scale, k_axis: 1 - side }
+        ElementConversion { from: self.problem.operand_types()[side], to, scale, k_axis: 1 - side, native }
     }
 
     /// Returns the register layout from which an operand is stored to shared memory: of the atom's elements, or of the

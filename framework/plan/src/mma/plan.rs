@@ -3,6 +3,7 @@
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_target::{Queue, TargetDescription};
 
+use super::cast::NativeCasts;
 use super::cost::{self, MmaCost};
 use super::elements::in_byte;
 use super::mma_atom::MmaAtom;
@@ -40,6 +41,8 @@ pub struct MmaPlan {
     pub(super) atom: MmaAtom,
     pub(super) tiling: Tiling,
     pub(super) order: Order,
+    /// The target's instructions that convert operands.
+    pub(super) native_casts: NativeCasts,
     width: u32,
     /// The register mode: 32-bit registers of a lane that the kernel must be compiled for; 0 for the target's default.
     registers: u32,
@@ -144,8 +147,8 @@ impl MmaPlan {
         }
         let scales = tiling.scale_layouts(atom, problem, [&in_registers[0], &in_registers[1]])?;
         let cost = MmaCost::new(problem, (atom, &tiling), ([&a, &b], &c), &scales, target);
-        let (problem, atom) = (problem.clone(), atom.clone());
-        Ok(Self { problem, a, b, c, scales, cost, atom, tiling, order, width, registers: 0 })
+        let (problem, atom, native_casts) = (problem.clone(), atom.clone(), NativeCasts::of(target));
+        Ok(Self { problem, a, b, c, scales, cost, atom, tiling, order, native_casts, width, registers: 0 })
     }
 
     /// Returns the same plan with 2^`width` consecutive elements of K in a lane.

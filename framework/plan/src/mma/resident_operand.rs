@@ -9,7 +9,7 @@ use tilewright_target::Direction;
 
 use super::MmaError;
 use super::accumulator::Accumulator;
-use super::cast::cast;
+use super::cast::cast_all;
 use super::elements::in_byte;
 use super::plan::MmaPlan;
 use super::scale::grouped;
@@ -163,10 +163,8 @@ impl MmaPlan {
         }
         let element_conversion = self.element_conversion(store.side);
         let Some(elements) = &store.converted_elements else {
-            let values: Vec<Value> = registers
-                .iter()
-                .map(|&value| cast(builder, value, element_conversion.from, element_conversion.to))
-                .collect();
+            let types = (element_conversion.from, element_conversion.to);
+            let values = cast_all(builder, element_conversion.native, registers, types);
             store.access.emit_store(builder, buffer, &values);
             return addresses;
         };

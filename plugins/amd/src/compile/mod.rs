@@ -3,14 +3,17 @@
 //! Output forms (of `CompileOptions`): `Intermediate` is LLVM IR, `Assembly` is AMDGCN assembly, `Object` is a code
 //! object (ELF) of LLVM's default version for the processor.
 
+mod conversion;
 mod dpp;
 mod instruction;
 mod order;
 
-use tilewright_kernel::{Element, Kernel, MathFunction, MemoryScope, MemorySpace, Module, Op, Queue, Scope, Type};
+use tilewright_kernel::{
+    Cast, Element, Kernel, MathFunction, MemoryScope, MemorySpace, Module, Op, Queue, Scope, Type,
+};
 use tilewright_llvm::values::{BasicValueEnum, IntValue};
 use tilewright_llvm::{
-    Dialect, Emitter, KernelForm, LlvmForm, LlvmTarget, Ordering, SharedForm, no_function, no_queue, queue_of,
+    Dialect, Emitter, KernelForm, LlvmForm, LlvmTarget, Ordering, SharedForm, no_cast, no_function, no_queue, queue_of,
 };
 use tilewright_plugin::codegen::{check_functions, check_limits, kernel_metadata};
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload, issued_row};
@@ -208,6 +211,17 @@ impl Dialect for Amdgcn<'_> {
             (MathFunction::Log2, Element::F32, &[a]) if listed => emit.call_overloaded_by_operand("llvm.log2", a),
             _ => Err(no_function(function, element)),
         }
+    }
+
+    fn convert_bytes<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        cast: Cast,
+        operand: (Type, BasicValueEnum<'ctx>),
+        to: Type,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let listed = to.element().and_then(|wide| self.target.function(cast.name(), wide.name()));
+        if listed.is_some() { conversion::emit(emit, cast, operand, to) } else { Err(no_cast(cast, operand.0, to)) }
     }
 
     /// Accepts any text, since LLVM's assembler validates it.

@@ -108,3 +108,29 @@ fn many_stores_are_parted() {
     };
     assert_eq!([split_count(100), split_count(255), split_count(1024)], [0, 0, 4]);
 }
+
+#[test]
+fn bytes_are_extended_two_at_a_time() {
+    const CASES: [(&str, Cast, &str); 6] = [
+        ("mi300x", Cast::ExtendFp8Fnuz, "v_cvt_pk_f32_fp8"),
+        ("mi300x", Cast::ExtendBf8Fnuz, "v_cvt_pk_f32_bf8"),
+        ("mi355x", Cast::ExtendE4m3, "v_cvt_pk_f32_fp8"),
+        ("mi355x", Cast::ExtendE5m2, "v_cvt_pk_f32_bf8"),
+        ("rx9070xt", Cast::ExtendE4m3, "v_cvt_pk_f32_fp8"),
+        ("rx9070xt", Cast::ExtendE5m2, "v_cvt_pk_f32_bf8"),
+    ];
+    for (name, cast, instruction) in CASES {
+        let lanes = target(name).description().lanes.default;
+        for (count, times) in [(1, 1..=2), (4, 2..=2), (8, 4..=4)] {
+            let from = Type::vector_or_scalar(Element::I8, count);
+            let mut k = Builder::new("k", Launch::new(lanes, 1), &[("at", Type::Pointer(MemorySpace::Global))]);
+            let at = k.parameter(0);
+            let bytes = k.load(from, at, 0, None);
+            let numbers = k.cast(cast, bytes, Type::vector_or_scalar(Element::F32, count));
+            k.store(at, 64, numbers, None);
+            let text = assembled(name, vec![k.finish()]);
+            let found = text.matches(instruction).count();
+            assert!(times.contains(&found), "{name}, {count} elements: {found} of {instruction}: {text}");
+        }
+    }
+}

@@ -4,7 +4,7 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{FPRoundingMode, Op, Word};
 use tilewright_kernel::{Cast, Element, MemorySpace, Type};
 use tilewright_plugin::CompileError;
-use tilewright_plugin::codegen::invalid;
+use tilewright_plugin::codegen::{invalid, unsupported};
 
 use super::emit::Emitter;
 use super::emitted::{EmittedValue, MAX_VECTOR_WIDTH};
@@ -19,6 +19,9 @@ impl Emitter {
         };
         if a.ty.count() != ty.count() || !op.converts(from, to) {
             return Err(invalid(format!("{op:?} of {} to {ty}", a.ty)));
+        }
+        if op.extended_format().or(op.rounded_format()).is_some() {
+            return Err(unsupported(format!("no instruction for {op:?} of {} to {ty}", a.ty)));
         }
         let cast = |emitter: &mut Self, &id: &Word| match op {
             Cast::FloatS | Cast::FloatU | Cast::ExtendF | Cast::RoundF => emitter.number(op, id, (from, to), a.width()),

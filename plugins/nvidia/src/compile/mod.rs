@@ -7,6 +7,7 @@
 mod atomic;
 mod bulk;
 mod capability;
+mod conversion;
 mod group;
 mod instruction;
 pub(crate) mod lines;

@@ -1,18 +1,18 @@
 //! The PTX dialect of the LLVM translation: kernel attributes, thread indices, shuffles, barriers, asynchronous
 //! operations and vendor instructions.
 
-use tilewright_kernel::{Element, Kernel, MathFunction, MemoryScope, Queue, Scope, Type};
+use tilewright_kernel::{Cast, Element, Kernel, MathFunction, MemoryScope, MemorySpace, Queue, Scope, Type};
 use tilewright_llvm::values::{BasicValueEnum, IntValue, PointerValue};
 use tilewright_llvm::{
-    AtomicUpdate, Dialect, Emitter, KernelForm, LlvmTarget, MapForm, PredicatedAccess, SharedForm, no_clusters,
-    no_function, no_mbarriers, no_queue, no_tensor_memory, queue_of,
+    AtomicUpdate, Dialect, Emitter, KernelForm, LlvmTarget, MapForm, PredicatedAccess, SharedForm, no_cast,
+    no_clusters, no_function, no_mbarriers, no_queue, no_tensor_memory, queue_of,
 };
 use tilewright_plugin::codegen::shared_bytes;
 use tilewright_plugin::{CompileError, issued_row};
 use tilewright_target::{Instruction, TargetDescription};
 
 use super::capability::capability;
-use super::{bulk, group, instruction, mbarrier, predicated, tensor};
+use super::{bulk, conversion, group, instruction, mbarrier, predicated, tensor};
 
 /// LLVM's number of the calling convention `ptx_kernel`.
 const PTX_KERNEL: u32 = 71;
@@ -178,6 +178,33 @@ impl Dialect for Ptx<'_> {
             (MathFunction::Sqrt, Element::F32, &[a]) if listed => emit.call_value("llvm.nvvm.sqrt.approx.f", &[a]),
             (MathFunction::Div, Element::F32, &[a, b]) if listed => emit.call_value("llvm.nvvm.div.full", &[a, b]),
             _ => Err(no_function(function, element)),
+        }
+    }
+
+    fn carried<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        ty: Type,
+        value: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        if ty != Type::Pointer(MemorySpace::Global) {
+            return Ok(value);
+        }
+        let hidden = emit.pure_assembly("", "=l,0", &[value], &[value.get_type()])?;
+        hidden.first().copied().ok_or_else(|| CompileError::Backend("assembly without a result".to_owned()))
+    }
+
+    fn convert_bytes<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        cast: Cast,
+        operand: (Type, BasicValueEnum<'ctx>),
+        to: Type,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let listed = [operand.0, to].into_iter().filter_map(Type::element).find(|element| element.is_float());
+        match listed.and_then(|wide| self.target.function(cast.name(), wide.name())) {
+            Some(_) => conversion::emit(emit, cast, operand, to),
+            None => Err(no_cast(cast, operand.0, to)),
         }
     }
 

@@ -108,10 +108,24 @@ fn functions_that_the_hardware_has_are_instructions_and_others_are_refused() {
     assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("`sin` of f32")), "{error}");
     let listed = target("h100");
     for native in &listed.description().functions {
-        let function = MathFunction::ALL.iter().copied().find(|function| function.name() == native.function).unwrap();
         let element = Element::ALL.into_iter().find(|element| element.name() == native.element).unwrap();
-        assembled("h100", vec![operations::function(LAUNCH, function, element)]);
+        let kernel = match Cast::from_name(&native.function) {
+            Some(cast) => byte_cast(cast, element),
+            None => operations::function(LAUNCH, MathFunction::from_name(&native.function).unwrap(), element),
+        };
+        assembled("h100", vec![kernel]);
     }
+}
+
+/// Returns a kernel with a cast between bytes and a wider type.
+fn byte_cast(cast: Cast, wide: Element) -> Kernel {
+    let (from, to) = if cast.extended_format().is_some() { (Element::I8, wide) } else { (wide, Element::I8) };
+    let mut k = Builder::new("k", LAUNCH, &[("at", Type::Pointer(MemorySpace::Global))]);
+    let at = k.parameter(0);
+    let numbers = k.load(Type::Vector(from, 4), at, 0, None);
+    let numbers = k.cast(cast, numbers, Type::Vector(to, 4));
+    k.store(at, 64, numbers, None);
+    k.finish()
 }
 
 #[test]

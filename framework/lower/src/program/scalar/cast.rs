@@ -10,8 +10,31 @@ use super::integer::{resized_signed, widened};
 use super::narrow;
 use super::{Results, Scalar, one};
 
+/// Casts numbers between an 8-bit floating-point type and a wider one by the target's instructions; `None` if it has
+/// none for this operation.
+pub(super) fn by_instructions(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec<Value>> {
+    let (Some(&tile::TileType::Float(from)), Some(&tile::TileType::Float(to))) =
+        (scalar.from.first(), scalar.to.first())
+    else {
+        return None;
+    };
+    let is_nearest = matches!(scalar.keyword("rounding"), "" | "rtne")
+        && matches!(scalar.keyword("roundingmode"), "" | "to_nearest_even");
+    if !is_nearest || !matches!(name, arith::EXTF | arith::TRUNCF | arith::CONVERTF | tt::FP_TO_FP) {
+        return None;
+    }
+    match (native(from), native(to)) {
+        (None, Some(wide)) => scalar.native.extend(scalar.builder, scalar.values, from.format(), wide),
+        (Some(_), None) => scalar.native.round(scalar.builder, scalar.values, to.format()),
+        _ => None,
+    }
+}
+
 pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Results>> {
     let &[value] = scalar.values else { return None };
+    if let Some([converted]) = by_instructions(scalar, name).as_deref() {
+        return Some(Ok(one(*converted)));
+    }
     let (from, to) = (scalar.from.first()?.clone(), scalar.to.first()?.clone());
     let to_zero = matches!(scalar.keyword("rounding"), "rtz") || scalar.keyword("roundingmode") == "toward_zero";
     let mode = scalar.keyword("roundingmode").to_owned();

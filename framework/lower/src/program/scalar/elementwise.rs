@@ -9,9 +9,10 @@ use super::scalar_operation::{Results, Scalar};
 use crate::program::error::{Lowered, Reason};
 use crate::program::lowered::{LoweredValue, Registers};
 use crate::program::lowering::Lowering;
-use smallvec::SmallVec;
-use std::collections::HashMap;
+use smallvec::{SmallVec, smallvec};
+use std::collections::{HashMap, HashSet};
 use tilewright_kernel::{Builder, Value};
+use tilewright_math::casts::NativeCasts;
 use tilewright_tile::op::name::{arith, math, tt};
 use tilewright_tile::{Op, Operation, TileType};
 
@@ -49,10 +50,11 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         values.iter().map(|&value| body.ty(value).element().clone()).collect()
     };
     let (from, to) = (elements(&operation.operands), elements(&operation.results));
+    let native = NativeCasts::of(lowering.config.context.target);
     let shaped = operation.results.iter().find(|&&result| body.ty(result).as_tensor().is_some());
     let Some(&shaped) = shaped else {
         let values = operation.operands.iter().map(|&value| lowering.scalar(value)).collect::<Lowered<Vec<_>>>()?;
-        let results = apply(&mut lowering.builder, operation, (&from, &to), &values)?;
+        let results = apply(&mut lowering.builder, native, operation, (&from, &to), &values)?;
         lowering.propagate_uniform(&values, &results);
         for (&result, &value) in operation.results.iter().zip(&results) {
             lowering.set_lowered(result, LoweredValue::Scalar(value));
@@ -62,7 +64,7 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let layout = lowering.layout_of(shaped)?;
     let operands =
         operation.operands.iter().map(|&value| lowering.registers_in(value, &layout)).collect::<Lowered<Vec<_>>>()?;
-    let mut known = Known::new();
+    let mut known = packed_casts(lowering, native, operation, (&from, &to), &operands);
     let registers = 1usize << layout.in_bits(tilewright_layout::Dim::REGISTER);
     let mut results: Vec<Vec<Value>> = vec![Vec::with_capacity(registers); operation.results.len()];
     for register in 0..registers {
@@ -70,7 +72,7 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         let found = match known.get(&values) {
             Some(found) => found.clone(),
             None => {
-                let found = apply(&mut lowering.builder, operation, (&from, &to), &values)?;
+                let found = apply(&mut lowering.builder, native, operation, (&from, &to), &values)?;
                 lowering.propagate_uniform(&values, &found);
                 known.insert(values, found.clone());
                 found
@@ -84,16 +86,39 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
+/// Lowers a cast of all registers by instructions that convert several numbers; returns nothing if the operation is no
+/// such cast.
+fn packed_casts(
+    lowering: &mut Lowering<'_>,
+    native: NativeCasts,
+    operation: &Operation,
+    (from, to): (&[TileType], &[TileType]),
+    operands: &[impl std::ops::Deref<Target = [Value]>],
+) -> Known {
+    let [operand] = operands else { return Known::new() };
+    let mut seen = HashSet::new();
+    let values: Vec<Value> = operand.iter().copied().filter(|&value| seen.insert(value)).collect();
+    let mut scalar = Scalar { builder: &mut lowering.builder, operation, from, to, native, values: &values };
+    let Some(casts) = cast::by_instructions(&mut scalar, operation.name()) else { return Known::new() };
+    let mut known = Known::new();
+    for (value, cast) in values.into_iter().zip(casts) {
+        lowering.propagate_uniform(&[value], &[cast]);
+        known.insert(smallvec![value], smallvec![cast]);
+    }
+    known
+}
+
 /// Lowers an operation on scalars with operands `values`; `from` and `to` are the element types of operands and
 /// results.
 fn apply(
     builder: &mut Builder,
+    native: NativeCasts,
     operation: &Operation,
     (from, to): (&[TileType], &[TileType]),
     values: &[Value],
 ) -> Lowered<Results> {
     let meanings: [Meaning; 5] = [integer::apply, float::apply, function::apply, compare::apply, cast::apply];
-    let mut scalar = Scalar { builder, operation, from, to, values };
+    let mut scalar = Scalar { builder, operation, from, to, native, values };
     let found = meanings.iter().find_map(|meaning| meaning(&mut scalar, operation.name()));
     found.unwrap_or_else(|| Err(Reason::unsupported("this operation has no lowering")))
 }

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 use tilewright_kernel::{Builder, Value};
+use tilewright_math::casts::NativeCasts;
 use tilewright_tile::{Attribute, Operation, TileType};
 
 /// An operation on scalars: the builder, its operands, element types and attributes.
@@ -12,6 +13,8 @@ pub(super) struct Scalar<'a> {
     pub(super) from: &'a [TileType],
     /// The element types of the operation's results.
     pub(super) to: &'a [TileType],
+    /// The target's instructions for casts.
+    pub(super) native: NativeCasts,
     /// The kernel values of the operation's operands.
     pub(super) values: &'a [Value],
 }

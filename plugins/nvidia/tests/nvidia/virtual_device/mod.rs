@@ -2,6 +2,7 @@
 
 pub mod bench;
 mod bulk;
+mod byte_casts;
 mod emitted;
 mod faults;
 mod foreign;

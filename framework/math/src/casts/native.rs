@@ -1,0 +1,91 @@
+//! Casts between 8-bit floating-point formats and wider types by a target's instructions, which convert vectors.
+
+use tilewright_kernel::{Builder, Cast, Element, Type, Value};
+use tilewright_target::{Format, TargetDescription};
+
+/// Number of elements that one cast converts at most: the bytes of a 32-bit register.
+const ELEMENTS: usize = 4;
+
+/// The wider types of casts, in the order in which a cast through another type takes them.
+const WIDE: [Element; 3] = [Element::F16, Element::F32, Element::Bf16];
+
+/// The casts of 8-bit floating-point formats that a target has instructions for. All others are arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NativeCasts {
+    /// One bit for each cast and wider type.
+    listed: u64,
+}
+
+impl NativeCasts {
+    /// Reads the casts of a target's description.
+    #[must_use]
+    pub fn of(target: &TargetDescription) -> Self {
+        let all = Cast::ALL.iter().flat_map(|&cast| WIDE.map(|element| (cast, element)));
+        let is_listed = |&(cast, element): &(Cast, Element)| target.function(cast.name(), element.name()).is_some();
+        Self { listed: all.filter(is_listed).map(|(cast, element)| Self::bit(cast, element)).sum() }
+    }
+
+    fn bit(cast: Cast, element: Element) -> u64 {
+        let at = WIDE.iter().position(|&wide| wide == element).unwrap_or(0);
+        let number = Cast::ALL.iter().position(|&known| known == cast).unwrap_or(0);
+        1 << (number * WIDE.len() + at)
+    }
+
+    fn has(self, cast: Cast, element: Element) -> bool {
+        WIDE.contains(&element) && self.listed & Self::bit(cast, element) != 0
+    }
+
+    /// Converts bytes with numbers of a format to a wider type that has all of them; `None` if the target has no
+    /// instruction for it.
+    pub fn extend(self, builder: &mut Builder, bytes: &[Value], from: Format, to: Element) -> Option<Vec<Value>> {
+        let cast = Cast::extending(from).filter(|_| WIDE.contains(&to))?;
+        let through = [to].into_iter().chain(WIDE).find(|&element| self.has(cast, element))?;
+        Some(by_vectors(builder, bytes, |builder, vector| {
+            let count = builder.type_of(vector).count();
+            let wide = builder.cast(cast, vector, Type::vector_or_scalar(through, count));
+            resized(builder, wide, to)
+        }))
+    }
+
+    /// Rounds numbers of one type, `f16`, `bf16` or `f32`, to bytes with numbers of a format; `None` if the target has
+    /// no instruction for it.
+    pub fn round(self, builder: &mut Builder, numbers: &[Value], to: Format) -> Option<Vec<Value>> {
+        let from = numbers.first().and_then(|&number| builder.type_of(number).element())?;
+        let cast = Cast::rounding(to).filter(|_| WIDE.contains(&from))?;
+        let through = [from, Element::F32].into_iter().find(|&element| self.has(cast, element))?;
+        Some(by_vectors(builder, numbers, |builder, vector| {
+            let wide = resized(builder, vector, through);
+            builder.cast(cast, wide, Type::vector_or_scalar(Element::I8, builder.type_of(wide).count()))
+        }))
+    }
+}
+
+/// Applies a conversion to values packed in vectors.
+fn by_vectors(builder: &mut Builder, values: &[Value], convert: impl Fn(&mut Builder, Value) -> Value) -> Vec<Value> {
+    let mut all = Vec::with_capacity(values.len());
+    let mut rest = values;
+    while !rest.is_empty() {
+        let count = 1usize << rest.len().min(ELEMENTS).ilog2();
+        let (own, others) = rest.split_at(count);
+        let vector = builder.pack(own);
+        let converted = convert(builder, vector);
+        all.extend((0..count as u32).map(|index| builder.extract(converted, index)));
+        rest = others;
+    }
+    all
+}
+
+/// Converts numbers between `f16`, `bf16` and `f32`. Both types have all of the numbers.
+fn resized(builder: &mut Builder, value: Value, to: Element) -> Value {
+    let ty = builder.type_of(value);
+    let required = |element| Type::vector_or_scalar(element, ty.count());
+    if ty == required(to) {
+        return value;
+    }
+    let single = if ty.element() == Some(Element::F32) {
+        value
+    } else {
+        builder.cast(Cast::ExtendF, value, required(Element::F32))
+    };
+    if to == Element::F32 { single } else { builder.cast(Cast::RoundF, single, required(to)) }
+}

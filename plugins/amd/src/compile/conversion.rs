@@ -1,0 +1,34 @@
+//! Emits casts from 8-bit floating-point formats to `f32`, two elements at a time. Source: AMD ISA references,
+//! V_CVT_PK_F32_FP8 and V_CVT_PK_F32_BF8; their formats are the processor's, which the target file lists.
+
+use tilewright_kernel::{Cast, Element, Type};
+use tilewright_llvm::values::BasicValueEnum;
+use tilewright_llvm::{Emitter, no_cast};
+use tilewright_plugin::CompileError;
+
+/// Emits a cast of a scalar or vector of bytes.
+pub(super) fn emit<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    cast: Cast,
+    (from, value): (Type, BasicValueEnum<'ctx>),
+    to: Type,
+) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    let intrinsic = match (cast, to.element()) {
+        (Cast::ExtendE4m3 | Cast::ExtendFp8Fnuz, Some(Element::F32)) => "llvm.amdgcn.cvt.pk.f32.fp8",
+        (Cast::ExtendE5m2 | Cast::ExtendBf8Fnuz, Some(Element::F32)) => "llvm.amdgcn.cvt.pk.f32.bf8",
+        _ => return Err(no_cast(cast, from, to)),
+    };
+    let words = match from.bits() {
+        0..32 => vec![emit.to_word(value)?],
+        bits => emit.split(value, Type::vector_or_scalar(Element::I32, bits / 32))?,
+    };
+    let mut numbers = Vec::with_capacity(from.count() as usize);
+    for word in words {
+        for is_upper in [false, true] {
+            let pair = emit.call_value(intrinsic, &[word, emit.i1(is_upper).into()])?;
+            numbers.extend(emit.split(pair, Type::Vector(Element::F32, 2))?);
+        }
+    }
+    numbers.truncate(from.count() as usize);
+    emit.join(&numbers, to, to)
+}

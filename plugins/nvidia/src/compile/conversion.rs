@@ -1,0 +1,97 @@
+//! Emits casts between 8-bit floating-point formats and wider types, two elements at a time. Source: PTX ISA, `cvt`.
+
+use tilewright_kernel::{Cast, Element, Type};
+use tilewright_llvm::values::BasicValueEnum;
+use tilewright_llvm::{Emitter, no_cast};
+use tilewright_plugin::CompileError;
+
+use super::registers::Typed;
+
+/// Least PTX version, times ten, in which all processors that have the conversions offer them.
+pub(super) const VERSION: u32 = 81;
+
+/// Emits a cast of a scalar or vector.
+pub(super) fn emit<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    cast: Cast,
+    (from, value): Typed<'ctx>,
+    to: Type,
+) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    let unknown = || no_cast(cast, from, to);
+    match (cast, from.element(), to.element()) {
+        (Cast::ExtendE4m3, Some(Element::I8), Some(Element::F16)) => {
+            extend(emit, "llvm.nvvm.e4m3x2.to.f16x2.rn", (from, value), to)
+        }
+        (Cast::ExtendE5m2, Some(Element::I8), Some(Element::F16)) => {
+            extend(emit, "llvm.nvvm.e5m2x2.to.f16x2.rn", (from, value), to)
+        }
+        (Cast::RoundE4m3, Some(element @ (Element::F16 | Element::F32)), Some(Element::I8)) => {
+            round(emit, "e4m3x2", element, (from, value))
+        }
+        (Cast::RoundE5m2, Some(element @ (Element::F16 | Element::F32)), Some(Element::I8)) => {
+            round(emit, "e5m2x2", element, (from, value))
+        }
+        _ => Err(unknown()),
+    }
+}
+
+/// Extends bytes by an intrinsic that takes two bytes as an `i16`.
+fn extend<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    intrinsic: &str,
+    (from, value): Typed<'ctx>,
+    to: Type,
+) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    const PAIRS_OF_WORD: Type = Type::Vector(Element::I16, 2);
+    let pairs = match from.count() {
+        1 => emit.split(emit.to_word(value)?, PAIRS_OF_WORD)?[..1].to_vec(),
+        count => emit.split(value, Type::vector_or_scalar(Element::I16, count / 2))?,
+    };
+    let halves = pairs.into_iter().map(|pair| emit.call_value(intrinsic, &[pair]));
+    let halves = halves.collect::<Result<Vec<_>, _>>()?;
+    match (to.count(), halves.as_slice()) {
+        (1, &[pair]) => first(emit, pair, Type::Vector(Element::F16, 2)),
+        (count, _) => {
+            let word = emit.plain_type(Type::Scalar(Element::I32))?;
+            let words = halves.iter().map(|&pair| emit.bitcast(pair, word)).collect::<Result<Vec<_>, _>>()?;
+            emit.join(&words, Type::vector_or_scalar(Element::I32, count / 2), to)
+        }
+    }
+}
+
+/// Rounds numbers by an intrinsic that returns two bytes as an `i16`; numbers beyond the greatest become the greatest.
+fn round<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    format: &str,
+    element: Element,
+    (from, value): Typed<'ctx>,
+) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    let mut numbers = emit.split(value, from)?;
+    if let &[single] = numbers.as_slice() {
+        numbers.push(single);
+    }
+    let pair = |pair: &[BasicValueEnum<'ctx>]| match element {
+        Element::F32 => emit.call_value(&format!("llvm.nvvm.ff.to.{format}.rn"), &[pair[1], pair[0]]),
+        _ => {
+            let two = Type::Vector(element, 2);
+            emit.call_value(&format!("llvm.nvvm.f16x2.to.{format}.rn"), &[emit.join(pair, two, two)?])
+        }
+    };
+    let pairs = numbers.chunks(2).map(pair).collect::<Result<Vec<_>, _>>()?;
+    match (from.count(), pairs.as_slice()) {
+        (1, &[bytes]) => first(emit, bytes, Type::Vector(Element::I8, 2)),
+        (count, _) => {
+            emit.join(&pairs, Type::vector_or_scalar(Element::I16, count / 2), Type::Vector(Element::I8, count))
+        }
+    }
+}
+
+/// Returns the first element of a pair.
+fn first<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    pair: BasicValueEnum<'ctx>,
+    ty: Type,
+) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    let elements = emit.split(pair, ty)?;
+    elements.first().copied().ok_or_else(|| CompileError::Backend("a pair has no elements".to_owned()))
+}
