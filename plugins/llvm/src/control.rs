@@ -111,8 +111,11 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
         for value in carried {
             let phi = self.emit.builder.build_phi(self.llvm_type(value.ty)?, "").map_err(builder_error)?;
             phi.add_incoming(&[(&value.value, before)]);
-            arguments.push(Typed::new(value.ty, phi.as_basic_value()));
             phis.push(phi);
+        }
+        for (value, phi) in carried.iter().zip(&phis) {
+            let argument = self.dialect.carried(&self.emit, value.ty, phi.as_basic_value())?;
+            arguments.push(Typed::new(value.ty, argument));
         }
         Ok((Loop { preheader: before, body: pass, phis, counter }, arguments))
     }

@@ -55,6 +55,8 @@ pub(super) struct Lowering<'a> {
     pub buffers: HashMap<tile::Value, u32>,
     /// The asynchronous MMAs of the program.
     pub pending: Pending,
+    /// A condition under which loads are lowered, besides their masks; `None` means true.
+    pub guard: Option<Value>,
     /// For each value index of the function, the kernel values that the value is lowered to; `None` before its
     /// definition.
     lowered: Vec<Option<LoweredValue>>,
@@ -90,6 +92,7 @@ impl<'a> Lowering<'a> {
             first_writer: 0,
             buffers: HashMap::new(),
             pending: Pending::default(),
+            guard: None,
             lowered: Vec::new(),
             uses: Vec::new(),
             by_proxy: false,

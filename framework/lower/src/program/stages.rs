@@ -21,7 +21,7 @@ pub(super) fn masked(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerErr
     let zeros: Vec<_> = types.iter().map(|&ty| scalar_constant(&mut lowering.builder, ty, 0)).collect();
     let otherwise = lowering.builder.end_region(&zeros);
     let values = lowering.builder.if_else(condition, then, otherwise, &types);
-    lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], true).map_err(at)
+    lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], None, true).map_err(at)
 }
 
 /// Lowers `ttg.predicate_stage`: whether the given pipeline stage executes in this iteration of the loop.

@@ -28,6 +28,7 @@ mod instructions;
 mod issue;
 mod layouts;
 mod lines;
+mod lowered_loops;
 mod mbarriers;
 mod memory_choice;
 mod narrow_dots;

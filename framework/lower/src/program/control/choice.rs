@@ -5,6 +5,7 @@ use tilewright_tile::{self as tile, Attribute, Op};
 
 use super::super::error::{LowerError, Lowered, Reason};
 use super::super::lowering::Lowering;
+use super::guarded_loads::guarded_loads;
 
 /// Lowers `scf.if`.
 pub(in super::super) fn chosen(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
@@ -12,12 +13,15 @@ pub(in super::super) fn chosen(lowering: &mut Lowering<'_>, op: Op) -> Result<()
     let at = |reason: Reason| reason.at(body, op);
     let operation = body.op(op);
     let condition = lowering.operand(op, 0).and_then(|value| lowering.scalar(value)).map_err(at)?;
+    if let Some(values) = guarded_loads(lowering, op, condition)? {
+        return lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], None, true).map_err(at);
+    }
     let regions: Vec<tile::Region> = operation.regions.to_vec();
     let then = lower_branch(lowering, op, regions.first().copied())?;
     let otherwise = lower_branch(lowering, op, regions.get(1).copied())?;
     let types = lowering.flat_types(&operation.results).map_err(at)?;
     let values = lowering.builder.if_else(condition, then, otherwise, &types);
-    lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], true).map_err(at)
+    lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], None, true).map_err(at)
 }
 
 /// Lowers `scf.index_switch` to a chain of conditionals.
@@ -31,7 +35,7 @@ pub(in super::super) fn switched(lowering: &mut Lowering<'_>, op: Op) -> Result<
         _ => Vec::new(),
     };
     let values = case(lowering, op, number, &cases, 0)?;
-    lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], true).map_err(at)
+    lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], None, true).map_err(at)
 }
 
 /// Emits the conditional for the case `first`; its other branch has the later cases. The first region of the operation
@@ -70,7 +74,7 @@ pub(in super::super) fn inlined(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let region = operation.regions.first().copied().ok_or_else(|| at(Reason::malformed("it has no body")))?;
     let block = lowering.only_block(region).map_err(at)?;
     let values = yielded(lowering, op, block)?;
-    lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], true).map_err(at)
+    lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], None, true).map_err(at)
 }
 
 /// Lowers a branch to a kernel region with the values that it yields; the region is empty if the branch is absent.
@@ -91,7 +95,7 @@ pub(in super::super) fn lower_branch(
 }
 
 /// Returns the kernel values that a block yields, in the layouts of the operation's results.
-fn yielded(lowering: &mut Lowering<'_>, op: Op, block: tile::Block) -> Result<Vec<Value>, LowerError> {
+pub(super) fn yielded(lowering: &mut Lowering<'_>, op: Op, block: tile::Block) -> Result<Vec<Value>, LowerError> {
     let body = lowering.body;
     let Some(end) = lowering.block(block)? else { return Ok(Vec::new()) };
     let given: Lowered<Vec<Value>> = lowering.flat(&body.op(end).operands, &body.op(op).results);

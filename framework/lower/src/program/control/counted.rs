@@ -21,20 +21,21 @@ pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let region = operation.regions.first().copied().ok_or_else(|| at(Reason::malformed("it has no body")))?;
     let block = lowering.only_block(region).map_err(at)?;
     let arguments = body.arguments(block).to_vec();
-    let carried = lowering.flat(&initial, &arguments[1..]).map_err(at)?;
+    let carried = lowering.flat_carried(&initial, &arguments[1..]).map_err(at)?;
     let likes = lowering.likes(&initial).map_err(at)?;
     let types: Vec<Type> = carried.iter().map(|&value| lowering.builder.type_of(value)).collect();
     let inside = lowering.builder.begin_region(&[&[Type::Scalar(Element::I32)], types.as_slice()].concat());
     let index = index(lowering, inside[0], from, step);
     lowering.set_uniform(arguments[0], index);
-    lowering.set_flattened(&mut inside[1..].iter().copied(), &arguments[1..], &likes, true).map_err(at)?;
+    let own = Some(&arguments[1..]);
+    lowering.set_flattened(&mut inside[1..].iter().copied(), &arguments[1..], &likes, own, true).map_err(at)?;
     let end = lowering.block(block)?;
     let given = end.map_or_else(Vec::new, |end| body.op(end).operands.to_vec());
-    let given = lowering.flat(&given, &arguments[1..]).map_err(at)?;
+    let given = lowering.flat_carried(&given, &arguments[1..]).map_err(at)?;
     let inner = lowering.builder.end_region(&given);
     let (zero, one) = (lowering.builder.i32(0), lowering.builder.i32(1));
     let values = lowering.builder.for_loop(zero, iterations, one, &carried, inner);
-    lowering.set_flattened(&mut values.into_iter(), &operation.results, &likes, true).map_err(at)
+    lowering.set_flattened(&mut values.into_iter(), &operation.results, &likes, own, true).map_err(at)
 }
 
 /// Emits the trip count as an `i32`; zero if the loop does not execute. More than 2^32 iterations are not supported.

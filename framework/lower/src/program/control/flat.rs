@@ -3,18 +3,29 @@
 use smallvec::SmallVec;
 
 use tilewright_kernel::{Type, Value};
-use tilewright_layout::Dim;
+use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile as tile;
 
 use super::super::error::{Lowered, Reason};
 use super::super::lowered::{LoweredValue, Registers, SharedTensorRef, TensorDescriptor};
 use super::super::lowering::Lowering;
 use super::super::types::carrier;
+use super::carried_registers::CarriedRegisters;
 
 impl Lowering<'_> {
     /// Returns the kernel values of program values, concatenated. Tensors are converted to the layouts of the values
     /// `like`.
     pub(super) fn flat(&mut self, values: &[tile::Value], like: &[tile::Value]) -> Lowered<Vec<Value>> {
+        self.flatten(values, like, false)
+    }
+
+    /// As [`Self::flat`], for the values of a loop's arguments `like`: of tensors only the registers that a loop
+    /// carries.
+    pub(super) fn flat_carried(&mut self, values: &[tile::Value], like: &[tile::Value]) -> Lowered<Vec<Value>> {
+        self.flatten(values, like, true)
+    }
+
+    fn flatten(&mut self, values: &[tile::Value], like: &[tile::Value], are_carried: bool) -> Lowered<Vec<Value>> {
         let mut all = Vec::new();
         for (&value, &like) in values.iter().zip(like) {
             if self.pending.has(like) {
@@ -25,7 +36,11 @@ impl Lowering<'_> {
                 LoweredValue::Scalar(value) => all.push(value),
                 LoweredValue::Tensor(_) => {
                     let layout = self.layout_of(like)?;
-                    all.extend_from_slice(&self.registers_in(value, &layout)?);
+                    let registers = self.registers_in(value, &layout)?;
+                    match are_carried {
+                        true => all.extend(self.carried_registers(like, &layout).select(&registers)),
+                        false => all.extend_from_slice(&registers),
+                    }
                 }
                 LoweredValue::Memory(slab) if slab.at.iter().all(|&at| at == 0) => all.push(slab.pointer),
                 // Regions may yield different parts, which a pointer cannot express.
@@ -45,11 +60,13 @@ impl Lowering<'_> {
 
     /// Assigns kernel values to the program values `targets`, in order: each takes as many of `values` as its type
     /// needs. `like` has a lowered value of the same form for each target whose type does not determine the form.
+    /// `arguments` are the loop's arguments if `values` are those that a loop carries.
     pub(in super::super) fn set_flattened(
         &mut self,
         values: &mut impl Iterator<Item = Value>,
         targets: &[tile::Value],
         like: &[LoweredValue],
+        arguments: Option<&[tile::Value]>,
         are_uniform: bool,
     ) -> Lowered<()> {
         let missing = || Reason::malformed("a region yields fewer values than expected");
@@ -75,8 +92,17 @@ impl Lowering<'_> {
                 }),
                 _ if self.body.ty(target).as_tensor().is_some() => {
                     let layout = self.layout_of(target)?;
-                    let registers = 1usize << layout.in_bits(Dim::REGISTER);
-                    let own: Vec<Value> = values.by_ref().take(registers).collect();
+                    let own = match arguments {
+                        Some(arguments) => {
+                            let form = self.carried_registers(arguments[index], &layout);
+                            let carried: Vec<Value> = values.by_ref().take(form.count()).collect();
+                            if carried.len() < form.count() {
+                                return Err(missing());
+                            }
+                            form.expand(&mut self.builder, &carried)
+                        }
+                        None => values.by_ref().take(1usize << layout.in_bits(Dim::REGISTER)).collect(),
+                    };
                     LoweredValue::Tensor(Registers::new(layout, own))
                 }
                 _ if matches!(self.body.ty(target), tile::TileType::Token) => LoweredValue::Token,
@@ -92,6 +118,13 @@ impl Lowering<'_> {
             self.set_lowered(target, lowered);
         }
         Ok(())
+    }
+
+    /// Returns the registers that a loop carries of the tensor that is its argument.
+    fn carried_registers(&self, argument: tile::Value, layout: &LinearLayout) -> CarriedRegisters {
+        let element = self.body.ty(argument).element();
+        let is_moved = matches!(element, tile::TileType::Pointer(_) | tile::TileType::Integer(32 | 64, _));
+        CarriedRegisters::of(layout, self.axis_info.get(argument).filter(|_| is_moved))
     }
 
     /// Returns the lowered values of these program values.

@@ -27,7 +27,7 @@ pub(in super::super) fn repeated(lowering: &mut Lowering<'_>, op: Op) -> Result<
     let carried = [initial.clone(), nothing].concat();
     let types: Vec<Type> = carried.iter().map(|&value| lowering.builder.type_of(value)).collect();
     let inside = lowering.builder.begin_region(&types);
-    lowering.set_flattened(&mut inside.iter().copied(), &arguments, &likes, true).map_err(at)?;
+    lowering.set_flattened(&mut inside.iter().copied(), &arguments, &likes, None, true).map_err(at)?;
     let end = lowering.block(before)?.ok_or_else(|| at(Reason::malformed("its first region has no condition")))?;
     let end_at = |reason: Reason| reason.at(body, end);
     let condition = lowering.operand(end, 0).and_then(|value| lowering.scalar(value)).map_err(end_at)?;
@@ -35,7 +35,7 @@ pub(in super::super) fn repeated(lowering: &mut Lowering<'_>, op: Op) -> Result<
     let passed_on = lowering.flat(&given, &operation.results).map_err(end_at)?;
     lowering.builder.begin_region(&[]);
     let inner = body.arguments(after).to_vec();
-    lowering.set_flattened(&mut passed_on.iter().copied(), &inner, &[], true).map_err(at)?;
+    lowering.set_flattened(&mut passed_on.iter().copied(), &inner, &[], None, true).map_err(at)?;
     let end = lowering.block(after)?;
     let next = end.map_or_else(Vec::new, |end| body.op(end).operands.to_vec());
     let next = lowering.flat(&next, &arguments).map_err(at)?;
@@ -45,7 +45,7 @@ pub(in super::super) fn repeated(lowering: &mut Lowering<'_>, op: Op) -> Result<
     let next = lowering.builder.if_else(condition, then, otherwise, &types[..initial.len()]);
     let region = lowering.builder.end_region(&[vec![condition], next, passed_on].concat());
     let values = lowering.builder.while_loop(&carried, region);
-    lowering.set_flattened(&mut values.into_iter().skip(initial.len()), &operation.results, &[], true).map_err(at)
+    lowering.set_flattened(&mut values.into_iter().skip(initial.len()), &operation.results, &[], None, true).map_err(at)
 }
 
 /// A value of a type, which is never read: zero, or for shared memory an address that the loop carries.

@@ -1,16 +1,18 @@
 //! Lowers `tt.load`.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use tilewright_kernel::{Builder, Cast, Element, Op as KernelOp, Type, Value};
-use tilewright_layout::LinearLayout;
+use tilewright_kernel::{Binary, Builder, Cast, Element, Op as KernelOp, Type, Value};
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_tile::op::name::arith;
 use tilewright_tile::{self as tile, Op};
 
 use super::super::error::{Lowered, Reason};
 use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::super::types::stored;
-use super::{VectorGroups, to_memory};
+use super::{VectorGroups, both, to_memory};
 
 /// Lowers `tt.load` through a pointer or a tensor of pointers. Masked elements get the value `other`, or zero.
 pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
@@ -20,7 +22,8 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
     let ty = lowering.carrier(result)?;
     if lowering.body.ty(result).as_tensor().is_none() {
         let address = lowering.scalar(pointer)?;
-        let predicate = mask.map(|mask| lowering.scalar(mask)).transpose()?;
+        let mask = mask.map(|mask| lowering.scalar(mask)).transpose()?;
+        let predicate = both(&mut lowering.builder, lowering.guard, mask);
         let other = other.map(|other| lowering.scalar(other)).transpose()?;
         let builder = &mut lowering.builder;
         let other = other.map(|other| to_memory(builder, other));
@@ -43,7 +46,7 @@ pub(in super::super) fn loaded(
 ) -> Lowered<Registers> {
     let (mask, other) = (lowering.optional(op, "mask"), lowering.optional(op, "other"));
     let addresses = lowering.registers_in(pointer, &layout)?;
-    let predicates = mask.map(|mask| lowering.registers_in(mask, &layout)).transpose()?;
+    let predicates = mask.map(|mask| guarded(lowering, mask, &layout)).transpose()?;
     let others = other.map(|other| lowering.registers_in(other, &layout)).transpose()?;
     let element = stored(ty);
     let masks: Vec<_> = mask.into_iter().collect();
@@ -77,6 +80,31 @@ pub(in super::super) fn loaded(
     let values: Option<Vec<Value>> = values.into_iter().collect();
     let values = values.ok_or_else(|| Reason::malformed("a register is in no access"))?;
     Ok(Registers::new(layout, values))
+}
+
+/// Returns the registers of a mask together with the condition under which loads are lowered. Of a mask that is a
+/// conjunction, the condition joins the side with fewer different registers.
+fn guarded(lowering: &mut Lowering<'_>, mask: tile::Value, layout: &Arc<LinearLayout>) -> Lowered<Vec<Value>> {
+    let registers = lowering.registers_in(mask, layout)?.to_vec();
+    let Some(guard) = lowering.guard else { return Ok(registers) };
+    let mut sides = vec![registers];
+    if let tile::ValueOrigin::Result(op, _) = lowering.body.origin(mask)
+        && lowering.body.op(op).name() == arith::ANDI
+        && lowering.layout_of(mask)? == *layout
+    {
+        let operands = lowering.body.op(op).operands.iter();
+        sides = operands.map(|&side| Ok(lowering.registers_in(side, layout)?.to_vec())).collect::<Lowered<_>>()?;
+    }
+    sides.sort_by_key(|side| side.iter().collect::<HashSet<_>>().len());
+    let mut known = HashMap::new();
+    let mut all = vec![guard; 1 << layout.in_bits(Dim::REGISTER)];
+    for side in sides {
+        for (conjunction, own) in all.iter_mut().zip(side) {
+            let both = known.entry((*conjunction, own));
+            *conjunction = *both.or_insert_with(|| lowering.builder.binary(Binary::And, *conjunction, own));
+        }
+    }
+    Ok(all)
 }
 
 fn one(builder: &mut Builder, pointer: Value, ty: Type, predicate: Option<Value>, other: Option<Value>) -> Value {

@@ -1,0 +1,63 @@
+//! `scf.if` whose first branch only loads under masks, and whose other branch yields the value of masked elements, as
+//! the software pipeliner writes loads that the last iterations omit. The condition becomes a part of the masks, so
+//! that there is no branch, and vectors of loaded elements are not taken apart to be merged with the other branch.
+
+use tilewright_kernel::Value;
+use tilewright_tile::op::name::{arith, tt};
+use tilewright_tile::{self as tile, Attribute, Body, Op, ValueOrigin};
+
+use super::super::error::LowerError;
+use super::super::lowering::Lowering;
+use super::choice::yielded;
+
+/// Lowers the operation's first branch with `condition` as a part of all masks, and returns the values that the
+/// operation yields; `None` if the branches have another form.
+pub(super) fn guarded_loads(
+    lowering: &mut Lowering<'_>,
+    op: Op,
+    condition: Value,
+) -> Result<Option<Vec<Value>>, LowerError> {
+    let Some(block) = block_of_loads(lowering, op) else { return Ok(None) };
+    lowering.guard = Some(condition);
+    let values = yielded(lowering, op, block);
+    lowering.guard = None;
+    values.map(Some)
+}
+
+/// Returns the block of loads if the branches have the form.
+fn block_of_loads(lowering: &Lowering<'_>, op: Op) -> Option<tile::Block> {
+    let body = lowering.body;
+    let &[then, otherwise] = body.op(op).regions.as_slice() else { return None };
+    let block = lowering.only_block(then).ok()?;
+    let (end, loads) = body.ops(block).split_last()?;
+    let (other_end, constants) = body.ops(lowering.only_block(otherwise).ok()?).split_last()?;
+    let is_masked = |&load: &Op| body.op(load).name() == tt::LOAD && lowering.optional(load, "mask").is_some();
+    let is_constant = |&other: &Op| body.op(other).name() == arith::CONSTANT;
+    if loads.is_empty() || !loads.iter().all(is_masked) || !constants.iter().all(is_constant) {
+        return None;
+    }
+    let yielded = body.op(*end).operands.iter().zip(&body.op(*other_end).operands);
+    let mut is_same = yielded.map(|(&value, &other)| {
+        let ValueOrigin::Result(load, _) = body.origin(value) else { return false };
+        let masked = lowering.optional(load, "other").map_or(Some(0), |other| splat_bits(body, other));
+        loads.contains(&load) && masked.is_some() && masked == splat_bits(body, other)
+    });
+    is_same.all(|is_same| is_same).then_some(block)
+}
+
+/// Returns the bits of all elements of a constant; `None` if they differ, or the value is no constant.
+fn splat_bits(body: &Body, value: tile::Value) -> Option<u64> {
+    let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
+    if body.op(op).name() != arith::CONSTANT {
+        return None;
+    }
+    match body.op(op).attributes.get("value")? {
+        Attribute::Number(number) => Some(number.bits),
+        Attribute::Bool(value) => Some(u64::from(*value)),
+        Attribute::Dense(dense) => match dense.elements[..] {
+            [bits] => Some(bits),
+            _ => None,
+        },
+        _ => None,
+    }
+}
