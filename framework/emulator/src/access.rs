@@ -1,6 +1,7 @@
 //! Loads and stores of one warp to global, shared and cluster memory.
 
 use super::fault::{FaultKind, LaneFault};
+use super::global_races::GlobalRaces;
 use super::mapped_tensor::Tensor;
 use super::memory::GlobalMemory;
 use super::program::Access;
@@ -40,6 +41,8 @@ pub(super) struct Memories<'a> {
     pub(super) tensor: &'a mut TensorMemory,
     pub(super) transaction_bytes: u64,
     pub(super) transactions: &'a mut Transactions,
+    /// The record of accesses of global memory; `None` if races in it are not detected.
+    pub(super) races: Option<&'a mut GlobalRaces>,
 }
 
 impl Memories<'_> {
@@ -54,6 +57,25 @@ impl Memories<'_> {
             bytes: 0,
             expected: expected(),
         })
+    }
+}
+
+impl Memories<'_> {
+    /// Records a plain access of global memory, if races in it are detected. A store that changes no byte is none.
+    pub(super) fn check_global_race(
+        &mut self,
+        direction: Direction,
+        address: u64,
+        contents: &[u8],
+        who: &Accessor<'_>,
+    ) -> Result<(), FaultKind> {
+        let Some(races) = self.races.as_deref_mut() else { return Ok(()) };
+        // An access out of bounds is a fault of its own.
+        let Some(range) = self.global.range(address, contents.len()) else { return Ok(()) };
+        if direction == Direction::Store && self.global.holds_bytes(range, contents) {
+            return Ok(());
+        }
+        races.access(direction, range, who)
     }
 }
 
@@ -142,7 +164,7 @@ fn transfer(
             block_transfer(direction, (block, address), buffer, alignment, origin, memories, accessor)
                 .map_err(|kind| kind.in_cluster(block))
         }
-        MemorySpace::Global => global_transfer(access, address, buffer, memories.global),
+        MemorySpace::Global => global_transfer(access, address, buffer, memories, accessor),
     }
 }
 
@@ -199,15 +221,20 @@ fn global_transfer(
     access: &Access<'_>,
     address: u64,
     buffer: &mut [u8],
-    memory: &mut GlobalMemory,
+    memories: &mut Memories<'_>,
+    accessor: &Accessor<'_>,
 ) -> Result<(), FaultKind> {
     match access.direction {
-        Direction::Load => global_load(address, buffer, access.alignment, memory),
+        Direction::Load => {
+            global_load(address, buffer, access.alignment, memories.global)?;
+            memories.check_global_race(Direction::Load, address, buffer, accessor)
+        }
         Direction::Store => {
             let (direction, space, bytes) = (Direction::Store, MemorySpace::Global, buffer.len() as u64);
             aligned(direction, space, address, access.alignment)?;
+            memories.check_global_race(Direction::Store, address, buffer, accessor)?;
             let outside = |expected| FaultKind::OutOfBounds { direction, space, address, bytes, expected };
-            memory.store(address, buffer).map_err(outside)
+            memories.global.store(address, buffer).map_err(outside)
         }
     }
 }
@@ -293,6 +320,21 @@ pub(super) fn count_wavefronts(
 
 /// Counts the distinct sectors of global memory (`sector_bytes` bytes each) that the lanes touch.
 pub(super) fn transactions(addresses: &[Option<u64>], bytes: u64, sector_bytes: u64) -> u64 {
+    let (mut count, mut last, mut end) = (0, 0, 0);
+    for &address in addresses.iter().flatten() {
+        let (first, behind) = (address / sector_bytes, (address + bytes).div_ceil(sector_bytes));
+        if first < last {
+            return unsorted_transactions(addresses, bytes, sector_bytes);
+        }
+        // Sectors below `end` have been counted, since sectors do not decrease.
+        count += behind.saturating_sub(first.max(end));
+        (last, end) = (first, end.max(behind));
+    }
+    count
+}
+
+/// Counts distinct sectors of addresses in any order.
+fn unsorted_transactions(addresses: &[Option<u64>], bytes: u64, sector_bytes: u64) -> u64 {
     let mut sectors: Vec<u64> = addresses
         .iter()
         .flatten()

@@ -3,6 +3,7 @@
 use super::access::{Addresses, Memories, aligned, global_load, transactions};
 use super::arithmetic;
 use super::fault::{FaultKind, LaneFault};
+use super::memory::GlobalMemory;
 use super::program::Atomic;
 use super::shared::Accessor;
 use tilewright_kernel::MemorySpace;
@@ -42,6 +43,22 @@ pub(super) fn atomic(
     Ok(())
 }
 
+/// Loads the word of an atomic operation; returns the number of its bytes that are in the buffer. Atomic operations on
+/// narrow elements access the whole word around one, which may exceed the buffer: allocators give whole words. Bytes
+/// after the end of the buffer are zero.
+fn load_word(address: u64, word: &mut [u8], memory: &GlobalMemory) -> Result<usize, FaultKind> {
+    let width = word.len() as u32;
+    let (present, absent) = word.split_at_mut(memory.present_bytes(address, word.len()));
+    absent.fill(0);
+    match present.len() {
+        0 => global_load(address, word, width, memory).map(|()| word.len()),
+        bytes => {
+            aligned(Direction::Load, MemorySpace::Global, address, width)?;
+            global_load(address, present, 1, memory).map(|()| bytes)
+        }
+    }
+}
+
 /// Executes the atomic operation for one lane and returns the old value of memory.
 fn changed(
     one: &Atomic,
@@ -53,8 +70,14 @@ fn changed(
     let width = one.element.bits() / 8;
     let mut bytes = [0u8; 8];
     let bytes = &mut bytes[..width as usize];
+    let mut present = bytes.len();
     match one.space {
-        MemorySpace::Global => global_load(address, bytes, width, memories.global)?,
+        MemorySpace::Global => {
+            present = load_word(address, bytes, memories.global)?;
+            if let Some(races) = &mut memories.races {
+                races.note_atomic(address);
+            }
+        }
         MemorySpace::Shared | MemorySpace::Cluster => {
             aligned(Direction::Load, MemorySpace::Shared, address, width)?;
             memories.block_shared(accessor)?.atomic_load(address, bytes, one.buffer, accessor)?;
@@ -72,7 +95,9 @@ fn changed(
             let (direction, space) = (Direction::Store, MemorySpace::Global);
             let outside =
                 |expected| FaultKind::OutOfBounds { direction, space, address, bytes: u64::from(width), expected };
-            memories.global.store(address, bytes).map_err(outside)?;
+            // Bytes after the end of the buffer must stay as they are.
+            let written = if bytes[present..].iter().all(|&byte| byte == 0) { &bytes[..present] } else { &*bytes };
+            memories.global.store(address, written).map_err(outside)?;
         }
         MemorySpace::Shared | MemorySpace::Cluster => {
             memories.block_shared(accessor)?.atomic_store(address, bytes, accessor)

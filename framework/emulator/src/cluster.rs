@@ -1,10 +1,11 @@
 //! Execution of a cluster: its blocks in order, each until it waits at the cluster's barrier or ends; the warps of a
-//! block likewise in order, each until it waits or ends.
+//! block likewise in order, each until it waits or ends. A cluster is suspended if a warp yields to other programs.
 
 use std::ops::Range;
 
 use super::access::Transactions;
 use super::fault::{FaultKind, LaneFault};
+use super::global_races::GlobalRaces;
 use super::mapped_tensor::Tensor;
 use super::memory::GlobalMemory;
 use super::print::Printer;
@@ -12,7 +13,7 @@ use super::program::{Program, Step};
 use super::semantics::SemanticsTable;
 use super::shared::{Clock, Epoch, SharedMemory, join};
 use super::tensor_memory::TensorMemory;
-use super::warp::{BlockContext, GridPosition, Pause, Warp};
+use super::warp::{BlockContext, GridPosition, Pause, Warp, end_of_share};
 use tilewright_kernel::{Counts, Launch, Scope};
 use tilewright_target::TargetDescription;
 
@@ -32,6 +33,8 @@ pub(super) struct RunState<'a> {
     pub(super) steps: &'a mut u64,
     /// Maximum number of steps (executed operations) of the run.
     pub(super) step_limit: u64,
+    /// The record of accesses of global memory; `None` if races in it are not detected.
+    pub(super) races: Option<&'a mut GlobalRaces>,
 }
 
 /// The blocks of one cluster with their memories.
@@ -47,6 +50,10 @@ struct Block {
     warps: Vec<Warp>,
     /// Number of block barriers that the block has passed.
     epoch: u64,
+    /// The pauses of the warps while the block is suspended.
+    pauses: Vec<Option<Pause>>,
+    /// The state of the block while others of its cluster have not stopped.
+    state: Option<BlockState>,
 }
 
 /// A fault with the block, warp and operation that caused it.
@@ -60,6 +67,7 @@ pub(super) struct Stop {
 }
 
 /// State of a block once all of its warps have stopped.
+#[derive(Clone, Copy)]
 enum BlockState {
     /// The block waits at the cluster barrier of this step; the second field is the index of one of its warps.
     Waits(usize, u32),
@@ -78,7 +86,8 @@ impl Cluster {
     ) -> Self {
         let in_groups = program.steps.iter().any(|step| matches!(step, Step::NamedBarrier { .. }));
         let warp = |index| Warp::new(index, launch.lanes as usize, program, arguments);
-        let block = || Block { warps: (0..launch.warps).map(warp).collect(), epoch: 0 };
+        let warps = || (0..launch.warps).map(warp).collect();
+        let block = || Block { warps: warps(), epoch: 0, pauses: Vec::new(), state: None };
         Self {
             blocks: (0..launch.blocks).map(|_| block()).collect(),
             shared: (0..launch.blocks)
@@ -89,15 +98,27 @@ impl Cluster {
         }
     }
 
-    /// Runs the cluster whose first block has the grid index `first`.
-    pub(super) fn run(&mut self, first: [u32; 3], outside: &mut RunState<'_>) -> Result<(), Stop> {
+    /// Starts the cluster for other blocks.
+    pub(super) fn start(&mut self) {
         self.epoch += 1;
         self.shared.iter_mut().for_each(|memory| memory.start_block(self.epoch));
         self.tensor.iter_mut().for_each(TensorMemory::start_block);
         self.blocks.iter_mut().flat_map(|block| &mut block.warps).for_each(Warp::restart);
+    }
+
+    /// Runs the cluster whose first block has the grid index `first`, until it ends or yields; returns whether it has
+    /// ended.
+    pub(super) fn run(&mut self, first: [u32; 3], outside: &mut RunState<'_>) -> Result<bool, Stop> {
         loop {
-            let stands =
-                (0..self.blocks.len()).map(|block| self.block(block, first, outside)).collect::<Result<Vec<_>, _>>()?;
+            for block in 0..self.blocks.len() {
+                if self.blocks[block].state.is_none() {
+                    self.blocks[block].state = self.block(block, first, outside)?;
+                }
+            }
+            let Some(stands) = self.blocks.iter().map(|block| block.state).collect::<Option<Vec<_>>>() else {
+                return Ok(false);
+            };
+            self.blocks.iter_mut().for_each(|block| block.state = None);
             let waiting = (0..).zip(&stands).find_map(|(block, stand)| match *stand {
                 BlockState::Waits(step, warp) => Some((block, step, warp)),
                 BlockState::Finished => None,
@@ -111,7 +132,7 @@ impl Cluster {
             }
             self.epoch += 1;
         }
-        self.check_foreign_accesses()
+        self.check_foreign_accesses().map(|()| true)
     }
 
     /// Checks that no block has ended while another block could still access its memory.
@@ -129,16 +150,16 @@ impl Cluster {
         })
     }
 
-    /// Runs one block until all of its warps wait at the cluster's barrier or have ended.
-    fn block(&mut self, block: usize, first: [u32; 3], outside: &mut RunState<'_>) -> Result<BlockState, Stop> {
+    /// Runs one block until all of its warps wait at the cluster's barrier or have ended; `None` if one yields.
+    fn block(&mut self, block: usize, first: [u32; 3], outside: &mut RunState<'_>) -> Result<Option<BlockState>, Stop> {
         loop {
-            let pauses = self.warps(block, first, outside)?;
+            let Some(pauses) = self.warps(block, first, outside)? else { return Ok(None) };
             self.check_issued_together(block, outside)?;
             let waiting = (0..).zip(&pauses).find_map(|(warp, pause)| match *pause {
                 Pause::Barrier(scope, step) => Some((warp, scope, step)),
-                Pause::Mbarrier { .. } | Pause::Group { .. } | Pause::Finished => None,
+                Pause::Mbarrier { .. } | Pause::Group { .. } | Pause::Yielded | Pause::Finished => None,
             });
-            let Some((warp, scope, step)) = waiting else { return self.check_block_end(block) };
+            let Some((warp, scope, step)) = waiting else { return self.check_block_end(block).map(Some) };
             let elsewhere = (0..).zip(&pauses).filter(|(_, pause)| **pause != Pause::Barrier(scope, step));
             let missing: Vec<u32> = elsewhere.map(|(warp, _)| warp).collect();
             if !missing.is_empty() {
@@ -146,7 +167,7 @@ impl Cluster {
                 return Err(Stop { block: block as u32, warp, operation: operation(outside.program, step), fault });
             }
             if scope == Scope::Cluster {
-                return Ok(BlockState::Waits(step, warp));
+                return Ok(Some(BlockState::Waits(step, warp)));
             }
             self.blocks[block].epoch += 1;
         }
@@ -193,14 +214,15 @@ impl Cluster {
         Err(Stop { block: block as u32, warp, operation, fault })
     }
 
-    /// Runs every warp of a block until it waits for the block or cluster, or ends. Warps that wait for an mbarrier are
-    /// retried while other warps make progress.
-    fn warps(&mut self, block: usize, first: [u32; 3], outside: &mut RunState<'_>) -> Result<Vec<Pause>, Stop> {
-        let mut pauses: Vec<Option<Pause>> = vec![None; self.blocks[block].warps.len()];
+    /// Runs every warp of a block until it waits for the block or cluster, or ends; `None` if one yields. Warps that wait
+    /// for an mbarrier are retried while other warps make progress.
+    fn warps(&mut self, block: usize, first: [u32; 3], outside: &mut RunState<'_>) -> Result<Option<Vec<Pause>>, Stop> {
+        let mut pauses = std::mem::take(&mut self.blocks[block].pauses);
+        pauses.resize(self.blocks[block].warps.len(), None);
         loop {
             let mut went_on = false;
             for (warp, pause) in pauses.iter_mut().enumerate() {
-                if !matches!(pause, None | Some(Pause::Mbarrier { .. })) {
+                if !matches!(pause, None | Some(Pause::Mbarrier { .. } | Pause::Yielded)) {
                     continue;
                 }
                 let steps = *outside.steps;
@@ -212,13 +234,17 @@ impl Cluster {
             if self.release_named_barriers(block, &mut pauses) {
                 continue;
             }
+            if pauses.contains(&Some(Pause::Yielded)) {
+                self.blocks[block].pauses = pauses;
+                return Ok(None);
+            }
             let stuck = (0..).zip(&pauses).find_map(|(warp, pause)| match *pause {
                 Some(Pause::Mbarrier { step, address }) => Some((warp, step, Some(address))),
                 Some(Pause::Group { step, .. }) => Some((warp, step, None)),
                 _ => None,
             });
             match stuck {
-                None => return Ok(pauses.into_iter().flatten().collect()),
+                None => return Ok(Some(pauses.into_iter().flatten().collect())),
                 Some((warp, step, address)) if !went_on => {
                     let fault = match address {
                         Some(address) => {
@@ -262,7 +288,7 @@ impl Cluster {
 
     /// Runs one warp until it waits or ends.
     fn warp(&mut self, block: usize, warp: usize, first: [u32; 3], outside: &mut RunState<'_>) -> Result<Pause, Stop> {
-        let Block { warps, epoch } = &mut self.blocks[block];
+        let Block { warps, epoch, .. } = &mut self.blocks[block];
         let mut around = BlockContext {
             program: outside.program,
             target: outside.target,
@@ -276,8 +302,10 @@ impl Cluster {
             printer: outside.printer,
             member: block as u8,
             epoch: Epoch { cluster: self.epoch, block: *epoch },
+            yield_at: end_of_share(*outside.steps),
             steps: outside.steps,
             step_limit: outside.step_limit,
+            races: outside.races.as_deref_mut(),
         };
         let stop = |(step, fault)| Stop {
             block: block as u32,

@@ -65,6 +65,8 @@ pub struct OtherAccess {
     pub operation: usize,
     /// The operation that made the access, as text.
     pub text: String,
+    /// The source location of that operation, as in [`FaultLocation::source`].
+    pub source: Option<String>,
     /// Whether the access was a load or a store.
     pub direction: Direction,
     /// Index in the cluster of the block that made the access; `None` if it is the block of the later access.
@@ -158,6 +160,18 @@ pub enum FaultKind {
         address: u64,
         /// The earlier of the two accesses.
         other: Box<OtherAccess>,
+    },
+    /// Two unordered accesses of global memory, of two programs, or of two warps or lanes of one program.
+    #[error("race: {} at global address {address:#x}, {}", verb(*.direction), unordered(.other, *.same_program))]
+    GlobalRace {
+        /// Whether the later access is a load or a store.
+        direction: Direction,
+        /// Address of the first byte of the later access.
+        address: u64,
+        /// The earlier of the two accesses.
+        other: Box<OtherAccess>,
+        /// Whether one program makes both accesses.
+        same_program: bool,
     },
     /// An access of shared memory that an asynchronous operation in flight still reads or writes.
     #[error("{} at shared address {address:#x} before {} has completed: wait for it first", verb(*.direction), describe(.other))]
@@ -373,9 +387,25 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// Returns the earlier access that the fault names; `None` if it names none.
+    #[must_use]
+    pub fn other(&self) -> Option<&OtherAccess> {
+        match self {
+            Self::Race { other, .. }
+            | Self::GlobalRace { other, .. }
+            | Self::InFlight { other, .. }
+            | Self::TensorInFlight { other, .. }
+            | Self::TensorRace { other, .. }
+            | Self::Unfenced { other, .. }
+            | Self::Unfinished { other } => Some(other),
+            _ => None,
+        }
+    }
+
+    /// Returns the earlier access for its completion; `None` if the fault names none.
     pub(super) fn other_mut(&mut self) -> Option<&mut OtherAccess> {
         match self {
             Self::Race { other, .. }
+            | Self::GlobalRace { other, .. }
             | Self::InFlight { other, .. }
             | Self::TensorInFlight { other, .. }
             | Self::TensorRace { other, .. }
@@ -406,10 +436,26 @@ fn verb(direction: Direction) -> &'static str {
     }
 }
 
+/// Describes an access of global memory, and how the later access could be ordered after it.
+fn unordered(other: &OtherAccess, same_program: bool) -> String {
+    let OtherAccess { operation, text, direction, .. } = other;
+    let access = format!("the {} of operation {operation} `{text}`{}", verb(*direction), place(other));
+    match same_program {
+        true => format!("with no barrier since {access} by other lanes of the program"),
+        false => format!("which no atomic operation orders after {access} by another program"),
+    }
+}
+
+/// Returns the source location of an access, to append to its operation.
+fn place(other: &OtherAccess) -> String {
+    other.source.as_ref().map(|source| format!(" of {source}")).unwrap_or_default()
+}
+
 fn describe(other: &OtherAccess) -> String {
     let OtherAccess { operation, text, direction, .. } = other;
     let warp = other.warp.map_or("several warps".to_owned(), |warp| format!("warp {warp}"));
     let block = other.block.map(|block| format!("block {block} of the cluster, ")).unwrap_or_default();
     let lane = other.lane.map_or("several lanes".to_owned(), |lane| format!("lane {lane}"));
-    format!("the {} of operation {operation} `{text}` by {block}{warp}, {lane}", verb(*direction))
+    let place = place(other);
+    format!("the {} of operation {operation} `{text}`{place} by {block}{warp}, {lane}", verb(*direction))
 }

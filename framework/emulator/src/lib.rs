@@ -20,7 +20,9 @@
 //! - both are atomic operations.
 //!
 //! A race is reported at the later access in execution order: each warp runs until it waits at a block or cluster
-//! barrier or ends, and each block until it waits for the cluster or ends. Races in global memory are not detected.
+//! barrier or ends, and each block until it waits for the cluster or ends.
+//!
+//! Races in global memory, of two programs or of two warps of one, are reported if [`RunLimits::global_races`] is set.
 //!
 //! **Asynchronous operations.** Their accesses of shared memory are in flight until they have been waited for; a
 //! conflicting access is a fault, however many barriers lie between. At the wait the operation takes effect as an
@@ -39,6 +41,7 @@ mod arithmetic;
 mod atomic;
 mod cluster;
 mod fault;
+mod global_races;
 mod mapped_tensor;
 mod memory;
 mod print;

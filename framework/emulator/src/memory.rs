@@ -1,6 +1,10 @@
 //! Global memory: buffers at distant addresses, with an initialised flag per byte.
 
+use std::ops::Range;
+
 use thiserror::Error;
+
+use super::global_races::BufferRange;
 
 /// Log2 of the distance between buffers: each starts at a multiple of it plus [`SKEW`], so that wrong addresses do not
 /// hit another buffer.
@@ -38,13 +42,28 @@ pub enum MemoryError {
     },
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Allocation {
     bytes: Vec<u8>,
-    /// Whether each byte has been written.
-    initialised: Vec<bool>,
+    /// Whether each byte has been written; `None` if all have been.
+    initialised: Option<Vec<bool>>,
+    /// Whether a kernel has stored to the buffer.
+    stored: bool,
     /// The address that the host chose for the first byte; `None` for the address of the buffer's index.
     placed_at: Option<u64>,
+}
+
+impl Allocation {
+    /// Returns the first byte of a range that has not been written, counted from the start of the range.
+    fn first_uninitialised(&self, range: Range<usize>) -> Option<usize> {
+        self.initialised.as_ref()?[range].iter().position(|&initialised| !initialised)
+    }
+
+    fn initialise(&mut self, range: Range<usize>) {
+        if let Some(initialised) = &mut self.initialised {
+            initialised[range].fill(true);
+        }
+    }
 }
 
 /// Global memory of all blocks. Buffers are uninitialised until the host or a kernel writes them.
@@ -62,12 +81,12 @@ impl GlobalMemory {
 
     /// Adds an uninitialised buffer, aligned to 256 bytes.
     pub fn allocate(&mut self, bytes: usize) -> Buffer {
-        self.add(Allocation { bytes: vec![0; bytes], initialised: vec![false; bytes], placed_at: None })
+        self.add(Allocation { bytes: vec![0; bytes], initialised: Some(vec![false; bytes]), ..Allocation::default() })
     }
 
     /// Adds a buffer that holds the given bytes.
     pub fn allocate_with(&mut self, bytes: &[u8]) -> Buffer {
-        self.add(Allocation { bytes: bytes.to_vec(), initialised: vec![true; bytes.len()], placed_at: None })
+        self.add(Allocation { bytes: bytes.to_vec(), ..Allocation::default() })
     }
 
     /// Adds a buffer that holds the given bytes at an address of the host's choice, for kernels that load addresses from
@@ -83,7 +102,7 @@ impl GlobalMemory {
     /// # Ok::<(), tilewright_emulator::MemoryError>(())
     /// ```
     pub fn allocate_at(&mut self, address: u64, bytes: &[u8]) -> Buffer {
-        self.add(Allocation { bytes: bytes.to_vec(), initialised: vec![true; bytes.len()], placed_at: Some(address) })
+        self.add(Allocation { bytes: bytes.to_vec(), placed_at: Some(address), ..Allocation::default() })
     }
 
     fn add(&mut self, allocation: Allocation) -> Buffer {
@@ -94,14 +113,14 @@ impl GlobalMemory {
     /// Frees a buffer: later accesses of it are out of bounds.
     pub fn free(&mut self, buffer: Buffer) {
         if let Some(allocation) = self.buffers.get_mut(buffer.0) {
-            (allocation.bytes, allocation.initialised) = (Vec::new(), Vec::new());
+            (allocation.bytes, allocation.initialised) = (Vec::new(), None);
         }
     }
 
     /// Makes a buffer uninitialised again.
     pub fn discard(&mut self, buffer: Buffer) {
         if let Some(allocation) = self.buffers.get_mut(buffer.0) {
-            allocation.initialised.fill(false);
+            allocation.initialised = Some(vec![false; allocation.bytes.len()]);
         }
     }
 
@@ -113,7 +132,7 @@ impl GlobalMemory {
         let allocation = self.buffers.get_mut(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
         let range = range(offset, bytes.len(), allocation.bytes.len())?;
         allocation.bytes[range.clone()].copy_from_slice(bytes);
-        allocation.initialised[range].fill(true);
+        allocation.initialise(range);
         Ok(())
     }
 
@@ -124,7 +143,7 @@ impl GlobalMemory {
     pub fn read(&self, buffer: Buffer, offset: usize, bytes: usize) -> Result<&[u8], MemoryError> {
         let allocation = self.buffers.get(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
         let range = range(offset, bytes, allocation.bytes.len())?;
-        match allocation.initialised[range.clone()].iter().position(|&initialised| !initialised) {
+        match allocation.first_uninitialised(range.clone()) {
             Some(at) => Err(MemoryError::Uninitialised { offset: offset + at }),
             None => Ok(&allocation.bytes[range]),
         }
@@ -137,6 +156,16 @@ impl GlobalMemory {
     pub fn read_all(&self, buffer: Buffer) -> Result<&[u8], MemoryError> {
         let allocation = self.buffers.get(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
         self.read(buffer, 0, allocation.bytes.len())
+    }
+
+    /// Takes the contents of a buffer to which kernels have stored; `None` if they have not. The buffer is empty afterwards.
+    ///
+    /// # Errors
+    /// As [`GlobalMemory::read`].
+    pub fn take_stored(&mut self, buffer: Buffer) -> Result<Option<Vec<u8>>, MemoryError> {
+        self.read_all(buffer)?;
+        let allocation = self.buffers.get_mut(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
+        Ok(allocation.stored.then(|| std::mem::take(&mut allocation.bytes)))
     }
 
     /// The address of the buffer's first byte.
@@ -193,11 +222,30 @@ impl GlobalMemory {
         let (buffer, offset) = self.locate(address, into.len()).map_err(Err)?;
         let allocation = &self.buffers[buffer];
         let range = offset..offset + into.len();
-        if let Some(at) = allocation.initialised[range.clone()].iter().position(|&initialised| !initialised) {
+        if let Some(at) = allocation.first_uninitialised(range.clone()) {
             return Err(Ok(at as u64));
         }
         into.copy_from_slice(&allocation.bytes[range]);
         Ok(())
+    }
+
+    /// The range of an access in its buffer; `None` if it is out of bounds.
+    pub(super) fn range(&self, address: u64, bytes: usize) -> Option<BufferRange> {
+        let (buffer, offset) = self.locate(address, bytes).ok()?;
+        Some(BufferRange { buffer, offset, bytes, size: self.buffers[buffer].bytes.len(), address })
+    }
+
+    /// Whether a range already holds the given bytes, written by the host or a kernel.
+    pub(super) fn holds_bytes(&self, range: BufferRange, bytes: &[u8]) -> bool {
+        let BufferRange { buffer, offset, .. } = range;
+        let allocation = &self.buffers[buffer];
+        let range = offset..offset + bytes.len();
+        allocation.bytes[range.clone()] == *bytes && allocation.first_uninitialised(range).is_none()
+    }
+
+    /// The number of bytes from an address on that are in a buffer, at most `bytes`.
+    pub(super) fn present_bytes(&self, address: u64, bytes: usize) -> usize {
+        (1..=bytes).rev().find(|&bytes| self.locate(address, bytes).is_ok()).unwrap_or(0)
     }
 
     /// Checks that a kernel may write a range; the error describes the nearest buffer.
@@ -209,13 +257,15 @@ impl GlobalMemory {
     pub(super) fn store(&mut self, address: u64, from: &[u8]) -> Result<(), String> {
         let (buffer, offset) = self.locate(address, from.len())?;
         let allocation = &mut self.buffers[buffer];
-        allocation.bytes[offset..offset + from.len()].copy_from_slice(from);
-        allocation.initialised[offset..offset + from.len()].fill(true);
+        let range = offset..offset + from.len();
+        allocation.bytes[range.clone()].copy_from_slice(from);
+        allocation.initialise(range);
+        allocation.stored = true;
         Ok(())
     }
 }
 
-fn range(offset: usize, bytes: usize, size: usize) -> Result<std::ops::Range<usize>, MemoryError> {
+fn range(offset: usize, bytes: usize, size: usize) -> Result<Range<usize>, MemoryError> {
     match offset.checked_add(bytes) {
         Some(end) if end <= size => Ok(offset..end),
         _ => Err(MemoryError::OutOfBounds { offset, bytes, size }),

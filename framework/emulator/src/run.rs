@@ -1,8 +1,11 @@
 //! Launches: execution of a grid, one cluster after another.
 
+use std::collections::VecDeque;
+
 use super::access::Transactions;
 use super::cluster::{Cluster, RunState, Stop};
 use super::fault::{Fault, FaultKind, FaultLocation, LaneFault};
+use super::global_races::GlobalRaces;
 use super::mapped_tensor::{Tensor, TensorMapValue};
 use super::memory::{Buffer, GlobalMemory};
 use super::print::Printer;
@@ -36,12 +39,14 @@ pub struct RunLimits {
     pub steps: u64,
     /// Maximum number of bytes of the registers of all lanes of one cluster.
     pub register_bytes: u64,
+    /// Whether races in global memory are faults. Their detection takes memory and time.
+    pub global_races: bool,
 }
 
 impl Default for RunLimits {
-    /// The default limits: 10^8 operations and 4 GiB of registers.
+    /// The default limits: 10^8 operations and 4 GiB of registers; races in global memory are not detected.
     fn default() -> Self {
-        Self { steps: 100_000_000, register_bytes: 1 << 32 }
+        Self { steps: 100_000_000, register_bytes: 1 << 32, global_races: false }
     }
 }
 
@@ -161,10 +166,11 @@ impl<'a> Emulator<'a> {
         for z in 0..grid[2] {
             for y in 0..grid[1] {
                 for x in (0..grid[0]).step_by(blocks as usize) {
-                    launch.run([x, y, z])?;
+                    launch.start([x, y, z])?;
                 }
             }
         }
+        launch.finish()?;
         Ok(launch.report())
     }
 
@@ -219,16 +225,24 @@ impl<'a> Emulator<'a> {
         let (offsets, end) = self.kernel.shared_offsets();
         let ends = offsets.iter().zip(&self.kernel.shared).map(|(&start, buffer)| start + u64::from(buffer.bytes));
         let buffers: Vec<_> = offsets.iter().zip(ends).map(|(&start, end)| start..end).collect();
+        let arguments = arguments.to_vec();
         Ok(Launch {
             emulator: self,
             grid,
-            cluster: Cluster::new(launch, &self.program, arguments, &buffers, end as usize, self.target),
+            new_cluster: Box::new(move || {
+                Cluster::new(launch, &self.program, &arguments, &buffers, end as usize, self.target)
+            }),
+            idle: Vec::new(),
+            suspended: VecDeque::new(),
+            most_suspended: (SUSPENDED_BYTES / bytes.max(1)).max(1) as usize,
             memory,
             tensors,
             transactions: Transactions::default(),
             counts: Counts::default(),
             steps: limits.steps,
             step_limit: limits.steps,
+            races: limits.global_races.then(GlobalRaces::default),
+            programs: 0,
         })
     }
 }
@@ -284,22 +298,79 @@ fn fits(bits: u64, element: Element) -> bool {
     bits & !super::arithmetic::mask(element.bits()) == 0
 }
 
+/// Max bytes of the registers of suspended clusters.
+const SUSPENDED_BYTES: u64 = 1 << 30;
+
 /// The state of a grid in execution.
 struct Launch<'a> {
     emulator: &'a Emulator<'a>,
     grid: [u32; 3],
-    cluster: Cluster,
+    /// Makes a cluster.
+    new_cluster: Box<dyn Fn() -> Cluster + 'a>,
+    /// The clusters that have ended, which other programs use again.
+    idle: Vec<Cluster>,
+    /// The clusters that have yielded to others, in the order in which they continue.
+    suspended: VecDeque<RunningCluster>,
+    /// Max number of suspended clusters when another one starts.
+    most_suspended: usize,
     memory: &'a mut GlobalMemory,
     tensors: Vec<Option<Tensor>>,
     transactions: Transactions,
     counts: Counts,
     steps: u64,
     step_limit: u64,
+    /// The record of accesses of global memory; `None` if races in it are not detected.
+    races: Option<GlobalRaces>,
+    /// Number of clusters that have been started.
+    programs: u32,
+}
+
+/// A cluster in execution.
+struct RunningCluster {
+    cluster: Cluster,
+    /// Index in the grid of its first block.
+    first: [u32; 3],
+    /// Number of the cluster in order of its start, from one.
+    program: u32,
+    /// The last program whose accesses of global memory are ordered before the next ones of this one.
+    known: u32,
 }
 
 impl Launch<'_> {
-    /// Runs the cluster whose first block has the grid index `first`.
-    fn run(&mut self, first: [u32; 3]) -> Result<(), Fault> {
+    /// Starts the cluster whose first block has the grid index `first`. If clusters have yielded, they continue
+    /// whenever the number of started ones has doubled, or when they are too many.
+    fn start(&mut self, first: [u32; 3]) -> Result<(), Fault> {
+        while self.suspended.len() >= self.most_suspended {
+            self.resume_all()?;
+        }
+        self.programs += 1;
+        let mut cluster = self.idle.pop().unwrap_or_else(|| (self.new_cluster)());
+        cluster.start();
+        self.run(RunningCluster { cluster, first, program: self.programs, known: 0 })?;
+        if self.programs.is_power_of_two() { self.resume_all() } else { Ok(()) }
+    }
+
+    /// Runs the suspended clusters until all have ended.
+    fn finish(&mut self) -> Result<(), Fault> {
+        while !self.suspended.is_empty() {
+            self.resume_all()?;
+        }
+        Ok(())
+    }
+
+    /// Lets every suspended cluster continue once.
+    fn resume_all(&mut self) -> Result<(), Fault> {
+        for _ in 0..self.suspended.len() {
+            if let Some(running) = self.suspended.pop_front() {
+                self.run(running)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a cluster until it ends or yields.
+    fn run(&mut self, mut running: RunningCluster) -> Result<(), Fault> {
+        let first = running.first;
         let mut outside = RunState {
             program: &self.emulator.program,
             target: self.emulator.target,
@@ -311,10 +382,25 @@ impl Launch<'_> {
             transactions: &mut self.transactions,
             steps: &mut self.steps,
             step_limit: self.step_limit,
+            races: self.races.as_mut(),
         };
-        self.cluster.run(first, &mut outside).map_err(|stop| self.placed(first, stop))?;
-        self.counts = self.counts.componentwise_max(self.cluster.counts());
-        Ok(())
+        if let Some(races) = &mut outside.races {
+            races.enter(running.program, running.known);
+        }
+        let ended = running.cluster.run(first, &mut outside);
+        running.known = outside.races.as_ref().map_or(0, |races| races.known());
+        match ended {
+            Ok(true) => {
+                self.counts = self.counts.componentwise_max(running.cluster.counts());
+                self.idle.push(running.cluster);
+                Ok(())
+            }
+            Ok(false) => {
+                self.suspended.push_back(running);
+                Ok(())
+            }
+            Err(stop) => Err(self.placed(first, stop)),
+        }
     }
 
     /// Adds the operation, block and warp to a fault.
@@ -325,12 +411,16 @@ impl Launch<'_> {
             |operation: usize| statements.get(operation).map(|one| text::statement_line(one)).unwrap_or_default();
         let operation = stop.operation as usize;
         let LaneFault { lane, mut kind } = stop.fault;
+        let source = |operation: usize| {
+            statements.get(operation).and_then(|one| kernel.locations.get(one.location? as usize)).cloned()
+        };
         if let Some(other) = kind.other_mut() {
             other.text = text(other.operation);
+            other.source = source(other.operation);
         }
         let block = [first[0] + stop.block, first[1], first[2]];
-        let source = statements.get(operation).and_then(|one| kernel.locations.get(one.location? as usize)).cloned();
-        let location = FaultLocation { operation, text: text(operation), source, block, warp: stop.warp, lane };
+        let (text, source) = (text(operation), source(operation));
+        let location = FaultLocation { operation, text, source, block, warp: stop.warp, lane };
         Fault { kernel: kernel.name.clone(), location: Some(Box::new(location)), kind }
     }
 
@@ -340,7 +430,7 @@ impl Launch<'_> {
             transactions_loaded: self.transactions.loaded,
             transactions_stored: self.transactions.stored,
             sectors_prefetched: self.transactions.prefetched.len() as u64,
-            shared_bytes_stored: self.cluster.shared_bytes_stored(),
+            shared_bytes_stored: self.idle.iter().map(Cluster::shared_bytes_stored).sum(),
             steps: self.step_limit - self.steps,
         }
     }

@@ -103,8 +103,8 @@ pub fn run_emulated(
     };
     let report = emulator.run(launch.grid, &arguments, &mut memory, limits).map_err(fault)?;
     let read = launch.buffers.iter().zip(buffers).enumerate().map(|(index, (before, buffer))| {
-        let after = memory.read_all(buffer).map_err(|source| RunError::Unwritten { buffer: index, source })?;
-        Ok((after != before.bytes).then(|| after.to_vec()))
+        let after = memory.take_stored(buffer).map_err(|source| RunError::Unwritten { buffer: index, source })?;
+        Ok(after.filter(|after| after != before.bytes))
     });
     Ok(EmulatedRun { changed: read.collect::<Result<_, RunError>>()?, report })
 }

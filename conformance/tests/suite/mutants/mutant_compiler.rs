@@ -132,7 +132,7 @@ impl MutantCompiler<'_> {
     /// Runs a kernel on the emulator. Different results and faults are acceptable for a mutant.
     fn run(&self, case: &ProgramCase, kernel: &Kernel) -> Result<(), String> {
         let plan_context = PlanContext::new(self.target.description()).with_instructions(self.target.instructions());
-        let limits = RunLimits { steps: STEPS, register_bytes: 1 << 28 };
+        let limits = RunLimits { steps: STEPS, register_bytes: 1 << 28, ..RunLimits::default() };
         match case.run(kernel, plan_context, &limits) {
             Err(CheckFailure::Device(error)) => Err(error.to_string()),
             _ => Ok(()),

@@ -73,6 +73,7 @@ impl<'a> InstructionCall<'a> {
         for ((lane, address), into) in (0..).zip(addresses).zip(data.chunks_exact_mut(bytes as usize)) {
             let Some(address) = *address else { continue };
             global_load(address, into, alignment, self.memories.global)
+                .and_then(|()| self.memories.check_global_race(Direction::Load, address, into, &self.accessor))
                 .map_err(|kind| LaneFault { lane: Some(lane), kind })?;
         }
         let sectors = transactions(addresses, u64::from(bytes), self.memories.transaction_bytes);
@@ -113,6 +114,7 @@ impl<'a> InstructionCall<'a> {
             let bytes = into.get_mut(run.at as usize..(run.at + run.bytes) as usize);
             let bytes = bytes.ok_or_else(|| self.invalid_use("it reads more than it copies"))?;
             global_load(run.address, bytes, alignment, self.memories.global)?;
+            self.memories.check_global_race(Direction::Load, run.address, bytes, &self.accessor)?;
         }
         self.memories.transactions.loaded += sectors(runs, self.memories.transaction_bytes);
         Ok(())

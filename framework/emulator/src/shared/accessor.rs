@@ -48,6 +48,21 @@ impl Record {
         self.warp = if self.warp == who.warp { self.warp } else { SEVERAL_WARPS };
     }
 
+    /// Whether both records are of one access of a warp, by whichever lanes.
+    pub(crate) fn is_of(&self, other: &Self) -> bool {
+        (self.block, self.warp, self.time) == (other.block, other.warp, other.time)
+    }
+
+    /// Whether an operation made the access.
+    pub(crate) fn is_by(&self, operation: u32) -> bool {
+        self.operation == operation
+    }
+
+    /// Whether the access is an earlier one of the same warp.
+    pub(crate) fn precedes_in_warp(&self, who: &Accessor<'_>) -> bool {
+        self.block == who.block && self.warp == who.warp && self.time < who.time
+    }
+
     pub(crate) fn by_several_warps(self) -> Self {
         Self { warp: SEVERAL_WARPS, ..self }
     }
@@ -132,6 +147,7 @@ pub(crate) fn describe_in_block(direction: Direction, record: &Record) -> OtherA
     OtherAccess {
         operation: record.operation as usize,
         text: String::new(),
+        source: None,
         direction,
         block: None,
         warp: (record.warp != SEVERAL_WARPS).then_some(u32::from(record.warp)),

@@ -102,6 +102,7 @@ impl InFlightAccess {
         OtherAccess {
             operation: self.operation as usize,
             text: String::new(),
+            source: None,
             direction: self.direction,
             block: (self.block != block).then_some(u32::from(self.block)),
             warp: Some(u32::from(self.warp)),

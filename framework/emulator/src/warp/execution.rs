@@ -4,6 +4,7 @@ use crate::access::{Memories, Transactions, access};
 use crate::arithmetic;
 use crate::atomic::atomic;
 use crate::fault::{FaultKind, LaneFault};
+use crate::global_races::GlobalRaces;
 use crate::mapped_tensor::Tensor;
 use crate::memory::GlobalMemory;
 use crate::print::Printer;
@@ -13,8 +14,20 @@ use crate::semantics::SemanticsTable;
 use crate::shared::{Accessor, Clock, Epoch, SharedMemory};
 use crate::tensor_memory::TensorMemory;
 use std::ops::Range;
-use tilewright_kernel::{Counts, Scope};
+use tilewright_kernel::{Counts, MemorySpace, Scope};
 use tilewright_target::TargetDescription;
+
+/// Number of operations that a warp executes before it yields to other programs.
+const SHARE: u64 = 1 << 28;
+
+/// Number of atomic operations of global memory by which a warp uses up its share: it most likely waits for another
+/// program.
+const ATOMICS_OF_SHARE: u64 = 1 << 12;
+
+/// Returns the number of steps left at which a warp yields that begins with `steps` left.
+pub(crate) fn end_of_share(steps: u64) -> u64 {
+    steps.saturating_sub(SHARE)
+}
 
 /// Position of a block in its grid.
 #[derive(Clone, Copy)]
@@ -46,8 +59,12 @@ pub(crate) struct BlockContext<'a> {
     pub(crate) epoch: Epoch,
     /// Number of steps (executed operations) left before the limit.
     pub(crate) steps: &'a mut u64,
+    /// Number of steps left at which the warp yields to other programs.
+    pub(crate) yield_at: u64,
     /// Maximum number of steps (executed operations) of the run.
     pub(crate) step_limit: u64,
+    /// The record of accesses of global memory; `None` if races in it are not detected.
+    pub(crate) races: Option<&'a mut GlobalRaces>,
 }
 
 /// The reason for which a warp has stopped.
@@ -59,6 +76,8 @@ pub(crate) enum Pause {
     Mbarrier { step: usize, address: u64 },
     /// The warp waits at the named barrier with this number until `warps` warps have reached it.
     Group { step: usize, number: u32, warps: u32 },
+    /// The warp has used its share of operations, and other programs are to make progress.
+    Yielded,
     /// The warp has ended.
     Finished,
 }
@@ -166,8 +185,11 @@ impl Warp {
     pub(crate) fn run(&mut self, around: &mut BlockContext<'_>) -> Result<Pause, (usize, LaneFault)> {
         while let Some(step) = around.program.steps.get(self.next) {
             let at = self.next;
-            if *around.steps == 0 {
-                return Err((at, FaultKind::StepLimit { limit: around.step_limit }.into()));
+            if *around.steps <= around.yield_at {
+                return match *around.steps {
+                    0 => Err((at, FaultKind::StepLimit { limit: around.step_limit }.into())),
+                    _ => Ok(Pause::Yielded),
+                };
             }
             *around.steps -= 1;
             self.next += 1;
@@ -217,6 +239,9 @@ impl Warp {
             Step::Atomic(one) => {
                 let time = self.next_time();
                 let mut accessor = accessor(self.index, (time, self.barrier), (&self.parted, &self.known), around, at);
+                if one.space == MemorySpace::Global {
+                    around.yield_at = around.yield_at.saturating_add(SHARE / ATOMICS_OF_SHARE);
+                }
                 let mut memories = memories(around);
                 atomic(one, self.lanes, self.active, &mut self.registers, &mut memories, &mut accessor)
             }
@@ -321,5 +346,6 @@ pub(super) fn memories<'b>(around: &'b mut BlockContext<'_>) -> Memories<'b> {
         tensor: around.tensor,
         transaction_bytes: u64::from(around.target.global.transaction_bytes.max(1)),
         transactions: around.transactions,
+        races: around.races.as_deref_mut(),
     }
 }

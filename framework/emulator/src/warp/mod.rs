@@ -11,5 +11,5 @@ mod report;
 mod shuffle;
 mod tensor_memory;
 
-pub(super) use execution::{BlockContext, GridPosition, Pause, Warp};
+pub(super) use execution::{BlockContext, GridPosition, Pause, Warp, end_of_share};
 use execution::{Done, Frame, accessor, memories};

@@ -183,6 +183,7 @@ fn lanes_of_a_warp_race_without_a_barrier_unless_the_target_orders_warps() {
     let other = OtherAccess {
         operation: 12,
         text: "store %8, %0 align 4".to_owned(),
+        source: None,
         direction: Direction::Store,
         block: None,
         warp: Some(0),

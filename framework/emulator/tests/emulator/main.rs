@@ -5,6 +5,7 @@ mod casts;
 mod clusters;
 mod counts;
 mod faults;
+mod global_memory;
 mod programs;
 mod scalars;
 mod tensor;

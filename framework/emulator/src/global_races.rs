@@ -1,0 +1,180 @@
+//! Races in global memory: accesses of one address by two programs, or by two warps of one, that nothing orders.
+//!
+//! Programs of a launch are unordered, except by atomic operations: a program that accesses an address after an atomic
+//! operation of another one is ordered after that program and all earlier ones. This never reports ordered accesses,
+//! and may miss races. A store that changes nothing does not race: programs may store the same value.
+
+use std::collections::HashMap;
+
+use super::fault::FaultKind;
+use super::shared::{Accessor, Record, describe_in_block};
+use tilewright_target::Direction;
+
+/// Max bytes whose accesses are recorded together, while all accesses of a buffer are at multiples of them.
+const WIDEST_GRANULE: usize = 16;
+
+/// The number of an access that stands for no access.
+const NONE: u32 = 0;
+
+/// Bit of a granule's reader that is set if several programs have read the granule.
+const SEVERAL: u32 = 1 << 31;
+
+/// An access by a warp.
+#[derive(Clone, Copy)]
+struct Event {
+    /// Number of the program in order of its start, from one.
+    program: u32,
+    record: Record,
+}
+
+/// The latest accesses of some bytes, as numbers of events.
+#[derive(Clone, Copy, Default)]
+struct Granule {
+    write: u32,
+    read: u32,
+}
+
+/// The record of a buffer.
+struct BufferRecord {
+    granule_bytes: usize,
+    granules: Vec<Granule>,
+}
+
+impl BufferRecord {
+    fn new(bytes: usize) -> Self {
+        let granules = vec![Granule::default(); bytes.div_ceil(WIDEST_GRANULE)];
+        Self { granule_bytes: WIDEST_GRANULE, granules }
+    }
+
+    /// Returns the granules of an access, which are made so small that the access covers whole ones.
+    fn granules(&mut self, offset: usize, bytes: usize) -> &mut [Granule] {
+        let alignment = 1 << (offset | bytes | WIDEST_GRANULE).trailing_zeros();
+        if alignment < self.granule_bytes {
+            let parts = self.granule_bytes / alignment;
+            self.granules = self.granules.iter().flat_map(|granule| std::iter::repeat_n(*granule, parts)).collect();
+            self.granule_bytes = alignment;
+        }
+        let first = offset / self.granule_bytes;
+        &mut self.granules[first..first + bytes / self.granule_bytes]
+    }
+}
+
+/// The range of an access in a buffer.
+#[derive(Clone, Copy)]
+pub(super) struct BufferRange {
+    pub(super) buffer: usize,
+    pub(super) offset: usize,
+    pub(super) bytes: usize,
+    /// Size of the buffer.
+    pub(super) size: usize,
+    /// Address of the first byte.
+    pub(super) address: u64,
+}
+
+/// The record of all accesses of a launch.
+#[derive(Default)]
+pub(super) struct GlobalRaces {
+    buffers: HashMap<usize, BufferRecord>,
+    /// The accesses; the first one stands for none.
+    events: Vec<Event>,
+    /// For each address of an atomic operation, the last program that executed one.
+    atomics: HashMap<u64, u32>,
+    /// The running program, and the last program whose accesses are ordered before its next ones.
+    program: u32,
+    known: u32,
+}
+
+impl GlobalRaces {
+    /// Starts or resumes a program; `known` is the value of [`Self::known`] when it was suspended, or 0.
+    pub(super) fn enter(&mut self, program: u32, known: u32) {
+        (self.program, self.known) = (program, known);
+    }
+
+    /// The last program whose accesses are ordered before the next ones of the running program.
+    pub(super) fn known(&self) -> u32 {
+        self.known
+    }
+
+    /// Notes an atomic operation of the running program.
+    pub(super) fn note_atomic(&mut self, address: u64) {
+        let last = self.atomics.insert(address, self.program).unwrap_or(0);
+        self.known = self.known.max(last);
+    }
+
+    /// Checks and records a plain access. A store that changes nothing counts as neither.
+    pub(super) fn access(
+        &mut self,
+        direction: Direction,
+        range: BufferRange,
+        who: &Accessor<'_>,
+    ) -> Result<(), FaultKind> {
+        if !self.atomics.is_empty()
+            && let Some(&last) = self.atomics.get(&range.address)
+        {
+            // Programs poll the address of an atomic operation by plain loads, and release it by plain stores.
+            self.known = self.known.max(last);
+            return Ok(());
+        }
+        let event = self.event(who);
+        let Self { buffers, events, program, known, .. } = self;
+        let record = buffers.entry(range.buffer).or_insert_with(|| BufferRecord::new(range.size));
+        let unordered = |number: u32| {
+            let Event { program: other, record } = events[(number & !SEVERAL) as usize];
+            let is_ordered = match other == *program {
+                true => record.precedes_in_warp(who) || who.follows(&record),
+                false => other <= *known,
+            };
+            // One of several readers is another program.
+            let is_ordered = is_ordered && (number & SEVERAL == 0 || *known > 0);
+            (!is_ordered).then_some((record, other == *program))
+        };
+        for granule in record.granules(range.offset, range.bytes) {
+            // The same operation of the warp that stored has loaded the element: this lane has a replica of it.
+            let is_replica = || {
+                let Event { program: reader, record } = events[(granule.read & !SEVERAL) as usize];
+                direction == Direction::Load && reader == *program && record.is_by(who.operation)
+            };
+            if granule.write != NONE
+                && let Some(other) = unordered(granule.write)
+                && !(other.1 && is_replica())
+            {
+                return Err(race(direction, Direction::Store, range.address, other));
+            }
+            match direction {
+                Direction::Store => {
+                    if granule.read != NONE
+                        && let Some(other) = unordered(granule.read)
+                    {
+                        return Err(race(direction, Direction::Load, range.address, other));
+                    }
+                    let own = events[(granule.read & !SEVERAL) as usize].program == *program;
+                    *granule = Granule { write: event, read: if own { granule.read } else { NONE } };
+                }
+                Direction::Load => {
+                    let own = granule.read == NONE || events[(granule.read & !SEVERAL) as usize].program == *program;
+                    let several = if own { granule.read & SEVERAL } else { SEVERAL };
+                    granule.read = if own { event | several } else { granule.read | several };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of the event of a warp's access, of which this is the access of one lane.
+    fn event(&mut self, who: &Accessor<'_>) -> u32 {
+        let record = who.record();
+        if self.events.is_empty() {
+            self.events.push(Event { program: 0, record: Record::default() });
+        }
+        let same = self.events.last().is_some_and(|last| last.program == self.program && last.record.is_of(&record));
+        if !same {
+            self.events.push(Event { program: self.program, record });
+        }
+        self.events.len() as u32 - 1
+    }
+}
+
+fn race(direction: Direction, earlier: Direction, address: u64, (record, same_program): (Record, bool)) -> FaultKind {
+    let other = Box::new(describe_in_block(earlier, &record));
+    FaultKind::GlobalRace { direction, address, other, same_program }
+}
