@@ -5,6 +5,7 @@ use pyo3::types::PyDict;
 use tilewright::run::RunError;
 use tilewright::{PipelineError, ProgramError};
 use tilewright_emulator::{Fault, FaultKind};
+use tilewright_kernel::SourceLocation;
 
 /// Makes the exception `class` of `tilewright.errors` with a message and attributes.
 fn exception(py: Python<'_>, class: &str, message: &str, attributes: &Bound<'_, PyDict>) -> PyErr {
@@ -60,9 +61,19 @@ fn fault_attributes<'py>(py: Python<'py>, fault: &Fault) -> PyResult<Bound<'py, 
         attributes.set_item("block", location.block)?;
         attributes.set_item("warp", location.warp)?;
         attributes.set_item("lane", location.lane)?;
-        attributes.set_item("source", &location.source)?;
+        attributes.set_item("frames", frames(location.source.as_deref()))?;
+    }
+    if let Some(other) = fault.kind.other() {
+        attributes.set_item("other_frames", frames(other.source.as_deref()))?;
     }
     Ok(attributes)
+}
+
+/// Returns the lines of a source location, innermost first, as (file, line, column).
+fn frames(source: Option<&str>) -> Vec<(String, u32, u32)> {
+    let location = source.and_then(SourceLocation::parse);
+    let frames = location.iter().flat_map(SourceLocation::frames);
+    frames.map(|frame| (frame.file.clone(), frame.line, frame.column)).collect()
 }
 
 /// Returns the name of a kind of fault in Python.
@@ -71,7 +82,7 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::OutOfBounds { .. } => "out_of_bounds",
         FaultKind::Uninitialised { .. } | FaultKind::TensorUninitialised { .. } => "uninitialised",
         FaultKind::Misaligned { .. } => "misaligned",
-        FaultKind::Race { .. } | FaultKind::TensorRace { .. } => "race",
+        FaultKind::Race { .. } | FaultKind::GlobalRace { .. } | FaultKind::TensorRace { .. } => "race",
         FaultKind::InFlight { .. }
         | FaultKind::TensorInFlight { .. }
         | FaultKind::Unfenced { .. }

@@ -115,8 +115,9 @@ impl Kernel {
     /// is unchanged; the counts of the run; and the printed lines.
     ///
     /// `addresses` has the address of each buffer, for kernels that load pointers from memory; without it, buffers are far
-    /// from each other.
-    #[pyo3(signature = (grid, arguments, buffers, max_steps, addresses = None))]
+    /// from each other. With `races`, unordered accesses of global memory are faults.
+    #[pyo3(signature = (grid, arguments, buffers, max_steps, addresses = None, races = false))]
+    #[allow(clippy::too_many_arguments, reason = "arguments of Python")]
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -125,6 +126,7 @@ impl Kernel {
         buffers: Vec<Bound<'py, PyBytes>>,
         max_steps: u64,
         addresses: Option<Vec<u64>>,
+        races: bool,
     ) -> PyResult<Outcome<'py>> {
         let bytes: Vec<&[u8]> = buffers.iter().map(|buffer| buffer.as_bytes()).collect();
         let sizes: Vec<u64> = bytes.iter().map(|bytes| bytes.len() as u64).collect();
@@ -145,7 +147,7 @@ impl Kernel {
                 arguments: &arguments,
                 buffers: host_buffers(&bytes, addresses.as_deref()),
             };
-            let limits = RunLimits { steps: max_steps, ..RunLimits::default() };
+            let limits = RunLimits { steps: max_steps, global_races: races, ..RunLimits::default() };
             let print = |line: tilewright_emulator::Printed| {
                 printed.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_string());
             };

@@ -71,7 +71,8 @@ impl Session {
     }
 
     /// Compiles a tile program to kernel IR.
-    #[pyo3(signature = (target, text, *, warps = None, lanes = None, stages = None, entry = None, strategy = None))]
+    #[pyo3(signature = (target, text, *, warps = None, lanes = None, stages = None, entry = None, strategy = None,
+                        fp_fusion = None))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn compile(
         &self,
@@ -83,6 +84,7 @@ impl Session {
         stages: Option<u32>,
         entry: Option<&str>,
         strategy: Option<&str>,
+        fp_fusion: Option<bool>,
     ) -> PyResult<Kernel> {
         let strategy = match strategy {
             None | Some("least-cost") => Strategy::LeastCost,
@@ -93,7 +95,7 @@ impl Session {
             }
         };
         let options = ProgramOptions::default().with_warps(warps).with_lanes(lanes).with_stages(stages);
-        let options = options.with_strategy(strategy);
+        let options = options.with_strategy(strategy).with_separate_rounding(fp_fusion == Some(false));
         let options = match entry {
             Some(entry) => options.with_entry(entry),
             None => options,

@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-OF_TRITON = ["vector_add", "softmax", "matmul", "layer_norm", "attention", "dropout"]
+OF_TRITON = [
+    "vector_add",
+    "softmax",
+    "matmul",
+    "layer_norm",
+    "attention",
+    "dropout",
+    "grouped_matmul",
+    "persistent_matmul",
+    "cross_entropy",
+]
 
 
 @pytest.mark.parametrize("target", ["h100", "mi300x", "max1550"])

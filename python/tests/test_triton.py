@@ -15,23 +15,7 @@ tl = pytest.importorskip("triton.language")
 TARGETS = ["h100", "mi300x", "max1550"]
 
 
-@pytest.fixture(params=TARGETS)
-def target(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Makes a driver for each target active."""
-    from tilewright.triton.driver import TilewrightDriver
-
-    monkeypatch.setenv("TILEWRIGHT_TARGET", request.param)
-    triton.runtime.driver.set_active(TilewrightDriver())
-    _forget()
-    yield request.param
-    triton.runtime.driver.reset_active()
-    _forget()
-
-
-def _forget() -> None:
-    """Forgets the kernels that were compiled for another target: a process has one target otherwise."""
-    for kernel in (scale, line_of, races, sums, gather_rows, lower_half, twice):
-        kernel.device_caches.clear()
+on_targets = pytest.mark.parametrize("target", TARGETS, indirect=True)
 
 
 @triton.jit
@@ -62,6 +46,7 @@ def sums(x_ptr, out_ptr, N: tl.constexpr):
     tl.store(out_ptr + 1, tl.max(x, axis=0))
 
 
+@on_targets
 def test_scalars_of_every_kind(target: str) -> None:
     x = np.arange(200, dtype=np.float32)
     for factor, flag in [(0.25, True), (3.0, False), (1.0, True)]:
@@ -70,6 +55,7 @@ def test_scalars_of_every_kind(target: str) -> None:
         np.testing.assert_array_equal(out, x * factor if flag else x)
 
 
+@on_targets
 def test_integers_and_reductions(target: str) -> None:
     x = np.random.default_rng(0).integers(-1000, 1000, 256).astype(np.int64)
     out = np.zeros(2, np.int64)
@@ -77,6 +63,7 @@ def test_integers_and_reductions(target: str) -> None:
     assert out.tolist() == [x.sum(), x.max()]
 
 
+@on_targets
 def test_a_fault_names_the_line_of_the_kernel(target: str) -> None:
     x, out = np.zeros(100, np.float32), np.zeros(128, np.float32)
     with pytest.raises(tw.Fault) as caught:
@@ -87,6 +74,7 @@ def test_a_fault_names_the_line_of_the_kernel(target: str) -> None:
     assert (os.path.basename(caught.value.file or ""), caught.value.line) == (os.path.basename(__file__), line)
 
 
+@on_targets
 def test_an_assertion_of_the_kernel_is_a_fault(target: str) -> None:
     out = np.zeros(32, np.int32)
     with pytest.raises(tw.Fault, match="too many programs") as caught:
@@ -94,6 +82,7 @@ def test_an_assertion_of_the_kernel_is_a_fault(target: str) -> None:
     assert caught.value.kind == "assertion" and caught.value.block == (2, 0, 0)
 
 
+@on_targets
 def test_the_device_answers(target: str) -> None:
     driver = triton.runtime.driver.active
     properties = driver.utils.get_device_properties(0)
@@ -118,6 +107,7 @@ def test_without_its_variable_the_backend_is_not_there() -> None:
     assert output.stdout.strip() == "False"
 
 
+@on_targets
 def test_a_table_of_pointers(target: str) -> None:
     torch = pytest.importorskip("torch")
     sources = [torch.full((32,), float(value)) for value in range(3)]
@@ -138,6 +128,7 @@ def gather_rows(table_ptr, out_ptr, N: tl.constexpr):
     tl.store(out_ptr + row * N + at, tl.load(source + at))
 
 
+@on_targets
 def test_descriptors_of_the_host_and_of_the_kernel(target: str) -> None:
     torch = pytest.importorskip("torch")
     from triton.tools.tensor_descriptor import TensorDescriptor

@@ -33,6 +33,7 @@ class Kernel:
         buffers: list[bytes],
         max_steps: int,
         addresses: list[int] | None = None,
+        races: bool = False,
     ) -> tuple[list[bytes | None], dict[str, int], list[str]]: ...
 
 class Session:
@@ -50,6 +51,7 @@ class Session:
         stages: int | None = None,
         entry: str | None = None,
         strategy: str | None = None,
+        fp_fusion: bool | None = None,
     ) -> Kernel: ...
     def decode(self, target: str, kernel: bytes) -> Kernel: ...
     def generate(self, kernel: Kernel, form: str, optimisation: int) -> tuple[bytes, str]: ...

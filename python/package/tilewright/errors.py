@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 
 class TilewrightError(Exception):
@@ -27,13 +27,25 @@ class UnsupportedError(CompileError):
     """A program is valid, but the target lacks an instruction or enough of a resource for it."""
 
 
+class SourceLine(NamedTuple):
+    """A line of a source file, and the column of an expression in it."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
 class Fault(TilewrightError, RuntimeError):
     """The emulator stopped a kernel because of an illegal operation.
 
     `kind` is one of `out_of_bounds`, `uninitialised`, `misaligned`, `race`, `missing_wait`, `divergent`, `deadlock`,
     `assertion`, `step_limit`, `launch`, `unsupported`, `invalid`. `operation` is the operation of kernel IR, and `block`,
-    `warp` and `lane` are the thread that executed it. `file`, `line` and `column` are the place in the kernel's source,
-    the innermost of inlined calls; None if the program has no locations. `source` is the whole location.
+    `warp` and `lane` are the thread that executed it. `frames` are the lines of the kernel's source, the innermost of inlined
+    calls first; `file`, `line` and `column` are the innermost one, None if the program has no locations. `other_frames` are
+    the lines of the earlier access of a race, or of the operation that was not waited for.
     """
 
     def __init__(
@@ -46,13 +58,16 @@ class Fault(TilewrightError, RuntimeError):
         block: Sequence[int] | None = None,
         warp: int | None = None,
         lane: int | None = None,
-        source: str | None = None,
+        frames: Sequence[tuple[str, int, int]] = (),
+        other_frames: Sequence[tuple[str, int, int]] = (),
     ) -> None:
-        place = re.search(r'"([^"]+)":(\d+):(\d+)', source or "")
-        self.file: str | None = place[1] if place else None
-        self.line: int | None = int(place[2]) if place else None
-        self.column: int | None = int(place[3]) if place else None
-        super().__init__(f"{self.file}:{self.line}: {message}" if place else message)
+        self.frames = [SourceLine(*frame) for frame in frames]
+        self.other_frames = [SourceLine(*frame) for frame in other_frames]
+        innermost = self.frames[0] if self.frames else None
+        self.file: str | None = innermost.file if innermost else None
+        self.line: int | None = innermost.line if innermost else None
+        self.column: int | None = innermost.column if innermost else None
+        super().__init__(f"{self.frames[0]}: {message}" if self.frames else message)
         self.kernel = kernel
         self.kind = kind
         self.reason = reason
@@ -60,4 +75,3 @@ class Fault(TilewrightError, RuntimeError):
         self.block = None if block is None else tuple(block)
         self.warp = warp
         self.lane = lane
-        self.source = source

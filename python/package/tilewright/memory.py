@@ -12,6 +12,17 @@ from typing import Any
 from .errors import InputError
 
 
+class ElementType(str):
+    """The name of an element type with its size, as Triton asks a tensor for them."""
+
+    itemsize: int
+
+    def __new__(cls, name: str, itemsize: int) -> ElementType:
+        made = super().__new__(cls, name)
+        made.itemsize = itemsize
+        return made
+
+
 class HostArray:
     """A numpy array in the form that Triton takes as a pointer: it has `data_ptr()` and `dtype`.
 
@@ -20,7 +31,7 @@ class HostArray:
 
     def __init__(self, array: Any, dtype: str | None = None) -> None:
         self.array = array
-        self.dtype = dtype or str(array.dtype)
+        self.dtype = ElementType(dtype or str(array.dtype), array.itemsize)
         self.shape = tuple(array.shape)
 
     def data_ptr(self) -> int:

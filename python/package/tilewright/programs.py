@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import sys
 from collections.abc import Sequence
@@ -91,18 +92,26 @@ class Kernel:
         """The assembly text."""
         return self.code("asm").decode()
 
-    def run(self, grid: int | Sequence[int], *arguments: Any, max_steps: int = MAX_STEPS, file: Any = None) -> Run:
+    def run(
+        self,
+        grid: int | Sequence[int],
+        *arguments: Any,
+        max_steps: int = MAX_STEPS,
+        file: Any = None,
+        races: bool | None = None,
+    ) -> Run:
         """Runs the kernel on the emulator. Pointers are torch tensors on the CPU, numpy arrays, or objects with `data_ptr()`;
         the kernel's writes are seen in them. Printed lines go to `file`, by default standard output.
 
-        Raises `Fault` if the kernel does something illegal.
+        Raises `Fault` if the kernel does something illegal. `races` says whether unordered accesses of global memory are a
+        fault; by default they are, unless `TILEWRIGHT_RACES` is 0.
         """
         types = [ty for _, ty in self.parameters]
         if len(types) != len(arguments):
             raise InputError(f"kernel {self.name} takes {len(types)} arguments, {len(arguments)} are given")
         memory = Allocations()
         given = [_argument(value, ty, memory) for value, ty in zip(arguments, types)]
-        return launch(self.native, _grid(grid), given, memory, max_steps, file)
+        return launch(self.native, _grid(grid), given, memory, max_steps, file, races)
 
 
 def launch(
@@ -112,9 +121,11 @@ def launch(
     memory: Allocations,
     max_steps: int = MAX_STEPS,
     file: Any = None,
+    races: bool | None = None,
 ) -> Run:
     """Runs a kernel with arguments that are already encoded."""
-    changed, counts, printed = native.run(grid, arguments, memory.read(), max_steps, memory.addresses())
+    checked = _races_are_faults() if races is None else races
+    changed, counts, printed = native.run(grid, arguments, memory.read(), max_steps, memory.addresses(), checked)
     memory.write(changed)
     for line in printed:
         print(line, file=file or sys.stdout)
@@ -154,6 +165,10 @@ def compile(
 def run(text: str, target: str, grid: int | Sequence[int], *arguments: Any, **options: Any) -> Run:
     """Compiles Triton IR for a target and runs it once; `options` are those of `compile`."""
     return compile(text, target, **options).run(grid, *arguments)
+
+
+def _races_are_faults() -> bool:
+    return os.environ.get("TILEWRIGHT_RACES", "1") != "0"
 
 
 def _grid(grid: int | Sequence[int]) -> tuple[int, int, int]:

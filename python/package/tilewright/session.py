@@ -14,12 +14,17 @@ from ._native import Session
 
 
 def generator_files() -> list[Path]:
-    """Returns the manifests of the code generators: those along `TILEWRIGHT_PLUGIN_PATH`, then those of `tilewright-llvm`."""
+    """Returns the code generators along `TILEWRIGHT_PLUGIN_PATH`, then those of `tilewright-llvm`: their manifests, or in a
+    folder without any, the libraries of plugins."""
     folders = [Path(folder) for folder in os.environ.get("TILEWRIGHT_PLUGIN_PATH", "").split(os.pathsep) if folder]
     package = importlib.util.find_spec("tilewright_llvm")
     if package is not None and package.submodule_search_locations:
         folders += [Path(folder) for folder in package.submodule_search_locations]
-    return [file for folder in folders if folder.is_dir() for file in sorted(folder.glob("*.plugin.toml"))]
+    return [file for folder in folders if folder.is_dir() for file in _generators(folder)]
+
+
+def _generators(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.plugin.toml")) or sorted(folder.glob("libtilewright_*_plugin.so"))
 
 
 @functools.cache

@@ -12,10 +12,25 @@ use tilewright_testkit::external::{self, ExternalTest, Need};
 const VARIABLE: &str = "TILEWRIGHT_TEST_PYTHON";
 
 fn main() -> ExitCode {
-    let tests = ["layouts", "programs", "triton", "examples"].map(|name| {
+    let tests = ["layouts", "programs", "triton", "faults", "gluon", "examples"].map(|name| {
         ExternalTest::new(&format!("package::{name}"), [python()], move || run(&format!("test_{name}.py")))
     });
-    external::run(env!("CARGO_PKG_NAME"), tests.into())
+    let mut tests = Vec::from(tests);
+    let needs = [python(), generator(), Need::program("cc")];
+    tests.push(ExternalTest::new("package::replacement", needs, || run("test_replacement.py")));
+    external::run(env!("CARGO_PKG_NAME"), tests)
+}
+
+/// Returns the folder of the plugins that cargo built.
+fn plugins() -> PathBuf {
+    let own = std::env::current_exe().expect("this program");
+    own.ancestors().nth(2).expect("the folder of the profile").to_owned()
+}
+
+/// Requires the code generator for NVIDIA, a plugin that cargo builds with the workspace.
+fn generator() -> Need {
+    let library = plugins().join("libtilewright_nvidia_plugin.so");
+    Need::of("the plugin for NVIDIA", (!library.is_file()).then(|| format!("{} is not built", library.display())))
 }
 
 /// Requires a Python that has what the tests import.
@@ -45,6 +60,7 @@ fn run(file: &str) {
         .arg(package.join("tests").join(file))
         .env("PYTHONPATH", &installed)
         .env("TRITON_CACHE_DIR", installed.join("cache"))
+        .env("TILEWRIGHT_PLUGIN_PATH", plugins())
         .env_remove("TRITON_DEFAULT_BACKEND")
         .output()
         .expect("Python");

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 from types import ModuleType
 from typing import Any
@@ -19,7 +20,7 @@ _TARGET_NAMES = [(r"sm_(\d+)", "cuda:{}"), (r"(gfx\w+)", "hip:{}")]
 
 
 @functools.cache
-def _library_hash() -> str:
+def library_hash() -> str:
     from tilewright import _native
 
     with open(_native.__file__, "rb") as file:
@@ -47,7 +48,7 @@ class TilewrightBackend(BaseBackend):
         return architecture
 
     def hash(self) -> str:
-        return f"{NAME}-{self.target.arch}-{_library_hash()}"
+        return f"{NAME}-{self.target.arch}-{library_hash()}"
 
     def parse_options(self, options: dict[str, Any]) -> Options:
         return Options(options, self.target.arch, self.target.warp_size)
@@ -83,3 +84,14 @@ class TilewrightBackend(BaseBackend):
             stages["ttir"] = lambda module, metadata: optimise_ttir(module, metadata)
             stages["ttgir"] = compilation.assign_layouts
         stages[self.binary_ext] = compilation.kernel
+
+
+def _replace_kernels() -> None:
+    """Replaces the stages of other backends for the kernels that an environment variable names."""
+    if os.environ.get("TILEWRIGHT_REPLACE"):
+        from .replacement import enable_from_environment
+
+        enable_from_environment()
+
+
+_replace_kernels()

@@ -57,37 +57,41 @@ class Compilation:
 
     def assign_layouts(self, module: Any, metadata: dict[str, Any]) -> str:
         """Compiles TTIR; returns the program with a layout for every tensor. The kernel is kept for the last stage."""
-        self._kernel = self._compile(module, metadata)
+        self._kernel = compile_program(str(module), self._options, metadata)
         return self._kernel.layouts
 
     def kernel(self, module: Any, metadata: dict[str, Any]) -> bytes:
         """Returns the kernel. Without an earlier stage the program is TTGIR, whose layouts are kept."""
-        compiled = self._kernel or self._compile(module, metadata)
+        compiled = self._kernel or compile_program(str(module), self._options, metadata)
         return compiled.encode()
 
-    def _compile(self, module: Any, metadata: dict[str, Any]) -> Kernel:
-        text = str(module)
-        name = re.search(r"tt\.func (?:public )?@\"?([^\s\"(]+)", text)
-        if name is None:
-            raise UnsupportedError("the program has no function")
-        options = self._options
-        kernel = session().compile(
-            options["arch"], text, warps=options["num_warps"], stages=options["num_stages"], entry=name[1]
-        )
-        # The properties that Triton and programs read from a compiled kernel.
-        metadata.update(
-            name=kernel.name,
-            shared=kernel.shared_bytes,
-            num_warps=kernel.warps,
-            warp_size=kernel.lanes,
-            tmem_size=None,
-            tensordesc_meta=None,
-            global_scratch_size=0,
-            global_scratch_align=1,
-            profile_scratch_size=0,
-            profile_scratch_align=1,
-        )
-        return kernel
+
+def compile_program(text: str, options: dict[str, Any], metadata: dict[str, Any]) -> Kernel:
+    """Compiles TTIR or TTGIR to kernel IR, and sets the properties that Triton and programs read from a compiled kernel."""
+    name = re.search(r"tt\.func (?:public )?@\"?([^\s\"(]+)", text)
+    if name is None:
+        raise UnsupportedError("the program has no function")
+    kernel = session().compile(
+        options["arch"],
+        text,
+        warps=options["num_warps"],
+        stages=options["num_stages"],
+        entry=name[1],
+        fp_fusion=options["enable_fp_fusion"],
+    )
+    metadata.update(
+        name=kernel.name,
+        shared=kernel.shared_bytes,
+        num_warps=kernel.warps,
+        warp_size=kernel.lanes,
+        tmem_size=None,
+        tensordesc_meta=[],
+        global_scratch_size=0,
+        global_scratch_align=1,
+        profile_scratch_size=0,
+        profile_scratch_align=1,
+    )
+    return kernel
 
 
 def _run(manager: Any, module: Any, name: str) -> None:
