@@ -1,8 +1,11 @@
 //! Flattens values of the tile program to the kernel values that kernel regions take and yield.
+//!
+//! Narrow elements of a tensor cross the borders of regions packed in words of 32 bits. A loaded vector consists of such
+//! words, so a region yields it without waiting for the load, and a loop carries as few registers as the vector has.
 
 use smallvec::SmallVec;
 
-use tilewright_kernel::{Type, Value};
+use tilewright_kernel::{Builder, Cast, Element, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile as tile;
 
@@ -11,6 +14,41 @@ use super::super::lowered::{LoweredValue, Registers, SharedTensorRef, TensorDesc
 use super::super::lowering::Lowering;
 use super::super::types::carrier;
 use super::carried_registers::CarriedRegisters;
+
+const WORD: Type = Type::Scalar(Element::I32);
+
+/// The packing of narrow elements into words.
+#[derive(Debug, Clone, Copy)]
+struct Packing {
+    element: Element,
+    /// Number of elements in a word.
+    count: usize,
+}
+
+impl Packing {
+    /// Returns the packing of the registers of a tensor with elements of this type; `None` if elements are no narrow
+    /// numbers, or if the registers do not fill a word.
+    fn of(ty: Type, registers: usize) -> Option<Self> {
+        let Type::Scalar(element) = ty else { return None };
+        let count = match element.bits() {
+            8 => 4,
+            16 => 2,
+            _ => return None,
+        };
+        (registers >= count).then_some(Self { element, count })
+    }
+
+    fn pack(self, builder: &mut Builder, elements: &[Value]) -> Value {
+        let vector = builder.pack(elements);
+        builder.cast(Cast::Bits, vector, WORD)
+    }
+
+    fn unpack(self, builder: &mut Builder, word: Value) -> Vec<Value> {
+        let count = self.count as u32;
+        let vector = builder.cast(Cast::Bits, word, Type::Vector(self.element, count));
+        (0..count).map(|index| builder.extract(vector, index)).collect()
+    }
+}
 
 impl Lowering<'_> {
     /// Returns the kernel values of program values, concatenated. Tensors are converted to the layouts of the values
@@ -37,9 +75,13 @@ impl Lowering<'_> {
                 LoweredValue::Tensor(_) => {
                     let layout = self.layout_of(like)?;
                     let registers = self.registers_in(value, &layout)?;
-                    match are_carried {
-                        true => all.extend(self.carried_registers(like, &layout).select(&registers)),
-                        false => all.extend_from_slice(&registers),
+                    match Packing::of(carrier(self.body.ty(like).element())?, registers.len()) {
+                        Some(packing) => {
+                            let words = registers.chunks(packing.count).map(|own| packing.pack(&mut self.builder, own));
+                            all.extend(words.collect::<Vec<_>>());
+                        }
+                        None if are_carried => all.extend(self.carried_registers(like, &layout).select(&registers)),
+                        None => all.extend_from_slice(&registers),
                     }
                 }
                 LoweredValue::Memory(slab) if slab.at.iter().all(|&at| at == 0) => all.push(slab.pointer),
@@ -92,8 +134,14 @@ impl Lowering<'_> {
                 }),
                 _ if self.body.ty(target).as_tensor().is_some() => {
                     let layout = self.layout_of(target)?;
-                    let own = match arguments {
-                        Some(arguments) => {
+                    let registers = 1usize << layout.in_bits(Dim::REGISTER);
+                    let packing = Packing::of(carrier(self.body.ty(target).element())?, registers);
+                    let own = match (packing, arguments) {
+                        (Some(packing), _) => {
+                            let words = values.by_ref().take(registers / packing.count);
+                            words.flat_map(|word| packing.unpack(&mut self.builder, word)).collect()
+                        }
+                        (None, Some(arguments)) => {
                             let form = self.carried_registers(arguments[index], &layout);
                             let carried: Vec<Value> = values.by_ref().take(form.count()).collect();
                             if carried.len() < form.count() {
@@ -101,7 +149,7 @@ impl Lowering<'_> {
                             }
                             form.expand(&mut self.builder, &carried)
                         }
-                        None => values.by_ref().take(1usize << layout.in_bits(Dim::REGISTER)).collect(),
+                        (None, None) => values.by_ref().take(registers).collect(),
                     };
                     LoweredValue::Tensor(Registers::new(layout, own))
                 }
@@ -142,7 +190,11 @@ impl Lowering<'_> {
                 tile::TileType::Tensor(tensor) => {
                     let carrier = carrier(&tensor.element)?;
                     let layout = self.layout_of(value)?;
-                    types.extend(std::iter::repeat_n(carrier, 1 << layout.in_bits(Dim::REGISTER)));
+                    let registers = 1usize << layout.in_bits(Dim::REGISTER);
+                    match Packing::of(carrier, registers) {
+                        Some(packing) => types.extend(std::iter::repeat_n(WORD, registers / packing.count)),
+                        None => types.extend(std::iter::repeat_n(carrier, registers)),
+                    }
                 }
                 tile::TileType::Memory(_) => types.push(Type::Pointer(tilewright_kernel::MemorySpace::Shared)),
                 tile::TileType::Descriptor(_) => {
