@@ -129,15 +129,15 @@ impl GlobalRaces {
             (!is_ordered).then_some((record, other == *program))
         };
         for granule in record.granules(range.offset, range.bytes) {
-            // The same operation of the warp that stored has loaded the element: this lane has a replica of it.
-            let is_replica = || {
-                let Event { program: reader, record } = events[(granule.read & !SEVERAL) as usize];
-                direction == Direction::Load && reader == *program && record.is_by(who.operation)
-            };
             if granule.write != NONE
                 && let Some(other) = unordered(granule.write)
-                && !(other.1 && is_replica())
             {
+                // If the same operation has loaded the element before the store, this lane has a replica of it.
+                let Event { program: reader, record } = events[(granule.read & !SEVERAL) as usize];
+                let is_loaded_before = reader == *program && granule.read & !SEVERAL < granule.write;
+                if direction == Direction::Load && other.1 && is_loaded_before && record.is_by(who.operation) {
+                    continue;
+                }
                 return Err(race(direction, Direction::Store, range.address, other));
             }
             match direction {
