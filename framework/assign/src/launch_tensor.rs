@@ -33,8 +33,8 @@ pub struct LaunchTensor {
     pub strides: Vec<LaunchNumber>,
 }
 
-/// Returns the tensor of a tensor descriptor; `None` if a launch cannot describe it. NaNs as padding are left out, since
-/// a tensor map fills only some element types with them.
+/// Returns the tensor of a tensor descriptor; `None` if a launch cannot describe it. NaNs as padding are left out,
+/// since a tensor map fills only some element types with them.
 #[must_use]
 pub fn find_launch_tensor(body: &Body, descriptor: Value) -> Option<LaunchTensor> {
     let TileType::Descriptor(ty) = body.ty(descriptor) else { return None };

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{MemorySpace, TensorMap, TensorMapBinding, TensorMapError, Type};
 
-/// A view of the buffer behind a pointer as a tensor, for a tensor map that the launch fills in. Without sizes, the size
-/// along each axis is the stride of the next axis divided by its own; along the last axis it is as many elements as the
-/// buffer has.
+/// A view of the buffer behind a pointer as a tensor, for a tensor map that the launch fills in. Without sizes, the
+/// size along each axis is the stride of the next axis divided by its own; along the last axis it is as many elements
+/// as the buffer has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DerivedTensorMap {
     /// Index of the parameter that points to the first element.
@@ -53,9 +53,9 @@ impl DerivedTensorMap {
     /// The tensor that the view describes, for the given integer arguments and a buffer of `bytes` bytes.
     ///
     /// # Errors
-    /// [`TensorMapError`]: a stride or size without an argument; without sizes also strides that do not ascend or are no
-    /// multiple of the next smaller one, or a buffer that ends within a step along the last axis, where the map would
-    /// read zeros.
+    /// [`TensorMapError`]: a stride or size without an argument; without sizes also strides that do not ascend or are
+    /// no multiple of the next smaller one, or a buffer that ends within a step along the last axis, where the map
+    /// would read zeros.
     pub fn tensor<Buffer>(
         &self,
         map: &TensorMap,

@@ -69,8 +69,8 @@ impl<Buffer> TensorMapBinding<Buffer> {
         Some(Self { buffer, offset: 0, sizes: all, strides })
     }
 
-    /// The binding of a tensor with these sizes and strides, in elements of `element_bytes` bytes; `None` if it has more
-    /// than [`MAX_RANK`] axes.
+    /// The binding of a tensor with these sizes and strides, in elements of `element_bytes` bytes; `None` if it has
+    /// more than [`MAX_RANK`] axes.
     #[must_use]
     pub fn strided(buffer: Buffer, sizes: &[u64], strides: &[u64], element_bytes: u64) -> Option<Self> {
         let (mut all, mut steps) = ([1; MAX_RANK], [0; MAX_RANK]);

@@ -75,8 +75,8 @@ impl PipelinePlanner<'_> {
         known.entry(op).or_insert_with(|| plan_dot(self.body, op, self.config).ok().map(Rc::new)).clone()
     }
 
-    /// Returns the dots of a loop if their MMAs may be in flight when the next iteration begins: copies fill the buffers
-    /// that the MMAs read, and the loop only carries their accumulators. Returns none if one dot may not.
+    /// Returns the dots of a loop if their MMAs may be in flight when the next iteration begins: copies fill the
+    /// buffers that the MMAs read, and the loop only carries their accumulators. Returns none if one dot may not.
     pub(super) fn overlapped_dots(&self, of: Op, loads: &[(PrefetchableLoad, PrefetchPlan)]) -> Vec<Op> {
         let body = self.body;
         let block = body.op(of).regions.first().and_then(|region| body.blocks(*region).first().copied());

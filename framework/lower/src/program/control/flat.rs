@@ -1,7 +1,8 @@
 //! Flattens values of the tile program to the kernel values that kernel regions take and yield.
 //!
-//! Narrow elements of a tensor cross the borders of regions packed in words of 32 bits. A loaded vector consists of such
-//! words, so a region yields it without waiting for the load, and a loop carries as few registers as the vector has.
+//! Narrow elements of a tensor cross the borders of regions packed in words of 32 bits. A loaded vector consists of
+//! such words, so a region yields it without waiting for the load, and a loop carries as few registers as the vector
+//! has.
 
 use smallvec::SmallVec;
 

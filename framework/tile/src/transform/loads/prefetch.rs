@@ -56,8 +56,8 @@ impl Rewrite for Loops<'_> {
 }
 
 /// The schedule of a loop: one stream of asynchronous copies, one of bulk tensor copies, one of loads through registers
-/// and one of loads that the loop carries in registers. The rest of the iteration omits operations whose results only lead to values now in buffers, and values
-/// that the loop carried for them alone.
+/// and one of loads that the loop carries in registers. The rest of the iteration omits operations whose results only
+/// lead to values now in buffers, and values that the loop carried for them alone.
 fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_, '_>) -> Result<Schedule, String> {
     let (body, operation) = (cloner.from, cloner.from.op(of.op));
     let block = operation.regions.first().and_then(|region| body.blocks(*region).first().copied());
