@@ -117,7 +117,7 @@ fn buffer_bytes(found: &[(PrefetchableLoad, PrefetchPlan)], stages: u32) -> u64 
         PrefetchPath::Registers => how.bytes * u64::from(REGISTER_BUFFERS),
         PrefetchPath::Carried => 0,
     };
-    let has_boxes = found.iter().any(|(_, how)| how.path == PrefetchPath::TensorCopy);
-    let mbarriers = if has_boxes { MBARRIER_BYTES * u64::from(stages) } else { 0 };
+    let has_tensor_copies = found.iter().any(|(_, how)| how.path == PrefetchPath::TensorCopy);
+    let mbarriers = if has_tensor_copies { MBARRIER_BYTES * u64::from(stages) } else { 0 };
     found.iter().map(|(_, how)| of(how)).sum::<u64>() + mbarriers
 }

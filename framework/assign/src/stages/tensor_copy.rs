@@ -11,7 +11,7 @@ use super::how::{PipelinePlanner, PrefetchPlan, bytes_of};
 use crate::launch_tensor::find_launch_tensor;
 use crate::layouts::{LayoutTransfer, shape_transfers, transferred_axis};
 use crate::memory::descriptor_tensor;
-use crate::synthesis::accesses::boxes_access;
+use crate::synthesis::accesses::bulk_copy_access;
 use crate::synthesis::shared_layout::memory_name;
 
 impl PipelinePlanner<'_> {
@@ -30,7 +30,7 @@ impl PipelinePlanner<'_> {
         }
         find_launch_tensor(body, descriptor)?;
         let views = Views::of(body, load)?;
-        let access = boxes_access("the copy", views.block.len(), views.contiguous_axis()?, self.config);
+        let access = bulk_copy_access("the copy", views.block.len(), views.contiguous_axis()?, self.config);
         let solution = solve_shared_layout(tensor, &[access, reader.clone()], context).ok()?;
         self.check_operand(load, &solution).ok()?;
         let block = MemoryLayout { linear: views.to_block(&solution.memory.linear)?, ..solution.memory.clone() };

@@ -121,12 +121,12 @@ fn tensor_copy_access<'a>(body: &Body, load: Op, config: &LaunchConfig<'a>, name
     let strides = body.operands(mapped, "strides");
     let is_one = |value: &Value| body.constant_integer(*value) == Some(1);
     let Some(first) = strides.iter().position(is_one) else { return TensorAccess::without_alternatives(name) };
-    boxes_access(name, strides.len(), Dim::tensor(first), config)
+    bulk_copy_access(name, strides.len(), Dim::tensor(first), config)
 }
 
 /// Returns the access of a bulk tensor copy of boxes of this rank, with one alternative for each instruction. Elements
 /// are contiguous along `first` in global memory.
-pub(crate) fn boxes_access<'a>(name: &str, rank: usize, first: Dim, config: &LaunchConfig<'a>) -> TensorAccess<'a> {
+pub(crate) fn bulk_copy_access<'a>(name: &str, rank: usize, first: Dim, config: &LaunchConfig<'a>) -> TensorAccess<'a> {
     let mut all = TensorAccess::without_alternatives(name);
     let by_row = rows(rank, config).filter_map(|(row, _)| TensorAccess::tensor_copy(name, row, first));
     all.alternatives.extend(by_row.flat_map(|one| one.alternatives));

@@ -79,7 +79,7 @@ impl TensorCopyPlanner<'_> {
             ValueOrigin::Result(mapped, _) if body.op(mapped).name() == DERIVED_TENSOR_MAP => {
                 self.derived(mapped, &memory_layout.shape, element_bits)?
             }
-            _ => self.described(descriptor)?,
+            _ => self.mapped_tensor(descriptor)?,
         };
         let MappedTensor { global, base, strides, sizes } = mapped;
         let (lanes, warps) = (self.config.lanes, self.config.warps);
@@ -101,7 +101,7 @@ impl TensorCopyPlanner<'_> {
     }
 
     /// Returns the tensor behind a tensor descriptor.
-    fn described(&self, descriptor: tile::Value) -> Lowered<MappedTensor> {
+    fn mapped_tensor(&self, descriptor: tile::Value) -> Lowered<MappedTensor> {
         let unknown = || Reason::unsupported("a bulk tensor copy of a tensor that a launch cannot describe");
         let tensor = find_launch_tensor(self.body, descriptor).ok_or_else(unknown)?;
         let parameter = |field: &ArgumentField| self.parameters.get(&field.argument).map(|first| first + field.field);

@@ -47,13 +47,13 @@ fn extend<'ctx>(
         1 => emit.split(emit.to_word(value)?, PAIRS_OF_WORD)?[..1].to_vec(),
         count => emit.split(value, Type::vector_or_scalar(Element::I16, count / 2))?,
     };
-    let halves = pairs.into_iter().map(|pair| emit.call_value(intrinsic, &[pair]));
-    let halves = halves.collect::<Result<Vec<_>, _>>()?;
-    match (to.count(), halves.as_slice()) {
+    let f16_pairs = pairs.into_iter().map(|pair| emit.call_value(intrinsic, &[pair]));
+    let f16_pairs = f16_pairs.collect::<Result<Vec<_>, _>>()?;
+    match (to.count(), f16_pairs.as_slice()) {
         (1, &[pair]) => first(emit, pair, Type::Vector(Element::F16, 2)),
         (count, _) => {
             let word = emit.plain_type(Type::Scalar(Element::I32))?;
-            let words = halves.iter().map(|&pair| emit.bitcast(pair, word)).collect::<Result<Vec<_>, _>>()?;
+            let words = f16_pairs.iter().map(|&pair| emit.bitcast(pair, word)).collect::<Result<Vec<_>, _>>()?;
             emit.join(&words, Type::vector_or_scalar(Element::I32, count / 2), to)
         }
     }

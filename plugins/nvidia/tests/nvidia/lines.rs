@@ -14,6 +14,7 @@ fn accesses_of_every_program_have_their_lines() {
         let checked = check_programs(&target(name), &accesses);
         assert!(checked.programs > 80 && checked.accesses > 500, "{name}: {checked:?}");
         assert!(checked.without_line * 20 < checked.accesses, "{name}: {checked:?}");
+        assert!(checked.elsewhere.len() * 20 < checked.accesses, "{name}: {checked:?}");
     }
 }
 

@@ -108,24 +108,8 @@ fn functions_that_the_hardware_has_are_instructions_and_others_are_refused() {
     assert!(matches!(&error, CompileError::Unsupported(message) if message.contains("`sin` of f32")), "{error}");
     let listed = target("h100");
     for native in &listed.description().functions {
-        let element = Element::ALL.into_iter().find(|element| element.name() == native.element).unwrap();
-        let kernel = match Cast::from_name(&native.function) {
-            Some(cast) => byte_cast(cast, element),
-            None => operations::function(LAUNCH, MathFunction::from_name(&native.function).unwrap(), element),
-        };
-        assembled("h100", vec![kernel]);
+        assembled("h100", vec![operations::listed(LAUNCH, &native.function, &native.element)]);
     }
-}
-
-/// Returns a kernel with a cast between bytes and a wider type.
-fn byte_cast(cast: Cast, wide: Element) -> Kernel {
-    let (from, to) = if cast.extended_format().is_some() { (Element::I8, wide) } else { (wide, Element::I8) };
-    let mut k = Builder::new("k", LAUNCH, &[("at", Type::Pointer(MemorySpace::Global))]);
-    let at = k.parameter(0);
-    let numbers = k.load(Type::Vector(from, 4), at, 0, None);
-    let numbers = k.cast(cast, numbers, Type::Vector(to, 4));
-    k.store(at, 64, numbers, None);
-    k.finish()
 }
 
 #[test]

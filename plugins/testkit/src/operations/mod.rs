@@ -182,6 +182,25 @@ pub fn programs(launch: Launch) -> Vec<Kernel> {
     vec![until, once, grid, addresses, prints, overlapped]
 }
 
+/// Returns a kernel of an operation that a target file lists in `[[functions]]`: a math function, or a cast between
+/// bytes and a wider type.
+pub fn listed(launch: Launch, name: &str, element: &str) -> Kernel {
+    let element = Element::ALL.into_iter().find(|known| known.name() == element).unwrap();
+    match Cast::from_name(name) {
+        Some(cast) => byte_cast(launch, cast, element),
+        None => function(launch, MathFunction::from_name(name).unwrap(), element),
+    }
+}
+
+fn byte_cast(launch: Launch, cast: Cast, wide: Element) -> Kernel {
+    let (from, to) = if cast.extended_format().is_some() { (Element::I8, wide) } else { (wide, Element::I8) };
+    kernel(cast.name(), launch, |k, at| {
+        let numbers = k.load(Type::Vector(from, 4), at, 0, None);
+        let numbers = k.cast(cast, numbers, Type::Vector(to, 4));
+        k.store(at, 32, numbers, None);
+    })
+}
+
 /// Returns a kernel of a math function on one number of an element type.
 pub fn function(launch: Launch, function: MathFunction, element: Element) -> Kernel {
     let name = format!("{}_{}", function.name(), element.name());

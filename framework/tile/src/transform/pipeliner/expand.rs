@@ -112,7 +112,7 @@ struct Pipeline<'s> {
 struct Position {
     /// The iteration to prefetch next; `None` if a producer warp does the prefetching.
     prefetch_iteration: Option<Iteration>,
-    /// What the iteration reads.
+    /// The buffers or loaded values that the iteration reads.
     source: Source,
     /// The index of the buffer that the iteration fills, if the loop carries it: with more than two buffers and a
     /// prefetch distance of one less, it is the buffer that the iteration before has read. Otherwise `None`.

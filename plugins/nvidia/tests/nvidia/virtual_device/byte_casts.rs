@@ -132,7 +132,7 @@ fn all_bytes_are_extended_exactly() {
 }
 
 #[test]
-fn all_halves_are_rounded_to_the_nearest_byte() {
+fn every_f16_and_bf16_is_rounded_to_the_nearest_byte() {
     for format in [E4M3, E5M2] {
         for (wide, instruction) in [(Element::F16, "f16x2"), (Element::Bf16, "f32")] {
             let from: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();

@@ -45,9 +45,9 @@ fn kernel(form: Form) -> Kernel {
     });
     let mut address = from;
     if form.shared {
-        let whole = k.load(Type::Vector(Element::I32, 4), from, 0, None);
+        let all_words = k.load(Type::Vector(Element::I32, 4), from, 0, None);
         address = k.ptr_add(buffer, bytes);
-        k.store(address, 0, whole, None);
+        k.store(address, 0, all_words, None);
         k.barrier(Scope::Block);
     }
     let [first, second] = [1, 2].map(|bit| {
