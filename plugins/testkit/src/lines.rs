@@ -89,7 +89,7 @@ fn check_code(target: &dyn Target, file: &Path) -> Option<String> {
         Err(error) if error.is_unsupported() => return None,
         Err(error) => panic!("{}: {error}", file.display()),
     };
-    if plain.locations.len() > 0
+    if !plain.locations.is_empty()
         || check_limits(target.description(), &Module { kernels: vec![plain.clone()] }).is_err()
     {
         return None;

@@ -37,6 +37,15 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
     lowering.set_result(op, LoweredValue::Tensor(tensor))
 }
 
+/// One load of consecutive elements. Registers that request the same load share it.
+#[derive(PartialEq)]
+struct RequestedLoad {
+    address: Value,
+    predicate: Option<Value>,
+    /// The elements of lanes whose predicate is false; empty for zeros.
+    others: Vec<Value>,
+}
+
 /// Loads through a tensor of pointers, with the operation's `mask` and `other`, to registers of a layout.
 pub(in super::super) fn loaded(
     lowering: &mut Lowering<'_>,
@@ -53,22 +62,21 @@ pub(in super::super) fn loaded(
     let widths = &lowering.config.context.target.global.access_bits;
     let groups = VectorGroups::of((lowering.axis_info, pointer, &masks), &layout, element, widths);
     let mut values = vec![None; addresses.len()];
-    let mut known: Vec<((Value, Option<Value>, Vec<Value>), Value)> = Vec::new();
+    let mut known: Vec<(RequestedLoad, Value)> = Vec::new();
     for group in groups.iter() {
         let first = group[0];
         let predicate = predicates.as_ref().map(|all| all[first]);
         let vector = VectorGroups::vector(element, group.len());
-        let own_others: Vec<Value> =
+        let others: Vec<Value> =
             others.iter().filter(|_| predicate.is_some()).flat_map(|all| group.iter().map(|&at| all[at])).collect();
-        // Registers with equal addresses are loaded once.
-        let problem = (addresses[first], predicate, own_others);
-        let found = known.iter().find(|(requested, _)| *requested == problem).map(|&(_, ref loaded)| *loaded);
+        let request = RequestedLoad { address: addresses[first], predicate, others };
+        let found = known.iter().find(|(requested, _)| *requested == request).map(|(_, loaded)| *loaded);
         let loaded = found.unwrap_or_else(|| {
             let builder = &mut lowering.builder;
-            let own: Vec<Value> = problem.2.iter().map(|&other| to_memory(builder, other)).collect();
+            let own: Vec<Value> = request.others.iter().map(|&other| to_memory(builder, other)).collect();
             let other = (!own.is_empty()).then(|| builder.pack(&own));
-            let loaded = one(builder, addresses[first], vector, predicate, other);
-            known.push((problem, loaded));
+            let loaded = one(builder, request.address, vector, predicate, other);
+            known.push((request, loaded));
             loaded
         });
         for (index, register) in (0u32..).zip(group) {
