@@ -13,10 +13,10 @@ const VARIABLE: &str = "TILEWRIGHT_TEST_PYTHON";
 
 fn main() -> ExitCode {
     let tests = ["layouts", "programs", "triton", "faults", "gluon", "examples"].map(|name| {
-        ExternalTest::new(&format!("package::{name}"), [python()], move || run(&format!("test_{name}.py")))
+        ExternalTest::new(&format!("package::{name}"), [python(), native()], move || run(&format!("test_{name}.py")))
     });
     let mut tests = Vec::from(tests);
-    let needs = [python(), generator(), Need::program("cc")];
+    let needs = [python(), native(), generator(), Need::program("cc")];
     tests.push(ExternalTest::new("package::replacement", needs, || run("test_replacement.py")));
     external::run(env!("CARGO_PKG_NAME"), tests)
 }
@@ -25,6 +25,19 @@ fn main() -> ExitCode {
 fn plugins() -> PathBuf {
     let own = std::env::current_exe().expect("this program");
     own.ancestors().nth(2).expect("the folder of the profile").to_owned()
+}
+
+/// The native module of the package.
+fn native_module() -> PathBuf {
+    plugins().join("deps/libtilewright_native.so")
+}
+
+/// Requires the native module, which `cargo test` does not build.
+fn native() -> Need {
+    Need::of(
+        "the native module",
+        (!native_module().is_file()).then(|| "`cargo build --workspace` builds it".to_owned()),
+    )
 }
 
 /// Requires the code generator for NVIDIA, a plugin that cargo builds with the workspace.
@@ -73,9 +86,7 @@ fn installed(package: &Path, test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     let _ = std::fs::remove_dir_all(&folder);
     copy(&package.join("package"), &folder);
-    let own = std::env::current_exe().expect("this program");
-    let native = own.parent().expect("its folder").join("libtilewright_native.so");
-    std::fs::copy(native, folder.join("tilewright/_native.abi3.so")).expect("the native module");
+    std::fs::copy(native_module(), folder.join("tilewright/_native.abi3.so")).expect("the native module");
     let metadata = folder.join(format!("tilewright-{}.dist-info", env!("CARGO_PKG_VERSION")));
     std::fs::create_dir_all(&metadata).expect("a folder");
     let name = format!("Metadata-Version: 2.1\nName: tilewright\nVersion: {}\n", env!("CARGO_PKG_VERSION"));
