@@ -122,7 +122,7 @@ fn tensors(body: &Body) -> impl Iterator<Item = Value> + '_ {
 }
 
 /// Returns the name and the source line of the operation that defines a value.
-fn maker(body: &Body, value: Value) -> (String, Option<SourceLocation>) {
+fn definition(body: &Body, value: Value) -> (String, Option<SourceLocation>) {
     match body.origin(value) {
         ValueOrigin::Result(op, _) => (body.op(op).name().to_owned(), source(body, op)),
         ValueOrigin::Argument(..) => ("argument".to_owned(), None),
@@ -130,7 +130,7 @@ fn maker(body: &Body, value: Value) -> (String, Option<SourceLocation>) {
 }
 
 fn of_value(body: &Body, value: Value) -> ValueReport {
-    let (operation, source) = maker(body, value);
+    let (operation, source) = definition(body, value);
     ValueReport { value: body.display_name(value), operation, source, ty: body.ty(value).to_string() }
 }
 
@@ -149,7 +149,7 @@ fn of_conversion(
     let user = |op| format!("{}{}", body.op(op).name(), suffix(source(body, op).as_ref()));
     let mut required_by: Vec<String> = users.filter_map(|(node, _)| graph.nodes[*node].op).map(user).collect();
     required_by.dedup();
-    let (operation, source) = maker(body, left.value);
+    let (operation, source) = definition(body, left.value);
     ConversionReport {
         value: body.display_name(left.value),
         operation,

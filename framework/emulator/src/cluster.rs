@@ -150,7 +150,7 @@ impl Cluster {
         })
     }
 
-    /// Runs one block until all of its warps wait at the cluster's barrier or have ended; `None` if one yields.
+    /// Runs one block until all of its warps wait at the cluster's barrier or have finished; `None` if one yields.
     fn block(&mut self, block: usize, first: [u32; 3], outside: &mut RunState<'_>) -> Result<Option<BlockState>, Stop> {
         loop {
             let Some(pauses) = self.warps(block, first, outside)? else { return Ok(None) };

@@ -385,34 +385,32 @@ pub enum FaultKind {
     },
 }
 
+/// The earlier access that a fault names, by a shared or a mutable reference as the fault is borrowed.
+macro_rules! other_access {
+    ($fault:expr) => {
+        match $fault {
+            FaultKind::Race { other, .. }
+            | FaultKind::GlobalRace { other, .. }
+            | FaultKind::InFlight { other, .. }
+            | FaultKind::TensorInFlight { other, .. }
+            | FaultKind::TensorRace { other, .. }
+            | FaultKind::Unfenced { other, .. }
+            | FaultKind::Unfinished { other } => Some(other),
+            _ => None,
+        }
+    };
+}
+
 impl FaultKind {
     /// Returns the earlier access that the fault names; `None` if it names none.
     #[must_use]
     pub fn other(&self) -> Option<&OtherAccess> {
-        match self {
-            Self::Race { other, .. }
-            | Self::GlobalRace { other, .. }
-            | Self::InFlight { other, .. }
-            | Self::TensorInFlight { other, .. }
-            | Self::TensorRace { other, .. }
-            | Self::Unfenced { other, .. }
-            | Self::Unfinished { other } => Some(other),
-            _ => None,
-        }
+        other_access!(self)
     }
 
     /// Returns the earlier access for its completion; `None` if the fault names none.
     pub(super) fn other_mut(&mut self) -> Option<&mut OtherAccess> {
-        match self {
-            Self::Race { other, .. }
-            | Self::GlobalRace { other, .. }
-            | Self::InFlight { other, .. }
-            | Self::TensorInFlight { other, .. }
-            | Self::TensorRace { other, .. }
-            | Self::Unfenced { other, .. }
-            | Self::Unfinished { other } => Some(other),
-            _ => None,
-        }
+        other_access!(self)
     }
 
     /// Converts a fault of a shared-memory access to that of a cluster access to block `block`: the address gets the

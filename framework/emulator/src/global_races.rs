@@ -160,7 +160,7 @@ impl GlobalRaces {
         Ok(())
     }
 
-    /// Returns the number of the event of a warp's access, of which this is the access of one lane.
+    /// Returns the number of the event of a warp's access, given the access of one of its lanes.
     fn event(&mut self, who: &Accessor<'_>) -> u32 {
         let record = who.record();
         if self.events.is_empty() {

@@ -307,7 +307,7 @@ struct Launch<'a> {
     grid: [u32; 3],
     /// Makes a cluster.
     new_cluster: Box<dyn Fn() -> Cluster + 'a>,
-    /// The clusters that have ended, which other programs use again.
+    /// Finished clusters; other programs use their memory again.
     idle: Vec<Cluster>,
     /// The clusters that have yielded to others, in the order in which they continue.
     suspended: VecDeque<RunningCluster>,
@@ -350,7 +350,7 @@ impl Launch<'_> {
         if self.programs.is_power_of_two() { self.resume_all() } else { Ok(()) }
     }
 
-    /// Runs the suspended clusters until all have ended.
+    /// Runs the suspended clusters until all have finished.
     fn finish(&mut self) -> Result<(), Fault> {
         while !self.suspended.is_empty() {
             self.resume_all()?;
@@ -387,9 +387,9 @@ impl Launch<'_> {
         if let Some(races) = &mut outside.races {
             races.enter(running.program, running.known);
         }
-        let ended = running.cluster.run(first, &mut outside);
+        let outcome = running.cluster.run(first, &mut outside);
         running.known = outside.races.as_ref().map_or(0, |races| races.known());
-        match ended {
+        match outcome {
             Ok(true) => {
                 self.counts = self.counts.componentwise_max(running.cluster.counts());
                 self.idle.push(running.cluster);

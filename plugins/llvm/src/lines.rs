@@ -17,7 +17,7 @@ pub(crate) struct Lines<'ctx> {
     context: &'ctx Context,
     builder: DebugInfoBuilder<'ctx>,
     unit: DICompileUnit<'ctx>,
-    /// The functions that were inlined into kernels, of which only the file is known, by file.
+    /// The functions inlined into kernels, by file: their names are unknown.
     inlined: HashMap<String, DISubprogram<'ctx>>,
 }
 

@@ -49,7 +49,7 @@ impl PipelinePlanner<'_> {
 struct Views {
     /// The shape of a block of the descriptor.
     block: Vec<u64>,
-    /// The transfers from the layout of a block to that of the stored value.
+    /// The transfers from the layout of a block to the layout of the stored value.
     forward: Vec<LayoutTransfer>,
     /// The transfers back, in their order.
     backward: Vec<LayoutTransfer>,
@@ -77,7 +77,7 @@ impl Views {
         transferred_axis(&self.block, last, &self.forward).map(Dim::tensor)
     }
 
-    /// Returns the layout of a block in memory, from that of the stored value.
+    /// Returns the layout of a block in memory, from the layout of the stored value.
     fn to_block(&self, stored: &LinearLayout) -> Option<LinearLayout> {
         self.backward.iter().try_fold(stored.clone(), |layout, transfer| transfer.apply(&layout).ok())
     }

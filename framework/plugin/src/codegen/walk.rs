@@ -124,7 +124,8 @@ fn repeat<G: CodeGenerator>(
     generator.end_loop(started, carried, yielded)
 }
 
-/// Generates a region in a scope of its own and returns the values that it yields. `location` is that of its operation.
+/// Generates a region in a scope of its own, with the `location` of its operation, and returns the values that it
+/// yields.
 fn region<G: CodeGenerator>(
     generator: &mut G,
     region: &Region,

@@ -34,7 +34,7 @@ pub fn objects_have_line_tables() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("kernel.hsaco");
     std::fs::write(&file, object).unwrap();
-    // The directory is that of the compilation unit.
+    // DWARF 4 keeps the directory in the compilation unit.
     let output = Command::new("llvm-dwarfdump").args(["--debug-info", "--debug-line"]).arg(&file).output().unwrap();
     let table = String::from_utf8(output.stdout).unwrap();
     let (directory, name) = FILE.rsplit_once('/').unwrap();

@@ -11,9 +11,9 @@ use tilewright_verify::case::{
 };
 use tilewright_virtual_ptx::VirtualDevice;
 
-/// A product of two matrices in tiles.
+/// A matmul in tiles.
 #[derive(Debug, Clone, Copy)]
-struct Product {
+struct Matmul {
     /// The element type of the operands.
     element: &'static str,
     /// The element type of the accumulator.
@@ -32,7 +32,7 @@ struct Product {
     warps: u32,
 }
 
-const PRODUCT: Product = Product {
+const MATMUL: Matmul = Matmul {
     element: "f16",
     accumulator: "f32",
     tile: [64, 64, 32],
@@ -44,17 +44,17 @@ const PRODUCT: Product = Product {
 };
 
 /// The programs whose descriptors a launch can encode.
-const COPIED: [Product; 7] = [
-    Product { base: "", ..PRODUCT },
-    Product { base: "", transposed: false, ..PRODUCT },
-    Product { base: "", tile: [64, 32, 64], size: [64, 50, 200], ..PRODUCT },
-    Product { base: "", tile: [128, 64, 64], size: [130, 64, 64], warps: 8, ..PRODUCT },
-    Product { base: "", element: "i8", accumulator: "i32", tile: [64, 64, 64], ..PRODUCT },
-    Product { base: "", element: "f32", tile: [64, 32, 32], ..PRODUCT },
-    Product { base: "", batched: true, ..PRODUCT },
+const COPIED: [Matmul; 7] = [
+    Matmul { base: "", ..MATMUL },
+    Matmul { base: "", transposed: false, ..MATMUL },
+    Matmul { base: "", tile: [64, 32, 64], size: [64, 50, 200], ..MATMUL },
+    Matmul { base: "", tile: [128, 64, 64], size: [130, 64, 64], warps: 8, ..MATMUL },
+    Matmul { base: "", element: "i8", accumulator: "i32", tile: [64, 64, 64], ..MATMUL },
+    Matmul { base: "", element: "f32", tile: [64, 32, 32], ..MATMUL },
+    Matmul { base: "", batched: true, ..MATMUL },
 ];
 
-impl Product {
+impl Matmul {
     /// Number of elements between rows of A and B in memory, and of C.
     fn pitches(&self) -> [u64; 3] {
         let [_, n, k] = self.size;
@@ -93,7 +93,7 @@ impl Product {
         let operand_b = if self.transposed { "%tb" } else { "%bb" };
         format!(
             "module {{
-  tt.func public @product(%a: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %b: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %c: !tt.ptr<{accumulator}> {{tt.divisibility = 16 : i32}}, %m: i32, %n: i32, %k: i32, %pitch_a: i32 {{tt.divisibility = 16 : i32}}, %pitch_b: i64 {{tt.divisibility = 16 : i32}}, %pitch_c: i32 {{tt.divisibility = 16 : i32}}) {{
+  tt.func public @matmul(%a: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %b: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %c: !tt.ptr<{accumulator}> {{tt.divisibility = 16 : i32}}, %m: i32, %n: i32, %k: i32, %pitch_a: i32 {{tt.divisibility = 16 : i32}}, %pitch_b: i64 {{tt.divisibility = 16 : i32}}, %pitch_c: i32 {{tt.divisibility = 16 : i32}}) {{
     %none = arith.constant dense<{zero}> : tensor<{m}x{n}x{accumulator}>
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
@@ -136,7 +136,7 @@ impl Product {
         )
     }
 
-    /// The case: small integers, of which all sums are exact. Rows of memory end in numbers that no tile may have.
+    /// The case: small integers, whose sums are all exact. Rows of memory end in numbers that no tile may have.
     fn case(&self) -> ProgramCase {
         let [m, n, k] = self.size;
         let [pitch_a, pitch_b, pitch_c] = self.pitches();
@@ -155,9 +155,9 @@ impl Product {
             (0..rows).flat_map(|row| (0..pitch).flat_map(move |column| encoded(element, at(row, column)))).collect()
         };
         let at_b = |depth: u64, column: u64| if self.transposed { of(column, depth, 2) } else { of(depth, column, 2) };
-        let product = |row: u64, column: u64| (0..k).map(|at| of(row, at, 0) * at_b(at, column)).sum::<i64>();
+        let element_at = |row: u64, column: u64| (0..k).map(|at| of(row, at, 0) * at_b(at, column)).sum::<i64>();
         let expected = (0..m).flat_map(|row| {
-            (0..pitch_c).flat_map(move |column| encoded(result, if column < n { product(row, column) } else { 9 }))
+            (0..pitch_c).flat_map(move |column| encoded(result, if column < n { element_at(row, column) } else { 9 }))
         });
         let rows_b = if self.transposed { [n, k] } else { [k, n] };
         let buffer = |name: &str, element, shape, before: Vec<u8>, after| CaseBuffer {
@@ -190,7 +190,7 @@ impl Product {
         ProgramCase {
             name: format!("{self:?}"),
             program: PathBuf::new(),
-            entry: "product".to_owned(),
+            entry: "matmul".to_owned(),
             grid: [blocks(0), blocks(1), 1],
             warps: self.warps,
             stages: None,
@@ -223,18 +223,18 @@ impl Product {
 #[test]
 fn descriptors_are_copied_by_tma() {
     let target = target("h100");
-    for product in COPIED {
+    for matmul in COPIED {
         for stages in [2, 4] {
-            let (kernel, line, counts) = product.checked(&target, stages);
+            let (kernel, line, counts) = matmul.checked(&target, stages);
             let copied = line
                 .loads
                 .iter()
                 .filter(|load| load.by.as_ref().is_some_and(|by| by.starts_with("copied by cp.async.bulk.tensor")));
-            let iterations = product.size[2].div_ceil(product.tile[2]);
-            assert_eq!(copied.count(), 2, "{product:?}: {line}");
-            assert_eq!(line.stages, stages, "{product:?}: {line}");
-            assert!(counts.bulk_copies >= 2 * iterations, "{product:?}: {counts:?}");
-            assert_eq!(counts.asynchronous_copies, 0, "{product:?}: {counts:?}");
+            let iterations = matmul.size[2].div_ceil(matmul.tile[2]);
+            assert_eq!(copied.count(), 2, "{matmul:?}: {line}");
+            assert_eq!(line.stages, stages, "{matmul:?}: {line}");
+            assert!(counts.bulk_copies >= 2 * iterations, "{matmul:?}: {counts:?}");
+            assert_eq!(counts.asynchronous_copies, 0, "{matmul:?}: {counts:?}");
             let maps = kernel.parameters.iter().filter_map(|parameter| parameter.rows.as_ref());
             assert!(maps.clone().all(|rows| !rows.sizes.is_empty()) && maps.count() == 2, "{kernel}");
         }
@@ -245,22 +245,22 @@ fn descriptors_are_copied_by_tma() {
 #[test]
 fn the_virtual_device_runs_descriptor_loops() {
     let target = target("h100");
-    for product in COPIED {
-        let (kernel, ..) = product.checked(&target, 3);
+    for matmul in COPIED {
+        let (kernel, ..) = matmul.checked(&target, 3);
         let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
-        let checked = product.case().test_case(kernel).and_then(|case| check(&case, &target, &mut device));
-        checked.unwrap_or_else(|wrong| panic!("{product:?}: {wrong}"));
+        let checked = matmul.case().test_case(kernel).and_then(|case| check(&case, &target, &mut device));
+        checked.unwrap_or_else(|wrong| panic!("{matmul:?}: {wrong}"));
     }
 }
 
 /// Checks that loads stay plain where a launch cannot encode a tensor map, and on targets without TMA.
 #[test]
 fn other_descriptors_need_no_tensor_map() {
-    for (product, gpu_model) in [(PRODUCT, "h100"), (COPIED[0], "a100")] {
-        let (kernel, line, counts) = product.checked(&target(gpu_model), 3);
+    for (matmul, gpu_model) in [(MATMUL, "h100"), (COPIED[0], "a100")] {
+        let (kernel, line, counts) = matmul.checked(&target(gpu_model), 3);
         let maps = kernel.parameters.iter().filter(|parameter| parameter.rows.is_some()).count();
         let expected = if gpu_model == "h100" { 1 } else { 0 };
-        assert_eq!((maps, counts.bulk_copies > 0), (expected, expected > 0), "{product:?}: {line}");
+        assert_eq!((maps, counts.bulk_copies > 0), (expected, expected > 0), "{matmul:?}: {line}");
     }
 }
 
@@ -270,8 +270,8 @@ fn other_descriptors_need_no_tensor_map() {
 fn mmas_overlap_with_the_copies_of_an_iteration() {
     let target = target("h100");
     let barriers = |depth: u64, stages: u32| {
-        let product = Product { size: [64, 64, depth], ..COPIED[0] };
-        let (kernel, _, counts) = product.checked(&target, stages);
+        let matmul = Matmul { size: [64, 64, depth], ..COPIED[0] };
+        let (kernel, _, counts) = matmul.checked(&target, stages);
         assert!(kernel.to_string().contains("wait products 1"), "{kernel}");
         counts.barriers
     };

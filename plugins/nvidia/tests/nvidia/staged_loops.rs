@@ -156,7 +156,7 @@ fn a_dot_in_stages() {
 /// Number of columns of A and rows of B in the program of [`operands_in_registers`].
 const DEPTH: usize = 96;
 
-/// A product of a 64 x 96 and a 96 x 32 matrix, 16 columns of A in each of `%n` iterations. Operands are loaded in the
+/// A matmul of 64 x 96 by 96 x 32, 16 columns of A in each of `%n` iterations. Operands are loaded in the
 /// layouts that the MMA takes, so that they do not pass through shared memory.
 fn operands_in_registers() -> String {
     let tile = |name, rows, columns, pitch, layout| Tile { name, rows, columns, pitch, layout: Some(layout) };
