@@ -150,7 +150,9 @@ fn with_stages(
         let staged = engine::stages::pipeline_loops(assigned, config, required)?;
         seen(Stage::Layouts(&staged));
         let loops = staged.report.functions.iter().flat_map(|function| &function.loops);
-        let deepest = loops.map(|of| of.stages).max().unwrap_or(1);
+        // One stage stores no operands before a loop either.
+        let stages_of = |of: &engine::stages::LoopReport| if of.bytes > 0 { of.stages.max(2) } else { of.stages };
+        let deepest = loops.map(stages_of).max().unwrap_or(1);
         let kernel = lower_within(&staged, config, text)?;
         if kernel.shared_bytes() <= most || deepest < 2 {
             return Ok(kernel);

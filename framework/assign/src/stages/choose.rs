@@ -7,7 +7,7 @@ use crate::source::source;
 use crate::synthesis::iteration_count::known_iteration_count;
 use crate::synthesis::shared_layout::memory_name;
 use tilewright_tile::transform::loads::{
-    LoadLoop, PipelinedLoop, PrefetchPath, PrefetchableLoad, PrefetchedLoad, REGISTER_BUFFERS,
+    LoadLoop, PipelinedLoop, PrefetchPath, PrefetchableLoad, PrefetchedLoad, REGISTER_BUFFERS, StoredOperand,
 };
 
 /// The resources of a block that are still available for prefetching.
@@ -48,7 +48,13 @@ impl PipelinePlanner<'_> {
             loads: Vec::new(),
             note: None,
         };
-        let mut staged = PipelinedLoop { op: of.op, stages: 1, loads: Vec::new(), overlapped_dots: Vec::new() };
+        let mut staged = PipelinedLoop {
+            op: of.op,
+            stages: 1,
+            loads: Vec::new(),
+            overlapped_dots: Vec::new(),
+            stored_operands: Vec::new(),
+        };
         line.loads.extend(of.left.iter().map(|(load, reason)| LoadReport::left(body, *load, reason.clone())));
         let stays = |line: &mut LoopReport, load: &PrefetchableLoad, reason: &str| {
             line.loads.push(LoadReport::left(body, load.op, reason.to_owned()));
@@ -60,6 +66,7 @@ impl PipelinePlanner<'_> {
             of.loads.iter().for_each(|load| stays(&mut line, load, reason));
             return LoopDecision { staged, line };
         }
+        staged.stored_operands = self.choose_stored_operands(of, room, &mut line);
         let mut found: Vec<(PrefetchableLoad, PrefetchPlan)> = Vec::new();
         for load in &of.loads {
             match self.plan_prefetch(load, true) {
@@ -92,18 +99,45 @@ impl PipelinePlanner<'_> {
                 room.bytes
             ),
         });
-        (line.bytes, line.stages, staged.stages) = (buffer_bytes(&found, stages), stages, stages);
+        let bytes = buffer_bytes(&found, stages);
+        line.bytes += bytes;
+        (line.stages, staged.stages) = (stages, stages);
         if !found.iter().any(|(_, how)| how.is_copy()) {
             line.stages = REGISTER_BUFFERS;
         }
-        room.bytes -= line.bytes;
-        staged.overlapped_dots = self.overlapped_dots(of.op, &found);
+        room.bytes -= bytes;
+        staged.overlapped_dots = self.overlapped_dots(of.op, &found, &staged.stored_operands);
         for (load, how) in found {
             let memory = how.solution.as_ref().map(|solution| memory_name(&solution.memory));
             line.loads.push(LoadReport::for_prefetch(body, &load, &how, memory.as_ref()));
             staged.loads.push(PrefetchedLoad { load, path: how.path, memory, block: how.block });
         }
         LoopDecision { staged, line }
+    }
+}
+
+impl PipelinePlanner<'_> {
+    /// Chooses the operands that are stored to shared memory before the loop: those with a layout that the MMA can read
+    /// there, while shared memory is left.
+    fn choose_stored_operands(
+        &self,
+        of: &LoadLoop,
+        room: &mut BlockResources,
+        line: &mut LoopReport,
+    ) -> Vec<StoredOperand> {
+        let mut chosen = Vec::new();
+        for operand in &of.invariant_operands {
+            let Some((solution, bytes)) = self.plan_stored_operand(operand) else { continue };
+            if bytes > room.bytes {
+                continue;
+            }
+            room.bytes -= bytes;
+            line.bytes += bytes;
+            let memory = memory_name(&solution.memory);
+            line.loads.push(LoadReport::for_stored_operand(self.body, operand, &solution, bytes, &memory));
+            chosen.push(StoredOperand { operand: *operand, memory });
+        }
+        chosen
     }
 }
 

@@ -18,7 +18,9 @@ use tilewright_plan::memory_synthesis::{
 use tilewright_plan::movement::{ConversionKind, PointerCopySpec, plan_conversion, plan_pointer_copy};
 use tilewright_target::Queue;
 use tilewright_tile::axis_info::{AxisInfoMap, IndexBit};
-use tilewright_tile::transform::loads::{BufferReader, PrefetchPath, PrefetchableLoad, carried_accumulator};
+use tilewright_tile::transform::loads::{
+    BufferReader, InvariantOperand, PrefetchPath, PrefetchableLoad, StoredOperand, carried_accumulator,
+};
 use tilewright_tile::{Body, LayoutName, Op, Value};
 
 /// The planner of software pipelining: a program with layouts, and its target.
@@ -76,19 +78,25 @@ impl PipelinePlanner<'_> {
     }
 
     /// Returns the dots of a loop if their MMAs may be in flight when the next iteration begins: copies fill the
-    /// buffers that the MMAs read, and the loop only carries their accumulators. Returns none if one dot may not.
-    pub(super) fn overlapped_dots(&self, of: Op, loads: &[(PrefetchableLoad, PrefetchPlan)]) -> Vec<Op> {
+    /// buffers that the MMAs read, or the operand is stored before the loop, and the loop only carries their accumulators. Returns none if one dot may not.
+    pub(super) fn overlapped_dots(
+        &self,
+        of: Op,
+        loads: &[(PrefetchableLoad, PrefetchPlan)],
+        stored: &[StoredOperand],
+    ) -> Vec<Op> {
         let body = self.body;
         let block = body.op(of).regions.first().and_then(|region| body.blocks(*region).first().copied());
         let Some(block) = block else { return Vec::new() };
         let dots: Vec<Op> = body.walk_op(of).into_iter().filter(|op| body.op(*op).is_dot()).collect();
-        let is_copied =
-            |dot: Op, side: usize| loads.iter().any(|(load, _)| load.reader == BufferReader::MmaOperand(dot, side));
+        let is_in_buffer = |dot: Op, side: usize| {
+            loads.iter().any(|(load, _)| load.reader == BufferReader::MmaOperand(dot, side))
+                || stored.iter().any(|of| (of.operand.dot, of.operand.side) == (dot, side))
+        };
         let may_overlap = |dot: &Op| {
             body.op(*dot).name() == tt::DOT
                 && self.dot_plan(*dot).is_some_and(|planned| planned.plan.pending_queue().is_some())
-                && is_copied(*dot, 0)
-                && is_copied(*dot, 1)
+                && (0..2).all(|side| is_in_buffer(*dot, side))
                 && carried_accumulator(body, block, *dot).is_some()
         };
         let only_copies = loads.iter().all(|(_, how)| how.is_copy());
@@ -123,18 +131,33 @@ impl PipelinePlanner<'_> {
         let context = &self.config.context;
         let store = TensorAccess::store("the store", register_layout.clone(), context).with_weight(LOOP_WEIGHT);
         let solution = solve_shared_layout(&tensor, &[store, reader], context).map_err(|error| error.to_string())?;
-        self.check_operand(load, &solution)?;
+        self.check_operand(load.reader, &solution)?;
         let bytes = bytes_of(&solution, bits);
         let (path, solution) = (PrefetchPath::Registers, Some(solution));
         Ok(PrefetchPlan { path, solution, bytes, registers, block: None })
     }
 
     /// Checks that the MMA instruction which reads a buffer, if one does, can read it in the layout of the solution.
-    pub(super) fn check_operand(&self, load: &PrefetchableLoad, solution: &SharedLayoutSolution) -> Result<(), String> {
-        let BufferReader::MmaOperand(op, side) = load.reader else { return Ok(()) };
+    pub(super) fn check_operand(&self, reader: BufferReader, solution: &SharedLayoutSolution) -> Result<(), String> {
+        let BufferReader::MmaOperand(op, side) = reader else { return Ok(()) };
         let planned = self.dot_plan(op).ok_or("its dot has no plan")?;
         let plan = planned.plan.with_operand_memory(side, &solution.memory.linear);
         plan.map(drop).map_err(|error| error.to_string())
+    }
+
+    /// Plans the buffer of an operand that is stored before the loop; returns the solution and the buffer's bytes.
+    /// `None` if no layout serves both the store and the MMA.
+    pub(super) fn plan_stored_operand(&self, operand: &InvariantOperand) -> Option<(SharedLayoutSolution, u64)> {
+        let InvariantOperand { dot, side, value } = *operand;
+        let (ty, context) = (self.body.ty(value), &self.config.context);
+        let bits = moved_bits(ty.element());
+        let tensor = SharedTensor::new(ty.shape()?, bits);
+        let store = TensorAccess::store("the store", self.layout(value)?, context);
+        let reader = mma_operand_access(&self.dot_plan(dot)?.plan, side, "the MMA", self.config)?;
+        let solution = solve_shared_layout(&tensor, &[store, reader.with_weight(LOOP_WEIGHT)], context).ok()?;
+        self.check_operand(BufferReader::MmaOperand(dot, side), &solution).ok()?;
+        let bytes = bytes_of(&solution, bits);
+        Some((solution, bytes))
     }
 
     fn reader(&self, load: &PrefetchableLoad) -> Option<TensorAccess<'_>> {
@@ -185,7 +208,7 @@ impl PipelinePlanner<'_> {
         if solution.conflicts() > 0 {
             return None;
         }
-        self.check_operand(load, &solution).ok()?;
+        self.check_operand(load.reader, &solution).ok()?;
         let idle: usize = (register_layout.columns_of(Dim::REGISTER).iter().enumerate())
             .map(|(bit, column)| if *column == 0 { 1usize << bit } else { 0 })
             .sum();

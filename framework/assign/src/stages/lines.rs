@@ -7,7 +7,7 @@ use super::how::PrefetchPlan;
 use crate::source::{source, suffix};
 use tilewright_kernel::SourceLocation;
 use tilewright_plan::memory_synthesis::SharedLayoutSolution;
-use tilewright_tile::transform::loads::{BufferReader, PrefetchPath, PrefetchableLoad};
+use tilewright_tile::transform::loads::{BufferReader, InvariantOperand, PrefetchPath, PrefetchableLoad};
 use tilewright_tile::{Body, LayoutName, Op, Value};
 
 /// The report of a loop with loads.
@@ -28,14 +28,15 @@ pub struct LoopReport {
     pub note: Option<String>,
 }
 
-/// The report of a load in a loop.
+/// The report of a load in a loop, or of an MMA operand that is stored before the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadReport {
-    /// The name of the loaded value.
+    /// The name of the value.
     pub value: String,
     /// The source line of the load; `None` if the program gives none.
     pub source: Option<SourceLocation>,
-    /// The instructions that fill and read the load's buffer; `None` if the load is not prefetched.
+    /// How the value is prefetched, or stored before the loop: the instructions that fill and read its buffer. `None`
+    /// if the load is not prefetched.
     pub by: Option<String>,
     /// The shared-memory layout of one buffer; `None` if the load has none.
     pub memory: Option<String>,
@@ -54,6 +55,25 @@ impl LoadReport {
         Self { value, source, by: None, memory: None, bytes: 0, conflicts: 0, reason: Some(reason) }
     }
 
+    pub(super) fn for_stored_operand(
+        body: &Body,
+        operand: &InvariantOperand,
+        solution: &SharedLayoutSolution,
+        bytes: u64,
+        memory: &LayoutName,
+    ) -> Self {
+        let [store, read] = [0, 1].map(|index| named_access(solution, index));
+        Self {
+            value: body.display_name(operand.value),
+            source: source(body, operand.dot),
+            by: Some(format!("stored before the loop: by {store}, read by {read}")),
+            memory: Some(memory.text().to_owned()),
+            bytes,
+            conflicts: solution.conflicts(),
+            reason: None,
+        }
+    }
+
     pub(super) fn for_prefetch(
         body: &Body,
         load: &PrefetchableLoad,
@@ -61,15 +81,15 @@ impl LoadReport {
         memory: Option<&LayoutName>,
     ) -> Self {
         let solution = how.solution.as_ref();
-        let served = |index: usize| {
-            solution.and_then(|solution| solution.served.get(index)).map_or_else(String::new, |served| {
-                served.instruction.clone().unwrap_or_else(|| format!("accesses of {} bytes", served.bytes))
-            })
-        };
+        let served = |index: usize| solution.map_or_else(String::new, |solution| named_access(solution, index));
         let filled = match how.path {
-            PrefetchPath::Copy | PrefetchPath::TensorCopy => format!("copied by {}, read by {}", served(0), served(1)),
-            PrefetchPath::Registers => format!("by registers, stored by {}, read by {}", served(0), served(1)),
-            PrefetchPath::Carried => format!("in {} registers of a lane", how.registers),
+            PrefetchPath::Copy | PrefetchPath::TensorCopy => {
+                format!("prefetched: copied by {}, read by {}", served(0), served(1))
+            }
+            PrefetchPath::Registers => {
+                format!("prefetched: by registers, stored by {}, read by {}", served(0), served(1))
+            }
+            PrefetchPath::Carried => format!("prefetched: in {} registers of a lane", how.registers),
         };
         let value = body.op(load.op).results.first().map_or_else(String::new, |value| body.display_name(*value));
         Self {
@@ -82,6 +102,13 @@ impl LoadReport {
             reason: None,
         }
     }
+}
+
+/// Names the instruction of an access of a buffer, or gives its width.
+fn named_access(solution: &SharedLayoutSolution, index: usize) -> String {
+    solution.served.get(index).map_or_else(String::new, |served| {
+        served.instruction.clone().unwrap_or_else(|| format!("accesses of {} bytes", served.bytes))
+    })
 }
 
 pub(super) fn named(body: &Body, op: Op) -> String {
@@ -112,12 +139,12 @@ impl fmt::Display for LoopReport {
                 (Some(by), Some(memory), _) => {
                     writeln!(
                         f,
-                        "      {}{at} prefetched: {by}; {} bytes, {} bank conflicts",
+                        "      {}{at} {by}; {} bytes, {} bank conflicts",
                         load.value, load.bytes, load.conflicts
                     )?;
                     writeln!(f, "        {memory}")?;
                 }
-                (Some(by), None, _) => writeln!(f, "      {}{at} prefetched: {by}", load.value)?,
+                (Some(by), None, _) => writeln!(f, "      {}{at} {by}", load.value)?,
                 (_, _, reason) => {
                     writeln!(f, "      {}{at} not prefetched: {}", load.value, reason.as_deref().unwrap_or_default())?;
                 }

@@ -75,7 +75,7 @@ fn of_function(
         operation: scf::FOR.to_owned(),
         message: violation.to_string(),
     };
-    let written = match choices.iter().all(|choice| choice.loads.is_empty()) {
+    let written = match choices.iter().all(|choice| choice.loads.is_empty() && choice.stored_operands.is_empty()) {
         true => function.clone(),
         false => pipeline(function, &choices, &Dialects::neutral()).map_err(wrong)?,
     };

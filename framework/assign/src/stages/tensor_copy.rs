@@ -32,7 +32,7 @@ impl PipelinePlanner<'_> {
         let views = Views::of(body, load)?;
         let access = bulk_copy_access("the copy", views.block.len(), views.contiguous_axis()?, self.config);
         let solution = solve_shared_layout(tensor, &[access, reader.clone()], context).ok()?;
-        self.check_operand(load, &solution).ok()?;
+        self.check_operand(load.reader, &solution).ok()?;
         let block = MemoryLayout { linear: views.to_block(&solution.memory.linear)?, ..solution.memory.clone() };
         let global = descriptor_tensor(body.ty(descriptor), u64::MAX)?.tensor;
         let problem = AsyncCopySpec::new(&global, &block, tensor.bits, self.config.lanes, self.config.warps);

@@ -256,6 +256,17 @@ impl Walk<'_> {
         all
     }
 
+    /// Keeps the buffers whose address a region yields that takes the address itself. Uses of a yielded address of an
+    /// enclosing region's buffer are accesses in that region, as are those of an accumulator in flight.
+    fn keep_escaping(&mut self, values: &[Value], id: RegionId) {
+        for &value in values {
+            for buffer in Buffers::from_slice(self.uses.of_value(value)) {
+                let buffer_use = &mut self.uses.buffers[buffer as usize];
+                buffer_use.is_kept |= buffer_use.owner_region == Some(id);
+            }
+        }
+    }
+
     /// Records the effects of an operation on buffers other than plain accesses: addresses taken, instructions and
     /// waits.
     fn special(&mut self, op: &Op, id: RegionId, touched: &mut BTreeSet<u32>) {
@@ -291,8 +302,10 @@ impl Walk<'_> {
                 | Op::MbarrierCommit { .. }
                 | Op::TensorAllocate { .. }
                 | Op::ClusterAddress { .. }
-                | Op::Yield { .. }
         );
+        if let Op::Yield { values } = op {
+            self.keep_escaping(values, id);
+        }
         if is_kept {
             for &value in &op.operands() {
                 for buffer in Buffers::from_slice(self.uses.of_value(value)) {

@@ -2,6 +2,7 @@
 //! shared memory, or a dot of the loop depends on them.
 
 use crate::op::name::{scf, tt, ttg};
+use crate::op_attrs::SMEM_OPERAND;
 use std::collections::BTreeSet;
 
 use crate::transform::pipeliner::{Slice, backward, check_speculatable};
@@ -26,6 +27,19 @@ pub struct LoadLoop {
     pub loads: Vec<PrefetchableLoad>,
     /// The loads that cannot be prefetched, each with the reason.
     pub left: Vec<(Op, String)>,
+    /// The operands that an MMA reads from shared memory and that are the same in each iteration.
+    pub invariant_operands: Vec<InvariantOperand>,
+}
+
+/// An operand of a dot in a loop, which is computed before the loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvariantOperand {
+    /// The dot in the loop.
+    pub dot: Op,
+    /// The operand: A (0) or B (1).
+    pub side: usize,
+    /// The value of the operand.
+    pub value: Value,
 }
 
 /// A load that can be prefetched into shared memory, and what reads its value.
@@ -108,7 +122,8 @@ impl<'s> Search<'s> {
         if all.is_empty() || inner[1..].iter().any(|op| is_loop(&op)) {
             return None;
         }
-        let mut found = LoadLoop { op, loads: Vec::new(), left: Vec::new() };
+        let invariant_operands = self.invariant_operands(&inner);
+        let mut found = LoadLoop { op, loads: Vec::new(), left: Vec::new(), invariant_operands };
         if let Some(reason) = self.rejected(&inner[1..]) {
             found.left = all.into_iter().map(|load| (load, reason.clone())).collect();
             return Some(found);
@@ -180,6 +195,21 @@ impl<'s> Search<'s> {
             }
             depends && self.body.op(op).is_dot()
         })
+    }
+
+    /// The operands that an MMA of the loop reads from shared memory and that no operation of the loop computes.
+    fn invariant_operands(&self, inner: &[Op]) -> Vec<InvariantOperand> {
+        let body = self.body;
+        let regions = || inner.iter().flat_map(|op| body.op(*op).regions.iter());
+        let blocks: BTreeSet<Block> = regions().flat_map(|region| body.blocks(*region).iter().copied()).collect();
+        let is_outside = |value: Value| match body.origin(value) {
+            ValueOrigin::Result(op, _) => !inner.contains(&op) && body.op(op).attributes.get(SMEM_OPERAND).is_none(),
+            ValueOrigin::Argument(block, _) => !blocks.contains(&block),
+        };
+        let dots = body.ops(self.block).iter().copied().filter(|op| body.op(*op).name() == tt::DOT);
+        let operands = dots
+            .flat_map(|dot| (0..2).map(move |side| InvariantOperand { dot, side, value: body.op(dot).operands[side] }));
+        operands.filter(|of| is_outside(of.value) && (self.queries.reads)(of.dot, of.side)).collect()
     }
 
     /// For each reader of shared memory: the value that is stored, the value that is read, and the reader.

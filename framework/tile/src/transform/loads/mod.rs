@@ -11,15 +11,17 @@
 //! carries ([`PrefetchPath::Carried`]), if a dot depends on it. Layout assignment chooses, and passes its choice as
 //! [`PipelinedLoop`].
 //!
-//! - `find`: the loads;
+//! - `find`: the loads, and the operands that are the same in each iteration;
 //! - `pipelined`: the choices;
-//! - `prefetch`: the schedule and the emission of prefetches.
+//! - `prefetch`: the schedule and the emission of prefetches;
+//! - `stored_operands`: MMA operands that are stored to shared memory before the loop.
 
 mod find;
 mod pipelined;
 mod prefetch;
+mod stored_operands;
 
 pub use crate::transform::pipeliner::carried_accumulator;
-pub use find::{BufferReader, LayoutQueries, LoadLoop, PrefetchableLoad, innermost_load_loops};
-pub use pipelined::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS};
+pub use find::{BufferReader, InvariantOperand, LayoutQueries, LoadLoop, PrefetchableLoad, innermost_load_loops};
+pub use pipelined::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS, StoredOperand};
 pub use prefetch::pipeline;

@@ -1,6 +1,6 @@
 //! Loops to be pipelined: buffers, prefetched loads, and the path of each.
 
-use super::find::PrefetchableLoad;
+use super::find::{InvariantOperand, PrefetchableLoad};
 use crate::{LayoutName, Op};
 
 /// The path of a prefetched load to its buffer in shared memory.
@@ -28,6 +28,17 @@ pub struct PipelinedLoop {
     /// Dots whose MMAs are in flight when the next iteration begins: all dots of the loop, or none. Copies fill the
     /// buffers of both operands of each, and no load goes through registers.
     pub overlapped_dots: Vec<Op>,
+    /// The MMA operands that are stored to shared memory once, before the loop.
+    pub stored_operands: Vec<StoredOperand>,
+}
+
+/// An MMA operand that is stored to shared memory before the loop, and the layout that it has there.
+#[derive(Debug, Clone)]
+pub struct StoredOperand {
+    /// The dot and the side of the operand.
+    pub operand: InvariantOperand,
+    /// The layout of the operand in shared memory.
+    pub memory: LayoutName,
 }
 
 /// A load that is to be prefetched, and the choices for it.

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::find::{BufferReader, PrefetchableLoad, slice};
+use super::stored_operands::StoredOperands;
 use super::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS};
 use crate::op::Dialects;
 use crate::op::name::{ttg, tw};
-use crate::op_attrs::{PENDING, SMEM_OPERAND};
+use crate::op_attrs::SMEM_OPERAND;
 use crate::transform::pipeliner::{
     Buffers, Prefetch, Schedule, Source, Stream, backward, carried_accumulator, expand, shared_memory,
 };
@@ -19,16 +20,23 @@ use crate::{Attribute, Function, LayoutName, MemDescType, Op, TileType, TileViol
 /// # Errors
 /// [`TileViolation`]: loads outside of their loop, or slices that cannot be executed for a later iteration.
 pub fn pipeline(function: &Function, loops: &[PipelinedLoop], dialects: &Dialects) -> Result<Function, TileViolation> {
-    rewrite_function(function, dialects, &mut Loops { loops })
+    rewrite_function(function, dialects, &mut Loops { loops, stored_operands: StoredOperands::default() })
 }
 
 struct Loops<'l> {
     loops: &'l [PipelinedLoop],
+    stored_operands: StoredOperands,
 }
 
 impl Rewrite for Loops<'_> {
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
-        let Some(of) = self.loops.iter().find(|of| of.op == op && !of.loads.is_empty()) else { return Ok(false) };
+        let Some(of) = self.loops.iter().find(|of| of.op == op) else {
+            return self.stored_operands.rewrite_dot(op, false, cloner);
+        };
+        self.stored_operands.store(&of.stored_operands, cloner)?;
+        if of.loads.is_empty() {
+            return Ok(false);
+        }
         let paths = [PrefetchPath::Copy, PrefetchPath::TensorCopy, PrefetchPath::Registers, PrefetchPath::Carried];
         let streams = paths
             .into_iter()
@@ -48,8 +56,9 @@ impl Rewrite for Loops<'_> {
             let own = memory.map(|memory| Buffers::allocate(memory, count, cloner.to)).transpose()?;
             buffers.push((stream, own));
         }
-        let (loads, overlapped_dots) = (&of.loads, &of.overlapped_dots);
-        let mut loads = Loads { loads, overlapped_dots, streams, buffers, readers, sources: Vec::new() };
+        let (loads, overlapped_dots, stored_operands) = (&of.loads, &of.overlapped_dots, &self.stored_operands);
+        let sources = Vec::new();
+        let mut loads = Loads { loads, overlapped_dots, stored_operands, streams, buffers, readers, sources };
         expand(&schedule, &mut loads, cloner)?;
         Ok(true)
     }
@@ -108,7 +117,7 @@ fn bytes_of(ty: &TileType) -> u64 {
 }
 
 /// The type of a buffer in shared memory with the shape and the elements of `ty`.
-fn buffer_type(ty: &TileType, layout: &LayoutName) -> MemDescType {
+pub(super) fn buffer_type(ty: &TileType, layout: &LayoutName) -> MemDescType {
     MemDescType {
         shape: ty.shape().unwrap_or_default().to_vec(),
         element: ty.element().clone(),
@@ -124,6 +133,7 @@ struct Loads<'l> {
     loads: &'l [PrefetchedLoad],
     /// The dots whose MMAs are in flight when the next iteration begins.
     overlapped_dots: &'l [Op],
+    stored_operands: &'l StoredOperands,
     /// For each stream (prefetches with one distance), the indices of its loads.
     streams: Vec<Vec<usize>>,
     /// For each load, its stream, and its buffers if it has some.
@@ -147,15 +157,9 @@ impl Rewrite for Loads<'_> {
     /// Replaces an operation by the read of the value that was prefetched for this iteration, and makes the MMAs of
     /// overlapped dots asynchronous.
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
-        if self.overlapped_dots.contains(&op) {
-            let operation = cloner.from.op(op);
-            cloner.add(op, cloner.all(&operation.operands), Vec::new());
-            if let ValueOrigin::Result(new_op, _) = cloner.to.body().origin(cloner.value(operation.results[0])) {
-                cloner.to.body_mut().op_mut(new_op).attributes.set(PENDING, Attribute::Unit);
-            }
-            return Ok(true);
-        }
-        let Some(&load_index) = self.readers.get(&op) else { return Ok(false) };
+        let Some(&load_index) = self.readers.get(&op) else {
+            return self.stored_operands.rewrite_dot(op, self.overlapped_dots.contains(&op), cloner);
+        };
         let load = &self.loads[load_index].load;
         let stream = self.buffers[load_index].0;
         let source = self.sources.get(stream);

@@ -1,0 +1,55 @@
+//! MMA operands that are the same in each iteration of a loop: stored to shared memory before the loop, and read there.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::StoredOperand;
+use super::prefetch::buffer_type;
+use crate::op::name::ttg;
+use crate::op_attrs::{PENDING, SMEM_OPERAND};
+use crate::transform::{IrCloner, Rewritten};
+use crate::{Attribute, Op, TileType, Value, ValueOrigin, Values};
+
+/// The buffers of stored operands, by dot and side.
+#[derive(Default)]
+pub(super) struct StoredOperands {
+    buffers: BTreeMap<(Op, usize), Value>,
+}
+
+impl StoredOperands {
+    /// Emits the stores of operands, before their loop.
+    pub fn store(&mut self, operands: &[StoredOperand], cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+        for of in operands {
+            let value = of.operand.value;
+            let memory = TileType::Memory(Arc::new(buffer_type(cloner.from.ty(value), &of.memory)));
+            let stored = cloner.value(value);
+            let buffer = cloner.to.op(ttg::LOCAL_ALLOC).operand(stored).result(memory).value()?;
+            self.buffers.insert((of.operand.dot, of.operand.side), buffer);
+        }
+        Ok(())
+    }
+
+    /// Emits a dot that has stored operands or whose MMAs are `overlapped` with the next iteration; returns false for
+    /// any other operation.
+    pub fn rewrite_dot(&self, op: Op, overlapped: bool, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
+        let buffers = [0, 1].map(|side| self.buffers.get(&(op, side)).copied());
+        if !overlapped && buffers == [None; 2] {
+            return Ok(false);
+        }
+        let operation = cloner.from.op(op);
+        let mut operands: Values = cloner.all(&operation.operands);
+        for (side, buffer) in buffers.into_iter().enumerate() {
+            let Some(buffer) = buffer else { continue };
+            let ty = cloner.from.ty(operation.operands[side]).clone();
+            let read = cloner.to.op(ttg::LOCAL_LOAD).operand(buffer).result(ty);
+            operands[side] = read.attribute(SMEM_OPERAND, Attribute::Unit).value()?;
+        }
+        cloner.add(op, operands, Vec::new());
+        if let ValueOrigin::Result(new_op, _) = cloner.to.body().origin(cloner.value(operation.results[0]))
+            && overlapped
+        {
+            cloner.to.body_mut().op_mut(new_op).attributes.set(PENDING, Attribute::Unit);
+        }
+        Ok(true)
+    }
+}
