@@ -48,6 +48,32 @@ impl<'ctx> TiedRegisters<'ctx> {
         Ok(())
     }
 
+    /// Whether all registers are the constant zero, so that an MMA can start from zero without reading them.
+    fn are_zero(&self) -> bool {
+        self.register_values.iter().all(|value| match value {
+            BasicValueEnum::IntValue(value) => value.is_null(),
+            BasicValueEnum::FloatValue(value) => value.is_null(),
+            _ => false,
+        })
+    }
+
+    /// Emits assembly that writes the registers, `$0` and following, without reading them; the operands `others` follow
+    /// them.
+    fn overwrite(
+        &mut self,
+        emit: &Emitter<'_, 'ctx>,
+        text: &str,
+        others: &[(BasicValueEnum<'ctx>, char)],
+    ) -> Result<(), CompileError> {
+        let outs = self.register_values.iter().map(|_| format!("=&{}", self.letter));
+        let given = others.iter().map(|(_, letter)| letter.to_string());
+        let constraints: Vec<String> = outs.chain(given).chain(["~{memory}".to_owned()]).collect();
+        let operands: Vec<_> = others.iter().map(|(value, _)| *value).collect();
+        let types: Vec<_> = self.register_values.iter().map(BasicValueEnum::get_type).collect();
+        self.register_values = emit.ordered_assembly(text, &constraints.join(","), &operands, &types)?;
+        Ok(())
+    }
+
     /// Emits assembly that has the registers as tied inputs and outputs from `$0` on; the operands `others` follow
     /// them.
     fn pass_through(
@@ -69,7 +95,8 @@ impl<'ctx> TiedRegisters<'ctx> {
     }
 }
 
-/// Emits a warpgroup MMA: `wgmma.mma_async... {d...}, {a...} or descriptor, descriptor, true, ...;`
+/// Emits a warpgroup MMA: `wgmma.mma_async... {d...}, {a...} or descriptor, descriptor, add, ...;`. If the accumulator
+/// is the constant zero, `add` is false, and no register is set to zero.
 pub(super) fn emit_mma<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
@@ -97,17 +124,25 @@ pub(super) fn emit_mma<'ctx>(
         others.extend(tied.register_values.iter().map(|&register_value| (register_value, tied.letter)));
         group(count, tied.register_values.len())
     };
-    if !accumulator_type.is_pending() {
+    let from_zero = !accumulator_type.is_pending() && accumulator.are_zero();
+    if from_zero {
+        emit.ordered_assembly("wgmma.fence.sync.aligned;", "~{memory}", &[], &[])?;
+    } else if !accumulator_type.is_pending() {
         accumulator.pass_through(emit, "wgmma.fence.sync.aligned;", &[])?;
     }
     let second_text = format!("${}", count + others.len());
     others.push((second, 'l'));
     let (mnemonic, ending) = mnemonic_and_suffix(row)?;
+    let comparison = if from_zero { "ne" } else { "eq" };
     let text = format!(
-        "{{ .reg .pred add; setp.eq.u32 add, 0, 0; {mnemonic} {}, {first_text}, {second_text}, add{ending}; }}",
+        "{{ .reg .pred add; setp.{comparison}.u32 add, 0, 0; {mnemonic} {}, {first_text}, {second_text}, add{ending}; }}",
         group(0, count)
     );
-    accumulator.pass_through(emit, &text, &others)?;
+    if from_zero {
+        accumulator.overwrite(emit, &text, &others)?;
+    } else {
+        accumulator.pass_through(emit, &text, &others)?;
+    }
     accumulator.pad_with_zeros(emit)?;
     emit.join(&accumulator.register_values, accumulator.registers, result.after_wait())
 }
