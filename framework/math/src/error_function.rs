@@ -1,16 +1,17 @@
 //! The error function and its complement.
 
-use super::exponential::exp_double_word;
+use super::exponential::{exp_double_word, exp_within};
+use super::formula::Natives;
 use super::formula_builder::Real;
 use super::tables::error_function::{ERF, LOG_ERFC, SCALED_ERFC};
 
 /// The error function: a polynomial near zero; elsewhere one minus the exponential of a polynomial for log(erfc).
-pub(super) fn erf<'p>(x: Real<'p>) -> Real<'p> {
+pub(super) fn erf<'p>(x: Real<'p>, natives: Natives) -> Real<'p> {
     let formula = x.formula;
     let size = x.abs();
     let near = size.mul_add(ERF.at(size * size), size);
     let missing = LOG_ERFC.at(size.clamped(1.0, formula.by_type(4.0, 6.0)) - 2.0);
-    let far = 1.0 - exp_double_word(missing, None).rounded();
+    let far = 1.0 - exp_within(missing, natives);
     size.is_less(1.0).select(near, far).with_sign_of(x)
 }
 

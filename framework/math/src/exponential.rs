@@ -4,6 +4,7 @@
 //! polynomial. NaN propagates through the arithmetic; arguments are clamped to the range beyond which results are zero
 //! or infinite.
 
+use super::formula::Natives;
 use super::formula_builder::{Int, Real};
 use super::tables::constants::{LN_2, LOG2_10, LOG2_E, LOG10_2};
 use super::tables::exponential::{EXP, EXP2, EXP10};
@@ -44,6 +45,17 @@ pub(super) fn exp_double_word<'p>(x: Real<'p>, more: Option<Real<'p>>) -> Power<
     let [high, low] = formula.constant(1.0).fast_sum(power);
     let low = more.map_or(low, |more| high.mul_add(more, low));
     Power { high, low, exponent }
+}
+
+/// The exponential of `x`, a normal number, for formulas that need fewer correct bits than
+/// the type has: with the target's `exp2`, the rounding error of `x log2 e` is not corrected.
+pub(super) fn exp_within<'p>(x: Real<'p>, natives: Natives) -> Real<'p> {
+    if natives.exp2 {
+        let log = x.formula.entry(&LOG2_E, 0);
+        return (x * log).native(MathFunction::Exp2);
+    }
+    let power = exp_double_word(x, None);
+    power.high * power.exponent.power_of_two()
 }
 
 pub(super) fn exp<'p>(x: Real<'p>) -> Real<'p> {

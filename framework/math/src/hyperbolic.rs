@@ -1,6 +1,7 @@
 //! Hyperbolic functions: polynomials near zero, exponentials elsewhere.
 
-use super::exponential::{Power, exp_double_word};
+use super::exponential::{Power, exp_double_word, exp_within};
+use super::formula::Natives;
 use super::formula_builder::Real;
 use super::tables::hyperbolic::{SINH, TANH};
 
@@ -25,14 +26,13 @@ pub(super) fn cosh<'p>(x: Real<'p>) -> Real<'p> {
     half_sum(x.abs(), 1.0)
 }
 
-pub(super) fn tanh<'p>(x: Real<'p>) -> Real<'p> {
+pub(super) fn tanh<'p>(x: Real<'p>, natives: Natives) -> Real<'p> {
     let formula = x.formula;
     let size = x.abs();
     let z = size * size;
     let near = (size * z).mul_add(TANH.at(z), size);
     let greatest = formula.by_type(10.0, 20.0);
-    let power = exp_double_word(size.clamped(0.0, greatest) * 2.0, None);
-    let scale = power.exponent.power_of_two();
-    let far = 1.0 - 2.0 / (power.high.mul_add(scale, 1.0) + power.low * scale);
+    let power = exp_within(size.clamped(0.0, greatest) * 2.0, natives);
+    let far = 1.0 - 2.0 / (power + 1.0);
     size.is_less(0.7).select(near, far).with_sign_of(x)
 }

@@ -35,8 +35,9 @@ pub struct LoadReport {
     pub value: String,
     /// The source line of the load; `None` if the program gives none.
     pub source: Option<SourceLocation>,
-    /// How the value is prefetched, or stored before the loop: the instructions that fill and read its buffer. `None`
-    /// if the load is not prefetched.
+    /// Whether the value is an MMA operand that is the same in each iteration and is stored before the loop.
+    pub is_invariant: bool,
+    /// The instructions that fill and read the value's buffer; `None` if the load is not prefetched.
     pub by: Option<String>,
     /// The shared-memory layout of one buffer; `None` if the load has none.
     pub memory: Option<String>,
@@ -52,7 +53,16 @@ impl LoadReport {
     pub(super) fn left(body: &Body, load: Op, reason: String) -> Self {
         let value = body.op(load).results.first().map_or_else(String::new, |value| body.display_name(*value));
         let source = source(body, load);
-        Self { value, source, by: None, memory: None, bytes: 0, conflicts: 0, reason: Some(reason) }
+        Self {
+            value,
+            source,
+            is_invariant: false,
+            by: None,
+            memory: None,
+            bytes: 0,
+            conflicts: 0,
+            reason: Some(reason),
+        }
     }
 
     pub(super) fn for_stored_operand(
@@ -66,7 +76,8 @@ impl LoadReport {
         Self {
             value: body.display_name(operand.value),
             source: source(body, operand.dot),
-            by: Some(format!("stored before the loop: by {store}, read by {read}")),
+            is_invariant: true,
+            by: Some(format!("by {store}, read by {read}")),
             memory: Some(memory.text().to_owned()),
             bytes,
             conflicts: solution.conflicts(),
@@ -84,17 +95,18 @@ impl LoadReport {
         let served = |index: usize| solution.map_or_else(String::new, |solution| named_access(solution, index));
         let filled = match how.path {
             PrefetchPath::Copy | PrefetchPath::TensorCopy => {
-                format!("prefetched: copied by {}, read by {}", served(0), served(1))
+                format!("copied by {}, read by {}", served(0), served(1))
             }
             PrefetchPath::Registers => {
-                format!("prefetched: by registers, stored by {}, read by {}", served(0), served(1))
+                format!("by registers, stored by {}, read by {}", served(0), served(1))
             }
-            PrefetchPath::Carried => format!("prefetched: in {} registers of a lane", how.registers),
+            PrefetchPath::Carried => format!("in {} registers of a lane", how.registers),
         };
         let value = body.op(load.op).results.first().map_or_else(String::new, |value| body.display_name(*value));
         Self {
             value,
             source: source(body, load.op),
+            is_invariant: false,
             by: Some(filled),
             memory: memory.map(|memory| memory.text().to_owned()),
             bytes: how.bytes,
@@ -135,16 +147,17 @@ impl fmt::Display for LoopReport {
         }
         for load in &self.loads {
             let at = suffix(load.source.as_ref());
+            let verb = if load.is_invariant { "stored before the loop" } else { "prefetched" };
             match (&load.by, &load.memory, &load.reason) {
                 (Some(by), Some(memory), _) => {
                     writeln!(
                         f,
-                        "      {}{at} {by}; {} bytes, {} bank conflicts",
+                        "      {}{at} {verb}: {by}; {} bytes, {} bank conflicts",
                         load.value, load.bytes, load.conflicts
                     )?;
                     writeln!(f, "        {memory}")?;
                 }
-                (Some(by), None, _) => writeln!(f, "      {}{at} {by}", load.value)?,
+                (Some(by), None, _) => writeln!(f, "      {}{at} {verb}: {by}", load.value)?,
                 (_, _, reason) => {
                     writeln!(f, "      {}{at} not prefetched: {}", load.value, reason.as_deref().unwrap_or_default())?;
                 }

@@ -11,6 +11,7 @@ mod conversion;
 mod group;
 mod instruction;
 pub(crate) mod lines;
+mod load_loops;
 mod mbarrier;
 mod predicated;
 mod ptx;

@@ -26,6 +26,8 @@ struct Matmul {
     transposed: bool,
     /// Whether blocks have a further axis of size one in front, which the program removes.
     batched: bool,
+    /// Whether all iterations multiply the first tile of A, which the program loads before the loop.
+    resident: bool,
     /// The operation that gives the pointer to A, `%base`.
     base: &'static str,
     /// The number of warps.
@@ -39,6 +41,7 @@ const MATMUL: Matmul = Matmul {
     size: [100, 72, 80],
     transposed: true,
     batched: false,
+    resident: false,
     base: "%base = tt.addptr %a, %zero : !tt.ptr<f16>, i32",
     warps: 4,
 };
@@ -52,6 +55,12 @@ const COPIED: [Matmul; 7] = [
     Matmul { base: "", element: "i8", accumulator: "i32", tile: [64, 64, 64], ..MATMUL },
     Matmul { base: "", element: "f32", tile: [64, 32, 32], ..MATMUL },
     Matmul { base: "", batched: true, ..MATMUL },
+];
+
+/// The programs whose MMAs read the same tile of A in each iteration.
+const RESIDENT: [Matmul; 2] = [
+    Matmul { base: "", resident: true, ..MATMUL },
+    Matmul { base: "", resident: true, tile: [128, 64, 64], size: [130, 64, 200], warps: 8, ..MATMUL },
 ];
 
 impl Matmul {
@@ -91,6 +100,12 @@ impl Matmul {
             false => String::new(),
         };
         let operand_b = if self.transposed { "%tb" } else { "%bb" };
+        let load_a = format!(
+            "%aa{name} = tt.descriptor_load %da[{}] : !tt.tensordesc<{block}x{element}> -> tensor<{block}x{element}>",
+            index(if self.resident { "%row, %zero" } else { "%row, %at" }),
+            block = batch(block_a.clone()),
+        );
+        let (before_loop, in_loop) = if self.resident { (load_a, String::new()) } else { (String::new(), load_a) };
         format!(
             "module {{
   tt.func public @matmul(%a: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %b: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %c: !tt.ptr<{accumulator}> {{tt.divisibility = 16 : i32}}, %m: i32, %n: i32, %k: i32, %pitch_a: i32 {{tt.divisibility = 16 : i32}}, %pitch_b: i64 {{tt.divisibility = 16 : i32}}, %pitch_c: i32 {{tt.divisibility = 16 : i32}}) {{
@@ -111,8 +126,9 @@ impl Matmul {
     %y = tt.get_program_id y : i32
     %row = arith.muli %x, %rows : i32
     %column = arith.muli %y, %columns : i32
+    {before_loop}
     %sum = scf.for %at = %zero to %k step %step iter_args(%acc = %none) -> (tensor<{m}x{n}x{accumulator}>) : i32 {{
-      %aa{name} = tt.descriptor_load %da[{index_a}] : !tt.tensordesc<{batch_a}x{element}> -> tensor<{batch_a}x{element}>
+      {in_loop}
       {loaded_a}
       %bb{name} = tt.descriptor_load %db[{index_b}] : !tt.tensordesc<{batch_b}x{element}> -> tensor<{batch_b}x{element}>
       {loaded_b}
@@ -129,7 +145,6 @@ impl Matmul {
             of_b = of(size_b, "%pitch_b"),
             batch_a = batch(block_a.clone()),
             batch_b = batch(block_b.clone()),
-            index_a = index("%row, %at"),
             index_b = index(index_b),
             loaded_a = loaded("aa", &block_a),
             loaded_b = loaded("bb", &block_b),
@@ -155,7 +170,8 @@ impl Matmul {
             (0..rows).flat_map(|row| (0..pitch).flat_map(move |column| encoded(element, at(row, column)))).collect()
         };
         let at_b = |depth: u64, column: u64| if self.transposed { of(column, depth, 2) } else { of(depth, column, 2) };
-        let element_at = |row: u64, column: u64| (0..k).map(|at| of(row, at, 0) * at_b(at, column)).sum::<i64>();
+        let in_a = |at: u64| if self.resident { at % self.tile[2] } else { at };
+        let element_at = |row: u64, column: u64| (0..k).map(|at| of(row, in_a(at), 0) * at_b(at, column)).sum::<i64>();
         let expected = (0..m).flat_map(|row| {
             (0..pitch_c).flat_map(move |column| encoded(result, if column < n { element_at(row, column) } else { 9 }))
         });
@@ -245,11 +261,27 @@ fn descriptors_are_copied_by_tma() {
 #[test]
 fn the_virtual_device_runs_descriptor_loops() {
     let target = target("h100");
-    for matmul in COPIED {
+    for matmul in COPIED.into_iter().chain(RESIDENT) {
         let (kernel, ..) = matmul.checked(&target, 3);
         let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
         let checked = matmul.case().test_case(kernel).and_then(|case| check(&case, &target, &mut device));
         checked.unwrap_or_else(|wrong| panic!("{matmul:?}: {wrong}"));
+    }
+}
+
+/// Checks that an operand that is the same in each iteration is stored to shared memory once, before the loop.
+#[test]
+fn an_operand_of_all_iterations_is_stored_once() {
+    let target = target("h100");
+    for matmul in RESIDENT {
+        let with_depth = |depth: u64| {
+            let (_, line, counts) = Matmul { size: [64, 64, depth], ..matmul }.checked(&target, 3);
+            let stored: Vec<_> = line.loads.iter().filter(|load| load.is_invariant).collect();
+            assert!(matches!(stored[..], [load] if load.conflicts == 0 && load.bytes > 0), "{line}");
+            assert!(line.to_string().contains("stored before the loop: by "), "{line}");
+            counts.wavefronts_stored
+        };
+        assert_eq!(with_depth(3 * matmul.tile[2]), with_depth(7 * matmul.tile[2]), "{matmul:?}");
     }
 }
 
