@@ -12,8 +12,7 @@ use tilewright_plugin::{CompileError, issued_row};
 use tilewright_target::{Instruction, TargetDescription};
 
 use super::capability::capability;
-use super::load_loops::{RESIDENT_BLOCKS, has_load_loop};
-use super::{bulk, conversion, group, instruction, mbarrier, predicated, tensor};
+use super::{bulk, conversion, group, instruction, load_loops, mbarrier, predicated, tensor};
 
 /// LLVM's number of the calling convention `ptx_kernel`.
 const PTX_KERNEL: u32 = 71;
@@ -93,8 +92,8 @@ impl Dialect for Ptx<'_> {
         let mut attributes = vec![("nvvm.reqntid".to_owned(), format!("{lanes},1,1"))];
         if kernel.launch.registers > 0 {
             attributes.push(("nvvm.maxnreg".to_owned(), kernel.launch.registers.to_string()));
-        } else if has_load_loop(kernel) {
-            attributes.push(("nvvm.minctasm".to_owned(), RESIDENT_BLOCKS.to_string()));
+        } else if let Some(blocks) = load_loops::resident_blocks(kernel, lanes, self.target) {
+            attributes.push(("nvvm.minctasm".to_owned(), blocks.to_string()));
         }
         if kernel.launch.blocks > 1 {
             attributes.push(("nvvm.cluster_dim".to_owned(), format!("{},1,1", kernel.launch.blocks)));

@@ -89,6 +89,40 @@ fn narrower_vectors_take_the_instruction_of_their_width() {
     }
 }
 
+/// Returns a kernel whose loop loads from `%0` at these byte offsets and carries `words` 32-bit words.
+fn loop_kernel(offsets: &[u32], words: u32) -> Kernel {
+    let load = |(index, offset): (usize, &u32)| format!("    %{}: 4xi32 = load %0 + {offset} align 16\n", 20 + index);
+    let stores = (0..offsets.len()).map(|index| format!("    store %1, %{} align 16\n", 20 + index));
+    let body: String = offsets.iter().enumerate().map(load).chain(stores).collect();
+    let text = format!(
+        "kernel k(%0 p: ptr.global, %1 q: ptr.global, %2 n: i32) lanes 32 warps 4 {{
+  %3: i32 = constant 0
+  %4: i32 = constant 1
+  %5: {words}xi32 = constant 0
+  %6: {words}xi32 = for %3 to %2 step %4 carry %5 (%7: i32, %8: {words}xi32) {{
+{body}    yield %8
+  }}
+}}"
+    );
+    tilewright_kernel::text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).kernels.remove(0)
+}
+
+/// Checks that `ptxas` may keep several loads of an iteration in flight: 65,536 registers for lanes of 128 registers.
+#[test]
+fn loops_with_several_loads_state_their_resident_blocks() {
+    for (offsets, words, blocks) in [
+        (&[0, 16][..], 4, Some(4)),
+        (&[0], 4, None),
+        (&[], 4, None),
+        (&[0, 16, 32], 64, None),
+        (&[0, 16, 32], 32, Some(4)),
+    ] {
+        let ptx = ptx(loop_kernel(offsets, words));
+        let found = ptx.lines().find_map(|line| line.strip_prefix(".minnctapersm "));
+        assert_eq!(found.map(|blocks| blocks.trim().parse().unwrap()), blocks, "{offsets:?}, {words}\n{ptx}");
+    }
+}
+
 #[test]
 fn shuffles_are_shfl_idx_of_the_full_warp() {
     let ptx = ptx(kernels::shuffle(LAUNCH, 1));
