@@ -458,6 +458,19 @@ pub trait Dialect {
         Err(no_mbarriers())
     }
 
+    /// Emits the invalidation of an mbarrier by one lane of the warp, so that its bytes may be used again.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] if the target has no mbarriers.
+    fn mbarrier_invalidate<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+    ) -> Result<(), CompileError> {
+        let _ = (emit, pointer);
+        Err(no_mbarriers())
+    }
+
     /// Emits a commit of the warp's instructions on a queue to an mbarrier: the instructions arrive there when they
     /// complete.
     ///

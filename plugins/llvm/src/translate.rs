@@ -383,6 +383,9 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
                 let (pointer, phase) = (self.shared_pointer(*pointer)?, self.integer(*phase, Element::I32)?);
                 self.dialect.mbarrier_wait(&self.emit, pointer, phase)
             }
+            Op::MbarrierInvalidate { pointer } => {
+                self.dialect.mbarrier_invalidate(&self.emit, self.shared_pointer(*pointer)?)
+            }
             Op::MbarrierCommit { queue, pointer } => {
                 self.dialect.mbarrier_commit(&self.emit, *queue, self.shared_pointer(*pointer)?)
             }

@@ -332,6 +332,7 @@ impl<'a> Decoder<'a> {
             Op::MbarrierWait { pointer, phase } => {
                 Step::MbarrierWait { pointer: self.at(*pointer), phase: self.at(*phase) }
             }
+            Op::MbarrierInvalidate { pointer } => Step::MbarrierInvalidate { pointer: self.at(*pointer) },
             Op::MbarrierCommit { queue, pointer } => Step::MbarrierCommit { queue: *queue, pointer: self.at(*pointer) },
             Op::TensorAllocate { pointer, columns } => {
                 Step::TensorAllocate { pointer: self.at(*pointer), columns: *columns }

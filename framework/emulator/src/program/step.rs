@@ -213,6 +213,9 @@ pub(crate) enum Step<'a> {
         pointer: usize,
         phase: usize,
     },
+    MbarrierInvalidate {
+        pointer: usize,
+    },
     MbarrierCommit {
         queue: Queue,
         pointer: usize,

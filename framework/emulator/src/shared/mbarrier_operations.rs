@@ -1,4 +1,4 @@
-//! Operations on mbarriers in shared memory: initialization, arrival, completion of copies, waits.
+//! Operations on mbarriers in shared memory: initialization, arrival, completion of copies, waits, invalidation.
 
 use super::mbarrier::{BYTES, Clock, Copy, Mbarrier, clock_until, join, wrong};
 use super::{Accessor, CompletionEffect, Proxy, SEVERAL_LANES, SharedMemory};
@@ -36,6 +36,27 @@ impl SharedMemory {
         Ok(mbarrier)
     }
 
+    /// Invalidates the mbarrier; its bytes are uninitialised afterwards. All its arrivals and waits, also waits that
+    /// have not ended, must be ordered before this access.
+    pub(crate) fn invalidate_mbarrier(&mut self, address: u64, who: &Accessor<'_>) -> Result<(), FaultKind> {
+        let mbarrier = self.mbarrier(address, who)?;
+        if !mbarrier.copies.is_empty() || !mbarrier.groups.is_empty() {
+            return Err(wrong(address, "operations in flight arrive at it; wait for their phase first"));
+        }
+        self.mbarriers.0.remove(&address);
+        self.store_word(address, BYTES, &[0; BYTES as usize], who)?;
+        let first = address as usize;
+        self.initialised[first..first + BYTES as usize].fill(false);
+        Ok(())
+    }
+
+    /// Records an arrival or a wait, which must be ordered before the invalidation of the mbarrier.
+    fn note_use(&mut self, address: u64, who: &Accessor<'_>) -> Result<(), FaultKind> {
+        self.mbarrier(address, who)?;
+        self.note_read(address as usize, who);
+        Ok(())
+    }
+
     /// Arrives at the mbarrier, and expects `bytes` more bytes in its current phase; `done` is the clock of the
     /// arriving warp.
     pub(crate) fn arrive(
@@ -45,6 +66,7 @@ impl SharedMemory {
         done: &[u64],
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
+        self.note_use(address, who)?;
         let mbarrier = self.find_for_arrival(address, who)?;
         mbarrier.missing -= 1;
         mbarrier.bytes += i64::from(bytes);
@@ -110,6 +132,7 @@ impl SharedMemory {
 
     /// The clock of all accesses that the phase of this parity orders; `None` if the phase is incomplete.
     pub(crate) fn wait(&mut self, address: u64, parity: u64, who: &Accessor<'_>) -> Result<Option<Clock>, FaultKind> {
+        self.note_use(address, who)?;
         let mbarrier = self.mbarrier(address, who)?;
         if mbarrier.phase & 1 == parity & 1 && mbarrier.missing == 0 {
             self.complete_copies(address, who)?;

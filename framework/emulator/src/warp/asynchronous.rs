@@ -74,7 +74,8 @@ impl Warp {
         self.counts.mbarrier_arrivals += 1;
         self.barrier = self.time;
         let mut done = self.known.clone();
-        join(&mut done, &clock_until(self.index as u16, self.time));
+        // The arrival itself is the warp's next access.
+        join(&mut done, &clock_until(self.index as u16, self.time + 1));
         let (accessor, mut memories) = self.next_access(around, at);
         Ok(memories.block_shared(&accessor)?.arrive(address, bytes, &done, &accessor)?)
     }
@@ -96,6 +97,12 @@ impl Warp {
             join(&mut self.known, released);
         }
         Ok(released.is_none().then_some(address))
+    }
+
+    pub(super) fn mbarrier_invalidate(&mut self, pointer: usize, around: &mut BlockContext<'_>, at: usize) -> Done {
+        let address = self.same_in_all(pointer)?;
+        let (accessor, mut memories) = self.next_access(around, at);
+        Ok(memories.block_shared(&accessor)?.invalidate_mbarrier(address, &accessor)?)
     }
 
     pub(super) fn mbarrier_commit(

@@ -277,6 +277,7 @@ impl Warp {
             Step::Wait { queue, outstanding, values } => self.wait(*queue, *outstanding, values, around, at),
             Step::MbarrierInit { pointer, arrivals } => self.mbarrier_init(*pointer, *arrivals, around, at),
             Step::MbarrierArrive { pointer, bytes } => self.mbarrier_arrive(*pointer, *bytes, around, at),
+            Step::MbarrierInvalidate { pointer } => self.mbarrier_invalidate(*pointer, around, at),
             Step::MbarrierCommit { queue, pointer } => self.mbarrier_commit(*queue, *pointer, around, at),
             Step::TensorAllocate { pointer, columns } => self.tensor_allocate(*pointer, *columns, around, at),
             Step::TensorFree { address, columns } => self.tensor_free(*address, *columns, around, at),

@@ -351,6 +351,12 @@ macro_rules! operations {
                 /// An `i32`, the same in all lanes: 0 for the first, third, ... phase, 1 for the others.
                 phase: Value where is(I32),
             } [pointer "," phase] -> none needs(Uniformity::Uniform) fn mbarrier_wait;
+            /// Ends an mbarrier: its bytes may hold other data, or be initialized again. All arrivals and waits must be
+            /// ordered before it. One lane of the warp executes it.
+            mbarrier_invalidate MbarrierInvalidate {
+                /// A pointer to an mbarrier, the same in all lanes.
+                pointer: Value where is(SHARED),
+            } [pointer] -> none needs(Uniformity::Uniform) fn mbarrier_invalidate;
             /// Makes the completion of all operations that this warp has issued on the queue since its last commit
             /// there arrive once at the mbarrier.
             mbarrier_commit MbarrierCommit {

@@ -44,6 +44,7 @@ fn only_waits_instructions_and_carriers_take_what_is_pending() {
       %9: 4xf32 = wait products 0 %3
       mbarrier_arrive %1, 64
       mbarrier_wait %1, %0
+      mbarrier_invalidate %1
       wait copies 2
     }";
     let module = text::parse(sound).unwrap();
@@ -93,8 +94,13 @@ fn waits_give_what_was_pending() {
 #[test]
 fn mbarriers_lie_in_shared_memory_and_someone_arrives() {
     assert_eq!(violation("mbarrier_init %1, 0"), Violation::Arrivals);
-    for body in ["mbarrier_init %2, 1", "mbarrier_arrive %2, 1", "mbarrier_wait %2, %0", "mbarrier_commit products %2"]
-    {
+    for body in [
+        "mbarrier_init %2, 1",
+        "mbarrier_arrive %2, 1",
+        "mbarrier_wait %2, %0",
+        "mbarrier_invalidate %2",
+        "mbarrier_commit products %2",
+    ] {
         let expected = Type::Pointer(MemorySpace::Shared).to_string();
         assert_eq!(
             violation(body),
@@ -112,6 +118,7 @@ fn operations_that_order_asynchronous_ones_are_warp_wide() {
         "mbarrier_init %1, 1",
         "mbarrier_arrive %1, 1",
         "mbarrier_wait %1, %0",
+        "mbarrier_invalidate %1",
         "mbarrier_commit products %1",
         "tensor_allocate %1, 32",
         "tensor_free %0, 32",

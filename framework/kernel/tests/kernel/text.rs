@@ -55,6 +55,7 @@ fn asynchronous() -> impl Strategy<Value = Op> {
         (value(), any::<u32>()).prop_map(|(pointer, arrivals)| Op::MbarrierInit { pointer, arrivals }),
         (value(), any::<u32>()).prop_map(|(pointer, bytes)| Op::MbarrierArrive { pointer, bytes }),
         (value(), value()).prop_map(|(pointer, phase)| Op::MbarrierWait { pointer, phase }),
+        value().prop_map(|pointer| Op::MbarrierInvalidate { pointer }),
         (one_of(Queue::ALL), value()).prop_map(|(queue, pointer)| Op::MbarrierCommit { queue, pointer }),
         (value(), any::<u32>()).prop_map(|(pointer, columns)| Op::TensorAllocate { pointer, columns }),
         (value(), any::<u32>()).prop_map(|(address, columns)| Op::TensorFree { address, columns }),

@@ -9,7 +9,7 @@ use tilewright_kernel::{Binary, Builder, Compare, Op as KernelOp, Scope, Special
 use tilewright_target::Completion;
 use tilewright_tile::op::name::{ttg, tw};
 use tilewright_tile::transform::explicit::EVERY_WARP;
-use tilewright_tile::{Op, ValueOrigin};
+use tilewright_tile::{Body, Op, ValueOrigin};
 
 use super::error::{Lowered, Reason};
 use super::lowering::Lowering;
@@ -62,11 +62,24 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             let bytes = count(lowering, op, "bytes")?;
             by_first(&mut lowering.builder, active, |builder| builder.mbarrier_arrive(pointer, bytes));
         }
-        // No other use of the memory follows before the kernel ends.
-        tw::MBARRIER_INVALIDATE => {}
+        tw::MBARRIER_INVALIDATE => {
+            // Arrivals and waits of all warps come before the first of several invalidations.
+            if !follows_invalidation(lowering.body, op) {
+                lowering.builder.barrier(Scope::Block);
+            }
+            by_first(&mut lowering.builder, None, |builder| builder.mbarrier_invalidate(pointer));
+        }
         other => return Err(Reason::unsupported(format!("`{other}` is not an mbarrier operation"))),
     }
     Ok(())
+}
+
+/// Whether the operation before `op`, apart from pure ones, invalidates another mbarrier.
+fn follows_invalidation(body: &Body, op: Op) -> bool {
+    let all = body.walk(body.root());
+    let earlier = all.iter().take_while(|other| **other != op);
+    let last = earlier.filter(|other| !body.op(**other).definition.traits.pure).last();
+    last.is_some_and(|&last| body.op(last).name() == tw::MBARRIER_INVALIDATE)
 }
 
 fn count(lowering: &Lowering<'_>, op: Op, name: &str) -> Lowered<u32> {

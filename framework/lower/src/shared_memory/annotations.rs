@@ -101,6 +101,7 @@ impl Accesses {
                     | Op::MbarrierInit { .. }
                     | Op::MbarrierArrive { .. }
                     | Op::MbarrierWait { .. }
+                    | Op::MbarrierInvalidate { .. }
                     | Op::MbarrierCommit { .. }
             );
             if let Some(mark_uses) = mark.filter(|_| is_access).and_then(|mark| self.by_mark.get_mut(&mark)) {

@@ -194,6 +194,7 @@ fn touches(op: &Op) -> bool {
             | Op::MbarrierInit { .. }
             | Op::MbarrierArrive { .. }
             | Op::MbarrierWait { .. }
+            | Op::MbarrierInvalidate { .. }
             | Op::MbarrierCommit { .. }
             | Op::TensorAllocate { .. }
             | Op::ClusterAddress { .. }
@@ -299,6 +300,7 @@ impl Walk<'_> {
             Op::MbarrierInit { .. }
                 | Op::MbarrierArrive { .. }
                 | Op::MbarrierWait { .. }
+                | Op::MbarrierInvalidate { .. }
                 | Op::MbarrierCommit { .. }
                 | Op::TensorAllocate { .. }
                 | Op::ClusterAddress { .. }

@@ -28,10 +28,14 @@ impl TensorMemoryAllocation {
         Self { address, mbarrier, columns }
     }
 
-    /// Emits a block barrier and the deallocation.
+    /// Emits a block barrier, which orders the waits and accesses of all warps before the end of the mbarrier and of
+    /// the allocation. Both may be created again, for example in the next iteration of a loop.
     pub fn free(self, builder: &mut Builder) {
         builder.barrier(Scope::Block);
-        emit_on_first_warp(builder, None, |builder| builder.tensor_free(self.address, self.columns));
+        emit_on_first_warp(builder, None, |builder| {
+            builder.mbarrier_invalidate(self.mbarrier);
+            builder.tensor_free(self.address, self.columns);
+        });
     }
 }
 

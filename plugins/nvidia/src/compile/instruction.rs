@@ -133,6 +133,7 @@ pub(super) fn ptx_version(architecture: &str, module: &Module) -> Option<u32> {
             Op::MbarrierInit { .. }
             | Op::MbarrierArrive { .. }
             | Op::MbarrierWait { .. }
+            | Op::MbarrierInvalidate { .. }
             | Op::MbarrierCommit { .. } => Some(mbarrier::VERSION),
             Op::Cast { op, .. } if op.extended_format().or(op.rounded_format()).is_some() => Some(conversion::VERSION),
             op => op.regions().into_iter().filter_map(of).max(),

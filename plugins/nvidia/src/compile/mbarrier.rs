@@ -1,4 +1,5 @@
-//! Emits mbarrier operations: one lane of a warp initializes an mbarrier and arrives at it; every lane waits.
+//! Emits mbarrier operations: one lane of a warp initializes an mbarrier, arrives at it, and invalidates it; every lane
+//! waits.
 //!
 //! `elect.sync` elects the lane, always the same one for the same lanes. At block scope, an arrival releases and a wait
 //! acquires; a warp barrier before the arrival orders the accesses of the warp's other lanes. Source: PTX ISA,
@@ -53,6 +54,11 @@ pub(super) fn wait<'ctx>(
     let operands = [address(emit, pointer)?, emit.and(phase, 1)?.into()];
     let text = "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; @!done bra again; }";
     emit.ordered_assembly(text, "r,r,~{memory}", &operands, &[]).map(|_| ())
+}
+
+/// Emits `mbarrier.inval` on one lane, after a barrier of the warp, whose other lanes may have waited.
+pub(super) fn invalidate<'ctx>(emit: &Emitter<'_, 'ctx>, pointer: PointerValue<'ctx>) -> Result<(), CompileError> {
+    emit_elected(emit, "mbarrier.inval.shared::cta.b64 [$0];", "r", &[address(emit, pointer)?])
 }
 
 /// Emits assembly that one elected lane executes after a barrier of its warp. `$0`, `$1`, ... in the text are the

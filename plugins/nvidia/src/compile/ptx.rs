@@ -371,6 +371,15 @@ impl Dialect for Ptx<'_> {
         self.emit_fenced_sync(emit, [false, true], || mbarrier::wait(emit, pointer, phase))
     }
 
+    fn mbarrier_invalidate<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+    ) -> Result<(), CompileError> {
+        self.require_mbarriers()?;
+        mbarrier::invalidate(emit, pointer)
+    }
+
     fn mbarrier_commit<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,

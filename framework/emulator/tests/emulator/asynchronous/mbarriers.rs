@@ -117,6 +117,38 @@ fn a_phase_that_never_completes_is_a_fault() {
     assert_eq!(lacks(crossed), (1, 0));
 }
 
+/// The statement by which the first warp invalidates an mbarrier.
+const END: &str = "if %14 { mbarrier_invalidate %8\n yield } else { yield }\n";
+
+const MEET: &str = "barrier block all\n";
+
+#[test]
+fn the_bytes_of_an_invalidated_mbarrier_are_used_again() {
+    let used = format!("{MAKE} if %14 {{ mbarrier_arrive %8, 0\n yield }} else {{ yield }}\n mbarrier_wait %8, %10\n");
+    // As another mbarrier, in a new first phase.
+    let again = format!("{used}{MEET}{END}{}{}", MAKE.replace("mbarrier_init %7, 1", ""), &used[MAKE.len()..]);
+    passes(2, &again);
+    // As data.
+    let stored = "if %14 { store %8, %2 align 4\n yield } else { yield }\n barrier block all\n";
+    passes(2, &format!("{used}{MEET}{END}{stored} %20: i32 = load %8 align 4\n store %9, %20 align 4"));
+    // A warp that only arrived may have another warp invalidate it, as the wait orders the arrival.
+    let arrives =
+        "if %14 { mbarrier_wait %8, %10\n mbarrier_invalidate %8\n yield } else { mbarrier_arrive %8, 0\n yield }";
+    passes(2, &format!("{MAKE}{arrives}"));
+}
+
+#[test]
+fn an_invalidation_follows_all_arrivals_and_waits() {
+    let by_second = |first: &str| format!("if %14 {{ {first}\n yield }} else {{ mbarrier_invalidate %8\n yield }}");
+    let (arrive, wait) = ("mbarrier_arrive %8, 0", "mbarrier_wait %8, %10");
+    let both_wait = format!("if %14 {{ {arrive}\n yield }} else {{ yield }}\n {wait}\n {}", by_second(""));
+    for (body, earlier) in [(both_wait, wait), (by_second(wait), wait), (by_second(arrive), arrive)] {
+        let found = fault(2, &format!("{MAKE}{body}"));
+        assert!(matches!(found.kind, FaultKind::Race { .. }), "{body}: {found}");
+        assert_eq!(other(&found), earlier, "{body}");
+    }
+}
+
 #[test]
 fn mbarriers_are_initialized_before_use_and_left_alone() {
     let message = |text: &str| {
@@ -125,6 +157,14 @@ fn mbarriers_are_initialized_before_use_and_left_alone() {
         message.clone()
     };
     assert_eq!(message("mbarrier_arrive %8, 0"), "no mbarrier is initialized here; `mbarrier_init` initializes one");
+    for used in ["mbarrier_arrive %8, 0", "mbarrier_wait %8, %10", "mbarrier_invalidate %8"] {
+        let ended = message(&format!("mbarrier_init %8, 1\n mbarrier_invalidate %8\n {used}"));
+        assert_eq!(ended, "no mbarrier is initialized here; `mbarrier_init` initializes one", "{used}");
+    }
+    let uninitialised = fault(1, "mbarrier_init %8, 1\n mbarrier_invalidate %8\n %20: i32 = load %8 align 4");
+    assert!(matches!(uninitialised.kind, FaultKind::Uninitialised { .. }), "{uninitialised}");
+    let in_flight = "mbarrier_init %8, 1\n proxy_fence\n instruction \"fetch\" %5, %8, %13\n mbarrier_invalidate %8";
+    assert_eq!(message(in_flight), "operations in flight arrive at it; wait for their phase first");
     assert_eq!(message("mbarrier_init %8, 1\n %20: i32 = load %8 + 4 align 4"), "a plain access touches it");
     assert_eq!(message("mbarrier_init %8, 1\n store %8, %1 align 4"), "a plain access touches it");
     assert_eq!(
