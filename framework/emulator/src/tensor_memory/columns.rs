@@ -14,6 +14,10 @@ pub(super) struct Word {
     written: u32,
     write: Record,
     read: Record,
+    /// The warps whose MMAs made the latest write and read, if MMAs did: their later MMAs follow, also if another warp
+    /// has waited for these.
+    mma_writer: Option<u16>,
+    mma_reader: Option<u16>,
     /// Number of writes of the word in flight; that of reads follows.
     writes_in_flight: u16,
     reads_in_flight: u16,
@@ -136,7 +140,10 @@ impl TensorMemory {
             let other = Box::new(describe(earlier, record, who));
             Err(FaultKind::TensorRace { direction, row, column, other })
         };
-        match (who.follows(&word.write), direction == Direction::Load || who.follows(&word.read)) {
+        let in_order = |of: Option<u16>| queue == Some(Queue::Mma) && of == Some(who.warp);
+        let follows_write = in_order(word.mma_writer) || who.follows(&word.write);
+        let follows_read = direction == Direction::Load || in_order(word.mma_reader) || who.follows(&word.read);
+        match (follows_write, follows_read) {
             (false, _) => race(Direction::Store, &word.write),
             (_, false) => race(Direction::Load, &word.read),
             _ => Ok(()),
@@ -165,16 +172,19 @@ impl TensorMemory {
         let Some(at) = self.in_flight.iter().position(|access| access.id == id) else { return };
         let access = self.in_flight.remove(at);
         let record = who.record().of_operation(access.record);
+        let mma = (access.queue == Queue::Mma).then(|| access.record.warp());
         for at in access.words {
             let word = &mut self.words[at as usize];
             match access.direction {
                 Direction::Store => {
                     word.writes_in_flight -= 1;
-                    word.write = record;
+                    (word.write, word.mma_writer) = (record, mma);
                 }
                 Direction::Load => {
                     word.reads_in_flight -= 1;
-                    word.read = if who.follows(&word.read) { record } else { record.by_several_warps() };
+                    let is_only = who.follows(&word.read);
+                    word.read = if is_only { record } else { record.by_several_warps() };
+                    word.mma_reader = mma.filter(|_| is_only);
                 }
             }
         }

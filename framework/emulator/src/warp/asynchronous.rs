@@ -99,8 +99,10 @@ impl Warp {
         Ok(released.is_none().then_some(address))
     }
 
+    /// Invalidates an mbarrier; the invalidation is ordered after all accesses of the warp's lanes so far.
     pub(super) fn mbarrier_invalidate(&mut self, pointer: usize, around: &mut BlockContext<'_>, at: usize) -> Done {
         let address = self.same_in_all(pointer)?;
+        self.barrier = self.time;
         let (accessor, mut memories) = self.next_access(around, at);
         Ok(memories.block_shared(&accessor)?.invalidate_mbarrier(address, &accessor)?)
     }

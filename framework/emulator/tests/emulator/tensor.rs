@@ -246,6 +246,18 @@ fn warps_are_ordered_by_barriers_and_by_the_mbarrier_of_the_mmas() {
     assert!(matches!(fault(&format!("{early}{not_met}")), FaultKind::TensorRace { .. }));
 }
 
+/// The second warp issues the MMAs; the first waits for the first of them, which therefore completes there, before the
+/// second warp issues the next.
+#[test]
+fn mmas_of_one_warp_stay_in_order_when_another_waits() {
+    let by_second = |accumulate: &str| mma("mma", accumulate).replace("if %7 {", "if %168 {");
+    let issued = format!("{ALLOCATE}%168: i1 = compare ne %2, %3\n{}barrier block all\n", by_second("ne"));
+    let first_waits = "if %7 { mbarrier_wait %5, %3\n yield } else { yield }\n";
+    let next = by_second("eq").replace("%15", "%16");
+    let last = "%171: i32 = constant 1\n mbarrier_wait %5, %171\n";
+    assert_eq!(passes(&format!("{issued}{first_waits}{next}{last}{LOAD}{FREE}")), vec![f32::to_bits(4.0); 32]);
+}
+
 #[test]
 fn groups_arrive_once() {
     let twice = mma("mma", "ne").replace("yield } else", "mbarrier_commit products %5\n yield } else");

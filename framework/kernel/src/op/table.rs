@@ -352,7 +352,7 @@ macro_rules! operations {
                 phase: Value where is(I32),
             } [pointer "," phase] -> none needs(Uniformity::Uniform) fn mbarrier_wait;
             /// Ends an mbarrier: its bytes may hold other data, or be initialized again. All arrivals and waits must be
-            /// ordered before it. One lane of the warp executes it.
+            /// ordered before it. One lane of the warp executes it, after all lanes of the warp.
             mbarrier_invalidate MbarrierInvalidate {
                 /// A pointer to an mbarrier, the same in all lanes.
                 pointer: Value where is(SHARED),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::shared_memory::{Access, Slice};
 use tilewright_assign::dot_plan::{self, Batches, DotTensor};
 use tilewright_assign::layouts::{BlockDivision, shape_of};
-use tilewright_kernel::{Cast, Scope, Type, Value};
+use tilewright_kernel::{Builder, Cast, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::mma::{MmaPlan, OperandStore};
 use tilewright_target::{ElementType, Queue};
@@ -19,6 +19,7 @@ use super::lowering::Lowering;
 use super::pending;
 use super::shared::{self, SmemOperand};
 use super::tensor_coordinates::map_coordinates;
+use super::tensor_memory::DotSpace;
 use super::types::integer;
 
 /// Lowers `d = a * b + c` of matrices, or of a batch of matrices along the first axis; operands may have scales.
@@ -41,11 +42,24 @@ pub(super) fn lower_dot(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let scales = [of.scales(lowering, op, 0)?, of.scales(lowering, op, 1)?];
     let accumulator = Arc::new(planned.accumulator.clone());
     let initial = lowering.optional(op, "c").ok_or_else(|| Reason::malformed("the accumulator is missing"))?;
-    let initial = lowering.tensor(initial)?;
-    let element = lowering.builder.type_of(initial.values[0]);
-    let initial = lowering.convert(&initial, &accumulator)?;
-    let initial: Vec<Value> = initial.iter().map(|&value| lowering.emit_integer_bits(value)).collect();
-    let values = of.emit(lowering, sides, scales, &initial);
+    let result = lowering.result(op, 0)?;
+    if lowering.pending.is_resident(op) {
+        lowering.as_pending(initial, result)?;
+        of.emit(lowering, op, (sides, scales), None);
+        let lowered = lowering.pending.lowered(result, &mut std::iter::empty());
+        return lowering.set_result(op, lowered.ok_or_else(|| Reason::malformed("its accumulator has no columns"))?);
+    }
+    let element = lowering.carrier(result)?;
+    let starts_in_memory = of.plan.is_in_tensor_memory() && lowering.body.is_zero(initial);
+    let initial = match starts_in_memory {
+        true => None,
+        false => {
+            let initial = lowering.tensor(initial)?;
+            let initial = lowering.convert(&initial, &accumulator)?;
+            Some(initial.iter().map(|&value| lowering.emit_integer_bits(value)).collect::<Vec<Value>>())
+        }
+    };
+    let values = of.emit(lowering, op, (sides, scales), initial.as_deref());
     let values: Vec<Value> = values.into_iter().map(|value| lowering.emit_from_integer_bits(value, element)).collect();
     let required = lowering.result_layout(op)?;
     let values = lowering.convert(&Registers::new(accumulator, values), &required)?;
@@ -168,20 +182,22 @@ impl Matrices<'_> {
         Ok(values.iter().map(|&value| lowering.emit_integer_bits(value)).collect())
     }
 
-    /// Emits the MMAs of all matrices of a warp; returns the accumulators of the matrices, one after the other.
+    /// Emits the MMAs of all matrices of a warp; returns the accumulators of the matrices, one after the other. Without
+    /// `initial`, accumulators in tensor memory begin with zeros, or stay there if they are resident; then nothing is
+    /// returned.
     fn emit(
         &self,
         lowering: &mut Lowering<'_>,
-        sides: [Side; 2],
-        scales: [Vec<Value>; 2],
-        initial: &[Value],
+        op: Op,
+        (sides, scales): ([Side; 2], [Vec<Value>; 2]),
+        initial: Option<&[Value]>,
     ) -> Vec<Value> {
         let batches = self.batches.map_or(1, Batches::per_warp) as usize;
         let of = |values: &[Value], batch: usize| -> Vec<Value> {
             let count = values.len() / batches;
             values[batch * count..(batch + 1) * count].to_vec()
         };
-        let mut results = Vec::with_capacity(initial.len());
+        let mut results = Vec::with_capacity(initial.map_or(0, <[Value]>::len));
         for batch in 0..batches {
             let mut stores = false;
             let slices: Vec<Slice> = self.smem_operands.iter().flatten().map(|operand| operand.slice.clone()).collect();
@@ -198,19 +214,73 @@ impl Matrices<'_> {
                     self.plan.emit_operand_store(builder, store, &of(values, batch), &of(&scales[side], batch))
                 }
             });
-            if stores {
-                if self.plan.queue().is_some_and(Queue::reads_by_proxy) {
-                    builder.proxy_fence();
-                }
-                builder.barrier(Scope::Block);
-            }
-            let accumulator = self.plan.emit_prologue(builder, Some(&of(initial, batch)));
             let own = [of(&scales[0], batch), of(&scales[1], batch)];
-            let accumulator =
-                self.plan.emit_all_chunks(builder, [&operands[0], &operands[1]], [&own[0], &own[1]], accumulator);
-            results.extend(self.plan.emit_epilogue(builder, accumulator));
+            let (operands, own) = ([&operands[0][..], &operands[1][..]], [&own[0][..], &own[1][..]]);
+            let initial = initial.map(|initial| of(initial, batch));
+            match lowering.space_of_dot(op, self.plan) {
+                Some(space) => {
+                    results.extend(self.in_tensor_memory(lowering, op, &space, (operands, own), initial, stores))
+                }
+                None => results.extend(self.in_own_memory(lowering, (operands, own), initial, stores)),
+            }
         }
         results
+    }
+
+    /// Emits the barrier between the stores of operands and the MMAs.
+    fn emit_operand_barrier(&self, builder: &mut Builder, stores: bool) {
+        if stores && self.plan.queue().is_some_and(Queue::reads_by_proxy) {
+            builder.proxy_fence();
+        }
+        builder.barrier(Scope::Block);
+    }
+
+    /// Emits the MMAs of one matrix, which accumulate in registers, or in tensor memory that is allocated for them.
+    fn in_own_memory(
+        &self,
+        lowering: &mut Lowering<'_>,
+        (operands, scales): ([&[Value]; 2], [&[Value]; 2]),
+        initial: Option<Vec<Value>>,
+        stores: bool,
+    ) -> Vec<Value> {
+        let builder = &mut lowering.builder;
+        if stores {
+            self.emit_operand_barrier(builder, stores);
+        }
+        let accumulator = self.plan.emit_prologue(builder, initial.as_deref());
+        let accumulator = self.plan.emit_all_chunks(builder, operands, scales, accumulator);
+        self.plan.emit_epilogue(builder, accumulator)
+    }
+
+    /// Emits the MMAs of one matrix, which accumulate in the kernel's tensor memory. One barrier orders the stores of
+    /// operands, those of the initial accumulator, and earlier loads from the columns before the MMAs.
+    fn in_tensor_memory(
+        &self,
+        lowering: &mut Lowering<'_>,
+        op: Op,
+        space: &DotSpace,
+        (operands, scales): ([&[Value]; 2], [&[Value]; 2]),
+        initial: Option<Vec<Value>>,
+        stores: bool,
+    ) -> Vec<Value> {
+        let is_resident = lowering.pending.is_resident(op);
+        let needs_barrier = stores || !is_resident || !lowering.follows_barrier(op);
+        let builder = &mut lowering.builder;
+        let accumulator = match is_resident {
+            true => self.plan.resume(builder, space.space, space.group),
+            false => self.plan.emit_start(builder, space.space, initial.as_deref(), space.group),
+        };
+        if needs_barrier {
+            self.emit_operand_barrier(builder, stores);
+        }
+        let accumulator = self.plan.emit_all_chunks(builder, operands, scales, accumulator);
+        let next_group = accumulator.next_group();
+        let values = if is_resident { Vec::new() } else { self.plan.emit_epilogue(builder, accumulator) };
+        match space.has_own_barriers {
+            true => space.space.barriers.free(builder),
+            false => lowering.set_next_mma_group(next_group),
+        }
+        values
     }
 }
 

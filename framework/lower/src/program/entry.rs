@@ -18,6 +18,7 @@ use super::lowering::Lowering;
 use super::memory::{from_memory, to_memory};
 use super::pending;
 use super::tensor_copies::TensorCopyPlanner;
+use super::tensor_memory;
 use super::types::{carrier, stored};
 
 const GLOBAL_POINTER: Type = Type::Pointer(MemorySpace::Global);
@@ -96,6 +97,7 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
             }
         }
     }
+    tensor_memory::find_dots(&mut lowering);
     // A buffer that one group fills may be read by matrix units of another group.
     for config in configs.iter().chain([program.config]) {
         lowering.as_group(config);
@@ -105,12 +107,14 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
         }
     }
     lowering.copies = asynchronous::planned(&mut lowering);
+    tensor_memory::start(&mut lowering);
     if lowering.has_groups() {
         groups::lowered(&mut lowering, entry, &configs)?;
         lowering.annotations.partings = lowering.groups.conditions().to_vec();
     } else {
         let end = lowering.block(entry)?;
         asynchronous::finished(&mut lowering);
+        tensor_memory::finish(&mut lowering);
         let results = end.map_or(&[][..], |end| &body.op(end).operands);
         let tensors = results.iter().filter(|&&result| body.ty(result).as_tensor().is_some());
         for (parameter, &result) in (first_result..).zip(tensors) {

@@ -20,6 +20,7 @@ use super::groups::Groups;
 use super::input::LoweringInput;
 use super::lowered::{LoweredValue, Registers};
 use super::pending::Pending;
+use super::tensor_memory::TensorMemory;
 use super::types::carrier;
 
 /// The asynchronous copies from global to shared memory, each with its plan.
@@ -55,6 +56,8 @@ pub(super) struct Lowering<'a> {
     pub buffers: HashMap<tile::Value, u32>,
     /// The asynchronous MMAs of the program.
     pub pending: Pending,
+    /// The tensor memory of the kernel.
+    pub tensor_memory: TensorMemory,
     /// A condition under which loads are lowered, besides their masks; `None` means true.
     pub guard: Option<Value>,
     /// For each value index of the function, the kernel values that the value is lowered to; `None` before its
@@ -92,6 +95,7 @@ impl<'a> Lowering<'a> {
             first_writer: 0,
             buffers: HashMap::new(),
             pending: Pending::default(),
+            tensor_memory: TensorMemory::default(),
             guard: None,
             lowered: Vec::new(),
             uses: Vec::new(),

@@ -38,6 +38,7 @@ mod size;
 mod stages;
 mod tensor_coordinates;
 mod tensor_copies;
+mod tensor_memory;
 mod types;
 
 pub use along::without_axis;

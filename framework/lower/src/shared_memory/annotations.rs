@@ -33,6 +33,8 @@ pub(crate) struct Annotations {
     /// The conditions of the branches at which warp groups diverge for good: each group then runs concurrently with the
     /// others.
     pub partings: Vec<Value>,
+    /// The waits for MMAs at mbarriers: for the parity that each waits for, the number of groups that it leaves in flight.
+    pub mma_waits: HashMap<Value, u32>,
     /// For each marker (an unused value), the access that begins at its definition and reaches to the next marker, and
     /// the slices that it touches; it may touch all of a buffer without a slice.
     pub accesses: HashMap<Value, (Access, Vec<Slice>)>,
@@ -67,6 +69,8 @@ impl Accessed {
 pub(super) struct Accesses {
     buffers: BTreeSet<u32>,
     by_mark: HashMap<Value, Accessed>,
+    /// The number of groups of MMAs that the wait for each parity leaves in flight.
+    pub mma_waits: HashMap<Value, u32>,
 }
 
 impl Accesses {
@@ -82,7 +86,7 @@ impl Accesses {
             (mark, Accessed { access: *access, buffers: BTreeSet::new(), slices })
         });
         let by_mark = by_mark.collect();
-        let mut accesses = Self { buffers, by_mark };
+        let mut accesses = Self { buffers, by_mark, mma_waits: annotations.mma_waits.clone() };
         accesses.walk(&kernel.body, uses, &mut None);
         accesses
     }

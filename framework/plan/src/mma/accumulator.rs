@@ -1,13 +1,13 @@
 //! The accumulator of an MMA over all chunks of K (parts of K that are multiplied at a time): in registers, or in
 //! tensor memory.
 //!
-//! In tensor memory (PTX `tcgen05`) each warp group has its own tiles, one after the other. The first warp of the block
-//! allocates all of them before the first chunk and frees them after the last. The first warp of each group issues the
-//! MMAs, and all warps wait at one mbarrier, at which each group arrives once per chunk. A given initial value is
-//! stored first; otherwise the first MMA overwrites the accumulator.
+//! In tensor memory (PTX `tcgen05`) each warp group has its own tiles, one after the other, in columns that the
+//! accumulator or its kernel allocates. The first warp of each group issues the MMAs and commits them; a group of MMAs
+//! is complete when all warp groups' commits have arrived at its mbarrier, at which all warps wait. A given initial
+//! value is stored first; otherwise the first MMA overwrites the accumulator.
 
-use crate::movement::{TensorMemoryAllocation, TensorMoves, ThreadIndices, emit_on_first_warp};
-use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Op, Scope, Type, Value};
+use crate::movement::{MmaBarriers, TensorMemoryAllocation, TensorMoves, ThreadIndices, emit_on_first_warp};
+use tilewright_kernel::{Binary, Builder, Cast, Element, Op, Scope, Type, Value};
 use tilewright_layout::Dim;
 
 use super::cast::carrier;
@@ -21,20 +21,30 @@ const I1: Type = Type::Scalar(Element::I1);
 /// The accumulator between [`MmaPlan::emit_prologue`] and [`MmaPlan::emit_epilogue`].
 #[derive(Debug, Clone)]
 pub struct Accumulator {
-    /// The loop-carried values: one integer for each register of the accumulator's layout; for an accumulator in tensor
-    /// memory, the number of chunks so far.
+    /// The loop-carried values: one integer for each register of the accumulator's layout. For an accumulator in tensor
+    /// memory an `i1`, whether the next MMA adds to it or overwrites it, and an `i32`, the number of the next group of
+    /// MMAs that the block commits.
     values: Vec<Value>,
     memory: Option<TensorMemoryAccumulator>,
+}
+
+/// Columns of tensor memory for an accumulator, and the mbarriers at which its MMAs complete.
+#[derive(Debug, Clone, Copy)]
+pub struct TensorMemorySpace {
+    /// The address of the first column, an `i32`.
+    pub address: Value,
+    /// The mbarriers, at which [`MmaPlan::arrivals`] commits complete a group.
+    pub barriers: MmaBarriers,
 }
 
 /// An accumulator in tensor memory.
 #[derive(Debug, Clone, Copy)]
 struct TensorMemoryAccumulator {
-    all: TensorMemoryAllocation,
+    space: TensorMemorySpace,
     /// The address in tensor memory of the first tile of the current warp group.
     of_group: Value,
-    /// Whether the accumulator starts from a given initial value; otherwise the first MMA overwrites it.
-    is_initialized: bool,
+    /// The allocation of the columns, if it is for this accumulator alone.
+    own: Option<TensorMemoryAllocation>,
 }
 
 impl Accumulator {
@@ -48,6 +58,12 @@ impl Accumulator {
     #[must_use]
     pub fn with_values(&self, values: &[Value]) -> Self {
         Self { values: values.to_vec(), memory: self.memory }
+    }
+
+    /// The number of the next group of MMAs that the block commits; `None` if the accumulator is in registers.
+    #[must_use]
+    pub fn next_group(&self) -> Option<Value> {
+        self.memory.and(self.values.get(1).copied())
     }
 }
 
@@ -80,23 +96,54 @@ impl MmaPlan {
         if all == 0 { 0 } else { all.next_power_of_two() }
     }
 
+    /// Whether the accumulator is in tensor memory.
+    #[must_use]
+    pub fn is_in_tensor_memory(&self) -> bool {
+        self.atom.tensor.is_some()
+    }
+
+    /// The number of commits that complete a group of MMAs: one by the first warp of each warp group.
+    #[must_use]
+    pub fn arrivals(&self) -> u32 {
+        let [m, n] = self.tiling.warps;
+        1 << (m + n)
+    }
+
     /// Emits the kernel IR before the first chunk. `c` is the initial value of the accumulator, one integer for each
-    /// register of its layout; `None` for zeros.
+    /// register of its layout; `None` for zeros. An accumulator in tensor memory gets an allocation of its own.
     pub fn emit_prologue(&self, builder: &mut Builder, c: Option<&[Value]>) -> Accumulator {
-        builder.require_registers(self.registers());
-        let Some(tensor) = &self.atom.tensor else {
+        if self.atom.tensor.is_none() {
+            builder.require_registers(self.registers());
             let zero = |builder: &mut Builder| {
                 let zero = builder.constant(carrier(self.atom.accumulator.element_type), 0);
                 vec![zero; 1 << self.c.in_bits(Dim::REGISTER)]
             };
             let values = c.map_or_else(|| zero(builder), <[Value]>::to_vec);
             return Accumulator { values, memory: None };
-        };
-        let [m, n] = self.tiling.warps;
-        let all = TensorMemoryAllocation::new(builder, self.tensor_columns(), 1 << (m + n));
-        let of_group = self.offset(builder, all.address, &[]);
-        if let Some(c) = c {
-            let warp_offset = self.offset(builder, all.address, &tensor.moves.warp_offsets());
+        }
+        let allocation = TensorMemoryAllocation::new(builder, self.tensor_columns(), [0, self.arrivals()]);
+        let space = TensorMemorySpace { address: allocation.address, barriers: allocation.barriers };
+        let first = builder.i32(0);
+        let mut accumulator = self.emit_start(builder, space, c, first);
+        if c.is_some() {
+            builder.barrier(Scope::Block);
+        }
+        accumulator.memory =
+            accumulator.memory.map(|memory| TensorMemoryAccumulator { own: Some(allocation), ..memory });
+        accumulator
+    }
+
+    /// Starts an accumulator in tensor memory: each warp stores the rows of the initial value `c` that it can access;
+    /// `None` for zeros. `group` is the number of the next group of MMAs. A block barrier must follow before the MMAs.
+    pub fn emit_start(
+        &self,
+        builder: &mut Builder,
+        space: TensorMemorySpace,
+        c: Option<&[Value]>,
+        group: Value,
+    ) -> Accumulator {
+        if let (Some(c), Some(tensor)) = (c, &self.atom.tensor) {
+            let warp_offset = self.offset(builder, space.address, &tensor.moves.warp_offsets());
             let packed_elements: Vec<PackedElement> = c.iter().copied().map(PackedElement::from_value).collect();
             let words: Vec<Value> = packed_elements
                 .chunks(1 << tensor.moves.issue_bits)
@@ -107,20 +154,27 @@ impl MmaPlan {
                 tensor.moves.emit_store(builder, at, words);
             }
             TensorMoves::emit_wait_stores(builder);
-            builder.barrier(Scope::Block);
         }
-        let chunks = builder.i32(0);
-        Accumulator {
-            values: vec![chunks],
-            memory: Some(TensorMemoryAccumulator { all, of_group, is_initialized: c.is_some() }),
-        }
+        let accumulator = self.resume(builder, space, group);
+        let adds = builder.constant(I1, u64::from(c.is_some()));
+        accumulator.with_values(&[adds, group])
+    }
+
+    /// Returns an accumulator that was started in these columns of tensor memory before, such as in an earlier
+    /// iteration.
+    pub fn resume(&self, builder: &mut Builder, space: TensorMemorySpace, group: Value) -> Accumulator {
+        builder.require_registers(self.registers());
+        let of_group = self.offset(builder, space.address, &[]);
+        let adds = builder.constant(I1, 1);
+        let memory = TensorMemoryAccumulator { space, of_group, own: None };
+        Accumulator { values: vec![adds, group], memory: Some(memory) }
     }
 
     /// Emits the kernel IR after the last chunk of K; returns one integer for each register of the accumulator's
     /// layout.
     pub fn emit_epilogue(&self, builder: &mut Builder, accumulator: Accumulator) -> Vec<Value> {
         let (Some(tensor), Some(memory)) = (&self.atom.tensor, accumulator.memory) else { return accumulator.values };
-        let warp_offset = self.offset(builder, memory.all.address, &tensor.moves.warp_offsets());
+        let warp_offset = self.offset(builder, memory.space.address, &tensor.moves.warp_offsets());
         let [m, n, _] = self.tiling.repeats();
         let mut pending = Vec::new();
         for tile in 0..1u64 << (m + n) {
@@ -128,7 +182,9 @@ impl MmaPlan {
             pending.extend(tensor.moves.emit_load(builder, at));
         }
         let words = TensorMoves::emit_wait_loads(builder, &pending);
-        memory.all.free(builder);
+        if let Some(own) = memory.own {
+            own.free(builder);
+        }
         unpacked(builder, &words, 1 << tensor.moves.issue_bits, &self.atom.accumulator)
     }
 
@@ -157,23 +213,24 @@ impl MmaPlan {
         positions
     }
 
-    /// Issues the MMAs of a chunk, which accumulate in tensor memory, by the first warp of each group, and waits for
-    /// them.
+    /// Issues the MMAs of a chunk, which accumulate in tensor memory, by the first warp of each warp group, and commits
+    /// them if `commits` is true: then they and all issued before them are a group, for which [`Self::emit_wait`]
+    /// waits.
     pub(super) fn in_tensor_memory(
         &self,
         builder: &mut Builder,
-        row: &str,
         ([a, b], scales): ([&[Value]; 2], [&[Value]; 2]),
         accumulator: &Accumulator,
+        commits: bool,
     ) -> Accumulator {
-        let (Some(tensor), Some(memory), Some(queue)) = (&self.atom.tensor, accumulator.memory, self.atom.queue) else {
+        let (Some(tensor), Some(row), Some(queue)) = (&self.atom.tensor, &self.atom.row, self.atom.queue) else {
             return accumulator.clone();
         };
-        let [scale_a, scale_b] = self.store_scales(builder, memory.all.address, scales);
+        let (Some(memory), &[adds, group]) = (accumulator.memory, &accumulator.values[..]) else {
+            return accumulator.clone();
+        };
+        let [scale_a, scale_b] = self.store_scales(builder, memory.space.address, scales);
         let always = builder.constant(I1, 1);
-        let chunks = accumulator.values[0];
-        let zero = builder.i32(0);
-        let adds = if memory.is_initialized { always } else { builder.compare(Compare::Ne, chunks, zero) };
         let along_k = (1 << self.tiling.repeats()[2]) - 1;
         emit_on_first_warp(builder, Some(1 << self.atom.group), |builder| {
             self.each_issue(|at_a, at_b, at_accumulator| {
@@ -187,14 +244,26 @@ impl MmaPlan {
                     Role::Accumulate => always,
                 };
                 let operands = self.atom.order.iter().map(&mut value).collect();
-                builder.effect(Op::Instruction { name: row.to_owned(), operands });
+                builder.effect(Op::Instruction { name: row.clone(), operands });
             });
-            builder.mbarrier_commit(queue, memory.all.mbarrier);
+            if commits {
+                memory.space.barriers.commit(builder, queue, group);
+            }
         });
-        let parity = builder.binary_const(Binary::And, chunks, 1);
-        builder.mbarrier_wait(memory.all.mbarrier, parity);
-        let chunks = builder.binary_const(Binary::Add, chunks, 1);
-        accumulator.with_values(&[chunks])
+        let group = if commits { builder.binary_const(Binary::Add, group, 1) } else { group };
+        accumulator.with_values(&[always, group])
+    }
+
+    /// Emits the wait for the latest group of MMAs that accumulate in tensor memory.
+    pub(super) fn emit_wait(&self, builder: &mut Builder, accumulator: &Accumulator) {
+        let (Some(memory), Some(group)) = (accumulator.memory, accumulator.next_group()) else { return };
+        let latest = builder.binary_const(Binary::Sub, group, 1);
+        memory.space.barriers.wait(builder, latest);
+    }
+
+    /// Whether a chunk overwrites data that the MMAs of the chunk before read from tensor memory: scales.
+    pub(super) fn has_scales_in_tensor_memory(&self) -> bool {
+        self.atom.scales.as_ref().is_some_and(|scales| scales.tensor.is_some())
     }
 
     /// Adds to `address` the offset of the current warp group's columns, plus `warp_offset[i]` if bit `i` of the warp's

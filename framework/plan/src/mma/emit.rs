@@ -28,17 +28,35 @@ impl MmaPlan {
         scales: [&[Value]; 2],
         accumulator: &Accumulator,
     ) -> Accumulator {
+        if self.atom.tensor.is_some() {
+            let accumulator = self.issue_chunk(builder, operands, scales, accumulator, true);
+            self.emit_wait(builder, &accumulator);
+            return accumulator;
+        }
         let a = self.emit_operand(builder, 0, operands[0], scales[0]);
         let b = self.emit_operand(builder, 1, operands[1], scales[1]);
         let c = accumulator.carried();
         match &self.atom.row {
-            Some(row) if self.atom.tensor.is_some() => {
-                let (a, b) = (self.tiles(builder, &a, 0), self.tiles(builder, &b, 1));
-                self.in_tensor_memory(builder, row, ([&a, &b], scales), accumulator)
-            }
             Some(row) => accumulator.with_values(&self.by_row(builder, row, [&a, &b], scales, c)),
             None => accumulator.with_values(&self.by_lanes(builder, &a, &b, c)),
         }
+    }
+
+    /// Issues the MMAs of one chunk, which accumulate in tensor memory, and commits them if `commits` is true; does not
+    /// wait for them. The arguments are those of [`Self::emit_chunk`].
+    pub(super) fn issue_chunk(
+        &self,
+        builder: &mut Builder,
+        operands: [&[Value]; 2],
+        scales: [&[Value]; 2],
+        accumulator: &Accumulator,
+        commits: bool,
+    ) -> Accumulator {
+        let [a, b] = [0, 1].map(|side| {
+            let operand = self.emit_operand(builder, side, operands[side], scales[side]);
+            self.tiles(builder, &operand, side)
+        });
+        self.in_tensor_memory(builder, ([&a, &b], scales), accumulator, commits)
     }
 
     /// Emits an operand as the atom takes it: with its elements converted, and with zeros beyond the matrices if the

@@ -48,7 +48,7 @@ mod tiling;
 
 use tilewright_math::casts as cast;
 
-pub use accumulator::Accumulator;
+pub use accumulator::{Accumulator, TensorMemorySpace};
 pub use choose::{MmaCandidate, mma_candidates, plan_mma};
 pub use cost::MmaCost;
 pub use mma_alternatives::mma_alternatives;

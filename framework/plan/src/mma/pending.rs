@@ -1,5 +1,8 @@
-//! Asynchronous MMAs (PTX `wgmma.mma_async`): the accumulator is not readable until a wait for the MMAs, but the next
-//! MMA can accumulate into it without a wait.
+//! Asynchronous MMAs (PTX `wgmma.mma_async`, `tcgen05.mma`): the accumulator is not readable until a wait for the MMAs,
+//! but the next MMA can accumulate into it without a wait.
+//!
+//! An accumulator in registers consists of pending values while MMAs are in flight. One in tensor memory consists of no
+//! kernel values: it is in the columns that the kernel has for it.
 //!
 //! Both operands lie in shared memory that the plan does not own: the caller decides when it may be overwritten.
 
@@ -7,30 +10,35 @@ use tilewright_kernel::{Builder, Op, Type, Value};
 use tilewright_layout::Dim;
 use tilewright_target::Queue;
 
-use super::accumulator::unpacked;
+use super::accumulator::{Accumulator, unpacked};
 use super::elements::{self, PackedElement};
 use super::mma_atom::Role;
 use super::plan::MmaPlan;
 
 impl MmaPlan {
-    /// The queue whose wait completes the accumulator. `None` unless the accumulator stays in registers while MMAs are
-    /// in flight and both operands are read from shared memory.
+    /// The queue whose MMAs may be in flight while the program continues. `None` unless both operands are read from
+    /// shared memory.
     #[must_use]
     pub fn pending_queue(&self) -> Option<Queue> {
         let atom = &self.atom;
         let reads = atom.a.memory.is_some() && atom.b.memory.is_some();
-        atom.queue.filter(|_| atom.tensor.is_none() && atom.scales.is_none() && reads)
+        atom.queue.filter(|_| atom.scales.is_none() && reads)
     }
 
     /// Whether an MMA by the plan `other` can accumulate into the pending accumulator of this plan.
     #[must_use]
     pub fn can_accumulate_into(&self, other: &Self) -> bool {
-        self.c == other.c && self.atom.accumulator == other.atom.accumulator && self.atom.queue == other.atom.queue
+        let [own, other_atom] = [&self.atom, &other.atom];
+        let is_same_place = own.tensor == other_atom.tensor && self.tiling.warps == other.tiling.warps;
+        self.c == other.c && own.accumulator == other_atom.accumulator && own.queue == other_atom.queue && is_same_place
     }
 
     /// Number of kernel IR values of type `pending` that hold the accumulator.
     #[must_use]
     pub fn pending_values(&self) -> usize {
+        if self.atom.tensor.is_some() {
+            return 0;
+        }
         (1usize << self.c.in_bits(Dim::REGISTER)) >> self.atom.accumulator.registers.len()
     }
 
@@ -64,6 +72,18 @@ impl MmaPlan {
         });
         builder.commit(queue);
         accumulator
+    }
+
+    /// Issues the MMAs on operands at these shared-memory addresses, which accumulate in tensor memory, and commits them
+    /// as a group.
+    pub fn emit_async_in_tensor_memory(
+        &self,
+        builder: &mut Builder,
+        addresses: [Value; 2],
+        accumulator: &Accumulator,
+    ) -> Accumulator {
+        let [a, b] = addresses.each_ref().map(std::slice::from_ref);
+        self.issue_chunk(builder, [a, b], [&[], &[]], accumulator, true)
     }
 
     /// Unpacks an accumulator after its wait; returns one integer for each register of its layout.

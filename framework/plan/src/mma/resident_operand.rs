@@ -194,7 +194,8 @@ impl MmaPlan {
 
     /// Emits the kernel IR that multiplies the operands over all of K, chunk by chunk, and adds the result to the
     /// accumulator. An operand is given by its registers in the layout of a chunk, one chunk after the other, or by the
-    /// address of each chunk in shared memory. Scales are given by their registers in the same order.
+    /// address of each chunk in shared memory. Scales are given by their registers in the same order. MMAs that
+    /// accumulate in tensor memory are waited for once, after the last chunk.
     ///
     /// # Panics
     /// If the number of values differs from the registers of the layouts.
@@ -205,13 +206,17 @@ impl MmaPlan {
         scales: [&[Value]; 2],
         mut accumulator: Accumulator,
     ) -> Accumulator {
-        for chunk in 0..self.chunks() as usize {
-            let own =
-                [0, 1].map(|side| &operands[side][self.chunk_range(operands[side], chunk, self.chunks() as usize)]);
+        let chunks = self.chunks() as usize;
+        let is_waited_for_once = accumulator.next_group().is_some() && !self.has_scales_in_tensor_memory();
+        for chunk in 0..chunks {
+            let own = [0, 1].map(|side| &operands[side][self.chunk_range(operands[side], chunk, chunks)]);
             let scales = [0, 1].map(|side| {
                 &scales[side][self.chunk_range(scales[side], chunk, self.scale_chunks(side, scales[side]))]
             });
-            accumulator = self.emit_chunk(builder, own, scales, &accumulator);
+            accumulator = match is_waited_for_once && chunk + 1 < chunks {
+                true => self.issue_chunk(builder, own, scales, &accumulator, false),
+                false => self.emit_chunk(builder, own, scales, &accumulator),
+            };
         }
         accumulator
     }

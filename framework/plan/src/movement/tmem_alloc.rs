@@ -1,39 +1,40 @@
-//! Allocation of tensor memory for a block (PTX `tcgen05.alloc`): the first warp allocates it, initializes the mbarrier
+//! Allocation of tensor memory for a block (PTX `tcgen05.alloc`): the first warp allocates it, initializes the mbarriers
 //! for the arrivals of MMAs, and frees it at the end.
 
-use tilewright_kernel::{Binary, Builder, Compare, Element, Op, Scope, SpecialRegister, Type, Value};
+use tilewright_kernel::{Binary, Builder, Compare, Element, Scope, SpecialRegister, Type, Value};
 
-/// An allocation of columns of tensor memory, and an mbarrier.
+use super::mma_barriers::MmaBarriers;
+
+/// An allocation of columns of tensor memory, and the mbarriers of the MMAs that accumulate there.
 #[derive(Debug, Clone, Copy)]
 pub struct TensorMemoryAllocation {
     /// The address of the first column, an `i32`.
     pub address: Value,
-    /// A pointer to the mbarrier.
-    pub mbarrier: Value,
+    /// The mbarriers at which MMAs complete.
+    pub barriers: MmaBarriers,
     columns: u32,
 }
 
 impl TensorMemoryAllocation {
-    /// Emits the allocation of `columns` columns and the init of an mbarrier with `arrivals` arrivals, visible to all
-    /// warps.
-    pub fn new(builder: &mut Builder, columns: u32, arrivals: u32) -> Self {
-        let (word, mbarrier) = (builder.shared_buffer(4, 4), builder.shared_buffer(8, 8));
+    /// Emits the allocation of `columns` columns and the init of 2^`bits` mbarriers with `arrivals` arrivals, visible to
+    /// all warps.
+    pub fn new(builder: &mut Builder, columns: u32, [bits, arrivals]: [u32; 2]) -> Self {
+        let (word, barriers) = (builder.shared_buffer(4, 4), MmaBarriers::declare(builder, bits));
         emit_on_first_warp(builder, None, |builder| {
             builder.tensor_allocate(word, columns);
-            builder.effect(Op::MbarrierInit { pointer: mbarrier, arrivals });
-            builder.proxy_fence();
+            barriers.emit_init(builder, arrivals);
         });
         builder.barrier(Scope::Block);
         let address = builder.load(Type::Scalar(Element::I32), word, 0, None);
-        Self { address, mbarrier, columns }
+        Self { address, barriers, columns }
     }
 
-    /// Emits a block barrier, which orders the waits and accesses of all warps before the end of the mbarrier and of
+    /// Emits a block barrier, which orders the waits and accesses of all warps before the end of the mbarriers and of
     /// the allocation. Both may be created again, for example in the next iteration of a loop.
     pub fn free(self, builder: &mut Builder) {
         builder.barrier(Scope::Block);
         emit_on_first_warp(builder, None, |builder| {
-            builder.mbarrier_invalidate(self.mbarrier);
+            self.barriers.emit_invalidate(builder);
             builder.tensor_free(self.address, self.columns);
         });
     }

@@ -44,7 +44,7 @@ fn with_tiles(name: &str, row: &Instruction, tile: &TensorOperand, context: Plan
     let names: Vec<&str> = row.operands.iter().map(super::instruction::parameter_name).chain(extra).collect();
     let mut around = Around::new(name, [lanes, warps], &names);
     let least = context.target.tensor.as_ref().map_or(0, |memory| memory.least_columns);
-    let allocation = TensorMemoryAllocation::new(&mut around.builder, columns.next_power_of_two().max(least), 1);
+    let allocation = TensorMemoryAllocation::new(&mut around.builder, columns.next_power_of_two().max(least), [0, 1]);
     match multiplies {
         true => around.multiply(row, &tiles, allocation)?,
         false if row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) => {
@@ -212,10 +212,11 @@ impl Around {
         let name = row.name.clone();
         emit_on_first_warp(&mut self.builder, None, |builder| {
             builder.effect(Op::Instruction { name, operands });
-            builder.mbarrier_commit(queue, allocation.mbarrier);
+            let first = builder.i32(0);
+            allocation.barriers.commit(builder, queue, first);
         });
         let first = self.builder.i32(0);
-        self.builder.mbarrier_wait(allocation.mbarrier, first);
+        allocation.barriers.wait(&mut self.builder, first);
         Ok(())
     }
 

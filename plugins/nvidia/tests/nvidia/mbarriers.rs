@@ -1,6 +1,7 @@
 //! Mbarriers as PTX: one lane initializes them and arrives, all lanes wait, and `ptxas` accepts the code.
 
 use crate::prelude::*;
+use crate::virtual_device::bench::{self, Shape, device_of, words};
 use tilewright_vendor_testkit::kernels::{GLOBAL, WORD, module, own_address};
 
 /// Architectures with mbarriers that count bytes, each with a GPU model.
@@ -101,4 +102,61 @@ fn what_no_mbarrier_counts_is_refused() {
     assert!(refusal("a100", handshake(1, 0)).contains("no mbarriers"));
     assert!(refusal(GPU_MODELS[0].1, handshake(1 << 20, 0)).contains("1048575 arrivals"));
     assert!(refusal(GPU_MODELS[0].1, handshake(1, 1 << 20)).contains("1048575 bytes"));
+}
+
+/// Returns a kernel: in each of three iterations warp 0 makes a word of shared memory an mbarrier, arrives there, and,
+/// if `invalidates`, ends it; then each lane of warp 0 stores a number to the same word.
+fn reuse(invalidates: bool) -> Kernel {
+    let mut k = Builder::new("reuse", Launch::new(32, 2), &[("out", GLOBAL)]);
+    let pointer = k.shared_buffer(8, 8);
+    let warp = k.special(SpecialRegister::Warp);
+    let [zero, one, three] = [0, 1, 3].map(|number| k.constant(WORD, number));
+    let first = k.compare(Compare::Eq, warp, zero);
+    let by_first = |k: &mut Builder, act: &dyn Fn(&mut Builder)| {
+        k.begin_region(&[]);
+        act(k);
+        let then = k.end_region(&[]);
+        k.begin_region(&[]);
+        let otherwise = k.end_region(&[]);
+        k.if_else(first, then, otherwise, &[]);
+        k.barrier(Scope::Block);
+    };
+    let iteration = k.begin_region(&[WORD])[0];
+    by_first(&mut k, &|k| {
+        k.effect(Op::MbarrierInit { pointer, arrivals: 1 });
+        k.mbarrier_arrive(pointer, 0);
+    });
+    k.mbarrier_wait(pointer, zero);
+    k.barrier(Scope::Block);
+    by_first(&mut k, &|k| {
+        if invalidates {
+            k.mbarrier_invalidate(pointer);
+        }
+        k.store(pointer, 0, iteration, None);
+    });
+    let word = k.load(WORD, pointer, 0, None);
+    let out = k.parameter(0);
+    let out = own_address(&mut k, out, 4);
+    k.store(out, 0, word, None);
+    k.barrier(Scope::Block);
+    let iterations = k.end_region(&[]);
+    k.for_loop(zero, three, one, &[], iterations);
+    k.finish()
+}
+
+#[test]
+fn an_invalidated_mbarrier_is_plain_memory() {
+    for (_, gpu_model) in GPU_MODELS {
+        let ptx = ptx(gpu_model, reuse(true));
+        assert_eq!(ptx.matches("@one mbarrier.inval.shared::cta.b64 [").count(), 1, "{ptx}");
+    }
+    let run = |invalidates: bool| {
+        let (_, mut device) = device_of("h100");
+        let ptx = ptx("h100", reuse(invalidates));
+        bench::run_on(&mut device, &ptx, "reuse", Shape::warps(2), &[bench::Given::Buffer(vec![0; 256])])
+    };
+    let (left, _) = run(true).unwrap();
+    assert_eq!(words(&left[0]), [2; 64]);
+    let error = run(false).unwrap_err().to_string();
+    assert!(error.contains("a plain access touches it"), "{error}");
 }

@@ -21,20 +21,26 @@ pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let region = operation.regions.first().copied().ok_or_else(|| at(Reason::malformed("it has no body")))?;
     let block = lowering.only_block(region).map_err(at)?;
     let arguments = body.arguments(block).to_vec();
-    let carried = lowering.flat_carried(&initial, &arguments[1..]).map_err(at)?;
+    let mut carried = lowering.flat_carried(&initial, &arguments[1..]).map_err(at)?;
+    // The number of groups of MMAs comes last.
+    let mma_group = lowering.carried_mma_group(op);
+    carried.extend(mma_group);
     let likes = lowering.likes(&initial).map_err(at)?;
     let types: Vec<Type> = carried.iter().map(|&value| lowering.builder.type_of(value)).collect();
     let inside = lowering.builder.begin_region(&[&[Type::Scalar(Element::I32)], types.as_slice()].concat());
+    lowering.set_next_mma_group(mma_group.and(inside.last().copied()));
     let index = index(lowering, inside[0], from, step);
     lowering.set_uniform(arguments[0], index);
     let own = Some(&arguments[1..]);
     lowering.set_flattened(&mut inside[1..].iter().copied(), &arguments[1..], &likes, own, true).map_err(at)?;
     let end = lowering.block(block)?;
     let given = end.map_or_else(Vec::new, |end| body.op(end).operands.to_vec());
-    let given = lowering.flat_carried(&given, &arguments[1..]).map_err(at)?;
+    let mut given = lowering.flat_carried(&given, &arguments[1..]).map_err(at)?;
+    given.extend(mma_group.and(lowering.next_mma_group()));
     let inner = lowering.builder.end_region(&given);
     let (zero, one) = (lowering.builder.i32(0), lowering.builder.i32(1));
     let values = lowering.builder.for_loop(zero, iterations, one, &carried, inner);
+    lowering.set_next_mma_group(mma_group.and(values.last().copied()));
     lowering.set_flattened(&mut values.into_iter(), &operation.results, &likes, own, true).map_err(at)
 }
 

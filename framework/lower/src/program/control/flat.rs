@@ -118,6 +118,10 @@ impl Lowering<'_> {
                 self.set_lowered(target, lowered);
                 continue;
             }
+            if let Some(lowered) = self.leave_tensor_memory(target)? {
+                self.set_lowered(target, lowered);
+                continue;
+            }
             let lowered = match like.get(index) {
                 Some(LoweredValue::Descriptor(of)) => LoweredValue::Descriptor(TensorDescriptor {
                     pointer: values.next().ok_or_else(missing)?,

@@ -12,7 +12,39 @@ use tilewright_plan::mma::{MmaPlan, mma_candidates, plan_mma};
 use tilewright_tile::op_attrs::PENDING;
 use tilewright_tile::{Attribute, Block, Body, Op, Value, ValueOrigin};
 
+use super::resident;
 use super::state::{AWAIT, Pending};
+
+/// The dots whose accumulator is not complete, or not in registers, between two of them; each with its plan.
+#[derive(Default)]
+pub(super) struct Dots {
+    /// The asynchronous MMAs.
+    pub mmas: HashMap<Op, Arc<MmaPlan>>,
+    /// The MMAs that are waited for at once, and whose accumulator stays in tensor memory.
+    pub residents: HashMap<Op, Arc<MmaPlan>>,
+}
+
+impl Dots {
+    pub(super) fn plan(&self, op: Op) -> Option<&Arc<MmaPlan>> {
+        self.mmas.get(&op).or_else(|| self.residents.get(&op))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Op, &Arc<MmaPlan>)> {
+        self.mmas.iter().chain(&self.residents).map(|(&op, plan)| (op, plan))
+    }
+
+    /// Makes asynchronous MMAs among `ops` wait at once if their accumulator may stay in tensor memory; the accumulators
+    /// of others go through registers.
+    fn demote(&mut self, lowering: &Lowering<'_>, ops: &HashSet<Op>, positions: &OpPositions) {
+        for &op in ops {
+            if self.mmas.remove(&op).is_some() {
+                self.residents.extend(resident::plan(lowering, op, positions).map(|plan| (op, Arc::new(plan))));
+            } else {
+                self.residents.remove(&op);
+            }
+        }
+    }
+}
 
 /// Finds the asynchronous MMAs of the program, and the values that carry their accumulators.
 pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {
@@ -24,19 +56,35 @@ pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {
     let marked =
         |op: &Op| matches!(body.op(*op).attributes.get(PENDING), Some(Attribute::Unit | Attribute::Bool(true)));
     let ops = body.walk(body.root());
-    let mmas = ops.iter().copied().filter(|op| body.op(*op).name() == tt::DOT && marked(op));
-    let mut mmas: HashMap<Op, Arc<MmaPlan>> =
-        mmas.filter_map(|op| Some((op, Arc::new(plan_smem_operands(lowering, op)?)))).collect();
     let positions = OpPositions::of(body);
-    loop {
-        let flow = Flow::of(body, &ops, &mmas, &positions);
-        let misused = flow.misused(body, &ops, &mmas, &positions);
-        if misused.is_empty() {
-            let loads = mmas.keys().flat_map(|&op| loads(body, op).into_iter().flatten().flatten()).collect();
-            let there = flow.there;
-            return Pending { mmas, values: flow.values, loads, there };
+    let mut dots = Dots::default();
+    for &op in ops.iter().filter(|op| body.op(**op).name() == tt::DOT) {
+        let pending = if marked(&op) { plan_smem_operands(lowering, op) } else { None };
+        match pending.filter(|plan| resident::may_be_async(lowering, op, plan, &positions)) {
+            Some(plan) => drop(dots.mmas.insert(op, Arc::new(plan))),
+            None => dots.residents.extend(resident::plan(lowering, op, &positions).map(|plan| (op, Arc::new(plan)))),
         }
-        mmas.retain(|op, _| !misused.contains(op));
+    }
+    loop {
+        let flow = Flow::of(body, &ops, &dots, &positions);
+        let misused = flow.misused(body, &ops, &dots, &positions);
+        if !misused.is_empty() {
+            dots.demote(lowering, &misused, &positions);
+            continue;
+        }
+        let columns = match resident::assign_columns(lowering, &flow, &dots) {
+            Ok(columns) => columns,
+            Err(largest) => {
+                dots.mmas.retain(|op, _| !largest.contains(op));
+                dots.residents.retain(|op, _| !largest.contains(op));
+                continue;
+            }
+        };
+        let loads = dots.mmas.keys().flat_map(|&op| loads(body, op).into_iter().flatten().flatten()).collect();
+        let Flow { values, there, leaving, .. } = flow;
+        let Dots { mmas, residents } = dots;
+        let all_columns = columns.all;
+        return Pending { mmas, residents, values, leaving, columns: columns.first, all_columns, loads, there };
     }
 }
 
@@ -140,50 +188,91 @@ fn is_full_buffer(body: &Body, value: Value) -> bool {
 }
 
 /// The positions of operations in the program.
-struct OpPositions {
+pub(in crate::program) struct OpPositions {
     /// For each operation, the operation whose region contains it.
     around: HashMap<Op, Op>,
     /// For each operation, its block, and its index in the block.
-    within: HashMap<Op, (Block, usize)>,
+    pub within: HashMap<Op, (Block, usize)>,
+    /// For each value, its users, and the index of the operand.
+    users: HashMap<Value, Vec<(Op, usize)>>,
 }
 
 impl OpPositions {
-    fn of(body: &Body) -> Self {
-        let (mut around, mut within) = (HashMap::new(), HashMap::new());
+    pub(in crate::program) fn of(body: &Body) -> Self {
+        let (mut around, mut within, mut users) = (HashMap::new(), HashMap::new(), HashMap::<_, Vec<_>>::new());
         let mut regions = vec![(None, body.root())];
         while let Some((parent, region)) = regions.pop() {
             for &block in body.blocks(region) {
                 for (at, &op) in body.ops(block).iter().enumerate() {
                     around.extend(parent.map(|parent| (op, parent)));
                     within.insert(op, (block, at));
+                    for (index, &value) in body.op(op).operands.iter().enumerate() {
+                        users.entry(value).or_default().push((op, index));
+                    }
                     regions.extend(body.op(op).regions.iter().map(|&region| (Some(op), region)));
                 }
             }
         }
-        Self { around, within }
+        Self { around, within, users }
+    }
+
+    /// The users of a value, and the index of the operand.
+    pub(super) fn users(&self, value: Value) -> &[(Op, usize)] {
+        self.users.get(&value).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the operation is in no other control flow than `scf.for` loops.
+    pub(in crate::program) fn is_only_in_loops(&self, body: &Body, op: Op) -> bool {
+        let mut parents = std::iter::successors(self.around.get(&op), |parent| self.around.get(parent));
+        parents.all(|parent| body.op(*parent).name() == scf::FOR)
+    }
+
+    /// Whether the iteration that contains the operation waits for MMAs; true outside of loops.
+    pub(super) fn is_waited_for(&self, body: &Body, op: Op) -> bool {
+        let is_wait = |op: &Op| body.op(*op).name() == AWAIT;
+        let waits = || self.within.get(&op).is_some_and(|(block, _)| body.ops(*block).iter().any(is_wait));
+        !self.around.contains_key(&op) || waits()
+    }
+
+    /// Whether the operation ends an iteration of an `scf.for` loop.
+    fn ends_iteration(&self, body: &Body, op: Op) -> bool {
+        self.around.get(&op).is_some_and(|around| body.op(*around).name() == scf::FOR)
+    }
+}
+
+/// Whether an operation can take an accumulator of the plan `plan` as its operand `index` while it is incomplete or in
+/// tensor memory.
+fn takes(body: &Body, (op, index): (Op, usize), plan: &MmaPlan, (dots, positions): (&Dots, &OpPositions)) -> bool {
+    match body.op(op).name() {
+        AWAIT => true,
+        scf::FOR => index >= 3,
+        scf::YIELD => positions.ends_iteration(body, op),
+        _ => dots.plan(op).is_some_and(|dot| index == 2 && dot.can_accumulate_into(plan)),
     }
 }
 
 /// The dataflow of accumulators with MMAs in flight through a program.
 #[derive(Default)]
-struct Flow {
-    values: HashMap<Value, Arc<MmaPlan>>,
+pub(super) struct Flow {
+    pub values: HashMap<Value, Arc<MmaPlan>>,
     there: HashMap<Op, Vec<bool>>,
-    /// Pairs of values that carry the same accumulator.
-    joined: Vec<(Value, Value)>,
+    /// The results of loops whose accumulator leaves tensor memory after the loop.
+    pub leaving: HashMap<Value, Arc<MmaPlan>>,
+    /// Pairs of values that carry the same accumulator; the second may be one that leaves tensor memory.
+    pub joined: Vec<(Value, Value)>,
 }
 
 impl Flow {
-    fn of(body: &Body, ops: &[Op], mmas: &HashMap<Op, Arc<MmaPlan>>, positions: &OpPositions) -> Self {
+    fn of(body: &Body, ops: &[Op], dots: &Dots, positions: &OpPositions) -> Self {
         let mut flow = Self::default();
-        for (&op, plan) in mmas {
+        for (op, plan) in dots.iter() {
             flow.values.insert(body.op(op).results[0], plan.clone());
         }
         loop {
             let before = flow.values.len();
             flow.joined.clear();
             for &op in ops {
-                flow.through(body, op, mmas, positions);
+                flow.through(body, op, dots, positions);
             }
             if flow.values.len() == before {
                 return flow;
@@ -198,12 +287,24 @@ impl Flow {
         }
     }
 
-    fn through(&mut self, body: &Body, op: Op, mmas: &HashMap<Op, Arc<MmaPlan>>, positions: &OpPositions) {
+    /// Joins the result of a loop to the loop's argument. An accumulator in tensor memory stays there only for users
+    /// that take it there.
+    fn leave(&mut self, body: &Body, argument: Value, result: Value, dots: &Dots, positions: &OpPositions) {
+        let Some(plan) = self.values.get(&argument).cloned() else { return };
+        let is_taken = positions.users(result).iter().all(|&user| takes(body, user, &plan, (dots, positions)));
+        if is_taken || !plan.is_in_tensor_memory() {
+            return self.join(argument, result);
+        }
+        self.leaving.insert(result, plan);
+        self.joined.push((argument, result));
+    }
+
+    fn through(&mut self, body: &Body, op: Op, dots: &Dots, positions: &OpPositions) {
         let operation = body.op(op);
         match operation.name() {
             AWAIT => {
                 let there: Vec<bool> =
-                    operation.operands.iter().map(|&value| is_there(body, op, value, mmas, positions)).collect();
+                    operation.operands.iter().map(|&value| is_there(body, op, value, &dots.mmas, positions)).collect();
                 for ((&from, &to), there) in operation.operands.iter().zip(&operation.results).zip(&there) {
                     if !there {
                         self.join(from, to);
@@ -224,10 +325,10 @@ impl Flow {
                     for from in [given, initial].into_iter().flatten() {
                         self.join(from, argument);
                     }
-                    self.join(argument, result);
+                    self.leave(body, argument, result, dots, positions);
                 }
             }
-            _ if mmas.contains_key(&op) => {
+            _ if dots.plan(op).is_some() => {
                 if let Some(accumulator) = body.operand(op, "c") {
                     self.join(accumulator, operation.results[0]);
                 }
@@ -236,26 +337,14 @@ impl Flow {
         }
     }
 
-    /// Returns the MMAs whose accumulator, or initial value, reaches an operation that cannot take a pending value.
-    fn misused(
-        &self,
-        body: &Body,
-        ops: &[Op],
-        mmas: &HashMap<Op, Arc<MmaPlan>>,
-        positions: &OpPositions,
-    ) -> HashSet<Op> {
-        let mut bad: HashSet<Value> = HashSet::new();
+    /// Returns the MMAs whose accumulator, or initial value, reaches an operation that cannot take a pending value, or
+    /// cannot stay in tensor memory.
+    fn misused(&self, body: &Body, ops: &[Op], dots: &Dots, positions: &OpPositions) -> HashSet<Op> {
+        let mut bad = resident::misused(body, ops, self, positions);
         for &op in ops {
-            let operation = body.op(op);
-            for (index, value) in operation.operands.iter().enumerate() {
+            for (index, value) in body.op(op).operands.iter().enumerate() {
                 let Some(plan) = self.values.get(value) else { continue };
-                let fits = match operation.name() {
-                    AWAIT => true,
-                    scf::FOR => index >= 3,
-                    scf::YIELD => positions.around.get(&op).is_some_and(|around| body.op(*around).name() == scf::FOR),
-                    _ => mmas.get(&op).is_some_and(|dot| index == 2 && dot.can_accumulate_into(plan)),
-                };
-                if !fits {
+                if !takes(body, (op, index), plan, (dots, positions)) {
                     bad.insert(*value);
                 }
             }
@@ -273,7 +362,7 @@ impl Flow {
                 break;
             }
         }
-        mmas.keys().copied().filter(|&op| bad.contains(&body.op(op).results[0])).collect()
+        dots.iter().map(|(op, _)| op).filter(|&op| bad.contains(&body.op(op).results[0])).collect()
     }
 }
 

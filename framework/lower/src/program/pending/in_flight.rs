@@ -8,8 +8,8 @@ use crate::program::lowering::Lowering;
 use crate::program::shared;
 use crate::shared_memory::Access;
 use std::sync::Arc;
-use tilewright_kernel::{Queue, Type, Value};
-use tilewright_plan::mma::MmaPlan;
+use tilewright_kernel::{Queue, Scope, Type, Value};
+use tilewright_plan::mma::{MmaPlan, TensorMemorySpace};
 use tilewright_tile::{self as tile, Op};
 
 impl Pending {
@@ -28,19 +28,48 @@ impl Lowering<'_> {
     pub(crate) fn as_pending(&mut self, value: tile::Value, like: tile::Value) -> Lowered<Arc<[Value]>> {
         let plan = self.pending.values.get(&like).cloned();
         let plan = plan.ok_or_else(|| Reason::malformed("no asynchronous dot produces it"))?;
-        start_pending(self, value, &plan)
+        start_pending(self, value, like, &plan)
+    }
+
+    /// Returns the accumulator that leaves tensor memory in `value`, the result of a loop, as a tensor in registers;
+    /// `None` for another value.
+    pub(crate) fn leave_tensor_memory(&mut self, value: tile::Value) -> Lowered<Option<LoweredValue>> {
+        let Some(plan) = self.pending.leaving.get(&value).cloned() else { return Ok(None) };
+        self.wait_for_mma_groups(0);
+        finish_in_tensor_memory(self, (value, value), &plan).map(Some)
     }
 }
 
-/// Returns the accumulator of a value as pending kernel values, in the form that `plan` takes.
-fn start_pending(lowering: &mut Lowering<'_>, value: tile::Value, plan: &MmaPlan) -> Lowered<Arc<[Value]>> {
+/// Returns the accumulator of a value as pending kernel values, in the form that `plan` takes. For an accumulator in
+/// tensor memory, stores it to the columns of the value `like` instead.
+fn start_pending(
+    lowering: &mut Lowering<'_>,
+    value: tile::Value,
+    like: tile::Value,
+    plan: &MmaPlan,
+) -> Lowered<Arc<[Value]>> {
     if let LoweredValue::Pending(mma) = lowering.lowered(value)? {
         return Ok(mma.values.clone());
     }
     let tensor = lowering.tensor(value)?;
     let values = lowering.convert(&tensor, &Arc::new(plan.c.clone()))?;
     let words: Vec<Value> = values.iter().map(|&value| lowering.emit_integer_bits(value)).collect();
+    if plan.is_in_tensor_memory() {
+        // Earlier MMAs may still access the columns.
+        lowering.wait_for_mma_groups(0);
+        let (space, group) = space_of(lowering, like)?;
+        plan.emit_start(&mut lowering.builder, space, Some(&words), group);
+        lowering.builder.barrier(Scope::Block);
+        return Ok(Arc::default());
+    }
     Ok(plan.emit_pending_accumulator(&mut lowering.builder, &words).into())
+}
+
+/// Returns the columns of tensor memory of a value's accumulator, and the number of the next group of MMAs.
+fn space_of(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<(TensorMemorySpace, Value)> {
+    let column = lowering.pending.column_of(value);
+    let space = column.and_then(|column| lowering.tensor_memory_from(column));
+    space.zip(lowering.next_mma_group()).ok_or_else(|| Reason::malformed("its accumulator is not in tensor memory"))
 }
 
 /// Issues an asynchronous MMA; returns false, without issuing it, if the MMA is synchronous.
@@ -50,7 +79,8 @@ pub(crate) fn lower_async_mma(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bo
     let operand = |lowering: &Lowering<'_>, group: &str| {
         lowering.optional(op, group).ok_or_else(|| Reason::malformed(format!("its operand `{group}` is missing")))
     };
-    let accumulator = start_pending(lowering, operand(lowering, "c")?, &plan)?;
+    let result = lowering.result(op, 0)?;
+    let accumulator = start_pending(lowering, operand(lowering, "c")?, result, &plan)?;
     let (mut addresses, mut slices) = (Vec::with_capacity(2), Vec::with_capacity(2));
     for group in ["a", "b"] {
         let load = found::load(lowering.body, operand(lowering, group)?).and_then(|chain| chain.last().copied());
@@ -60,7 +90,18 @@ pub(crate) fn lower_async_mma(lowering: &mut Lowering<'_>, op: Op) -> Lowered<bo
         slices.push(operand.slice);
     }
     let &[a, b] = &addresses[..] else { return Ok(false) };
+    if plan.is_in_tensor_memory() && !lowering.follows_barrier(op) {
+        lowering.builder.barrier(Scope::Block);
+    }
     lowering.record_access(Access::Read, slices);
+    if plan.is_in_tensor_memory() {
+        let (space, group) = space_of(lowering, result)?;
+        let accumulator = plan.resume(&mut lowering.builder, space, group);
+        let accumulator = plan.emit_async_in_tensor_memory(&mut lowering.builder, [a, b], &accumulator);
+        lowering.set_next_mma_group(accumulator.next_group());
+        lowering.set_lowered(result, LoweredValue::Pending(InFlightMma { plan, values: Arc::default() }));
+        return Ok(true);
+    }
     let values = plan.emit_async(&mut lowering.builder, [a, b], &accumulator);
     lowering.set_result(op, LoweredValue::Pending(InFlightMma { plan, values: values.into() }))?;
     Ok(true)
@@ -82,12 +123,17 @@ pub(crate) fn awaited(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         }
     }
     let mut words = Vec::new().into_iter();
-    if lowering.pending.are_some() {
+    if lowering.next_mma_group().is_some() {
+        lowering.wait_for_mma_groups(outstanding);
+    } else if lowering.pending.are_some() {
         words = lowering.builder.wait(Queue::Mma, outstanding, &given).into_iter();
     }
     for (index, &operand) in operands.iter().enumerate() {
         let result = lowering.result(op, index)?;
         let lowered = match lowering.lowered(operand)?.clone() {
+            LoweredValue::Pending(mma) if is_there.get(index) == Some(&true) && mma.plan.is_in_tensor_memory() => {
+                finish_in_tensor_memory(lowering, (operand, result), &mma.plan)?
+            }
             LoweredValue::Pending(mma) if is_there.get(index) == Some(&true) => {
                 let mma_values: Vec<Value> = words.by_ref().take(mma.values.len()).collect();
                 finish_pending(lowering, result, &mma.plan, &mma_values)?
@@ -111,8 +157,30 @@ fn finish_pending(
     plan: &MmaPlan,
     words: &[Value],
 ) -> Lowered<LoweredValue> {
-    let ty: Type = lowering.carrier(result)?;
     let words = plan.unpack_completed(&mut lowering.builder, words);
+    finish(lowering, result, plan, words)
+}
+
+/// Loads a completed accumulator, that of the first value, from tensor memory; returns it as the tensor that is the
+/// second value.
+fn finish_in_tensor_memory(
+    lowering: &mut Lowering<'_>,
+    (value, result): (tile::Value, tile::Value),
+    plan: &MmaPlan,
+) -> Lowered<LoweredValue> {
+    let (space, group) = space_of(lowering, value)?;
+    let accumulator = plan.resume(&mut lowering.builder, space, group);
+    let words = plan.emit_epilogue(&mut lowering.builder, accumulator);
+    finish(lowering, result, plan, words)
+}
+
+fn finish(
+    lowering: &mut Lowering<'_>,
+    result: tile::Value,
+    plan: &MmaPlan,
+    words: Vec<Value>,
+) -> Lowered<LoweredValue> {
+    let ty: Type = lowering.carrier(result)?;
     let values: Vec<Value> = words.into_iter().map(|word| lowering.emit_from_integer_bits(word, ty)).collect();
     let layout = lowering.layout_of(result)?;
     let values = lowering.convert(&Registers::new(Arc::new(plan.c.clone()), values), &layout)?;

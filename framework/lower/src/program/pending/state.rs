@@ -17,6 +17,15 @@ pub(crate) struct Pending {
     pub(super) mmas: HashMap<Op, Arc<MmaPlan>>,
     /// The values whose accumulator is pending, each with the plan of the MMA that produces it.
     pub(super) values: HashMap<tile::Value, Arc<MmaPlan>>,
+    /// The MMAs that the program waits for at once, but whose accumulator stays in tensor memory for the next iteration
+    /// of a loop; each with its plan.
+    pub(super) residents: HashMap<Op, Arc<MmaPlan>>,
+    /// The results of loops whose accumulator leaves tensor memory after the loop.
+    pub(super) leaving: HashMap<tile::Value, Arc<MmaPlan>>,
+    /// For each value of which the accumulator is or was in tensor memory, its first column in the kernel's allocation.
+    pub(super) columns: HashMap<tile::Value, u32>,
+    /// Number of columns of all these accumulators.
+    pub(super) all_columns: u32,
     /// The loads of operands that MMAs read in place, and the conversions of these; no code is emitted for them.
     pub(super) loads: HashSet<Op>,
     /// For each wait, for each of its operands whether the wait completes it.
@@ -28,7 +37,8 @@ pub(crate) struct Pending {
 pub(crate) struct InFlightMma {
     /// The plan of the MMAs that are in flight.
     pub(super) plan: Arc<MmaPlan>,
-    /// The kernel values of type `pending` that hold the accumulator; they are readable after a wait.
+    /// The kernel values of type `pending` that hold the accumulator; they are readable after a wait. None if the
+    /// accumulator is in tensor memory.
     pub values: Arc<[Value]>,
 }
 
@@ -36,6 +46,31 @@ impl Pending {
     /// Whether the program has asynchronous MMAs.
     pub(crate) fn are_some(&self) -> bool {
         !self.mmas.is_empty()
+    }
+
+    /// Whether an MMA accumulates in columns of tensor memory that it has alone.
+    pub(crate) fn is_in_own_columns(&self, op: Op) -> bool {
+        self.mmas.contains_key(&op) || self.residents.contains_key(&op)
+    }
+
+    /// The first column of a value's accumulator, if the accumulator has columns of tensor memory alone.
+    pub(crate) fn column_of(&self, value: tile::Value) -> Option<u32> {
+        self.columns.get(&value).copied()
+    }
+
+    /// Whether an MMA is waited for at once, and its accumulator stays in tensor memory.
+    pub(crate) fn is_resident(&self, op: Op) -> bool {
+        self.residents.contains_key(&op)
+    }
+
+    /// Whether a dot is an asynchronous MMA.
+    pub(crate) fn is_async(&self, op: Op) -> bool {
+        self.mmas.contains_key(&op)
+    }
+
+    /// Number of columns of tensor memory of all accumulators that stay there.
+    pub(crate) fn columns(&self) -> u32 {
+        self.all_columns
     }
 
     /// Whether no code is emitted for a load, because an MMA reads the operand in place.

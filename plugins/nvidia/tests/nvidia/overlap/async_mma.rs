@@ -5,16 +5,20 @@ use crate::prelude::*;
 
 /// A pipelined loop: each iteration issues its MMA, waits for the previous iteration's MMA, and copies the next tiles
 /// over the tiles that the previous MMA read.
-struct Pipelined {
+pub struct Pipelined {
     /// Number of MMAs that an iteration leaves in flight.
     outstanding: u32,
     pending: bool,
 }
 
-const PIPELINED: Pipelined = Pipelined { outstanding: 1, pending: true };
+pub const PIPELINED: Pipelined = Pipelined { outstanding: 1, pending: true };
 
 impl Pipelined {
-    fn text(&self) -> String {
+    pub fn with_outstanding(self, outstanding: u32) -> Self {
+        Self { outstanding, ..self }
+    }
+
+    pub fn text(&self) -> String {
         let Self { outstanding, pending } = self;
         let pending = if *pending { ", isAsync = true" } else { "" };
         let body = format!(
@@ -75,7 +79,7 @@ fn an_mma_is_in_flight_while_the_next_tiles_are_copied() {
 /// Checks that a copy over tiles that an MMA in flight may still read is a fault, which names the copy and the MMA.
 #[test]
 fn tiles_are_not_copied_over_those_that_are_read() {
-    let kernel = Matrices::kernel("h100", &Pipelined { outstanding: 2, ..PIPELINED }.text()).unwrap();
+    let kernel = Matrices::kernel("h100", &PIPELINED.with_outstanding(2).text()).unwrap();
     let fault = Matrices::is_right("h100", &kernel, 5).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::InFlight { .. }), "{fault}");
 }

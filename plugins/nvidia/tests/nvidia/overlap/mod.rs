@@ -3,3 +3,4 @@
 mod async_mma;
 mod groups;
 mod program;
+mod tensor_memory;

@@ -1,0 +1,139 @@
+//! Accumulators that stay in tensor memory (PTX `tcgen05`) from one MMA to the next, in columns of their own.
+//!
+//! Such an accumulator is a chain of values, each used once: an MMA, a loop that carries it, a wait. It begins where a
+//! tensor in registers is stored to its columns, and ends where it is loaded: at a wait that completes it, or after a
+//! loop.
+
+use std::collections::{HashMap, HashSet};
+
+use tilewright_assign::dot_plan;
+use tilewright_plan::mma::MmaPlan;
+use tilewright_tile::op::name::{scf, tt};
+use tilewright_tile::transform::loads::carried_accumulator;
+use tilewright_tile::{Body, Op, Value};
+
+use super::found::{Dots, Flow, OpPositions};
+use crate::program::lowering::Lowering;
+
+/// The columns of the accumulators in the kernel's allocation of tensor memory.
+pub(super) struct Columns {
+    /// The first column of each value's accumulator.
+    pub first: HashMap<Value, u32>,
+    /// Number of columns of all accumulators.
+    pub all: u32,
+}
+
+/// Returns the plan of a dot whose accumulator a loop carries only from one iteration's dot to the next, so that it may
+/// stay in tensor memory; `None` for another dot.
+pub(super) fn plan(lowering: &Lowering<'_>, op: Op, positions: &OpPositions) -> Option<MmaPlan> {
+    let (body, config) = (lowering.body, lowering.config);
+    config.context.target.tensor.as_ref()?;
+    let &(block, _) = positions.within.get(&op)?;
+    let is_carried = carried_accumulator(body, block, op).is_some();
+    if !is_carried {
+        return None;
+    }
+    let planned = dot_plan::plan_dot(body, op, config).ok()?;
+    let is_single = planned.batches.is_none() && planned.blocks.is_empty();
+    let plan = Some(planned.plan).filter(|plan| is_single && plan.is_in_tensor_memory())?;
+    is_numbered(lowering, op, &plan, positions).then_some(plan)
+}
+
+/// Whether the MMA of a dot may be in flight. One that accumulates in tensor memory must arrive at the kernel's
+/// mbarriers, and each iteration must wait for MMAs, since a few mbarriers serve all of them.
+pub(super) fn may_be_async(lowering: &Lowering<'_>, op: Op, plan: &MmaPlan, positions: &OpPositions) -> bool {
+    !plan.is_in_tensor_memory()
+        || is_numbered(lowering, op, plan, positions) && positions.is_waited_for(lowering.body, op)
+}
+
+/// Whether the MMAs of a dot arrive at the kernel's mbarriers.
+fn is_numbered(lowering: &Lowering<'_>, op: Op, plan: &MmaPlan, positions: &OpPositions) -> bool {
+    let in_loops = positions.is_only_in_loops(lowering.body, op);
+    !lowering.has_groups() && in_loops && plan.arrivals() == lowering.mma_arrivals()
+}
+
+/// Returns values whose accumulator cannot stay in tensor memory: it has several users, or begins in several places.
+pub(super) fn misused(body: &Body, ops: &[Op], flow: &Flow, positions: &OpPositions) -> HashSet<Value> {
+    let in_memory = |value: Value| flow.values.get(&value).is_some_and(|plan| plan.is_in_tensor_memory());
+    let mut bad: HashSet<Value> =
+        flow.values.keys().copied().filter(|&value| in_memory(value) && positions.users(value).len() > 1).collect();
+    let representatives = representatives(flow);
+    let mut begun: HashSet<Value> = HashSet::new();
+    // `target` receives the accumulator of `given`.
+    let mut begin = |given: Value, target: Value| {
+        if in_memory(target) && !in_memory(given) && !begun.insert(representatives[&target]) {
+            bad.insert(target);
+        }
+    };
+    for &op in ops {
+        let operation = body.op(op);
+        if operation.name() == scf::FOR {
+            let block = operation.regions.first().and_then(|&region| body.blocks(region).first().copied());
+            let arguments = block.map_or(&[][..], |block| body.arguments(block));
+            let last = block.and_then(|block| body.ops(block).last().copied());
+            for (index, &argument) in arguments.iter().skip(1).enumerate() {
+                let initial = operation.operands.get(index + 3).copied();
+                let given = last.and_then(|last| body.op(last).operands.get(index).copied());
+                [initial, given].into_iter().flatten().for_each(|given| begin(given, argument));
+            }
+        } else if let (tt::DOT, Some(c)) = (operation.name(), body.operand(op, "c")) {
+            begin(c, operation.results[0]);
+        }
+    }
+    bad
+}
+
+/// Assigns columns to the accumulators; an error with the dots of the largest accumulator if not all fit beside those of
+/// the other dots.
+pub(super) fn assign_columns(lowering: &Lowering<'_>, flow: &Flow, dots: &Dots) -> Result<Columns, HashSet<Op>> {
+    let Some(memory) = &lowering.config.context.target.tensor else {
+        return Ok(Columns { first: HashMap::new(), all: 0 });
+    };
+    let representatives = representatives(flow);
+    let mut sizes: Vec<(u32, Value)> = Vec::new();
+    for (value, plan) in flow.values.iter().filter(|(_, plan)| plan.is_in_tensor_memory()) {
+        let representative = representatives[value];
+        match sizes.iter_mut().find(|(_, known)| *known == representative) {
+            Some((columns, _)) => *columns = plan.tensor_columns().max(*columns),
+            None => sizes.push((plan.tensor_columns(), representative)),
+        }
+    }
+    // Sizes are powers of two, so that columns are aligned to them in descending order.
+    sizes.sort_by_key(|&(columns, value)| (std::cmp::Reverse(columns), value.index()));
+    let (mut of, mut all) = (HashMap::new(), 0);
+    for &(columns, representative) in &sizes {
+        of.insert(representative, all);
+        all += columns;
+    }
+    let others = lowering.dots_in_tensor_memory().filter(|(op, _)| dots.plan(*op).is_none());
+    let others = others.map(|(_, plan)| plan.tensor_columns()).max().unwrap_or(0);
+    if (all + others).next_power_of_two() > memory.columns
+        && let Some(&(_, largest)) = sizes.first()
+    {
+        let is_largest = |op: &Op| representatives.get(&lowering.body.op(*op).results[0]) == Some(&largest);
+        return Err(dots.iter().map(|(op, _)| op).filter(is_largest).collect());
+    }
+    let first = representatives.iter().filter_map(|(&value, of_value)| Some((value, *of.get(of_value)?))).collect();
+    Ok(Columns { first, all })
+}
+
+/// Returns one value of all those that share an accumulator, for each value.
+fn representatives(flow: &Flow) -> HashMap<Value, Value> {
+    let all = flow.values.keys().chain(flow.leaving.keys());
+    let mut representatives: HashMap<Value, Value> = all.map(|&value| (value, value)).collect();
+    loop {
+        let mut changes = false;
+        for (a, b) in &flow.joined {
+            let (Some(&first), Some(&second)) = (representatives.get(a), representatives.get(b)) else { continue };
+            if first != second {
+                let least = if first.index() < second.index() { first } else { second };
+                representatives.insert(*a, least);
+                representatives.insert(*b, least);
+                changes = true;
+            }
+        }
+        if !changes {
+            return representatives;
+        }
+    }
+}

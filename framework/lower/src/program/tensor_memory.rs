@@ -1,0 +1,214 @@
+//! Tensor memory (PTX `tcgen05`) of a kernel, in which MMAs accumulate: the block allocates it once, before the
+//! program's first operation, and frees it after the last.
+//!
+//! Accumulators that stay there (`pending`) have columns of their own. The other dots load theirs into registers at
+//! once, and share the columns behind these. The groups of MMAs that the block commits are numbered over the whole
+//! program, so that all arrive at the same mbarriers; loops carry the number of the next group. A dot in other control
+//! flow than loops, or with another number of arrivals, has an mbarrier of its own. With warp partitions each dot
+//! allocates its own columns.
+
+use std::collections::HashSet;
+
+use tilewright_assign::dot_plan;
+use tilewright_kernel::{Binary, Builder, Value};
+use tilewright_plan::mma::{MmaPlan, TensorMemorySpace};
+use tilewright_plan::movement::{MmaBarriers, TensorMemoryAllocation};
+use tilewright_tile::op::name::{ttg, tw};
+use tilewright_tile::{Attribute, Body, Op};
+
+use super::lowering::Lowering;
+use super::pending::OpPositions;
+
+/// Max number of groups of MMAs that a wait leaves in flight, so that few mbarriers suffice; a wait for more groups than
+/// the program asks for is right.
+const MOST_LEFT: u32 = 8;
+
+/// The tensor memory of a kernel while its program is lowered.
+#[derive(Default)]
+pub(super) struct TensorMemory {
+    /// The dots that accumulate in tensor memory, each with its plan.
+    dots: Vec<(Op, MmaPlan)>,
+    /// The dots whose groups of MMAs arrive at the kernel's mbarriers.
+    numbered: HashSet<Op>,
+    /// The allocation; `None` if no dot accumulates in tensor memory.
+    allocation: Option<TensorMemoryAllocation>,
+    /// The first column of the dots without columns of their own.
+    shared_column: u32,
+    /// The numbers of the first and of the next group of MMAs.
+    groups: Option<[Value; 2]>,
+}
+
+/// The columns of a dot that completes at once, and its mbarriers.
+pub(super) struct DotSpace {
+    /// The columns and mbarriers.
+    pub space: TensorMemorySpace,
+    /// The number of the dot's group of MMAs.
+    pub group: Value,
+    /// Whether the mbarriers are the dot's alone.
+    pub has_own_barriers: bool,
+}
+
+/// Finds the dots that accumulate in tensor memory; none in a program with warp partitions.
+pub(super) fn find_dots(lowering: &mut Lowering<'_>) {
+    let (body, config) = (lowering.body, lowering.config);
+    if config.context.target.tensor.is_none() || lowering.has_groups() {
+        return;
+    }
+    let dots = body.walk(body.root()).into_iter().filter(|op| body.op(*op).is_dot());
+    let planned = dots.filter_map(|op| Some((op, dot_plan::plan_dot(body, op, config).ok()?.plan)));
+    lowering.tensor_memory.dots = planned.filter(|(_, plan)| plan.is_in_tensor_memory()).collect();
+}
+
+/// Emits the allocation of the program's tensor memory.
+pub(super) fn start(lowering: &mut Lowering<'_>) {
+    let Some(memory) = &lowering.config.context.target.tensor else { return };
+    let (body, arrivals) = (lowering.body, lowering.mma_arrivals());
+    if lowering.tensor_memory.dots.is_empty() {
+        return;
+    }
+    let positions = OpPositions::of(body);
+    let (mut numbered, mut shared) = (HashSet::new(), 0);
+    for (op, plan) in &lowering.tensor_memory.dots {
+        let has_own_columns = lowering.pending.is_in_own_columns(*op);
+        if !has_own_columns {
+            shared = plan.tensor_columns().max(shared);
+        }
+        if has_own_columns || positions.is_only_in_loops(body, *op) && plan.arrivals() == arrivals {
+            numbered.insert(*op);
+        }
+    }
+    let own = lowering.pending.columns();
+    let columns = (own + shared).next_power_of_two().max(memory.least_columns);
+    let bits = most_groups(lowering, &positions).next_power_of_two().trailing_zeros();
+    let allocation = TensorMemoryAllocation::new(&mut lowering.builder, columns, [bits, arrivals]);
+    let first = lowering.builder.i32(0);
+    let all = &mut lowering.tensor_memory;
+    (all.numbered, all.allocation, all.shared_column) = (numbered, Some(allocation), own);
+    all.groups = Some([first; 2]);
+}
+
+/// Emits the deallocation, after all MMAs.
+pub(super) fn finish(lowering: &mut Lowering<'_>) {
+    let Some(allocation) = lowering.tensor_memory.allocation else { return };
+    lowering.wait_for_mma_groups(0);
+    allocation.free(&mut lowering.builder);
+}
+
+/// Returns the max number of groups of MMAs that may be unfinished at a commit, with that of the commit: those that
+/// waits leave in flight, and those of one block of the program.
+fn most_groups(lowering: &Lowering<'_>, positions: &OpPositions) -> u32 {
+    let body = lowering.body;
+    let all = body.walk(body.root());
+    let waits = all.iter().filter(|op| body.op(**op).name() == tw::MMA_WAIT);
+    let left = waits.map(|&wait| outstanding(body, wait)).max().unwrap_or(0);
+    let issued: Vec<_> = all.iter().filter(|op| lowering.pending.is_async(**op)).collect();
+    if issued.is_empty() {
+        return 1;
+    }
+    let blocks = issued.iter().filter_map(|op| positions.within.get(op)).map(|(block, _)| *block);
+    let blocks: Vec<_> = blocks.collect();
+    let in_block = blocks.iter().map(|block| blocks.iter().filter(|other| *other == block).count()).max();
+    let others = u32::from(issued.len() < lowering.tensor_memory.dots.len());
+    left + in_block.unwrap_or(0) as u32 + others
+}
+
+/// Number of groups of MMAs that a wait may leave in flight.
+fn outstanding(body: &Body, wait: Op) -> u32 {
+    let outstanding = body.op(wait).attributes.get("outstanding").and_then(Attribute::as_integer);
+    outstanding.and_then(|outstanding| u32::try_from(outstanding).ok()).unwrap_or(0).min(MOST_LEFT)
+}
+
+impl Lowering<'_> {
+    /// The dots that accumulate in tensor memory, each with its plan.
+    pub(super) fn dots_in_tensor_memory(&self) -> impl Iterator<Item = (Op, &MmaPlan)> {
+        self.tensor_memory.dots.iter().map(|(op, plan)| (*op, plan))
+    }
+
+    /// The number of commits that complete a group of MMAs at the kernel's mbarriers.
+    pub(super) fn mma_arrivals(&self) -> u32 {
+        self.tensor_memory.dots.iter().map(|(_, plan)| plan.arrivals()).max().unwrap_or(1)
+    }
+
+    /// Returns the columns from `column` on; `None` if the program has no tensor memory.
+    pub(super) fn tensor_memory_from(&mut self, column: u32) -> Option<TensorMemorySpace> {
+        let allocation = self.tensor_memory.allocation?;
+        let address = moved(&mut self.builder, allocation.address, column);
+        Some(TensorMemorySpace { address, barriers: allocation.barriers })
+    }
+
+    /// Returns the columns and mbarriers of a dot that completes at once; `None` if the dot allocates its own.
+    pub(super) fn space_of_dot(&mut self, op: Op, plan: &MmaPlan) -> Option<DotSpace> {
+        if !plan.is_in_tensor_memory() {
+            return None;
+        }
+        let column = self.pending.column_of(self.body.op(op).results[0]).unwrap_or(self.tensor_memory.shared_column);
+        let space = self.tensor_memory_from(column)?;
+        if self.tensor_memory.numbered.contains(&op) {
+            return Some(DotSpace { space, group: self.next_mma_group()?, has_own_barriers: false });
+        }
+        let barriers = MmaBarriers::new(&mut self.builder, 0, plan.arrivals());
+        let group = self.builder.i32(0);
+        Some(DotSpace { space: TensorMemorySpace { barriers, ..space }, group, has_own_barriers: true })
+    }
+
+    /// The number of the next group of MMAs.
+    pub(super) fn next_mma_group(&self) -> Option<Value> {
+        self.tensor_memory.groups.map(|[_, next]| next)
+    }
+
+    /// Sets the number of the next group of MMAs.
+    pub(super) fn set_next_mma_group(&mut self, next: Option<Value>) {
+        if let (Some([_, known]), Some(next)) = (&mut self.tensor_memory.groups, next) {
+            *known = next;
+        }
+    }
+
+    /// Returns the number of the next group of MMAs if an operation contains such dots, so that it must carry it.
+    pub(super) fn carried_mma_group(&self, op: Op) -> Option<Value> {
+        let has_mmas = || self.body.walk_op(op).iter().any(|op| self.tensor_memory.numbered.contains(op));
+        self.next_mma_group().filter(|_| has_mmas())
+    }
+
+    /// Emits a wait until at most `outstanding` of the latest groups of MMAs are unfinished; none if there are no MMAs
+    /// before.
+    pub(super) fn wait_for_mma_groups(&mut self, outstanding: u32) {
+        let (Some(allocation), Some([first, next])) = (self.tensor_memory.allocation, self.tensor_memory.groups) else {
+            return;
+        };
+        if first == next || !self.pending.are_some() {
+            return;
+        }
+        let barriers = allocation.barriers;
+        let left = outstanding.min(MOST_LEFT).min(barriers.groups() - 1);
+        for back in (left..barriers.groups()).rev() {
+            let group = self.builder.binary_const(Binary::Sub, next, back + 1);
+            let parity = barriers.wait(&mut self.builder, group);
+            if back == left {
+                self.annotations.mma_waits.insert(parity, outstanding);
+            }
+        }
+    }
+
+    /// Whether a barrier of the program stands between the dot `op` and all waits for MMAs before it, also those of the
+    /// iteration before, so that no warp still waits at an mbarrier for which a later group arrives.
+    pub(super) fn follows_barrier(&self, op: Op) -> bool {
+        let body = self.body;
+        let positions = OpPositions::of(body);
+        let Some(&(block, at)) = positions.within.get(&op) else { return false };
+        let ops = body.ops(block);
+        let waits = |op: &Op| body.op(*op).is_dot() || body.op(*op).name() == tw::MMA_WAIT;
+        for before in ops[..at].iter().rev().chain(ops[at..].iter().rev()) {
+            if body.op(*before).name() == ttg::BARRIER {
+                return true;
+            }
+            if waits(before) || body.walk_op(*before).iter().any(waits) {
+                return false;
+            }
+        }
+        false
+    }
+}
+
+fn moved(builder: &mut Builder, address: Value, columns: u32) -> Value {
+    if columns == 0 { address } else { builder.binary_const(Binary::Add, address, columns) }
+}

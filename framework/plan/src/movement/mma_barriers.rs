@@ -1,0 +1,99 @@
+//! The mbarriers at which MMAs complete (PTX `tcgen05.commit`).
+//!
+//! The groups of MMAs that a block commits are numbered from zero, and group `k` arrives at mbarrier `k` modulo the
+//! number of mbarriers. So a wait for a group may come after the commit of later groups, as many as there are further
+//! mbarriers: a parity identifies a phase only until the mbarrier's next phase completes.
+
+use tilewright_kernel::{Binary, Builder, Op, Queue, Scope, Value};
+
+use super::tmem_alloc::emit_on_first_warp;
+
+/// Size of an mbarrier in bytes.
+const BYTES: u32 = 8;
+
+/// Mbarriers at which the MMAs of a block complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MmaBarriers {
+    /// A pointer to the first mbarrier.
+    first: Value,
+    /// Log2 of the number of mbarriers.
+    bits: u32,
+}
+
+impl MmaBarriers {
+    /// Adds a buffer of 2^`bits` mbarriers, which [`Self::emit_init`] must initialize.
+    pub fn declare(builder: &mut Builder, bits: u32) -> Self {
+        Self { first: builder.shared_buffer(BYTES << bits, BYTES), bits }
+    }
+
+    /// Emits the init of all mbarriers by the first warp; a group completes with `arrivals` commits. A block barrier
+    /// makes them visible to all warps.
+    pub fn new(builder: &mut Builder, bits: u32, arrivals: u32) -> Self {
+        let barriers = Self::declare(builder, bits);
+        emit_on_first_warp(builder, None, |builder| barriers.emit_init(builder, arrivals));
+        builder.barrier(Scope::Block);
+        barriers
+    }
+
+    /// Number of groups that may be unfinished at a commit, with that of the commit.
+    #[must_use]
+    pub fn groups(&self) -> u32 {
+        1 << self.bits
+    }
+
+    /// Emits the init of all mbarriers by the running warp, and the fence that lets MMAs arrive there.
+    pub(super) fn emit_init(&self, builder: &mut Builder, arrivals: u32) {
+        for ordinal in 0..self.groups() {
+            let pointer = self.of_ordinal(builder, ordinal);
+            builder.effect(Op::MbarrierInit { pointer, arrivals });
+        }
+        builder.proxy_fence();
+    }
+
+    /// Emits the invalidation of all mbarriers by the running warp.
+    pub(super) fn emit_invalidate(&self, builder: &mut Builder) {
+        for ordinal in 0..self.groups() {
+            let pointer = self.of_ordinal(builder, ordinal);
+            builder.mbarrier_invalidate(pointer);
+        }
+    }
+
+    /// Emits a block barrier, which orders the waits of all warps before it, and the invalidation of all mbarriers.
+    pub fn free(self, builder: &mut Builder) {
+        builder.barrier(Scope::Block);
+        emit_on_first_warp(builder, None, |builder| self.emit_invalidate(builder));
+    }
+
+    /// Emits the running warp's commit of its MMAs as a part of the group with this number.
+    pub fn commit(&self, builder: &mut Builder, queue: Queue, group: Value) {
+        let pointer = self.of_group(builder, group);
+        builder.mbarrier_commit(queue, pointer);
+    }
+
+    /// Emits a wait for the group with this number; a number below zero returns at once. Returns the parity that it
+    /// waits for.
+    pub fn wait(&self, builder: &mut Builder, group: Value) -> Value {
+        let pointer = self.of_group(builder, group);
+        let phase = if self.bits == 0 { group } else { builder.binary_const(Binary::ShrU, group, self.bits) };
+        let parity = builder.binary_const(Binary::And, phase, 1);
+        builder.mbarrier_wait(pointer, parity);
+        parity
+    }
+
+    fn of_ordinal(&self, builder: &mut Builder, ordinal: u32) -> Value {
+        if ordinal == 0 {
+            return self.first;
+        }
+        let bytes = builder.i32(ordinal * BYTES);
+        builder.ptr_add(self.first, bytes)
+    }
+
+    fn of_group(&self, builder: &mut Builder, group: Value) -> Value {
+        if self.bits == 0 {
+            return self.first;
+        }
+        let ordinal = builder.binary_const(Binary::And, group, self.groups() - 1);
+        let bytes = builder.binary_const(Binary::Mul, ordinal, BYTES);
+        builder.ptr_add(self.first, bytes)
+    }
+}
