@@ -53,6 +53,7 @@ impl PipelinePlanner<'_> {
             stages: 1,
             loads: Vec::new(),
             overlapped_dots: Vec::new(),
+            mma_waits_cover_block: false,
             stored_operands: Vec::new(),
         };
         line.loads.extend(of.left.iter().map(|(load, reason)| LoadReport::left(body, *load, reason.clone())));
@@ -107,6 +108,7 @@ impl PipelinePlanner<'_> {
         }
         room.bytes -= bytes;
         staged.overlapped_dots = self.overlapped_dots(of.op, &found, &staged.stored_operands);
+        staged.mma_waits_cover_block = self.waits_cover_block(&staged.overlapped_dots);
         for (load, how) in found {
             let memory = how.solution.as_ref().map(|solution| memory_name(&solution.memory));
             line.loads.push(LoadReport::for_prefetch(body, &load, &how, memory.as_ref()));

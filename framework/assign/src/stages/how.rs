@@ -78,7 +78,8 @@ impl PipelinePlanner<'_> {
     }
 
     /// Returns the dots of a loop if their MMAs may be in flight when the next iteration begins: copies fill the
-    /// buffers that the MMAs read, or the operand is stored before the loop, and the loop only carries their accumulators. Returns none if one dot may not.
+    /// buffers that the MMAs read, or the operand is stored before the loop, and the loop only carries their
+    /// accumulators. Stores may fill buffers if waits for MMAs cover the whole block. Returns none if one dot may not.
     pub(super) fn overlapped_dots(
         &self,
         of: Op,
@@ -100,7 +101,15 @@ impl PipelinePlanner<'_> {
                 && carried_accumulator(body, block, *dot).is_some()
         };
         let only_copies = loads.iter().all(|(_, how)| how.is_copy());
-        if only_copies && dots.iter().all(may_overlap) { dots } else { Vec::new() }
+        let may_fill = only_copies || self.waits_cover_block(&dots);
+        if may_fill && dots.iter().all(may_overlap) { dots } else { Vec::new() }
+    }
+
+    /// Whether a wait for the MMAs of these dots, by any thread, covers the MMAs of the whole block: they arrive at
+    /// mbarriers. False for no dots.
+    pub(super) fn waits_cover_block(&self, dots: &[Op]) -> bool {
+        let covers = |dot: &Op| self.dot_plan(*dot).is_some_and(|planned| planned.plan.is_in_tensor_memory());
+        !dots.is_empty() && dots.iter().all(covers)
     }
 
     fn layout(&self, value: Value) -> Option<LinearLayout> {

@@ -98,7 +98,7 @@ impl Search<'_> {
             Op::Barrier { scope: Scope::Block | Scope::Cluster, .. } | Op::NamedBarrier { .. } => since.pass_barrier(),
             Op::Wait { queue: Queue::Mma, outstanding, .. } => since.wait_for_mma(*outstanding),
             Op::MbarrierWait { phase, .. } if self.accesses.mma_waits.contains_key(phase) => {
-                since.wait_for_mma(self.accesses.mma_waits[phase]);
+                since.wait_for_mma_at_mbarrier(self.accesses.mma_waits[phase]);
             }
             Op::Wait { queue: Queue::Copies, outstanding, .. } => since.wait(*outstanding),
             Op::If { then, otherwise, .. } => {

@@ -71,6 +71,14 @@ impl AccessesSinceBarrier {
         }
     }
 
+    /// Completes MMAs at a wait of every thread for an mbarrier at which those of the whole block arrive: no barrier is
+    /// needed behind it.
+    pub(super) fn wait_for_mma_at_mbarrier(&mut self, outstanding: u32) {
+        if outstanding == 0 {
+            self.mma_reads.clear();
+        }
+    }
+
     /// Ends an iteration of the loop `number`: slices that depend on the iteration are expressed by the next one.
     pub(super) fn in_next_iteration(self, analysis: &IndexAnalysis<'_>, number: usize) -> Self {
         self.rename(|slice| slice.in_next_iteration(analysis, number))

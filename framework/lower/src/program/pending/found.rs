@@ -53,13 +53,11 @@ pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {
         // An MMA in flight is planned for one block; in a cluster it is complete at once.
         return Pending::default();
     }
-    let marked =
-        |op: &Op| matches!(body.op(*op).attributes.get(PENDING), Some(Attribute::Unit | Attribute::Bool(true)));
     let ops = body.walk(body.root());
     let positions = OpPositions::of(body);
     let mut dots = Dots::default();
     for &op in ops.iter().filter(|op| body.op(**op).name() == tt::DOT) {
-        let pending = if marked(&op) { plan_smem_operands(lowering, op) } else { None };
+        let pending = if is_pending(body, op) { plan_smem_operands(lowering, op) } else { None };
         match pending.filter(|plan| resident::may_be_async(lowering, op, plan, &positions)) {
             Some(plan) => drop(dots.mmas.insert(op, Arc::new(plan))),
             None => dots.residents.extend(resident::plan(lowering, op, &positions).map(|plan| (op, Arc::new(plan)))),
@@ -86,6 +84,11 @@ pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {
         let all_columns = columns.all;
         return Pending { mmas, residents, values, leaving, columns: columns.first, all_columns, loads, there };
     }
+}
+
+/// Whether the program asks for an asynchronous MMA.
+pub(super) fn is_pending(body: &Body, op: Op) -> bool {
+    matches!(body.op(op).attributes.get(PENDING), Some(Attribute::Unit | Attribute::Bool(true)))
 }
 
 /// Returns the load that produces an operand and the conversions between the two: the operand's producer first, the

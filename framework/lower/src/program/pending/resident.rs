@@ -12,7 +12,7 @@ use tilewright_tile::op::name::{scf, tt};
 use tilewright_tile::transform::loads::carried_accumulator;
 use tilewright_tile::{Body, Op, Value};
 
-use super::found::{Dots, Flow, OpPositions};
+use super::found::{Dots, Flow, OpPositions, is_pending};
 use crate::program::lowering::Lowering;
 
 /// The columns of the accumulators in the kernel's allocation of tensor memory.
@@ -23,14 +23,13 @@ pub(super) struct Columns {
     pub all: u32,
 }
 
-/// Returns the plan of a dot whose accumulator a loop carries only from one iteration's dot to the next, so that it may
-/// stay in tensor memory; `None` for another dot.
+/// Returns the plan of a dot whose accumulator may stay in tensor memory, because a loop carries it only from one
+/// iteration's dot to the next, perhaps through waits for MMAs; `None` for another dot.
 pub(super) fn plan(lowering: &Lowering<'_>, op: Op, positions: &OpPositions) -> Option<MmaPlan> {
     let (body, config) = (lowering.body, lowering.config);
     config.context.target.tensor.as_ref()?;
     let &(block, _) = positions.within.get(&op)?;
-    let is_carried = carried_accumulator(body, block, op).is_some();
-    if !is_carried {
+    if !is_pending(body, op) && carried_accumulator(body, block, op).is_none() {
         return None;
     }
     let planned = dot_plan::plan_dot(body, op, config).ok()?;

@@ -83,6 +83,7 @@ impl Expander<'_> {
             rest: Slice { ops, carried: (1..body.arguments(block).len()).collect() },
             asynchronous_accumulators: if is_pending { accumulator.collect() } else { Vec::new() },
             prefetches_last: false,
+            mma_waits_cover_block: false,
             owns_buffers: false,
             consumers: self.choices.producers.get(&of.op).copied(),
         }

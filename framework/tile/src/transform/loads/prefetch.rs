@@ -107,7 +107,16 @@ fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_
     let asynchronous_accumulators = accumulators.ok_or("the accumulator of an overlapped dot is not carried")?;
     let prefetches_last = !asynchronous_accumulators.is_empty();
     let owns_buffers = true;
-    Ok(Schedule { op: of.op, streams, rest, asynchronous_accumulators, prefetches_last, owns_buffers, consumers: None })
+    Ok(Schedule {
+        op: of.op,
+        streams,
+        rest,
+        asynchronous_accumulators,
+        prefetches_last,
+        mma_waits_cover_block: of.mma_waits_cover_block,
+        owns_buffers,
+        consumers: None,
+    })
 }
 
 /// Number of bytes of a tensor.

@@ -8,7 +8,9 @@
 //!
 //! If MMAs are still in flight when the next iteration begins, that iteration waits for them at its end. The buffer
 //! that they read is refilled after that: either by the iteration after the wait, so that the prefetch distance is one
-//! less, or by the same iteration, which then has its prefetches and a barrier before them at its end.
+//! less, or by the same iteration, which then has its copies, and a barrier before them, at its end. If a wait covers
+//! the MMAs of the whole block, the barrier at the start of the iteration suffices, and values loaded at the start can
+//! be stored after the wait.
 //!
 //! With a producer warp, the loop exists twice. The producer waits until a buffer is empty, and issues the bulk tensor
 //! copies of the next iteration. The consumers wait for the bytes, and each warp signals separately that it has read a
@@ -281,10 +283,8 @@ impl<'s> Pipeline<'s> {
             first.iter().map(|position| position.with_arguments(&mut beside)).collect();
         let positions = positions.unwrap_or_default();
         self.wait(&positions, cloner)?;
-        let mut prefetched = match self.schedule.prefetches_last {
-            true => Vec::new(),
-            false => self.prefetch_later_iterations(&positions, front, cloner)?,
-        };
+        let is_early = |stream: &Stream| !self.schedule.prefetches_last || stream.has_loads;
+        let mut prefetched = self.prefetch_later_iterations(&positions, is_early, front, cloner)?;
         let own = cloner.from.arguments(self.bounds.block);
         cloner.bind(own[0], arguments[0]);
         for (ordinal, argument) in rest.carried.iter().zip(&arguments[1..]) {
@@ -294,19 +294,26 @@ impl<'s> Pipeline<'s> {
         rest.ops.iter().try_for_each(|op| cloner.op(*op, front))?;
         let yielded = self.bounds.yielded(cloner);
         let mut given: Vec<Value> = rest.carried.iter().map(|ordinal| yielded[ordinal - 1]).collect();
-        for (ordinal, Prefetched { loaded, values, .. }) in prefetched.iter().enumerate() {
+        if self.schedule.prefetches_last {
+            cloner.to.wait_for_mmas(&mut given, accumulators, accumulators.len())?;
+        }
+        for (ordinal, of_stream) in prefetched.iter().enumerate() {
+            let Some(Prefetched { loaded, values, .. }) = of_stream else { continue };
             values.iter().for_each(|(value, copy)| cloner.bind(*value, *copy));
             self.store(ordinal, loaded, true, front, cloner)?;
         }
-        cloner.to.wait_for_mmas(&mut given, accumulators, accumulators.len())?;
         if self.schedule.prefetches_last {
-            cloner.to.barrier()?;
-            prefetched = self.prefetch_later_iterations(&positions, front, cloner)?;
+            if !(self.schedule.mma_waits_cover_block && self.starts_with_barrier()) {
+                cloner.to.barrier()?;
+            }
+            let later = self.prefetch_later_iterations(&positions, |stream| !is_early(stream), front, cloner)?;
+            prefetched = prefetched.into_iter().zip(later).map(|(early, later)| early.or(later)).collect();
+        } else {
+            cloner.to.wait_for_mmas(&mut given, accumulators, accumulators.len())?;
         }
         self.release(&positions, arguments[0], cloner)?;
-        let mut next = prefetched.into_iter();
-        for (ordinal, position) in positions.iter().enumerate() {
-            given.extend(self.advanced(ordinal, position, next.next(), cloner)?.values());
+        for ((ordinal, position), of_stream) in positions.iter().enumerate().zip(prefetched) {
+            given.extend(self.advanced(ordinal, position, of_stream, cloner)?.values());
         }
         let mut results = self.close(region, around, &initial, &given, cloner)?;
         front.read(&[], cloner);
@@ -317,17 +324,23 @@ impl<'s> Pipeline<'s> {
         Ok(results)
     }
 
-    /// Emits the prefetches of an iteration, one for each stream, unless a producer warp does the prefetching.
+    /// Emits the prefetches of an iteration, one for each stream that is selected, unless a producer warp does the
+    /// prefetching. Returns an entry for each stream, `None` without a prefetch.
     fn prefetch_later_iterations(
         &self,
         positions: &[Position],
+        is_selected: impl Fn(&Stream) -> bool,
         front: &mut dyn Prefetch,
         cloner: &mut IrCloner<'_, '_, '_>,
-    ) -> Rewritten<Vec<Prefetched>> {
+    ) -> Rewritten<Vec<Option<Prefetched>>> {
         let mut prefetched = Vec::new();
-        for (ordinal, position) in positions.iter().enumerate() {
-            let Some(prefetch_iteration) = &position.prefetch_iteration else { continue };
-            let stream = &self.schedule.streams[ordinal];
+        for (position, stream) in positions.iter().zip(&self.schedule.streams) {
+            let ordinal = prefetched.len();
+            let prefetch_iteration = position.prefetch_iteration.as_ref().filter(|_| is_selected(stream));
+            let Some(prefetch_iteration) = prefetch_iteration else {
+                prefetched.push(None);
+                continue;
+            };
             let index = match (position.filled, &position.source) {
                 (Some(index), _) => index,
                 (None, Source::Buffer(index)) => (stream.distance..stream.buffers)
@@ -335,14 +348,14 @@ impl<'s> Pipeline<'s> {
                 (None, Source::Values(_)) => cloner.to.constant_i32(0)?,
             };
             let (loaded, next) = self.prefetch(ordinal, prefetch_iteration, index, front, cloner)?;
-            prefetched.push(Prefetched { loaded, next, values: self.bounds.remembered(&stream.slice, cloner) });
+            prefetched.push(Some(Prefetched { loaded, next, values: self.bounds.remembered(&stream.slice, cloner) }));
         }
         Ok(prefetched)
     }
 
     /// Waits until the buffers of this iteration are filled and, without a producer warp, until all warps have read
-    /// those of the iteration before. If prefetches come last, they have a barrier of their own before them: another
-    /// one is needed here only for asynchronous copies, which each lane waits for alone.
+    /// those of the iteration before. If copies come last, they have a barrier of their own before them: another one
+    /// is needed here only for asynchronous copies, which each lane waits for alone, and for stores.
     fn wait(&self, positions: &[Position], cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         for (position, mbarriers) in positions.iter().zip(&self.mbarriers) {
             if let (Some(phase), Some(mbarriers), Some(index)) = (position.phase, mbarriers, position.source.index()) {
@@ -357,10 +370,16 @@ impl<'s> Pipeline<'s> {
         if let Some(stream) = copies {
             cloner.to.wait_for_groups(stream.distance - 1)?;
         }
-        match self.schedule.prefetches_last && copies.is_none() {
-            true => Ok(()),
-            false => Ok(cloner.to.barrier()?),
+        match self.starts_with_barrier() {
+            true => Ok(cloner.to.barrier()?),
+            false => Ok(()),
         }
+    }
+
+    /// Whether an iteration with buffers begins with a barrier, behind its waits.
+    fn starts_with_barrier(&self) -> bool {
+        let needs_barrier = |stream: &Stream| stream.has_copies || stream.has_loads && stream.buffers > 0;
+        !self.schedule.prefetches_last || self.schedule.streams.iter().any(needs_barrier)
     }
 
     /// Emits the signal that a consumer warp has read a buffer: the buffer of this iteration, or, if the wait for its

@@ -16,10 +16,13 @@ pub(in crate::transform) struct Schedule {
     /// Accumulators whose MMAs are in flight across the end of an iteration, as indices among the values that `rest`
     /// carries: the next iteration waits for these MMAs at its end.
     pub asynchronous_accumulators: Vec<usize>,
-    /// Whether an iteration issues its prefetches at its end, after the wait for the MMAs of the iteration before: they
-    /// refill the buffers that these have read, and MMAs of this iteration are in flight meanwhile. No prefetch goes
-    /// through registers then.
+    /// Whether an iteration fills buffers at its end, after the wait for the MMAs of the iteration before: copies and
+    /// stores refill the buffers that these have read, and MMAs of this iteration are in flight meanwhile. Prefetches go
+    /// through registers only if `mma_waits_cover_block`.
     pub prefetches_last: bool,
+    /// Whether a wait for MMAs covers those of the whole block, so that no barrier is needed before the buffers that
+    /// they read are refilled.
+    pub mma_waits_cover_block: bool,
     /// Whether the buffers belong to the loop: then their lifetime ends after the loop, with a wait for all copies.
     pub owns_buffers: bool,
     /// The number of consumer warps if a producer warp issues the prefetches, which are all bulk tensor copies then;

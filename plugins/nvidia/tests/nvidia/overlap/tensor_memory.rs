@@ -18,8 +18,8 @@ fn dot(result: &str, sum: &str) -> String {
       %a_{result} = tt.load %at_a_{result} : tensor<64x32x!tt.ptr<f16>, #pa>
       %b_{result} = tt.load %at_b_{result} : tensor<32x64x!tt.ptr<f16>, #pb>
       %x_{result} = ttg.convert_layout %a_{result} : tensor<64x32xf16, #pa> -> tensor<64x32xf16, #ttg.dot_op<{{opIdx = 0, parent = #mma, kWidth = 2}}>>
-      %y_{result} = ttg.convert_layout %b_{result} : tensor<32x64xf16, #pb> -> tensor<32x64xf16, #ttg.dot_op<{{opIdx = 1, parent = #mma, kWidth = 2}}>>
-      %{result} = tt.dot %x_{result}, %y_{result}, %{sum} : tensor<64x32xf16, #ttg.dot_op<{{opIdx = 0, parent = #mma, kWidth = 2}}>> * tensor<32x64xf16, #ttg.dot_op<{{opIdx = 1, parent = #mma, kWidth = 2}}>> -> tensor<64x64xf32, #mma>
+      %y_{result} = ttg.local_alloc %b_{result} : (tensor<32x64xf16, #pb>) -> !ttg.memdesc<32x64xf16, #sb, #smem>
+      %{result} = ttng.warp_group_dot %x_{result}, %y_{result}, %{sum} {{inputPrecision = 0 : i32}} : tensor<64x32xf16, #ttg.dot_op<{{opIdx = 0, parent = #mma, kWidth = 2}}>> * !ttg.memdesc<32x64xf16, #sb, #smem> -> tensor<64x64xf32, #mma>
 "
     )
 }
