@@ -19,8 +19,8 @@ use tilewright_tile::{Attribute, Body, Op};
 use super::lowering::Lowering;
 use super::pending::OpPositions;
 
-/// Max number of groups of MMAs that a wait leaves in flight, so that few mbarriers suffice; a wait for more groups than
-/// the program asks for is right.
+/// Max number of groups of MMAs that a wait leaves in flight, so that few mbarriers suffice; a wait for more groups
+/// than the program asks for is right.
 const MOST_LEFT: u32 = 8;
 
 /// The tensor memory of a kernel while its program is lowered.

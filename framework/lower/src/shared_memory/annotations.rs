@@ -33,7 +33,8 @@ pub(crate) struct Annotations {
     /// The conditions of the branches at which warp groups diverge for good: each group then runs concurrently with the
     /// others.
     pub partings: Vec<Value>,
-    /// The waits for MMAs at mbarriers: for the parity that each waits for, the number of groups that it leaves in flight.
+    /// The waits for MMAs at mbarriers: for the parity that each waits for, the number of groups that it leaves in
+    /// flight.
     pub mma_waits: HashMap<Value, u32>,
     /// For each marker (an unused value), the access that begins at its definition and reaches to the next marker, and
     /// the slices that it touches; it may touch all of a buffer without a slice.

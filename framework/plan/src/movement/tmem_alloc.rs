@@ -1,5 +1,5 @@
-//! Allocation of tensor memory for a block (PTX `tcgen05.alloc`): the first warp allocates it, initializes the mbarriers
-//! for the arrivals of MMAs, and frees it at the end.
+//! Allocation of tensor memory for a block (PTX `tcgen05.alloc`): the first warp allocates it, initializes the
+//! mbarriers for the arrivals of MMAs, and frees it at the end.
 
 use tilewright_kernel::{Binary, Builder, Compare, Element, Scope, SpecialRegister, Type, Value};
 
@@ -16,8 +16,8 @@ pub struct TensorMemoryAllocation {
 }
 
 impl TensorMemoryAllocation {
-    /// Emits the allocation of `columns` columns and the init of 2^`bits` mbarriers with `arrivals` arrivals, visible to
-    /// all warps.
+    /// Emits the allocation of `columns` columns and the init of 2^`bits` mbarriers with `arrivals` arrivals, visible
+    /// to all warps.
     pub fn new(builder: &mut Builder, columns: u32, [bits, arrivals]: [u32; 2]) -> Self {
         let (word, barriers) = (builder.shared_buffer(4, 4), MmaBarriers::declare(builder, bits));
         emit_on_first_warp(builder, None, |builder| {

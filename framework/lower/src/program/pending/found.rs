@@ -33,8 +33,8 @@ impl Dots {
         self.mmas.iter().chain(&self.residents).map(|(&op, plan)| (op, plan))
     }
 
-    /// Makes asynchronous MMAs among `ops` wait at once if their accumulator may stay in tensor memory; the accumulators
-    /// of others go through registers.
+    /// Makes asynchronous MMAs among `ops` wait at once if their accumulator may stay in tensor memory; accumulators of
+    /// other MMAs go through registers.
     fn demote(&mut self, lowering: &Lowering<'_>, ops: &HashSet<Op>, positions: &OpPositions) {
         for &op in ops {
             if self.mmas.remove(&op).is_some() {

@@ -82,8 +82,8 @@ pub(super) fn misused(body: &Body, ops: &[Op], flow: &Flow, positions: &OpPositi
     bad
 }
 
-/// Assigns columns to the accumulators; an error with the dots of the largest accumulator if not all fit beside those of
-/// the other dots.
+/// Assigns columns to the accumulators; an error with the dots of the largest accumulator if not all fit beside those
+/// of the other dots.
 pub(super) fn assign_columns(lowering: &Lowering<'_>, flow: &Flow, dots: &Dots) -> Result<Columns, HashSet<Op>> {
     let Some(memory) = &lowering.config.context.target.tensor else {
         return Ok(Columns { first: HashMap::new(), all: 0 });

@@ -28,8 +28,8 @@ pub struct PipelinedLoop {
     /// Dots whose MMAs are in flight when the next iteration begins: all dots of the loop, or none. Prefetches fill the
     /// buffers of both operands of each; through registers only with `mma_waits_cover_block`.
     pub overlapped_dots: Vec<Op>,
-    /// Whether a thread that has waited for MMAs of overlapped dots knows those of the whole block to be complete, since
-    /// they arrive at mbarriers. Otherwise it is only those of its own warps.
+    /// Whether a thread that has waited for MMAs of overlapped dots knows those of the whole block to be complete,
+    /// since they arrive at mbarriers. Otherwise it is only those of its own warps.
     pub mma_waits_cover_block: bool,
     /// The MMA operands that are stored to shared memory once, before the loop.
     pub stored_operands: Vec<StoredOperand>,

@@ -17,8 +17,8 @@ pub(in crate::transform) struct Schedule {
     /// carries: the next iteration waits for these MMAs at its end.
     pub asynchronous_accumulators: Vec<usize>,
     /// Whether an iteration fills buffers at its end, after the wait for the MMAs of the iteration before: copies and
-    /// stores refill the buffers that these have read, and MMAs of this iteration are in flight meanwhile. Prefetches go
-    /// through registers only if `mma_waits_cover_block`.
+    /// stores refill the buffers that these have read, and MMAs of this iteration are in flight meanwhile. Prefetches
+    /// go through registers only if `mma_waits_cover_block`.
     pub prefetches_last: bool,
     /// Whether a wait for MMAs covers those of the whole block, so that no barrier is needed before the buffers that
     /// they read are refilled.
