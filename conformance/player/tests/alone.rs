@@ -36,11 +36,13 @@ fn it_depends_on_drivers_and_on_no_code_generator() {
 }
 
 /// Builds the program alone, since a build of the whole workspace enables all features of the vendors' crates; without
-/// optimisation, since all dependencies are built again. Returns the program's path.
+/// optimisation, since all dependencies are built again; beside the plugins that other tests build outside of the
+/// workspace, with which it shares dependencies. Returns the program's path.
 fn built_alone() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut command = Command::new(env!("CARGO"));
-    command.args(["build", "--offline", "--package", "conformance-player"]);
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside/target");
+    command.args(["build", "--offline", "--package", "conformance-player", "--target-dir"]).arg(target);
     command.args(["--message-format", "json-render-diagnostics"]);
     command.envs([("CARGO_PROFILE_DEV_OPT_LEVEL", "0"), ("CARGO_INCREMENTAL", "0")]).current_dir(workspace);
     let output = command.output().expect("cargo starts");
@@ -56,7 +58,6 @@ fn built_alone() -> PathBuf {
 #[test]
 fn built_alone_it_is_one_file_that_runs_in_an_empty_environment() {
     let folder = tempfile::tempdir().expect("a folder");
-    // The next build of the workspace overwrites the program.
     let program = folder.path().join("conformance-run");
     fs::copy(built_alone(), &program).expect("it is copied");
     let output = Command::new("ldd").arg(&program).output().expect("ldd, of the C library's package");
