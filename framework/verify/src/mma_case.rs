@@ -181,6 +181,10 @@ impl Double {
         match value {
             Value::Real(high) => Self { high, low: 0.0 },
             Value::Integer(value) => {
+                // Every term of a product is converted here: 64-bit conversions are instructions, wider ones are not.
+                if let Some(small) = i64::try_from(value).ok().filter(|small| small.unsigned_abs() < 1 << 53) {
+                    return Self { high: small as f64, low: 0.0 };
+                }
                 let high = value as f64;
                 Self { high, low: (value - high as i128) as f64 }
             }

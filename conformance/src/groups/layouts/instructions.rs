@@ -8,7 +8,7 @@ use tilewright_target::{CanonicalLayout, Instruction, InstructionKind, MemoryOpe
 use tilewright_verify::kernels::IsolatedTile;
 
 use super::super::law::{LawResult, case, case_name_part, law_failure, require};
-use super::super::walk::covers_evenly;
+use super::super::walk::{covers_evenly, walk};
 use crate::{Case, Context};
 
 pub(super) fn cases(context: &Context) -> Vec<Case> {
@@ -141,10 +141,12 @@ fn check_canonical_layouts(context: &Context, memory: &MemoryOperand) -> LawResu
 /// Checks that an isolated tile has distinct bits for each element, in memory aligned as the canonical layout requires.
 fn check_isolated_tile(memory: &MemoryOperand, canonical_layout: &CanonicalLayout) -> Result<(), String> {
     let tile = IsolatedTile::with_layout(memory, canonical_layout).map_err(|error| error.to_string())?;
-    let mut seen = BTreeSet::new();
+    let width = u64::from(memory.bits);
+    let mut taken = vec![false; (8 * tile.bytes / width) as usize];
     for element in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {
         let bit = tile.bit(element);
-        if !bit.is_multiple_of(memory.bits.into()) || bit >= 8 * tile.bytes || !seen.insert(bit) {
+        let place = taken.get_mut((bit / width) as usize).filter(|_| bit.is_multiple_of(width));
+        if !place.is_some_and(|taken| !std::mem::replace(taken, true)) {
             return Err(format!("element {element:?} shares bits with another: it begins at bit {bit:#x}"));
         }
     }
@@ -155,31 +157,39 @@ fn check_isolated_tile(memory: &MemoryOperand, canonical_layout: &CanonicalLayou
     Ok(())
 }
 
-/// Checks that every element of every tile is at the address that the tile's matrix descriptor encodes.
+/// Checks that every element of every tile is at the address that the tile's matrix descriptor encodes. Since each
+/// position of the memory layout must be the address of its own element, no element has two positions.
 fn check_descriptors(memory: &MemoryOperand, layout: &LinearLayout, tiles: [u64; 2]) -> Result<(), String> {
     let descriptor_match = DescriptorMatch::find(layout, memory).map_err(|error| error.to_string())?;
-    let inverse = layout.invert().map_err(|error| error.to_string())?;
-    let bytes = u64::from(memory.bits / 8);
-    for (row_tile, column_tile) in (0..tiles[0]).flat_map(|row| (0..tiles[1]).map(move |column| (row, column))) {
-        let tile = [row_tile, column_tile];
+    let encoded = |tile: [u64; 2]| {
         let bits = descriptor_match
             .descriptor(memory, tile)
             .ok_or_else(|| format!("no descriptor encodes the address of tile {tile:?}"))?;
         let fields = memory.descriptor.decode(bits);
         let canonical_layout = memory.find_mode(fields.mode).ok_or("its descriptor encodes another mode")?;
-        for (row, column) in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| (row, column)))
-        {
-            let at = [row_tile * memory.shape[0] + row, column_tile * memory.shape[1] + column];
-            let at = [(Dim::tensor(0), at[0]), (Dim::tensor(1), at[1])];
-            let coordinates = inverse.apply(&at).map_err(|error| error.to_string())?;
-            let expected = coordinates.first().map_or(0, |coordinates| coordinates.1) * bytes;
-            let found = canonical_layout.address(&fields, [row, column]);
-            if found != expected {
-                return Err(format!("element {row}, {column} of tile {tile:?} is at {expected:#x}, not at {found:#x}"));
-            }
-        }
+        Ok::<_, String>((fields, canonical_layout))
+    };
+    let encoded = (0..tiles[0] * tiles[1])
+        .map(|tile| encoded([tile / tiles[1], tile % tiles[1]]))
+        .collect::<Result<Vec<_>, String>>()?;
+    let [rows, columns] = memory.shape;
+    let elements = tiles[0] * rows * tiles[1] * columns;
+    if layout.ins().bits() != layout.outs().bits() || elements != 1 << layout.outs().bits() {
+        return Err(format!("the memory layout does not have one position for each of {elements} elements"));
     }
-    Ok(())
+    let (bytes, row_bits) = (u64::from(memory.bits / 8), layout.out_bits(Dim::tensor(0)));
+    let mut wrong = None;
+    walk(layout, |position, element| {
+        let [row, column] = [element & ((1 << row_bits) - 1), element >> row_bits];
+        let (fields, canonical_layout) = &encoded[(row / rows * tiles[1] + column / columns) as usize];
+        let found = canonical_layout.address(fields, [row % rows, column % columns]);
+        if found != position * bytes {
+            wrong.get_or_insert_with(|| {
+                format!("element {row}, {column} is at {:#x}, not at {found:#x}", position * bytes)
+            });
+        }
+    })?;
+    wrong.map_or(Ok(()), Err)
 }
 
 /// Checks a move instruction: every byte of every memory segment is moved, every segment has its address, and the

@@ -149,7 +149,7 @@ impl CuteLayout {
     /// # Errors
     /// [`CuteError::Overflow`].
     pub fn at(&self, index: u64) -> Result<u64, CuteError> {
-        value_at(&self.flat(), index)
+        value_of_leaves(&self.0, index)
     }
 
     /// The value at a coordinate: an integer, or a tuple of coordinates of the modes.
@@ -162,9 +162,23 @@ impl CuteLayout {
 
     /// The values at all integer coordinates below the size.
     pub fn values(&self) -> impl Iterator<Item = u64> + use<> {
-        let (size, flat) = (self.size(), self.flat());
-        // Below the size every value is below the cosize, which fits.
-        (0..size).map(move |index| value_at(&flat, index).unwrap_or(u64::MAX))
+        let (size, mut modes) = (self.size(), self.flat());
+        modes.retain(|mode| mode.shape > 1);
+        let (mut digits, mut next) = (vec![0u64; modes.len()], 0u64);
+        // Counts in mixed radix: below the size every value fits a word, and the step past the last one may wrap.
+        (0..size).map(move |_| {
+            let value = next;
+            for (digit, mode) in digits.iter_mut().zip(&modes) {
+                *digit += 1;
+                next = next.wrapping_add(mode.stride);
+                if *digit < mode.shape {
+                    break;
+                }
+                next = next.wrapping_sub(mode.shape.wrapping_mul(mode.stride));
+                *digit = 0;
+            }
+            value
+        })
     }
 
     /// The layout with its top-level modes `from..to` grouped into one.
@@ -222,22 +236,52 @@ const COORDINATE: CuteError = CuteError::Overflow { what: "the value at the coor
 
 /// The value of flat modes at an integer coordinate; the index of the last mode is not reduced modulo its size.
 pub(super) fn value_at(flat: &[CuteMode], index: u64) -> Result<u64, CuteError> {
-    let (mut rest, mut value) = (index, 0u64);
-    for (at, mode) in flat.iter().enumerate() {
-        let digit = if at + 1 == flat.len() { rest } else { rest % mode.shape };
-        rest /= mode.shape;
-        let step = digit.checked_mul(mode.stride).ok_or(COORDINATE)?;
-        value = value.checked_add(step).ok_or(COORDINATE)?;
+    let mut evaluation = Evaluation::new(index);
+    flat.iter().for_each(|mode| evaluation.add(mode));
+    evaluation.value()
+}
+
+fn value_of_leaves(modes: &Tree<CuteMode>, index: u64) -> Result<u64, CuteError> {
+    let mut evaluation = Evaluation::new(index);
+    modes.visit(&mut |mode| evaluation.add(mode));
+    evaluation.value()
+}
+
+/// The evaluation of a layout at an integer coordinate, mode by mode; allocates nothing.
+struct Evaluation {
+    /// The coordinate along the last mode and the modes to come.
+    rest: u64,
+    /// The value of the modes before the last; `None` past a word.
+    value: Option<u64>,
+    last: Option<CuteMode>,
+}
+
+impl Evaluation {
+    fn new(index: u64) -> Self {
+        Self { rest: index, value: Some(0), last: None }
     }
-    Ok(value)
+
+    fn add(&mut self, mode: &CuteMode) {
+        if let Some(before) = self.last.replace(*mode) {
+            self.value = self.value_with(self.rest % before.shape, before.stride);
+            self.rest /= before.shape;
+        }
+    }
+
+    fn value_with(&self, digit: u64, stride: u64) -> Option<u64> {
+        self.value?.checked_add(digit.checked_mul(stride)?)
+    }
+
+    fn value(self) -> Result<u64, CuteError> {
+        let value = self.value_with(self.rest, self.last.map_or(0, |last| last.stride));
+        // A constant is dropped when it is not needed, so `ok_or` costs as much as the arithmetic.
+        if let Some(value) = value { Ok(value) } else { Err(COORDINATE) }
+    }
 }
 
 fn value_of(modes: &Tree<CuteMode>, coordinate: &IntTuple) -> Result<u64, CuteError> {
     let inside = match coordinate.view() {
-        TupleView::Leaf(&index) => {
-            let flat: Vec<_> = modes.leaves().into_iter().copied().collect();
-            return value_at(&flat, index);
-        }
+        TupleView::Leaf(&index) => return value_of_leaves(modes, index),
         TupleView::Tuple(inside) => inside,
     };
     match modes.view() {

@@ -82,7 +82,7 @@ impl<T> Tree<T> {
         leaves
     }
 
-    fn visit<'a>(&'a self, see: &mut impl FnMut(&'a T)) {
+    pub(super) fn visit<'a>(&'a self, see: &mut impl FnMut(&'a T)) {
         match &self.0 {
             Node::Leaf(value) => see(value),
             Node::Tuple(modes) => modes.iter().for_each(|mode| mode.visit(see)),

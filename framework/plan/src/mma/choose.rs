@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use crate::movement::{PlanContext, Rejected, TensorMoveTable, check_block, plan_conversion};
 use tilewright_layout::{Dim, LinearLayout};
 
-use super::mma_atom::MmaAtom;
+use super::mma_atom::{MmaAtom, TypeChecks};
 use super::plan::MmaPlan;
 use super::{MmaCost, MmaError, MmaProblem};
 
@@ -117,10 +117,11 @@ fn weigh(problem: &MmaProblem, context: PlanContext<'_>) -> Result<(Vec<MmaPlan>
     check_block(problem.lanes.into(), problem.warps.into(), target)?;
     let (mut plans, mut refused) = (Vec::new(), Vec::new());
     let mut table = TensorMoveTable::new(context.instructions, target);
+    let mut types = TypeChecks::default();
     let requested = |name: &str| problem.atom.as_deref().is_none_or(|atom| atom == name);
     for row in context.instructions.iter().filter(|row| requested(&row.name)) {
         let mut refuse = |reason| refused.push(Rejected { candidate: row.name.clone(), reason });
-        let atoms = MmaAtom::check_types(row, problem);
+        let atoms = types.check(row, problem);
         let atoms = match atoms.and_then(|()| MmaAtom::of_row(row, problem, target, &mut table)) {
             // Moves from tensor memory to registers differ only for a required result layout.
             Ok(mut atoms) if problem.required.is_none() => {

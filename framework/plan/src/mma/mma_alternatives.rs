@@ -8,7 +8,7 @@ use crate::movement::{PlanContext, TensorMoveTable};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::TargetDescription;
 
-use super::mma_atom::MmaAtom;
+use super::mma_atom::{MmaAtom, TypeChecks};
 use super::plan::MmaPlan;
 use super::tiling::Tiling;
 use super::{MmaCost, MmaError, MmaProblem, WarpPartition};
@@ -95,9 +95,9 @@ fn operand_load_price(
 /// swapped.
 fn atoms(problem: &MmaProblem, context: PlanContext<'_>) -> Vec<MmaAtom> {
     let mut table = TensorMoveTable::new(context.instructions, context.target);
-    let mut found = Vec::new();
+    let (mut types, mut found) = (TypeChecks::default(), Vec::new());
     for row in context.instructions {
-        let atoms = MmaAtom::check_types(row, problem);
+        let atoms = types.check(row, problem);
         let Ok(atoms) = atoms.and_then(|()| MmaAtom::of_row(row, problem, context.target, &mut table)) else {
             continue;
         };

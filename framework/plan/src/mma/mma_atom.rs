@@ -85,6 +85,69 @@ pub(super) struct ScalesInTensorMemory {
     pub columns: u64,
 }
 
+/// Checks of the types of instructions' operands. A table lists hundreds of shapes with the same types one after the
+/// other, so the last result is kept.
+#[derive(Default)]
+pub(super) struct TypeChecks<'a> {
+    last: Option<(OperandTypes<'a>, Result<(), String>)>,
+}
+
+/// Element types of an instruction's operands, as the vendor names them.
+#[derive(Default, PartialEq)]
+struct OperandTypes<'a> {
+    a: Option<&'a str>,
+    b: Option<&'a str>,
+    result: Option<&'a str>,
+    takes_scales: bool,
+}
+
+impl<'a> TypeChecks<'a> {
+    /// Checks the types of an instruction's operands, before their layouts are built: whether its atom, or the atom with
+    /// A and B swapped, can represent the values of the problem. The error is that of the first.
+    pub(super) fn check(&mut self, row: &'a Instruction, problem: &MmaProblem) -> Result<(), String> {
+        let types = OperandTypes::of(row);
+        if let Some((last, result)) = &self.last
+            && *last == types
+        {
+            return result.clone();
+        }
+        let result = types.check(problem);
+        self.last = Some((types, result.clone()));
+        result
+    }
+}
+
+impl<'a> OperandTypes<'a> {
+    fn of(row: &'a Instruction) -> Self {
+        let mut types = Self::default();
+        for operand in &row.operands {
+            let own = match operand.role() {
+                Some("a") => &mut types.a,
+                Some("b") => &mut types.b,
+                Some("d") => &mut types.result,
+                Some("scale_a" | "scale_b") => {
+                    types.takes_scales = true;
+                    continue;
+                }
+                _ => continue,
+            };
+            *own = own.or(operand.element());
+        }
+        types
+    }
+
+    fn check(&self, problem: &MmaProblem) -> Result<(), String> {
+        let [a, b, result] = [self.a, self.b, self.result].map(|name| name.and_then(ElementType::from_name));
+        let (Some(a), Some(b), Some(result)) = (a, b, result) else { return Ok(()) };
+        check_accumulator(result, problem)?;
+        let both = |a, b| {
+            check_type("a", [problem.a, a], problem.scales[0], self.takes_scales)?;
+            check_type("b", [problem.b, b], problem.scales[1], self.takes_scales)
+        };
+        both(a, b).or_else(|reason| both(b, a).map_err(|_| reason))
+    }
+}
+
 /// The scales of one operand of an instruction: their layout in registers, log2 of their sizes, and their moves to
 /// tensor memory (`None` if the instruction reads them from registers).
 type RowScales = (Operands, [u32; 2], Option<ScalesInTensorMemory>);
@@ -182,23 +245,6 @@ impl MmaAtom {
             pipes,
         };
         Ok(accumulator.into_iter().map(atom).collect())
-    }
-
-    /// Checks the types of an instruction's operands, before their layouts are built: whether its atom, or the atom with
-    /// A and B swapped, can represent the values of the problem. The error is that of the first.
-    pub(super) fn check_types(row: &Instruction, problem: &MmaProblem) -> Result<(), String> {
-        let of_role = |role: &str| {
-            let operand = row.operands.iter().find(|operand| operand.role() == Some(role));
-            operand.and_then(Operand::element).and_then(ElementType::from_name)
-        };
-        let (Some(a), Some(b), Some(d)) = (of_role("a"), of_role("b"), of_role("d")) else { return Ok(()) };
-        check_accumulator(d, problem)?;
-        let takes_scales = row.takes_scales();
-        let both = |a, b| {
-            check_type("a", [problem.a, a], problem.scales[0], takes_scales)?;
-            check_type("b", [problem.b, b], problem.scales[1], takes_scales)
-        };
-        both(a, b).or_else(|reason| both(b, a).map_err(|_| reason))
     }
 
     /// Returns the atom with A and B swapped; an operand in memory is transposed there. `None` if the accumulator is in
