@@ -4,6 +4,8 @@
 #![allow(dead_code, reason = "the tests that need external data use the rest")]
 
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::listing::generation::Generation;
 use crate::listing::parse::Listing;
@@ -29,16 +31,22 @@ pub fn check_listings_wait_and_keep_their_order(answers: Answers) {
         Answers::All => shared_data::path("kernels/cases"),
     };
     let files = ProgramCase::files(&folder).unwrap();
-    let (mut checked, mut wrong) = (0, Vec::new());
-    for name in TARGETS {
+    let (checked, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let of_target = &|name: &str| {
         let target = target(name);
         for file in &files {
             if let Some(found) = check_program(&target, file) {
-                checked += 1;
-                wrong.extend(found.into_iter().map(|why| format!("{name} {}: {why}", file.display())));
+                checked.fetch_add(1, Ordering::Relaxed);
+                let found = found.into_iter().map(|why| format!("{name} {}: {why}", file.display()));
+                wrong.lock().unwrap().extend(found);
             }
         }
-    }
+    };
+    // This is the longest test, so it runs in threads.
+    std::thread::scope(|scope| {
+        TARGETS.map(|name| scope.spawn(move || of_target(name))).map(|thread| thread.join().unwrap())
+    });
+    let (checked, wrong) = (checked.into_inner(), wrong.into_inner().unwrap());
     assert!(wrong.is_empty(), "{} violations: {:#?}", wrong.len(), &wrong[..wrong.len().min(400)]);
     assert!(checked > 4 * files.len(), "{checked} listings");
 }
