@@ -17,13 +17,6 @@ pub(super) struct Power<'p> {
     pub exponent: Int<'p>,
 }
 
-impl<'p> Power<'p> {
-    /// Rounds the exponential to one floating-point value.
-    pub fn rounded(self) -> Real<'p> {
-        self.high.scaled(self.exponent)
-    }
-}
-
 /// Splits the argument into an integer number of powers of two and a remainder; returns the remainder and that number.
 fn reduced<'p>(x: Real<'p>, per_power: Real<'p>, log: [Real<'p>; 2]) -> (Real<'p>, Int<'p>) {
     let (count, exponent) = x.nearest_of_product(per_power);

@@ -146,7 +146,7 @@ fn check_isolated_tile(memory: &MemoryOperand, canonical_layout: &CanonicalLayou
     for element in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {
         let bit = tile.bit(element);
         let place = taken.get_mut((bit / width) as usize).filter(|_| bit.is_multiple_of(width));
-        if !place.is_some_and(|taken| !std::mem::replace(taken, true)) {
+        if place.is_none_or(|taken| std::mem::replace(taken, true)) {
             return Err(format!("element {element:?} shares bits with another: it begins at bit {bit:#x}"));
         }
     }

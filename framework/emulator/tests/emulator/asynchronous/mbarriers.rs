@@ -120,17 +120,18 @@ fn a_phase_that_never_completes_is_a_fault() {
 /// The statement by which the first warp invalidates an mbarrier.
 const END: &str = "if %14 { mbarrier_invalidate %8\n yield } else { yield }\n";
 
-const MEET: &str = "barrier block all\n";
+const BLOCK_BARRIER: &str = "barrier block all\n";
 
 #[test]
-fn the_bytes_of_an_invalidated_mbarrier_are_used_again() {
+fn the_bytes_of_an_invalidated_mbarrier_are_reusable() {
     let used = format!("{MAKE} if %14 {{ mbarrier_arrive %8, 0\n yield }} else {{ yield }}\n mbarrier_wait %8, %10\n");
     // As another mbarrier, in a new first phase.
-    let again = format!("{used}{MEET}{END}{}{}", MAKE.replace("mbarrier_init %7, 1", ""), &used[MAKE.len()..]);
-    passes(2, &again);
+    let reused =
+        format!("{used}{BLOCK_BARRIER}{END}{}{}", MAKE.replace("mbarrier_init %7, 1", ""), &used[MAKE.len()..]);
+    passes(2, &reused);
     // As data.
     let stored = "if %14 { store %8, %2 align 4\n yield } else { yield }\n barrier block all\n";
-    passes(2, &format!("{used}{MEET}{END}{stored} %20: i32 = load %8 align 4\n store %9, %20 align 4"));
+    passes(2, &format!("{used}{BLOCK_BARRIER}{END}{stored} %20: i32 = load %8 align 4\n store %9, %20 align 4"));
     // A warp that only arrived may have another warp invalidate it, as the wait orders the arrival.
     let arrives =
         "if %14 { mbarrier_wait %8, %10\n mbarrier_invalidate %8\n yield } else { mbarrier_arrive %8, 0\n yield }";
@@ -158,8 +159,8 @@ fn mbarriers_are_initialized_before_use_and_left_alone() {
     };
     assert_eq!(message("mbarrier_arrive %8, 0"), "no mbarrier is initialized here; `mbarrier_init` initializes one");
     for used in ["mbarrier_arrive %8, 0", "mbarrier_wait %8, %10", "mbarrier_invalidate %8"] {
-        let ended = message(&format!("mbarrier_init %8, 1\n mbarrier_invalidate %8\n {used}"));
-        assert_eq!(ended, "no mbarrier is initialized here; `mbarrier_init` initializes one", "{used}");
+        let invalidated = message(&format!("mbarrier_init %8, 1\n mbarrier_invalidate %8\n {used}"));
+        assert_eq!(invalidated, "no mbarrier is initialized here; `mbarrier_init` initializes one", "{used}");
     }
     let uninitialised = fault(1, "mbarrier_init %8, 1\n mbarrier_invalidate %8\n %20: i32 = load %8 align 4");
     assert!(matches!(uninitialised.kind, FaultKind::Uninitialised { .. }), "{uninitialised}");

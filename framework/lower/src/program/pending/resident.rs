@@ -57,10 +57,10 @@ pub(super) fn misused(body: &Body, ops: &[Op], flow: &Flow, positions: &OpPositi
     let mut bad: HashSet<Value> =
         flow.values.keys().copied().filter(|&value| in_memory(value) && positions.users(value).len() > 1).collect();
     let representatives = representatives(flow);
-    let mut begun: HashSet<Value> = HashSet::new();
+    let mut started: HashSet<Value> = HashSet::new();
     // `target` receives the accumulator of `given`.
     let mut begin = |given: Value, target: Value| {
-        if in_memory(target) && !in_memory(given) && !begun.insert(representatives[&target]) {
+        if in_memory(target) && !in_memory(given) && !started.insert(representatives[&target]) {
             bad.insert(target);
         }
     };

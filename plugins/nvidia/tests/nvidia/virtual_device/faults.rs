@@ -118,9 +118,9 @@ fn traps_and_mbarriers() {
     assert_error(".shared .align 8 .b64 b; mbarrier.arrive.shared.b64 %d0, [b];", 1, &["not initialized"]);
     let initialized = "setp.eq.u32 %p0, %lane, 0; @%p0 mbarrier.init.shared.b64 [b], 1; bar.sync 0;";
     assert_error(&format!(".shared .align 8 .b64 b; {initialized} ld.shared.u32 %r1, [b];"), 1, &["a plain access"]);
-    let ended = format!(".shared .align 8 .b64 b; {initialized} @%p0 mbarrier.inval.shared.b64 [b]; bar.sync 0;");
-    assert_error(&format!("{ended} mbarrier.arrive.shared.b64 %d0, [b];"), 1, &["not initialized"]);
-    assert_error(&format!("{ended} @%p0 mbarrier.inval.shared.b64 [b];"), 1, &["not initialized"]);
+    let invalidated = format!(".shared .align 8 .b64 b; {initialized} @%p0 mbarrier.inval.shared.b64 [b]; bar.sync 0;");
+    assert_error(&format!("{invalidated} mbarrier.arrive.shared.b64 %d0, [b];"), 1, &["not initialized"]);
+    assert_error(&format!("{invalidated} @%p0 mbarrier.inval.shared.b64 [b];"), 1, &["not initialized"]);
     assert_error(
         &format!(".shared .align 8 .b64 b; {initialized} mbarrier.arrive.shared.b64 %d0, [b], 2;"),
         1,
