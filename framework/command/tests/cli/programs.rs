@@ -128,7 +128,7 @@ fn a_kernel_of_too_many_operations_is_refused_before_it_is_written() {
     %xs = tt.splat %x : !tt.ptr<f32> -> tensor<{elements}x!tt.ptr<f32>>
     %p = tt.addptr %xs, %i : tensor<{elements}x!tt.ptr<f32>>, tensor<{elements}xi32>
     %v = tt.load %p : tensor<{elements}x!tt.ptr<f32>>
-    %y = math.erf %v : tensor<{elements}xf32>
+    %y = math.sin %v : tensor<{elements}xf32>
     tt.store %p, %y : tensor<{elements}x!tt.ptr<f32>>
     tt.return
   }}
@@ -140,11 +140,11 @@ fn a_kernel_of_too_many_operations_is_refused_before_it_is_written() {
         std::fs::write(&file, program(elements)).expect("a program");
         run(tilewright().args(["compile", "--target", "h100", "--emit", "kernel", "--warps", warps]).arg(&file))
     };
-    // Each of 4096 registers of a lane is some hundred operations of the error function.
+    // Each of 4096 registers of a lane is some hundred operations of the sine.
     let printed = compile(1 << 19, "4");
     let message = printed.failed(2);
     for phrase in [
-        "`math.erf`: a thread has ",
+        "`math.sin`: a thread has ",
         "large.ttir:7:10",
         "expected at most 262144: make the tensors smaller, use more warps",
     ] {

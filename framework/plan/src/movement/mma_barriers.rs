@@ -21,7 +21,7 @@ pub struct MmaBarriers {
 }
 
 impl MmaBarriers {
-    /// Adds a buffer of 2^`bits` mbarriers, which [`Self::emit_init`] must initialize.
+    /// Adds a buffer of 2^`bits` mbarriers, which `emit_init` must initialize.
     pub fn declare(builder: &mut Builder, bits: u32) -> Self {
         Self { first: builder.shared_buffer(BYTES << bits, BYTES), bits }
     }

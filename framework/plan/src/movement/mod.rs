@@ -60,6 +60,7 @@ pub use memory::{
     AccessKind, AxisStride, BankConflicts, BankModel, ConflictError, GlobalAccess, GlobalAddress, GlobalTensor,
     SegmentBit, SharedAccess, count_bank_conflicts, find_coalesced_layout, plan_global_access, plan_shared_access,
 };
+pub use mma_barriers::MmaBarriers;
 pub use prefetch::{PrefetchPlan, PrefetchSpec, plan_prefetch};
 pub use price::{cycles, price};
 pub use reduce::{ReductionPlan, plan_reduction, reduction_candidates};
@@ -69,6 +70,5 @@ pub use scan::{ScanDirection, ScanPlan, plan_scan};
 pub use shared_bits::SharedBits;
 pub use stats::PlanStats;
 pub use tensor_memory::{TensorMoveTable, TensorMoves};
-pub use mma_barriers::MmaBarriers;
 pub use tmem_alloc::{TensorMemoryAllocation, emit_on_first_warp};
 pub use variadic::Combine;
