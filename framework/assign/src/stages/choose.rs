@@ -116,9 +116,7 @@ impl PipelinePlanner<'_> {
         }
         LoopDecision { staged, line }
     }
-}
 
-impl PipelinePlanner<'_> {
     /// Chooses the operands that are stored to shared memory before the loop: those with a layout that the MMA can read
     /// there, while shared memory is left.
     fn choose_stored_operands(

@@ -1,5 +1,5 @@
-//! Tensor memory (PTX `tcgen05`) of a kernel, in which MMAs accumulate: the block allocates it once, before the
-//! program's first operation, and frees it after the last.
+//! Allocates the tensor memory (PTX `tcgen05`) of a kernel, where MMAs accumulate: once for a block, before the
+//! program's first operation. The block frees it after the last operation.
 //!
 //! Accumulators that stay there (`pending`) have columns of their own. The other dots load theirs into registers at
 //! once, and share the columns behind these. The groups of MMAs that the block commits are numbered over the whole
@@ -94,8 +94,8 @@ pub(super) fn finish(lowering: &mut Lowering<'_>) {
     allocation.free(&mut lowering.builder);
 }
 
-/// Returns the max number of groups of MMAs that may be unfinished at a commit, with that of the commit: those that
-/// waits leave in flight, and those of one block of the program.
+/// Returns the max number of groups of MMAs that may be unfinished at a commit, including the committed one: the groups
+/// that waits leave in flight, and the groups of one block of the program.
 fn most_groups(lowering: &Lowering<'_>, positions: &OpPositions) -> u32 {
     let body = lowering.body;
     let all = body.walk(body.root());
@@ -190,7 +190,7 @@ impl Lowering<'_> {
     }
 
     /// Whether a barrier of the program stands between the dot `op` and all waits for MMAs before it, also those of the
-    /// iteration before, so that no warp still waits at an mbarrier for which a later group arrives.
+    /// iteration before, so that no warp still waits at an mbarrier when a later group arrives there.
     pub(super) fn follows_barrier(&self, op: Op) -> bool {
         let body = self.body;
         let positions = OpPositions::of(body);

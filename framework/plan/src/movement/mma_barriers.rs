@@ -35,7 +35,7 @@ impl MmaBarriers {
         barriers
     }
 
-    /// Number of groups that may be unfinished at a commit, with that of the commit.
+    /// Number of groups that may be unfinished at a commit, including the committed one.
     #[must_use]
     pub fn groups(&self) -> u32 {
         1 << self.bits

@@ -161,8 +161,7 @@ fn finish_pending(
     finish(lowering, result, plan, words)
 }
 
-/// Loads a completed accumulator, that of the first value, from tensor memory; returns it as the tensor that is the
-/// second value.
+/// Loads the completed accumulator of `value` from tensor memory; returns it as the tensor `result`.
 fn finish_in_tensor_memory(
     lowering: &mut Lowering<'_>,
     (value, result): (tile::Value, tile::Value),

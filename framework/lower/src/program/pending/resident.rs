@@ -1,8 +1,8 @@
 //! Accumulators that stay in tensor memory (PTX `tcgen05`) from one MMA to the next, in columns of their own.
 //!
-//! Such an accumulator is a chain of values, each used once: an MMA, a loop that carries it, a wait. It begins where a
-//! tensor in registers is stored to its columns, and ends where it is loaded: at a wait that completes it, or after a
-//! loop.
+//! Such an accumulator is a chain of values, each used once: an MMA, a loop that carries it, a wait. The first
+//! value is a tensor in registers, which is stored to the columns. A wait that completes the accumulator, or the end of
+//! the loop, loads the columns.
 
 use std::collections::{HashMap, HashSet};
 
@@ -82,8 +82,8 @@ pub(super) fn misused(body: &Body, ops: &[Op], flow: &Flow, positions: &OpPositi
     bad
 }
 
-/// Assigns columns to the accumulators; an error with the dots of the largest accumulator if not all fit beside those
-/// of the other dots.
+/// Assigns columns to the accumulators. Returns the dots of the largest accumulator as an error if the columns of these
+/// accumulators and of the other dots exceed tensor memory.
 pub(super) fn assign_columns(lowering: &Lowering<'_>, flow: &Flow, dots: &Dots) -> Result<Columns, HashSet<Op>> {
     let Some(memory) = &lowering.config.context.target.tensor else {
         return Ok(Columns { first: HashMap::new(), all: 0 });

@@ -22,7 +22,7 @@ pub(crate) struct Pending {
     pub(super) residents: HashMap<Op, Arc<MmaPlan>>,
     /// The results of loops whose accumulator leaves tensor memory after the loop.
     pub(super) leaving: HashMap<tile::Value, Arc<MmaPlan>>,
-    /// For each value of which the accumulator is or was in tensor memory, its first column in the kernel's allocation.
+    /// The first column, in the kernel's allocation, of each value whose accumulator is or was in tensor memory.
     pub(super) columns: HashMap<tile::Value, u32>,
     /// Number of columns of all these accumulators.
     pub(super) all_columns: u32,
