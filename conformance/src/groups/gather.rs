@@ -131,7 +131,7 @@ pub fn plan(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<Gat
     Ok(((source, indices), plans))
 }
 
-/// Runs the plans on the emulator and compares their prices; the best must be the chosen one.
+/// Runs the plans on the emulator and compares their cycles; the best must be the chosen one.
 ///
 /// # Errors
 /// The verdict of the case if the check fails.
@@ -144,14 +144,15 @@ pub fn check(
     let (along, target) = (&gather.along, context.target().description());
     let bits = along.tensor.setting.element.bits();
     let chosen = movement::plan_gather(source, indices, along.dim(), bits, target).map_err(planning_verdict)?;
-    let min_price = plans.iter().map(GatherPlan::expected_price).fold(f64::INFINITY, f64::min);
-    if chosen.expected_price() > min_price {
-        let detail = format!("{} was chosen at {} slots, {min_price} are enough", chosen.path, chosen.expected_price());
+    let fewest = plans.iter().map(|plan| plan.expected_cycles).fold(f64::INFINITY, f64::min);
+    if chosen.expected_cycles > fewest {
+        let detail =
+            format!("{} was chosen at {:.0} cycles, {fewest:.0} are enough", chosen.path, chosen.expected_cycles);
         return Err(Verdict::fail(Level::Layout, detail));
     }
     let mut small = plans.iter().filter(|plan| plan.expected_price() <= MAX_PRICE).peekable();
     if small.peek().is_none() {
-        return Ok(Verdict::skip(format!("the best plan takes {min_price} slots; more than {MAX_PRICE} are not run")));
+        return Ok(Verdict::skip(format!("the smallest plan takes more than {MAX_PRICE} slots; not run")));
     }
     for plan in small {
         run_on_emulator(gather_case(([source, indices], along.dim()), bits, plan, target), target)

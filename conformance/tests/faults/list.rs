@@ -343,7 +343,7 @@ fn descriptions() -> Vec<Fault> {
 
 const THROUGH_MEMORY: &[&str] = &["conversions/device/blocked-rows-3d-to-blocked-planes-3d"];
 const BY_SHUFFLES: &[&str] = &["reduce/device/blocked-rows", "kernels/device/reduce_both_axes"];
-const GATHERED: &[&str] = &["gather/device/mma-b-by-blocked-planes-3d"];
+const GATHERED: &[&str] = &["gather/device/blocked-a-by-blocked-a/axis0-to-32"];
 const INTEGERS: &[&str] = &["kernels/device/integers"];
 const FLOATS: &[&str] = &["kernels/device/floats"];
 const CASTS: &[&str] = &["kernels/device/casts"];
@@ -527,7 +527,7 @@ fn texts() -> Vec<Fault> {
         fault(
             "`prmt` selects another byte",
             Put("prmt.b32", "0x3340", "0x3341"),
-            &["reduce/device/blocked-rows", "gather/device/mma-b-by-blocked-planes-3d"],
+            &["reduce/device/blocked-rows-3d", "gather/device/mma-b-by-blocked-planes-3d"],
             "",
             "expected element",
         ),

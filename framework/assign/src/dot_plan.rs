@@ -5,6 +5,7 @@
 
 use super::LaunchConfig;
 use super::chain;
+use super::given_layouts::plan_for_given_layouts;
 use super::layouts::{BlockDivision, LayoutTransfer, canonical_order, distributed, shape_of};
 use super::operand_orders;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
@@ -82,20 +83,22 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
     let in_chain = chained || makers != [None, None];
     // An explicit instruction was chosen with operand conversions counted; an asynchronous MMA reads its operands from
     // shared memory.
-    let is_open = problem.atom.is_none() && attributes.get(PENDING).is_none() && batches.is_none() && blocks.is_empty();
+    let is_pinned = problem.atom.is_some() || attributes.get(PENDING).is_some() || !blocks.is_empty();
     let mut operand_layouts = [None, None];
-    if is_open && packed == [None, None] && chain::length(body, op) <= LONGEST_CHAIN {
+    let is_open = !is_pinned && packed == [None, None];
+    if is_open && batches.is_none() && chain::length(body, op) <= LONGEST_CHAIN {
         for (layout, maker) in operand_layouts.iter_mut().zip(makers) {
             let accumulator =
                 maker.map(|maker| plan_dot(body, maker, config)).transpose()?.map(|maker| maker.accumulator);
             *layout = accumulator.map(|accumulator| canonical_order(&accumulator)).transpose()?;
         }
     }
-    let (plan, batches) = warp_partition(
-        &problem.with_chained(chained).with_in_chain(in_chain).with_operand_layouts(operand_layouts),
-        batches,
-        config,
-    )?;
+    let problem = problem.with_chained(chained).with_in_chain(in_chain).with_operand_layouts(operand_layouts);
+    let planned = warp_partition(&problem, batches, config)?;
+    let (plan, batches) = match is_open {
+        true => plan_for_given_layouts(planned, problem, body, op, config)?,
+        false => planned,
+    };
     let operand_layout = |side: usize| -> Result<Option<LinearLayout>, MmaError> {
         let layout = [&plan.a, &plan.b][side];
         if layout.ins().contains(Dim::OFFSET) {
@@ -126,7 +129,7 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
 
 /// Plans one matrix over all warps. For a batch, plans a matrix over the fewest warps with which the same instruction
 /// still applies and operands stay in registers.
-fn warp_partition(
+pub(super) fn warp_partition(
     problem: &MmaProblem,
     count: Option<u64>,
     config: &LaunchConfig<'_>,
@@ -281,7 +284,7 @@ fn batches(body: &Body, op: Op) -> Option<u64> {
 }
 
 /// Extends the layout of one chunk to `size` elements along an axis; further chunks are in further registers.
-fn extend_axis(layout: &LinearLayout, axis: usize, size: u64) -> Result<LinearLayout, LayoutError> {
+pub(super) fn extend_axis(layout: &LinearLayout, axis: usize, size: u64) -> Result<LinearLayout, LayoutError> {
     let mut full = canonical_order(layout)?;
     while 1u64 << full.out_bits(Dim::tensor(axis)) < size {
         full = LayoutTransfer::Stacked(axis).apply(&full)?;

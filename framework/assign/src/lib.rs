@@ -10,6 +10,7 @@ mod config;
 mod dot_alternatives;
 pub mod dot_plan;
 mod error;
+mod given_layouts;
 mod graph;
 mod interner;
 pub mod launch_tensor;

@@ -61,7 +61,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 }
 
 fn to_line(plan: &GatherPlan) -> AlternativeLine<'_> {
-    AlternativeLine { price: plan.expected_price(), ..AlternativeLine::new(plan.path.to_string(), &plan.stats) }
+    AlternativeLine { cycles: plan.expected_cycles, ..AlternativeLine::new(plan.path.to_string(), &plan.stats) }
 }
 
 fn stats(plan: &GatherPlan) -> PlanStatsTable<'_> {

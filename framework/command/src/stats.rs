@@ -13,7 +13,7 @@ use crate::text_table::table;
 pub struct PlanStatsTable<'a> {
     /// Counts of the operations that a warp executes.
     pub counts: Counts,
-    /// The plan's cost: cycles of the block by the target's cost table.
+    /// The plan's cost: predicted cycles of a block.
     pub cost: f64,
     /// Shared memory that the plan needs, in bytes of the block.
     pub shared_bytes: u64,
@@ -36,14 +36,10 @@ impl PlanStatsTable<'_> {
         Self { counts, cost, shared_bytes, bound: None, above_bound: None }
     }
 
-    /// Returns text: the price, the counts with their bounds, and the reason if the counts are above the bounds.
+    /// Returns text: the cycles, the counts with their bounds, and the reason if the counts are above the bounds.
     pub fn text(&self) -> String {
-        let mut text = format!(
-            "price {} wavefront slots a warp, cost {:.0} cycles of the block, {} bytes of shared memory\n",
-            price(&self.counts),
-            self.cost,
-            self.shared_bytes
-        );
+        let mut text =
+            format!("predicted {:.0} cycles of a block, {} bytes of shared memory\n", self.cost, self.shared_bytes);
         let table = self.table();
         if table.row_count() > 0 {
             text += &format!("\n{}\n", table.trim_fmt());

@@ -14,6 +14,9 @@ pub struct Counts {
     /// Number of shuffles between lanes whose indices differ by a constant XOR; these are counted in `shuffles` too.
     #[serde(rename = "exchanges_xor")]
     pub shuffles_xor: u64,
+    /// Number of swaps between lanes whose indices differ in one bit; these are counted in `shuffles` too.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub swaps: u64,
     /// Number of plain stores to shared memory.
     pub shared_stores: u64,
     /// Number of plain loads from shared memory.
@@ -53,6 +56,10 @@ pub struct Counts {
     pub selects: u64,
 }
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl Counts {
     /// The counts of two kernels that run one after the other.
     #[must_use]
@@ -70,6 +77,7 @@ impl Counts {
         Self {
             shuffles: merge(self.shuffles, other.shuffles),
             shuffles_xor: merge(self.shuffles_xor, other.shuffles_xor),
+            swaps: merge(self.swaps, other.swaps),
             shared_stores: merge(self.shared_stores, other.shared_stores),
             shared_loads: merge(self.shared_loads, other.shared_loads),
             matrix_stores: merge(self.matrix_stores, other.matrix_stores),

@@ -5,7 +5,7 @@
 //! warp compare across layouts, instructions and plans of one block size. docs/cost-model.md has the equations.
 
 use tilewright_kernel::Counts;
-use tilewright_target::{Cost, Direction, TargetDescription, Throughput};
+use tilewright_target::{Cost, CostTable, Direction, TargetDescription, Throughput};
 
 use crate::movement::GlobalAccess;
 
@@ -17,6 +17,13 @@ const SHARED_ADDRESS_INSTRUCTIONS: f64 = 1.0;
 
 /// Bytes that the first-level cache delivers in a cycle. The documents of all vendors give 64 or 128.
 const FIRST_LEVEL_BYTES: f64 = 128.0;
+
+/// Fewest warps that are assumed to share a compute unit, one for each of its schedulers. One of them computes while
+/// another waits: kernels of few warps in a block have several blocks on a unit.
+const RESIDENT_WARPS: u64 = 4;
+
+/// Latency of device memory in cycles if the target file has none. Published latencies are 480 to 940.
+const MEMORY_LATENCY: f64 = 600.0;
 
 /// Assumed ratio of the bandwidth of the last-level cache to that of device memory. Published ratios are 2.6 to 3.2
 /// (RRZE gpu-benches: A100, H100 and H200 against their data sheets).
@@ -35,8 +42,9 @@ pub struct Work {
     pub matrix_instructions: f64,
     /// Cycles of the compute unit's matrix pipes for all of these instructions.
     pub matrix_cycles: f64,
-    /// Dependent stages of `counts`, each of which ends in a wait for its results.
-    pub stages: u64,
+    /// Operations of the longest dependent chain, each of which waits for the one before. Accesses of shared memory
+    /// count as wavefronts, plain instructions as selects.
+    pub chain: Counts,
 }
 
 /// Accesses of global memory by one warp. A warp that uses a part of a sector pays the whole sector.
@@ -88,7 +96,7 @@ pub struct Time {
     pub matrix: f64,
     /// Arrivals at barriers.
     pub barriers: f64,
-    /// Latency of the dependent chain, divided among the warps of the block.
+    /// Latency of the dependent chain, divided among the warps that share the unit.
     pub latency: f64,
 }
 
@@ -108,10 +116,26 @@ impl Time {
 }
 
 impl Work {
-    /// The work of operations that move data between threads, in `stages` dependent stages.
+    /// The work of operations that move data between threads, in `stages` dependent stages: each stage waits for one
+    /// store, load and shuffle, if the counts have any.
     #[must_use]
     pub fn of_counts(counts: Counts, stages: u64) -> Self {
-        Self { counts, stages, ..Self::default() }
+        let [has_stored, has_loaded, by_index, by_xor, swaps] = moved_words(&counts).map(|count| count.min(1) * stages);
+        let chain = Counts {
+            wavefronts_stored: has_stored,
+            wavefronts_loaded: has_loaded,
+            shuffles: by_index + by_xor + swaps,
+            shuffles_xor: by_xor,
+            swaps,
+            ..Counts::default()
+        };
+        Self { counts, chain, ..Self::default() }
+    }
+
+    /// The cycles of a block of `warps` warps, each of which does this work.
+    #[must_use]
+    pub fn block_cycles(&self, warps: u64, target: &TargetDescription) -> f64 {
+        self.time(warps, target).sum() * warps as f64
     }
 
     /// Number of warp instructions that are issued, address arithmetic included.
@@ -121,9 +145,10 @@ impl Work {
         let accesses = counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads;
         let barriers = counts.barriers + counts.cluster_barriers + counts.warp_barriers;
         let addressed = accesses as f64 * (1.0 + SHARED_ADDRESS_INSTRUCTIONS);
-        let moves = counts.asynchronous_copies + counts.shuffles + counts.permutes + counts.selects;
+        let moves = counts.shuffles + counts.permutes + counts.selects;
+        let copies = counts.asynchronous_copies as f64 * (1.0 + ADDRESS_INSTRUCTIONS + SHARED_ADDRESS_INSTRUCTIONS);
         let global = self.global.accesses * (1.0 + ADDRESS_INSTRUCTIONS);
-        (moves + barriers) as f64 + addressed + self.instructions + global + self.matrix_instructions
+        (moves + barriers) as f64 + copies + addressed + self.instructions + global + self.matrix_instructions
     }
 
     /// The time of this work on a target, for one of the `warps` warps of a block.
@@ -144,19 +169,24 @@ impl Work {
     pub fn time(&self, warps: u64, target: &TargetDescription) -> Time {
         let (table, counts) = (&target.costs, &self.counts);
         let cycles = |costs: &[(u64, &Cost)]| -> f64 { costs.iter().map(|(n, cost)| *n as f64 * cost.cycles).sum() };
-        let moved = moved_words(counts, target);
-        let barriers = barriers(counts, target);
+        let latencies =
+            |costs: &[(u64, &Cost)]| -> f64 { costs.iter().map(|(n, cost)| *n as f64 * cost.latency).sum() };
         let plain = issue_cycles(target);
-        let permuted = [(counts.permutes, &table.permute), (counts.selects, &table.select)];
-        let waited = latencies(&moved) * self.stages as f64;
-        let met: f64 = barriers.iter().map(|(count, cost)| *count as f64 * cost.latency).sum();
+        let permuted = |counts: &Counts| [(counts.permutes, &table.permute), (counts.selects, &table.select)];
+        let barriers = [
+            (counts.barriers, &table.block_barrier),
+            (counts.cluster_barriers, table.cluster_barrier.as_ref().unwrap_or(&table.block_barrier)),
+            (counts.warp_barriers, &table.warp_barrier),
+        ];
+        let waited = latencies(&costs_of_moves(&self.chain, table)) + latencies(&permuted(&self.chain));
         Time {
-            issue: (self.issued() - (counts.permutes + counts.selects) as f64) * plain + cycles(&permuted),
-            shared: cycles(&moved),
+            issue: (self.issued() - (counts.permutes + counts.selects) as f64) * plain + cycles(&permuted(counts)),
+            shared: cycles(&costs_of_moves(counts, table)),
             global: self.global.cycles(target),
             matrix: self.matrix_cycles,
-            barriers: cycles(&barriers) + cycles(&[(counts.warp_barriers, &table.warp_barrier)]),
-            latency: (waited + met) / warps.max(1) as f64,
+            barriers: cycles(&barriers),
+            // All warps wait at a barrier of the block together; those at a barrier of a warp wait side by side.
+            latency: (waited + latencies(&barriers)) / warps.max(RESIDENT_WARPS) as f64,
         }
     }
 }
@@ -169,33 +199,26 @@ pub fn issue_cycles(target: &TargetDescription) -> f64 {
     slot.max(target.costs.select.cycles)
 }
 
-/// The price of issuing and addressing one access of shared memory besides its wavefronts, in units of one wavefront.
-pub(crate) fn access_price(target: &TargetDescription) -> f64 {
-    let wavefront = target.costs.shared_load_wavefront.cycles;
-    let issued = (1.0 + SHARED_ADDRESS_INSTRUCTIONS) * issue_cycles(target);
-    if wavefront > 0.0 { issued / wavefront } else { issued }
+/// Cycles from the load of a value from global memory until a block can store it elsewhere.
+pub(crate) fn memory_latency(target: &TargetDescription) -> f64 {
+    target.throughput.as_ref().map_or(MEMORY_LATENCY, |rates| rates.memory_latency)
 }
 
-/// Returns the counts of words moved between threads, each with its cost: stores, loads, indexed shuffles and xor
-/// shuffles.
-pub(crate) fn moved_words<'t>(counts: &Counts, target: &'t TargetDescription) -> [(u64, &'t Cost); 4] {
-    let table = &target.costs;
+/// Returns the numbers of operations that move words between threads: wavefronts of stores and of loads, shuffles by an
+/// index, shuffles by a lane xor, swaps.
+fn moved_words(counts: &Counts) -> [u64; 5] {
+    let by_index = counts.shuffles.saturating_sub(counts.shuffles_xor + counts.swaps);
+    [counts.wavefronts_stored, counts.wavefronts_loaded, by_index, counts.shuffles_xor, counts.swaps]
+}
+
+/// Returns the operations that move words between threads, each with its cost.
+fn costs_of_moves<'t>(counts: &Counts, table: &'t CostTable) -> [(u64, &'t Cost); 5] {
+    let [stored, loaded, by_index, by_xor, swaps] = moved_words(counts);
     [
-        (counts.wavefronts_stored, &table.shared_store_wavefront),
-        (counts.wavefronts_loaded, &table.shared_load_wavefront),
-        (counts.shuffles.saturating_sub(counts.shuffles_xor), &table.shuffle),
-        (counts.shuffles_xor, table.shuffle_xor.as_ref().unwrap_or(&table.shuffle)),
+        (stored, &table.shared_store_wavefront),
+        (loaded, &table.shared_load_wavefront),
+        (by_index, &table.shuffle),
+        (by_xor, table.shuffle_xor.as_ref().unwrap_or(&table.shuffle)),
+        (swaps, table.swap.as_ref().unwrap_or(&table.shuffle)),
     ]
-}
-
-/// Returns the counts of block and of cluster barriers, each with its cost.
-pub(crate) fn barriers<'t>(counts: &Counts, target: &'t TargetDescription) -> [(u64, &'t Cost); 2] {
-    let table = &target.costs;
-    let of_cluster = table.cluster_barrier.as_ref().unwrap_or(&table.block_barrier);
-    [(counts.barriers, &table.block_barrier), (counts.cluster_barriers, of_cluster)]
-}
-
-/// Returns the sum of the latencies of all operations with a nonzero count.
-pub(crate) fn latencies(costs: &[(u64, &Cost)]) -> f64 {
-    costs.iter().filter(|(count, _)| *count > 0).map(|(_, cost)| cost.latency).sum()
 }

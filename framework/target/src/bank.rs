@@ -41,6 +41,9 @@ pub struct BankRow {
     /// are the cosets of its span.
     #[cfg_attr(test, schemars(inner(range(min = 1))))]
     pub phase: Vec<u64>,
+    /// Whether a phase without active lanes takes a wavefront, if other lanes of the warp are active.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub idle_phases: bool,
     /// Evidence for the values.
     pub evidence: Evidence,
     /// Source of the values.
@@ -90,12 +93,14 @@ impl BankRow {
 ///
 /// `addresses[lane]` is the byte address of the lane's access of `bytes` bytes; `None` for inactive lanes. The lanes of
 /// a phase are served together. Each bank serves one word of `bank_bytes` in a wavefront, to all lanes that access it.
-/// A phase takes as many wavefronts as its busiest bank has different words, and phases follow each other.
+/// A phase takes as many wavefronts as its busiest bank has different words, and phases follow each other. A phase
+/// without active lanes takes none, or one if [`BankRow::idle_phases`] says so.
 #[must_use]
 pub fn wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
     let bits = addresses.len().next_power_of_two().trailing_zeros();
     let phase = Phase::new(row, bits);
     let mut load = BankLoad::new(row);
+    let idle = u32::from(row.idle_phases && addresses.iter().any(Option::is_some));
     let mut total = 0;
     for first in phase.first_lanes() {
         load.clear();
@@ -104,7 +109,7 @@ pub fn wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
                 load.access(*address, bytes);
             }
         }
-        total += u64::from(load.busiest);
+        total += u64::from(load.busiest.max(idle));
     }
     total
 }
@@ -131,6 +136,7 @@ pub fn linear_wavefronts_masked(row: &BankRow, lanes: &[u64], idle: u64, bytes: 
         return wavefronts(row, &addresses, bytes);
     }
     let mut phase = Phase::new(row, bits).space;
+    let phases = 1u64 << (bits - phase.dimension());
     let mut active = bits;
     if idle & ((1 << bits) - 1) != 0 {
         let units = Subspace::span((0..bits).map(|bit| 1 << bit).filter(|unit| idle & unit == 0));
@@ -143,7 +149,9 @@ pub fn linear_wavefronts_masked(row: &BankRow, lanes: &[u64], idle: u64, bytes: 
     let words = Subspace::span(touched.chain((0..words_of_lane).map(|bit| 1 << bit)));
     let banks = Subspace::span(words.basis().iter().map(|word| word & row.bank_mask()));
     let each = words.dimension() - banks.dimension();
-    1 << (active - phase.dimension() + each)
+    let active_phases = 1u64 << (active - phase.dimension());
+    let idle_phases = if row.idle_phases { phases - active_phases } else { 0 };
+    (active_phases << each) + idle_phases
 }
 
 /// The xor of the entries of `vectors` at the set bits of `lane`.

@@ -254,6 +254,7 @@ fn check_costs(costs: &CostTable) -> Checked {
         ("shared_load_wavefront", Some(&costs.shared_load_wavefront)),
         ("shuffle", Some(&costs.shuffle)),
         ("shuffle_xor", costs.shuffle_xor.as_ref()),
+        ("swap", costs.swap.as_ref()),
         ("permute", Some(&costs.permute)),
         ("select", Some(&costs.select)),
         ("block_barrier", Some(&costs.block_barrier)),

@@ -52,6 +52,9 @@ pub struct CostTable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename(serialize = "exchange_xor"), alias = "exchange_xor")]
     pub shuffle_xor: Option<Cost>,
+    /// One swap of words of 32 bits between lanes whose indices differ in one bit; defaults to the cost of any shuffle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swap: Option<Cost>,
     /// One byte permute.
     pub permute: Cost,
     /// One select of 32 bits.

@@ -59,6 +59,9 @@ pub struct MatrixRate {
     /// Element types of the accumulator.
     #[cfg_attr(test, schemars(length(min = 1)))]
     pub accumulators: Vec<String>,
+    /// Shapes (M, N, K) of the instructions; empty if the rate is that of all shapes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shapes: Vec<[u64; 3]>,
     /// Whether the instructions scale blocks of their operands.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scaled: bool,
@@ -123,6 +126,7 @@ impl TargetDescription {
         let fits = |rate: &&MatrixRate| {
             rate.issuer == work.issuer
                 && rate.scaled == row.takes_scales()
+                && (rate.shapes.is_empty() || row.extent().is_some_and(|shape| rate.shapes.contains(&shape)))
                 && rate.accumulators.iter().any(|name| name == work.accumulator)
                 && work.operands.iter().all(|operand| rate.elements.iter().any(|name| name == operand))
         };

@@ -15,6 +15,7 @@ fn row(directions: &[Direction], access_bits: &[u32], phase: &[u64], instruction
         banks: 8,
         bank_bytes: 4,
         phase: phase.to_vec(),
+        idle_phases: false,
         evidence: Evidence::Assumed,
         source: "invented".to_owned(),
     }
@@ -80,6 +81,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             shared_load_wavefront: cost(1.0),
             shuffle: cost(1.0),
             shuffle_xor: None,
+            swap: None,
             permute: cost(0.5),
             select: cost(0.5),
             block_barrier: cost(10.0),

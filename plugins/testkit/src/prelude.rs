@@ -17,7 +17,7 @@ pub use tilewright_lower::conversion_kernel;
 pub use tilewright_plan::mma::{self, MmaPlan, MmaProblem, Scale};
 pub use tilewright_plan::movement::{
     Accessor, AsyncCopySpec, ConversionPlan, GlobalTensor, MovementError, PlanContext, ScanDirection,
-    conversion_candidates, plan_async_copy, plan_conversion, plan_reduction, plan_scan, plan_shared_access, price,
+    conversion_candidates, cycles, plan_async_copy, plan_conversion, plan_reduction, plan_scan, plan_shared_access,
 };
 pub use tilewright_plugin::{
     Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Target,

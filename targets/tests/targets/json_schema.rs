@@ -42,6 +42,7 @@ impl JsonSchema {
                     value.as_object().is_none_or(|map| map.keys().all(|key| rules["properties"].get(key).is_some()))
                 }
                 "minItems" => value.as_array().is_none_or(|list| list.len() as f64 >= number(rule)),
+                "maxItems" => value.as_array().is_none_or(|list| list.len() as f64 <= number(rule)),
                 "minimum" => value.as_f64().is_none_or(|value| value >= number(rule)),
                 "maximum" => value.as_f64().is_none_or(|value| value <= number(rule)),
                 "pattern" => value.as_str().is_none_or(|text| matches_pattern(text, rule)),

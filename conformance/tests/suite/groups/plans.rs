@@ -174,7 +174,7 @@ fn scans_that_do_or_count_something_else_are_found() {
     let (problem, (layout, plan)) = found(
         scan::all(&context),
         |problem| scan::plan(&context, problem),
-        |problem, (_, plan)| problem.along.tensor.shape == [64, 128] && plan.stats.counts.shuffles > 0,
+        |problem, (_, plan)| problem.along.tensor.elements() >= 1024 && plan.stats.counts.shuffles > 0,
     );
     assert_ne!(scan::check(&context, &problem, &layout, &plan).map(|verdict| verdict.status), Ok(Status::Fail));
     let mut miscounted = plan.clone();

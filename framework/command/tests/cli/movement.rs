@@ -98,7 +98,7 @@ fn stats_match_the_layouts() {
 #[test]
 fn conversion_candidates_are_explained() {
     let text = printed(&["reduce", ROWS, "--axis", "0", "--explain"]);
-    for phrase in ["several warps have parts of it", "per warp", "candidates, by", "chosen: ", "slots more"] {
+    for phrase in ["several warps have parts of it", "per warp", "candidates, by", "chosen: ", "times the cycles"] {
         assert!(text.contains(phrase), "no `{phrase}`: {text}");
     }
     let text = printed(&["gather", ROWS, ROWS, "--axis", "0", "--explain"]);

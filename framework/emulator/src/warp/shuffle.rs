@@ -31,6 +31,7 @@ impl Warp {
     pub(super) fn swap(&mut self, from: [usize; 2], bit: usize, to: [usize; 2]) -> Done {
         self.require_all_lanes()?;
         self.counts.shuffles += 1;
+        self.counts.swaps += 1;
         for lane in 0..self.lanes {
             // Lanes with the bit set exchange `a` and keep `b`; the others exchange `b` and keep `a`.
             let (traded, kept) = if lane & bit == 0 { (1, 0) } else { (0, 1) };

@@ -183,6 +183,7 @@ fn operations_count_once_for_every_issue_by_at_least_one_lane() {
     let expected = Counts {
         shuffles: 4,
         shuffles_xor: 1,
+        swaps: 1,
         shared_stores: 1,
         shared_loads: 7,
         wavefronts_stored: 1,

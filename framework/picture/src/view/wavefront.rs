@@ -82,6 +82,7 @@ mod tests {
             banks,
             bank_bytes,
             phase: phase.to_vec(),
+            idle_phases: false,
             evidence: Evidence::Assumed,
             source: "made up".to_owned(),
         }

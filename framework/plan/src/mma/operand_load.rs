@@ -101,7 +101,7 @@ impl OperandLoad {
         }
         let (lanes, warps) = (1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
         let coalesced = find_coalesced_layout(&tensor, bits, lanes, warps, context.target)?;
-        let Ok(conversion) = plan_conversion(&coalesced, layout, bits, context.with_issue_price()) else {
+        let Ok(conversion) = plan_conversion(&coalesced, layout, bits, context) else {
             return Ok(straight);
         };
         let staged = of(coalesced, Some(conversion))?;

@@ -20,7 +20,7 @@ impl MmaPlan {
         let all_chunks = layout.direct_sum(&chunks)?.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])?;
         let bits = [self.problem.a, self.problem.b][side].stored_bits().max(8);
         if operands.memory.is_none() {
-            return Ok(Some(plan_conversion(produced, &all_chunks, bits, context.with_issue_price())?.stats));
+            return Ok(Some(plan_conversion(produced, &all_chunks, bits, context)?.stats));
         }
         let memory = MemoryLayout::linear(all_chunks);
         let mut stored = plan_shared_access(produced, &memory, operands.bits, Direction::Store, context)?.stats;

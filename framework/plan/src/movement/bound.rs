@@ -22,9 +22,18 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The bound as a price: one for each wavefront or shuffle.
-    pub(super) fn price(&self) -> f64 {
-        (self.wavefronts_stored + self.wavefronts_loaded + self.shuffles) as f64
+    /// The fewest operations with these wavefronts and shuffles: one access for each direction, and shuffles of the
+    /// cheapest kind.
+    pub(super) fn least_counts(&self) -> Counts {
+        Counts {
+            wavefronts_stored: self.wavefronts_stored,
+            wavefronts_loaded: self.wavefronts_loaded,
+            shared_stores: self.wavefronts_stored.min(1),
+            shared_loads: self.wavefronts_loaded.min(1),
+            shuffles: self.shuffles,
+            shuffles_xor: self.shuffles,
+            ..Counts::default()
+        }
     }
 
     /// Whether the counts of a plan reach the bound, so that no plan has lower ones.

@@ -2,8 +2,6 @@
 
 use tilewright_target::{Instruction, TargetDescription};
 
-use crate::cost;
-
 /// A target, its instructions and the limits within which plans are made.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanContext<'a> {
@@ -13,8 +11,6 @@ pub struct PlanContext<'a> {
     pub instructions: &'a [Instruction],
     /// Max bytes of shared memory that a plan may use.
     pub scratch_bytes: u64,
-    /// The price of issuing and addressing one shared-memory access besides its wavefronts, in units of one wavefront.
-    pub access_price: f64,
     /// The number of 32-bit registers of a lane that the kernel is compiled for (register mode); `None` lets plans of
     /// MMAs choose the smallest that suffices.
     pub registers: Option<u32>,
@@ -34,7 +30,6 @@ impl<'a> PlanContext<'a> {
             target,
             instructions: &[],
             scratch_bytes: u64::from(target.shared.bytes),
-            access_price: 0.0,
             registers: None,
             shares_replicas: true,
             blocks: 1,
@@ -51,18 +46,6 @@ impl<'a> PlanContext<'a> {
     #[must_use]
     pub fn with_blocks(self, blocks: u32) -> Self {
         Self { blocks, ..self }
-    }
-
-    /// Returns the context in which a shared-memory access costs its issue slots by the cost model, besides its
-    /// wavefronts.
-    pub(crate) fn with_issue_price(self) -> Self {
-        Self { access_price: cost::access_price(self.target), ..self }
-    }
-
-    /// Returns the context with this price of one shared-memory access besides its wavefronts, in units of one
-    /// wavefront. A higher price favours fewer, wider accesses.
-    pub(crate) fn with_access_price(self, price: f64) -> Self {
-        Self { access_price: price, ..self }
     }
 
     /// Returns the context for kernels with this number of 32-bit registers of a lane.

@@ -13,7 +13,8 @@ pub struct PlanStats {
     pub shared_bytes: u64,
     /// Bits that one lane moves through shared memory.
     pub shared_bits: SharedBits,
-    /// Cycles of the block by the target's cost table, without the combining operations of reductions and scans.
+    /// Predicted cycles of a block by the [cost model](crate::cost), with the combining operations of reductions and
+    /// scans.
     pub cost: f64,
     /// Lower bound of the counts. For a conversion it holds for all plans of this kind, for a memory access for all
     /// accesses between these layouts.

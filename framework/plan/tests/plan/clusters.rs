@@ -237,6 +237,6 @@ fn a_cluster_barrier_has_the_cost_of_the_target() {
     let mut barrier = target.costs.block_barrier.clone();
     barrier.latency += 100.0;
     target.costs.cluster_barrier = Some(barrier);
-    // Two cluster barriers.
-    assert_eq!(cost(&target), as_of_block + 200.0);
+    // Two cluster barriers, in whose latency the warps of four blocks work.
+    assert_eq!(cost(&target), as_of_block + 200.0 / 4.0);
 }

@@ -230,7 +230,7 @@ fn replicating_warps_store_a_share_each() {
     let plans = check_all(&src, &dst, 32);
     let shared = plans.iter().find(|plan| plan.path == ConversionKind::Shared).expect("possible");
     // A quarter of 256 bytes is two wavefronts a warp.
-    assert_eq!((shared.stats.counts.wavefronts_stored, shared.stats.counts.selects), (2, 0));
+    assert_eq!((shared.stats.counts.wavefronts_stored, shared.stats.counts.shared_stores), (2, 1));
     assert_eq!(shared.stats.bound.wavefronts_stored, 2);
 }
 

@@ -116,7 +116,9 @@ fn the_widest_row_that_fits_wins() {
     assert_eq!((copy.instruction(), copy.rejected.len()), (Some("copy16"), 0));
     let copy = planned(&plain(), 32, 1, &test_instructions()).expect("a copy");
     let reasons: Vec<_> = copy.rejected.iter().map(|rejected| &*rejected.reason).collect();
-    assert_eq!(reasons, ["it takes 8 global-memory transactions and 8 wavefront slots of a warp"; 2]);
+    // Eight wavefronts, four issue slots of half a cycle for each copy, and a quarter of the latency.
+    let reason = |cycles| format!("it takes 8 global-memory transactions and {cycles} cycles of a block");
+    assert_eq!(reasons, [reason(18), reason(26)]);
 }
 
 #[test]

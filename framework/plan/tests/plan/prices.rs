@@ -4,16 +4,18 @@
 use tilewright_testkit::known_answers::Answers;
 use tilewright_vendor_testkit::prices;
 
-/// The cases with a higher price than Triton's without instructions that move tiles, each with the reason; with
-/// instructions there are none.
-const WORSE: [(&str, &str); 1] = [("d-cuda90-slice_slice-008", "columns of 16-bit elements are stored as matrices")];
+/// The cases that are slower than Triton's, each with the reason.
+const SLOWER: [(&str, &str); 1] =
+    [("d-hipgfx950-register_lane-002", "two DPP moves with bank masks exchange words of lanes that are four apart")];
 
 #[test]
-fn no_plan_costs_more_than_what_triton_emits() {
-    check_no_plan_costs_more_than_what_triton_emits(Answers::SampleLayout);
+fn no_plan_is_slower_than_what_triton_emits() {
+    check_no_plan_is_slower_than_what_triton_emits(Answers::SampleLayout);
 }
 
-pub fn check_no_plan_costs_more_than_what_triton_emits(answers: Answers) {
-    let rows = prices::all_rows(answers, |_| Some(Vec::new()));
-    assert_eq!(prices::worse(&rows), WORSE.map(|(id, _)| id).into(), "rows that are worse than Triton's");
+pub fn check_no_plan_is_slower_than_what_triton_emits(answers: Answers) {
+    // Plans have no instructions here, so Triton's code may have none either.
+    let rows = prices::plain(prices::all_rows(answers, |_| Some(Vec::new())));
+    assert!(!rows.is_empty());
+    assert_eq!(prices::slower(&rows), SLOWER.map(|(id, _)| id).into(), "rows that are slower than Triton's");
 }

@@ -167,7 +167,8 @@ fn lanes_that_differ_by_a_constant_are_listed_or_all() {
     let with = |lanes: &str| {
         let row =
             format!("[[shuffles]]\nkind = \"xor\"\n{lanes}bits = 32\nevidence = \"assumed\"\nsource = \"made up\"");
-        let cost = "shuffle_xor = { cycles = 1, latency = 4, evidence = \"assumed\", source = \"made up\" }";
+        let cost = "shuffle_xor = { cycles = 1, latency = 4, evidence = \"assumed\", source = \"made up\" }\n\
+                    swap = { cycles = 2, latency = 5, evidence = \"assumed\", source = \"made up\" }";
         let text = TARGET_TOML.replace("[costs]", &format!("{row}\n\n[costs]\n{cost}"));
         TargetDescription::from_toml("toy-1.toml", &text).expect("a sound target")
     };
@@ -177,6 +178,7 @@ fn lanes_that_differ_by_a_constant_are_listed_or_all() {
     assert_eq!(differing(&all), (1..64).collect::<Vec<_>>());
     assert_eq!((differing(&none), some.lane_xors(64).contains(1)), (vec![], false));
     assert_eq!(some.costs.shuffle_xor.as_ref().map(|cost| cost.latency), Some(4.0));
+    assert_eq!(some.costs.swap.as_ref().map(|cost| cost.cycles), Some(2.0));
     let written = toml::to_string(&some).expect("the description can be written");
     assert_eq!(TargetDescription::from_toml("written", &written), Ok(some));
 }
@@ -227,7 +229,7 @@ fn unknown_keys() {
             "banks = 8",
             "colour = 3\nbanks = 8",
             (31, 1),
-            "unknown key `colour` in `shared.banks[0]`; known are directions, access_bits, instruction, banks, bank_bytes, phase, evidence, source",
+            "unknown key `colour` in `shared.banks[0]`; known are directions, access_bits, instruction, banks, bank_bytes, phase, idle_phases, evidence, source",
         ),
         ("permute =", "premute =", (81, 1), "unknown key `premute` in `costs`; did you mean `permute`?"),
         ("cycles = 2,", "cycle = 2,", (80, 13), "unknown key `cycle` in `costs.shuffle`; did you mean `cycles`?"),

@@ -132,6 +132,7 @@ impl Figure5 {
             banks: 4,
             bank_bytes: 4,
             phase: vec![1],
+            idle_phases: false,
             evidence: Evidence::Assumed,
             source: "Figure 5".to_owned(),
         };

@@ -55,6 +55,7 @@ fn banks() -> BankRow {
         banks: 32,
         bank_bytes: 4,
         phase: vec![1, 2, 4],
+        idle_phases: false,
         evidence: Evidence::Assumed,
         source: "seed 002".to_owned(),
     }

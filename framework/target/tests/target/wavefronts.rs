@@ -13,6 +13,7 @@ fn row(banks: u32, bank_bytes: u32, phase: &[u64]) -> BankRow {
         banks,
         bank_bytes,
         phase: phase.to_vec(),
+        idle_phases: false,
         evidence: Evidence::Assumed,
         source: "made up".to_owned(),
     }
@@ -24,7 +25,7 @@ fn span(phase: &[u64]) -> BTreeSet<u64> {
 }
 
 /// The wavefronts by definition: lanes that differ by a vector of the phase are served together; byte by byte, each
-/// bank collects its accessed words.
+/// bank collects its accessed words. Phases without active lanes count once if the entry says so.
 fn by_bytes(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
     let space = span(&row.phase);
     let mut required: BTreeMap<u64, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
@@ -36,12 +37,19 @@ fn by_bytes(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
             required.entry(phase).or_default().entry(word % u64::from(row.banks)).or_default().insert(word);
         }
     }
+    if row.idle_phases && addresses.iter().any(Option::is_some) {
+        let lanes = 0..addresses.len().next_power_of_two() as u64;
+        for lane in lanes {
+            let phase = space.iter().map(|v| v ^ lane).min().unwrap_or(0);
+            required.entry(phase).or_default().entry(0).or_insert_with(|| BTreeSet::from([u64::MAX]));
+        }
+    }
     required.values().map(|banks| banks.values().map(BTreeSet::len).max().unwrap_or(0) as u64).sum()
 }
 
 fn any_row() -> impl Strategy<Value = BankRow> {
-    (0..7u32, 0..5u32, prop::collection::vec(0..64u64, 0..6))
-        .prop_map(|(banks, bytes, phase)| row(1 << banks, 1 << bytes, &phase))
+    (0..7u32, 0..5u32, prop::collection::vec(0..64u64, 0..6), any::<bool>())
+        .prop_map(|(banks, bytes, phase, idle_phases)| BankRow { idle_phases, ..row(1 << banks, 1 << bytes, &phase) })
 }
 
 proptest! {

@@ -58,7 +58,8 @@ fn results_are_swapped_into_operands_where_lanes_swap() {
         let case = Case { version: 4, instruction, k_width: 8 };
         let plan = case.plan(&target);
         let swaps = words / 2;
-        let expected = Counts { shuffles: swaps * lanes.len() as u64, ..Counts::default() };
+        let swaps_of_lanes = swaps * lanes.len() as u64;
+        let expected = Counts { shuffles: swaps_of_lanes, swaps: swaps_of_lanes, ..Counts::default() };
         assert_eq!(
             (plan.path, plan.stats.counts, plan.stats.shared_bytes),
             (ConversionKind::Shuffle, expected, 0),

@@ -175,7 +175,10 @@ fn execute(
         .with_unit(name.clone());
     let plan = mma::plan_mma(&problem, context(target)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let cases = mma_cases(&plan, context(target)).unwrap();
-    let by_description = PlanContext::new(target.description()).with_instructions(rows);
+    // The plan may also use instructions of the target that move data.
+    let moves = target.instructions().iter().filter(|row| row.extent().is_none());
+    let rows: Vec<Instruction> = rows.iter().chain(moves).cloned().collect();
+    let by_description = PlanContext::new(target.description()).with_instructions(&rows);
     check_all_emulated(&cases, by_description).map(|_| ()).map_err(|failure| format!("{name}: {failure}"))
 }
 

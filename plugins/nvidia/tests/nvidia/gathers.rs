@@ -54,13 +54,12 @@ fn the_path_of_a_gather_flips_once_with_the_line_length() {
             // Every lane stores its elements and loads its results, with one barrier between.
             assert_eq!((shared.stats.counts.barriers, shared.stats.counts.shuffles), (1, 0));
             assert_eq!(shared.stats.counts.shared_loads, ROWS * length / 128);
-            let cheaper = shuffled.expected_price() <= shared.expected_price();
+            let cheaper = shuffled.expected_cycles <= shared.expected_cycles;
             chosen.push(cheaper);
             let path = if cheaper { ConversionKind::Shuffle } else { ConversionKind::Shared };
             table.push(format!(
-                "| {length} | {bits} bits | {:.1} | {:.1} | {path} |",
-                shuffled.expected_price(),
-                shared.expected_price()
+                "| {length} | {bits} bits | {:.0} | {:.0} | {path} |",
+                shuffled.expected_cycles, shared.expected_cycles
             ));
         }
         assert!(chosen[0] && !chosen[chosen.len() - 1], "short lines by shuffles, long ones not: {chosen:?}");

@@ -22,6 +22,7 @@ pub fn target(architecture: &str) -> TargetDescription {
         banks: 32,
         bank_bytes: 4,
         phase: vec![1, 2, 4],
+        idle_phases: false,
         evidence: Evidence::Assumed,
         source: "test".to_owned(),
     });

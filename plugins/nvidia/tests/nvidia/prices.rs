@@ -1,19 +1,19 @@
-//! Plans of conversions with this plugin's instructions compared with Triton's code: no plan costs more, each is
+//! Plans of conversions with this plugin's instructions compared with Triton's code: no plan is slower, each is
 //! correct, and the planned matrix moves are in the code.
 
 use crate::prelude::*;
 use tilewright_vendor_testkit::prices;
 
 #[test]
-fn no_plan_costs_more_than_what_triton_emits() {
-    check_no_plan_costs_more_than_what_triton_emits(Answers::SampleLayout);
+fn no_plan_is_slower_than_what_triton_emits() {
+    check_no_plan_is_slower_than_what_triton_emits(Answers::SampleLayout);
 }
 
-pub fn check_no_plan_costs_more_than_what_triton_emits(answers: Answers) {
+pub fn check_no_plan_is_slower_than_what_triton_emits(answers: Answers) {
     let own = |target: &TargetDescription| Some(NvidiaTarget::new(target.clone()).ok()?.instructions().to_vec());
     let rows = prices::all_rows(answers, own);
     assert!(!rows.is_empty());
-    assert_eq!(prices::worse(&rows), BTreeSet::new(), "rows that are worse than Triton's");
+    assert_eq!(prices::slower(&rows), BTreeSet::new(), "rows that are slower than Triton's");
 }
 
 #[test]

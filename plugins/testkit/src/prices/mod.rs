@@ -1,20 +1,20 @@
 //! Compares plans of layout conversions with the code of the Triton compiler (version 3.9.0) for the same conversions,
-//! by a price that is independent of cost tables; `docs/conversions.md` has the results.
+//! by predicted time and by a price that is independent of cost tables; `docs/conversions.md` has the results.
 //!
 //! The price counts wavefronts and shuffles of a warp: a shuffle is 1, a shared access its wavefronts, a byte permute
 //! or a select 1/4, a block barrier 10, a warp barrier 1. Triton's shared accesses are assumed free of conflicts: one
 //! wavefront for every 1024 bits that a warp moves, at least one each; its matrix accesses take one wavefront for each
-//! matrix. A plan may not have a higher price than Triton's code, and may not be worse in every count.
+//! matrix. Plans with a higher price are reported; plans are chosen by time, so no plan may take more predicted cycles
+//! than Triton's code.
 //!
-//! There is one exception: on targets that serve a warp in several phases (groups of lanes), each access takes at least
-//! a wavefront for each phase, however narrow it is. Plans with a higher price than the formula gives, but not above
-//! Triton's accesses counted in phases, are reported but accepted.
+//! On targets that serve a warp in several phases (groups of lanes), each access takes at least a wavefront for each
+//! phase, however narrow it is. The cycles of Triton's accesses are those of accesses counted in phases.
 
 pub mod tally;
 
 use crate::prelude::*;
 use serde_json::Value;
-use tally::{COUNTED, FROZEN, Tally};
+use tally::{COUNTED, FROZEN, Tally, work_of_triton};
 use tilewright_layout::layout_from_json;
 use tilewright_plan::movement;
 
@@ -32,8 +32,12 @@ pub struct Compared {
     paths: [String; 2],
     ours: Tally,
     tritons: Tally,
-    /// The counts of Triton's code, with at least one wavefront per access for each phase of the target.
-    tritons_in_phases: Tally,
+    /// The predicted cycles of the plan and of Triton's code. Triton's accesses take at least one wavefront for each phase
+    /// of the target; its dependent chain is unknown and has at least one operation of each kind in the code, and two
+    /// selects, one before a shuffle and one after it.
+    cycles: [f64; 2],
+    /// Whether Triton's code has only loads and stores of consecutive bytes, shuffles and selects.
+    is_plain: bool,
 }
 
 fn targets() -> BTreeMap<String, TargetDescription> {
@@ -49,7 +53,8 @@ fn compared(row: &Value, target: &TargetDescription, instructions: &[Instruction
     let (src, dst) = (layout("src"), layout("dst"));
     let context = PlanContext::new(target).with_instructions(instructions);
     let plan = movement::plan_conversion(&src, &dst, bits, context).expect("a plan");
-    let lanes = u64::from(target.lanes.default);
+    let (lanes, warps) = (u64::from(target.lanes.default), 1 << src.in_bits(Dim::WARP));
+    let triton_cycles = work_of_triton(row, lanes, phases(target)).block_cycles(warps, target);
     Compared {
         id: text("id"),
         target: text("target"),
@@ -57,11 +62,19 @@ fn compared(row: &Value, target: &TargetDescription, instructions: &[Instruction
         paths: [plan.path.to_string(), text("path")],
         ours: Tally::of_plan(&plan.stats.counts),
         tritons: Tally::of_triton(row, lanes, 1),
-        tritons_in_phases: Tally::of_triton(row, lanes, phases(target)),
+        cycles: [plan.stats.cost, triton_cycles],
+        is_plain: is_plain(row),
         src,
         dst,
         plan,
     }
+}
+
+/// Whether no operation of Triton's code moves a matrix, two distant words, or words between lanes by a swap.
+fn is_plain(row: &Value) -> bool {
+    const SPECIAL: [&str; 5] = ["ldmatrix", "stmatrix", "ds_read2", "ds_write2", "v_permlane"];
+    let mut names = row["ops"].as_object().into_iter().flat_map(|ops| ops.keys());
+    !names.any(|name| SPECIAL.iter().any(|special| name.starts_with(special)) || name.contains("_tr_"))
 }
 
 /// Returns the number of phases: groups of lanes that are served one after the other, whatever the width of an access.
@@ -71,11 +84,9 @@ fn phases(target: &TargetDescription) -> u64 {
 }
 
 impl Compared {
-    /// Whether the plan has a higher price than Triton's code, or is better in no count and worse in one.
-    fn is_worse_than(&self, tritons: Tally) -> bool {
-        let mut pairs = self.ours.counts().into_iter().zip(tritons.counts());
-        let dominated = pairs.clone().all(|(ours, tritons)| ours >= tritons) && pairs.any(|(ours, t)| ours > t);
-        dominated || self.ours.price(FROZEN) > tritons.price(FROZEN)
+    /// Whether the plan takes more predicted cycles than Triton's code.
+    fn is_slower(&self) -> bool {
+        self.cycles[0] > self.cycles[1]
     }
 
     fn shown(&self) -> String {
@@ -83,9 +94,11 @@ impl Compared {
         let counts =
             |tally: &Tally| COUNTED.iter().zip(tally.counts()).map(|(_, n)| format!("{n:>6}")).collect::<String>();
         format!(
-            "{id:38} {bits:2} {path:>8} {:>8.2} {}  | {triton:>8} {:>8.2} {}",
+            "{id:38} {bits:2} {path:>8} {:>7.1} {:>8.2} {}  | {triton:>8} {:>7.1} {:>8.2} {}",
+            self.cycles[0],
             ours.price(FROZEN),
             counts(ours),
+            self.cycles[1],
             tritons.price(FROZEN),
             counts(tritons)
         )
@@ -104,14 +117,19 @@ pub fn all_rows(answers: Answers, table: impl Fn(&TargetDescription) -> Option<V
     known.map(|(row, (target, instructions))| compared(row, target, instructions)).collect()
 }
 
-/// Prints the comparison; returns the ids of the conversions whose plans have a higher price than Triton's code.
-pub fn worse(rows: &[Compared]) -> BTreeSet<&str> {
+/// Prints the comparison; returns the ids of the conversions whose plans take more predicted cycles than Triton's code.
+pub fn slower(rows: &[Compared]) -> BTreeSet<&str> {
     summary(rows);
-    let above: Vec<_> = rows.iter().filter(|row| row.is_worse_than(row.tritons)).collect();
-    println!("\n{} of {} rows above the formula's price (ours | Triton's):", above.len(), rows.len());
+    let above = |row: &&Compared| row.ours.price(FROZEN) > row.tritons.price(FROZEN) || row.is_slower();
+    let above: Vec<_> = rows.iter().filter(above).collect();
+    println!("\n{} of {} rows of a higher price or time (cycles, price; ours | Triton's):", above.len(), rows.len());
     above.iter().for_each(|row| println!("{}", row.shown()));
-    let worse = rows.iter().filter(|row| row.is_worse_than(row.tritons_in_phases));
-    worse.map(|row| row.id.as_str()).collect()
+    rows.iter().filter(|row| row.is_slower()).map(|row| row.id.as_str()).collect()
+}
+
+/// Keeps the conversions for which Triton's code has no instruction but loads, stores, shuffles and selects.
+pub fn plain(rows: Vec<Compared>) -> Vec<Compared> {
+    rows.into_iter().filter(|row| row.is_plain).collect()
 }
 
 /// Prints the numbers of better and equal plans by target and by Triton's kind of conversion, with the differences.

@@ -3,6 +3,7 @@
 
 use crate::prelude::*;
 use serde_json::Value;
+use tilewright_plan::cost::Work;
 
 /// The names of the operation counts, in the order of [`Tally::counts`].
 pub const COUNTED: [&str; 5] = ["shuffles", "shared", "alu", "block barriers", "warp barriers"];
@@ -61,6 +62,47 @@ impl Tally {
             block_barriers: counts("barriers") - in_warp,
             warp_barriers: in_warp,
         }
+    }
+}
+
+/// Returns the work of Triton's code with the shortest dependent chain that its operations allow; see
+/// [`counts_of_triton`].
+pub fn work_of_triton(row: &Value, lanes: u64, least: u64) -> Work {
+    let mut work = Work::of_counts(counts_of_triton(row, lanes, least), 1);
+    work.chain.selects = work.counts.selects.min(2);
+    work
+}
+
+/// Returns the counts of Triton's code as those of a plan, for the cost model, with at least `least` wavefronts for each
+/// access. Triton's accesses are assumed free of conflicts. A row's selects of 64 bits count as two.
+pub fn counts_of_triton(row: &Value, lanes: u64, least: u64) -> Counts {
+    let counts = |name: &str| row["counts"].get(name).map_or(0, |count| number(count) as u64);
+    let ops = |prefix: &str| -> Vec<(String, u64)> {
+        let all = row["ops"].as_object().into_iter().flatten().filter(|(name, _)| name.starts_with(prefix));
+        all.map(|(name, count)| (name.clone(), number(count) as u64)).collect()
+    };
+    let sum = |prefix: &str| ops(prefix).iter().map(|(_, count)| count).sum::<u64>();
+    let matrices = |prefix: &str| {
+        let of = |name: &str| name.split('.').find_map(|field| field.strip_prefix('x')?.parse::<u64>().ok());
+        ops(prefix).iter().map(|(name, count)| of(name).unwrap_or(1) * count).sum::<u64>()
+    };
+    let side = |accesses: &str, bits: &str| (counts(accesses) * least).max(counts(bits) * lanes / 1024);
+    let (by_constant, swaps, in_warp) = (sum("v_mov_b32_dpp"), sum("v_permlane"), sum("bar.warp.sync"));
+    Counts {
+        shuffles: counts("shuffles").max(by_constant + swaps),
+        shuffles_xor: by_constant,
+        swaps,
+        shared_stores: counts("shared_stores"),
+        shared_loads: counts("shared_loads"),
+        matrix_stores: sum("stmatrix"),
+        matrix_loads: sum("ldmatrix"),
+        wavefronts_stored: side("shared_stores", "shared_store_bits") + matrices("stmatrix"),
+        wavefronts_loaded: side("shared_loads", "shared_load_bits") + matrices("ldmatrix"),
+        barriers: counts("barriers") - in_warp,
+        warp_barriers: in_warp,
+        permutes: counts("permutes"),
+        selects: counts("selects") + sum("selp.b64"),
+        ..Counts::default()
     }
 }
 

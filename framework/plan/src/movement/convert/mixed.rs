@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use tilewright_layout::f2::Subspace;
 
 use super::super::conversion::Side;
-use super::super::{ConversionProblem, PlanContext, bound};
+use super::super::{ConversionProblem, PlanContext};
 use super::plan::{ConversionKind, ConversionPlan};
 use super::weighed::Weighed;
 use super::{shared, shuffle};
@@ -43,16 +43,16 @@ pub(super) fn plans(conversion: &ConversionProblem, context: &PlanContext<'_>, w
     }
 }
 
-/// Plans the shuffles of a mixed plan; `None` if the price of the shuffles and of the `rest` cannot be below that of
-/// the best candidate.
+/// Plans the shuffles of a mixed plan; `None` if the shuffles and the `rest` cannot take fewer cycles than the best
+/// candidate.
 fn plan_shuffles(
     shuffles: &ConversionProblem,
     rest: &ConversionProblem,
     context: &PlanContext<'_>,
     weighed: &Weighed,
 ) -> Option<ConversionPlan> {
-    let left = weighed.most() - shared::price_lower_bound(rest, context);
-    if bound::of_shuffles(shuffles, context.target).price() >= left {
+    let left = weighed.most() - shared::cycles_lower_bound(rest, context);
+    if shuffle::cycles_lower_bound(shuffles, context.target) >= left {
         return None;
     }
     shuffle::plan(shuffles, context.target, left).ok()

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use tilewright_kernel::{Builder, Value};
+use tilewright_kernel::{Builder, Counts, Value};
 
 use super::cluster::ClusterPlan;
 use super::renaming::Renaming;
@@ -13,7 +13,7 @@ use super::shared::Scratch;
 use super::shuffle::ShufflePlan;
 use crate::cost::Work;
 use crate::movement::choose::swizzle::ScratchLayout;
-use crate::movement::price::{self, price_with_accesses};
+use crate::movement::price;
 use crate::movement::{ConversionProblem, PlanContext, PlanStats, bound};
 
 /// The kind of a conversion: the medium through which data moves.
@@ -112,15 +112,19 @@ impl ConversionPlan {
     /// The work of a warp, as input of the cost model.
     #[must_use]
     pub fn work(&self) -> Work {
-        Work::of_counts(self.stats.counts, self.stages())
+        Work { counts: self.stats.counts, chain: self.chain(), ..Work::default() }
     }
 
-    /// Number of passes of the data that depend on each other: rounds through the scratch memory.
-    fn stages(&self) -> u64 {
+    /// Returns the dependent chain: a store and a load for each round through scratch memory, and the shuffles that
+    /// wait for each other.
+    fn chain(&self) -> Counts {
+        let of_rounds = |rounds| Work::of_counts(self.stats.counts, rounds).chain;
         match &self.steps {
-            Steps::Scratch(scratch) => scratch.rounds(),
-            Steps::Sequence(before, after) => before.stages().max(after.stages()),
-            Steps::Renaming(_) | Steps::Shuffles(_) | Steps::Cluster(_) => 1,
+            Steps::Renaming(_) => Counts::default(),
+            Steps::Shuffles(shuffles) => shuffles.chain(),
+            Steps::Scratch(scratch) => of_rounds(scratch.rounds()),
+            Steps::Cluster(_) => of_rounds(1),
+            Steps::Sequence(before, after) => before.chain().plus(after.chain()),
         }
     }
 
@@ -147,21 +151,14 @@ impl ConversionPlan {
 }
 
 impl ConversionPlan {
-    /// Orders plans of one conversion: lower price ([`price`](crate::movement::price)) first, then fewer cycles by the
-    /// target's cost table, then fewer accesses of shared memory, then less scratch memory.
+    /// Orders plans of one conversion: fewer predicted cycles first, then fewer accesses of shared memory, then less
+    /// scratch memory.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Ordering {
-        self.compare_with_accesses(other, 0.0)
-    }
-
-    /// Orders plans like [`Self::compare`], with `access_price` added to the price for each shared-memory access.
-    pub(super) fn compare_with_accesses(&self, other: &Self, access_price: f64) -> Ordering {
-        let price = |plan: &Self| price_with_accesses(&plan.stats.counts, access_price);
-        let by_price = price(self).total_cmp(&price(other));
         let (own, other) = (&self.stats, &other.stats);
         let accesses = |stats: &PlanStats| price::accesses(&stats.counts);
-        by_price
-            .then(own.cost.total_cmp(&other.cost))
+        own.cost
+            .total_cmp(&other.cost)
             .then(accesses(own).cmp(&accesses(other)))
             .then(own.shared_bytes.cmp(&other.shared_bytes))
     }

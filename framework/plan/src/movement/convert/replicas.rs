@@ -1,13 +1,14 @@
 //! Work sharing among replicas: threads that hold the same elements divide them before the conversion.
 //!
 //! If a thread bit only selects a replica, both threads hold the same registers. Each can keep half of them, at the
-//! price of selects and without moving data. The remaining layout has fewer replicas, and its stores or shuffles take
+//! cost of selects and without moving data. The remaining layout has fewer replicas, and its stores or shuffles take
 //! fewer accesses.
 
 use tilewright_layout::f2::Subspace;
 
 use super::super::conversion::Side;
-use super::super::{ConversionProblem, PlanContext, price};
+use super::super::price::occupied_cycles;
+use super::super::{ConversionProblem, PlanContext};
 use super::plan::ConversionPlan;
 use super::weighed::Weighed;
 use super::{shared, shuffle};
@@ -21,9 +22,9 @@ pub(super) fn plans(conversion: &ConversionProblem, context: &PlanContext<'_>, w
             continue;
         }
         let second = conversion.between(&replicas, &conversion.dst);
-        let left = weighed.most() - price::price(&before.stats.counts);
+        let left = weighed.most() - occupied_cycles(&before.stats.counts, conversion.warps(), context.target);
         let shuffle_plan = shuffle::plan(&second, context.target, left).ok();
-        let worth = shared::price_lower_bound(&second, context) <= left;
+        let worth = shared::cycles_lower_bound(&second, context) <= left;
         let stored = worth.then(|| shared::plan(&second, context).ok()).flatten();
         for after in shuffle_plan.into_iter().chain(stored) {
             let path = after.path;

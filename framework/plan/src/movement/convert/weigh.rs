@@ -8,11 +8,11 @@ use super::replicas;
 use super::shared;
 use super::shuffle;
 use super::weighed::Weighed;
-use crate::movement::{ConversionProblem, MovementError, PlanContext, Rejected, bound};
+use crate::movement::{ConversionProblem, MovementError, PlanContext, Rejected};
 use tilewright_layout::LinearLayout;
 
 /// Plans the conversion of a tensor of elements of `element_bits` bits from layout `src` to layout `dst`. Returns the
-/// cheapest plan by [`price`](crate::movement::price), then by cycles of the target's cost table.
+/// plan of the fewest predicted cycles ([`cycles`](crate::movement::cycles)).
 ///
 /// # Errors
 /// [`MovementError`]: layouts of different tensors, or that the target does not support; unknown element widths;
@@ -42,11 +42,11 @@ pub fn plan_conversion<'a>(
 ) -> Result<ConversionPlan, MovementError> {
     let context = context.into();
     let Weighed { plans, rejected, .. } = weigh(src, dst, element_bits, &context, true)?;
-    let best = plans.into_iter().min_by(|a, b| a.compare_with_accesses(b, context.access_price));
+    let best = plans.into_iter().min_by(|a, b| a.compare(b));
     best.ok_or_else(|| MovementError::impossible(Rejected::list(&rejected)))
 }
 
-/// Lower bound of the price of all conversions between these layouts, in the price that [`plan_conversion`] compares.
+/// Lower bound of the cycles of all conversions between these layouts.
 ///
 /// # Errors
 /// As for [`plan_conversion`].
@@ -57,12 +57,11 @@ pub(crate) fn conversion_lower_bound(
     context: PlanContext<'_>,
 ) -> Result<f64, MovementError> {
     let conversion = ConversionProblem::new(src, dst, element_bits, context.target)?;
-    // Through memory there is at least one store and one load.
-    let through_memory = shared::price_lower_bound(&conversion, &context) + 2.0 * context.access_price;
+    let through_memory = shared::cycles_lower_bound(&conversion, &context);
     if !shared::stays_in_warps(&conversion) {
         return Ok(through_memory);
     }
-    Ok(through_memory.min(bound::of_shuffles(&conversion, context.target).price()))
+    Ok(through_memory.min(shuffle::cycles_lower_bound(&conversion, context.target)))
 }
 
 /// Returns the candidates of [`plan_conversion`], the best of each kind, and the rejected candidates with the reasons.
@@ -93,7 +92,7 @@ pub fn conversion_candidates<'a>(
     Ok((weighed.plans, weighed.rejected))
 }
 
-/// Plans the candidates of every kind; `quick` skips those whose lower bound exceeds the best price so far.
+/// Plans the candidates of every kind; `quick` skips those whose lower bound exceeds the fewest cycles so far.
 fn weigh(
     src: &LinearLayout,
     dst: &LinearLayout,
@@ -102,7 +101,7 @@ fn weigh(
     quick: bool,
 ) -> Result<Weighed, MovementError> {
     let conversion = ConversionProblem::new(src, dst, element_bits, context.target)?;
-    let mut weighed = Weighed { quick, access_price: context.access_price, ..Weighed::default() };
+    let mut weighed = Weighed { quick, ..Weighed::default() };
     weighed.add(ConversionKind::Register, local::plan(&conversion));
     if quick && !weighed.plans.is_empty() {
         return Ok(weighed);
@@ -114,8 +113,8 @@ fn weigh(
         let most = weighed.most().next_up();
         weighed.add(ConversionKind::Shuffle, shuffle::plan(&conversion, context.target, most));
     };
-    let shared_lower_bound = shared::price_lower_bound(&conversion, context);
-    let shuffles_first = bound::of_shuffles(&conversion, context.target).price() <= shared_lower_bound;
+    let shared_lower_bound = shared::cycles_lower_bound(&conversion, context);
+    let shuffles_first = shuffle::cycles_lower_bound(&conversion, context.target) <= shared_lower_bound;
     if shuffles_first {
         by_shuffles(&mut weighed);
     }

@@ -1,7 +1,7 @@
 //! Collects the candidates of a conversion.
 
 use super::plan::{ConversionKind, ConversionPlan};
-use crate::movement::{Rejected, price};
+use crate::movement::Rejected;
 
 /// The best plan of each kind so far, and the rejected kinds with the reasons.
 #[derive(Debug, Default)]
@@ -10,14 +10,12 @@ pub(super) struct Weighed {
     pub(super) rejected: Vec<Rejected<ConversionKind>>,
     /// Whether candidates that cannot become the best are skipped.
     pub(super) quick: bool,
-    /// The price of one shared-memory access besides its wavefronts; see [`PlanContext`](crate::movement::PlanContext).
-    pub(super) access_price: f64,
 }
 
 impl Weighed {
-    /// The price from which on a plan is no improvement, in wavefronts.
+    /// The cycles from which on a plan is no improvement.
     pub(super) fn most(&self) -> f64 {
-        let known = self.plans.iter().map(|plan| price::price_with_accesses(&plan.stats.counts, self.access_price));
+        let known = self.plans.iter().map(|plan| plan.stats.cost);
         if self.quick { known.fold(f64::INFINITY, f64::min) } else { f64::INFINITY }
     }
 
@@ -27,7 +25,7 @@ impl Weighed {
             Err(reason) => return self.rejected.push(Rejected { candidate: path, reason }),
         };
         match self.plans.iter_mut().find(|known| known.path == plan.path) {
-            Some(known) if known.compare_with_accesses(&plan, self.access_price).is_le() => {}
+            Some(known) if known.compare(&plan).is_le() => {}
             Some(known) => *known = plan,
             None => self.plans.push(plan),
         }

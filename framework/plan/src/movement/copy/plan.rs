@@ -5,8 +5,9 @@ use super::bulk_tensor;
 use super::problem::AsyncCopySpec;
 use super::row::CopyInstruction;
 use super::shared_copy::{AsyncCopyPlan, CopyPath};
+use crate::cost::{GlobalWork, Work, memory_latency};
 use crate::movement::memory::{GlobalTensor, find_coalesced_layout, plan_global_access, plan_shared_access};
-use crate::movement::{ConsecutiveCopy, MovementError, PlanContext, Rejected, cycles, price};
+use crate::movement::{ConsecutiveCopy, MovementError, PlanContext, Rejected, cycles};
 use tilewright_target::{Direction, Instruction};
 
 /// Plans a copy from global to shared memory: by asynchronous copy instructions or by plain loads and stores.
@@ -40,9 +41,9 @@ pub fn plan_async_copy<'a>(
         match asynchronous(problem, &row, &context) {
             Ok(copy) if copy.rank().lt(&best.rank()) => best = copy,
             Ok(copy) => {
-                let (transactions, price) = (copy.transactions, price(&copy.counts));
+                let (transactions, cycles) = (copy.transactions, copy.cost);
                 let reason =
-                    format!("it takes {transactions} global-memory transactions and {price} wavefront slots of a warp");
+                    format!("it takes {transactions} global-memory transactions and {cycles:.0} cycles of a block");
                 close(row.name, reason);
             }
             Err(reason) => close(row.name, reason),
@@ -82,9 +83,12 @@ fn plain(problem: &AsyncCopySpec<'_>, context: &PlanContext<'_>) -> Result<Async
     let layout = find_coalesced_layout(global, element_bits, lanes.into(), warps.into(), context.target)?;
     let load = plan_global_access(&layout, global, element_bits, Direction::Load, context.target)?;
     let store = plan_shared_access(&layout, memory, element_bits, Direction::Store, context.with_instructions(&[]))?;
+    // The store waits for the load; asynchronous copies leave the warp free until their data is needed.
+    let loaded = Work { global: GlobalWork::of(&load, Direction::Load, warps), ..Work::default() };
+    let loaded = loaded.time(warps.into(), context.target).issue * f64::from(warps) + memory_latency(context.target);
     Ok(AsyncCopyPlan {
         counts: store.stats.counts,
-        cost: store.stats.cost,
+        cost: store.stats.cost + loaded,
         transactions: load.transactions,
         layout,
         rejected: Vec::new(),

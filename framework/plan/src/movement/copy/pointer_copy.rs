@@ -2,7 +2,8 @@
 //! each lane.
 
 use super::super::memory::{GlobalAddress, locate_registers};
-use super::super::{PlanContext, Rejected, best_of, price};
+use super::super::price::occupied_cycles;
+use super::super::{PlanContext, Rejected, best_of};
 use super::issued::{LaneCopies, plan_lane_copies};
 use super::row::CopyInstruction;
 use tilewright_kernel::{Builder, Counts, Queue, Value};
@@ -34,7 +35,7 @@ pub struct PointerCopy {
     issued: LaneCopies,
 }
 
-/// Plans the copy by the cheapest instruction (shared-memory wavefronts), then by the one of fewest copies.
+/// Plans the copy by the instruction of the fewest predicted cycles, then by the one of fewest copies.
 ///
 /// # Errors
 /// The reason why each instruction is rejected; the caller can still use plain accesses.
@@ -44,7 +45,8 @@ pub fn plan_pointer_copy(
 ) -> Result<PointerCopy, Vec<Rejected<String>>> {
     let rows = context.instructions.iter().filter_map(CopyInstruction::from_instruction);
     let plans = rows.map(|row| (row.name.to_owned(), by_row(problem, &row, context)));
-    let (best, rejected) = best_of(plans, PointerCopy::rank);
+    let time = |copy: &PointerCopy| occupied_cycles(&copy.counts, 1, context.target);
+    let (best, rejected) = best_of(plans, |copy| (time(copy), copy.counts.asynchronous_copies));
     best.ok_or(rejected)
 }
 
@@ -87,12 +89,6 @@ impl PointerCopy {
     #[must_use]
     pub fn alignment(&self) -> u64 {
         self.issued.alignment
-    }
-
-    /// The key by which candidates are compared; a lower key is better: (price times 4, number of copies). Prices are
-    /// multiples of 1/4.
-    fn rank(&self) -> (u64, u64) {
-        ((4.0 * price(&self.counts)) as u64, self.counts.asynchronous_copies)
     }
 
     /// Emits the copy to the shared memory at `buffer`. `emit_address` returns the global address and the mask for the

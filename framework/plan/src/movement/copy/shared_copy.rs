@@ -2,8 +2,8 @@
 
 use super::bulk_tensor::TensorCopy;
 use super::issued::LaneCopies;
+use crate::movement::Rejected;
 use crate::movement::memory::{GlobalAccess, SharedAccess};
-use crate::movement::{Rejected, price};
 use tilewright_kernel::{Counts, Queue};
 use tilewright_layout::LinearLayout;
 
@@ -12,7 +12,7 @@ use tilewright_layout::LinearLayout;
 pub struct AsyncCopyPlan {
     /// Numbers of operations that a warp executes; the max over the warps.
     pub counts: Counts,
-    /// Cycles of the block by the target's cost table, without the latency of global memory.
+    /// Predicted cycles of a block without transactions of global memory; plain stores wait for their loads.
     pub cost: f64,
     /// Number of global-memory transactions of all warps of a block, each of `global.transaction_bytes`.
     pub transactions: u64,
@@ -91,9 +91,7 @@ impl AsyncCopyPlan {
     }
 
     /// The key by which candidates are compared; a lower key is better.
-    pub(super) fn rank(&self) -> (u64, u64, bool, u64) {
-        // Slots are multiples of 1/4.
-        let quarters = (4.0 * price(&self.counts)) as u64;
-        (self.transactions, quarters, matches!(self.path, CopyPath::Plain(_)), self.accesses())
+    pub(super) fn rank(&self) -> (u64, f64, bool, u64) {
+        (self.transactions, self.cost, matches!(self.path, CopyPath::Plain(_)), self.accesses())
     }
 }

@@ -23,7 +23,7 @@ pub struct GatherPlan {
     /// Mean number of wavefronts that a warp loads, over uniformly random indices.
     pub expected_wavefronts: f64,
     /// Predicted cycles of a block, with the mean number of loaded wavefronts over uniformly random indices in place of
-    /// the number without bank conflicts.
+    /// the number without bank conflicts. Candidates are ordered by them.
     pub expected_cycles: f64,
     steps: Steps,
 }
@@ -106,9 +106,7 @@ pub fn gather_candidates<'a>(
         let converted = lines::plan(&problem, indices, context);
         take(ConversionKind::Mixed, converted.map(|(lines, counts)| (Steps::Converted(Box::new(lines)), counts)));
     }
-    open.sort_by(|a: &GatherPlan, b| {
-        a.expected_price().total_cmp(&b.expected_price()).then(a.stats.cost.total_cmp(&b.stats.cost))
-    });
+    open.sort_by(|a: &GatherPlan, b| a.expected_cycles.total_cmp(&b.expected_cycles));
     Ok((open, rejected))
 }
 

@@ -6,7 +6,8 @@ use tilewright_layout::{Dim, MemoryLayout, Space};
 use tilewright_target::{Direction, TargetDescription, wavefronts};
 
 use super::super::address::{ThreadIndices, emit_product};
-use super::super::{MovementError, PlanContext, SharedAccess, SharedBits, plan_shared_access, price};
+use super::super::price::occupied_cycles;
+use super::super::{MovementError, PlanContext, SharedAccess, SharedBits, plan_shared_access};
 use super::problem::GatherProblem;
 use crate::layouts;
 
@@ -42,8 +43,11 @@ pub(super) fn plan(problem: &GatherProblem, context: PlanContext<'_>) -> Result<
         let mut order = dims.clone();
         order.rotate_left(first);
         let candidate = in_order(problem, &order, context).map_err(|error| error.to_string())?;
-        let rank = |(shared, counts): &(Shared, Counts)| price(counts) + shared.expected_wavefronts;
-        if best.as_ref().is_none_or(|known| rank(&candidate) < rank(known)) {
+        let time = |(shared, counts): &(Shared, Counts)| {
+            let expected = Counts { wavefronts_loaded: shared.expected_wavefronts.ceil() as u64, ..*counts };
+            occupied_cycles(&expected, 1, context.target)
+        };
+        if best.as_ref().is_none_or(|known| time(&candidate) < time(known)) {
             best = Some(candidate);
         }
     }

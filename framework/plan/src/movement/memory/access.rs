@@ -12,7 +12,7 @@ use tilewright_target::{Direction, TargetDescription};
 
 use super::super::address::ThreadIndices;
 use super::super::tile::{Accesses, Loads, LocatedAccessor, Memory, PlacedAccessor, Stores, Tile};
-use super::super::{Bound, MovementError, PlanContext, PlanStats, bound, check_size, cycles, price};
+use super::super::{Bound, MovementError, PlanContext, PlanStats, bound, check_size, cycles};
 use crate::movement::check::check_element;
 
 /// A plan that stores a tensor from registers to shared memory, or loads it from there.
@@ -29,13 +29,11 @@ pub struct SharedAccess {
 
 /// Plans the cheapest stores of a tensor in layout `registers` to shared memory of layout `memory`, each element once,
 /// or the cheapest loads from there. Candidates are plain accesses of any width and the instructions of the table. They
-/// are ordered by price (wavefronts, see [`price`](crate::movement::price)), then cycles, then the number of accesses.
+/// are ordered by predicted cycles ([`cycles`](crate::movement::cycles)), then by the number of accesses.
 ///
 /// # Errors
 /// [`MovementError`]: layouts of different tensors, memory of other blocks, elements that no access of the target can
 /// move, more memory than a block of the target has.
-///
-/// [`price`]: crate::movement::price
 ///
 /// # Examples
 /// ```
@@ -85,10 +83,7 @@ pub fn plan_shared_access<'a>(
         let shared = if context.shares_replicas { placed.shared_stores(tile) } else { Vec::new() };
         std::iter::once(&side).chain(&shared).filter_map(|side| planned(side, tile)).collect::<Vec<_>>()
     });
-    let cheapest = plans.min_by(|a, b| {
-        let by_price = price(&a.stats.counts).total_cmp(&price(&b.stats.counts));
-        by_price.then(a.stats.cost.total_cmp(&b.stats.cost)).then(a.issued().cmp(&b.issued()))
-    });
+    let cheapest = plans.min_by(|a, b| a.stats.cost.total_cmp(&b.stats.cost).then(a.issued().cmp(&b.issued())));
     cheapest.ok_or_else(|| {
         MovementError::impossible(format!(
             "target {} has no access of {element_bits} bits to shared memory",

@@ -114,9 +114,11 @@ fn rows(model: BankModel<'_>, access_bits: u32) -> Result<Vec<BankRow>, Conflict
         BankModel::Plain => return Ok(vec![plain_row(access_bits)]),
         BankModel::Target(target) => target,
     };
+    // Each phase is counted alone: the others have no conflict, though they may take a wavefront.
+    let alone = |row: &BankRow| BankRow { idle_phases: false, ..row.clone() };
     let directions = [Direction::Store, Direction::Load];
     let rows: Option<Vec<_>> =
-        directions.iter().map(|&direction| target.bank_row(direction, access_bits).cloned()).collect();
+        directions.iter().map(|&direction| target.bank_row(direction, access_bits).map(alone)).collect();
     rows.ok_or_else(|| ConflictError::NoRow { target: target.name.clone(), bits: access_bits })
 }
 
@@ -129,6 +131,7 @@ fn plain_row(access_bits: u32) -> BankRow {
         banks: 32,
         bank_bytes: 4,
         phase: (0..lanes.ilog2()).map(|bit| 1 << bit).collect(),
+        idle_phases: false,
         evidence: Evidence::Assumed,
         source: "the model of 32 banks of four bytes".to_owned(),
     }

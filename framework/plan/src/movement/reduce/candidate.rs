@@ -7,7 +7,10 @@
 
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
-use tilewright_target::LaneXors;
+use tilewright_target::TargetDescription;
+
+use crate::cost::Work;
+use crate::movement::PlanStats;
 
 use super::lanes::{self, LaneStep};
 use super::problem::{ReductionProblem, assemble};
@@ -53,11 +56,24 @@ impl ReductionCandidate {
         Ok(all)
     }
 
-    /// Returns the operation counts of the steps between lanes, before and after the conversion.
-    pub(super) fn counts_of_lanes(&self, problem: &ReductionProblem, xors: LaneXors) -> Counts {
-        let of = |steps: &[LaneStep], registers| lanes::counts(steps, &problem.element_bits, registers, xors);
+    /// Returns the counts of the steps besides the conversions, and their predicted cycles for a block: the steps
+    /// between lanes, and the combination of the partial results that a lane loads.
+    pub(super) fn stats_of_steps(&self, problem: &ReductionProblem, target: &TargetDescription) -> PlanStats {
+        let xors = target.lane_xors(u32::BITS);
+        let of = |steps: &[LaneStep], registers| lanes::work(steps, &problem.element_bits, registers, xors);
         let combined = self.dst.in_bits(Dim::REGISTER) - self.partial_bits_in_registers;
-        of(&self.before, problem.kept.len() as u32).plus(of(&self.after, combined))
+        let partials = (1u64 << self.partial_bits_in_registers) - 1;
+        let in_registers = Work {
+            instructions: ((partials * problem.element_bits.len() as u64) << combined) as f64,
+            chain: Counts { selects: partials, ..Counts::default() },
+            ..Work::default()
+        };
+        let steps = [of(&self.before, problem.kept.len() as u32), in_registers, of(&self.after, combined)];
+        PlanStats {
+            counts: steps.iter().fold(Counts::default(), |sum, step| sum.plus(step.counts)),
+            cost: steps.iter().map(|step| step.block_cycles(1 << problem.warp_bits, target)).sum(),
+            ..PlanStats::default()
+        }
     }
 
     /// Returns the candidate of one pass with these properties: the steps of the first `given` lane bits halve the

@@ -6,6 +6,7 @@ use tilewright_target::LaneXors;
 use super::super::address::ThreadIndices;
 use super::super::shuffle_source::Source;
 use super::super::variadic::{Combine, emit_shuffle_tuples, words};
+use crate::cost::Work;
 
 /// One step: lanes that differ in one bit combine their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,21 +27,25 @@ pub(super) enum LaneStep {
     },
 }
 
-/// Returns the operation counts of the steps on `2^register_bits` registers of each tensor.
-pub(super) fn counts(steps: &[LaneStep], element_bits: &[u32], register_bits: u32, xors: LaneXors) -> Counts {
-    let (mut counts, mut registers) = (Counts::default(), 1u64 << register_bits);
+/// Returns the work of the steps on `2^register_bits` registers of each tensor. In each step a select, a shuffle and a
+/// combining operation wait for each other.
+pub(super) fn work(steps: &[LaneStep], element_bits: &[u32], register_bits: u32, xors: LaneXors) -> Work {
+    let (mut work, mut registers) = (Work::default(), 1u64 << register_bits);
+    let tensors = element_bits.len() as u64;
     for (step, partner) in with_partners(steps, xors) {
         if let LaneStep::Halve { .. } = step {
-            counts.selects += registers * element_bits.len() as u64;
+            work.counts.selects += registers * tensors;
+            work.chain.selects += 1;
             registers /= 2;
         }
         let shuffles = element_bits.iter().map(|&bits| words(bits, registers)).sum::<u64>();
-        counts.shuffles += shuffles;
-        if xors.contains(u64::from(partner)) {
-            counts.shuffles_xor += shuffles;
-        }
+        let across = u64::from(xors.contains(u64::from(partner)));
+        work.counts.shuffles += shuffles;
+        work.counts.shuffles_xor += shuffles * across;
+        work.instructions += (registers * tensors) as f64;
+        work.chain = work.chain.plus(Counts { shuffles: 1, shuffles_xor: across, selects: 1, ..Counts::default() });
     }
-    counts
+    work
 }
 
 /// Returns the steps, each with the mask of the lane bits by which a lane differs from its partner: the step's own bit,

@@ -5,9 +5,9 @@ use super::lanes::{LaneStep, with_partners};
 use super::problem::ReductionProblem;
 use crate::movement::address::ThreadIndices;
 use crate::movement::convert::conversion_lower_bound;
-use crate::movement::price::price_with_accesses;
+use crate::movement::price::accesses;
 use crate::movement::variadic::{Combine, by_tensor, moved};
-use crate::movement::{Bound, ConversionPlan, MovementError, PlanContext, PlanStats, cycles, plan_conversion, price};
+use crate::movement::{Bound, ConversionPlan, MovementError, PlanContext, PlanStats, plan_conversion};
 use std::cmp::Ordering;
 use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LinearLayout};
@@ -67,11 +67,11 @@ pub fn plan_reduction(
     target: &TargetDescription,
 ) -> Result<ReductionPlan, MovementError> {
     let problem = ReductionProblem::new(src, axis, element_bits)?;
-    let context = PlanContext::new(target).with_access_price(ACCESS_PRICE);
+    let context = PlanContext::new(target);
     let (mut best, mut rejected) = (None::<ReductionPlan>, None);
     for candidate in ReductionCandidate::all(&problem)? {
-        let most = best.as_ref().map_or(f64::INFINITY, reduction_price);
-        if price_lower_bound(&problem, &candidate, context)? > most {
+        let most = best.as_ref().map_or(f64::INFINITY, |best| best.stats.cost);
+        if cycles_lower_bound(&problem, &candidate, context)? > most {
             continue;
         }
         match build(&problem, &candidate, context) {
@@ -89,13 +89,8 @@ fn no_candidate() -> MovementError {
     MovementError::impossible("no candidate reduces the tensor")
 }
 
-/// The price of issuing and addressing one shared-memory access besides its wavefronts, in wavefronts. Reductions move
-/// little data by many accesses, so this part, which [`crate::movement::price`] omits, is large. With a lower price,
-/// one pass of more accesses would win over two passes of fewer accesses if four warps hold partial results.
-const ACCESS_PRICE: f64 = 8.0;
-
-/// Returns the candidates of [`plan_reduction`], the cheapest first: by [`crate::movement::price`] plus a price for
-/// each shared-memory access, then by cycles.
+/// Returns the candidates of [`plan_reduction`], those of the fewest predicted cycles first
+/// ([`cycles`](crate::movement::cycles)).
 ///
 /// # Errors
 /// As for [`plan_reduction`].
@@ -120,7 +115,7 @@ pub fn reduction_candidates(
     target: &TargetDescription,
 ) -> Result<Vec<ReductionPlan>, MovementError> {
     let problem = ReductionProblem::new(src, axis, element_bits)?;
-    let context = PlanContext::new(target).with_access_price(ACCESS_PRICE);
+    let context = PlanContext::new(target);
     let candidates = ReductionCandidate::all(&problem)?;
     let (mut all, mut rejected) = (Vec::new(), None);
     for candidate in &candidates {
@@ -137,21 +132,18 @@ pub fn reduction_candidates(
     Ok(all)
 }
 
-fn reduction_price(reduction: &ReductionPlan) -> f64 {
-    price_with_accesses(&reduction.stats.counts, ACCESS_PRICE)
-}
-
 fn compare(a: &ReductionPlan, b: &ReductionPlan) -> Ordering {
-    reduction_price(a).total_cmp(&reduction_price(b)).then(a.stats.cost.total_cmp(&b.stats.cost))
+    let accesses = |plan: &ReductionPlan| accesses(&plan.stats.counts);
+    a.stats.cost.total_cmp(&b.stats.cost).then(accesses(a).cmp(&accesses(b)))
 }
 
-/// Lower bound of the price of a candidate, in shared-memory wavefronts.
-fn price_lower_bound(
+/// Lower bound of the cycles of a candidate.
+fn cycles_lower_bound(
     problem: &ReductionProblem,
     candidate: &ReductionCandidate,
     context: PlanContext<'_>,
 ) -> Result<f64, MovementError> {
-    let mut lowest = price(&candidate.counts_of_lanes(problem, context.target.lane_xors(u32::BITS)));
+    let mut lowest = candidate.stats_of_steps(problem, context.target).cost;
     for &bits in &problem.element_bits {
         lowest += conversion_lower_bound(&candidate.src, &candidate.dst, bits, context)?;
         if let Some(left) = &candidate.left {
@@ -190,10 +182,8 @@ fn build_within(
     let broadcasts =
         candidate.left.as_ref().map(|left| converted(left, &problem.result)).transpose()?.unwrap_or_default();
     let xors = target.lane_xors(u32::BITS);
-    let counts = candidate.counts_of_lanes(problem, xors);
-    let stages = (candidate.before.len() + candidate.after.len()) as u64;
-    let cost = cycles(&counts, 1 << problem.warp_bits, stages, target);
-    let stats = PlanStats { counts, cost, ..PlanStats::default() }
+    let stats = candidate
+        .stats_of_steps(problem, target)
         .then(moves.iter().chain(&broadcasts).map(|plan| &plan.stats))
         .with_bound(bound(problem, &moves, target), || why_above(problem));
     Ok(ReductionPlan {

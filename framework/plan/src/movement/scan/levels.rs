@@ -9,6 +9,7 @@ use super::super::shuffle_source::Source;
 use super::super::variadic::{Combine, emit_shuffle_tuples, words};
 use super::ScanDirection;
 use super::problem::{InputBit, ScanProblem};
+use crate::cost::Work;
 
 /// The step of a scan for one bit of the axis.
 #[derive(Debug, Clone)]
@@ -59,6 +60,19 @@ impl Level {
         };
         let shuffles_xor = if self.across().is_some() { shuffles } else { 0 };
         Counts { shuffles, shuffles_xor, selects, ..Counts::default() }
+    }
+
+    /// Returns the work of the step: a shuffle, a combining operation for each register of an upper half, and selects
+    /// wait for each other.
+    pub(super) fn work(&self, problem: &ScanProblem) -> Work {
+        let counts = self.counts(problem);
+        let registers = 1u64 << problem.register_bits;
+        let (combined, waited) = match self.at {
+            InputBit::Register(_) => (registers / 2, 1),
+            _ => (registers, 2),
+        };
+        let chain = Counts { selects: waited, ..Work::of_counts(counts, 1).chain };
+        Work { instructions: (combined * problem.element_bits.len() as u64) as f64, chain, counts, ..Work::default() }
     }
 
     /// Returns the register that holds the total of the lower half, for the register `register` of the upper half.

@@ -4,9 +4,10 @@ use super::direction::ScanDirection;
 use super::levels::Level;
 use super::problem::ScanProblem;
 use super::totals::Totals;
+use crate::cost::Work;
 use crate::movement::address::ThreadIndices;
 use crate::movement::variadic::{Combine, by_register, by_tensor, moved};
-use crate::movement::{Bound, ConversionPlan, MovementError, PlanContext, PlanStats, cycles, plan_conversion, price};
+use crate::movement::{Bound, ConversionPlan, MovementError, PlanContext, PlanStats, plan_conversion};
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::TargetDescription;
@@ -57,7 +58,7 @@ pub fn plan_scan(
     if let Some(lines) = problem.lines_in_registers() {
         let within = ScanProblem::new(&lines, axis, element_bits, direction)?;
         if let Ok(moved) = plan_by_lines(&problem, &within, src, &lines, target)
-            && !best.as_ref().is_ok_and(|best| rank(best) <= rank(&moved))
+            && !best.as_ref().is_ok_and(|best| best.stats.cost <= moved.stats.cost)
         {
             best = Ok(moved);
         }
@@ -65,21 +66,14 @@ pub fn plan_scan(
     best
 }
 
-/// The key by which candidates are compared (price, cycles): lower is cheaper.
-fn rank(scan: &ScanPlan) -> (f64, f64) {
-    (price(&scan.stats.counts), scan.stats.cost)
-}
-
 fn plan_without_conversion(problem: &ScanProblem, target: &TargetDescription) -> Result<ScanPlan, MovementError> {
     let levels = Level::all(problem, target.lane_xors(u32::BITS));
     let totals = Totals::new(problem, target)?;
-    let mut counts = levels.iter().fold(Counts::default(), |sum, level| sum.plus(level.counts(problem)));
-    if let Some(totals) = &totals {
-        counts = counts.plus(totals.counts(problem));
-    }
-    let stages = levels.iter().filter(|level| level.shuffles()).count() as u64;
+    let of_levels = levels.iter().map(|level| level.work(problem));
+    let work: Vec<Work> = of_levels.chain(totals.iter().map(|totals| totals.work(problem))).collect();
+    let counts = work.iter().fold(Counts::default(), |sum, step| sum.plus(step.counts));
     let bound = Bound { shuffles: if totals.is_none() { problem.depth() } else { 0 }, ..Bound::default() };
-    let cost = cycles(&counts, 1 << problem.warp_bits, stages, target);
+    let cost = work.iter().map(|step| step.block_cycles(1 << problem.warp_bits, target)).sum();
     let stats = PlanStats { counts, cost, ..PlanStats::default() }
         .then(totals.iter().flat_map(|totals| &totals.moves).map(|plan| &plan.stats))
         .with_bound(bound, || "lanes fetch several values in each step".to_owned());

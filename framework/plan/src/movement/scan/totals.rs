@@ -9,6 +9,7 @@ use super::super::variadic::{Combine, emit_shuffle_tuples, moved, words};
 use super::super::{ConversionPlan, MovementError, PlanContext, plan_conversion};
 use super::ScanDirection;
 use super::problem::{InputBit, ScanProblem};
+use crate::cost::Work;
 use tilewright_target::TargetDescription;
 
 /// The conversion and combination of the totals of blocks. A block is the part of a line (elements along the axis) that
@@ -114,6 +115,19 @@ impl Totals {
         };
         let selects = tensors * (chosen * ((1 << differing) - 1) + first);
         Counts { shuffles, selects, ..Counts::default() }
+    }
+
+    /// Returns the work of the steps besides the conversion: prefixes of the totals of each line, one combining
+    /// operation for each register.
+    pub(super) fn work(&self, problem: &ScanProblem) -> Work {
+        let counts = self.counts(problem);
+        let tensors = problem.element_bits.len() as u64;
+        let (lines, prefixes) = (1u64 << self.lines.len(), self.blocks() as u64 - 1);
+        let combined = lines * (prefixes - 1) + (1u64 << problem.register_bits);
+        // The prefixes depend on each other, then come one select for each thread bit, the combination and a select.
+        let waited = prefixes - 1 + self.of_threads().len() as u64 + 2;
+        let chain = Counts { selects: waited, ..Work::of_counts(counts, 1).chain };
+        Work { instructions: (combined * tensors) as f64, chain, counts, ..Work::default() }
     }
 
     pub(super) fn emit(

@@ -8,5 +8,5 @@ mod plan;
 mod scratch;
 
 use plan::Sides;
-pub(super) use plan::{plan, price_lower_bound, stays_in_warps, within};
+pub(super) use plan::{cycles_lower_bound, plan, stays_in_warps, within};
 pub(super) use scratch::Scratch;

@@ -5,10 +5,11 @@ use super::scratch::Scratch;
 use crate::movement::bound;
 use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::convert::plan::{ConversionKind, ConversionPlan, Steps};
-use crate::movement::price::price;
+use crate::movement::price::{cycles, occupied_cycles};
 use crate::movement::tile::{Accesses, LocatedAccessor, Memory, PlacedAccessor, Reach, Tile, TileStats};
 use crate::movement::{ConversionProblem, PlanContext};
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 use tilewright_kernel::{Counts, Scope};
 use tilewright_layout::f2::multiply;
 use tilewright_target::{Direction, TargetDescription};
@@ -39,7 +40,7 @@ pub(crate) fn within(
     let (stores, loads) = (plain(Direction::Store), plain(Direction::Load));
     let sides = Sides { conversion, coordinates: &coordinates, src: &src, dst: &dst, stores, loads, target };
     let fewest_accesses = [&src, &dst].map(|side| bound::fewest_accesses(context, side.direction, side.moved_bits()));
-    let mut best = Best { chosen: None, bound: *bound, fewest_accesses, access_price: context.access_price };
+    let mut best = Best { chosen: None, bound: *bound, fewest_accesses };
     for layout in sides.plain_layouts() {
         best.weigh(&sides, layout, &[]);
         if best.reaches_bound() {
@@ -73,8 +74,6 @@ pub(super) struct Best {
     bound: bound::Bound,
     /// The fewest stores and loads that a warp can issue.
     fewest_accesses: [u64; 2],
-    /// The price of one shared-memory access besides its wavefronts; see [`PlanContext`].
-    access_price: f64,
 }
 
 impl Best {
@@ -83,17 +82,13 @@ impl Best {
         let store = sides.stats(sides.src, &sides.stores, &memory, tiles);
         let load = sides.stats(sides.dst, &sides.loads, &memory, tiles);
         let (Some(store), Some(load)) = (store, load) else { return };
-        let price = |store: &TileStats, load: &TileStats| {
-            let (stored, loaded) = (store.wavefronts(), load.wavefronts());
-            let table = &sides.target.costs;
-            let cycles = stored as f64 * table.shared_store_wavefront.cycles
-                + loaded as f64 * table.shared_load_wavefront.cycles;
-            let accesses = store.issued() + load.issued();
-            // Of layouts with equal wavefronts the one with fewer accesses: each access is issued and addressed.
-            ((stored + loaded) as f64 + self.access_price * accesses as f64, cycles, accesses)
+        let time = |store: &TileStats, load: &TileStats| {
+            let cycles =
+                cycles_of(store, Direction::Store, sides.target) + cycles_of(load, Direction::Load, sides.target);
+            (cycles, store.issued() + load.issued())
         };
-        let known = self.chosen.as_ref().map(|(_, store, load)| price(store, load));
-        if known.is_none_or(|known| price(&store, &load) < known) {
+        let known = self.chosen.as_ref().map(|(_, store, load)| time(store, load));
+        if known.is_none_or(|known| time(&store, &load) < known) {
             self.chosen = Some((layout, store, load));
         }
     }
@@ -124,7 +119,8 @@ impl Sides<'_> {
         let plain = plain.iter().find_map(|tile| placed.by(tile));
         let own = tiles.iter().filter(|tile| tile.direction == side.direction);
         let tiled = own.filter_map(|tile| placed.by(tile));
-        plain.into_iter().chain(tiled).min_by_key(|stats| (stats.wavefronts(), stats.issued()))
+        let time = |stats: &TileStats| (cycles_of(stats, side.direction, self.target), stats.issued());
+        plain.into_iter().chain(tiled).min_by(|a, b| time(a).partial_cmp(&time(b)).unwrap_or(Ordering::Equal))
     }
 
     /// Builds the plan with this scratch layout and these stores and loads.
@@ -146,6 +142,16 @@ impl Sides<'_> {
     }
 }
 
+/// Returns the cycles of one side's accesses without their latency.
+fn cycles_of(stats: &TileStats, direction: Direction, target: &TargetDescription) -> f64 {
+    let (issued, wavefronts) = (stats.issued(), stats.wavefronts());
+    let counts = match direction {
+        Direction::Store => Counts { shared_stores: issued, wavefronts_stored: wavefronts, ..Counts::default() },
+        Direction::Load => Counts { shared_loads: issued, wavefronts_loaded: wavefronts, ..Counts::default() },
+    };
+    occupied_cycles(&counts, 1, target)
+}
+
 /// Returns the scope of the barrier between stores and loads: a warp barrier suffices if no warp reads elements that
 /// another warp stored.
 pub(super) fn scope(conversion: &ConversionProblem, idle: u64) -> Scope {
@@ -158,8 +164,9 @@ pub(crate) fn stays_in_warps(conversion: &ConversionProblem) -> bool {
     conversion.origin.as_ref().is_some_and(|origin| !origin.crosses_warps(conversion.lane_mask()))
 }
 
-/// Lower bound of the price of all plans through shared memory, in wavefronts: accesses and a barrier.
-pub(crate) fn price_lower_bound(conversion: &ConversionProblem, context: &PlanContext<'_>) -> f64 {
-    let waits = Counts { barriers: u64::from(!stays_in_warps(conversion)), ..Counts::default() };
-    bound::of_shared(conversion, context).price() + price(&waits)
+/// Lower bound of the cycles of all plans through shared memory: accesses and a barrier.
+pub(crate) fn cycles_lower_bound(conversion: &ConversionProblem, context: &PlanContext<'_>) -> f64 {
+    let barriers = u64::from(!stays_in_warps(conversion));
+    let counts = Counts { barriers, ..bound::of_shared(conversion, context).least_counts() };
+    cycles(&counts, conversion.warps(), 1, context.target)
 }

@@ -25,7 +25,7 @@ mod shuffles;
 mod swap_emit;
 mod words;
 
-pub(super) use plan::plan;
+pub(super) use plan::{cycles_lower_bound, plan};
 pub(super) use rounds::Round;
 pub(super) use shuffles::ShufflePlan;
 use words::WORD_BITS;

@@ -43,7 +43,10 @@ impl Move {
     /// Returns the operation counts of the move on `words` words; an element takes `words_per_element` shuffles.
     fn counts(self, words: u64, words_per_element: u64) -> Counts {
         match self {
-            Self::Swap { .. } => Counts { shuffles: words / 2 * words_per_element, ..Counts::default() },
+            Self::Swap { .. } => {
+                let swaps = words / 2 * words_per_element;
+                Counts { shuffles: swaps, swaps, ..Counts::default() }
+            }
             Self::ShuffleSwap { .. } => {
                 Counts { shuffles: words / 2 * words_per_element, selects: words / 2 + words, ..Counts::default() }
             }
@@ -100,9 +103,16 @@ impl Moves {
         }
     }
 
-    /// Number of moves that shuffle.
-    pub(super) fn exchanging(&self) -> u64 {
-        self.iter().filter(|one| !matches!(one, Move::Regroup { .. })).count() as u64
+    /// Returns the shuffles of the dependent chain of the moves, one for each move that shuffles.
+    pub(super) fn chain(&self, xors: LaneXors) -> Counts {
+        let of_move = |one: Move| match one {
+            Move::Swap { .. } => Counts { shuffles: 1, swaps: 1, ..Counts::default() },
+            Move::ShuffleSwap { lane, .. } | Move::Blend { lane, .. } => {
+                Counts { shuffles: 1, shuffles_xor: u64::from(xors.contains(1 << lane)), ..Counts::default() }
+            }
+            Move::Regroup { .. } => Counts::default(),
+        };
+        self.iter().fold(Counts::default(), |chain, one| chain.plus(of_move(one)))
     }
 
     /// Returns the sequence with the move `next` appended.

@@ -10,8 +10,15 @@ use crate::movement::{ConversionProblem, PlanStats};
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
-/// Plans the cheapest conversion by shuffles; an error if its price is `most` or more, in wavefronts (a shuffle costs
-/// one).
+/// Lower bound of the cycles of all conversions by shuffles, which may be shuffles by an index or by a lane xor.
+pub(crate) fn cycles_lower_bound(conversion: &ConversionProblem, target: &TargetDescription) -> f64 {
+    let by_xor = bound::of_shuffles(conversion, target).least_counts();
+    let by_index = Counts { shuffles_xor: 0, ..by_xor };
+    let time = |counts: &Counts| cycles(counts, conversion.warps(), 1, target);
+    time(&by_xor).min(time(&by_index))
+}
+
+/// Plans the conversion by shuffles of the fewest predicted cycles; an error if they are `most` or more.
 pub(crate) fn plan(
     conversion: &ConversionProblem,
     target: &TargetDescription,
@@ -30,11 +37,8 @@ pub(crate) fn plan(
 }
 
 fn priced(conversion: &ConversionProblem, shuffles: ShufflePlan, target: &TargetDescription) -> ConversionPlan {
-    let counts = shuffles.counts();
+    let (counts, cost) = (shuffles.counts(), shuffles.cycles(conversion.warps(), target));
     let bound = bound::of_shuffles(conversion, target);
-    // The cost table prices 32-bit selects.
-    let issued = Counts { selects: counts.selects * shuffles.words_per_element(), ..counts };
-    let cost = cycles(&issued, conversion.warps(), shuffles.stages(), target);
     ConversionPlan {
         path: if counts.shuffles == 0 { ConversionKind::Register } else { ConversionKind::Shuffle },
         stats: PlanStats { counts, cost, ..PlanStats::default() }

@@ -5,15 +5,16 @@ use smallvec::SmallVec;
 
 use super::super::super::ConversionProblem;
 use super::super::super::conversion::Position;
-use super::super::super::price::price;
+use super::super::super::price::occupied_cycles;
 use super::byte_merges::byte_merges;
 use super::moves::Moves;
 use super::rounds::offers;
 use super::selects::{Selects, Word, by_parities};
 use super::words::{WordMap, Words};
 use super::{Round, ShufflePlan, WORD_BITS};
+use tilewright_kernel::Counts;
 use tilewright_layout::f2::multiply;
-use tilewright_target::LaneXors;
+use tilewright_target::{LaneXors, TargetDescription};
 
 /// The input of the search for rounds of shuffles, with registers grouped into words.
 pub(super) struct ShuffleProblem<'a> {
@@ -24,6 +25,7 @@ pub(super) struct ShuffleProblem<'a> {
     pub(super) moves: &'a Moves,
     /// The constant lane xors by which the target can shuffle.
     pub(super) xors: LaneXors,
+    pub(super) target: &'a TargetDescription,
 }
 
 /// The sources of the words that threads take: the columns of `P`, of `Q`, and of the source thread.
@@ -37,21 +39,27 @@ struct RoundSources {
 }
 
 impl ShuffleProblem<'_> {
-    /// Returns the cheapest shuffle plan for the given columns of `P`. Variants are parities in either order, and words
-    /// that stay in their thread selected separately or together with received words. `None` if each variant costs
-    /// `most` wavefronts or more.
+    /// Returns the shuffle plan of the fewest cycles for the given columns of `P`. Variants are parities in either
+    /// order, and words that stay in their thread selected separately or together with received words. `None` if each
+    /// variant takes `most` cycles or more.
     pub(super) fn best(&self, dst_columns: &[u64], most: f64) -> Option<ShufflePlan> {
         let schedule = RoundSources::new(self.map, dst_columns);
         let words_per_element = u64::from(self.conversion.element.bits().div_ceil(WORD_BITS));
         let moving = schedule.rounds.iter().filter(|(_, thread)| thread.is_some()).count() as u64;
-        let before = price(&self.moves.counts(self.words.count(), words_per_element));
+        let warps = self.conversion.warps();
+        let occupied = |counts: &Counts| occupied_cycles(counts, warps, self.target);
+        let before = self.moves.counts(self.words.count(), words_per_element);
+        let shuffles = moving * words_per_element;
+        let shuffled = |shuffles_xor| occupied(&before.plus(Counts { shuffles, shuffles_xor, ..Counts::default() }));
+        let least = shuffled(0).min(shuffled(shuffles));
+        let of_select = occupied(&Counts { selects: words_per_element, ..Counts::default() });
         let mut best = None;
         let mut lowest = most;
         let parities = by_parities(&schedule.dst_columns, &schedule.src_columns, false).0.len();
         let variants = [(false, false), (false, true), (true, false), (true, true)];
         for (reversed, separately) in variants.into_iter().take(if parities > 1 { 4 } else { 1 }) {
             // A variant is cheaper only with fewer selects than this.
-            let selects = ((lowest - before - (moving * words_per_element) as f64) * 4.0).ceil();
+            let selects = ((lowest - least) / of_select.max(f64::MIN_POSITIVE)).ceil();
             if selects < 0.0 {
                 break;
             }
@@ -74,8 +82,11 @@ impl ShuffleProblem<'_> {
                     source_thread: schedule.source_thread.clone(),
                     xors: self.xors,
                 };
-                lowest = price(&found.counts());
-                best = Some(found);
+                let cycles = found.cycles(warps, self.target);
+                if cycles < lowest {
+                    lowest = cycles;
+                    best = Some(found);
+                }
             }
         }
         best

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::super::super::ConversionProblem;
 use super::super::super::conversion::{Origin, Position};
-use super::super::super::price::price;
+use super::super::super::price::occupied_cycles;
 use super::moves::{Move, Moves, moved};
 use super::rounds::{choose_destinations, keep_local_words};
 use super::schedule::ShuffleProblem;
@@ -34,14 +34,15 @@ struct Search<'a> {
     /// The constant lane xors by which the target can shuffle.
     xors: LaneXors,
     best: Option<ShufflePlan>,
-    /// Upper bound of the price in wavefronts (a shuffle costs one); only cheaper plans are of use.
+    target: &'a TargetDescription,
+    /// The cycles from which on a plan is of no use.
     most: f64,
     budget: u64,
     reason: Option<String>,
 }
 
-/// Returns the cheapest shuffle plan that moves elements from `origin`, or the reason if none costs less than `most`
-/// wavefronts.
+/// Returns the shuffle plan of the fewest cycles that moves elements from `origin`, or the reason if none takes fewer
+/// than `most`.
 pub(super) fn best(
     conversion: &ConversionProblem,
     origin: &Origin,
@@ -51,10 +52,10 @@ pub(super) fn best(
     let swapped = target.swapped_lanes(WORD_BITS).map(u32::trailing_zeros);
     let swapped = swapped.filter(|&bit| bit < conversion.lane_bits).collect();
     let xors = target.lane_xors(WORD_BITS);
-    let mut search = Search { conversion, swapped, xors, best: None, most, budget: MOST_WEIGHED, reason: None };
+    let mut search = Search { conversion, swapped, xors, target, best: None, most, budget: MOST_WEIGHED, reason: None };
     search.visit(origin);
     let Search { best, reason, .. } = search;
-    best.ok_or_else(|| reason.unwrap_or_else(|| format!("takes {most} wavefront slots or more")))
+    best.ok_or_else(|| reason.unwrap_or_else(|| format!("takes {most:.0} cycles or more")))
 }
 
 impl Search<'_> {
@@ -84,7 +85,8 @@ impl Search<'_> {
     fn weigh(&mut self, origin: &Origin, moves: &Moves) -> bool {
         let Some(words) = Words::new(self.conversion, origin, moves) else { return true };
         let words_per_element = u64::from(self.conversion.element.bits().div_ceil(WORD_BITS));
-        if price(&moves.counts(words.count(), words_per_element)) >= self.most {
+        let moved = moves.counts(words.count(), words_per_element);
+        if occupied_cycles(&moved, self.conversion.warps(), self.target) >= self.most {
             return false;
         }
         self.budget = self.budget.saturating_sub(words.count());
@@ -94,10 +96,17 @@ impl Search<'_> {
         if few_selects.is_none() && few_shuffles.is_none() && self.reason.is_none() {
             self.reason = Some("threads need several words of one thread, for every order of words".to_owned());
         }
-        let problem = ShuffleProblem { conversion: self.conversion, words: &words, map: &map, moves, xors: self.xors };
+        let problem = ShuffleProblem {
+            conversion: self.conversion,
+            words: &words,
+            map: &map,
+            moves,
+            xors: self.xors,
+            target: self.target,
+        };
         for columns in few_selects.iter().chain(&few_shuffles) {
             if let Some(better) = problem.best(columns, self.most) {
-                self.most = self.most.min(price(&better.counts()));
+                self.most = self.most.min(better.cycles(self.conversion.warps(), self.target));
                 self.best = Some(better);
             }
         }

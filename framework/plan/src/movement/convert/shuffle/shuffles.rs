@@ -6,7 +6,9 @@ use super::rounds::Round;
 use super::selects::{Selects, Word};
 use super::words::{WORD_BITS, Words};
 use tilewright_kernel::{Counts, Element};
-use tilewright_target::LaneXors;
+use tilewright_target::{LaneXors, TargetDescription};
+
+use crate::cost::Work;
 
 /// The plan of a conversion by shuffles: moves, rounds and selects.
 #[derive(Debug, Clone)]
@@ -39,10 +41,13 @@ impl ShufflePlan {
         u64::from(self.element.bits().div_ceil(WORD_BITS))
     }
 
-    /// Number of dependent stages of shuffles: each stage waits for the one before.
-    pub(super) fn stages(&self) -> u64 {
-        let moving = self.rounds.iter().any(|round| !round.stays());
-        (self.moves.exchanging() + u64::from(moving)).max(1)
+    /// Returns the dependent chain of shuffles: those of the moves, then those of the rounds, which are independent.
+    pub(crate) fn chain(&self) -> Counts {
+        let mut moving = self.rounds.iter().filter(|round| !round.stays()).peekable();
+        let shuffles = u64::from(moving.peek().is_some());
+        // The slowest of the rounds is waited for.
+        let shuffles_xor = if moving.all(|round| self.across(round).is_some()) { shuffles } else { 0 };
+        self.moves.chain(self.xors).plus(Counts { shuffles, shuffles_xor, ..Counts::default() })
     }
 
     /// Whether the plan has no moves (transpositions of position bits) before its rounds of shuffles.
@@ -62,6 +67,14 @@ impl ShufflePlan {
             ..Counts::default()
         };
         rounds.plus(self.moves.counts(self.words.count(), self.words_per_element()))
+    }
+
+    /// Returns the predicted cycles of a block of `warps` warps.
+    pub(super) fn cycles(&self, warps: u64, target: &TargetDescription) -> f64 {
+        let counts = self.counts();
+        // The cost table prices 32-bit selects.
+        let issued = Counts { selects: counts.selects * self.words_per_element(), ..counts };
+        Work { counts: issued, chain: self.chain(), ..Work::default() }.block_cycles(warps, target)
     }
 
     /// Returns the constant lane xor of a round's shuffle; `None` if the xor differs between lanes or the target cannot
